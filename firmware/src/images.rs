@@ -8,8 +8,8 @@ pub(crate) static IMAGES: &[Image] = &[
         kernel_id: None,
         core: "erisc",
         elf: include_bytes!("../images/erisc_base.elf"),
-        sha256: "c59d5f189fc424e938924f0c03723aa68d01e7851f96be970bd7240d233e2527",
-        build_id: 0x4514_90c3_2d82_5d31,
+        sha256: "024ae23c6b19146b62fc229d53f9dba204653fc7d813bfb417c3bfd12616b1a8",
+        build_id: 0x7106_4ecb_acf8_ad1f,
     },
     Image {
         name: "erisc_app",

@@ -91,9 +91,9 @@ fn a_walk_ends() {
     let within = |limits| Catalog::read_within(&[folder.path().to_owned()], limits).unwrap();
     let shallow = within(Limits { depth: 1, ..Limits::default() });
     assert!(shallow.entries.is_empty());
-    assert!(shallow.problems[0].ends_with("a: more than 1 folders deep; not looked into"));
+    assert!(shallow.problems[0].ends_with("a: more than 1 folders deep; not searched"));
     let few = within(Limits { entries: 2, ..Limits::default() });
-    assert!(few.problems[0].ends_with("more than 2 files; the rest is not looked at"));
+    assert!(few.problems[0].ends_with("more than 2 files; the rest is not searched"));
 }
 
 #[test]

@@ -182,8 +182,8 @@ fn two_ends_that_do_not_fit_are_named() {
     assert_eq!(
         halves([mesh, line], [7, 7]),
         [
-            "router 0:e9 (M0D0 EAST plane 0) refused: its peer 1:e1 has another topology or other headers",
-            "router 1:e1 (M0D1 WEST plane 0) refused: its peer 0:e9 has another topology or other headers",
+            "router 0:e9 (M0D0 EAST plane 0) refused: its peer 1:e1 has a different topology or header",
+            "router 1:e1 (M0D1 WEST plane 0) refused: its peer 0:e9 has a different topology or header",
         ]
     );
     let [near, far] = halves([mesh, mesh], [7, 8]);
@@ -204,10 +204,10 @@ fn a_router_that_does_not_return_is_named_and_the_others_return() {
         .finish(&mut target, &mut images, STEP)
         .unwrap_err()
         .sentence(crate::common::layout());
-    assert!(why.starts_with("2 routers did not return for 2"), "a peer waits for it: {why}");
+    assert!(why.starts_with("2 routers did not return within 2"), "a peer waits for it: {why}");
     assert!(why.contains("0:e9 (M0D0 EAST plane 0) is READY_FOR_TRAFFIC"), "{why}");
     assert!(why.contains("its core stands still, its heartbeat does not move; 1:e1"), "{why}");
-    let stuck = "these never returned and keep their cores: 0:e9 (M0D0 EAST plane 0)";
+    let stuck = "these routers did not return and keep their cores: 0:e9 (M0D0 EAST plane 0)";
     assert!(why.ends_with(stuck), "{why}");
     let flag = crate::common::layout().eth.l1.launch_flag.at;
     assert_eq!(word(&mut target, plan.routers[1].place.at(flag)), 0, "given back");
@@ -280,7 +280,7 @@ fn a_table_that_names_an_absent_chip_is_refused_before_anything_is_written() {
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
     assert_eq!(
         crate::common::sentence(&error),
-        "the L0 table of M0D1 names device 2, and its mesh has devices 0 to 1"
+        "the L0 table of M0D1 names device 2, but its mesh has devices 0 to 1"
     );
     assert!(all_given_back(&mut target, &plan));
 }

@@ -38,7 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe", &["workloads", "fabric", "decode", "access", "transport", "machine", "layouts"]),
     (
         "probe/emulator/shared",
-        &["probe", "workloads", "decode", "access", "transport", "machine", "emulator"],
+        &["probe", "workloads", "decode", "access", "transport", "machine", "emulator", "layouts"],
     ),
     ("recordings", &["machine", "layouts", "files"]),
     (

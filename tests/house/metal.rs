@@ -37,7 +37,7 @@ fn the_core_screen_decodes_the_wheels_erisc() {
         let start = lines(&mut session, "", size);
         shows(&start, "state ◌ waiting waypoint XXXX never set");
         shows(&start, "go INIT");
-        shows(&start, "images erisc_base proved, erisc proved");
+        shows(&start, "images erisc_base verified, erisc verified");
         shows(&start, "launch_msg_rd_ptr 0x3dd5c 0x00000000");
         for (filter, shown) in [
             ("signal", "mailboxes.go_messages[0].signal 0x3e1e3 0x40 64"),

@@ -1,4 +1,4 @@
-//! How the program ends: every error and every finding becomes an exit code here and nowhere else.
+//! How the program ends: the only place where errors and findings become exit codes.
 
 use launch::ControlError;
 use launch::outcome::{Cause, RunError};
@@ -9,10 +9,10 @@ use std::fmt;
 use std::io;
 use workloads::scene::SceneError;
 
-/// What a verb found, where it did not fail.
+/// What a verb found, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// All is well.
+    /// No findings.
     Healthy,
     /// Something is wrong with the mesh.
     Findings,
@@ -20,26 +20,26 @@ pub(crate) enum Outcome {
     Partial,
 }
 
-/// Why the program could not do what it was asked for: one line that says what and where.
+/// Why the program failed: one line with what and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// An argument, or an input that it names, cannot be used.
+    /// An argument, or an input that it names, is unusable.
     Usage(String),
-    /// The target cannot be reached.
+    /// The target is unreachable.
     Unreachable(String),
-    /// The safe access layer does not allow it, or somebody else uses what it needs.
+    /// The safe access layer refuses it, or another process uses what it needs.
     Refused(String),
-    /// It was begun, and the mesh did not do its part.
+    /// It was started, and the mesh failed.
     Finding(String),
-    /// A fault of this program.
+    /// An error of this program.
     Internal(String),
-    /// A person or the system stopped it.
+    /// The user or the system stopped it.
     Interrupted,
-    /// Who read the output has gone: not an error.
+    /// The reader of the output has closed it: not an error.
     ClosedPipe,
 }
 
-/// The exit code, as the page `exit-codes` of the manual lists them.
+/// The exit code, as in the manual's page `exit-codes`.
 pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
     match result {
         Ok(Outcome::Healthy) | Err(Failure::ClosedPipe) => 0,
@@ -54,15 +54,15 @@ pub(crate) fn code(result: &Result<Outcome, Failure>) -> u8 {
 }
 
 impl Failure {
-    /// What an access error means for the whole program, with the place where it happened.
+    /// The failure for an access error, with its place.
     pub(crate) fn of_access(place: &str, error: &AccessError) -> Self {
         Self::by_access(error)(format!("{place}: {error}"))
     }
 
-    /// What it means that a target cannot be opened.
+    /// The failure for a target that cannot be opened.
     pub(crate) fn of_open(words: &str, error: &OpenError) -> Self {
         let text = error.to_string();
-        // What is wrong with a file already names it.
+        // Errors about a file already name it.
         let named = matches!(
             error,
             OpenError::Scene(
@@ -92,7 +92,7 @@ impl Failure {
                     Self::of_access(&format!("{words}: {addr}"), reason)
                 }
                 SceneError::Control(ControlError::TookTooLong { .. }) => Self::Unreachable(text),
-                // The mesh that a person named cannot do it.
+                // The mesh that the user named cannot do it.
                 SceneError::Control(ControlError::NoRing | ControlError::Settings(_)) => {
                     Self::Usage(text)
                 }
@@ -106,7 +106,8 @@ impl Failure {
         }
     }
 
-    /// What ended the run of a collective, or kept a fabric from coming up: its cause alone says how the program ends.
+    /// The failure for a run of a collective or a bring-up of a fabric; its cause decides the exit
+    /// code.
     pub(crate) fn of_run(target: &str, layout: &ChipLayout, error: &RunError) -> Self {
         let end = match &error.cause {
             Cause::InUse(_) | Cause::NotAllowed(_) => Self::Refused,
@@ -118,7 +119,7 @@ impl Failure {
         end(format!("{target}: {}", error.sentence(layout)))
     }
 
-    /// What ended a command that changes the machine.
+    /// The failure for a command that changes the machine.
     pub(crate) fn of_control(target: &str, error: &ControlError) -> Self {
         Self::by_control(error)(format!("{target}: {error}"))
     }
@@ -141,7 +142,7 @@ impl Failure {
         }
     }
 
-    /// What an error of standard output means: a closed pipe is a quiet end.
+    /// The failure for an error of standard output: a closed pipe ends the program silently.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::ClosedPipe

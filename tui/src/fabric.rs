@@ -20,12 +20,12 @@ fn code(glyphs: Glyphs, reading: &Reading<Code>) -> String {
     short(glyphs, reading, |code| code.0.short())
 }
 
-/// Which link a router uses.
+/// The link that a router uses.
 pub(crate) fn link(glyphs: Glyphs, router: &RouterState) -> String {
     code(glyphs, &router.facts.link)
 }
 
-/// What sends, forwards or receives packets.
+/// A sender, forwarder or receiver of packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FabricPart<'a> {
     Router(&'a RouterState),
@@ -41,7 +41,7 @@ impl<'a> FabricPart<'a> {
         routers.chain(muxes).chain(fabric.clients.iter().map(Self::Client))
     }
 
-    /// Where it runs.
+    /// The tile that it runs on.
     pub(crate) fn tile(self) -> (ChipId, NocXy) {
         match self {
             Self::Router(router) => (router.at.chip, router.tile),
@@ -50,7 +50,7 @@ impl<'a> FabricPart<'a> {
         }
     }
 
-    /// What it is called.
+    /// Its name.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Router(router) => format!("router {}, tile {}", router.at, router.tile),

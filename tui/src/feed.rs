@@ -1,4 +1,5 @@
-//! The probe thread and what it hands to the screens: one sample at a time, the newest wins.
+//! The probe thread publishes snapshots, one at a time, to the screens; the newest replaces the
+//! others.
 
 use crate::exit::Failure;
 use crate::run::{Board, Order};
@@ -15,75 +16,76 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// The pause between two looks; the target is not to be kept busy by being watched.
+/// The pause between two snapshots, which leaves the bus to the target's own traffic.
 const PACE: Duration = Duration::from_millis(100);
 
-/// How long leaving may wait for an access under way.
+/// The time limit at exit for an access in flight.
 const END_PATIENCE: Duration = Duration::from_millis(500);
 
-/// And how long where a run has to be torn down.
+/// The same if a run has to be torn down.
 const BUSY_PATIENCE: Duration = Duration::from_secs(12);
 
-/// One published look at the target.
+/// One published snapshot of the target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshSnapshot {
     /// The words that opened the target, such as `emulator:n300`.
     pub target: String,
-    /// Nothing can be written to the target.
+    /// Whether the target accepts no writes.
     pub read_only: bool,
-    /// What looking costs.
+    /// Bus transactions, and their budget.
     pub traffic: Traffic,
-    /// What hung, and is not touched until a person wants it tried again.
+    /// What hung, and is left alone until a retry is requested.
     pub quarantined: Vec<Quarantined>,
-    /// What the bytes mean.
+    /// The decoded state.
     pub state: MeshState,
-    /// The bytes that the look read; where some are missing, its gaps say why.
+    /// The bytes that were read; its gaps hold the reason for missing ones.
     pub memory: Snapshot,
-    /// Host time when the look ended, in microseconds since the Unix epoch.
+    /// Host time at the end of the snapshot, in microseconds since the Unix epoch.
     pub taken_micros: u64,
-    /// Which look this is, counted from 1: what is missing between two was never shown.
+    /// Number of the snapshot, from 1; a missing number was never shown.
     pub number: u64,
     /// The runs of this session.
     pub board: Arc<Board>,
 }
 
-/// Something that can be looked at again and again: an open target with its decoder.
+/// An open target with its decoder, which can be read repeatedly.
 pub trait Inspect: Send {
-    /// Takes one look at what somebody is interested in; lets time pass first where it has to be let.
+    /// Takes one snapshot of the read set; first advances the target's time, if this process drives
+    /// it.
     ///
     /// # Errors
-    /// Only when the target is gone for good; anything less is a gap.
+    /// Only when the target is lost for good; every other error is a gap.
     fn inspect(&mut self, read_set: &ReadSet) -> Result<MeshSnapshot, AccessError>;
 
-    /// Lets what is latched be tried again.
+    /// Ends the quarantine of what hung, so that it is tried again.
     fn clear_quarantine(&mut self);
 
-    /// Begins what a person ordered; the samples tell what becomes of it.
+    /// Starts a host action; later snapshots report its result.
     fn order(&mut self, order: Order);
 
-    /// Nobody looks any more: tears down what is under way.
-    fn wind_up(&mut self);
+    /// Tears down what is running, at the end of the program.
+    fn tear_down(&mut self);
 }
 
-/// What the probe thread says.
+/// A message of the probe thread.
 #[derive(Clone, Debug)]
 pub(crate) enum Published {
     Snapshot(Arc<MeshSnapshot>),
     /// The target could not be opened.
     Closed(Failure),
-    /// The target is gone.
+    /// The target is lost.
     Lost(String),
-    /// The probe thread died of a fault of its own.
+    /// The probe thread panicked.
     Panicked,
 }
 
-/// What the screens want of the probe thread.
+/// A request of the screens to the probe thread.
 enum FeedCommand {
-    /// Looks read this from now on.
+    /// From now on, snapshots read this.
     Read(ReadSet),
-    /// What is latched may be tried again.
+    /// End the quarantine.
     ClearQuarantine,
-    /// Something is to be done to the machine.
+    /// Change the machine.
     Order(Order),
 }
 
@@ -95,39 +97,39 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Starts the probe thread; it opens the target itself, so that the first picture need not wait.
+    /// Starts the probe thread, which opens the target, so that the first frame need not wait.
     pub(crate) fn start<O, L>(open: O) -> std::io::Result<Self>
     where
         O: FnOnce() -> Result<L, Failure> + Send + 'static,
         L: Inspect,
     {
         let (publish, newest) = watch::channel(None);
-        let (requests, asked) = mpsc::channel();
+        let (commands, received) = mpsc::channel();
         let thread = std::thread::Builder::new().name("probe".into()).spawn(move || {
             let last = std::panic::catch_unwind(AssertUnwindSafe(|| match open() {
-                Ok(mut looker) => watch_on(&mut looker, &publish, &asked),
+                Ok(mut machine) => publish_snapshots(&mut machine, &publish, &received),
                 Err(why) => Some(Published::Closed(why)),
             }));
-            // The panic itself was reported by the hook.
+            // The panic hook reported the panic already.
             if let Some(last) = last.unwrap_or(Some(Published::Panicked)) {
                 publish.send_replace(Some(last));
             }
         })?;
-        Ok(Self { newest, commands: requests, thread })
+        Ok(Self { newest, commands, thread })
     }
 
-    /// Lets the thread finish the access that it is in, so that no queue is left half read, and what it
-    /// has to tear down; not for long.
+    /// Lets the thread finish the access in flight, so that no queue is left half read, and tear
+    /// down what is running, within a time limit.
     pub(crate) fn end(self, busy: bool) {
-        let Self { newest, commands: requests, thread } = self;
-        drop((newest, requests));
-        let patience = Instant::now() + if busy { BUSY_PATIENCE } else { END_PATIENCE };
-        while !thread.is_finished() && Instant::now() < patience {
+        let Self { newest, commands, thread } = self;
+        drop((newest, commands));
+        let deadline = Instant::now() + if busy { BUSY_PATIENCE } else { END_PATIENCE };
+        while !thread.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// Waits for something newer than what was seen last.
+    /// Waits for a newer message than the last.
     pub(crate) async fn next(&mut self) -> Published {
         loop {
             if self.newest.changed().await.is_err() {
@@ -139,58 +141,58 @@ impl Feed {
         }
     }
 
-    /// Lets the looks to come read what is on screen.
+    /// Requests that snapshots read what is on screen.
     pub(crate) fn read(&self, read_set: ReadSet) {
-        // If the thread is gone, what it said last is about to be shown.
+        // If the thread has ended, its last message is about to be shown.
         let _ = self.commands.send(FeedCommand::Read(read_set));
     }
 
-    /// Lets something be done to the machine.
+    /// Requests a host action.
     pub(crate) fn order(&self, order: Order) {
         let _ = self.commands.send(FeedCommand::Order(order));
     }
 
-    /// Lets what is latched be tried again.
+    /// Ends the quarantine.
     pub(crate) fn clear_quarantine(&self) {
         let _ = self.commands.send(FeedCommand::ClearQuarantine);
     }
 }
 
-/// Looks again and again, until nobody listens or the target is gone.
-fn watch_on(
-    looker: &mut impl Inspect,
+/// Takes snapshots until the receiver is dropped or the target is lost.
+fn publish_snapshots(
+    machine: &mut impl Inspect,
     publish: &watch::Sender<Option<Published>>,
-    asked: &mpsc::Receiver<FeedCommand>,
+    commands: &mpsc::Receiver<FeedCommand>,
 ) -> Option<Published> {
     let mut read_set = ReadSet { links: true, ..ReadSet::default() };
     let mut before = None;
     loop {
         let began = Instant::now();
-        let snapshot = match looker.inspect(&read_set) {
+        let snapshot = match machine.inspect(&read_set) {
             Ok(snapshot) => snapshot,
             Err(error) => return Some(Published::Lost(error.to_string())),
         };
         let Traffic { total, budget, .. } = snapshot.traffic;
-        // Opening cost something too, but that was no look.
+        // The transactions of opening are not part of a snapshot's cost.
         let cost = before.map_or(snapshot.state.transactions, |before| total - before);
         before = Some(total);
         publish.send_replace(Some(Published::Snapshot(Arc::new(snapshot))));
         if publish.is_closed() {
-            looker.wind_up();
+            machine.tear_down();
             return None;
         }
-        // A wish ends the pause early, because whoever asks should not wait for the next turn; what
-        // the target may be asked in a second holds all the same.
+        // A request ends the pause early, so that a key has its effect soon; the budget per second
+        // still holds.
         let earliest = began + least_time(cost, budget);
         let mut next = earliest.max(began + PACE);
         loop {
-            match asked.recv_timeout(next.saturating_duration_since(Instant::now())) {
-                Ok(FeedCommand::Read(asked)) => read_set = asked,
-                Ok(FeedCommand::ClearQuarantine) => looker.clear_quarantine(),
-                Ok(FeedCommand::Order(order)) => looker.order(order),
+            match commands.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(FeedCommand::Read(requested)) => read_set = requested,
+                Ok(FeedCommand::ClearQuarantine) => machine.clear_quarantine(),
+                Ok(FeedCommand::Order(order)) => machine.order(order),
                 Err(mpsc::RecvTimeoutError::Timeout) => break,
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    looker.wind_up();
+                    machine.tear_down();
                     return None;
                 }
             }

@@ -1,13 +1,13 @@
-//! What an expression led to on a core: where it is, and its value or why there is none.
+//! The result of an expression on a core: its place, and its value or why there is none.
 
 use crate::words;
 use machine::snapshot::AccessError;
 use std::fmt;
 use symbols::{Evaluated, Storage, Type};
 
-/// What an expression led to.
+/// The result of an expression.
 pub(crate) struct Found {
-    /// The type; none if that could not be found out.
+    /// The type; none if it is not known.
     pub(crate) ty: Option<Type>,
     /// Its size in bytes.
     pub(crate) size: Option<u64>,
@@ -19,14 +19,14 @@ pub(crate) struct Found {
 
 /// A value, or why there is none.
 pub(crate) enum Value {
-    /// What stands there.
+    /// The value.
     Known(symbols::Value),
     /// Why it could not be read.
     Missing(Unread),
 }
 
 impl Found {
-    /// From what the debug information says.
+    /// From the debug information.
     pub(crate) fn of(evaluated: Evaluated) -> Self {
         let Evaluated { ty, storage, value, .. } = evaluated;
         let value = match &storage {
@@ -45,14 +45,14 @@ impl Found {
     }
 }
 
-/// Why memory cannot be had.
+/// Why memory could not be read.
 #[derive(Clone, Debug)]
 pub(crate) enum Unread {
-    /// Only the core itself sees it.
+    /// Only the core itself can read it.
     Nowhere(String),
-    /// Nothing stands there.
+    /// Nothing is known to be at this address.
     Unmapped(String),
-    /// The target did not give it.
+    /// The target did not read it.
     Access(AccessError),
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Unread {
 }
 
 impl Unread {
-    /// The word that JSON promises, and the sentence.
+    /// The reason for JSON, and the sentence.
     pub(crate) fn reason(&self) -> (&'static str, String) {
         match self {
             Self::Nowhere(why) => ("private", why.clone()),

@@ -1,9 +1,9 @@
-//! Where things stand on the terminal: pure functions of its size, shared by `update` and `view`.
+//! Positions on the terminal: pure functions of its size, shared by `update` and `view`.
 
 use crate::panes::CorePane;
 use ratatui::layout::{Constraint, Layout, Rect};
 
-/// Below this many columns or rows nothing but "too small" is said.
+/// Below this many columns or rows only "too small" is shown.
 const LEAST: (u16, u16) = (40, 10);
 /// Columns and rows of the tile grid.
 pub(crate) const GRID: (u8, u8) = (10, 12);
@@ -12,7 +12,7 @@ const CHROME: u16 = 3;
 /// Rows of the summary that opens the core screen.
 const CORE_SUMMARY: u16 = 6;
 
-/// Nothing useful fits.
+/// Whether the terminal is too small.
 pub(crate) fn too_small(size: (u16, u16)) -> bool {
     size.0 < LEAST.0 || size.1 < LEAST.1
 }
@@ -29,7 +29,7 @@ pub(crate) fn page(size: (u16, u16)) -> usize {
     usize::from(size.1.saturating_sub(CHROME) / 2).max(1)
 }
 
-/// The core screen has room for all panes at once.
+/// Whether the core screen has room for all panes at once.
 pub(crate) fn core_is_wide(size: (u16, u16)) -> bool {
     size.0 >= 120 && size.1 >= 36
 }
@@ -42,7 +42,7 @@ pub(crate) struct CoreAreas {
     pub(crate) memory: Option<Rect>,
 }
 
-/// Splits the body of the core screen: all panes where they fit, else the focused one.
+/// Splits the body of the core screen: all panes if they fit, else the focused one.
 pub(crate) fn core_areas(body: Rect, size: (u16, u16), focus: CorePane) -> CoreAreas {
     let rows = [Constraint::Length(CORE_SUMMARY), Constraint::Min(1)];
     let [summary, rest] = Layout::vertical(rows).areas(body);
@@ -67,7 +67,7 @@ pub(crate) fn core_areas(body: Rect, size: (u16, u16), focus: CorePane) -> CoreA
     }
 }
 
-/// Rows of bytes in the memory pane; its title and the line about the cursor are not bytes.
+/// Rows of bytes in the memory pane, without its title and the line about the cursor.
 pub(crate) fn memory_rows(size: (u16, u16)) -> u16 {
     let area = Rect::new(0, 0, size.0, size.1);
     let [_, _, body, _] = chrome(area);
@@ -75,7 +75,7 @@ pub(crate) fn memory_rows(size: (u16, u16)) -> u16 {
     memory.map_or(1, |m| m.height.saturating_sub(2)).clamp(1, 64)
 }
 
-/// The first row to show of a list, so that the selected one is in sight.
+/// The first row of a list to show, so that the selected one is visible.
 pub(crate) fn first_row(selected: usize, count: usize, height: u16) -> usize {
     let height = usize::from(height);
     selected.saturating_sub(height / 2).min(count.saturating_sub(height))

@@ -1,4 +1,5 @@
-//! One glyph or letter for each state, so that colour is never the only cue; every glyph has an ASCII twin.
+//! One glyph or letter for each state, so that colour is never the only cue. Each has an ASCII
+//! variant.
 
 use decode::state::{Activity, ChannelMeaning, LinkCondition, Reading};
 use machine::snapshot::AccessError;
@@ -6,22 +7,22 @@ use machine::snapshot::AccessError;
 /// Which set of glyphs is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Nothing but ASCII.
+    /// ASCII only.
     pub ascii: bool,
 }
 
-/// Why there is no value: each has its own word and glyph, and none of them is 0.
+/// Why there is no value: each reason has its own word and glyph, and none of them is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// Read, but the bytes mean nothing known.
+    /// Read, but the value is not a known one.
     Unknown,
-    /// Nobody asked, or the recording does not hold it.
+    /// Not requested, or not in the recording.
     Unread,
     /// No answer within the deadline.
     TimedOut,
-    /// The access layer does not allow it.
+    /// Refused by the access layer.
     Refused,
-    /// No way leads there.
+    /// Unreachable.
     Unreachable,
     /// Held in reset.
     InReset,
@@ -29,11 +30,11 @@ pub(crate) enum Missing {
     Gone,
     /// The routing queue answered with an error.
     Queue,
-    /// There is no such thing here.
+    /// Does not exist.
     Absent,
 }
 
-/// All ways of missing, in the order in which help explains them.
+/// All reasons, in the order in which help explains them.
 pub(crate) const MISSING: [Missing; 9] = [
     Missing::Unknown,
     Missing::Unread,
@@ -47,7 +48,7 @@ pub(crate) const MISSING: [Missing; 9] = [
 ];
 
 impl Missing {
-    /// How this access error is missing.
+    /// The reason of an access error.
     pub(crate) fn of_error(error: &AccessError) -> Self {
         match error {
             AccessError::Refused(_) => Self::Refused,
@@ -60,7 +61,7 @@ impl Missing {
         }
     }
 
-    /// How this reading is missing, if it is.
+    /// The reason of a reading without a value.
     pub(crate) fn of<T>(reading: &Reading<T>) -> Option<Self> {
         match reading {
             Reading::Known(_) => None,
@@ -133,7 +134,7 @@ impl Glyphs {
         self.pick("▶", ">")
     }
 
-    /// What is done and what is not of a bar.
+    /// The full and the empty cell of a progress bar.
     pub(crate) fn bar(self) -> (&'static str, &'static str) {
         (self.pick("█", "#"), self.pick("░", "."))
     }
@@ -150,7 +151,7 @@ impl Glyphs {
         if open { self.pick("▾", "-") } else { self.pick("▹", "+") }
     }
 
-    /// Stands for what is cut off.
+    /// Marks text that was cut.
     pub(crate) fn cut(self) -> &'static str {
         self.pick("…", "..")
     }

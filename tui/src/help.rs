@@ -1,4 +1,4 @@
-//! Help: the table of keys and the legend of glyphs, both made from what the program uses itself.
+//! Help: the table of keys and the legend of glyphs, both from the tables that the program uses.
 
 use crate::glyph::{Glyphs, MISSING, link_letter};
 use crate::keys::BINDINGS;
@@ -16,10 +16,10 @@ const SCREENS: [(Screen, &str); 5] = [
     (Screen::Fabric, "fabric"),
 ];
 
-/// Columns of a name.
+/// Width of the names.
 const NAMES: usize = 13;
 
-/// All lines of help, for a terminal of so many columns.
+/// All lines of help, for a terminal of `width` columns.
 pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("Keys", theme.title())];
     for binding in BINDINGS {
@@ -55,13 +55,13 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
     }
     lines.push(Line::styled("In place of a value", theme.title()));
     lines.extend(MISSING.map(|m| entry(glyphs.missing(m), m.word())));
-    lines.push(entry(glyphs.stale(), "stale: nothing newer came for some seconds"));
+    lines.push(entry(glyphs.stale(), "stale: no newer snapshot for some seconds"));
     lines.push(entry(glyphs.harvested(), "harvested: fused off"));
-    lines.push(entry("~", "between counts that move: the ends were read more than 10 us apart"));
+    lines.push(entry("~", "counts move, and the ends were read more than 10 us apart"));
     lines
 }
 
-/// A name and what it means, in as many lines as the terminal's width asks for.
+/// A name and its explanation, in as many lines as the terminal's width needs.
 fn explained(theme: Theme, width: u16, name: &str, text: &str) -> Vec<Line<'static>> {
     let width = usize::from(width).saturating_sub(NAMES + 2).max(20);
     let mut rows: Vec<String> = Vec::new();

@@ -1,4 +1,5 @@
-//! Signals that end the program: where they are awaited, and the watcher that ends a one-shot verb at once.
+//! Signals that end the program: futures that await them, and a watcher that ends a one-shot verb
+//! at once.
 
 use crate::exit::{self, Failure};
 use crate::output::say;
@@ -11,19 +12,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// The bit of SIGHUP in the masks of `/proc/self/status` (signal(7), proc(5)).
 const HANGUP_BIT: u64 = 1;
 
-/// The signals by which a person or the system ends the program.
+/// The signals with which the user or the system ends the program.
 pub(crate) struct Signals(Vec<Signal>);
 
 impl Signals {
-    /// Listens to them from now on; needs a runtime around it.
+    /// Listens to them; needs a tokio runtime.
     pub(crate) fn new() -> io::Result<Self> {
-        // Whoever starts a program with `nohup` wants it to outlive the terminal.
+        // `nohup` ignores SIGHUP so that the program outlives the terminal.
         let hangup = (!hangup_is_ignored()).then(SignalKind::hangup);
         let kinds = hangup.into_iter().chain([SignalKind::interrupt(), SignalKind::terminate()]);
         kinds.map(signal).collect::<io::Result<_>>().map(Self)
     }
 
-    /// The same, and all others that would end the process at once: it has to give the terminal back first.
+    /// The same, and all others that would end the process at once: the terminal must be restored
+    /// first.
     pub(crate) fn of_screens() -> io::Result<Self> {
         let more = [SignalKind::quit(), SignalKind::user_defined1(), SignalKind::user_defined2()];
         let mut signals = Self::new()?;
@@ -43,12 +45,12 @@ impl Signals {
     }
 }
 
-/// The request to stand still until somebody continues the process; a terminal in raw mode sends none by itself.
+/// The request to suspend; a terminal in raw mode does not send it for Ctrl-Z.
 pub(crate) fn suspensions() -> io::Result<Signal> {
     signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))
 }
 
-/// Was this process started with SIGHUP ignored? Where nobody tells, it was not.
+/// Whether the process was started with SIGHUP ignored; false if that is unknown.
 fn hangup_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -56,11 +58,11 @@ fn hangup_is_ignored() -> bool {
     mask.is_some_and(|mask| mask & HANGUP_BIT != 0)
 }
 
-/// From now on a signal ends the process at once, also inside a long computation: `last` tidies up and may have
-/// something to add to the one line that is said. Only for verbs that have not borrowed the terminal.
+/// Lets a signal end the process at once, also inside a long computation. `last` cleans up and may
+/// append to the one line that is printed. Only for verbs that do not use the terminal's raw mode.
 ///
 /// # Errors
-/// When signals cannot be listened to.
+/// If signals cannot be listened to.
 pub(crate) fn watch(last: impl FnOnce() -> Option<String> + Send + 'static) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Internal(format!("signals: {error}"));
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -74,19 +76,19 @@ pub(crate) fn watch(last: impl FnOnce() -> Option<String> + Send + 'static) -> R
     std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop).map_err(failed)
 }
 
-/// The first signal asks for an orderly end, the second ends the process at once. Before [`Stop::takes_time`] the first
-/// one ends it too: there is nothing to clear away.
+/// The first signal requests an orderly end, the second ends the process at once. Before
+/// [`Stop::takes_time`] the first one ends it too: there is nothing to clean up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop {
-    asked: Arc<AtomicBool>,
+    requested: Arc<AtomicBool>,
     orderly: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Listens from now on.
+    /// Listens to the signals.
     ///
     /// # Errors
-    /// When signals cannot be listened to.
+    /// If signals cannot be listened to.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Internal(format!("signals: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -96,7 +98,7 @@ impl Stop {
         let wait = move || {
             loop {
                 runtime.block_on(signals.any());
-                let again = own.asked.swap(true, Ordering::SeqCst);
+                let again = own.requested.swap(true, Ordering::SeqCst);
                 if again || !own.orderly.load(Ordering::SeqCst) {
                     say(&Failure::Interrupted.to_string());
                     std::process::exit(exit::code(&Err(Failure::Interrupted)).into());
@@ -107,13 +109,13 @@ impl Stop {
         Ok(stop)
     }
 
-    /// From now on an orderly end takes a while.
+    /// Declares that an orderly end takes time.
     pub(crate) fn takes_time(&self) {
         self.orderly.store(true, Ordering::SeqCst);
     }
 
-    /// Somebody wants it to end.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::SeqCst)
+    /// Whether an orderly end was requested.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::SeqCst)
     }
 }

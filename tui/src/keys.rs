@@ -1,9 +1,9 @@
-//! The one table of keys: input is looked up in it, and help and footer are printed from it.
+//! The table of keys: input is looked up in it; help and footer are printed from it.
 
 use crate::panes::Screen;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What a key does.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Quit,
@@ -19,7 +19,7 @@ pub(crate) enum Action {
     PageDown,
     Top,
     Bottom,
-    /// `g`: the first of two goes nowhere yet.
+    /// `g` once: waits for the second.
     HalfTop,
     Enter,
     Back,
@@ -45,11 +45,11 @@ pub(crate) struct Chord {
 pub(crate) struct Binding {
     pub(crate) chords: &'static [Chord],
     pub(crate) action: Action,
-    /// The screens where it holds; none means everywhere.
+    /// The screens where it holds; none means all.
     pub(crate) on: &'static [Screen],
-    /// What help says.
+    /// The text in help.
     pub(crate) help: &'static str,
-    /// What the footer says: keys and a word; not every key is named there.
+    /// The footer's text: keys and a word, if the key is named there.
     pub(crate) foot: Option<(&'static str, &'static str)>,
 }
 
@@ -102,7 +102,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         &[key(KeyCode::Esc), char('-')],
         Action::Back,
         ALL,
-        "back: help, filter, results, then the screen before",
+        "back: close help, filter, results; then the previous screen",
         Some(("Esc", "back")),
     ),
     bind(
@@ -119,7 +119,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         &[key(KeyCode::Left), char('h')],
         Action::Left,
         ALL,
-        "left; folds a structure of words, or leads to what a word is in; a path to another node",
+        "left; folds a structure of words, or selects its parent; a path to another node",
         None,
     ),
     bind(
@@ -159,7 +159,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[char('3')], Action::Show(Screen::Core), ALL, "core screen", None),
     bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps and problems", None),
     bind(&[char('5')], Action::Show(Screen::Fabric), ALL, "fabric: routers, muxes, clients", None),
-    bind(&[char('r')], Action::Retry, ALL, "try again what is in quarantine", None),
+    bind(&[char('r')], Action::Retry, ALL, "retry what is in quarantine", None),
     bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
     bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),
     bind(&[char('g')], Action::HalfTop, ALL, "twice: first line", None),
@@ -167,7 +167,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[key(KeyCode::End), char('G')], Action::Bottom, ALL, "last line", None),
 ];
 
-/// What this key does on this screen, if anything.
+/// The action of a key on a screen, if any.
 pub(crate) fn lookup(event: &KeyEvent, screen: Screen) -> Option<Action> {
     let control = event.modifiers.contains(KeyModifiers::CONTROL);
     if event.modifiers.contains(KeyModifiers::ALT) {
@@ -180,7 +180,7 @@ pub(crate) fn lookup(event: &KeyEvent, screen: Screen) -> Option<Action> {
     BINDINGS.iter().find(|b| b.holds_on(screen) && b.chords.contains(&chord)).map(|b| b.action)
 }
 
-/// The keys that do this, as help names them.
+/// The keys of an action, as help names them.
 pub(crate) fn keys_of(action: Action) -> String {
     BINDINGS.iter().find(|b| b.action == action).map(Binding::keys).unwrap_or_default()
 }

@@ -1,15 +1,17 @@
-//! The picture and the command line of meshscope: keys and snapshots in, pictures and text out.
+//! The live view and the command line of meshscope: keys and snapshots in, frames and text out.
 //!
-//! The live view is Elm's: a [`message::Message`] and the [`model::Model`] go through [`update()`], which gives the commands for
-//! the probe thread; [`view()`] reads the model and draws. [`feed`] is that thread: it owns the target, reads what the screens
-//! show, and publishes the newest [`feed::MeshSnapshot`]. The verbs take one snapshot each and print it as text or JSON. The pages of
-//! `meshscope help` lie in `src/manual`.
+//! The live view follows the Elm architecture: a [`message::Message`] and the [`model::Model`] go
+//! through [`update()`], which returns the commands for the probe thread; [`view()`] reads the
+//! model and draws. [`feed`] is that thread: it owns the target, reads what the screens show, and
+//! publishes the newest [`feed::MeshSnapshot`]. The verbs take one snapshot each and print it as
+//! text or JSON. The pages of `meshscope help` are in `src/manual`.
 //!
 //! ```
 //! use ratatui::{Terminal, backend::TestBackend};
 //! use tui::{Glyphs, model::Model, theme::Theme, view};
 //!
-//! let model = Model::new("emulator:n300", Theme { color: false }, Glyphs { ascii: true }, (80, 24));
+//! let (theme, glyphs) = (Theme { color: false }, Glyphs { ascii: true });
+//! let model = Model::new("emulator:n300", theme, glyphs, (80, 24));
 //! let mut terminal = Terminal::new(TestBackend::new(80, 24))?;
 //! terminal.draw(|frame| view(&model, frame))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -17,8 +19,8 @@
 //!
 //! # Invariants
 //!
-//! `update` and `view` are pure. Styles stand in the theme only, keys in one table from which help is printed. Every verb works
-//! the same on a live target and on a recording.
+//! `update` and `view` are pure. Styles are defined in the theme only, keys in one table from which
+//! help is printed. Every verb works the same on a live target and on a recording.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -1,30 +1,30 @@
-//! What the `:` line understands besides places: orders, in the grammar of the verbs, and how Tab completes them.
+//! The commands of the `:` line, in the grammar of the verbs, and their completion by Tab.
 
 use crate::args::{PathArguments, RunArguments, one_line};
 use crate::run::shown;
 use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 
-/// An order, as it is typed.
+/// A typed command.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Typed {
     /// Run a collective, with the options of `meshscope run`.
     Run(Box<RunArguments>),
-    /// Stop the run that is under way; without one, the ring ping and its workers.
+    /// Stop the run; without one, the ring ping and its workers.
     Stop,
     /// Disturb an emulated mesh now, such as link:0.8:down.
     Fault {
-        /// What goes wrong where.
+        /// The fault.
         #[arg(value_name = "FAULT")]
         fault: String,
     },
-    /// Cycles of an emulated mesh in a second, such as 100k or 10M, or max.
+    /// Cycles of an emulated mesh per second, such as 100k or 10M, or max.
     Pace {
-        /// How many.
+        /// The pace.
         #[arg(value_name = "CYCLES")]
         pace: String,
     },
-    /// The way of a packet through the fabric, from a chip to a chip or a node such as M1D3.
+    /// Show the path of a packet through the fabric, from a chip to a chip or a node such as M1D3.
     Path(PathArguments),
     /// Show or hide the results of this session.
     Results,
@@ -48,7 +48,7 @@ struct Line {
     order: Typed,
 }
 
-/// The order that the line gives, or what is wrong with it; none if its first word is no order, but a place.
+/// Parses a command; none if the first word is not a command, but a place.
 pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
     let first = text.split_whitespace().next()?;
     let grammar = Line::command();
@@ -58,14 +58,14 @@ pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
         if error.kind() == ErrorKind::MissingRequiredArgument {
             return incomplete(order);
         }
-        let said = one_line(&error.render().to_string());
+        let message = one_line(&error.render().to_string());
         // There is no --help on this line.
-        let said = said.trim_end_matches(" (see --help)");
-        said.chars().filter(|c| !c.is_control()).collect()
+        let message = message.trim_end_matches(" (see --help)");
+        message.chars().filter(|c| !c.is_control()).collect()
     }))
 }
 
-/// An order that lacks its word.
+/// The error of a command without its argument.
 fn incomplete(order: &clap::Command) -> String {
     let takes = order.get_positionals().filter(|arg| arg.is_required_set());
     let takes: Vec<_> = takes.map(ToString::to_string).collect();
@@ -73,22 +73,22 @@ fn incomplete(order: &clap::Command) -> String {
     format!("{} takes {}: {about}", order.get_name(), takes.join(" "))
 }
 
-/// The names of all orders.
+/// The names of all commands.
 pub(crate) fn names() -> Vec<String> {
     Line::command().get_subcommands().map(|order| order.get_name().to_owned()).collect()
 }
 
-/// Every order and every option of it, in the words of the grammar.
+/// Every command and every option of it, in the words of the grammar.
 pub(crate) fn explained() -> Vec<(String, String)> {
     let mut all = Vec::new();
     for order in Line::command().get_subcommands() {
-        let said = |text: Option<&clap::builder::StyledStr>| {
+        let words = |text: Option<&clap::builder::StyledStr>| {
             text.map(ToString::to_string).unwrap_or_default()
         };
         let takes = order.get_positionals().map(|arg| format!(" {}", value_name(arg)));
         all.push((
             order.get_name().to_owned() + &takes.collect::<String>(),
-            said(order.get_about()),
+            words(order.get_about()),
         ));
         for arg in order.get_arguments().filter(|arg| !arg.is_positional()) {
             let long = || arg.get_long().map(|long| format!("--{long}"));
@@ -96,7 +96,7 @@ pub(crate) fn explained() -> Vec<(String, String)> {
             let value =
                 if arg.get_action().takes_values() { value_name(arg) } else { String::new() };
             let name = format!("  {} {value}", name.unwrap_or_default());
-            all.push((name.trim_end().to_owned(), said(arg.get_help())));
+            all.push((name.trim_end().to_owned(), words(arg.get_help())));
         }
     }
     all
@@ -107,7 +107,7 @@ fn value_name(arg: &Arg) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// What may stand at the end of a line in place of its last word: where that begins, and the candidates.
+/// The candidates for the last word of a line, and where that word begins.
 pub(crate) fn candidates(text: &str) -> (usize, Vec<String>) {
     let start = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let (before, word) = text.split_at(start);
@@ -167,7 +167,7 @@ fn find<'a>(order: &'a clap::Command, word: &str) -> Option<&'a Arg> {
     order.get_arguments().find(named)
 }
 
-/// The longest beginning that all have in common.
+/// The longest common prefix.
 pub(crate) fn common(candidates: &[String]) -> String {
     let Some((first, rest)) = candidates.split_first() else { return String::new() };
     let same = |other: &String| {
@@ -182,10 +182,10 @@ pub(crate) fn common(candidates: &[String]) -> String {
     first.get(..len).unwrap_or_default().to_owned()
 }
 
-/// An order that nobody knows, as far as it can be shown.
+/// The error of an unknown command.
 pub(crate) fn unknown(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
-    format!("'{}' is no place and no order: {}", shown(first), names().join(", "))
+    format!("'{}' is neither a place nor a command: {}", shown(first), names().join(", "))
 }
 
 #[cfg(test)]
@@ -193,7 +193,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
     use super::*;
 
-    fn said(text: &str) -> String {
+    fn error(text: &str) -> String {
         parse(text).unwrap().unwrap_err()
     }
 
@@ -213,7 +213,7 @@ mod tests {
         let Typed::Run(run) = parse(words).unwrap().unwrap() else { panic!() };
         assert_eq!(run.bidirectional, collectives::Bidirectional::HalfTensors);
         assert!(run.worker_initiated);
-        assert_eq!(run.seed, "-1", "what makes no sense is told in a sentence of ours");
+        assert_eq!(run.seed, "-1", "the program reports bad values itself");
         assert_eq!(parse("stop"), Some(Ok(Typed::Stop)));
         assert_eq!(parse("q"), Some(Ok(Typed::Quit)));
         assert_eq!(parse("pace 100k"), Some(Ok(Typed::Pace { pace: "100k".into() })));
@@ -223,19 +223,19 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_one_line() {
-        assert!(said("pace").starts_with("pace takes <CYCLES>: "), "{}", said("pace"));
+        assert!(error("pace").starts_with("pace takes <CYCLES>: "), "{}", error("pace"));
         for wrong in ["run all-gather --json", "run all-gather -b -1"] {
-            assert!(!said(wrong).contains("tip"), "{}", said(wrong));
+            assert!(!error(wrong).contains("tip"), "{}", error(wrong));
         }
-        assert!(said("run").contains("<OP>"), "{}", said("run"));
-        assert!(said("run all-gathr").contains("all-gather"), "{}", said("run all-gathr"));
+        assert!(error("run").contains("<OP>"), "{}", error("run"));
+        assert!(error("run all-gathr").contains("all-gather"), "{}", error("run all-gathr"));
         for wrong in
             ["run all-gather --topology star", "run all-gather -f 2 -i 4K", "pace", "stop now"]
         {
-            let said = said(wrong);
-            assert!(!said.contains('\n') && !said.contains("--help"), "{said}");
+            let text = error(wrong);
+            assert!(!text.contains('\n') && !text.contains("--help"), "{text}");
         }
-        assert!(!said("run \u{1b}[2J").contains('\u{1b}'));
+        assert!(!error("run \u{1b}[2J").contains('\u{1b}'));
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(list("run -d f"), ["fp32"]);
         assert!(
             list("run all-gather ").contains(&"--check".to_owned()),
-            "options, not another one"
+            "options, not a second op"
         );
         assert!(!list("run all-gather --check --c").contains(&"--check".to_owned()));
         assert!(list("0:9").is_empty());

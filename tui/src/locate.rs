@@ -1,9 +1,9 @@
-//! Reads the words in which people name places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
+//! Parses places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
 
 use decode::images::core_named;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreKind, NocXy};
 
-/// A place that a person named.
+/// A parsed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamedPlace {
     /// An address of the tile that is on screen.
@@ -12,16 +12,16 @@ pub(crate) enum NamedPlace {
     Chip(ChipId),
     /// An Ethernet channel of a chip.
     Channel(ChipId, u8),
-    /// A tile by its NOC 0 coordinates, and perhaps an address in it.
+    /// A tile by its NOC 0 coordinates, and an address in it, if given.
     Tile(ChipId, NocXy, Option<u64>),
 }
 
-/// A core that a person named, as far as the words say.
+/// A parsed core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Where {
     pub(crate) chip: ChipId,
     pub(crate) tile: NocXy,
-    /// None for the first of the tile.
+    /// None means the first core of the tile.
     pub(crate) core: Option<CoreKind>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn core(text: &str) -> Result<Where, String> {
     }
 }
 
-/// A number, hexadecimal after `0x`, with `_` between digits if wanted.
+/// A number, hexadecimal after `0x`; `_` may separate digits.
 pub(crate) fn number(text: &str) -> Result<u64, String> {
     let digits = text.replace('_', "");
     let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
@@ -57,7 +57,7 @@ pub(crate) fn chip(text: &str) -> Result<ChipId, String> {
     Ok(ChipId(number))
 }
 
-/// What is where on the chips of a target that is not opened yet, in whose places words are understood.
+/// The layout by which places are parsed before a target is opened.
 pub(crate) fn layout() -> &'static ChipLayout {
     ChipKind::Wormhole.layout()
 }
@@ -90,7 +90,7 @@ fn tile_of(channel: u8) -> Result<NocXy, String> {
     layout().eth_channel(channel).ok_or_else(none)
 }
 
-/// Any place.
+/// Parses any place.
 pub(crate) fn place(text: &str) -> Result<NamedPlace, String> {
     let parts: Vec<&str> = text.trim().split(':').collect();
     match parts[..] {
@@ -111,7 +111,7 @@ pub(crate) fn place(text: &str) -> Result<NamedPlace, String> {
     }
 }
 
-/// A place with an address, as `meshscope read` wants it.
+/// Parses a place with an address, as for `meshscope read`.
 pub(crate) fn address(text: &str) -> Result<(ChipId, NocXy, u64), String> {
     match place(text)? {
         NamedPlace::Tile(chip, xy, Some(addr)) => Ok((chip, xy, addr)),

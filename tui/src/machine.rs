@@ -1,4 +1,5 @@
-//! Opens what `--target` names and looks at it: the one place where screens and verbs meet a machine.
+//! Opens the target of `--target` and reads it: the one place where screens and verbs use a
+//! machine.
 
 mod pace;
 mod stop;
@@ -30,21 +31,21 @@ pub(crate) struct Machine {
     work: Work,
 }
 
-/// What is to be opened, and how far it may be touched.
+/// The target to open, and what is permitted on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Opening {
-    /// The words that name the target.
+    /// The `--target` words.
     pub(crate) words: String,
-    /// What may be changed on it.
+    /// Permissions on it.
     pub(crate) allow: Allow,
-    /// Bus transactions per second that watching may cost, if a person said so.
+    /// Bus transactions per second that the live view may cost, if stated.
     pub(crate) budget: Option<u32>,
     /// Directories of ELFs that may run there.
     pub(crate) elfs: Vec<PathBuf>,
 }
 
 impl Opening {
-    /// What the command line asks for.
+    /// The options of the command line.
     pub(crate) fn of(arguments: &Arguments) -> Self {
         Self {
             words: target_words(arguments.target.as_deref()),
@@ -55,32 +56,33 @@ impl Opening {
     }
 }
 
-/// The directories that were asked for, else those of the environment.
-fn elfs(asked: &[PathBuf], usual: Option<&OsString>) -> Vec<PathBuf> {
-    if !asked.is_empty() {
-        return asked.to_vec();
+/// The directories of the command line, else those of the environment.
+fn elfs(given: &[PathBuf], usual: Option<&OsString>) -> Vec<PathBuf> {
+    if !given.is_empty() {
+        return given.to_vec();
     }
     let usual = usual.into_iter().flat_map(std::env::split_paths);
     usual.filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// The target that was asked for, or the default: silicon where device files exist, else the emulated mesh.
-fn target_words(asked: Option<&str>) -> String {
+/// The target of the command line, or the default: silicon where device files exist, else the
+/// emulated mesh.
+fn target_words(given: Option<&str>) -> String {
     let or_default = || {
         let devices = std::fs::read_dir("/dev/tenstorrent").is_ok_and(|d| d.count() > 0);
         if devices { DEVICE_TARGET } else { DEFAULT_TARGET }.to_owned()
     };
-    asked.map_or_else(or_default, str::to_owned)
+    given.map_or_else(or_default, str::to_owned)
 }
 
 impl Machine {
     /// Opens the target.
     ///
     /// # Errors
-    /// `Usage` for words that name nothing, `Unreachable` for a machine that does not answer.
+    /// `Usage` for words that name no target, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(opening: &Opening) -> Result<Self, Failure> {
         let Opening { words, allow, budget, elfs } = opening;
-        // What cannot be looked into is told before a machine is touched.
+        // Unreadable ELFs are reported before a machine is touched.
         let catalog = match elfs[..] {
             [] => None,
             _ => Some(Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?),
@@ -117,12 +119,12 @@ impl Machine {
         }
     }
 
-    /// The mesh as discovery found it.
+    /// The mesh that discovery found.
     pub(crate) fn mesh(&mut self) -> Mesh {
         self.session.target().mesh().clone()
     }
 
-    /// What a look would touch.
+    /// What a snapshot would touch.
     pub(crate) fn preview(&mut self, read_set: &ReadSet) -> Preview {
         self.session.preview(read_set)
     }
@@ -137,7 +139,7 @@ impl Machine {
         self.session.target()
     }
 
-    /// Looks at what somebody is interested in.
+    /// Takes a snapshot of the read set.
     pub(crate) fn take(&mut self, read_set: &ReadSet) -> MeshSnapshot {
         let inspected = self.session.inspect(read_set);
         let mut state = inspected.state;
@@ -182,7 +184,7 @@ impl Inspect for Machine {
         self.work.order(order, &mut self.session);
     }
 
-    fn wind_up(&mut self) {
-        self.work.wind_up(&mut self.session);
+    fn tear_down(&mut self) {
+        self.work.tear_down(&mut self.session);
     }
 }

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 /// Columns of a page.
 const WIDTH: u16 = 80;
 
-/// What stands behind the options of each verb: examples, and the JSON that it promises.
+/// The text after the options of each verb: examples, and its JSON.
 const VERBS: &[(&str, &str)] = &[
     ("mesh", include_str!("manual/verbs/mesh.md")),
     ("cores", include_str!("manual/verbs/cores.md")),
@@ -53,7 +53,7 @@ const VERBS: &[(&str, &str)] = &[
     ("schema", include_str!("manual/verbs/schema.md")),
 ];
 
-/// What belongs to no single verb. The first line of a page says what it is about.
+/// Pages that belong to no verb. The first line of a page names its subject.
 const TOPICS: &[(&str, &str)] = &[
     ("targets", include_str!("manual/topics/targets.md")),
     ("addresses", include_str!("manual/topics/addresses.md")),
@@ -69,7 +69,7 @@ const TOPICS: &[(&str, &str)] = &[
     ("other-tools", include_str!("manual/topics/other-tools.md")),
 ];
 
-/// Understands the command line.
+/// Parses the command line.
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<Arguments, clap::Error> {
@@ -95,7 +95,7 @@ fn with_page(command: Command, name: &str, page: &'static str) -> Command {
 /// `meshscope help`: the page of this name, or the list of all.
 pub(crate) fn show(name: &[String]) -> Result<Outcome, Failure> {
     let mut grammar = command();
-    // Subcommands get their usage lines from those above them.
+    // Subcommands take their usage lines from their parents.
     grammar.build();
     let text = match name {
         [] => list(&grammar),

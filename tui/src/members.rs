@@ -1,4 +1,5 @@
-//! The rows of the words pane: the members of what the core's images describe, as far as they are unfolded.
+//! The rows of the words pane: the members of the structures that the core's images describe, as
+//! unfolded.
 
 use decode::images::Node;
 use decode::state::{CoreState, NamedWord, Reading};
@@ -7,20 +8,20 @@ use machine::snapshot::{AccessError, Snapshot};
 use std::collections::BTreeSet;
 use symbols::{Encoding, Kind, Value};
 
-/// A folded record of at most so many bytes is written out; of a larger one only its type is.
+/// A folded record of at most this many bytes is shown in full; of a larger one only the type is.
 const WRITTEN_OUT: u64 = 64;
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MemberRow<'a> {
-    /// A member, and whether it is unfolded, if there is anything inside.
+    /// A member, and whether it is unfolded, if it has members.
     Member(&'a Node, Option<bool>),
-    /// A word that no structure holds.
+    /// A word outside all structures.
     Word(&'a NamedWord),
 }
 
 impl<'a> MemberRow<'a> {
-    /// With everything around it.
+    /// The path of the row.
     pub(crate) fn path(&self) -> &'a str {
         match self {
             Self::Member(node, _) => &node.path,
@@ -50,7 +51,7 @@ impl<'a> MemberRow<'a> {
     }
 }
 
-/// The rows in sight of a scroll: all that are unfolded, or all whose path holds the filter.
+/// The rows to scroll: all that are unfolded, or all whose path contains the filter.
 pub(crate) fn rows<'a>(
     core: &'a CoreState,
     filter: &str,
@@ -77,18 +78,18 @@ pub(crate) fn rows<'a>(
     rows
 }
 
-/// How many rows there would be if all were unfolded.
+/// The number of rows if all were unfolded.
 pub(crate) fn count(core: &CoreState) -> usize {
     let members = core.outlines.iter().map(|outline| outline.nodes().len());
     members.sum::<usize>() + loose(core).count()
 }
 
-/// The whole is unfolded until somebody folds it; what is inside is folded until somebody unfolds it.
+/// Outermost structures are unfolded by default, inner ones folded.
 fn is_open(node: &Node, turned: &BTreeSet<String>) -> bool {
     turned.contains(&node.path) != (node.depth == 0)
 }
 
-/// The words that no structure holds.
+/// The words outside all structures.
 fn loose(core: &CoreState) -> impl Iterator<Item = &NamedWord> {
     let held = |word: &NamedWord| {
         let roots = core.outlines.iter().filter_map(|outline| outline.nodes().first());
@@ -98,7 +99,7 @@ fn loose(core: &CoreState) -> impl Iterator<Item = &NamedWord> {
     core.words.iter().filter(move |word| !held(word))
 }
 
-/// What lies over these bytes of the tile: numbers and the like, each with its place in the order of addresses.
+/// The scalar members in a range of addresses, each with its index by address.
 pub(crate) fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, MemberRow<'_>)> {
     let leaves = core.outlines.iter().flat_map(|outline| outline.leaves(from, to));
     let leaves = leaves.map(|(index, node)| (index, MemberRow::Member(node, None)));
@@ -109,7 +110,7 @@ pub(crate) fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, MemberRo
     all
 }
 
-/// What a row's bytes say, in a look or the one before it.
+/// The text of a row's value in a snapshot.
 pub(crate) fn text(core: CoreId, memory: &Snapshot, row: &MemberRow<'_>) -> Reading<String> {
     let node = match row {
         MemberRow::Word(word) => return worded(word),
@@ -143,7 +144,7 @@ fn worded(word: &NamedWord) -> Reading<String> {
     }
 }
 
-/// Too large to be written out: a record, or an array of records.
+/// Whether a record, or an array of records, is too large to be shown in full.
 fn is_large(node: &Node) -> bool {
     node.size > WRITTEN_OUT && node.ty.array().map_or(&node.ty, |a| &a.element).record().is_some()
 }
@@ -166,7 +167,8 @@ fn of_bytes(node: &Node, bytes: &[u8]) -> String {
     }
 }
 
-/// Hexadecimal in the width of the member, and beside it the letters of a waypoint or the decimal value.
+/// Hexadecimal in the width of the member, followed by the letters of a waypoint or the decimal
+/// value.
 pub(crate) fn number(value: u64, size: u32) -> String {
     let hex = format!("{value:#0w$x}", w = 2 + 2 * size.min(8) as usize);
     let bytes = value.to_le_bytes();
@@ -177,7 +179,7 @@ pub(crate) fn number(value: u64, size: u32) -> String {
     }
 }
 
-/// Two letters or more, and zeros behind them.
+/// Two letters or more, followed by zeros.
 fn letters(bytes: &[u8]) -> Option<String> {
     let text: String =
         bytes.iter().map(|b| char::from(*b)).take_while(char::is_ascii_alphanumeric).collect();

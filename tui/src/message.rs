@@ -1,4 +1,4 @@
-//! Everything that can happen to the picture, and everything that it can ask for.
+//! The inputs of the live view, and the commands that it returns.
 
 use crate::feed::MeshSnapshot;
 use crate::run::Order;
@@ -6,40 +6,40 @@ use crossterm::event::KeyEvent;
 use decode::inspect::ReadSet;
 use std::sync::Arc;
 
-/// Something happened: the only way in which the model changes.
+/// An input: the only cause of changes to the model.
 #[derive(Clone, Debug)]
 pub enum Message {
     /// A key was pressed.
     Key(KeyEvent),
     /// Text was pasted; only a prompt takes it.
     Paste(String),
-    /// The terminal has this many columns and rows now.
+    /// The terminal was resized to these columns and rows.
     Resize(u16, u16),
-    /// The probe thread published a look at the target.
+    /// The probe thread published a snapshot.
     Snapshot(Arc<MeshSnapshot>),
-    /// The probe thread ended, and why.
+    /// The probe thread ended, with the reason.
     Lost(String),
-    /// A source file was looked for; its text, if it could be read.
+    /// A source file was searched for; its text, if it could be read.
     Source(String, Option<Arc<str>>),
-    /// Host time passed: microseconds since the Unix epoch. Ages on screen follow it.
+    /// Host time in microseconds since the Unix epoch; ages on screen follow it.
     Tick(u64),
 }
 
-/// Something that the picture asks of the world outside it.
+/// A command to the event loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Draw the model again.
     Draw,
-    /// Leave.
+    /// Quit.
     Quit,
-    /// Leave, and say that it was an interruption.
+    /// Quit as interrupted.
     Interrupt,
-    /// Look for a source file, so that the line of a waypoint can be shown.
+    /// Search for a source file, to show the line of a waypoint.
     ReadSource(String),
-    /// Let what is latched be tried again.
+    /// End the quarantine.
     ClearQuarantine,
-    /// Do something to the machine.
+    /// Change the machine.
     Order(Order),
-    /// Let each look read what is on screen now.
+    /// Let snapshots read what is on screen.
     Read(ReadSet),
 }

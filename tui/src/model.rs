@@ -1,4 +1,4 @@
-//! The state of the picture: plain data that `update` changes and `view` reads.
+//! The state of the display: plain data that `update` changes and `view` reads.
 
 use crate::fabric::Addressee;
 use crate::feed::MeshSnapshot;
@@ -16,28 +16,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tui_input::Input;
 
-/// Members larger than this are not read in every look.
+/// Members larger than this are not read in every snapshot.
 const LARGE_BYTES: u32 = 512;
 
-/// What a line being typed is for.
+/// The purpose of a typed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptKind {
     /// `/`: find or filter in the screen that is shown.
     Find,
-    /// `:`: an order, or a place to go to.
+    /// `:`: a command, or a place to go to.
     Line,
 }
 
-/// A line being typed at the foot of the screen.
+/// The line being typed at the foot of the screen.
 #[derive(Clone, Debug)]
 pub struct Prompt {
-    /// What it is for.
+    /// Its purpose.
     pub kind: PromptKind,
-    /// What was typed.
+    /// The text.
     pub input: Input,
-    /// The line of the history that is shown, and what was typed before it.
+    /// The line of the history that is shown, and the text that it replaced.
     pub recalled: Option<(usize, String)>,
-    /// What Tab offers, if it does.
+    /// What Tab offers, if anything.
     pub choices: Option<Choices>,
 }
 
@@ -48,18 +48,18 @@ impl Prompt {
     }
 }
 
-/// Several endings of a line.
+/// Several completions of a line.
 #[derive(Clone, Debug)]
 pub struct Choices {
-    /// The line without its ending.
+    /// The line without the completion.
     pub stem: String,
-    /// The endings.
+    /// The completions.
     pub all: Vec<String>,
-    /// The one that stands there, once one was chosen.
+    /// Index of the completion in the line, once one is chosen.
     pub at: Option<usize>,
 }
 
-/// The whole picture.
+/// The state of the display.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// Columns and rows of the terminal.
@@ -72,19 +72,19 @@ pub struct Model {
     pub now_micros: u64,
     /// Host time of the first tick.
     pub started_micros: Option<u64>,
-    /// The words that open the target, shown until the first sample comes.
+    /// The words that open the target, shown until the first snapshot.
     pub target: String,
-    /// The sample on screen.
+    /// The snapshot on screen.
     pub shown: Option<Arc<MeshSnapshot>>,
-    /// The sample that was on screen before it, to mark what moved.
+    /// The snapshot that was on screen before, to mark changes.
     pub before: Option<Arc<MeshSnapshot>>,
-    /// The newest sample, which is not shown while frozen.
+    /// The newest snapshot, which is not shown while frozen.
     pub newest: Option<Arc<MeshSnapshot>>,
-    /// Looks that were published and never shown, because a newer one came first.
+    /// Snapshots that were published and never shown, because a newer one came first.
     pub dropped: u64,
-    /// The display stands still; looks go on.
+    /// Whether the display is frozen; the target is still read.
     pub frozen: bool,
-    /// Source files by the path that the debug information names; `None` until (or unless) one is found.
+    /// Source files by the path in the debug information; `None` unless the file was found.
     pub sources: BTreeMap<String, Option<Arc<str>>>,
     /// Why the probe thread ended, if it did.
     pub lost: Option<String>,
@@ -94,17 +94,17 @@ pub struct Model {
     pub trail: Vec<Screen>,
     /// First line of help on screen, while it is open.
     pub help: Option<usize>,
-    /// The line being typed, if one is.
+    /// The line being typed, if any.
     pub prompt: Option<Prompt>,
     /// Lines that were typed after `:`, the oldest first.
     pub history: Vec<String>,
-    /// So many sheets of runs are put away.
+    /// Number of sheets of runs that are hidden.
     pub put_away: usize,
-    /// Number of the last sentence of the probe thread that was shown.
-    pub heard: u64,
-    /// A sentence for the person, until the next key.
+    /// Number of the last notice of the probe thread that was shown.
+    pub last_notice: u64,
+    /// A notice for the user, until the next key.
     pub notice: Option<String>,
-    /// `g` was pressed once.
+    /// Whether `g` was pressed once.
     pub pending_g: bool,
     /// Focused pane of the mesh screen.
     pub mesh_pane: MeshPane,
@@ -118,7 +118,7 @@ pub struct Model {
     pub tile: NocXy,
     /// Selected core of the selected tile.
     pub core: CoreKind,
-    /// What `/` last looked for on the chip screen.
+    /// What `/` last searched for on the chip screen.
     pub find: String,
     /// Focused pane of the core screen.
     pub core_pane: CorePane,
@@ -126,7 +126,8 @@ pub struct Model {
     pub word: usize,
     /// What `/` filters words by.
     pub word_filter: String,
-    /// Paths of the structures that stand otherwise than at first: the outermost folded, the others unfolded.
+    /// Paths of structures whose folding is not the default: outermost ones folded, others
+    /// unfolded.
     pub turned: BTreeSet<String>,
     /// Address under the cursor of the memory pane, in the tile.
     pub cursor: u64,
@@ -140,16 +141,16 @@ pub struct Model {
     pub fabric_pane: FabricPane,
     /// What `/` filters the fabric's parts by.
     pub part_filter: String,
-    /// Looks up to this one were not asked for the fabric.
+    /// Snapshots up to this number were requested without the fabric.
     pub(crate) fabric_unasked: u64,
-    /// Where the way that is shown begins, if not at the chip of the selected part.
+    /// The chip at which the displayed path begins, if not that of the selected part.
     pub(crate) path_from: Option<ChipId>,
-    /// Whom that way is for, if not for whom the oldest packet of the selected part is.
+    /// The end of that path, if not the destination of the selected part's oldest packet.
     pub(crate) path_to: Option<Addressee>,
 }
 
 impl Model {
-    /// The picture before anything was read.
+    /// The display before anything was read.
     pub fn new(target: &str, theme: Theme, glyphs: Glyphs, size: (u16, u16)) -> Self {
         Self {
             size,
@@ -171,7 +172,7 @@ impl Model {
             prompt: None,
             history: Vec::new(),
             put_away: 0,
-            heard: 0,
+            last_notice: 0,
             notice: None,
             pending_g: false,
             mesh_pane: MeshPane::Map,
@@ -227,14 +228,14 @@ impl Model {
         self.mesh()?.core(self.core_id())
     }
 
-    /// The file in which the selected core's waypoint stands, if its text was never looked for.
+    /// The source file of the selected core's waypoint, if it was not searched for yet.
     pub(crate) fn source_wanted(&self) -> Option<&str> {
         let on_screen = self.screen == Screen::Core;
         let place = self.core_state().filter(|_| on_screen)?.location.first()?;
         place.file.as_deref().filter(|file| !self.sources.contains_key(*file))
     }
 
-    /// The text of this source line, if its file was found.
+    /// The text of a source line, if its file was found.
     pub(crate) fn source_text(&self, place: &SourceLine) -> Option<&str> {
         let text = self.sources.get(place.file.as_deref()?)?.as_deref()?;
         let line = usize::try_from(place.line?).ok()?.checked_sub(1)?;
@@ -247,16 +248,16 @@ impl Model {
         self.core_state().map(rows).unwrap_or_default()
     }
 
-    /// A large member is read only while it is selected.
+    /// The selected member: a large one is read only while it is selected.
     fn selected_member(&self) -> Option<Span> {
-        /// No more than this of it in one look.
+        /// At most this many bytes of it are read in one snapshot.
         const MOST: u64 = 0x4000;
         let row = self.words().get(self.word).copied().filter(|row| row.size() > 0)?;
         let addr = NocAddr { chip: self.chip, tile: self.tile, offset: row.addr() };
         Some(Span { addr, len: row.size().min(MOST) as u32 })
     }
 
-    /// What the screen shows, and therefore what looks should read.
+    /// What the next snapshot has to contain for the screen that is shown.
     pub fn read_set(&self) -> ReadSet {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
@@ -265,7 +266,7 @@ impl Model {
                 let fabric_tables =
                     matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);
                 read_set = ReadSet { fabric: true, fabric_tables, proofs: true, ..read_set };
-                // What there is besides routers is only known after a look at who they talk to.
+                // Muxes and clients are known only after a snapshot of the routers' connections.
                 if let Some(newest) = &self.newest {
                     read_set = fabric_read_set(&newest.state.fabric, &read_set);
                 }
@@ -284,7 +285,7 @@ impl Model {
         read_set
     }
 
-    /// Where the memory of the selected tile ends, and with it the memory pane.
+    /// The end of the selected tile's memory, and of the memory pane.
     pub(crate) fn memory_end(&self) -> Option<u64> {
         let layout = self.mesh()?.layout();
         Some(match self.tile_state()?.kind {
@@ -308,12 +309,12 @@ impl Model {
         all.get(self.put_away..).unwrap_or_default()
     }
 
-    /// A run is under way, whatever the display shows.
+    /// Whether a run is running, whatever the display shows.
     pub(crate) fn runs(&self) -> bool {
         self.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some())
     }
 
-    /// How old the sample on screen is, in microseconds of host time.
+    /// The age of the snapshot on screen, in microseconds of host time.
     pub(crate) fn age_micros(&self) -> Option<u64> {
         Some(self.now_micros.saturating_sub(self.shown.as_ref()?.taken_micros))
     }

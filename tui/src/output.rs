@@ -1,9 +1,29 @@
-//! Standard output of the one-shot verbs: JSON or columns of text; a closed pipe is a quiet end.
+//! Standard output of the one-shot verbs: JSON or columns of text; a closed pipe is a silent end.
 
 use crate::exit::Failure;
-use crate::shape::Answer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
+
+/// The number of the promise: it grows if a key is ever renamed or goes.
+const SCHEMA: u32 = 1;
+
+/// Everything that `--json` prints is one object with the key `schema`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answer<T> {
+    /// The version of these keys. Within one version keys and words are added; none is renamed,
+    /// changes its meaning or goes.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: u32,
+    #[serde(flatten)]
+    answer: T,
+}
+
+impl<T> Answer<T> {
+    pub(crate) fn new(answer: T) -> Self {
+        Self { schema: SCHEMA, answer }
+    }
+}
 
 /// Writes text and flushes it.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
@@ -18,34 +38,34 @@ pub(crate) fn json(answer: impl Serialize) -> Result<(), Failure> {
     text(&(line + "\n"))
 }
 
-/// A longer word than this is cut in the middle: nobody reads it, and it hides the rest of the sentence.
+/// Longer words are cut in the middle, so that the rest of the sentence stays readable.
 const LONGEST_WORD: usize = 400;
-/// A longer line than this is cut at its end.
+/// Longer lines are cut at the end.
 const LONGEST_LINE: usize = 4000;
 
-/// Says something to the person on standard error, which may be closed too. What it quotes gives the terminal no orders, and
-/// is not longer than a person reads.
+/// Prints a message on standard error, which may be closed. Control characters are removed and long
+/// words cut.
 pub(crate) fn say(line: &str) {
     let line = readable(line);
     let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     let _ = writeln!(io::stderr().lock(), "meshscope: {line}");
 }
 
-/// Says each of several things once, with how often it was to be said.
+/// Prints each of several messages once, with the number of its occurrences.
 pub(crate) fn say_once_each(lines: impl IntoIterator<Item = String>) {
-    let mut told: Vec<(String, usize)> = Vec::new();
+    let mut counts: Vec<(String, usize)> = Vec::new();
     for line in lines {
-        match told.iter_mut().find(|(known, _)| *known == line) {
+        match counts.iter_mut().find(|(known, _)| *known == line) {
             Some((_, times)) => *times += 1,
-            None => told.push((line, 1)),
+            None => counts.push((line, 1)),
         }
     }
-    for (line, times) in told {
+    for (line, times) in counts {
         say(&if times > 1 { format!("{line} ({times} times)") } else { line });
     }
 }
 
-/// The line without what is too long to be read: arguments that a program made come back in messages.
+/// Shortens a line: arguments of generated command lines come back in messages.
 fn readable(line: &str) -> String {
     let mut words = line.split_inclusive(' ').map(|word| {
         let chars = word.chars().count();
@@ -66,7 +86,7 @@ fn readable(line: &str) -> String {
     text
 }
 
-/// Rows of cells, padded to the widest of each column.
+/// Rows of cells, padded to the widest cell of each column.
 pub(crate) struct Columns {
     rows: Vec<Vec<String>>,
 }
@@ -100,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_reads_is_cut() {
+    fn unreadably_long_text_is_cut() {
         let line = format!("target '{}' is none", "x".repeat(200_000));
         let cut = readable(&line);
         assert!(cut.starts_with("target 'xxx") && cut.ends_with("xxx' is none"), "{cut}");

@@ -1,4 +1,4 @@
-//! The screens and their panes: what can be shown, and what of it is in front.
+//! The screens and their panes.
 
 /// The screens; digits select them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Screen {
     Chip,
     /// One core: mailbox, channels, images, memory.
     Core,
-    /// What could not be read, and what was found wrong.
+    /// Ranges that could not be read, and problems.
     Gaps,
     /// Routers, muxes and clients of the fabric.
     Fabric,
@@ -31,24 +31,24 @@ pub enum CorePane {
     Words,
     /// The channels of `erisc_info_t`, and the images.
     Channels,
-    /// Bytes with the names that lie over them.
+    /// Bytes with the names of the members at their addresses.
     Memory,
 }
 
-/// What the fabric screen shows below its list.
+/// The lower pane of the fabric screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FabricPane {
     /// The channels of the selected part.
     Channels,
-    /// Who waits for whom in the whole fabric.
+    /// The waits of the whole fabric.
     Waits,
     /// The routing tables in the L1 of the selected router, or of the first of its chip.
     Tables,
-    /// The way of a packet by those tables.
+    /// The path of a packet by those tables.
     Path,
 }
 
 impl FabricPane {
-    /// All, in the order of Tab.
+    /// All panes, in the order of Tab.
     pub(crate) const ALL: [Self; 4] = [Self::Channels, Self::Waits, Self::Tables, Self::Path];
 }

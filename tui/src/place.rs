@@ -1,4 +1,4 @@
-//! Chips on a grid: by x and y within their shelf, shelves side by side, the rest in a row below.
+//! Chips on a grid: by x and y within their shelf, shelves in a row, the rest in a row below.
 
 use decode::state::MeshState;
 use layouts::{ChipCoord, ChipId};
@@ -12,7 +12,8 @@ pub(crate) struct GridCell {
     pub(crate) row: usize,
 }
 
-/// All chips on one grid. A chip without coordinates, or one that claims a taken place, stands below.
+/// All chips on one grid. A chip without coordinates, or with those of another chip, is in the row
+/// below.
 pub(crate) fn places(mesh: &MeshState) -> Vec<GridCell> {
     let mut shelves: BTreeMap<(u8, u8), Vec<(ChipId, ChipCoord)>> = BTreeMap::new();
     let mut homeless = Vec::new();
@@ -45,7 +46,7 @@ pub(crate) fn places(mesh: &MeshState) -> Vec<GridCell> {
     found
 }
 
-/// The chip next to `from` in this direction, by the straightest and then the shortest way.
+/// The chip next to `from` in a direction, by the straightest and then the shortest path.
 pub(crate) fn neighbour(places: &[GridCell], from: ChipId, dx: i32, dy: i32) -> Option<ChipId> {
     let here = places.iter().find(|p| p.chip == from)?;
     let reach = |p: &GridCell| {

@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
-/// Runs the program and gives its exit code; what went wrong is one line on standard error.
+/// Runs the program and returns its exit code; an error is one line on standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let result = match manual::parse(arguments) {
         Ok(arguments) => carry_out(&arguments),
@@ -28,7 +28,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     exit::code(&result)
 }
 
-/// Help goes to standard output; what clap could not understand goes to standard error.
+/// Help goes to standard output; clap's errors go to standard error.
 fn refuse(error: &clap::Error) -> Result<Outcome, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -47,7 +47,7 @@ fn carry_out(arguments: &Arguments) -> Result<Outcome, Failure> {
     }
 }
 
-/// Screens need a terminal on both sides that can do more than print.
+/// Whether to show the live view: it needs a terminal for input and output.
 fn shows_screens(arguments: &Arguments) -> bool {
     let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     terminal && !arguments.json && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
@@ -58,7 +58,7 @@ fn show(arguments: &Arguments) -> Result<Outcome, Failure> {
     let size = crossterm::terminal::size().unwrap_or((80, 24));
     let theme = Theme { color: uses_color(arguments.color) };
     let model = Model::new(&opening.words, theme, Glyphs { ascii: arguments.ascii }, size);
-    // The probe thread opens the target: the terminal answers while that takes its time.
+    // The probe thread opens the target, so that the terminal responds meanwhile.
     let feed = Feed::start(move || Machine::open(&opening))
         .map_err(|e| Failure::Internal(format!("probe thread: {e}")))?;
     screen::run(model, feed)

@@ -1,4 +1,5 @@
-//! Readings as text: the value, or the glyph (and where there is room the word) of why there is none.
+//! Readings as text: the value, or the glyph (with its word, if there is room) of the reason for
+//! its absence.
 
 use crate::glyph::{Glyphs, Missing};
 use crate::theme::Theme;
@@ -21,7 +22,7 @@ pub(crate) fn short<T>(
     }
 }
 
-/// The value, or a glyph and what it means.
+/// The value, or a glyph with its word.
 pub(crate) fn long<T>(glyphs: Glyphs, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
     match reading {
         Reading::Known(value) => show(value),

@@ -1,4 +1,4 @@
-//! A collective on the command line: from the words of a person to a sweep of sizes, and to the table of what it took.
+//! Collectives of the command line: from options to a sweep of sizes, and to the table of results.
 
 mod amount;
 mod board;
@@ -17,15 +17,15 @@ pub use table::{ChipMeasured, Measured};
 use machine::fault::Fault;
 use workloads::scene::Pace;
 
-/// What a person orders the probe thread to do to the machine.
+/// What a user orders the probe thread to do to the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// Run a collective.
     Run(Box<Sweep>),
-    /// Stop the run that is under way; without one, the ring ping and its workers.
+    /// Stop the run; without one, the ring ping and its workers.
     Stop,
     /// Disturb the mesh.
     Fault(Fault),
-    /// Let time pass at this pace.
+    /// Advance the target's time at this pace.
     Pace(Pace),
 }

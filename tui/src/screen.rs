@@ -1,4 +1,5 @@
-//! The event loop of the screens: keys, signals, samples and time in; drawings out. It never waits for hardware.
+//! The event loop of the live view: keys, signals, snapshots and time in; frames out. It never
+//! waits for hardware.
 
 use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Published, now_micros};
@@ -16,12 +17,12 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_stream::StreamExt;
 
-/// The shortest time between two drawings.
+/// The shortest time between two frames.
 const DRAW_PAUSE: Duration = Duration::from_millis(33);
-/// How often ages on screen may change.
+/// The interval at which ages on screen change.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs the screens until a person leaves them.
+/// Runs the live view until the user quits.
 ///
 /// # Errors
 /// `Interrupted` by a signal, `Internal` if the terminal or the probe thread fails.
@@ -34,7 +35,7 @@ pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
     let result = runtime.block_on(turn(&mut model, &mut feed));
     let busy = model.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some());
     if busy {
-        say("the run is torn down; Ctrl-C leaves at once");
+        say("the run is torn down; Ctrl-C exits at once");
         interrupt::watch(|| None)?;
     }
     feed.end(busy);
@@ -67,7 +68,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
             event = events.next() => match event {
                 Some(Ok(event)) => translate(event),
                 Some(Err(error)) => return Err(terminal_failed(&error)),
-                // The terminal is gone, and nobody is left to look.
+                // The terminal is closed.
                 None => return Err(Failure::Interrupted),
             },
             () = sleep_until(next_draw), if !fresh => {
@@ -104,7 +105,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     }
 }
 
-/// What it means that a person leaves: a target that went away meanwhile could not be reached to the end.
+/// The result at exit: a lost target is a failure.
 fn leave(model: &Model) -> Result<Outcome, Failure> {
     match &model.lost {
         Some(why) => Err(Failure::Unreachable(format!("{}: {why}", model.target))),
@@ -112,7 +113,7 @@ fn leave(model: &Model) -> Result<Outcome, Failure> {
     }
 }
 
-/// The text of a source file, where the path that the debug information names leads to one from here.
+/// The text of a source file, if the path of the debug information exists here.
 fn source(file: &str) -> Option<Arc<str>> {
     files::read_text(Path::new(file), files::Kind::SOURCE).ok().map(Arc::from)
 }

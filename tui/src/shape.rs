@@ -1,5 +1,5 @@
-//! The JSON that scripts rely on: what `--json` prints, as structs from which `meshscope schema` derives its schemas.
-//! The comments on them are the schemas' descriptions.
+//! JSON output: the structs that `--json` prints, and from which `meshscope schema` derives its
+//! schemas. Their comments are the schemas' descriptions.
 
 #![expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 
@@ -40,25 +40,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The number of the promise: it grows if a key is ever renamed or goes.
-const SCHEMA: u32 = 1;
-
-/// Everything that `--json` prints is one object with the key `schema`.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<T> {
-    /// The version of these keys. Within one version keys and words are added; none is renamed, changes its meaning or goes.
-    #[schemars(extend("const" = SCHEMA))]
-    schema: u32,
-    #[serde(flatten)]
-    answer: T,
-}
-
-impl<T> Answer<T> {
-    pub(crate) fn new(answer: T) -> Self {
-        Self { schema: SCHEMA, answer }
-    }
-}
-
 /// An Ethernet channel of a chip.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct End {
@@ -72,7 +53,7 @@ pub(crate) fn end(EthId { chip, channel }: EthId) -> End {
     End { chip: chip.0, channel }
 }
 
-/// A range of memory that was to be read and was not.
+/// A range of memory that could not be read.
 #[derive(Serialize, JsonSchema)]
 struct Missed {
     /// The chip's id.
@@ -83,14 +64,15 @@ struct Missed {
     addr: u64,
     /// Its length in bytes.
     len: u32,
-    /// refused, timed_out, unreachable, in_reset, device_gone, queue_error, not_recorded or not_asked.
+    /// refused, timed_out, unreachable, in_reset, device_gone, queue_error, not_recorded or
+    /// not_asked.
     reason: &'static str,
     /// The reason in a sentence.
     detail: String,
 }
 
 fn missed(gaps: &[Gap]) -> Vec<Missed> {
-    let one = |gap: &Gap| {
+    let shape = |gap: &Gap| {
         let at = gap.span.addr;
         Missed {
             chip: at.chip.0,
@@ -101,27 +83,28 @@ fn missed(gaps: &[Gap]) -> Vec<Missed> {
             detail: gap.reason.to_string(),
         }
     };
-    gaps.iter().map(one).collect()
+    gaps.iter().map(shape).collect()
 }
 
 fn xy(tile: NocXy) -> [u8; 2] {
     [tile.x, tile.y]
 }
 
-/// Why the keys that are null are null, by their names.
+/// The reasons for null keys, by key.
 type Missing = BTreeMap<&'static str, Why>;
 
 /// Why a value is null.
 #[derive(Serialize, JsonSchema)]
 struct Why {
-    /// A reason of `gaps`, or: unknown (it was read, and is none of the known values), absent (there is none), constant (it is of the
-    /// debug information and has no address), private (only the core itself can read it), unmapped (nothing is known to stand there).
+    /// A reason of `gaps`, or: unknown (the value that was read is not a known one), absent (it
+    /// does not exist), constant (of the debug information, without an address), private (only the
+    /// core itself can read it), unmapped (nothing is known to be at the address).
     reason: &'static str,
     /// The reason in a sentence; the number that was read, if the value is unknown.
     detail: String,
 }
 
-/// The value, or null and a line in `missing`.
+/// The value, or null and an entry in `missing`.
 fn value<T, U>(
     name: &'static str,
     reading: &Reading<T>,

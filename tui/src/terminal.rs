@@ -1,4 +1,4 @@
-//! Borrows the terminal and always gives it back: at the end, on an error, on a panic, on a signal.
+//! Takes the terminal and always restores it: at the end, on an error, on a panic, on a signal.
 
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
@@ -12,20 +12,20 @@ use rustix::process::{Signal, getpid, kill_process};
 use std::io::{self, Stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The terminal is ours at the moment; whoever gives it back first clears this.
+/// Whether the terminal is taken; restoring clears this.
 static BORROWED: AtomicBool = AtomicBool::new(false);
 
-/// The terminal, in raw mode and on its other screen, until this is dropped.
+/// The terminal, in raw mode and on its alternate screen, until this is dropped.
 pub struct Session {
-    /// What is drawn on.
+    /// The terminal to draw on.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Session {
-    /// Takes the terminal. A panic in any thread gives it back before its report is printed.
+    /// Takes the terminal. A panic in any thread restores it before its report is printed.
     ///
     /// # Errors
-    /// What the terminal says; it is as before then.
+    /// The terminal's error; the terminal is then as before.
     pub fn enter() -> io::Result<Self> {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -44,16 +44,17 @@ impl Session {
 }
 
 impl Session {
-    /// Gives the terminal back, stands still until somebody continues this process, and takes the terminal again.
+    /// Restores the terminal, suspends this process until it is continued, and takes the terminal
+    /// again.
     ///
     /// # Errors
-    /// What the terminal says.
+    /// The terminal's error.
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
         // This call returns when the process is continued.
         kill_process(getpid(), Signal::STOP)?;
         borrow()?;
-        // All is drawn anew: what was there before is forgotten.
+        // Everything is drawn again: the old contents are unknown.
         self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         Ok(())
     }
@@ -71,7 +72,7 @@ impl Drop for Session {
     }
 }
 
-/// Gives the terminal back, once. There is nobody left to tell if that fails.
+/// Restores the terminal, once. An error has no place to be reported.
 fn restore() {
     if BORROWED.swap(false, Ordering::SeqCst) {
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);

@@ -1,4 +1,4 @@
-//! All styles of the screens: sixteen colours by meaning, or none at all.
+//! All styles of the screens: sixteen colours by meaning, or none.
 
 use crate::glyph::Missing;
 use decode::state::{Activity, ChannelMeaning, LinkCondition, Provenance, Reading};
@@ -7,11 +7,11 @@ use ratatui::style::{Color, Modifier, Style};
 /// The styles, with or without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
-    /// Colours may be used; without them only bold, reverse and underline are.
+    /// Whether colours are used; otherwise only bold, reverse and underline are.
     pub color: bool,
 }
 
-#[expect(clippy::unused_self, reason = "a theme may come to say more of it")]
+#[expect(clippy::unused_self, reason = "themes may differ later")]
 impl Theme {
     fn tint(self, color: Color) -> Style {
         if self.color { Style::new().fg(color) } else { Style::new() }
@@ -62,12 +62,12 @@ impl Theme {
         }
     }
 
-    /// A border: the focused pane stands out.
+    /// A border; the focused pane stands out.
     pub(crate) fn border(self, focused: bool) -> Style {
         if focused { self.title() } else { self.dim() }
     }
 
-    /// A value that moved since the sample before.
+    /// A value that changed since the previous snapshot.
     pub(crate) fn moved(self, style: Style) -> Style {
         style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
     }
@@ -107,7 +107,7 @@ impl Theme {
         }
     }
 
-    /// The style of a reading's text: that of what is missing, or the given one.
+    /// The style of a reading's text: that of the missing reason, or the given one.
     pub(crate) fn reading<T>(self, reading: &Reading<T>, known: Style) -> Style {
         Missing::of(reading).map_or(known, |missing| self.missing(missing))
     }

@@ -1,31 +1,31 @@
-//! Bus transactions per second: what being watched costs a target, and how it is kept within bounds.
+//! Bus transactions per second: their measurement and their limit.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The rate on screen is an average over so long, in microseconds.
+/// The rate is an average over this time, in microseconds.
 const WINDOW_MICROS: u64 = 2_000_000;
 
-/// What looking costs the target.
+/// Bus traffic of the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bus transactions since the target was opened.
     pub total: u64,
-    /// Bus transactions per second of late.
+    /// Current bus transactions per second.
     pub per_second: u64,
-    /// How many there may be in a second; as many as it takes where nothing is told.
+    /// Limit of transactions per second, if any.
     pub budget: Option<u32>,
 }
 
 /// Measures the rate.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    /// Host time in microseconds and transactions until then.
+    /// Host time in microseconds, and transactions until then.
     marks: VecDeque<(u64, u64)>,
 }
 
 impl Meter {
-    /// Takes note of a look that has ended; gives transactions per second.
+    /// Records a finished snapshot; returns transactions per second.
     pub(crate) fn note(&mut self, micros: u64, total: u64) -> u64 {
         self.marks.push_back((micros, total));
         while self.marks.get(1).is_some_and(|(then, _)| then + WINDOW_MICROS <= micros) {
@@ -37,7 +37,7 @@ impl Meter {
     }
 }
 
-/// How long a look of so many transactions has to last, pause included, to keep the average.
+/// The least duration of a snapshot, its pause included, that keeps the budget.
 pub(crate) fn least_time(transactions: u64, budget: Option<u32>) -> Duration {
     let Some(budget) = budget else { return Duration::ZERO };
     Duration::from_micros(transactions.saturating_mul(1_000_000).div_ceil(budget.max(1).into()))
@@ -50,18 +50,18 @@ mod tests {
     #[test]
     fn the_rate_is_an_average_of_late() {
         let mut meter = Meter::default();
-        assert_eq!(meter.note(0, 100), 0, "nothing to compare with");
+        assert_eq!(meter.note(0, 100), 0, "no earlier value");
         assert_eq!(meter.note(500_000, 200), 200);
         assert_eq!(meter.note(1_000_000, 300), 200);
         for second in 2..=10 {
             meter.note(second * 1_000_000, 300);
         }
-        assert_eq!(meter.note(11_000_000, 300), 0, "long ago is not of late");
+        assert_eq!(meter.note(11_000_000, 300), 0, "older values do not count");
         assert_eq!(meter.note(11_000_000, 300), 0);
     }
 
     #[test]
-    fn a_costly_look_lasts_longer() {
+    fn a_costly_snapshot_lasts_longer() {
         assert_eq!(least_time(1_000, None), Duration::ZERO);
         assert_eq!(least_time(1_000, Some(1_000)), Duration::from_secs(1));
         assert_eq!(least_time(1, Some(3)), Duration::from_micros(333_334));

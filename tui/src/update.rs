@@ -1,4 +1,5 @@
-//! The one place where the model changes: a message in, commands out; no clock, no file, no environment.
+//! The one place where the model changes: a message in, commands out; no clock, file or
+//! environment.
 
 mod motion;
 mod prompt;
@@ -17,7 +18,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::sync::Arc;
 use turn::{open_core, show, turn_to};
 
-/// Carries out one message.
+/// Handles one message.
 pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
     let read_set = model.read_set();
     let mut commands = match message {
@@ -48,13 +49,13 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
     commands
 }
 
-/// Draws again only if the age on screen reads differently.
+/// Redraws only if the displayed age changes.
 fn tick(model: &mut Model, now: u64) -> Vec<Command> {
     let before = model.age_micros().map(words::age);
     model.now_micros = now;
     model.started_micros.get_or_insert(now);
     let after = model.age_micros().map(words::age);
-    // Until the first look comes, what moves is how long it is awaited.
+    // Until the first snapshot, the elapsed time is displayed.
     if after.is_some() && after == before { Vec::new() } else { vec![Command::Draw] }
 }
 
@@ -62,19 +63,19 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
     model.now_micros = model.now_micros.max(snapshot.taken_micros);
     let first = model.newest.is_none();
     if first {
-        let told = words::before(&snapshot.state.before, model.now_micros);
-        model.notice = told.last().cloned().or(model.notice.take());
+        let notices = words::before(&snapshot.state.before, model.now_micros);
+        model.notice = notices.last().cloned().or(model.notice.take());
     }
     let last = model.newest.as_ref().map_or(snapshot.number, |s| s.number + 1);
     model.dropped += snapshot.number.saturating_sub(last);
-    if let Some((number, sentence)) = &snapshot.board.said
-        && *number > model.heard
+    if let Some((number, sentence)) = &snapshot.board.notice
+        && *number > model.last_notice
     {
-        model.heard = *number;
+        model.last_notice = *number;
         model.notice = Some(sentence.clone());
     }
-    let told = |snapshot: &Arc<MeshSnapshot>| snapshot.board.sheets.len();
-    if model.newest.as_ref().map_or(0, told) != told(&snapshot) {
+    let runs = |snapshot: &Arc<MeshSnapshot>| snapshot.board.sheets.len();
+    if model.newest.as_ref().map_or(0, runs) != runs(&snapshot) {
         model.notice = model.notice.take().filter(|notice| notice != prompt::BEGINS);
     }
     model.newest = Some(snapshot);
@@ -95,7 +96,7 @@ fn show_newest(model: &mut Model) {
     }
 }
 
-/// Starts at the first chip, and there at the first Ethernet tile with a link.
+/// Selects the first chip, and there the first Ethernet tile with a link.
 fn select_first(model: &mut Model) {
     let Some(mesh) = model.mesh() else { return };
     let Some(chip) = mesh.chips.first() else { return };
@@ -135,14 +136,14 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     vec![Command::Draw]
 }
 
-/// What is latched now, whatever the display shows.
+/// Retries what is in quarantine in the newest snapshot, even while the display is frozen.
 fn retry(model: &mut Model) -> Vec<Command> {
     let count = model.newest.as_ref().map_or(0, |snapshot| snapshot.quarantined.len());
     if count == 0 {
         model.notice = Some("nothing is in quarantine".to_owned());
         return vec![Command::Draw];
     }
-    model.notice = Some(format!("trying {count} in quarantine again"));
+    model.notice = Some(format!("retrying {count} in quarantine"));
     vec![Command::ClearQuarantine, Command::Draw]
 }
 

@@ -1,4 +1,4 @@
-//! The one-shot verbs: one look, or one question to a file, and the answer as text or JSON.
+//! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
 mod cores;
 mod dry_run;
@@ -26,14 +26,14 @@ use crate::machine::Opening;
 use crate::{interrupt, manual};
 use target::Style;
 
-/// Carries out a verb.
+/// Runs a verb.
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
     let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
     let mut target = Opening::of(arguments);
     if let Verb::Run(_) = verb {
         target.words = run::idle(&target.words, arguments.target.is_none());
     }
-    // These have something to tidy up, and listen to signals themselves.
+    // These verbs clean up at the end and listen to signals themselves.
     if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_)) {
         interrupt::watch(|| None)?;
     }
@@ -66,9 +66,9 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             Study::Relaunch { mesh, seed, count } => study::relaunch(style, mesh, *seed, count),
             Study::Traffic { mesh, topology, packets, seed, seeds, mux_percent } => {
                 let (topology, seed) = (topology.as_deref(), *seed);
-                let asked =
+                let words =
                     study::TrafficWords { mesh, topology, mux_percent, packets, seed, seeds };
-                study::traffic(style, &asked)
+                study::traffic(style, &words)
             }
             Study::Transport { mesh, fabric, workers, seed } => {
                 study::transport(style, mesh, *fabric, workers, *seed)
@@ -99,7 +99,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     }
 }
 
-/// Prints the mesh once: what the program does without a verb where there is no terminal.
+/// Prints the mesh once: the default without a verb and without a terminal.
 pub(crate) fn print_mesh(arguments: &Arguments) -> Result<Outcome, Failure> {
     run(&Verb::Mesh { expect: None, descriptor: false }, arguments)
 }

@@ -1,4 +1,4 @@
-//! Draws the model: reads only, so that a model and a size give one picture.
+//! Draws the model. Drawing only reads: the same model and size produce the same frame.
 
 mod chip;
 mod core;
@@ -23,7 +23,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// A look is stale when nothing newer came for this long; the emulated mesh is sampled many times a second.
+/// Age above which a snapshot is stale. A live mesh publishes several snapshots per second.
 const STALE_MICROS: u64 = 3_000_000;
 
 /// Draws everything.
@@ -59,7 +59,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
     prompt::draw(model, frame, foot);
 }
 
-/// What is looked at, when it was, what it cost; badges stand at the right end and are never cut.
+/// The target, the snapshot's time and age, and its cost. Badges at the right end are never cut.
 fn status_line(model: &Model, width: u16) -> Line<'static> {
     let badges = badges(model);
     let right: usize = badges.iter().map(|b| b.width() + 1).sum();
@@ -81,8 +81,8 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
                     model.theme.bad(),
                 ));
             }
-            // Where room is short the program's own name goes first, and then the age: what is old has
-            // a badge.
+            // If the line is too long, the program's name is dropped first, then the age: an old
+            // snapshot has a badge.
             let mut name_at = 1;
             for (at, of_name) in [(0, true), (age - 1, false)] {
                 let facts: usize = left.iter().map(Span::width).sum();
@@ -108,7 +108,7 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
     Line::from(line)
 }
 
-/// Bus transactions per second, and how many there may be.
+/// Bus transactions per second, with the budget if there is one.
 fn traffic(model: &Model, snapshot: &MeshSnapshot) -> Span<'static> {
     let Traffic { per_second, budget, .. } = snapshot.traffic;
     let rate = words::count(per_second);
@@ -118,10 +118,10 @@ fn traffic(model: &Model, snapshot: &MeshSnapshot) -> Span<'static> {
     Span::styled(text, if over { model.theme.warn() } else { Style::default() })
 }
 
-/// A name is cut no shorter than this.
+/// A target name is cut no shorter than this.
 const LEAST_NAME: usize = 12;
 
-/// A long name loses its middle: its kind is at the front, and what tells it from others at the end.
+/// Cuts a long name in the middle: its kind is at the front, what distinguishes it at the end.
 fn shorten(model: &Model, name: &str, room: usize) -> String {
     let (room, length) = (room.max(LEAST_NAME), name.chars().count());
     if length <= room {

@@ -10,7 +10,7 @@ use machine::snapshot::AccessError;
 use machine::target::AccessRoute;
 use std::fmt::Write;
 
-/// The stable word of an access error, as JSON promises it.
+/// The stable value of an access error in JSON.
 pub(crate) fn reason(error: &AccessError) -> &'static str {
     match error {
         AccessError::Refused(_) => "refused",
@@ -117,7 +117,7 @@ pub(crate) fn cycles(cycles: u64) -> String {
     }
 }
 
-/// Host time between two moments, in tenths of a second and then in seconds.
+/// Host time between two events, in tenths of a second and then in seconds.
 pub(crate) fn age(micros: u64) -> String {
     match micros / 1_000_000 {
         0..60 => format!("{:.1}s", micros as f64 / 1e6),
@@ -126,24 +126,25 @@ pub(crate) fn age(micros: u64) -> String {
     }
 }
 
-/// Who had a served mesh before us, and who changed it last, one sentence each, at this host time in microseconds.
+/// Previous and current clients of a served mesh, one sentence each, at this host time in
+/// microseconds.
 pub(crate) fn before(before: &Before, now: u64) -> Vec<String> {
     let ago = |then: u64| age(now.saturating_sub(then));
     let visit = before.client.as_ref().map(|PastClient { client, until_micros, broke_off }| {
-        let end = if *broke_off { "broke off" } else { "left" };
+        let end = if *broke_off { "was disconnected" } else { "left" };
         format!("the last client, {client}, {end} {} ago", ago(*until_micros))
     });
     let change = before.change.as_ref().map(|change| {
         let Change { client, at_micros, at_cycles, what } = change;
         let (at, ago) = (cycles(*at_cycles), ago(*at_micros));
-        format!("{client} wrote last: {what}, at {at} of the mesh's own time, {ago} ago")
+        format!("{client} wrote last: {what}, at {at} of the mesh's time, {ago} ago")
     });
     let writer =
-        before.writer.as_ref().map(|client| format!("{client} has the right to write at present"));
+        before.writer.as_ref().map(|client| format!("{client} has the right to write now"));
     visit.into_iter().chain(change).chain(writer).collect()
 }
 
-/// A count of bytes, exact below 10,000 or where it is a whole number of KiB.
+/// A count of bytes, exact below 10,000 or if it is a whole number of KiB.
 pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {
         1024.. if bytes.is_multiple_of(1024) && bytes < 10_240_000 => format!("{}K", bytes / 1024),
@@ -153,7 +154,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// The provenance as JSON promises it.
+/// The provenance in JSON.
 pub(crate) fn evidence_word(evidence: Provenance) -> &'static str {
     match evidence {
         Provenance::Mismatch => "mismatch",
@@ -161,7 +162,7 @@ pub(crate) fn evidence_word(evidence: Provenance) -> &'static str {
     }
 }
 
-/// What came of comparing a text, as JSON promises it; none where nobody compared it.
+/// The result of comparing a text in JSON; none if nothing was compared.
 pub(crate) fn check(check: &TextCheck) -> Option<&'static str> {
     match check {
         TextCheck::NotCompared => None,
@@ -173,7 +174,7 @@ pub(crate) fn check(check: &TextCheck) -> Option<&'static str> {
     }
 }
 
-/// How much of a text was compared, for people.
+/// How much of a text was compared, for users.
 pub(crate) fn compared(comparison: &Comparison) -> String {
     let Comparison { text_bytes, compared_bytes, check } = comparison;
     match check {
@@ -196,7 +197,7 @@ pub(crate) fn count(count: u64) -> String {
     }
 }
 
-/// `file:line function`, as far as it is known.
+/// `file:line function`, where known.
 pub(crate) fn source(line: &SourceLine) -> String {
     let file = line.file.as_deref().map_or("", |f| f.rsplit('/').next().unwrap_or(f));
     let at = match (file, line.line) {

@@ -1,4 +1,5 @@
-//! `symbols type --json` on bit-fields: `bit_offset` counts from the start of the type, as gdb's `ptype /o` lays it out.
+//! `symbols type --json` on bit-fields: `bit_offset` counts from the start of the type, as gdb's
+//! `ptype /o` lays it out.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The binary as scripts meet it: exit codes, one line per fault, promised JSON, closed pipes.
+//! The binary as scripts use it: exit codes, one line per error, guaranteed JSON, closed pipes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::recording;
@@ -19,7 +19,7 @@ fn image(name: &str) -> String {
     path.display().to_string()
 }
 
-/// A file with these bytes, gone with the folder that holds it.
+/// A file with these bytes, removed with its folder.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -41,22 +41,22 @@ impl Drop for Scratch {
     }
 }
 
-/// Fails with this code, says one line that holds all of these words, and prints nothing.
+/// Fails with this code, prints one line that contains all of these words, and nothing else.
 fn refuses(arguments: &[&str], code: i32, words: &[&str]) {
     let output = meshscope(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
     for word in words {
-        assert!(said.contains(word), "{arguments:?}: {said}");
+        assert!(stderr.contains(word), "{arguments:?}: {stderr}");
     }
     assert!(output.stdout.is_empty(), "{arguments:?}");
 }
 
 fn answers(arguments: &[&str]) -> Value {
     let output = meshscope(arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(arguments, &answer);
     answer
@@ -77,7 +77,7 @@ fn usage_errors_are_one_line_and_exit_2() {
 }
 
 #[test]
-fn a_mesh_without_a_ring_opens_unless_the_ring_is_asked_for() {
+fn a_mesh_without_a_ring_opens_unless_the_ring_is_requested() {
     let mesh = answers(&["--target", "emulator:n150", "mesh", "--json"]);
     assert_eq!(mesh["chips"].as_array().unwrap().len(), 1);
     refuses(&["--target", "emulator:n150,run=ring-ping", "mesh"], 2, &["run=idle"]);
@@ -96,7 +96,7 @@ fn a_study_of_muxes_says_what_a_mesh_lacks() {
 }
 
 #[test]
-fn places_that_cannot_be_are_told_before_a_target_is_opened() {
+fn invalid_places_are_reported_before_a_target_is_opened() {
     let target = "socket:/nonexistent/meshscope";
     let read = |place, words: &[&str]| refuses(&["--target", target, "read", place], 2, words);
     read("0:12-3:0x0", &["12-3", "outside the chip"]);
@@ -161,7 +161,7 @@ fn symbols_type_keeps_its_promise() {
     assert!(member.get("bit_size").is_none(), "only bit-fields carry bits");
 }
 
-/// Whoever opens a pipe waits for somebody to write into it.
+/// Opening a FIFO for reading blocks until a writer opens it.
 #[test]
 fn a_pipe_in_a_folder_of_elfs_is_left_alone() {
     let notes = Scratch::new("notes.txt", b"");
@@ -186,7 +186,7 @@ fn symbols_type_tells_holes_bases_and_arguments() {
     let of = |name: &str| answers(&["symbols", "type", name, "--elf", &classes, "--json"]);
     let channel = of("channel_t<header_t, 8, (direction_t)1, false>");
     assert_eq!(channel["kind"], "class");
-    // What is free inside a base is the base's own hole.
+    // A hole in a base is the base's own hole.
     assert!(channel.get("holes").is_none(), "{channel}");
     let hole = json!({"offset": 13, "size": 3, "bit_offset": 104, "bit_size": 24, "padding": true});
     assert_eq!(of("pack_t<unsigned char, unsigned int, header_t>")["holes"], json!([hole]));
@@ -205,7 +205,7 @@ fn symbols_type_tells_holes_bases_and_arguments() {
 }
 
 #[test]
-fn members_that_others_hide_are_told_by_their_base() {
+fn hidden_members_are_listed_by_their_base() {
     let classes = case("classes.elf");
     let answer = answers(&["symbols", "value", "pack", "--elf", &classes, "--json"]);
     let value = &answer["value"];
@@ -213,7 +213,7 @@ fn members_that_others_hide_are_told_by_their_base() {
     let base = &value["pack_t<unsigned int, header_t>"];
     assert_eq!(base["first"], 0);
     assert_eq!(base["pack_t<header_t>"]["first"]["pair"], json!({"b0": 0, "b1": 0}));
-    // Where nothing is hidden, members of bases stand among the others.
+    // Without hidden members, those of bases are among the others.
     let both = answers(&["symbols", "value", "both", "--elf", &classes, "--json"]);
     let keys: Vec<_> = both["value"].as_object().unwrap().keys().collect();
     assert_eq!(keys.len(), 5, "{both}");
@@ -270,8 +270,8 @@ fn lists_hold_patterns_anywhere_and_say_that_they_are_empty() {
     }
     let none = list("zebra*");
     assert_eq!((none.status.code(), none.stdout.len()), (Some(0), 0));
-    let said = String::from_utf8_lossy(&none.stderr).into_owned();
-    assert!(said.contains("no names of functions hold `zebra*`"), "{said}");
+    let stderr = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(stderr.contains("no names of functions hold `zebra*`"), "{stderr}");
 }
 
 #[test]
@@ -304,14 +304,14 @@ fn symbols_value_keeps_its_promise() {
     };
     refused("uint8_t[100000000]@0x9040", &["100000000 bytes", "too many"]);
     refused("mailboxes_t@0xffffffff", &["past a core's last address"]);
-    refused("*(uint32_t*)0x1000000000", &["no address of a core"]);
-    refused("mailboxes[-1000]", &["-0x", "no address of a core"]);
+    refused("*(uint32_t*)0x1000000000", &["not a 32-bit address"]);
+    refused("mailboxes[-1000]", &["-0x", "not a 32-bit address"]);
     let path = "mailboxes_t->go_messages";
     let words = &["cannot apply `->go_messages` to `mailboxes_t`"];
     refuses(&["symbols", "type", path, "--elf", &app], 2, words);
     let partly = meshscope(&["symbols", "value", "uint8_t[65536]@0x9040", "--elf", &app]);
-    let said = String::from_utf8(partly.stdout).unwrap();
-    assert!(said.contains("the file has its first") && partly.status.success(), "{said}");
+    let stdout = String::from_utf8(partly.stdout).unwrap();
+    assert!(stdout.contains("the file has its first") && partly.status.success(), "{stdout}");
     refused("mailboxes->lunch", &["`mailboxes->lunch`", "did you mean launch?"]);
     refused("mailboxes->", &["`mailboxes->`", "name of a member"]);
     refused("RUN_MSG_G", &["`RUN_MSG_G`", "RUN_MSG_GO"]);
@@ -350,8 +350,11 @@ fn symbols_line_function_and_list_keep_their_promises() {
     refused(&["line", "parts.cpp"], &["<file>:<line>"]);
     refused(&["list", "nothing"], &["'nothing'", "types"]);
     let none = meshscope(&["symbols", "line", "parts.cpp:1", "--elf", &parts]);
-    let said = String::from_utf8(none.stderr).unwrap();
-    assert!(none.status.success() && said.contains("line 1 of parts.cpp has no code"), "{said}");
+    let stderr = String::from_utf8(none.stderr).unwrap();
+    assert!(
+        none.status.success() && stderr.contains("line 1 of parts.cpp has no code"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -371,16 +374,16 @@ fn symbols_backtrace_keeps_its_promise() {
     let case = image("../cases/images/unwind.elf");
     let elf = symbols::Symbols::open(&case).unwrap().0;
     let at = |label: &str| elf.symbol(label).unwrap().address as u32;
-    // `leaf` was called by `framed`, which `outermost` called: its frame is s0 and the return address.
+    // `outermost` called `framed`, which called `leaf`: its frame is s0 and the return address.
     let stack: Vec<u8> =
         [0, 0, 7, at("outermost_after")].into_iter().flat_map(u32::to_le_bytes).collect();
     let stack = Scratch::new("stack.bin", &stack);
     let memory = format!("{}@0xffb00f00", stack.path());
     let pc = format!("pc={:#x}", at("leaf"));
     let ra = format!("ra={:#x}", at("framed_after"));
-    let told = ["--reg", &pc, "--reg", &ra, "--reg", "sp=0xffb0_0f00", "--memory", &memory];
+    let saved = ["--reg", &pc, "--reg", &ra, "--reg", "sp=0xffb0_0f00", "--memory", &memory];
     let verb = ["symbols", "backtrace", "--elf", &case];
-    let answer = answers(&[&verb[..], &told[..], &["--json"]].concat());
+    let answer = answers(&[&verb[..], &saved[..], &["--json"]].concat());
     let frames = answer["frames"].as_array().unwrap();
     let names: Vec<&Value> =
         frames.iter().map(|frame| &frame["locations"][0]["function"]).collect();
@@ -398,19 +401,21 @@ fn symbols_backtrace_keeps_its_promise() {
     assert_eq!(answer["end"]["reason"], "outermost");
     assert!(answer["end"]["detail"].as_str().unwrap().starts_with("outermost at 0x904c"));
 
-    // Without the stack there are two frames, and the words why; with a bias the addresses are others.
-    let output = meshscope(&[&verb[..], &told[..6]].concat());
-    let (shown, said) =
+    // Without the stack there are two frames, and the reason; with a bias the addresses differ.
+    let output = meshscope(&[&verb[..], &saved[..6]].concat());
+    let (shown, stderr) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
     assert_eq!(shown.lines().count(), 2, "{shown}");
     assert!(
         shown.starts_with("#0 0x00009050 leaf at ?:?  [unwind.elf]\n#1 0x00009068 framed"),
         "{shown}"
     );
     assert!(
-        said.contains("the return address at 0xffb00f0c, which cannot be read: no --memory has it"),
-        "{said}"
+        stderr.contains(
+            "the return address at 0xffb00f0c, which cannot be read: not in any --memory"
+        ),
+        "{stderr}"
     );
     let moved = format!("{case}@-0x1000");
     let output = meshscope(&["symbols", "backtrace", "--elf", &moved, "--reg", "pc=0x8050"]);
@@ -566,15 +571,15 @@ fn write_says_what_stood_there_and_keeps_a_log() {
         "missing": {}});
     assert_eq!(answer, promised);
     let output = write(&["0:1-2:0x20000", "0x12345678", "9"]);
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(said, "0:1-2:0x20000  old 0x00000000 0x00000000  new 0x12345678 0x00000009\n");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(stdout, "0:1-2:0x20000  old 0x00000000 0x00000000  new 0x12345678 0x00000009\n");
     let lines = std::fs::read_to_string(log.path()).unwrap();
     assert_eq!(lines.lines().count(), 2, "bringing the mesh up is no command: {lines}");
     assert!(lines.lines().all(|line| line.contains("\"command\":\"write\"")), "{lines}");
 }
 
 #[test]
-fn writes_that_cannot_be_are_told() {
+fn impossible_writes_are_refused() {
     let target = "socket:/nonexistent/meshscope";
     let write = |arguments: &[&str], words: &[&str]| {
         refuses(&[&["--target", target, "write"], arguments].concat(), 2, words);
@@ -605,7 +610,7 @@ fn a_mesh_is_compared_with_a_descriptor() {
     let same = compared("n300");
     assert_eq!((code(&same), kinds(&same).len()), (Some(0), 0));
     let larger = compared("t3000");
-    // No board of it stands where this one does.
+    // No board of the descriptor is in the place of this one.
     assert_eq!((code(&larger), kinds(&larger).len()), (Some(1), 6 + 18 + 2));
     // Without unique ids coordinates are compared all the same.
     let (places, rest) = n300.split_once("chip_unique_ids:").unwrap();
@@ -616,7 +621,7 @@ fn a_mesh_is_compared_with_a_descriptor() {
     let elsewhere = Scratch::new("elsewhere.yaml", elsewhere.as_bytes());
     let moved = compared(elsewhere.path());
     assert_eq!((code(&moved), kinds(&moved)), (Some(1), vec!["moved-chip".to_owned()]));
-    // The two cables the other way round, by what a file says.
+    // The two cables swapped, by a descriptor.
     let crossed = n300.replacen("chan: 0", "chan: 7", 1).replacen("chan: 1}", "chan: 0}", 1);
     let crossed =
         Scratch::new("crossed.yaml", crossed.replacen("chan: 7", "chan: 1", 1).as_bytes());

@@ -1,7 +1,9 @@
-//! The README and the manual show what the program prints: every `$ ` line in them is run, and what stands below it compared.
+//! Examples of the README and the manual: every `$ ` line is run, and the lines below it are
+//! compared with its output.
 //!
-//! Behind `  # ` stands what a test has to know: `exit 1` is another exit code than 0, `needs silicon` (`ttsim`, `tt-metal`)
-//! and `takes seconds` or `minutes` are not run here. `...` stands for anything. A line that ends with `&` runs until its page is over.
+//! After `  # ` are notes for this test: `exit 1` is an exit code other than 0, `needs silicon`
+//! (`ttsim`, `tt-metal`) and `takes seconds` or `minutes` are not run here. `...` matches anything.
+//! A line that ends with `&` runs until the end of its page.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -11,21 +13,21 @@ use std::time::{Duration, Instant};
 
 /// Characters of a wrong answer that are printed.
 const SAID: usize = 2000;
-/// What the examples may name by its path in a clone.
+/// Paths in a clone that the examples may name.
 const SHOWN: [&str; 4] = ["firmware", "layouts", "recordings", "symbols"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// A command of a page, and what is to come of it.
+/// A command of a page, and its expected result.
 struct Example {
     line: String,
     printed: String,
 }
 
 impl Example {
-    /// The comment behind the command.
+    /// The comment after the command.
     fn tag(&self) -> &str {
         self.line.split_once("  # ").map_or("", |(_, tag)| tag.trim())
     }
@@ -72,7 +74,7 @@ fn examples(page: &str) -> Vec<Example> {
     examples
 }
 
-/// A folder like a clone, in which the examples of a page are run, and what runs until it is over.
+/// A folder like a clone, in which the examples of a page run, and their background processes.
 struct Scene {
     folder: PathBuf,
     running: Vec<Child>,
@@ -85,7 +87,7 @@ impl Scene {
         for shown in SHOWN {
             symlink(root().join(shown), folder.join(shown)).unwrap();
         }
-        // Tests name their mesh: without --target this would be silicon where there is some.
+        // Tests name their mesh: without --target this would be silicon where device files exist.
         let program = env!("CARGO_BIN_EXE_meshscope");
         let script = format!(
             "#!/bin/sh\ncase \" $* \" in *' --target '*) exec {program} \"$@\";; esac\n\
@@ -105,7 +107,7 @@ impl Scene {
         command
     }
 
-    /// Starts what goes on beside the examples that follow, and waits until it listens.
+    /// Starts a background process of the examples that follow, and waits until it listens.
     fn start(&mut self, line: &str) {
         let mut command = self.shell(&format!("exec {line}"));
         self.running.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
@@ -117,7 +119,7 @@ impl Scene {
         }
     }
 
-    /// What is wrong with an example, if anything is.
+    /// The failure of an example, if any.
     fn judge(&mut self, example: &Example) -> Option<String> {
         let line = &example.line;
         if !line.split_whitespace().any(|word| word == "meshscope") {
@@ -148,7 +150,7 @@ impl Drop for Scene {
     }
 }
 
-/// Whether a text is as shown; `...` stands for anything, and nothing shown is anything too.
+/// Whether the output is as shown; `...` matches anything, and so does an empty text.
 fn matches(text: &str, shown: &str) -> bool {
     let (text, shown) = (text.trim().to_owned() + "\n", shown.trim().to_owned() + "\n");
     let (shown, open) = match shown.strip_suffix("...\n") {
@@ -167,7 +169,7 @@ fn matches(text: &str, shown: &str) -> bool {
     rest.is_empty() || open
 }
 
-/// Runs the examples of a page, keeps what is wrong, and gives how many there are.
+/// Runs the examples of a page, collects failures, and returns the number of examples.
 fn check(name: &str, page: &str, faults: &mut Vec<String>) -> usize {
     let mut scene = Scene::new(name);
     let examples = examples(page);
@@ -236,8 +238,8 @@ fn help_prints_what_the_option_prints() {
 
 #[test]
 fn help_lists_verbs_and_topics() {
-    let (code, list, said) = meshscope(&["help"]);
-    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, list, stderr) = meshscope(&["help"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
     for name in ["mesh", "symbols", "study", "targets", "exit-codes"] {
         assert!(list.lines().any(|line| line.trim().starts_with(name)), "{name}: {list}");
     }
@@ -247,7 +249,7 @@ fn help_lists_verbs_and_topics() {
 
 #[test]
 fn an_unknown_topic_is_one_sentence() {
-    let (code, page, said) = meshscope(&["help", "coffee"]);
-    assert_eq!((code, page.as_str(), said.lines().count()), (Some(2), "", 1));
-    assert!(said.contains("coffee"), "{said}");
+    let (code, page, stderr) = meshscope(&["help", "coffee"]);
+    assert_eq!((code, page.as_str(), stderr.lines().count()), (Some(2), "", 1));
+    assert!(stderr.contains("coffee"), "{stderr}");
 }

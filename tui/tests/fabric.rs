@@ -1,4 +1,4 @@
-//! `meshscope fabric` and its questions, on routers of which one loses its link.
+//! `meshscope fabric` and its subcommands, on a fabric in which one router's link goes down.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::schemas::conforms;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// The link is down for a while, before anybody looks.
+/// The link is down for a while, before the first snapshot.
 const TARGET: &str = "emulator:n300,run=fabric,fault=link:0.9:down@5ms..6ms";
 
 fn meshscope(arguments: &[&str]) -> Output {
@@ -29,8 +29,8 @@ fn status_queues_are_read_and_kept_once() {
     let keep = path.display().to_string();
     let output = meshscope(&["fabric", "status", "--keep", &keep, "--json"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let queue = &told["queues"][0];
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let queue = &report["queues"][0];
     assert_eq!((&queue["chip"], &queue["channel"]), (&0.into(), &9.into()));
     assert_eq!((&queue["write_count"], &queue["read_count"]), (&3.into(), &0.into()));
     let events: Vec<_> = queue["entries"].as_array().unwrap().iter().map(|e| &e["event"]).collect();
@@ -38,7 +38,7 @@ fn status_queues_are_read_and_kept_once() {
     let kept = lines(&path);
     assert_eq!(kept.len(), 6);
     assert_eq!(kept[0]["event"], "EVENT_LINK_DOWN");
-    // The same entries again: nothing is kept twice. A line that was cut off does no harm.
+    // The same entries again: none is kept twice. A line that was cut off does no harm.
     std::fs::write(&path, std::fs::read(&path).unwrap().split_last().unwrap().1).unwrap();
     let drained = meshscope(&["fabric", "drain", "0:e9", "--keep", &keep]);
     assert_eq!(drained.status.code(), Some(0), "{drained:?}");
@@ -48,10 +48,11 @@ fn status_queues_are_read_and_kept_once() {
     let refused = meshscope(&["fabric", "status", "--keep", &keep]);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("line 1 is no status entry"));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("line 1 is not a status entry"));
 }
 
-/// A router stands still while packets are on their way. All is asked of a recording, whose mesh is built once.
+/// A router is stuck while packets are in flight. All reads use a recording, whose mesh is built
+/// once.
 #[test]
 fn a_recorded_fabric_answers_every_question() {
     let path = std::env::temp_dir().join(format!("meshscope-{}-fabric.mcap", std::process::id()));
@@ -68,9 +69,9 @@ fn a_recorded_fabric_answers_every_question() {
         answer
     };
 
-    let told = ask(&[], 0);
-    assert_eq!(told["gaps"], json!([]));
-    let routers = told["routers"].as_array().unwrap();
+    let report = ask(&[], 0);
+    assert_eq!(report["gaps"], json!([]));
+    let routers = report["routers"].as_array().unwrap();
     assert_eq!(routers.len(), 2);
     for (router, (chip, channel)) in routers.iter().zip([(0, 9), (1, 1)]) {
         assert_eq!((&router["chip"], &router["channel"]), (&json!(chip), &json!(channel)));
@@ -80,10 +81,10 @@ fn a_recorded_fabric_answers_every_question() {
     }
     let head = &routers[0]["senders"][0]["head"]["packet"];
     assert_eq!(head["source"], json!({ "mesh": 0, "device": 0 }), "{head}");
-    let link = &told["links"][0];
+    let link = &report["links"][0];
     let at_peer = link["arrived"].as_u64().unwrap() + link["held"].as_u64().unwrap();
     assert_eq!((&link["in_flight"], at_peer), (&json!(8), 8), "{link}");
-    let client = &told["clients"][0];
+    let client = &report["clients"][0];
     assert_eq!((&client["stage"], &client["waits"]), (&json!("CLIENT_OPEN"), &json!(true)));
     let to = json!({ "router": { "chip": 0, "channel": 9 }, "channel": 0 });
     assert_eq!(client["to"], to);
@@ -114,8 +115,8 @@ fn a_recorded_fabric_answers_every_question() {
     let refused = on(&file, &["fabric", "status"]);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("a recording holds no status queues"), "{said}");
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(stderr.contains("a recording holds no status queues"), "{stderr}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! Samples and keys in, pictures out: golden frames of every screen at two sizes, and what keys do to them.
+//! Snapshots and keys in, frames out: golden frames of every screen at two sizes, and the effects
+//! of keys.
 //!
-//! `BLESS=1 cargo test -p tui` writes the golden files anew.
+//! `BLESS=1 cargo test -p tui` rewrites the golden files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -20,7 +21,7 @@ use tui::model::{Model, Screen};
 use tui::theme::Theme;
 use tui::{Glyphs, update, view};
 
-/// A model that has seen two samples, a tenth of a second ago.
+/// A model with two snapshots, the newer a tenth of a second old.
 fn running(size: (u16, u16)) -> Model {
     let mut model = model(size);
     for n in 0..2 {
@@ -78,30 +79,30 @@ fn larger_meshes_shrink_and_then_scroll() {
 }
 
 #[test]
-fn the_fabric_is_asked_for_while_its_screen_is_shown() {
+fn the_fabric_is_requested_while_its_screen_is_shown() {
     let mut model = running((120, 36));
-    let asked = |commands: Vec<Command>| {
+    let fabric_requests = |commands: Vec<Command>| {
         let snapshots = commands.into_iter().filter_map(|command| match command {
             Command::Read(read_set) => Some(read_set.fabric),
             _ => None,
         });
         snapshots.collect::<Vec<_>>()
     };
-    assert_eq!(asked(press(&mut model, "5")), [true]);
+    assert_eq!(fabric_requests(press(&mut model, "5")), [true]);
     // Opens the core of the selected part, and Esc leads back.
     press(&mut model, "/clients<enter><enter>");
     assert_eq!((model.screen, model.tile), (Screen::Core, NocXy { x: 2, y: 1 }));
-    assert_eq!(asked(press(&mut model, "<esc>")), [true]);
+    assert_eq!(fabric_requests(press(&mut model, "<esc>")), [true]);
     assert_eq!(model.screen, Screen::Fabric);
     press(&mut model, "<esc>");
     assert!(model.part_filter.is_empty(), "the filter goes first");
-    assert_eq!(asked(press(&mut model, "<esc>")), [false]);
+    assert_eq!(fabric_requests(press(&mut model, "<esc>")), [false]);
 }
 
 #[test]
 fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
     let mut model = running((120, 36));
-    let told = |model: &mut Model, keys: &str, wanted: &str| {
+    let check = |model: &mut Model, keys: &str, wanted: &str| {
         press(model, keys);
         let picture = picture(model);
         assert!(picture.contains(wanted), "{wanted:?} after {keys:?}:\n{picture}");
@@ -110,19 +111,19 @@ fn tables_are_read_while_they_are_shown_and_paths_turn_to_other_nodes() {
     assert!(!model.read_set().fabric_tables);
     press(&mut model, "<tab><tab>");
     assert!(model.read_set().fabric_tables);
-    // For whom the oldest packet is; then node after node; then the packet again.
-    told(&mut model, "<tab>", "path from chip 0 to M0D1 (chip 1)");
+    // The destination of the oldest packet; then node after node; then the packet again.
+    check(&mut model, "<tab>", "path from chip 0 to M0D1 (chip 1)");
     assert!(model.read_set().fabric_tables);
-    told(&mut model, "l", "path from chip 0 to M0D0 (chip 0)");
-    told(&mut model, "l", "path from chip 0 to M0D1");
-    told(&mut model, "l", "oldest packet: #41 of M0D0");
-    told(&mut model, "h<down>", "path from chip 1 to M0D1");
-    told(&mut model, ":path 0 M1D0<enter>", "path from chip 0 to M1D0");
-    told(&mut model, ":path 0 M0D7<enter>", "have no entry for it");
-    told(&mut model, ":path 7 0<enter>", "path from chip 7: no router of a fabric runs there");
-    told(&mut model, ":path 0 7<enter>", "no router of a fabric runs on chip 7");
-    told(&mut model, ":path 0 M0<enter>", "'M0' is not");
-    told(&mut model, ":path<enter>", "path takes <FROM> <TO>");
+    check(&mut model, "l", "path from chip 0 to M0D0 (chip 0)");
+    check(&mut model, "l", "path from chip 0 to M0D1");
+    check(&mut model, "l", "oldest packet: #41 of M0D0");
+    check(&mut model, "h<down>", "path from chip 1 to M0D1");
+    check(&mut model, ":path 0 M1D0<enter>", "path from chip 0 to M1D0");
+    check(&mut model, ":path 0 M0D7<enter>", "have no entry for it");
+    check(&mut model, ":path 7 0<enter>", "path from chip 7: no router of a fabric runs there");
+    check(&mut model, ":path 0 7<enter>", "no router of a fabric runs on chip 7");
+    check(&mut model, ":path 0 M0<enter>", "'M0' is not");
+    check(&mut model, ":path<enter>", "path takes <FROM> <TO>");
 }
 
 #[test]
@@ -177,9 +178,9 @@ fn a_small_terminal_says_so_and_recovers() {
     let mut model = running((80, 24));
     let large = picture(&model);
     update(&mut model, Message::Resize(20, 5));
-    let said = picture(&model);
-    assert!(said.starts_with("too small: 20x5"), "{said}");
-    assert!(said.contains("40x10"), "nothing is cut off: {said}");
+    let small = picture(&model);
+    assert!(small.starts_with("too small: 20x5"), "{small}");
+    assert!(small.contains("40x10"), "nothing is cut off: {small}");
     update(&mut model, Message::Resize(80, 24));
     assert_eq!(picture(&model), large);
 }
@@ -209,14 +210,14 @@ fn no_size_and_no_screen_panics() {
 }
 
 #[test]
-fn before_the_first_look_it_says_what_it_waits_for() {
+fn before_the_first_snapshot_it_reports_what_it_waits_for() {
     let mut model = model((80, 24));
     press(&mut model, "<enter>jk234?<esc><esc>1");
     assert!(picture(&model).contains("opening emulator:n300: 0.0s"));
 }
 
 #[test]
-fn space_freezes_the_display_and_looks_go_on() {
+fn space_freezes_the_display_and_snapshots_continue() {
     let mut model = running((80, 24));
     press(&mut model, " ");
     let frozen = picture(&model);
@@ -314,7 +315,7 @@ fn the_filter_of_links_counts_and_clears() {
 }
 
 #[test]
-fn the_filter_of_links_looks_through_all_that_a_row_shows() {
+fn the_filter_of_links_searches_the_whole_row() {
     let mut model = running((160, 48));
     for (typed, count) in [("sidl", 2), ("1K", 1), ("121/", 2), ("up", 2), ("nothing", 0)] {
         press(&mut model, &format!("/{typed}<enter>"));
@@ -339,7 +340,7 @@ fn the_chip_screen_finds_waypoints() {
 }
 
 #[test]
-fn paths_are_told_apart_by_their_ends() {
+fn paths_are_distinguished_by_their_ends() {
     let mut model = running((80, 24));
     let mut long = (*snapshot(2)).clone();
     let tiles = long.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
@@ -358,7 +359,7 @@ fn paths_are_told_apart_by_their_ends() {
 }
 
 #[test]
-fn what_runs_is_marked_where_nobody_knows_it() {
+fn unknown_activity_is_marked() {
     let mut model = running((80, 24));
     let mut lost = (*snapshot(2)).clone();
     let tiles = lost.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
@@ -369,12 +370,12 @@ fn what_runs_is_marked_where_nobody_knows_it() {
     assert!(shown.contains("within     ¿") && shown.contains("source     ¿"), "{shown}");
 }
 
-/// After a run the application is gone, and its `erisc_info` may still be unfolded.
+/// After a run the application has ended, and its `erisc_info` may still be unfolded.
 #[test]
-fn why_there_are_no_channels_is_told() {
+fn the_reason_for_no_channels_is_shown() {
     let mut model = running((120, 40));
     for (activity, says) in [
-        (Activity::BaseFirmware, "no channels: base firmware has the tile, no application"),
+        (Activity::BaseFirmware, "no channels: base firmware runs, no application"),
         (Activity::InReset, "no channels: the core is in reset"),
         (Activity::Waiting, "no channels: their words were not read"),
     ] {
@@ -446,7 +447,7 @@ fn the_line_of_the_waypoint_is_shown_where_its_file_is_found() {
         "{shown}"
     );
     let again = press(&mut model, "j");
-    assert!(!again.iter().any(|c| matches!(c, Command::ReadSource(_))), "asked for once");
+    assert!(!again.iter().any(|c| matches!(c, Command::ReadSource(_))), "requested once");
 }
 
 #[test]
@@ -462,7 +463,7 @@ fn gg_and_shift_g_reach_the_ends() {
 }
 
 #[test]
-fn panes_turn_both_ways_and_cores_too() {
+fn panes_and_cores_turn_in_both_directions() {
     let mut model = running((80, 24));
     press(&mut model, ":0:e8<enter><tab>");
     assert!(picture(&model).contains("channels and images"));
@@ -475,7 +476,7 @@ fn panes_turn_both_ways_and_cores_too() {
 }
 
 #[test]
-fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
+fn what_hung_is_in_quarantine_until_a_key_retries_it() {
     let mut model = running((80, 24));
     assert_eq!(press(&mut model, "r"), [Command::Draw]);
     assert!(picture(&model).contains("nothing is in quarantine"));
@@ -492,5 +493,5 @@ fn what_hung_is_latched_until_a_key_lets_it_be_tried_again() {
     press(&mut model, "4");
     golden("quarantined_80x24", &model);
     assert_eq!(press(&mut model, "r"), [Command::ClearQuarantine, Command::Draw]);
-    assert!(picture(&model).contains("trying 1 in quarantine again"));
+    assert!(picture(&model).contains("retrying 1 in quarantine"));
 }

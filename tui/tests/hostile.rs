@@ -1,4 +1,4 @@
-//! What a person or a script names by mistake: it is refused by name, nothing waits for it, and nothing is lost.
+//! Mistakes of users and scripts: each is refused by name, nothing hangs, and no data is lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 const IMAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/images/edm.elf");
 
-/// A folder of its own, gone with the test.
+/// A folder that is removed with the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -21,7 +21,7 @@ impl Folder {
         self.0.join(name).display().to_string()
     }
 
-    /// A FIFO that nobody ever writes to.
+    /// A FIFO without a writer.
     fn fifo(&self) -> String {
         let path = self.file("fifo");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -40,14 +40,14 @@ fn meshscope(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Ends with this code and one sentence that holds these words.
+/// Ends with this code and one sentence that contains these words.
 #[track_caller]
 fn refuses(arguments: &[&str], code: i32, says: &str) -> String {
     let output = meshscope(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert!(said.lines().count() == 1 && said.contains(says), "{arguments:?}: {said}");
-    said
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert!(stderr.lines().count() == 1 && stderr.contains(says), "{arguments:?}: {stderr}");
+    stderr
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn what_a_program_made_is_not_echoed_whole() {
         vec![&long],
         vec!["--target", &format!("emulator:n300,{long}=1"), "mesh"],
     ] {
-        let said = refuses(&arguments, 2, "xxx[... ");
-        assert!(said.len() < 2_000, "{} characters", said.len());
+        let stderr = refuses(&arguments, 2, "xxx[... ");
+        assert!(stderr.len() < 2_000, "{} characters", stderr.len());
     }
 }
 
@@ -132,7 +132,7 @@ fn a_setting_that_is_given_twice_is_no_setting() {
     refuses(&cabling, 2, "cabling is given twice");
 }
 
-/// A home that depends on where the program was started is none.
+/// A relative home directory does not count.
 #[test]
 fn the_audit_log_is_not_written_into_the_working_directory() {
     let folder = Folder::new("home");
@@ -140,9 +140,9 @@ fn the_audit_log_is_not_written_into_the_working_directory() {
     command.args(["--target", "emulator:n150,run=idle", "write", "0:1-1:0x20000", "1"]);
     command.current_dir(&folder.0).env("HOME", "here").env("XDG_STATE_HOME", "there");
     let output = command.env_remove("MESHSCOPE_AUDIT_LOG").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert!(said.contains("nor HOME to an absolute path"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{stderr}");
+    assert!(stderr.contains("nor HOME to an absolute path"), "{stderr}");
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
 }
 
@@ -163,8 +163,8 @@ fn bytes_of_an_ethernet_channel_are_read_by_its_name() {
     refuses(&["read", "0:e16:0"], 2, "a chip has no Ethernet channel 16");
 }
 
-/// A library whose constructor never returns: the verb says what it waits for, and no process stays behind
-/// when the program is killed meanwhile.
+/// A library whose constructor never returns: the verb reports what it waits for, and no process is
+/// left when the program is killed meanwhile.
 #[test]
 fn a_library_that_never_loads_leaves_no_child_behind() {
     let folder = Folder::new("library");
@@ -176,8 +176,8 @@ fn a_library_that_never_loads_leaves_no_child_behind() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", &format!("ttsim:{library}"), "mesh"]).stdin(Stdio::null());
     let mut parent = command.stderr(Stdio::piped()).spawn().unwrap();
-    let said = std::io::BufReader::new(parent.stderr.take().unwrap());
-    let first = std::io::BufRead::lines(said).next().unwrap().unwrap();
+    let stderr = std::io::BufReader::new(parent.stderr.take().unwrap());
+    let first = std::io::BufRead::lines(stderr).next().unwrap().unwrap();
     assert!(first.ends_with("libstuck.so: bringing the target up ..."), "{first}");
     let hosts = || -> Vec<PathBuf> {
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
@@ -190,7 +190,7 @@ fn a_library_that_never_loads_leaves_no_child_behind() {
     assert_eq!(hosts().len(), 2, "the program and its child");
     parent.kill().unwrap();
     parent.wait().unwrap();
-    // The child ends by itself; a test that never does would hang here.
+    // The child ends on its own; a test that never does would hang here.
     while !hosts().is_empty() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

@@ -1,4 +1,4 @@
-//! `images` and `--elfs` as scripts meet them.
+//! `images` and `--elfs` as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn meshscope(arguments: &[&str], usual: &str) -> Output {
     command.env("MESHSCOPE_ELFS", usual).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
@@ -23,9 +23,9 @@ fn images() -> String {
 }
 
 #[test]
-fn our_own_images_are_proved_whole() {
+fn built_in_images_are_verified_whole() {
     let output = meshscope(&["images", "0:9-6", "--elfs", &images(), "--json"], "");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let core = &answer["cores"][0];
     assert_eq!(
@@ -43,7 +43,7 @@ fn our_own_images_are_proved_whole() {
         let file = format!("{}/{}.elf", images(), image["name"].as_str().unwrap());
         assert_eq!(image["path"], file);
     }
-    // The same for people, by the environment.
+    // The same as text, with the environment variable.
     let output = meshscope(&["images", "0:9-6"], &images());
     let table = String::from_utf8(output.stdout).unwrap();
     let line = table.lines().find(|line| line.contains("erisc_app")).unwrap();
@@ -58,12 +58,15 @@ fn a_folder_that_is_not_there_is_one_sentence() {
     for arguments in [&["images", "--elfs", "/no/such"][..], &["cores", "--elfs", "/no/such"]] {
         let output = meshscope(arguments, "");
         assert_eq!(output.status.code(), Some(2));
-        assert_eq!(said(&output), "meshscope: /no/such: No such file or directory (os error 2)\n");
+        assert_eq!(
+            stderr(&output),
+            "meshscope: /no/such: No such file or directory (os error 2)\n"
+        );
     }
     let output = meshscope(&["mesh"], "/neither");
     assert_eq!(output.status.code(), Some(2));
     let output = meshscope(&["images", "0:0-0"], "");
-    assert_eq!(said(&output).lines().last(), Some("meshscope: tile 0:0-0 has no cores"));
+    assert_eq!(stderr(&output).lines().last(), Some("meshscope: tile 0:0-0 has no cores"));
 }
 
 #[test]
@@ -77,10 +80,10 @@ fn an_image_that_is_not_there_is_a_finding() {
     std::fs::write(folder.join("kernels.yaml"), log).unwrap();
     let output = meshscope(&["images", "0:9-6", "--elfs", folder.to_str().unwrap()], "");
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let file = folder.join("8/erisc/erisc.elf");
     let says = format!("0:9-6:erisc: kernel 1 is {} by ", file.display());
-    assert!(said(&output).contains(&says), "{}", said(&output));
+    assert!(stderr(&output).contains(&says), "{}", stderr(&output));
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(table.contains("mine_erisc") && table.contains("ring_ping"), "{table}");
 }

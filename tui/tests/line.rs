@@ -1,6 +1,7 @@
-//! The `:` line and the runs on the mesh screen: keys and made-up progress in, pictures and orders out.
+//! The `:` line and the runs on the mesh screen: keys and made-up progress in, frames and commands
+//! out.
 //!
-//! `BLESS=1 cargo test -p tui --test line` writes the golden files anew.
+//! `BLESS=1 cargo test -p tui --test line` rewrites the golden files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -67,11 +68,11 @@ fn going() -> SheetState {
 }
 
 fn board(sheets: Vec<Sheet>) -> Board {
-    Board { sheets, said: None }
+    Board { sheets, notice: None }
 }
 
 #[test]
-fn a_run_is_shown_live_and_its_results_stay_until_put_away() {
+fn a_run_is_shown_live_and_its_results_stay_until_hidden() {
     let rows = || vec![row(4096, 2_345, Some(0)), row(65_536, 7_001, Some(0))];
     for size in SIZES {
         let mut model = running(size);
@@ -94,7 +95,7 @@ fn a_run_is_shown_live_and_its_results_stay_until_put_away() {
 }
 
 #[test]
-fn each_run_of_a_session_stands_under_its_own_heading() {
+fn each_run_of_a_session_has_its_own_heading() {
     let mut model = running((160, 48));
     let titled = |title: &str, rows, state| Sheet { title: title.into(), rows, state };
     let sheets = vec![
@@ -135,7 +136,7 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
 }
 
 #[test]
-fn what_is_wrong_is_told_in_place_and_orders_nothing() {
+fn errors_are_shown_in_place_and_order_nothing() {
     for (line, word) in [
         (":run<enter>", "<OP>"),
         (":run all-gathr<enter>", "all-gather"),
@@ -146,7 +147,7 @@ fn what_is_wrong_is_told_in_place_and_orders_nothing() {
         (":run all-gather --fault link:0.8:melt<enter>", "melt"),
         (":pace slowly<enter>", "slowly"),
         (":fault nothing<enter>", "nothing"),
-        (":dance<enter>", "no order: run, stop"),
+        (":dance<enter>", "a command: run, stop"),
         (":77<enter>", "no chip 77"),
     ] {
         let mut model = running((80, 24));
@@ -172,7 +173,7 @@ fn history_goes_back_and_forth_and_keeps_the_draft() {
     press(&mut model, "<up>");
     assert_eq!(picture_foot(&model), ":0:e8");
     press(&mut model, "<up><up><up>");
-    assert_eq!(picture_foot(&model), ":stop", "a line stands in it once");
+    assert_eq!(picture_foot(&model), ":stop", "a line is in it once");
     press(&mut model, "<down><down><down>");
     assert_eq!(picture_foot(&model), ":dr");
     press(&mut model, "<esc>");
@@ -200,12 +201,12 @@ fn tab_completes_and_offers() {
 #[test]
 fn a_sentence_of_the_probe_thread_is_a_notice_once() {
     let mut model = running((80, 24));
-    let said =
-        || Board { sheets: Vec::new(), said: Some((1, "tearing the ring ping down".into())) };
-    update(&mut model, with(said(), 1));
+    let board =
+        || Board { sheets: Vec::new(), notice: Some((1, "tearing the ring ping down".into())) };
+    update(&mut model, with(board(), 1));
     assert!(picture_foot(&model).contains("tearing the ring ping down"));
     press(&mut model, "j");
-    update(&mut model, with(said(), 2));
+    update(&mut model, with(board(), 2));
     assert!(!picture_foot(&model).contains("tearing"));
 }
 

@@ -1,4 +1,5 @@
-//! The binary on the emulated n300 with its ring ping: what screens and verbs show was read over the bus.
+//! The binary on the emulated n300 with its ring ping: screens and verbs show bytes that were read
+//! over the bus.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::pseudo;
@@ -18,9 +19,12 @@ const MESH: &str = "emulator:n300";
 fn answer(target: &str, arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output = command.args(["--json", "--target", target]).args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
-    assert!(said.contains("of its own time"), "one-shot verbs say when they looked: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+    assert!(
+        stderr.contains("of its own time"),
+        "one-shot verbs report the time of the snapshot: {stderr}"
+    );
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(arguments, &answer);
     answer
@@ -72,7 +76,7 @@ fn the_cores_of_the_ring_name_their_waypoints_and_sources() {
             images.len() == 3 && images.iter().all(|i| i["provenance"] == "verified"),
             "{core}"
         );
-        // What was compared is said: of each image its build id.
+        // The comparison is reported: of each image its build id.
         for image in images {
             assert_eq!(
                 (&image["check"], &image["compared_bytes"]),
@@ -85,13 +89,14 @@ fn the_cores_of_the_ring_name_their_waypoints_and_sources() {
 
 #[test]
 fn far_memory_is_read_through_the_queues() {
-    // The worker of that tile writes word i as seed + lap + i * 0x01000193 (firmware/device/LAUNCH.txt).
+    // The worker of that tile writes word i as seed + lap + i * 0x01000193
+    // (firmware/device/LAUNCH.txt).
     let read = answer(MESH, &["read", "1:1-1:0x20000", "64"]);
     let hex = read["bytes"].as_str().unwrap();
     let word = |i: usize| u32::from_str_radix(&hex[i * 8..i * 8 + 8], 16).unwrap().swap_bytes();
     assert_eq!(hex.len(), 128);
     let steps: Vec<u32> = (1..16).map(|i| word(i).wrapping_sub(word(i - 1))).collect();
-    // Once at most the reader catches the writer: words after that are still of the lap before.
+    // At most once the reader overtakes the writer: later words are still of the previous lap.
     let torn = steps.iter().filter(|s| **s == 0x0100_0192).count();
     let whole = steps.iter().filter(|s| **s == 0x0100_0193).count();
     assert!(torn <= 1 && whole + torn == steps.len(), "{steps:x?} {hex}");
@@ -108,20 +113,20 @@ fn what_is_unknown_is_usage_and_what_is_unsafe_is_refused() {
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         let output = command.args(["--target", MESH, "read", place]).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{place}: {said}");
-        assert!(said.contains(word) && said.lines().count() == 1, "{place}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{place}: {stderr}");
+        assert!(stderr.contains(word) && stderr.lines().count() == 1, "{place}: {stderr}");
     }
 }
 
 #[test]
 fn the_ring_ping_moves_on_the_screen() {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
-    // A pace at which a hop takes a moment also where tests run slowly.
+    // A pace at which a hop takes long enough also where tests run slowly.
     command.args(["--target", "emulator:n300,pace=20M"]);
     let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);
     terminal.shows("links: 2");
-    // The payload is under way on one link and then on the other.
+    // The payload is in flight on one link and then on the other.
     for link in ["0:e8", "0:e9", "0:e8"] {
         let start = Instant::now();
         let row = |line: &str| line.contains("U up") && line.contains(&format!(" {link} "));
@@ -140,7 +145,7 @@ fn the_ring_ping_moves_on_the_screen() {
     terminal.is_given_back();
 }
 
-/// A mesh that takes far longer to open than anybody waits.
+/// A mesh that takes far longer to open than the test.
 const SLOW: &str = "emulator:n300,at=100s";
 
 /// Starts the binary and waits until it listens to signals.
@@ -163,7 +168,7 @@ fn started(arguments: &[&str]) -> Child {
     child
 }
 
-/// Signals the process and gives what it said from then on.
+/// Signals the process and returns its messages from then on.
 fn interrupt(mut child: Child, signal: &str) -> String {
     let start = Instant::now();
     let id = child.id().to_string();
@@ -176,7 +181,7 @@ fn interrupt(mut child: Child, signal: &str) -> String {
 
 #[test]
 fn a_signal_ends_a_verb_at_once_with_one_line() {
-    // Started under `nohup`, the test hands on that SIGHUP is ignored.
+    // Under `nohup` the child inherits that SIGHUP is ignored.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|l| l.strip_prefix("SigIgn:")).unwrap();
     let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 != 0;
@@ -200,20 +205,23 @@ fn an_interrupted_recording_can_be_opened_or_is_gone() {
     assert!(!file.exists(), "a file without a moment is in the way of the next");
 
     let mut child = started(&["--target", MESH, "record", name, "--every", "10_000_000_000"]);
-    // The first line is said when the first moment is in the file.
-    let mut said = [0; 1];
-    child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
+    // The first message comes when the first snapshot is in the file.
+    let mut first_byte = [0; 1];
+    child.stderr.as_mut().unwrap().read_exact(&mut first_byte).unwrap();
     let rest = interrupt(child, "INT");
-    assert!(rest.ends_with(&format!("meshscope: interrupted: {name}: 1 moment kept\n")), "{rest}");
+    assert!(
+        rest.ends_with(&format!("meshscope: interrupted: {name}: 1 moment recorded\n")),
+        "{rest}"
+    );
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output = command.args(["--target", name, "links"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
-fn a_person_who_waits_is_told_for_what() {
+fn a_slow_verb_reports_what_it_waits_for() {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", SLOW, "mesh"]);
     let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);
@@ -229,8 +237,8 @@ fn a_served_mesh_outlives_its_clients() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["serve", MESH, "--socket", socket.to_str().unwrap()]).stderr(Stdio::piped());
     let mut server = command.spawn().unwrap();
-    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
-    assert!(said.next().unwrap().unwrap().contains(&target));
+    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(stderr.next().unwrap().unwrap().contains(&target));
     let times: Vec<u64> =
         (0..2).map(|_| answer(&target, &["mesh"])["cycles"].as_u64().unwrap()).collect();
     assert!(times[0] < times[1], "the mesh went on: {times:?}");
@@ -246,8 +254,8 @@ fn the_view_outlives_its_target_and_says_so() {
     let mut serve = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     serve.args(["serve", MESH, "--socket", socket.to_str().unwrap()]).stderr(Stdio::piped());
     let mut server = serve.spawn().unwrap();
-    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
-    said.next().unwrap().unwrap();
+    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
+    stderr.next().unwrap().unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", &format!("socket:{}", socket.display())]);
     let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);

@@ -1,4 +1,4 @@
-//! `print`: values by the names of the firmware that runs on a core, as scripts meet them.
+//! `print`: values by the names of the firmware that runs on a core, as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::schemas::conforms;
@@ -14,20 +14,20 @@ fn print(target: &str, arguments: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// What was refused, without the list of images that were asked.
+/// The message of a failure, without the list of images that were searched.
 fn refusal(output: &Output) -> String {
-    let said = said(output);
-    let list = said.find(" (asked ").or_else(|| said.find("; it runs "));
-    said.chars().take(list.unwrap_or(usize::MAX)).collect()
+    let stderr = stderr(output);
+    let list = stderr.find(" (searched ").or_else(|| stderr.find("; it runs "));
+    stderr.chars().take(list.unwrap_or(usize::MAX)).collect()
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn answer(target: &str, arguments: &[&str]) -> Value {
     let output = print(target, &[arguments, &["--json"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(&["print"], &answer);
     answer
@@ -44,7 +44,7 @@ fn wheel() -> Option<String> {
 const OURS: &str = "emulator:n300";
 
 #[test]
-fn the_kernel_is_asked_before_the_application() {
+fn the_kernel_is_searched_before_the_application() {
     let phase = answer(OURS, &["0:e8", "ring_ping_state.phase"]);
     assert_eq!(phase["value"], json!({"name": "RING_PING_RUNNING", "value": 2}));
     assert_eq!((&phase["image"], &phase["core"]), (&json!("ring_ping"), &json!("erisc")));
@@ -62,7 +62,7 @@ fn the_kernel_is_asked_before_the_application() {
 fn pointers_are_followed_on_request_only() {
     let place = answer(OURS, &["0:e8", "eth_channel_places.channels[1].role"]);
     assert_eq!(place["value"]["name"], "ETH_CHANNEL_SENDER");
-    // The far receiver keeps its live word behind the payload.
+    // The remote receiver keeps its live word after the payload.
     let sync = answer(OURS, &["1:e0", "eth_channel_places.channels[1].sync"]);
     assert_eq!(sync["value"], json!(0x2_8500));
     let live = answer(OURS, &["1:e0", "eth_channel_places.channels[1].sync->bytes_sent"]);
@@ -72,32 +72,32 @@ fn pointers_are_followed_on_request_only() {
 }
 
 #[test]
-fn what_only_the_core_sees_is_said_to_be_so() {
+fn what_only_the_core_sees_is_reported_as_private() {
     let output = print(OURS, &["0:e8", "*(uint32_t *)0xFFB00010", "--json"]);
-    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["value"], &answer["addr"]), (&Value::Null, &json!(0xFFB0_0010_u32)));
     assert_eq!(answer["missing"]["value"]["reason"], "private");
-    assert!(said(&output).contains("private to the core"), "{}", said(&output));
+    assert!(stderr(&output).contains("private to the core"), "{}", stderr(&output));
 }
 
 #[test]
-fn where_nothing_stands_is_unmapped() {
+fn an_empty_address_is_unmapped() {
     let output = print(OURS, &["0:e8", "uint32_t@0x50000", "--json"]);
-    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["missing"]["value"]["reason"], "unmapped");
 }
 
 #[test]
-fn a_pointer_that_only_the_layouts_know_is_said_to_be_so() {
+fn a_pointer_that_only_the_layouts_know_is_reported() {
     let Some(firmware) = wheel() else { return };
     let target = format!("emulator:n300,firmware={firmware}");
     for expression in ["erisc_info", "*erisc_info", "erisc_info->channels[0].bytes_sent"] {
         let output = print(&target, &["0:e8", expression]);
         let text = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(0), "{expression}: {}", said(&output));
-        assert!(text.contains("erisc_info points to 0x3dc30 by the layouts"), "{text}");
+        assert_eq!(output.status.code(), Some(0), "{expression}: {}", stderr(&output));
+        assert!(text.contains("erisc_info points to 0x3dc30, where the host places it"), "{text}");
         assert!(!text.contains("a constant of the debug information"), "{text}");
     }
 }
@@ -116,9 +116,9 @@ fn wrong_questions_are_one_line_and_exit_2() {
         (["0:e8:fpu", "x"], "is not a core"),
     ] {
         let output = print(OURS, &arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
-        let said = said(&output);
-        assert!(said.contains(words) && said.lines().count() == 1, "{arguments:?}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        let stderr = stderr(&output);
+        assert!(stderr.contains(words) && stderr.lines().count() == 1, "{arguments:?}: {stderr}");
     }
 }
 
@@ -126,21 +126,24 @@ fn wrong_questions_are_one_line_and_exit_2() {
 fn what_is_too_large_is_refused_with_the_limit() {
     for size in ["1048576", "99999999", "1024][1024"] {
         let output = print(OURS, &["0:1-2:brisc", &format!("uint8_t[{size}]@0"), "--json"]);
-        let said = said(&output);
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{size}: {said}");
-        assert!(said.contains("too large") && said.contains("16777216 bytes"), "{size}: {said}");
+        let stderr = stderr(&output);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{size}: {stderr}");
+        assert!(
+            stderr.contains("too large") && stderr.contains("16777216 bytes"),
+            "{size}: {stderr}"
+        );
     }
     let whole = answer(OURS, &["0:1-2:brisc", "uint8_t[1048575]@0"]);
     assert_eq!(whole["value"].as_array().unwrap().len(), 1_048_575);
 }
 
 #[test]
-fn names_that_are_near_are_told() {
+fn similar_names_are_suggested() {
     let output = print(OURS, &["0:e8", "ring_ping_stat"]);
-    assert!(said(&output).contains("did you mean ring_ping_state"), "{}", said(&output));
+    assert!(stderr(&output).contains("did you mean ring_ping_state"), "{}", stderr(&output));
     let output = print(OURS, &["0:e8", " "]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("the expression is empty"), "{}", said(&output));
+    assert!(stderr(&output).contains("the expression is empty"), "{}", stderr(&output));
 }
 
 #[test]
@@ -161,18 +164,18 @@ fn dry_runs_refuse_what_the_verbs_refuse() {
             command.output().unwrap()
         };
         let (real, dry) = (run(&[]), run(&["--dry-run"]));
-        assert_eq!(dry.status.code(), Some(2), "{arguments:?}: {}", said(&dry));
-        // Which kernel runs is not known without an access: a dry run asks every one that may.
+        assert_eq!(dry.status.code(), Some(2), "{arguments:?}: {}", stderr(&dry));
+        // The running kernel is not known without an access: a dry run searches every candidate.
         assert_eq!(refusal(&dry), refusal(&real), "{arguments:?}");
     }
     let named = print(OURS, &["0:e8", "erisc_app::RUN_MSG_GO", "--dry-run"]);
-    assert_eq!(named.status.code(), Some(0), "{}", said(&named));
+    assert_eq!(named.status.code(), Some(0), "{}", stderr(&named));
 }
 
 #[test]
 fn dry_runs_touch_nothing_and_recordings_say_what_they_lack() {
     let output = print(OURS, &["0:e8", "mailboxes->go_messages[0]", "--dry-run", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
     let accesses = plan["accesses"].as_array().unwrap();
     assert!(
@@ -184,7 +187,7 @@ fn dry_runs_touch_nothing_and_recordings_say_what_they_lack() {
     let kept = answer(recording, &["0:e8", "ring_ping_state.phase"]);
     assert_eq!(kept["value"]["name"], "RING_PING_RUNNING");
     let output = print(recording, &["0:e8", "mailboxes->profiler", "--json"]);
-    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let lacking: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(lacking["missing"]["value"]["reason"], "not_recorded");
 }
@@ -208,7 +211,7 @@ fn the_wheels_firmware_on_the_emulator_and_the_vendors_simulator() {
         let go = answer("0:e8", "mailboxes->go_messages[0]");
         assert_eq!((&go["image"], &go["addr"]), (&json!("erisc"), &json!(0x3_E1E0)), "{target}");
         assert_eq!(go["value"]["signal"], json!(0x40), "{target}");
-        // Only the host knows where this one stands.
+        // Only the host knows where this one is.
         let channel = answer("0:e8", "erisc_info->channels[1].bytes_sent");
         assert_eq!(channel["addr"], json!(0x3_DC50), "{target}");
         let magic = answer("1:e0", "mailboxes->core_info.core_magic_number");

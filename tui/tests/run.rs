@@ -1,4 +1,4 @@
-//! `meshscope run` on an emulated n300: the table, its JSON, what is refused, and how it is stopped.
+//! `meshscope run` on an emulated n300: the table, its JSON, refusals, and how it is stopped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::pseudo;
@@ -30,8 +30,8 @@ fn terminal(name: &str, arguments: &[&str]) -> Terminal {
 fn the_table_and_its_json_are_of_the_same_run() {
     let options = ["run", "all-gather", "-b", "4K", "-e", "16K", "-f", "4", "--check"];
     let table = meshscope(&options);
-    let said = String::from_utf8(table.stderr).unwrap();
-    assert_eq!(table.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8(table.stderr).unwrap();
+    assert_eq!(table.status.code(), Some(0), "{stderr}");
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(table.contains(
         "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
@@ -80,10 +80,10 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
         (&["--buffer-bytes", "60K", "-b", "4K", "-e", "256K"], 2, "do not fit"),
     ] {
         let output = meshscope(&[&["run", "all-gather"], arguments].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
-        assert!(said.contains(word), "{arguments:?}: {said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(word), "{arguments:?}: {stderr}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
 }
@@ -92,11 +92,11 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
 fn a_failed_run_tells_scripts_what_is_known() {
     let failed = |arguments: &[&str]| {
         let output = meshscope(&[&["run", "all-gather", "--json"], arguments].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let error = &answer["error"];
         assert_eq!(error["exit_code"], json!(output.status.code()), "{answer}");
-        assert!(said.contains(error["message"].as_str().unwrap()), "{said}: {answer}");
+        assert!(stderr.contains(error["message"].as_str().unwrap()), "{stderr}: {answer}");
         conforms(&["run"], &answer);
         answer
     };
@@ -106,7 +106,7 @@ fn a_failed_run_tells_scripts_what_is_known() {
         (&json!("usage"), &json!(2))
     );
     assert_eq!((&unknown["rows"], &unknown["links"]), (&json!([]), &Value::Null));
-    // The core sticks when the first size is done and the second one is not.
+    // The core gets stuck between the end of the first size and the end of the second.
     let sizes = ["-b", "4K", "-e", "1M", "-f", "256", "--timeout", "1ms"];
     let stuck = failed(&[&sizes[..], &["--fault", "core:1.e1:stuck@200us"]].concat());
     assert_eq!((&stuck["chips"], &stuck["links"]), (&json!([0, 1]), &json!(1)));
@@ -127,17 +127,17 @@ fn a_mesh_in_use_is_refused() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", "emulator:n300,run=ring-ping", "run", "all-gather"]);
     let output = command.stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(output.stdout.is_empty());
 }
 
 #[test]
 fn a_dry_run_says_what_would_be_written_where() {
     let output = meshscope(&["run", "all-gather", "--dry-run", "--json"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let accesses = answer["accesses"].as_array().unwrap();
     assert!(accesses.len() > 10, "{answer}");
@@ -169,8 +169,8 @@ fn ctrl_c_tears_a_run_on_a_served_mesh_down() {
     let mut serve = meshscope();
     serve.args(["serve", "emulator:n300,run=idle", "--socket"]).arg(&socket);
     let mut server = serve.stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
-    assert!(said.any(|line| line.unwrap().contains("is served")));
+    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(stderr.any(|line| line.unwrap().contains("is served")));
     let target = format!("socket:{}", socket.display());
     let run = ["--target", &target, "--allow", "launch,write,reset", "run", "all-gather"];
     let mut terminal = terminal("served", &[&run[..], &["-b", "1M", "-n", "100000"]].concat());
@@ -182,8 +182,8 @@ fn ctrl_c_tears_a_run_on_a_served_mesh_down() {
     let again = meshscope().args(run).stdin(Stdio::null()).output().unwrap();
     server.kill().unwrap();
     server.wait().unwrap();
-    let said = String::from_utf8(again.stderr).unwrap();
-    assert_eq!(again.status.code(), Some(0), "the mesh is free: {said}");
+    let stderr = String::from_utf8(again.stderr).unwrap();
+    assert_eq!(again.status.code(), Some(0), "the mesh is free: {stderr}");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn stop_frees_a_mesh_on_which_the_ring_ping_and_workers_run() {
     terminal.press(":stop\r");
     terminal.shows("nothing runs here");
     terminal.press(":run all-gather --check\r");
-    terminal.shows("done: data is right");
+    terminal.shows("done: data is correct");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
 }
@@ -207,7 +207,7 @@ fn the_live_view_runs_collectives_and_stops_them() {
     let mut terminal = terminal("runs", &["--target", "emulator:n300,run=idle"]);
     terminal.shows("links: 2");
     terminal.press(":run all-gather -b 4K -e 8K --check\r");
-    terminal.shows("done: data is right");
+    terminal.shows("done: data is correct");
     terminal.shows("8192");
     terminal.press(":run all-gather -b 1M -n 100000\r");
     terminal.shows("moves data");

@@ -1,6 +1,6 @@
-//! `meshscope schema`: the schemas are golden files, and what verbs print is what they say.
+//! `meshscope schema`: the schemas are golden files, and the verbs' output matches them.
 //!
-//! `BLESS=1 cargo test -p tui` writes the golden files anew.
+//! `BLESS=1 cargo test -p tui` rewrites the golden files.
 
 use crate::schemas::{conforms, golden_path};
 use serde_json::Value;
@@ -24,18 +24,20 @@ fn text(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a verb prints is one object with the number of its schema, and the schema is its.
+/// A verb prints one object with the number of its schema, which it matches.
 fn judge(arguments: &[&str]) {
     let output = meshscope(&[arguments, &["--json"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let answer = serde_json::from_slice::<Value>(&output.stdout);
-    let answer = answer.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {said}"));
+    let answer = answer.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {stderr}"));
     assert_eq!(answer["schema"], 1, "{arguments:?}");
     conforms(arguments, &answer);
 }
 
 fn judge_on(target: &str, all: &[&[&str]]) {
-    all.iter().for_each(|arguments| judge(&[&["--target", target], *arguments].concat()));
+    for arguments in all {
+        judge(&[&["--target", target], *arguments].concat());
+    }
 }
 
 #[test]
@@ -62,7 +64,7 @@ fn the_schemas_are_as_they_were() {
     assert_eq!(found, paths, "a golden file for each schema");
 }
 
-/// The description of every key says what it is.
+/// Every key has a description.
 #[test]
 fn every_key_is_described() {
     fn lacking(name: &str, schema: &Value, found: &mut Vec<String>) {
@@ -82,7 +84,7 @@ fn every_key_is_described() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// The page of a verb names the schema, and says nothing of keys beside it.
+/// The page of a verb names the schema, and does not describe keys.
 #[test]
 fn the_pages_of_verbs_name_their_schemas() {
     for name in text(&["schema"]).lines().filter(|name| !["dry-run", "kept-entry"].contains(name)) {
@@ -96,13 +98,13 @@ fn the_pages_of_verbs_name_their_schemas() {
 #[test]
 fn what_has_no_json_is_one_sentence() {
     let output = meshscope(&["schema", "record"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
-    assert!(output.stdout.is_empty() && said.contains("`record` prints no JSON"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+    assert!(output.stdout.is_empty() && stderr.contains("`record` prints no JSON"), "{stderr}");
 }
 
 #[test]
-fn snapshots_are_as_their_schemas_say() {
+fn snapshots_match_their_schemas() {
     judge_on(
         LIVE,
         &[

@@ -1,5 +1,5 @@
-//! A served mesh and its clients: many look side by side, one is killed in the middle of a far read, and the next finds
-//! everything as it was.
+//! A served mesh and its clients: many read in parallel, one is killed during a read of a remote
+//! chip, and the next finds everything unchanged.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::schemas::conforms;
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use transport::socket_bar::SocketBar;
 
-/// More than any step here takes, on any machine.
+/// A time limit above that of any step here, on any machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The server, ended with the test.
@@ -27,8 +27,8 @@ impl Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         command.args(["serve", "emulator:n300", "--socket"]).arg(&socket);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(process.stderr.take().unwrap()).lines();
-        assert!(said.any(|line| line.unwrap().contains("is served")));
+        let mut stderr = BufReader::new(process.stderr.take().unwrap()).lines();
+        assert!(stderr.any(|line| line.unwrap().contains("is served")));
         Self { process, socket }
     }
 
@@ -45,20 +45,20 @@ impl Server {
 
     fn answer(&self, arguments: &[&str]) -> Value {
         let output = self.ask(arguments);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
         let answer = serde_json::from_slice(&output.stdout).unwrap();
         conforms(arguments, &answer);
         answer
     }
 
-    /// A client that has the right to write, as one that only connects is told.
+    /// A client that has the right to write, as reported to another client.
     fn writer(&self, arguments: &[&str]) -> Child {
         let mut client = self.client(arguments);
         let mut client = client.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let start = Instant::now();
-        let told = || SocketBar::connect(&self.socket, false).unwrap().welcome().before.clone();
-        while told().writer.is_none_or(|writer| writer.pid != client.id()) {
+        let writer = || SocketBar::connect(&self.socket, false).unwrap().welcome().before.clone();
+        while writer().writer.is_none_or(|writer| writer.pid != client.id()) {
             assert!(start.elapsed() < PATIENCE && client.try_wait().unwrap().is_none());
         }
         client
@@ -83,21 +83,22 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     let writer_pid = writer.id();
     assert_eq!(writer.wait_with_output().unwrap().status.code(), Some(0));
 
-    // A megabyte of a far chip comes in a thousand blocks, so the client dies with a request posted.
+    // A megabyte of a remote chip is read in a thousand blocks, so the client dies with a request
+    // in flight.
     let mut reader = server.writer(&["--allow", "write", "read", "1:3-3:0x0", "0x100000"]);
     let second = server.ask(&["--allow", "write", "mesh"]);
-    let said = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(said.contains(&format!("(process {}) holds this machine", reader.id())), "{said}");
+    let stderr = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(stderr.contains(&format!("(process {}) holds this machine", reader.id())), "{stderr}");
     assert_eq!(second.status.code(), Some(5), "refused is refused");
     reader.kill().unwrap();
     reader.wait().unwrap();
 
-    // Who wants the right to write waits until the server has noticed.
+    // A client that requests the right to write waits until the server has noticed.
     let mesh = server.answer(&["--allow", "write", "--json", "mesh"]);
     let (last, change) = (&mesh["last_client"], &mesh["last_writer"]);
     assert_eq!(last["pid"], reader.id(), "{last}");
     assert_eq!((&last["name"], &last["connection_lost"]), (&"meshscope".into(), &true.into()));
-    assert_eq!(change["pid"], writer_pid, "who only looks writes nothing: {change}");
+    assert_eq!(change["pid"], writer_pid, "a client that only reads writes nothing: {change}");
     assert_eq!(change["what"], format!("8 bytes at {place}"));
     assert!(
         change["at_cycles"].as_u64() > Some(0)
@@ -108,15 +109,15 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     let read = server.answer(&["--json", "read", place, "8"]);
     assert_eq!(read["bytes"], "feca0d6078563412");
     let again = server.ask(&["mesh"]);
-    let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(said.contains("left"), "the last client left by itself: {said}");
+    let stderr = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(stderr.contains("left"), "the last client left by itself: {stderr}");
     assert!(
-        said.contains(&format!("(process {writer_pid}) wrote last: 8 bytes at {place}")),
-        "{said}"
+        stderr.contains(&format!("(process {writer_pid}) wrote last: 8 bytes at {place}")),
+        "{stderr}"
     );
 }
 
-/// Clients that look use the windows and the routing queues of the mesh by turns.
+/// Clients that read take turns in using the windows and the routing queues of the mesh.
 #[test]
 fn several_clients_read_a_far_chip_at_the_same_time() {
     let server = Server::start("readers");
@@ -135,8 +136,8 @@ fn several_clients_read_a_far_chip_at_the_same_time() {
         .into_iter()
         .map(|reader| {
             let output = reader.wait_with_output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!(output.status.code(), Some(0), "{said}");
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(0), "{stderr}");
             serde_json::from_slice(&output.stdout).unwrap()
         })
         .collect();
@@ -144,7 +145,7 @@ fn several_clients_read_a_far_chip_at_the_same_time() {
     assert_eq!((&answers[1], &answers[2]), (&answers[0], &answers[0]));
 }
 
-/// The umask of whoever starts a server opens its socket to nobody.
+/// The umask of the server's user does not open its socket to others.
 #[test]
 fn a_socket_is_its_owners_alone() {
     let socket = std::env::temp_dir().join(format!("meshscope-umask-{}", std::process::id()));
@@ -153,10 +154,10 @@ fn a_socket_is_its_owners_alone() {
         format!("umask 0; exec {program} serve emulator:n150 --socket {}", socket.display());
     let mut server = Command::new("sh");
     let mut server = server.args(["-c", &script]).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(server.stderr.take().unwrap()).lines();
-    assert!(said.any(|line| line.unwrap().contains("is served")));
+    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(stderr.any(|line| line.unwrap().contains("is served")));
     let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
-    // What somebody put in its place is not the server's to remove.
+    // Another file at the socket's path is not the server's to remove.
     std::fs::remove_file(&socket).unwrap();
     std::fs::write(&socket, "a recording").unwrap();
     assert!(Command::new("kill").arg(server.id().to_string()).status().unwrap().success());

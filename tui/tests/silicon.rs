@@ -1,5 +1,6 @@
-//! The binary on silicon's path without a card: `MESHSCOPE_FAKEKMD` names the program that stands in for the kernel
-//! driver, `MESHSCOPE_TTSIM_DIR` the folder with the vendor's libraries that stand in for the chips.
+//! The binary on silicon's path without a card: `MESHSCOPE_FAKEKMD` names the program that replaces
+//! the kernel driver, `MESHSCOPE_TTSIM_DIR` the folder with the vendor's libraries that replace the
+//! chips.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::pseudo;
@@ -27,14 +28,14 @@ fn machine(build: &str) -> Option<(OsString, PathBuf)> {
 struct Run {
     code: i32,
     out: String,
-    said: String,
-    /// What the double counted, and wrote down.
+    stderr: String,
+    /// The counts and the log of the double.
     summary: String,
     trace: String,
 }
 
 impl Run {
-    /// The number behind this name in the summary.
+    /// The number with this name in the summary.
     fn count(&self, name: &str) -> u64 {
         let line = self.summary.lines().find_map(|line| line.strip_prefix(name));
         line.unwrap_or_default().split_whitespace().next().map_or(0, |word| word.parse().unwrap())
@@ -56,7 +57,7 @@ fn run_program(build: &str, options: &[&str], program: &[&str]) -> Option<Run> {
     let run = Run {
         code: output.status.code().unwrap(),
         out: text(&output.stdout),
-        said: text(&output.stderr),
+        stderr: text(&output.stderr),
         summary: std::fs::read_to_string(summary).unwrap(),
         trace: std::fs::read_to_string(trace).unwrap(),
     };
@@ -69,14 +70,14 @@ fn run(build: &str, options: &[&str], verb: &[&str]) -> Option<Run> {
 }
 
 fn json(run: &Run) -> Value {
-    serde_json::from_str(&run.out).unwrap_or_else(|e| panic!("{e}: {} {}", run.out, run.said))
+    serde_json::from_str(&run.out).unwrap_or_else(|e| panic!("{e}: {} {}", run.out, run.stderr))
 }
 
 #[test]
 fn looking_changes_nothing_on_one_chip_or_eight() {
     for (build, chips, links) in [("wh", 1, 0), ("wh_x2", 2, 2), ("wh_x8", 8, 20)] {
         let Some(run) = run(build, &["--expect-read-only"], &["--json", "mesh"]) else { return };
-        assert_eq!(run.code, 0, "{build}: {}", run.said);
+        assert_eq!(run.code, 0, "{build}: {}", run.stderr);
         assert!(run.summary.contains("read-only yes"), "{build}: {}", run.summary);
         let mesh = json(&run);
         assert_eq!(mesh["chips"].as_array().unwrap().len(), chips, "{build}");
@@ -85,7 +86,7 @@ fn looking_changes_nothing_on_one_chip_or_eight() {
     }
     for verb in [&["cores", "0:e8"][..], &["links"], &["read", "1:9-0:0x210"]] {
         let Some(run) = run("wh_x2", &["--expect-read-only"], verb) else { return };
-        assert_eq!(run.code, 0, "{verb:?}: {}", run.said);
+        assert_eq!(run.code, 0, "{verb:?}: {}", run.stderr);
         assert!(run.summary.contains("read-only yes"), "{verb:?}: {}", run.summary);
     }
 }
@@ -111,7 +112,7 @@ fn bytes_are_those_that_the_library_gives_itself() {
     for place in ["0:9-6:0x210", "0:1-1:0xffb2002c", "1:9-0:0x210", "1:1-1:0x100"] {
         let own = Command::new(BINARY).args(["--target", &target, "read", place]).output().unwrap();
         let Some(run) = run("wh_x2", &[], &["read", place]) else { return };
-        assert_eq!(run.code, 0, "{place}: {}", run.said);
+        assert_eq!(run.code, 0, "{place}: {}", run.stderr);
         assert_eq!(run.out, String::from_utf8_lossy(&own.stdout), "{place}");
     }
 }
@@ -121,13 +122,13 @@ fn one_device_is_named_by_its_number_or_its_chip() {
     let script = "for node in /dev/tenstorrent/0 /dev/tenstorrent/by-id/*; do \
         \"$0\" --target $node read 0:9-6:0x210 || exit; done";
     let Some(run) = run_program("wh", &[], &["sh", "-c", script, BINARY]) else { return };
-    assert_eq!(run.code, 0, "{}", run.said);
-    assert!(run.said.contains("meshscope: /dev/tenstorrent/by-id/wormhole-"), "{}", run.said);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("meshscope: /dev/tenstorrent/by-id/wormhole-"), "{}", run.stderr);
     assert_eq!(run.out.lines().count(), 2, "{}", run.out);
     let missing = "\"$0\" --target /dev/tenstorrent/9 mesh";
     let Some(run) = run_program("wh", &[], &["sh", "-c", missing, BINARY]) else { return };
-    assert_eq!(run.code, 3, "{}", run.said);
-    assert!(run.said.contains("/dev/tenstorrent/9: no such device"), "{}", run.said);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("/dev/tenstorrent/9: no such device"), "{}", run.stderr);
 }
 
 #[test]
@@ -137,16 +138,20 @@ fn what_keeps_a_device_from_opening_has_its_sentence() {
         ("--no-perm", "no permission to read and write"),
     ] {
         let Some(run) = run("wh", &[option], &["mesh"]) else { return };
-        assert_eq!(run.code, 3, "{option}: {}", run.said);
-        assert!(run.said.contains(says) && run.said.lines().count() == 1, "{option}: {}", run.said);
+        assert_eq!(run.code, 3, "{option}: {}", run.stderr);
+        assert!(
+            run.stderr.contains(says) && run.stderr.lines().count() == 1,
+            "{option}: {}",
+            run.stderr
+        );
     }
 }
 
 #[test]
 fn a_device_that_goes_leaves_what_was_read_before() {
     let Some(whole) = run("wh", &["--idle-clocks", "0"], &["cores"]) else { return };
-    assert_eq!(whole.code, 0, "{}", whole.said);
-    // Near the end, when most has been read; and early, when nothing has.
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    // Near the end, after most reads; and early, before any.
     let late = (whole.count("accesses") - 500).to_string();
     for (fault, says) in [
         (&["--vanish-after"][..], "was reset or removed while open"),
@@ -156,8 +161,8 @@ fn a_device_that_goes_leaves_what_was_read_before() {
         for (after, code) in [(late.as_str(), 4), ("50", 3)] {
             let options = [&["--idle-clocks", "0"], fault, &[after]].concat();
             let Some(run) = run("wh", &options, &["cores"]) else { return };
-            assert_eq!(run.code, code, "{options:?}: {}", run.said);
-            assert!(run.said.contains(says), "{options:?}: {}", run.said);
+            assert_eq!(run.code, code, "{options:?}: {}", run.stderr);
+            assert!(run.stderr.contains(says), "{options:?}: {}", run.stderr);
         }
     }
 }
@@ -168,10 +173,10 @@ fn a_dead_tile_is_named_and_the_rest_is_read() {
         [("1,1", "1-1", "cores"), ("9,6", "9-6", "cores"), ("9,6", "9-6", "mesh")]
     {
         let Some(run) = run("wh", &["--dead-tile", tile], &[verb]) else { return };
-        assert_eq!(run.code, 4, "{tile}: {}", run.said);
+        assert_eq!(run.code, 4, "{tile}: {}", run.stderr);
         let says = format!("tile {name} hangs: it answers all ones, including its node id");
-        assert!(run.said.contains(&says), "{tile}: {}", run.said);
-        assert!(run.said.lines().count() <= 3 && run.out.lines().count() > 1, "{}", run.said);
+        assert!(run.stderr.contains(&says), "{tile}: {}", run.stderr);
+        assert!(run.stderr.lines().count() <= 3 && run.out.lines().count() > 1, "{}", run.stderr);
     }
 }
 
@@ -186,11 +191,11 @@ fn one_device_of_four_that_goes_leaves_the_others() {
     ] {
         let options = [fault, &format!("3:{after}")];
         let Some(run) = run("wh_x8", &options, &["--json", "mesh"]) else { return };
-        assert_eq!(run.code, 4, "{fault}: {}", run.said);
-        assert!(run.said.contains(says), "{fault}: {}", run.said);
+        assert_eq!(run.code, 4, "{fault}: {}", run.stderr);
+        assert!(run.stderr.contains(says), "{fault}: {}", run.stderr);
         let mesh = json(&run);
         let near = mesh["chips"].as_array().unwrap().iter().filter(|chip| chip["pcie"] == true);
-        assert_eq!(near.count(), 4, "{fault}: {}", run.said);
+        assert_eq!(near.count(), 4, "{fault}: {}", run.stderr);
         let up = mesh["links"].as_array().unwrap().iter().filter(|link| link["state"] == "up");
         assert!(up.count() > 4, "{fault}: {}", run.out);
     }
@@ -216,9 +221,9 @@ fn the_view_stays_when_the_device_goes_and_the_terminal_is_given_back() {
 fn who_else_holds_the_device_is_named() {
     let script = "exec 3<>/dev/tenstorrent/0; \"$0\" --target /dev/tenstorrent/0 --json mesh";
     let Some(run) = run_program("wh", &[], &["sh", "-c", script, BINARY]) else { return };
-    assert_eq!(run.code, 0, "{}", run.said);
+    assert_eq!(run.code, 0, "{}", run.stderr);
     let holders = &json(&run)["chips"][0]["holders"];
     assert_eq!(holders.as_array().map(Vec::len), Some(1), "not ourselves: {holders}");
     assert_eq!(holders[0]["name"], "sh");
-    assert!(run.said.contains("chip 0 is also open in"), "{}", run.said);
+    assert!(run.stderr.contains("chip 0 is also open in"), "{}", run.stderr);
 }

@@ -1,4 +1,4 @@
-//! `meshscope study`: meshes that it cannot use, and that races, loops and time-outs are shown with what they are.
+//! `meshscope study`: unusable meshes are refused; races, loops and time-outs are explained.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::schemas::conforms;
@@ -12,8 +12,8 @@ fn study(arguments: &[&str]) -> Output {
 
 fn json(arguments: &[&str]) -> Value {
     let output = study(&[arguments, &["--json"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(&[&["study"], arguments].concat(), &answer);
     answer
@@ -33,18 +33,18 @@ fn a_mesh_without_links_is_a_usage_error_of_every_study_and_all_of_them_end() {
         "watching",
     ] {
         let output = study(&[verb, "--mesh", "n150"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{verb}: {said}");
-        assert_eq!(said.lines().count(), 1, "{verb}: {said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{verb}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{verb}: {stderr}");
         assert!(output.stdout.is_empty(), "{verb}: no head of a table that has no rows");
     }
 }
 
 #[test]
-fn a_race_is_shown_with_its_explanation_and_told_to_scripts() {
+fn a_race_is_explained_as_text_and_as_json() {
     let table = study(&["race", "--seeds", "1"]);
-    let told = String::from_utf8(table.stdout).unwrap();
-    assert_eq!(table.status.code(), Some(0), "{told}");
+    let text = String::from_utf8(table.stdout).unwrap();
+    assert_eq!(table.status.code(), Some(0), "{text}");
     for words in [
         "asynchronous start: chips start",
         "asynchronous completion: chips end",
@@ -53,7 +53,7 @@ fn a_race_is_shown_with_its_explanation_and_told_to_scripts() {
         "op 2 wrote it",
         "for the answer to its handshake; it is that of message",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(text.contains(words), "{words}: {text}");
     }
     let answer = json(&["race", "--seeds", "1", "--kind", "completion"]);
     let rows = answer["rows"].as_array().unwrap();

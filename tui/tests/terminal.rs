@@ -1,4 +1,5 @@
-//! The program in a real (pseudo) terminal: keys work, every size is survived, and the terminal always comes back.
+//! The program in a pseudo terminal: keys work, every size is accepted, and the terminal is always
+//! restored.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::pseudo;
@@ -88,7 +89,7 @@ fn a_suspended_program_gives_the_terminal_back_and_takes_it_again() {
 }
 
 #[test]
-fn an_error_is_told_on_the_terminal_that_was_before() {
+fn an_error_is_shown_on_the_restored_terminal() {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", "socket:/nonexistent/meshscope"]);
     let folder = std::env::temp_dir().join(format!("meshscope-pty-{}-error", std::process::id()));
@@ -100,23 +101,23 @@ fn an_error_is_told_on_the_terminal_that_was_before() {
 
 /// Not a test of its own: the next one starts this binary again to panic inside a session.
 #[test]
-fn panics_if_it_is_told_to() {
+fn panics_if_requested() {
     if std::env::var_os("MESHSCOPE_TEST_PANIC").is_some() {
         let session = tui::terminal::Session::enter().unwrap();
-        assert!(session.terminal.size().unwrap().width == 0, "as it was told");
+        assert!(session.terminal.size().unwrap().width == 0, "as requested");
     }
 }
 
 #[test]
 fn a_panic_gives_the_terminal_back_before_it_is_reported() {
     let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "terminal::panics_if_it_is_told_to", "--nocapture"]);
+    command.args(["--exact", "terminal::panics_if_requested", "--nocapture"]);
     command.env("MESHSCOPE_TEST_PANIC", "1");
     command.env("RUST_BACKTRACE", "0");
     let folder = std::env::temp_dir().join(format!("meshscope-pty-{}-panic", std::process::id()));
     let mut terminal = Terminal::start(&command, folder, 80, 24);
     assert_ne!(terminal.ends().exit_code(), 0);
     terminal.is_given_back();
-    // On the screen that was before, so that it can be read.
-    terminal.shows("as it was told");
+    // On the original screen, so that it can be read.
+    terminal.shows("as requested");
 }

@@ -1,5 +1,6 @@
-//! `meshscope fabric` on the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its libraries: its two chips are served on a
-//! socket, one client after the other brings routers up, sends packets and takes them down, and each time the command looks.
+//! `meshscope fabric` on the vendor's simulator, if `MESHSCOPE_TTSIM_DIR` names its libraries: its
+//! two chips are served on a socket, one client after the other brings routers up, sends packets
+//! and takes them down, and the command reads the fabric each time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::schemas::conforms;
@@ -47,26 +48,31 @@ impl Socket {
         format!("socket:{}", self.0.display())
     }
 
-    /// A client that may do anything.
+    /// A client with all permissions.
     fn client(&self) -> Session {
         let opened = Session::open(&self.words(), &HostCommand::default(), Allow::ALL);
         opened.map_err(|error| error.to_string()).unwrap()
     }
 
-    /// What the command says.
+    /// The output of the command.
     fn ask(&self, words: &[&str]) -> Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         command.args(["--target", &self.words(), "--json", "fabric"]).args(words);
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let answer = serde_json::from_slice(&output.stdout).expect(&said);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let answer = serde_json::from_slice(&output.stdout).expect(&stderr);
         conforms(&[&["fabric"], words].concat(), &answer);
         answer
     }
 
     fn statuses(&self) -> Vec<Value> {
-        let told = self.ask(&[]);
-        told["routers"].as_array().unwrap().iter().map(|router| router["status"].clone()).collect()
+        let report = self.ask(&[]);
+        report["routers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|router| router["status"].clone())
+            .collect()
     }
 }
 
@@ -98,7 +104,7 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     assert_eq!(path["routes"][0]["hops"].as_array().unwrap().len(), 1);
     assert_eq!(socket.ask(&["waits"])["waits"], Value::Array(vec![]));
 
-    // So many packets that the command comes in the midst of them.
+    // Enough packets that the command runs in the midst of them.
     let mut session = socket.client();
     let (target, images) = session.parts();
     let near = FabricNode { mesh: 0, device: 0 };
@@ -120,16 +126,16 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     traffic.launch(images, sender, 1, &[]).unwrap().finish(target).unwrap();
     target.pass(20_000).unwrap();
     drop(session);
-    let told = socket.ask(&[]);
-    let client = &told["clients"][0];
+    let report = socket.ask(&[]);
+    let client = &report["clients"][0];
     assert_eq!((&client["stage"], &client["ending_step"]), (&"CLIENT_OPEN".into(), &1.into()));
     assert_eq!(client["to"]["router"]["channel"], router.eth.channel, "{client}");
-    let sent = |told: &Value| {
-        let routers = told["routers"].as_array().unwrap();
+    let sent = |report: &Value| {
+        let routers = report["routers"].as_array().unwrap();
         let at = routers.iter().find(|r| r["chip"] == router.eth.chip.0).unwrap();
         at["senders"][0]["sent"].as_u64().unwrap()
     };
-    let before = sent(&told);
+    let before = sent(&report);
     eprintln!("{before} packets");
     assert!(before > 0 && before < 300, "{before}");
 
@@ -139,8 +145,8 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     fabric.terminate(Termination::Gracefully);
     assert_eq!(fabric.finish(target, images, 500), Ok(FabricOutcome::Down));
     drop(session);
-    let told = socket.ask(&[]);
-    assert_eq!(sent(&told), 300);
-    assert_eq!(told["clients"][0]["ending_step"], Value::Null, "{told}");
+    let report = socket.ask(&[]);
+    assert_eq!(sent(&report), 300);
+    assert_eq!(report["clients"][0]["ending_step"], Value::Null, "{report}");
     assert_eq!(socket.statuses(), vec![Value::from("TERMINATED"); plan.routers.len()]);
 }

@@ -1,5 +1,5 @@
-// The queue between host and firmware: requests in, responses out (wormhole.md 6.4, wormhole.md
-// 6.5). Up to four reads are in flight; a write runs alone, so that requests take effect in order.
+// The queue between host and firmware: requests in, responses out (wormhole.md 6.4,
+// wormhole.md 6.5). Up to four reads are in flight; a write runs alone, so requests stay in order.
 #include "relay.hpp"
 
 routing_cmd_t host_commands[4];

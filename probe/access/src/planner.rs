@@ -5,12 +5,12 @@ use layouts::{ChipId, NocAddr, NocXy, Stand};
 use machine::snapshot::Span;
 
 /// Memory between two requested ranges is read along if it is shorter than this, because another
-/// transaction would cost more: on PCIe one read brings 64 bytes for the price of four (wormhole.md
-/// 1.4).
+/// transaction would cost more: on PCIe one read brings 64 bytes for the price of four
+/// (wormhole.md 1.4).
 const NEAR_BRIDGE_BYTES: u64 = 64;
 
-/// Through a queue a command costs as much as 128 bytes of a block (wormhole.md 10.6.C, wormhole.md
-/// 10.6.E).
+/// Through a queue a command costs as much as 128 bytes of a block (wormhole.md 10.6.C,
+/// wormhole.md 10.6.E).
 const FAR_BRIDGE_BYTES: u64 = 128;
 
 /// A range read at once.

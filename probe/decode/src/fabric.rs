@@ -1,10 +1,12 @@
-//! What a router, a mux, a client, a channel and a packet of the fabric *are*: a table of facts for each, and where each fact
-//! stands (tt-metal.md 4, tt-metal.md 5, tt-metal.md 6).
+//! Tables of facts of the fabric's routers, muxes, clients, channels and packets, with the location
+//! of each fact (tt-metal.md 4, tt-metal.md 5, tt-metal.md 6).
 //!
-//! A row of a table is one fact: its name, its kind, what it means, and its location in our images. From the rows come what is
-//! read ([`RouterFacts`] and its like), what is planned, and the JSON. A fact for which a source has no location is absent.
-//! Names of enumerators come with the location, from the DWARF that it comes from.
+//! A row of a table is one fact: its name, its kind, its meaning, and its location in the built-in
+//! images. The rows determine the decoded structs ([`RouterFacts`] and the others), the plan, and
+//! the JSON. A fact without a location is absent. The names of enumerators come from the same DWARF
+//! as the location.
 
+mod builtin;
 mod channels;
 mod client;
 mod enumeration;
@@ -12,10 +14,10 @@ mod fact;
 mod header;
 mod location;
 mod mux;
-mod ours;
 mod router;
 mod tables;
 
+pub use builtin::stream;
 pub(crate) use channels::{Edge, Receiver, Sender};
 pub use channels::{EdgeFacts, ReceiverFacts, SenderFacts};
 pub use client::ClientFacts;
@@ -28,7 +30,6 @@ pub use location::Word;
 pub(crate) use location::{Formula, Lead, Location, Locations, Memory, Reader};
 pub use mux::{MuxChannelFacts, MuxFacts};
 pub(crate) use mux::{MuxChannelLocations, MuxLayout};
-pub use ours::stream;
 pub(crate) use router::RouterLayout;
 pub use router::{RouterCounts, RouterFacts};
 pub(crate) use tables::TablesLayout;
@@ -40,10 +41,10 @@ mod tests {
     use crate::images::{Image, ImageMap};
     use std::sync::Arc;
 
-    fn images(of: &str) -> Vec<Arc<Image>> {
+    fn images(prefix: &str) -> Vec<Arc<Image>> {
         let (map, problems) = ImageMap::firmware();
         assert!(problems.is_empty(), "{problems:?}");
-        let all = map.all().filter(|image| image.name.starts_with(of));
+        let all = map.all().filter(|image| image.name.starts_with(prefix));
         all.cloned().collect()
     }
 
@@ -79,14 +80,14 @@ mod tests {
             assert_eq!(mux.facts.unknown(), NONE, "{}", image.name);
             let channels = mux.channels.iter().map(Locations::unknown);
             assert_eq!(channels.collect::<Vec<_>>().concat(), NONE, "{}", image.name);
-            // It has one connection and ends no other mux.
-            let of = image.clients.iter().map(|client| client.facts.unknown());
-            assert_eq!(of.collect::<Vec<_>>(), [["termination", "mux_clients", "told"]]);
+            // The mux's own connection ends no other mux.
+            let unknown = image.clients.iter().map(|client| client.facts.unknown());
+            assert_eq!(unknown.collect::<Vec<_>>(), [["termination", "mux_clients", "closed"]]);
         }
         for name in ["fabric_traffic", "ccl_worker"] {
             let image = images(name).pop().unwrap();
-            let of = image.clients.iter().map(|client| client.facts.unknown());
-            assert_eq!(of.collect::<Vec<_>>().concat(), NONE, "{name}");
+            let unknown = image.clients.iter().map(|client| client.facts.unknown());
+            assert_eq!(unknown.collect::<Vec<_>>().concat(), NONE, "{name}");
             assert!(!image.clients.is_empty(), "{name}");
         }
     }

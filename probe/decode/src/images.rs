@@ -1,4 +1,5 @@
-//! Which image runs on which core, and how that is known: all decoding asks this and nothing else.
+//! The images on the cores, and their provenance: the only source of names and layouts for
+//! decoding.
 
 pub mod catalog;
 mod channels;
@@ -40,58 +41,61 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use symbols::Symbols;
 
-/// One ELF that can run on a kind of core, with everything that is asked of it resolved once.
+/// `watcher_kernel_ids` of a launch message that names no kernel.
+const NO_KERNEL: u16 = 0;
+
+/// An ELF that can run on a kind of core, with the addresses that decoding needs resolved once.
 #[derive(Debug)]
 pub struct Image {
-    /// Its name.
+    /// The image's name.
     pub name: String,
     /// The layer it belongs to.
     pub role: ImageRole,
     /// The kind of core it runs on.
     pub core: CoreKind,
-    /// What is where on the chips it runs on.
+    /// The layout of the chips it runs on.
     pub layout: &'static ChipLayout,
-    /// Its lowest load address.
+    /// The lowest load address.
     pub load_addr: u32,
-    /// Its names.
+    /// The ELF's symbols.
     pub symbols: Symbols,
-    /// Its mailbox, if it has one.
+    /// Addresses of the mailbox, if the image has one.
     pub mailbox: Option<Mailbox>,
-    /// The table of its channels, if it has one.
+    /// The table of Ethernet channels, if the image has one.
     pub(crate) channel_table: Option<ChannelTable>,
-    /// Its words as a router of the fabric, if it is one.
+    /// The layout of a fabric router, if the image is one.
     pub(crate) router: Option<RouterLayout>,
-    /// Its words as a mux, if it is one.
+    /// The layout of a mux, if the image is one.
     pub(crate) mux: Option<MuxLayout>,
-    /// Its connections to channels of routers and muxes.
+    /// The image's connections to channels of routers and muxes.
     pub(crate) clients: Vec<ClientLayout>,
-    /// The number by which launch messages name it; 0 if it is no built-in kernel.
+    /// The kernel id in launch messages; 0 unless the image is a built-in kernel.
     pub kernel_id: u16,
-    /// Where its code sets waypoints.
+    /// Places in the code that set waypoints.
     pub waypoints: Vec<WaypointPlace>,
-    /// Where its build id stands in L1, and what stands there while the image is loaded.
+    /// The L1 address and the bytes of the build id.
     pub build_id: Option<(u64, Vec<u8>)>,
-    /// Its own progress words: scalar members of the globals named `*_state`.
+    /// The kernel's progress words: scalar members of the global named `*_state`.
     pub state: Vec<Spot>,
-    /// The scalars that are told of a core whose mailbox this image describes.
+    /// The mailbox's scalars in a core's summary.
     pub(crate) summary: Vec<Spot>,
-    /// The same global with every member.
+    /// The global of the progress words with every member.
     pub(crate) own: Option<Outline>,
-    /// What it shares with the host, with every member.
+    /// The structures that firmware shares with the host, with every member.
     pub(crate) shared: Vec<Outline>,
-    /// The file of a directory that it was opened from.
+    /// The file, for an image of a named directory.
     pub path: Option<PathBuf>,
-    /// The same image with its text as it is loaded, where that is another than the linked one.
+    /// The same image with its text as loaded, if that differs from the linked text.
     pub(crate) placed: Option<Symbols>,
 }
 
-/// The image's symbol that proves it.
+/// The symbol of the image's build id.
 const BUILD_ID: &str = "meshscope_build_id";
-/// A kernel's progress words stand in a global whose name ends so.
+/// The ending of the name of the global with a kernel's progress words.
 const STATE_SUFFIX: &str = "_state";
 
-/// The global of a kernel's progress words: named after the image, or after the family that it is of, as that of
-/// `fabric_router_mesh` after `fabric_router`.
+/// Returns the name of the global of a kernel's progress words: that of the image or of its family,
+/// such as `fabric_router` for `fabric_router_mesh`, with [`STATE_SUFFIX`].
 fn state_of(symbols: &Symbols, image: &str) -> String {
     let families = image.rmatch_indices('_').map(|(end, _)| &image[..end]);
     let globals = [image].into_iter().chain(families).map(|name| format!("{name}{STATE_SUFFIX}"));
@@ -100,7 +104,7 @@ fn state_of(symbols: &Symbols, image: &str) -> String {
 }
 
 impl Image {
-    /// Takes what an ELF says as an image for that kind of core.
+    /// Makes an image for a kind of core from an ELF.
     pub fn new(
         chip: ChipKind,
         name: &str,
@@ -110,7 +114,7 @@ impl Image {
     ) -> Self {
         let layout = chip.layout();
         let segments = symbols.segments();
-        // Of an image without segments nothing is ever looked for.
+        // An image without segments has nothing to locate.
         let load_addr = segments.iter().map(|s| s.load_address as u32).min().map_or(0, |at| at);
         let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
             Some((symbol.address, symbols.file_bytes(symbol.address, symbol.size)?.to_vec()))
@@ -127,7 +131,7 @@ impl Image {
             router: RouterLayout::find(layout, &symbols),
             mux: MuxLayout::find(layout, &symbols),
             clients: ClientLayout::find(layout, &symbols, &state),
-            kernel_id: 0,
+            kernel_id: NO_KERNEL,
             waypoints: waypoints::read(&symbols),
             build_id,
             summary: spots::summary(layout, &symbols),
@@ -140,47 +144,48 @@ impl Image {
         }
     }
 
-    /// It is a router, a mux or a client of one.
+    /// Whether the image is a router, a mux or a client of one.
     pub(crate) fn is_fabric(&self) -> bool {
         self.router.is_some() || self.mux.is_some() || !self.clients.is_empty()
     }
 
-    /// The place and value of the build id, for an image that is proved by it: one of a directory may
-    /// be a copy that was moved, and is proved by its text.
+    /// Returns address and value of the build id, for an image that its build id verifies. An image
+    /// of a directory can be a relocated copy: its text verifies it.
     pub(crate) fn proof(&self) -> Option<&(u64, Vec<u8>)> {
         self.build_id.as_ref().filter(|_| self.path.is_none())
     }
 }
 
-/// Per core kind the images that may run there, and per core those that do.
+/// The images that can run on each kind of core, and those on each core.
 #[derive(Clone, Debug)]
 pub struct ImageMap {
-    /// The kind of chip that they run on.
+    /// The kind of chip that the images run on.
     chip: ChipKind,
     images: Vec<Arc<Image>>,
     on: BTreeMap<CoreId, BTreeMap<usize, Known>>,
-    /// What the last search of the directories did not find.
+    /// Problems that the last search of the directories found.
     findings: BTreeMap<CoreId, Vec<ImageFinding>>,
-    /// Where the live sync words of a core's channels stand, as its kernel's tables say.
+    /// Addresses of the live sync words of a core's channels, from its kernel's table.
     places: BTreeMap<CoreId, ChannelPlaces>,
-    /// Every place at which a kernel's table had a live sync word: it goes round through the buffers.
+    /// Every address at which a kernel's table had a live sync word: it rotates through the
+    /// buffers.
     syncs: BTreeMap<CoreId, BTreeSet<u64>>,
 }
 
-/// `eth_channel_places` of a kernel: a role and the address of the live sync word per channel.
+/// `eth_channel_places` of a kernel: role and address of the live sync word of each channel.
 pub type ChannelPlaces = Vec<(ChannelRole, Option<u64>)>;
 
 /// `eth_channel_role_t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChannelRole {
-    /// Nothing is said.
+    /// The table has no role.
     #[default]
     Unused,
     /// This end sends payload.
     Sender,
     /// This end receives payload.
     Receiver,
-    /// Handshake at start.
+    /// The handshake at start.
     Handshake,
 }
 
@@ -188,7 +193,7 @@ impl ImageMap {
     /// The kind of chip that the firmware room's images are built for.
     pub const FIRMWARE_CHIP: ChipKind = ChipKind::Wormhole;
 
-    /// No image yet of those that run on this kind of chip.
+    /// Makes an empty map for a kind of chip.
     pub fn new(chip: ChipKind) -> Self {
         Self {
             chip,
@@ -200,7 +205,7 @@ impl ImageMap {
         }
     }
 
-    /// The images of the firmware room, and what could not be read of them.
+    /// Returns the built-in images, and problems with those that could not be read.
     pub fn firmware() -> (Self, Vec<String>) {
         let mut map = Self::new(Self::FIRMWARE_CHIP);
         let mut problems = Vec::new();
@@ -211,7 +216,7 @@ impl ImageMap {
             };
             match Symbols::load(image.elf, image.name) {
                 Ok((symbols, _)) => {
-                    let kernel_id = image.kernel_id.unwrap_or_default();
+                    let kernel_id = image.kernel_id.unwrap_or(NO_KERNEL);
                     let own = Image::new(map.chip, image.name, role(image.role), core, symbols);
                     map.add(Image { kernel_id, ..own });
                 }
@@ -221,59 +226,59 @@ impl ImageMap {
         (map, problems)
     }
 
-    /// The kind of chip that the images run on.
+    /// Returns the kind of chip that the images run on.
     pub fn chip(&self) -> ChipKind {
         self.chip
     }
 
-    /// What is where on it.
+    /// Returns the layout of that kind of chip.
     pub fn layout(&self) -> &'static ChipLayout {
         self.chip.layout()
     }
 
-    /// Adds an image that may run on its kind of core.
+    /// Adds an image.
     pub fn add(&mut self, image: Image) {
         self.images.push(Arc::new(image));
     }
 
-    /// The image of this name.
+    /// Returns the image of this name.
     pub fn named(&self, name: &str) -> Option<&Arc<Image>> {
         self.images.iter().find(|image| image.name == name)
     }
 
-    /// Somebody says that this image was loaded on this core.
+    /// Records that an image is loaded on a core.
     pub fn declare(&mut self, core: CoreId, name: &str, evidence: Provenance) {
         if let Some(index) = self.images.iter().position(|image| image.name == name) {
-            let known = Known::said(evidence, self.images[index].samples());
+            let known = Known::new(evidence, self.images[index].samples());
             self.on.entry(core).or_default().insert(index, known);
         }
     }
 
-    /// Every image.
+    /// Returns all images.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Image>> {
         self.images.iter()
     }
 
-    /// The images that may run on a kind of core.
+    /// Returns the images that can run on a kind of core.
     pub fn candidates(&self, core: CoreKind) -> impl Iterator<Item = &Arc<Image>> {
         self.images.iter().filter(move |image| image.core == core)
     }
 
-    /// The mailbox that a core looks at, with the image that describes it: that of the highest image
-    /// below the kernels on the core itself, else (for a Tensix tile) of the image on its BRISC.
+    /// Returns a core's mailbox with the image that describes it: the highest image below the
+    /// kernels on the core itself, else (on a Tensix tile) that on its BRISC.
     pub fn mailbox_of(&self, core: CoreId) -> Option<(&Mailbox, &Image)> {
-        let of = |core: CoreId| {
+        let on_core = |core: CoreId| {
             let mut own = self.resolved(core).into_iter().map(|load| load.image);
             let own = own.find(|image| image.role != ImageRole::Kernel && image.mailbox.is_some());
             own.and_then(|image| Some((image.mailbox.as_ref()?, image)))
         };
-        of(core).or_else(|| match core.core {
+        on_core(core).or_else(|| match core.core {
             CoreKind::Erisc => None,
-            _ => of(CoreId { core: CoreKind::Brisc, ..core }),
+            _ => on_core(CoreId { core: CoreKind::Brisc, ..core }),
         })
     }
 
-    /// The router, mux or client of the fabric that is believed to run on a core.
+    /// Returns the router, mux or client of the fabric that is resolved on a core.
     pub(crate) fn fabric_image(&self, core: CoreId) -> Option<&Image> {
         let known = self.on.get(&core)?;
         let any = known.keys().any(|index| self.images.get(*index).is_some_and(|i| i.is_fabric()));
@@ -281,26 +286,26 @@ impl ImageMap {
         resolved.find(|load| load.image.is_fabric()).map(|load| load.image)
     }
 
-    /// The tiles of all of them.
+    /// Returns the tiles of all routers, muxes and clients.
     pub(crate) fn fabric_tiles(&self) -> BTreeSet<(ChipId, NocXy)> {
         let cores = self.on.keys().filter(|core| self.fabric_image(**core).is_some());
         cores.map(|core| (core.chip, core.tile)).collect()
     }
 
-    /// Every structure of L1 that the images of a core describe: what its kernels keep, then what firmware shares
-    /// with the host.
+    /// Returns every structure of L1 that the images of a core describe: the kernels' own, then
+    /// those that firmware shares with the host.
     pub fn outlines(&self, core: CoreId) -> Vec<Outline> {
         let own = self.resolved(core).into_iter().filter_map(|load| load.image.own.clone());
         let shared = self.mailbox_of(core).map_or(&[][..], |(_, image)| &image.shared);
         own.chain(shared.iter().cloned()).collect()
     }
 
-    /// What is known of a core's channels.
+    /// Returns roles and live sync words of a core's channels.
     pub fn channel_places(&self, core: CoreId) -> &[(ChannelRole, Option<u64>)] {
         self.places.get(&core).map_or(&[], Vec::as_slice)
     }
 
-    /// Where the live sync words of a core's channels may stand, as far as its kernel has shown.
+    /// Returns every address at which a core's kernel has had a live sync word.
     pub(crate) fn channel_syncs(&self, core: CoreId) -> impl Iterator<Item = u64> {
         self.syncs.get(&core).into_iter().flatten().copied()
     }
@@ -310,7 +315,7 @@ impl ImageMap {
         self.on.entry(core).or_default().insert(index, known);
     }
 
-    /// Takes away what the directories had for a layer of a core, and gives it.
+    /// Removes a core's images of the directories in one layer, and returns them.
     pub(crate) fn withdraw(&mut self, core: CoreId, role: ImageRole) -> BTreeMap<usize, Known> {
         let images = &self.images;
         let of_role = |index: &usize| {
@@ -320,29 +325,29 @@ impl ImageMap {
         on.extract_if(.., |index, _| of_role(index)).collect()
     }
 
-    /// Takes an image of a directory and gives its number.
+    /// Adds an image of a directory, and returns its index.
     pub(crate) fn take(&mut self, image: Image) -> usize {
         self.add(image);
         self.images.len() - 1
     }
 
-    /// What a search of the directories found wrong with a core.
+    /// Replaces the findings of a core.
     pub(crate) fn set_findings(&mut self, core: CoreId, findings: Vec<ImageFinding>) {
         self.findings.insert(core, findings);
     }
 
-    /// One thing more.
+    /// Adds a finding of a core.
     pub(crate) fn add_finding(&mut self, core: CoreId, finding: ImageFinding) {
         self.findings.entry(core).or_default().push(finding);
     }
 
-    /// The image of this number.
+    /// Returns the image at this index.
     pub(crate) fn get(&self, index: usize) -> Option<&Arc<Image>> {
         self.images.get(index)
     }
 }
 
-/// The kind of core by tt-metal's name.
+/// Returns the kind of core that tt-metal calls by this name.
 pub fn core_named(name: &str) -> Option<CoreKind> {
     use CoreKind::{Brisc, Erisc, Ncrisc, Trisc0, Trisc1, Trisc2};
     [Brisc, Ncrisc, Trisc0, Trisc1, Trisc2, Erisc].into_iter().find(|core| core.name() == name)

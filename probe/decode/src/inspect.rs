@@ -1,4 +1,4 @@
-//! From bytes to state: pure, without clock, file or environment.
+//! Decodes a snapshot into the state of the mesh; pure, without clock, file or environment.
 
 mod channels;
 mod core;
@@ -20,14 +20,14 @@ use machine::clients::Before;
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh};
 
-/// What a look at the mesh means, with what the look itself tells of the images.
+/// Decodes a snapshot after the images have learned from it.
 pub fn inspect(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
     let mut images = images.clone();
     images.learn(mesh, snapshot);
     decode(snapshot, mesh, &images)
 }
 
-/// What a look means to images that have already learned from it.
+/// Decodes a snapshot from which the images have already learned.
 pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
     let view = Inspection { snapshot, mesh, images };
     let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
@@ -37,7 +37,7 @@ pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState 
         .map(|chip| links::gateways(&mesh.layout().eth.values, &chip.chip, &chips, &links))
         .collect();
     chips.iter_mut().zip(routes).for_each(|(chip, routes)| chip.gateways = routes);
-    // Where nothing was read the caller asks the target for its time.
+    // If nothing was read, the caller asks the target for its time.
     let cycles = snapshot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
     MeshState {
         kind: mesh.kind,
@@ -52,7 +52,7 @@ pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState 
     }
 }
 
-/// Everything that decoding may look at.
+/// The inputs of decoding.
 struct Inspection<'a> {
     snapshot: &'a Snapshot,
     mesh: &'a Mesh,
@@ -60,7 +60,7 @@ struct Inspection<'a> {
 }
 
 impl Inspection<'_> {
-    /// What is where on the chips.
+    /// Returns the layout of the mesh's chips.
     fn layout(&self) -> &'static ChipLayout {
         self.mesh.layout()
     }

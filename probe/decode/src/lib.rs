@@ -1,10 +1,10 @@
-//! What the bytes mean: which image runs where, and from a snapshot to the state of the mesh.
+//! The meaning of the bytes: which image runs where, and the state of the mesh from a snapshot.
 //!
-//! - [`images::ImageMap`] knows per core which image has which layer, where it is loaded, and how that is known: proved, sampled,
-//!   recorded, told. [`images::Catalog`] finds ELFs in folders of tt-metal.
-//! - [`inspect::ReadSet`] says what is wanted; it becomes plans, and a target reads them.
-//! - [`inspect::inspect`] turns the snapshot into a [`state::MeshState`]: chips, tiles, cores, links, fabric. Each value is a
-//!   [`state::Reading`]: known, or why not.
+//! - [`images::ImageMap`] holds for each core the image of each layer, its load address and its
+//!   [`images::Provenance`]. [`images::Catalog`] finds ELFs in folders of tt-metal.
+//! - [`inspect::ReadSet`] names what to read; plans are made from it, and a target reads them.
+//! - [`inspect::inspect`] turns the snapshot into a [`state::MeshState`]: chips, tiles, cores,
+//!   links, fabric. Each value is a [`state::Reading`]: known, or the reason why not.
 //!
 //! ```
 //! use decode::images::ImageMap;
@@ -21,8 +21,8 @@
 //!
 //! # Invariants
 //!
-//! It is pure: no clock, no file but an image, no target. Members are found by type and name in the image that is loaded; nothing
-//! assumes an address that DWARF has.
+//! The crate is pure: no clock, no file but an image, no target. Members are found by type and name
+//! in the loaded image; no address that DWARF has is assumed.
 
 pub mod fabric;
 pub mod images;

@@ -1,15 +1,15 @@
-//! A value with the ways in which it can be missing.
+//! A value, or the reason why it is missing.
 
 use machine::snapshot::AccessError;
 
-/// A value with the ways in which it can be missing; each has its own word and glyph on screen.
+/// A value, or the reason why it is missing. Each variant has its own word and glyph on screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Reading<T> {
     /// Read and decoded.
     Known(T),
-    /// Read, but the bytes mean nothing known; they are given as they are.
+    /// Read, but the bytes have no known meaning: the raw number.
     Unknown(u64),
-    /// Not read, and why.
+    /// Not read, and the reason.
     Unread(AccessError),
     /// This target or this core has no such thing.
     #[default]
@@ -17,12 +17,12 @@ pub enum Reading<T> {
 }
 
 impl<T> Reading<T> {
-    /// The same with another value where it is known.
+    /// Applies `of` to a known value.
     pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Reading<U> {
         self.and_then(|value| Reading::Known(of(value)))
     }
 
-    /// The same with another reading where it is known.
+    /// Replaces a known value by the reading that `of` makes of it.
     pub fn and_then<U>(self, of: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
         match self {
             Self::Known(value) => of(value),
@@ -30,7 +30,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// How it is missing; a known value is missing from what was looked for.
+    /// Keeps the reason of a missing value; a known value becomes [`Reading::Absent`].
     pub fn without<U>(self) -> Reading<U> {
         match self {
             Self::Known(_) | Self::Absent => Reading::Absent,
@@ -39,7 +39,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The value, if it is known.
+    /// Returns the value, if it is known.
     pub fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),

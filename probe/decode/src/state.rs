@@ -1,4 +1,4 @@
-//! What the bytes mean: the mesh state that screens and verbs show. Plain data, no addresses to follow.
+//! The decoded state of the mesh, as screens and verbs show it: plain data.
 
 mod fabric;
 
@@ -19,61 +19,61 @@ use machine::clients::Before;
 use machine::snapshot::Gap;
 use machine::target::{Chip, Link};
 
-/// A moment of the whole mesh.
+/// The state of the whole mesh at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshState {
-    /// The kind of its chips.
+    /// The kind of the chips.
     pub kind: ChipKind,
-    /// The target's time when the look began, in device cycles.
+    /// The target's time when the snapshot began, in device cycles.
     pub cycles: u64,
     /// All chips, by id.
     pub chips: Vec<ChipState>,
-    /// All links, both ends each.
+    /// All links, each with both ends.
     pub links: Vec<LinkState>,
-    /// Routers, if the look was asked for them.
+    /// The fabric, if the read set has it.
     pub fabric: FabricState,
-    /// What could not be read.
+    /// The ranges that could not be read.
     pub gaps: Vec<Gap>,
-    /// What discovery or decoding found wrong, one sentence each.
+    /// Problems that discovery or decoding found, one sentence each.
     pub problems: Vec<String>,
-    /// Bus transactions that the look cost.
+    /// Bus transactions of the snapshot.
     pub transactions: u64,
-    /// Who had the mesh before us, as far as somebody who holds it for its clients tells.
+    /// Earlier clients of the mesh, if a server that holds it for its clients reports them.
     pub before: Before,
 }
 
-/// One chip at that moment.
+/// The state of one chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChipState {
-    /// What discovery knows of it.
+    /// The chip as discovery found it.
     pub chip: Chip,
-    /// Of a far chip, the Ethernet tiles of the chip with PCIe over which it is reached: gateways of links that are not known
-    /// to be down, and that were not given up.
+    /// For a far chip, the Ethernet tiles of the chip with PCIe over which it is reached: gateways
+    /// whose links are not known to be down, and that were not quarantined.
     pub gateways: Vec<EthId>,
-    /// Newest target time of its ranges, in device cycles, if any was read.
+    /// The newest target time of the chip's ranges, in device cycles, if any was read.
     pub cycles: Option<u64>,
-    /// Who else had its device open then.
+    /// Other processes that had the chip's device open.
     pub holders: Vec<Holder>,
     /// All tiles, by coordinate, harvested ones included.
     pub tiles: Vec<TileState>,
 }
 
-/// One tile at that moment.
+/// The state of one tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileState {
-    /// Its place on NOC 0.
+    /// NOC 0 coordinate.
     pub xy: NocXy,
-    /// What it is.
+    /// The kind of the tile.
     pub kind: TileKind,
-    /// Fused off.
+    /// Whether the tile is fused off.
     pub harvested: bool,
-    /// Channel and link words, if it is an Ethernet tile.
+    /// Channel and link words of an Ethernet tile.
     pub eth: Option<EthState>,
-    /// Its cores.
+    /// The tile's cores.
     pub cores: Vec<CoreState>,
 }
 
-/// What a core is doing, as far as its words tell.
+/// The activity of a core, derived from its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Activity {
     /// Held in reset.
@@ -82,42 +82,43 @@ pub enum Activity {
     BaseFirmware,
     /// Application firmware waits for a go message.
     Waiting,
-    /// A kernel was told to go and has not finished.
+    /// A kernel was launched and has not finished.
     Running,
     /// The last kernel finished.
     Done,
 }
 
-/// One core at that moment.
+/// The state of one core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreState {
-    /// Which core.
+    /// The core.
     pub id: CoreId,
-    /// What it is doing.
+    /// The core's activity.
     pub activity: Reading<Activity>,
-    /// Its waypoint, 1 to 4 characters.
+    /// The core's waypoint, 1 to 4 characters.
     pub waypoint: Reading<String>,
-    /// Where the running image sets that waypoint (or where the pc is), innermost first.
+    /// The source lines at which the running image sets that waypoint (or of the pc), innermost
+    /// first.
     pub location: Vec<SourceLine>,
     /// The go message's signal.
     pub go: Reading<GoSignal>,
-    /// The launch message the core looks at.
+    /// The launch message at the core's read pointer.
     pub launch: Reading<LaunchState>,
-    /// Heartbeat word of the firmware that beats on this core.
+    /// Heartbeat word of the firmware.
     pub heartbeat: Reading<u32>,
-    /// What is known to run there.
+    /// The images on the core.
     pub images: Vec<ImageUse>,
-    /// What is wrong with that.
+    /// Problems with these images.
     pub findings: Vec<ImageFinding>,
     /// The channels of `erisc_info_t`, if the application firmware has them.
     pub channels: Vec<ChannelState>,
-    /// Decoded words of the core's mailbox and counters, in the order in which they are shown.
+    /// Decoded words of the core's mailbox and counters, in display order.
     pub words: Vec<NamedWord>,
-    /// Every structure that the core's images describe, to be decoded out of what was read.
+    /// Every structure that the core's images describe, to decode from the snapshot.
     pub outlines: Vec<Outline>,
 }
 
-/// A decoded member with where it stands.
+/// A decoded member with its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedWord {
     /// Member path, such as `mailboxes.launch_msg_rd_ptr`.
@@ -130,7 +131,7 @@ pub struct NamedWord {
     pub value: Reading<u64>,
 }
 
-/// The launch message that the core looks at.
+/// The launch message at the core's read pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchState {
     /// `launch_msg_rd_ptr`.
@@ -145,22 +146,22 @@ pub struct LaunchState {
     pub kernel_id: u16,
 }
 
-/// An image on a core, and how that is known.
+/// An image on a core, with its provenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageUse {
     /// Base firmware, application or kernel.
     pub role: ImageRole,
-    /// Its name.
+    /// The image's name.
     pub name: String,
-    /// Where it was loaded, as the core sees it.
+    /// Load address, as the core sees it.
     pub load_addr: u32,
-    /// How that is known.
+    /// How the image is known to be on the core.
     pub evidence: Provenance,
-    /// The file of a directory that it came from.
+    /// The file, for an image of a named directory.
     pub path: Option<String>,
-    /// What is added to a linked address of its code to get where it runs, modulo 2^32.
+    /// The distance from a linked address of the code to the address at which it runs, modulo 2^32.
     pub bias: u32,
-    /// How its text compares with L1.
+    /// The comparison of the image's text with L1.
     pub comparison: Comparison,
     /// Other images with the same text, by name.
     pub also: Vec<String>,
@@ -177,16 +178,16 @@ pub struct ChannelState {
     pub receiver_ack: u32,
     /// `src_id`.
     pub src_id: u32,
-    /// What the two ends together say.
+    /// The meaning of both ends' words together.
     pub meaning: ChannelMeaning,
 }
 
-/// What a channel's words at both ends mean (tt-metal.md 3.2).
+/// The meaning of a channel's words at both ends (tt-metal.md 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChannelMeaning {
-    /// Nothing under way.
+    /// Nothing in flight.
     Idle,
-    /// Sent here; the peer's words do not show it (or were not read).
+    /// Sent here; the peer's words do not show it, or were not read.
     SentUnacknowledged,
     /// Sent and arrived; the receiver has not serviced it.
     ArrivedUnserviced,
@@ -221,10 +222,10 @@ pub struct EthState {
     pub firmware_version: Reading<(u8, u8, u16)>,
 }
 
-/// A link's state as both ends tell it; each has a colour and a letter.
+/// A link's state, derived from both ends. Each variant has a colour and a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkCondition {
-    /// Both ends say up.
+    /// Both ends are up.
     Up,
     /// An end is training.
     Training,
@@ -236,40 +237,41 @@ pub enum LinkCondition {
     Unread,
 }
 
-/// One link at that moment, both ends.
+/// The state of one link, both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkState {
     /// The two ends.
     pub link: Link,
-    /// What both ends together say.
+    /// The condition of both ends together.
     pub condition: LinkCondition,
-    /// The sum of `bytes_sent` under way from a to b, if channels are known.
+    /// The sum of `bytes_sent` in flight from a to b, if the channels are known.
     pub a_to_b: Option<u64>,
-    /// The sum of `bytes_sent` under way from b to a.
+    /// The sum of `bytes_sent` in flight from b to a.
     pub b_to_a: Option<u64>,
-    /// Time between the reads of both ends' counters, in cycles of the target; none where one was not read.
+    /// Time between the reads of the two ends' counters, in cycles of the target; none if one was
+    /// not read.
     pub apart_cycles: Option<u64>,
 }
 
 impl MeshState {
-    /// What is where on its chips.
+    /// Returns the layout of the mesh's chips.
     pub fn layout(&self) -> &'static ChipLayout {
         self.kind.layout()
     }
 
-    /// The tile at this place.
+    /// Returns the tile at this coordinate.
     pub fn tile(&self, chip: ChipId, xy: NocXy) -> Option<&TileState> {
         let chip = self.chips.iter().find(|c| c.chip.id == chip)?;
         chip.tiles.iter().find(|t| t.xy == xy)
     }
 
-    /// The Ethernet tile of this link end.
+    /// Returns the Ethernet tile of this link end.
     pub fn eth(&self, end: EthId) -> Option<&TileState> {
         let chip = self.chips.iter().find(|c| c.chip.id == end.chip)?;
         chip.tiles.iter().find(|t| t.eth.as_ref().is_some_and(|e| e.channel == end.channel))
     }
 
-    /// This core.
+    /// Returns the state of this core.
     pub fn core(&self, id: CoreId) -> Option<&CoreState> {
         self.tile(id.chip, id.tile)?.cores.iter().find(|c| c.id == id)
     }

@@ -1,5 +1,5 @@
-//! The PCIe side of a chip: what the offsets of BAR0 and BAR4 address (wormhole.md 1.1, wormhole.md
-//! 1.2).
+//! The PCIe side of a chip: what the offsets of BAR0 and BAR4 address (wormhole.md 1.1,
+//! wormhole.md 1.2).
 
 use crate::arc::{APB, CSM};
 use crate::chip::{Chip, Unit};
@@ -167,8 +167,8 @@ impl Chip {
         let addr = entry.local + (offset - window.base);
         let refusal = match entry {
             TlbEntry { ordering: 3, .. } => Refusal::refused("window-ordering"),
-            // A linked transaction followed by one to another target wedges the NoC (wormhole.md
-            // 1.3).
+            // A linked transaction followed by one to another target wedges the NoC
+            // (wormhole.md 1.3).
             TlbEntry { linked: true, .. } => Refusal::hang("window-linked"),
             _ => return Ok((entry, addr)),
         };

@@ -149,8 +149,8 @@ impl Debug {
         }
     }
 
-    /// Returns the 32 selected bits of the debug bus: pcs of the harts, groups A and B (wormhole.md
-    /// 4.4).
+    /// Returns the 32 selected bits of the debug bus: pcs of the harts, groups A and B
+    /// (wormhole.md 4.4).
     fn bus_value(&self, settled: bool) -> u32 {
         let (signal, daisy) = (self.bus & 0xFFFF, self.bus >> 16 & 0xFF);
         let word = self.bus >> 25 & 3;

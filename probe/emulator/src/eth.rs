@@ -5,8 +5,8 @@ use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use crate::hart::Load;
 use crate::txq::{Txq, TxqStore};
 
-/// MAC words while the MAC runs, and while firmware stops it to load instruction RAM (wormhole.md
-/// 5.1).
+/// MAC words while the MAC runs, and while firmware stops it to load instruction RAM
+/// (wormhole.md 5.1).
 const MAC_RUNNING: [u32; 2] = [0x3000_0001, 7];
 const MAC_STOPPED: [u32; 2] = [0x3000_0000, 6];
 /// RXQ CTRL: TT-link mode.

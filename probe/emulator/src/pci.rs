@@ -1,5 +1,5 @@
-//! PCI config space of each device, and the bus addresses of its BARs (wormhole.md 1.1, wormhole.md
-//! 10.2).
+//! PCI config space of each device, and the bus addresses of its BARs (wormhole.md 1.1,
+//! wormhole.md 10.2).
 
 /// A BAR of device 0: its number, its bus address and its size in bytes.
 struct BarWindow {

@@ -20,8 +20,8 @@ pub struct Timing {
     /// Host read, per 64 bytes or part: a PCIe read costs 671-781 ns (ISA documentation,
     /// wormhole.md 1.4).
     pub host_read: u64,
-    /// Host write, per 64 bytes or part: posted writes run at about 7 GB/s uncached (wormhole.md
-    /// 1.4).
+    /// Host write, per 64 bytes or part: posted writes run at about 7 GB/s uncached
+    /// (wormhole.md 1.4).
     pub host_write: u64,
     /// Read of PCI config space.
     pub host_config_read: u64,

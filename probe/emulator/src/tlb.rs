@@ -1,5 +1,5 @@
-//! The 186 windows of BAR0 and the 64-bit entries that configure them (wormhole.md 1.2, wormhole.md
-//! 1.3).
+//! The 186 windows of BAR0 and the 64-bit entries that configure them (wormhole.md 1.2,
+//! wormhole.md 1.3).
 
 /// Number of windows, of all sizes.
 pub(crate) const WINDOWS: usize = 186;

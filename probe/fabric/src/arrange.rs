@@ -1,4 +1,4 @@
-//! Where the chips of a mesh stand: in one row, or in rows and columns.
+//! Arranges the chips of a mesh in one row, or in rows and columns.
 
 use super::grid::{Edges, Grid};
 use super::{FabricError, FabricMesh};
@@ -8,10 +8,10 @@ use layouts::ChipId;
 use machine::fabric::FabricTopology;
 use machine::target::Mesh;
 
-/// A mesh and the planes that all its edges have room for.
+/// A mesh, and the planes for which all its edges have links.
 pub(super) type Arranged = (FabricMesh, u32);
 
-/// Arranges these chips, as they stand in `hint` or by their coordinates if that serves.
+/// Arranges chips, preferably as in `hint` or by their coordinates.
 pub(super) fn arrange(
     mesh: &Mesh,
     free: &FreeLinks,
@@ -24,7 +24,7 @@ pub(super) fn arrange(
         let alone = FabricMesh::open(1, 1, vec![*chip]);
         return Ok((alone, planes.unwrap_or(u32::MAX)));
     }
-    let by_coordinates = if hint.is_none() { standing(mesh, chips) } else { None };
+    let by_coordinates = if hint.is_none() { coordinate_grid(mesh, chips) } else { None };
     let hint = hint.or(by_coordinates.as_ref());
     let most = most_links(free, chips);
     let requested = planes.map_or((1..=most.max(1)).rev().collect(), |planes| vec![planes]);
@@ -75,7 +75,7 @@ fn ring(
     let mut ring = FabricMesh::open(1, found.size(), found.ranks);
     ring.closed_rows = true;
     match ring.lacking(free, planes) {
-        // Two chips need other links for the way back.
+        // A ring of two chips needs separate links for both directions.
         Some((a, b)) => Err(too_many(free, &ring, a, b, planes)),
         None => Ok(ring),
     }
@@ -91,7 +91,7 @@ fn rectangle(
     if let Some(found) = rectangle_of(free, chips, hint, topology, planes) {
         return Ok(found);
     }
-    // With fewer links it may be one: then links are what is missing.
+    // If one plane succeeds, links are missing.
     let fewer = if planes > 1 { rectangle_of(free, chips, hint, topology, 1) } else { None };
     let lacking = fewer.and_then(|found| {
         let (a, b) = found.lacking(free, planes)?;
@@ -117,8 +117,8 @@ fn rectangle_of(
     });
     as_hinted.or_else(|| {
         let edges = Edges::of(free, chips);
-        let stands = hint.map(|hint| vec![(hint.rows, hint.columns)]);
-        let shapes = stands.unwrap_or_else(|| shapes(chips.len())).into_iter();
+        let hinted = hint.map(|hint| vec![(hint.rows, hint.columns)]);
+        let shapes = hinted.unwrap_or_else(|| shapes(chips.len())).into_iter();
         let shapes = shapes.flat_map(|shape| closings.iter().map(move |&closed| (shape, closed)));
         let mut found = shapes.filter_map(|((rows, columns), (closed_rows, closed_columns))| {
             let empty =
@@ -129,7 +129,8 @@ fn rectangle_of(
     })
 }
 
-/// Rows and columns of so many chips, the squarest first; one row only if there is nothing else.
+/// Returns rows and columns for a number of chips, the squarest first; one row only if there is no
+/// other shape.
 fn shapes(chips: usize) -> Vec<(usize, usize)> {
     let rows = (2..=chips.isqrt()).rev().filter(|rows| chips.is_multiple_of(*rows));
     let shapes: Vec<_> = rows.map(|rows| (rows, chips / rows)).collect();
@@ -137,13 +138,13 @@ fn shapes(chips: usize) -> Vec<(usize, usize)> {
 }
 
 fn too_many(free: &FreeLinks, mesh: &FabricMesh, a: ChipId, b: ChipId, planes: u32) -> FabricError {
-    let (there, reserved) = (free.between(a, b).len(), free.reserved(a, b));
-    let there = if mesh.is_shared(a, b) { there / 2 } else { there };
-    FabricError::TooManyPlanes { a, b, planes, free: there, reserved }
+    let (links, reserved) = (free.between(a, b).len(), free.reserved(a, b));
+    let links = if mesh.is_shared(a, b) { links / 2 } else { links };
+    FabricError::TooManyPlanes { a, b, planes, free: links, reserved }
 }
 
-/// The rectangle in which the chips stand by their coordinates.
-fn standing(mesh: &Mesh, chips: &[ChipId]) -> Option<FabricMesh> {
+/// Returns the rectangle of the chips by their coordinates.
+fn coordinate_grid(mesh: &Mesh, chips: &[ChipId]) -> Option<FabricMesh> {
     let mut places = Vec::new();
     for &chip in chips {
         let coord = mesh.chip(chip)?.coord?;

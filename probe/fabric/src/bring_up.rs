@@ -1,7 +1,7 @@
-//! Brings a fabric up and takes it down again: a list of tasks that is polled, as a collective's run is.
+//! Brings a fabric up and takes it down: a queue of tasks that is polled, as a collective's run is.
 //!
-//! Every router has met its peer and the others of its chip before the masters are told that there may be traffic. A fabric that
-//! does not come up is taken down again, and then says why.
+//! Every router meets its peer and the routers of its chip before the masters are made ready for
+//! traffic. A fabric that does not come up is taken down, and then the error is returned.
 
 mod begin;
 mod ending;
@@ -29,41 +29,42 @@ pub struct Fabric {
     tables: Vec<RoutingTables>,
     run_id: u32,
     tasks: VecDeque<Task>,
-    /// Ethernet tiles that are to be given back.
+    /// Ethernet tiles to give back.
     taken: BTreeSet<Place>,
-    /// Tiles whose router was told to go and has not returned.
+    /// Tiles whose router was launched and has not returned.
     running: BTreeSet<Place>,
-    /// Where the tasks lead; an error is why it goes down.
+    /// The outcome of the tasks; an error is the reason why the fabric is taken down.
     end: Result<FabricOutcome, RunError>,
-    /// It was given up while routers were still being launched: that some do not run is no news.
+    /// Whether it failed while routers were being launched: then routers that do not run are not
+    /// reported.
     half_launched: bool,
-    /// What could not be cleared away, one sentence each.
-    left: Vec<String>,
+    /// Problems of taking it down, one sentence each.
+    problems: Vec<String>,
 }
 
-/// One thing to do.
+/// A task.
 #[derive(Debug)]
 enum Task {
-    /// Looks whether the mesh is free.
-    Judge,
+    /// Checks that the tiles are free.
+    Survey,
     /// Composes the launch.
     Launch,
-    /// Carries commands out, side by side.
+    /// Carries out operations in parallel.
     Steps(FabricStage, Together),
     /// Waits for a status of all routers.
     Follow(Box<Follow>),
-    /// Looks which routers run, and tells them to return.
+    /// Finds the running routers, and signals them to return.
     Stop(Termination),
-    /// Waits until they have.
+    /// Waits until they have returned.
     Returns(Box<Returns>),
-    /// Composes what gives the tiles back.
+    /// Composes the operations that give the tiles back.
     GiveBack,
 }
 
 impl Task {
     fn progress(&self) -> FabricProgress {
         let (stage, (done, of)) = match self {
-            Self::Judge => (FabricStage::Survey, (0, 1)),
+            Self::Survey => (FabricStage::Survey, (0, 1)),
             Self::Launch => (FabricStage::Launch, (0, 1)),
             Self::Steps(stage, together) => (*stage, together.done()),
             Self::Follow(follow) => (follow.stage(), follow.done()),
@@ -76,16 +77,17 @@ impl Task {
 }
 
 impl Fabric {
-    /// A fabric that has not begun: polls bring it up. The first one looks at the mesh.
+    /// Makes a fabric that polls bring up. The first poll surveys the mesh.
     pub fn new(plan: FabricPlan, settings: FabricSettings) -> Self {
         let tables = routing_tables(&plan);
         Self {
-            tasks: VecDeque::from([Task::Judge, Task::Launch]),
+            tasks: VecDeque::from([Task::Survey, Task::Launch]),
             ..Self::idle(plan, settings, tables)
         }
     }
 
-    /// One that somebody brought up and that was found on the mesh: polls say that it is up, and it can be terminated.
+    /// Makes a fabric that was found running on the mesh: polls report that it is up, and it can be
+    /// terminated.
     pub fn found(plan: FabricPlan, settings: FabricSettings) -> Self {
         let tables = routing_tables(&plan);
         let running = plan.routers.iter().map(|router| router.place).collect();
@@ -104,35 +106,36 @@ impl Fabric {
             running: BTreeSet::new(),
             end: Ok(FabricOutcome::Up),
             half_launched: false,
-            left: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
-    /// With other tables than the plan's, say with a loop; they are checked before anything is written.
+    /// Replaces the plan's tables, for example to make a loop; they are checked before anything is
+    /// written.
     #[must_use]
     pub fn with_tables(mut self, tables: Vec<RoutingTables>) -> Self {
         self.tables = tables;
         self
     }
 
-    /// What it is made of.
+    /// Returns the plan.
     pub fn plan(&self) -> &FabricPlan {
         &self.plan
     }
 
-    /// How its routers are run.
+    /// Returns the routers' settings.
     pub fn settings(&self) -> &FabricSettings {
         &self.settings
     }
 
-    /// The next polls take it down.
+    /// Takes the fabric down in the next polls.
     pub fn terminate(&mut self, route: Termination) {
         if !self.is_going_down() {
             self.go_down(route, Ok(FabricOutcome::Down));
         }
     }
 
-    /// A person does not want it to come up any more: the next polls stop what runs, and give everything back.
+    /// Cancels the bring-up: the next polls stop the running routers and give all tiles back.
     pub fn cancel(&mut self) {
         self.terminate(Termination::Immediately);
     }
@@ -141,7 +144,8 @@ impl Fabric {
         self.end != Ok(FabricOutcome::Up)
     }
 
-    /// Firmware that is half started is not left so: those tasks come first.
+    /// Takes the fabric down. Pending takeovers are finished first, so that no firmware is left
+    /// half started.
     fn go_down(&mut self, route: Termination, end: Result<FabricOutcome, RunError>) {
         let half = |task: &Task| matches!(task, Task::Steps(FabricStage::TakeOver, _));
         let failed = end.is_err();
@@ -152,7 +156,8 @@ impl Fabric {
         self.end = end;
     }
 
-    /// Goes on until it has to wait; time passes outside. A fabric that failed is first taken down, and then says why.
+    /// Runs tasks until one has to wait; the caller lets time pass. A failed fabric is first taken
+    /// down, then the error is returned.
     ///
     /// # Errors
     /// Why it did not come up, or did not go down.
@@ -170,17 +175,18 @@ impl Fabric {
         going.map_or_else(|| self.ended(target), Ok)
     }
 
-    /// What was wrong first is what is told.
+    /// Records an error: the first one is returned at the end.
     fn failed(&mut self, target: &dyn Target, error: RunError) -> bool {
         if self.is_going_down() {
-            self.left.push(error.sentence(target.mesh().layout()));
+            self.problems.push(error.sentence(target.mesh().layout()));
         } else {
             self.go_down(Termination::Immediately, Err(error));
         }
         true
     }
 
-    /// Polls until it is up or down, letting so many cycles pass in between: for scenes, scripts and tests.
+    /// Polls until the fabric is up or down, with `step_cycles` between polls: for scenes, scripts
+    /// and tests.
     ///
     /// # Errors
     /// As [`Fabric::poll`], and when time cannot pass.
@@ -194,21 +200,21 @@ impl Fabric {
     }
 
     fn ended(&mut self, target: &mut dyn Target) -> Result<FabricProgress, RunError> {
-        let left = std::mem::take(&mut self.left);
+        let problems = std::mem::take(&mut self.problems);
         match std::mem::replace(&mut self.end, Ok(FabricOutcome::Down)) {
-            Ok(outcome) if left.is_empty() => {
+            Ok(outcome) if problems.is_empty() => {
                 self.end = Ok(outcome);
                 Ok(FabricProgress::Over(outcome))
             }
-            Ok(_) => Err(RunError::new(Cause::Left).and(left)),
+            Ok(_) => Err(RunError::new(Cause::Left).and(problems)),
             Err(error) => {
                 let routes = cause::gateway_notes(target, &error);
-                Err(error.and(routes).and(left))
+                Err(error.and(routes).and(problems))
             }
         }
     }
 
-    /// Carries a task out as far as it goes; tells whether it is done.
+    /// Carries out a task until it has to wait; returns whether it is done.
     fn carry_out(
         &mut self,
         task: &mut Task,
@@ -216,14 +222,14 @@ impl Fabric {
         images: &mut ImageMap,
     ) -> Result<bool, RunError> {
         match task {
-            Task::Judge => self.judge(target, images)?,
+            Task::Survey => self.begin(target, images)?,
             Task::Launch => self.launch(target, images)?,
             Task::Steps(_, together) => {
                 let done = together.poll(target)?;
                 if done {
                     let layout = target.mesh().layout();
                     let failed = together.failed().iter().map(|error| step(layout, error));
-                    self.left.extend(failed);
+                    self.problems.extend(failed);
                 }
                 return Ok(done);
             }
@@ -245,19 +251,19 @@ impl Fabric {
         Ok(true)
     }
 
-    /// All have met: the masters hear that there may be traffic.
+    /// Makes the masters ready for traffic, after all routers have met.
     fn make_ready(&mut self, images: &ImageMap) -> Result<(), RunError> {
         let words = RouterWords::of(images, self.plan.topology)?;
         let ready = words.image.constant("READY_FOR_TRAFFIC")?;
-        let tell = self.plan.masters().map(|master| {
+        let operations = self.plan.masters().map(|master| {
             let mut operation = Operation::new(format!("make {} ready for traffic", master.eth));
             operation.write_word(master.place.at(words.status), ready);
             operation
         });
-        let tell = Together::new(tell);
+        let operations = Together::new(operations);
         let follow = self.follow(words, FabricStage::Ready)?;
         self.tasks.push_front(Task::Follow(Box::new(follow)));
-        self.tasks.push_front(Task::Steps(FabricStage::Ready, tell));
+        self.tasks.push_front(Task::Steps(FabricStage::Ready, operations));
         Ok(())
     }
 

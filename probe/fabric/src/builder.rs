@@ -1,4 +1,4 @@
-//! Builds one router's launch, and what a client has to know of it, by the member names of its image.
+//! Builds a router's launch and a client's connection to it, by the member names of its image.
 
 use super::client::Connection;
 use super::status_queue::StatusQueue;
@@ -9,19 +9,19 @@ use launch::{ControlError, Firmware, KernelLaunch, Operation, arguments};
 use layouts::NocXy;
 use machine::fabric::{Direction, FabricTopology};
 
-/// Where no tile is.
+/// The value for no tile.
 const NONE: u32 = 0;
 
-/// A tile as the kernels want it.
+/// Returns a tile as kernels encode it.
 fn xy(tile: NocXy) -> u32 {
     u32::from(tile.x) | u32::from(tile.y) << 16
 }
 
-/// The launch of a router: `fabric_router_args_t` and where it goes. `run_id` is the same in the whole fabric, another one for
-/// each bring-up, and not zero.
+/// Returns the launch of a router with its `fabric_router_args_t`. `run_id` is the same in the
+/// whole fabric, different for each bring-up, and not zero.
 ///
 /// # Errors
-/// `NoImage` or `NoMember`, or `Settings` for what does not fit.
+/// `NoImage` or `NoMember`, or `Settings` for a list that does not fit.
 pub fn router_launch(
     images: &ImageMap,
     plan: &FabricPlan,
@@ -89,7 +89,7 @@ pub fn router_launch(
     })
 }
 
-/// What a client has to know of a router's sender channel 0.
+/// Returns the connection to a router's sender channel 0.
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
@@ -114,7 +114,7 @@ pub fn connection(
     })
 }
 
-/// Bytes of a packet's header.
+/// Returns the size of a packet's header in bytes.
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
@@ -122,7 +122,8 @@ pub fn header_bytes(images: &ImageMap, topology: FabricTopology) -> Result<u32, 
     RouterImage::of(images, topology)?.constant("packet_header_bytes")
 }
 
-/// Puts the words of a router as they are before its launch: nobody takes those of an earlier one for its own.
+/// Clears the words of a router before its launch, so that those of an earlier router are not
+/// mistaken for its own.
 pub(super) fn fresh_words(
     images: &ImageMap,
     plan: &FabricPlan,
@@ -138,10 +139,10 @@ pub(super) fn fresh_words(
     Ok(operation)
 }
 
-/// Does the fabric fit what its routers are built for?
+/// Checks that the fabric fits the routers' image.
 ///
 /// # Errors
-/// `Settings` for what does not.
+/// `Settings` if the meshes are too large.
 pub fn fits(images: &ImageMap, plan: &FabricPlan) -> Result<(), ControlError> {
     let kernel = RouterImage::of(images, plan.topology)?;
     if !plan.topology.is_2d() {
@@ -152,7 +153,7 @@ pub fn fits(images: &ImageMap, plan: &FabricPlan) -> Result<(), ControlError> {
     large.map_or(Ok(()), |mesh| {
         let (rows, columns) = (mesh.rows, mesh.columns);
         Err(ControlError::Settings(format!(
-            "{rows} rows and {columns} columns are more than the {most} that the route of a packet has room for"
+            "{rows} rows and {columns} columns are more than the {most} that a packet's route can hold"
         )))
     })
 }

@@ -1,4 +1,4 @@
-//! What a client has to know of a channel of a router or mux.
+//! A client's connection to a channel of a router or mux.
 
 use layouts::NocXy;
 use machine::place::Place;
@@ -10,26 +10,26 @@ pub struct Connection {
     pub place: Place,
     /// `eth_chan_directions`.
     pub direction: u32,
-    /// The channel's first slot.
+    /// Address of the channel's first slot.
     pub buffers: u32,
     /// Bytes of a slot: header and payload.
     pub buffer_bytes: u32,
-    /// Slots.
+    /// Number of slots.
     pub buffer_count: u32,
-    /// The connection semaphore.
+    /// Address of the connection semaphore.
     pub handshake: u32,
-    /// `EDMChannelWorkerLocationInfo`.
+    /// Address of `EDMChannelWorkerLocationInfo`.
     pub location_info: u32,
-    /// `SenderChannelProducerCursor`.
+    /// Address of `SenderChannelProducerCursor`.
     pub buffer_index: u32,
     /// The stream of the channel's free slots.
     pub stream: u32,
-    /// `EDMStatus`.
+    /// Address of `EDMStatus`.
     pub status: u32,
 }
 
 impl Connection {
-    /// The members of a `fabric_connection_info_t` at this path.
+    /// Returns the members of the `fabric_connection_info_t` at a path.
     pub fn values(&self, path: &str) -> Vec<(String, u32)> {
         let NocXy { x, y } = self.place.tile;
         [

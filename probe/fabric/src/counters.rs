@@ -1,4 +1,4 @@
-//! Words of the routers' states, by name, of all routers at once.
+//! Counters of all routers of a fabric, read at once.
 
 use super::words::RouterImage;
 use super::{FabricPlan, Router};
@@ -7,7 +7,7 @@ use launch::ControlError;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// What these members of `fabric_router_state` say, of each router in the plan's order.
+/// Reads members of `fabric_router_state` of each router, in the plan's order.
 ///
 /// # Errors
 /// When a router cannot be read, or its image has no such member.
@@ -20,8 +20,8 @@ pub fn router_counters(
     let kernel = RouterImage::of(images, plan.topology)?;
     let at = members.iter().map(|member| kernel.state(member)).collect::<Result<Vec<_>, _>>()?;
     let span = |router: &Router, at: u64| Span { addr: router.place.at(at), len: 4 };
-    let of = |router| at.iter().map(move |&at| span(router, at));
-    let snapshot = target.read(&Plan { spans: plan.routers.iter().flat_map(of).collect() });
+    let spans = |router| at.iter().map(move |&at| span(router, at));
+    let snapshot = target.read(&Plan { spans: plan.routers.iter().flat_map(spans).collect() });
     let value = |router: &Router, at: u64| {
         let Span { addr, len } = span(router, at);
         let unread = |reason| ControlError::Access { addr, reason };

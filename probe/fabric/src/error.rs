@@ -1,88 +1,88 @@
-//! Why a fabric cannot be: one sentence for each mistake.
+//! Errors of fabric plans and routing tables.
 
 use launch::topology::TopologyError;
 use layouts::{ChipId, NoChannel};
 use machine::fabric::{Direction, FabricNode, FabricTopology};
 use std::fmt;
 
-/// Why a fabric cannot be planned, or a table not be written.
+/// Why a fabric cannot be planned, or a table cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FabricError {
-    /// The mesh has no chip of this number; how many it has.
+    /// The mesh does not have this chip; with the number of its chips.
     NoChip(ChipId, usize),
     /// A chip was named twice.
     Twice(ChipId),
-    /// So many chips are too few.
+    /// Too few chips, with their number.
     TooFewChips(usize),
-    /// The chips form no line or ring, and why.
+    /// The chips form no line or ring.
     NoOrder(TopologyError),
-    /// So many chips form no rectangle of this topology.
+    /// The chips form no rectangle of this topology; with their number.
     NoRectangle(FabricTopology, usize),
     /// A line or ring is longer than the route of a packet.
     TooLong {
-        /// Which of the two.
+        /// Line or ring.
         topology: FabricTopology,
-        /// Its chips.
+        /// Number of chips.
         chips: usize,
-        /// The longest way in it.
+        /// Hops of the longest route.
         hops: usize,
-        /// What a packet has room for.
+        /// Most hops of a packet's route.
         most: usize,
     },
     /// A link ends at an Ethernet channel that its chip does not have.
     NoChannel(NoChannel),
-    /// No planes were asked for.
+    /// Zero planes were requested.
     NoPlanes,
-    /// An edge has fewer links than planes were asked for.
+    /// An edge has fewer links than requested planes.
     TooManyPlanes {
         /// One end of the edge.
         a: ChipId,
-        /// The other.
+        /// The other end.
         b: ChipId,
-        /// Planes asked for.
+        /// Requested planes.
         planes: u32,
-        /// Links that are free for them.
+        /// Free links.
         free: usize,
-        /// Links that are reserved for dispatch.
+        /// Links reserved for dispatch.
         reserved: usize,
     },
-    /// The chips cannot be cut into so many meshes, and why.
+    /// The chips cannot be cut into this number of meshes; with the reason.
     Division(usize, String),
-    /// No link leads from a mesh to any other.
+    /// No link leads from this mesh to another.
     Apart(u16),
-    /// A link between meshes would need a direction that its chip has no more.
+    /// A chip at a link between meshes has no free direction.
     NoDirection(ChipId, ChipId),
-    /// A table names a device that is not there: whose table, the device, and how many its mesh has.
+    /// A table names a device that does not exist.
     NoDevice {
-        /// Whose table.
+        /// Owner of the table.
         node: FabricNode,
-        /// Which.
+        /// Name of the table.
         table: &'static str,
-        /// The device that it names.
+        /// The device.
         device: u32,
-        /// How many devices there are.
+        /// Number of devices.
         devices: usize,
     },
-    /// A table names a mesh that is not there: whose table, the mesh, and how many there are.
+    /// A table names a mesh that does not exist.
     NoMesh {
-        /// Whose table.
+        /// Owner of the table.
         node: FabricNode,
-        /// Which.
+        /// Name of the table.
         table: &'static str,
-        /// The mesh that it names.
+        /// The mesh.
         mesh: u32,
-        /// How many meshes there are.
+        /// Number of meshes.
         meshes: usize,
     },
-    /// A table leads to where no chip is.
+    /// A table entry leads in a direction without a neighbor.
     NoNeighbor {
-        /// Whose table.
+        /// Owner of the table.
         node: FabricNode,
-        /// Which.
+        /// Name of the table.
         table: &'static str,
-        /// Its entry.
+        /// Number of the entry.
         entry: u32,
-        /// Where it leads.
+        /// The direction.
         direction: Direction,
     },
 }
@@ -95,23 +95,23 @@ impl fmt::Display for FabricError {
                 write!(f, "there is no chip {chip}: the mesh has chips 0 to {last}")
             }
             Self::Twice(chip) => write!(f, "chip {chip} is named twice"),
-            Self::TooFewChips(0) => f.write_str(
-                "a fabric needs two chips with a link between them or more, and there are none",
-            ),
+            Self::TooFewChips(0) => {
+                f.write_str("a fabric needs at least two linked chips, and there are none")
+            }
             Self::TooFewChips(chips) => {
-                write!(f, "a fabric needs two chips with a link between them or more, not {chips}")
+                write!(f, "a fabric needs at least two linked chips, not {chips}")
             }
             Self::NoOrder(why) => write!(f, "{why}"),
             Self::NoRectangle(topology, chips) => {
                 write!(f, "the {chips} chips form no {topology}: ")?;
                 f.write_str(match topology {
-                    FabricTopology::Torus => "no rows and columns of them of which any are closed",
-                    _ => "no rows and columns of them are joined by links",
+                    FabricTopology::Torus => "they have no arrangement with closed rows or columns",
+                    _ => "they have no arrangement in linked rows and columns",
                 })
             }
             Self::TooLong { topology, chips, hops, most } => write!(
                 f,
-                "a {topology} of {chips} chips is up to {hops} hops long, more than the {most} that the route of a packet has room for"
+                "a {topology} of {chips} chips is up to {hops} hops long, more than the {most} that a packet's route can hold"
             ),
             Self::NoChannel(error) => write!(f, "{error}"),
             Self::NoPlanes => f.write_str("planes: a fabric needs one or more"),
@@ -123,7 +123,7 @@ impl fmt::Display for FabricError {
                             if *free == 1 { "1 link".to_owned() } else { format!("{free} links") };
                         write!(
                             f,
-                            "{planes} routing planes were asked for, and chips {a} and {b} have {links} for them"
+                            "{planes} routing planes were requested, but chips {a} and {b} have {links} for them"
                         )
                     }
                 }?;
@@ -138,21 +138,21 @@ impl fmt::Display for FabricError {
             Self::Apart(mesh) => write!(f, "no link leads from mesh {mesh} to another one"),
             Self::NoDirection(a, b) => write!(
                 f,
-                "the links between chips {a} and {b} would join two meshes, and one of these chips has no direction left for them"
+                "the links between chips {a} and {b} would join two meshes, but one of these chips has no free direction"
             ),
             Self::NoDevice { node, table, device, devices } => write!(
                 f,
-                "the {table} table of {node} names device {device}, and its mesh has devices 0 to {}",
+                "the {table} table of {node} names device {device}, but its mesh has devices 0 to {}",
                 devices.saturating_sub(1)
             ),
             Self::NoMesh { node, table, mesh, meshes } => write!(
                 f,
-                "the {table} table of {node} names mesh {mesh}, and there are meshes 0 to {}",
+                "the {table} table of {node} names mesh {mesh}, but there are meshes 0 to {}",
                 meshes.saturating_sub(1)
             ),
             Self::NoNeighbor { node, table, entry, direction } => write!(
                 f,
-                "entry {entry} of the {table} table of {node} leads {direction}, where it has no neighbor"
+                "entry {entry} of the {table} table of {node} leads {direction}, where the node has no neighbor"
             ),
         }
     }

@@ -1,4 +1,5 @@
-//! Finds the fabric that runs on a mesh, by the words of its routers: somebody else may have brought it up.
+//! Finds the fabric that runs on a mesh, by the words of its routers: another process can have
+//! started it.
 
 use super::words::RouterImage;
 use super::{FabricMesh, FabricPlan, Router};
@@ -12,10 +13,11 @@ use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
 
-/// The fabric whose routers run on a mesh; none if none does. Nothing is written.
+/// Finds the fabric whose routers run on a mesh, if one does. Nothing is written.
 ///
 /// # Errors
-/// When a tile cannot be read, an image lacks a member, or the routers that run do not belong to one whole fabric.
+/// When a tile cannot be read, an image lacks a member, or the running routers are not one complete
+/// fabric.
 pub fn running_fabric(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -40,12 +42,12 @@ pub fn running_fabric(
                 routers.push(words.read(target, eth, peer, place)?);
             }
         }
-        return whole(target.mesh().kind, topology, routers).map(Some);
+        return complete_plan(target.mesh().kind, topology, routers).map(Some);
     }
     Ok(None)
 }
 
-/// A router, and what its tables say of its mesh.
+/// A router, with its place and its mesh's shape from its tables.
 struct RouterNode {
     router: Router,
     row: usize,
@@ -54,7 +56,7 @@ struct RouterNode {
     columns: usize,
 }
 
-/// Where the words are.
+/// The spans to read of a router.
 struct RouterSpans {
     args: u64,
     args_bytes: u64,
@@ -89,24 +91,24 @@ impl RouterSpans {
             snapshot.bytes(span.addr, span.len).map_err(unread)
         };
         let (args, tables) = (bytes(args)?, bytes(tables)?);
-        let value = |of: &str, member: &str, bytes: &[u8]| {
-            let (at, size) = self.image.field(&format!("{of}.{member}"))?;
+        let value = |ty: &str, member: &str, bytes: &[u8]| {
+            let (at, size) = self.image.field(&format!("{ty}.{member}"))?;
             let bytes = bytes.get(at as usize..(at + size.min(4)) as usize);
             Ok::<_, ControlError>(
                 Spot::value(bytes.ok_or_else(|| self.image.missing(member))?) as u32
             )
         };
         let arg = |member| value("fabric_router_args_t", member, args);
-        let told = |member| value("routing_l1_info_t", member, tables);
+        let table = |member| value("routing_l1_info_t", member, tables);
         let route = arg("my_direction")?;
         let direction = Direction::ALL.into_iter();
         let direction = direction.map(|route| Ok((self.image.constant(route.name())?, route)));
         let direction: Vec<(u32, Direction)> = direction.collect::<Result<_, ControlError>>()?;
         let direction = direction.into_iter().find_map(|(code, it)| (code == route).then_some(it));
-        let no_way =
-            || ControlError::Settings(format!("the router of {eth} has direction {route}"));
+        let unknown =
+            || ControlError::Settings(format!("the router of {eth} has unknown direction {route}"));
         let node =
-            FabricNode { mesh: told("my_mesh_id")? as u16, device: told("my_device_id")? as u16 };
+            FabricNode { mesh: table("my_mesh_id")? as u16, device: table("my_device_id")? as u16 };
         let neighbor = FabricNode {
             mesh: arg("neighbor_mesh_id")? as u16,
             device: arg("neighbor_device_id")? as u16,
@@ -115,7 +117,7 @@ impl RouterSpans {
             eth,
             place,
             node,
-            direction: direction.ok_or_else(no_way)?,
+            direction: direction.ok_or_else(unknown)?,
             plane: 0,
             peer,
             peer_place: target.mesh().place(peer)?,
@@ -126,36 +128,38 @@ impl RouterSpans {
         };
         Ok(RouterNode {
             router,
-            row: told("my_row")? as usize,
-            column: told("my_column")? as usize,
-            rows: told("mesh_rows")? as usize,
-            columns: told("mesh_columns")? as usize,
+            row: table("my_row")? as usize,
+            column: table("my_column")? as usize,
+            rows: table("mesh_rows")? as usize,
+            columns: table("mesh_columns")? as usize,
         })
     }
 }
 
-/// The fabric that these routers are.
-fn whole(
+/// Makes the plan of the fabric that these routers form.
+fn complete_plan(
     chip_kind: ChipKind,
     topology: FabricTopology,
-    told: Vec<RouterNode>,
+    nodes: Vec<RouterNode>,
 ) -> Result<FabricPlan, ControlError> {
     let broken =
-        |why: String| Err(ControlError::Settings(format!("the fabric is not whole: {why}")));
+        |why: String| Err(ControlError::Settings(format!("the fabric is incomplete: {why}")));
     let mut meshes: BTreeMap<u16, (FabricMesh, BTreeMap<u16, ChipId>)> = BTreeMap::new();
-    for told in &told {
-        let RouterNode { router, row, column, rows, columns } = told;
+    for node in &nodes {
+        let RouterNode { router, row, column, rows, columns } = node;
         let FabricNode { mesh: number, device } = router.node;
-        let one = meshes
+        let (mesh, chips) = meshes
             .entry(number)
             .or_insert_with(|| (FabricMesh::open(*rows, *columns, Vec::new()), BTreeMap::new()));
-        let (mesh, chips) = one;
         let place = (mesh.rows, mesh.columns) == (*rows, *columns)
             && row * columns + column == usize::from(device)
             && usize::from(device) < rows * columns;
         let chip = *chips.entry(device).or_insert(router.eth.chip);
         if !place || chip != router.eth.chip {
-            return broken(format!("{} has other tables than the rest", router.eth));
+            return broken(format!(
+                "the tables of {} differ from those of the other routers",
+                router.eth
+            ));
         }
         let last = match router.direction {
             Direction::East => column + 1 == *columns,
@@ -169,21 +173,21 @@ fn whole(
     }
     let mut plan =
         FabricPlan { chip_kind, topology, planes: 1, meshes: Vec::new(), routers: Vec::new() };
-    for (wanted, (number, (mut one, chips))) in (0..).zip(meshes) {
+    for (wanted, (number, (mut mesh, chips))) in (0..).zip(meshes) {
         if number != wanted {
             return broken(format!("no router of mesh {wanted} runs"));
         }
-        for device in 0..(one.rows * one.columns) as u16 {
+        for device in 0..(mesh.rows * mesh.columns) as u16 {
             let Some(chip) = chips.get(&device) else {
                 let node = FabricNode { mesh: number, device };
                 return broken(format!("no router of {node} runs"));
             };
-            one.chips.push(*chip);
+            mesh.chips.push(*chip);
         }
-        plan.meshes.push(one);
+        plan.meshes.push(mesh);
     }
-    let mut routers: Vec<Router> = told.into_iter().map(|told| told.router).collect();
-    // Planes count the links of an edge in the order of the lower chip's channels.
+    let mut routers: Vec<Router> = nodes.into_iter().map(|node| node.router).collect();
+    // Planes number the links of an edge in the order of the lower chip's channels.
     routers.sort_unstable_by_key(|router| router.eth.min(router.peer));
     let mut edges: BTreeMap<(FabricNode, Direction), u32> = BTreeMap::new();
     for router in &mut routers {
@@ -191,7 +195,7 @@ fn whole(
         router.plane = *plane;
         *plane += 1;
     }
-    // What an edge has beyond those that all edges have is spare; a chip alone has one plane and no edge.
+    // Further routers of an edge are spare; a single chip has one plane and no edge.
     plan.planes = edges.into_values().min().unwrap_or(1);
     routers.sort_unstable_by_key(|router| (router.eth.chip, !router.master, router.eth.channel));
     plan.routers = routers;

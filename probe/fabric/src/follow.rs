@@ -1,7 +1,7 @@
-//! Waits until all routers show a status, and says what they wait for if they never do.
+//! Waits until all routers reach a status, and reports what they wait for if they do not.
 
 use super::progress::FabricStage;
-use super::standing::{is_parked, standings, statuses};
+use super::stuck::{is_parked, statuses, stuck_routers};
 use super::words::RouterWords;
 use super::{FabricPlan, Router};
 use decode::images::ImageMap;
@@ -12,22 +12,22 @@ use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
 
-/// Routers that are looked at in one poll at most.
+/// Most routers read in one poll.
 const MOST_ROUTERS: usize = 64;
 
-/// Routers on their way to a status.
+/// A wait for all routers to reach a status.
 #[derive(Debug)]
 pub(super) struct Follow {
     words: RouterWords,
     stage: FabricStage,
-    /// Statuses that are far enough.
+    /// Statuses that end the wait for a router.
     enough: Vec<u32>,
-    /// Status of each router that is not there yet.
+    /// Status of each router that has not reached one of them.
     open: BTreeMap<EthId, u32>,
     next: Option<EthId>,
-    of: usize,
+    total: usize,
     /// Time of the last change.
-    moved: Option<u64>,
+    changed: Option<u64>,
     patience_cycles: u64,
 }
 
@@ -45,8 +45,8 @@ impl Follow {
         };
         let open: BTreeMap<EthId, u32> =
             plan.routers.iter().map(|router| (router.eth, 0)).collect();
-        let of = open.len();
-        Ok(Self { words, stage, enough, open, next: None, of, moved: None, patience_cycles })
+        let total = open.len();
+        Ok(Self { words, stage, enough, open, next: None, total, changed: None, patience_cycles })
     }
 
     pub(super) fn stage(&self) -> FabricStage {
@@ -54,57 +54,57 @@ impl Follow {
     }
 
     pub(super) fn done(&self) -> (u64, u64) {
-        ((self.of - self.open.len()) as u64, self.of as u64)
+        ((self.total - self.open.len()) as u64, self.total as u64)
     }
 
-    /// Looks at some of those that are not there yet; tells whether all are.
+    /// Reads the next of the remaining routers; returns true when none remains.
     pub(super) fn poll(
         &mut self,
         target: &mut dyn Target,
         images: &ImageMap,
         plan: &FabricPlan,
     ) -> Result<bool, RunError> {
-        let asked = self.some(plan);
-        let statuses = statuses(target, &self.words, &asked)?;
+        let batch = self.next_batch(plan);
+        let statuses = statuses(target, &self.words, &batch)?;
         let now = target.now()?;
-        let mut moved = self.moved.is_none();
-        for router in &asked {
+        let mut changed = self.changed.is_none();
+        for router in &batch {
             let Some(&status) = statuses.get(&router.eth) else { continue };
-            self.refuse(target, router, status)?;
+            self.check_refusal(target, router, status)?;
             if self.enough.contains(&status) {
                 self.open.remove(&router.eth);
-                moved = true;
+                changed = true;
             } else if self.open.insert(router.eth, status) != Some(status) {
-                moved = true;
+                changed = true;
             }
         }
-        if moved {
-            self.moved = Some(now);
+        if changed {
+            self.changed = Some(now);
         }
-        let since = self.moved.unwrap_or(now);
+        let since = self.changed.unwrap_or(now);
         let waited = now.saturating_sub(since);
         if !self.open.is_empty() && waited > self.patience_cycles {
-            if let Some(mut error) = self.blame(target, images, plan, waited)? {
+            if let Some(mut error) = self.explain(target, images, plan, waited)? {
                 error.since_cycles = Some(since);
                 return Err(error);
             }
-            // Somebody parked a router: that takes as long as it takes.
-            self.moved = Some(now);
+            // A parked router has no deadline.
+            self.changed = Some(now);
         }
         Ok(self.open.is_empty())
     }
 
-    /// The next of those that are open.
-    fn some<'a>(&mut self, plan: &'a FabricPlan) -> Vec<&'a Router> {
+    /// Returns the next of the remaining routers.
+    fn next_batch<'a>(&mut self, plan: &'a FabricPlan) -> Vec<&'a Router> {
         let after = self.open.keys().filter(|eth| self.next.is_some_and(|next| **eth > next));
         let before = self.open.keys().filter(|eth| self.next.is_none_or(|next| **eth <= next));
-        let some: Vec<EthId> = after.chain(before).take(MOST_ROUTERS).copied().collect();
-        self.next = some.last().copied();
-        some.into_iter().filter_map(|eth| plan.router_at(eth)).collect()
+        let batch: Vec<EthId> = after.chain(before).take(MOST_ROUTERS).copied().collect();
+        self.next = batch.last().copied();
+        batch.into_iter().filter_map(|eth| plan.router_at(eth)).collect()
     }
 
-    /// A router that has given up will not get there.
-    fn refuse(
+    /// Fails for a router that has ended or refused.
+    fn check_refusal(
         &self,
         target: &mut dyn Target,
         router: &Router,
@@ -122,18 +122,19 @@ impl Follow {
         let refusal = self.words.refusals.of_value(snapshot.word(addr)?.into()).to_string();
         let peer = router.peer;
         let why = match refusal.as_str() {
-            "BAD_ARGUMENTS" => "its arguments make no sense".to_owned(),
-            "OTHER_PROTOCOL" => format!("its peer {peer} has another topology or other headers"),
-            "OTHER_SLOTS" => format!("its peer {peer} has other slots"),
+            "BAD_ARGUMENTS" => "its arguments are invalid".to_owned(),
+            "OTHER_PROTOCOL" => format!("its peer {peer} has a different topology or header"),
+            "OTHER_SLOTS" => format!("its peer {peer} has different slots"),
             "OTHER_NEIGHBOR" => format!("its peer {peer} is not {}", router.neighbor),
-            other => format!("for the reason {other}"),
+            other => format!("reason {other}"),
         };
         let ended = Ended::RouterRefused(router.to_string(), why);
         Err(RunError::new(Cause::Kernel(ended)).at(router.place))
     }
 
-    /// Who waits for what, those that are least far first. None: somebody parked one of them.
-    fn blame(
+    /// Returns the error with the waits of the remaining routers, the earliest status first. None
+    /// if one of them is parked.
+    fn explain(
         &self,
         target: &mut dyn Target,
         images: &ImageMap,
@@ -150,19 +151,19 @@ impl Follow {
         if is_parked(target, images, &routers)? {
             return Ok(None);
         }
-        let mut standings = standings(target, &self.words, plan, &routers)?;
-        let Some(first) = standings.all.pop_front() else { return Ok(None) };
-        let stuck = Stuck::Routers {
+        let mut stuck = stuck_routers(target, &self.words, plan, &routers)?;
+        let Some(first) = stuck.all.pop_front() else { return Ok(None) };
+        let cause = Stuck::Routers {
             stage: self.stage.words(),
             count: routers.len(),
-            of: self.of,
+            of: self.total,
             waited_cycles,
             router: first.router.to_string(),
             status: first.status,
         };
-        let mut error = RunError::new(Cause::TookTooLong(stuck)).at(first.router.place);
+        let mut error = RunError::new(Cause::TookTooLong(cause)).at(first.router.place);
         error.waypoint = Some(first.postcode);
         error.waiting_for = Some(first.waits);
-        Ok(Some(error.and(standings.sentences())))
+        Ok(Some(error.and(stuck.sentences())))
     }
 }

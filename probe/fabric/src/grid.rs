@@ -1,13 +1,13 @@
-//! A rectangle of chips in which neighbours are joined, found depth first.
+//! A depth-first search for a rectangle of chips whose neighbours are joined.
 
 use super::FabricMesh;
 use launch::topology::FreeLinks;
 use layouts::ChipId;
 
-/// Steps after which the search gives up.
+/// Most steps of the search.
 const BUDGET: u32 = 100_000;
 
-/// How many links join the chips, by index.
+/// The number of links between chips, by index.
 pub(super) struct Edges {
     chips: Vec<ChipId>,
     links: Vec<Vec<u32>>,
@@ -30,7 +30,7 @@ impl Edges {
     }
 }
 
-/// A rectangle in the making.
+/// A partly filled rectangle.
 pub(super) struct Grid<'a> {
     edges: &'a Edges,
     mesh: FabricMesh,
@@ -40,7 +40,7 @@ pub(super) struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// The shape and what is closed; its chips are to be found.
+    /// Starts a search for the chips of a mesh with this shape.
     pub(super) fn new(edges: &'a Edges, mesh: FabricMesh, planes: u32) -> Self {
         Self { edges, mesh, planes, budget: BUDGET, placed: Vec::new() }
     }
@@ -53,16 +53,16 @@ impl<'a> Grid<'a> {
         Some(FabricMesh { chips: chips.copied().collect(), ..self.mesh })
     }
 
-    /// Fills the next place, row by row.
+    /// Fills the next position, row by row.
     fn extend(&mut self) -> bool {
         let chips = self.edges.chips.len();
         if self.placed.len() == chips {
             return true;
         }
         // Corners and edges first: they have the fewest neighbours.
-        let mut routes: Vec<usize> = (0..chips).filter(|&chip| self.fits(chip)).collect();
-        routes.sort_by_key(|&chip| self.edges.degree(chip));
-        for chip in routes {
+        let mut candidates: Vec<usize> = (0..chips).filter(|&chip| self.fits(chip)).collect();
+        candidates.sort_by_key(|&chip| self.edges.degree(chip));
+        for chip in candidates {
             if self.budget == 0 {
                 return false;
             }
@@ -76,7 +76,7 @@ impl<'a> Grid<'a> {
         false
     }
 
-    /// Is this chip joined to those that would be its neighbours and are placed?
+    /// Whether a chip is joined to its placed neighbours at the next position.
     fn fits(&self, chip: usize) -> bool {
         let device = self.placed.len();
         let joined = |(other, shared): (usize, bool)| {

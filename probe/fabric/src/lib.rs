@@ -1,12 +1,14 @@
-//! The fabric: routers on Ethernet cores that hand packets on to any chip of a mesh, and to other meshes.
+//! The fabric: routers on Ethernet cores that forward packets to any chip of a mesh, and to other
+//! meshes.
 //!
-//! A [`FabricRequest`] and a mesh give a [`FabricPlan`], which says which Ethernet core is which router; [`routing_tables`] says
-//! where each chip sends what. Both are pure. [`Fabric`] launches a plan, follows it and ends it; [`running_fabric`] finds one that
-//! runs. [`client`] is a worker's end of a router's channel, [`mux`] what stands between several workers and a router;
-//! [`traffic`] sends packets and checks them, and [`status_queue`] reads what routers report.
+//! A [`FabricPlan`] made from a [`FabricRequest`] and a mesh assigns routers to Ethernet cores;
+//! [`routing_tables`] returns the tables of its chips. Both are pure. [`Fabric`] launches a plan,
+//! follows it and ends it; [`running_fabric`] finds a running one. [`client`] is a worker's
+//! connection to a router's channel, [`mux`] joins several workers to one channel; [`traffic`]
+//! sends packets and checks them, and [`status_queue`] reads the routers' reports.
 //!
-//! What a snapshot shows of a fabric is decoded in `decode` (`inspect/fabric`, `state/fabric`) and shown by `tui` (`src/fabric`); the
-//! device's side is `firmware/device/fabric`.
+//! `decode` (`inspect/fabric`, `state/fabric`) decodes a fabric from a snapshot and `tui`
+//! (`src/fabric`) shows it; the device's side is `firmware/device/fabric`.
 //!
 //! ```
 //! use fabric::{FabricPlan, FabricRequest};
@@ -23,8 +25,9 @@
 //!
 //! # Invariants
 //!
-//! What a router is comes from its image and its tables in L1, so that the fabric of tt-metal reads the same. Stream ids and
-//! slot counts are constants of the router's ELF and are asked there. The crate has never heard of collectives.
+//! A router's properties come from its image and its tables in L1, so that a fabric of tt-metal
+//! decodes the same way. Stream ids and slot counts are constants of the router's ELF. The crate
+//! does not depend on collectives.
 
 mod arrange;
 mod bring_up;
@@ -45,8 +48,8 @@ mod release;
 mod request;
 mod route;
 mod settings;
-mod standing;
 pub mod status_queue;
+mod stuck;
 mod tables;
 pub mod traffic;
 mod traffic_launch;

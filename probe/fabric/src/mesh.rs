@@ -1,10 +1,10 @@
-//! One mesh of a fabric: its chips in rows and columns.
+//! A mesh of a fabric: its chips in rows and columns.
 
 use launch::topology::{FreeLinks, Socket};
 use layouts::ChipId;
 use machine::fabric::Direction;
 
-/// The chips of a mesh by device: row after row. A line or a ring is one row.
+/// The chips of a mesh by device, row after row. A line or a ring is one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricMesh {
     /// Rows.
@@ -13,34 +13,35 @@ pub struct FabricMesh {
     pub columns: usize,
     /// The chip of each device.
     pub chips: Vec<ChipId>,
-    /// The last chip of each row is joined to its first.
+    /// Whether the last chip of each row is joined to the first.
     pub closed_rows: bool,
-    /// The last chip of each column is joined to its first.
+    /// Whether the last chip of each column is joined to the first.
     pub closed_columns: bool,
 }
 
 impl FabricMesh {
-    /// Nothing is closed.
+    /// Makes a mesh with open rows and columns.
     pub(super) fn open(rows: usize, columns: usize, chips: Vec<ChipId>) -> Self {
         Self { rows, columns, chips, closed_rows: false, closed_columns: false }
     }
 
-    /// The device of a chip.
+    /// Returns the device of a chip.
     pub fn device(&self, chip: ChipId) -> Option<usize> {
         self.chips.iter().position(|&other| other == chip)
     }
 
-    /// Row and column of a device.
+    /// Returns row and column of a device.
     pub fn place(&self, device: usize) -> (usize, usize) {
         (device / self.columns.max(1), device % self.columns.max(1))
     }
 
-    /// What is closed is long enough for that.
+    /// Whether closed rows and columns have at least two chips.
     pub(super) fn can_be_closed(&self) -> bool {
         (!self.closed_rows || self.columns > 1) && (!self.closed_columns || self.rows > 1)
     }
 
-    /// Devices along a direction, and whether the last one is joined to the first.
+    /// Returns the number of devices along a direction, and whether the last is joined to the
+    /// first.
     fn extent(&self, direction: Direction) -> (usize, bool) {
         if direction.is_along_row() {
             (self.columns, self.closed_rows)
@@ -49,7 +50,7 @@ impl FabricMesh {
         }
     }
 
-    /// The device in that direction, and whether the way there is the link that closes a ring.
+    /// Returns the next device in a direction, and whether the link to it closes a ring.
     pub fn neighbor(&self, device: usize, direction: Direction) -> Option<(usize, bool)> {
         let (row, column) = self.place(device);
         let (length, closed) = self.extent(direction);
@@ -64,7 +65,7 @@ impl FabricMesh {
         Some((row * self.columns + column, last))
     }
 
-    /// All neighbours of a device; with each, whether the same two chips are joined both ways round.
+    /// Returns all neighbours of a device; with each, whether they form a ring of two.
     pub(super) fn around(&self, device: usize) -> Vec<(usize, bool)> {
         let routes = Direction::ALL.into_iter();
         let routes = routes.filter_map(|route| {
@@ -74,13 +75,14 @@ impl FabricMesh {
         routes.collect()
     }
 
-    /// Do these chips share their links between two edges?
+    /// Whether two edges share the links of these chips.
     pub(super) fn is_shared(&self, a: ChipId, b: ChipId) -> bool {
         let (Some(a), Some(b)) = (self.device(a), self.device(b)) else { return false };
         self.around(a).contains(&(b, true))
     }
 
-    /// The links of a device in a direction, from there to here, with the device there and whether they close a ring.
+    /// Returns the links of a device in a direction, with the device at the other end and whether
+    /// they close a ring.
     pub(super) fn sockets(
         &self,
         free: &FreeLinks,
@@ -92,12 +94,12 @@ impl FabricMesh {
         if self.extent(direction) != (2, true) {
             return Some((neighbor, wraps, all));
         }
-        // tt-metal gives the two edges of a ring of two alternate links.
+        // tt-metal assigns alternate links to the two edges of a ring of two.
         let every_other = all.into_iter().skip(usize::from(wraps)).step_by(2).collect();
         Some((neighbor, wraps, every_other))
     }
 
-    /// The first edge that has fewer links than planes.
+    /// Returns the first edge with fewer links than planes.
     pub(super) fn lacking(&self, free: &FreeLinks, planes: u32) -> Option<(ChipId, ChipId)> {
         let routes = (0..self.chips.len())
             .flat_map(|device| Direction::ALL.into_iter().map(move |route| (device, route)));

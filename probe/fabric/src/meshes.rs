@@ -1,4 +1,4 @@
-//! The meshes of a fabric, and the links by which they are joined.
+//! The meshes of a fabric, and the links that join them.
 
 use super::arrange::{Arranged, arrange};
 use super::request::Division;
@@ -9,7 +9,7 @@ use machine::fabric::{Direction, FabricNode, FabricTopology};
 use machine::target::Mesh;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The meshes that were asked for, and the planes that all their edges have room for.
+/// Returns the requested meshes, and the planes for which all their edges have links.
 pub(super) fn meshes(
     mesh: &Mesh,
     free: &FreeLinks,
@@ -35,7 +35,7 @@ pub(super) fn meshes(
     Ok((arranged.into_iter().map(|(mesh, _)| mesh).collect(), planes))
 }
 
-/// All chips that are wanted, each once and there.
+/// Returns the requested chips, checked for existence and duplicates.
 fn requested(
     mesh: &Mesh,
     free: &FreeLinks,
@@ -54,14 +54,14 @@ fn requested(
             return Err(FabricError::Twice(chip));
         }
     }
-    let there = mesh.chips.iter().map(|chip| chip.id);
+    let all = mesh.chips.iter().map(|chip| chip.id);
     let joined =
         |chip: &ChipId| mesh.chips.iter().any(|other| !free.between(*chip, other.id).is_empty());
-    let chips = if named.is_empty() { there.filter(joined).collect() } else { named };
+    let chips = if named.is_empty() { all.filter(joined).collect() } else { named };
     if chips.len() < 2 { Err(FabricError::TooFewChips(chips.len())) } else { Ok(chips) }
 }
 
-/// Chips of a part, and how they stand if that is known.
+/// Chips of a part, and their arrangement if it is known.
 type MeshPart = (Vec<ChipId>, Option<FabricMesh>);
 
 fn cut(
@@ -84,7 +84,7 @@ fn cut(
     let (rows, columns) = (whole.rows, whole.columns);
     let longer = rows.max(columns);
     if parts == 0 || !longer.is_multiple_of(parts) {
-        let why = format!("they stand in {rows} rows of {columns}");
+        let why = format!("they form {rows} rows of {columns}");
         return Err(FabricError::Division(parts, why));
     }
     let (rows, columns) =
@@ -112,7 +112,7 @@ pub(super) struct Exit {
     pub(super) from: FabricNode,
     pub(super) direction: Direction,
     pub(super) to: FabricNode,
-    /// The direction there that leads back.
+    /// The direction back, at `to`.
     pub(super) back: Direction,
     pub(super) sockets: Vec<Socket>,
 }
@@ -122,8 +122,9 @@ pub(super) struct Exits {
     pub(super) planes: u32,
 }
 
-/// Every edge between chips of different meshes that has links for all planes and a direction left at both ends. With no number of planes asked for there are as
-/// many as the best edge between any two meshes has.
+/// Returns every edge between chips of different meshes with links for all planes and a free
+/// direction at both ends. Without a requested number of planes, there are as many as each two
+/// meshes' best edge has.
 pub(super) fn exits(
     free: &FreeLinks,
     topology: FabricTopology,
@@ -167,8 +168,8 @@ pub(super) fn exits(
         if sockets.len() < planes as usize {
             continue;
         }
-        // In one row only the ends have a direction left.
-        let Some((direction, back)) = left_over(topology, &used, from, to) else { continue };
+        // In one row only the ends have a free direction.
+        let Some((direction, back)) = free_directions(topology, &used, from, to) else { continue };
         cut_off.remove(&(from.mesh, to.mesh));
         used.entry(from).or_default().insert(direction);
         used.entry(to).or_default().insert(back);
@@ -180,7 +181,7 @@ pub(super) fn exits(
     }
 }
 
-/// Every mesh can be reached from the first.
+/// Checks that every mesh can be reached from the first.
 fn all_joined(meshes: usize, pairs: &[(u16, u16)]) -> Result<(), FabricError> {
     let mut reached = BTreeSet::from([0]);
     loop {
@@ -210,20 +211,20 @@ fn used_directions(meshes: &[FabricMesh]) -> BTreeMap<FabricNode, BTreeSet<Direc
     used
 }
 
-/// Directions that both ends have left: opposite ones if there are such.
-fn left_over(
+/// Returns a free direction of each end, opposite ones if possible.
+fn free_directions(
     topology: FabricTopology,
     used: &BTreeMap<FabricNode, BTreeSet<Direction>>,
     from: FabricNode,
     to: FabricNode,
 ) -> Option<(Direction, Direction)> {
-    let can_be = |node: FabricNode| {
+    let unused = |node: FabricNode| {
         let routes = Direction::ALL.into_iter();
         let routes = routes.filter(|route| topology.is_2d() || route.is_along_row());
         let used = used.get(&node);
         routes.filter(|route| used.is_none_or(|used| !used.contains(route))).collect::<Vec<_>>()
     };
-    let (here, there) = (can_be(from), can_be(to));
+    let (here, there) = (unused(from), unused(to));
     let straight = here.iter().find(|route| there.contains(&route.opposite()));
     if let Some(&route) = straight {
         return Some((route, route.opposite()));

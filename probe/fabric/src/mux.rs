@@ -1,4 +1,4 @@
-//! A fabric mux: where its words and slots are, what its clients have to know, and its launch.
+//! A fabric mux: addresses of its words and slots, its clients' connections, and its launch.
 
 use super::client::Connection;
 use decode::images::{Image, ImageMap};
@@ -14,29 +14,30 @@ use machine::place::Place;
 /// Types of the kernel.
 const ARGUMENTS: &str = "fabric_mux_args_t";
 const WORDS: &str = "fabric_mux_words_t";
-/// Where the words stand: behind our Tensix kernels, and where L1 of an Ethernet tile is unreserved.
+/// Address of the words: behind the built-in Tensix kernels, and in unreserved L1 of an Ethernet
+/// tile.
 const TENSIX_WORDS: u32 = 0x2_0000;
 const ETH_WORDS: u32 = 0x1_8000;
-/// Where slots end on an Ethernet tile: its routing words follow.
+/// End of the slots on an Ethernet tile: its routing words follow.
 const ETH_END: u64 = 0x3_DC00;
 
-/// How a mux waits for a slot of its router; the names of its images.
+/// How a mux waits for a slot of its router; each policy has its own images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Policy {
-    /// As long as it takes.
+    /// Without a bound.
     Unbounded,
     /// Not at all.
     NoWait,
-    /// As long as it takes, looking after the channel's client meanwhile.
+    /// Without a bound; polls the channel's client meanwhile.
     UnboundedTeardown,
-    /// At most 32768 polls, looking after the client.
+    /// At most 32768 polls; polls the client meanwhile.
     Bounded32768,
-    /// At most 256 polls, looking after the client, and a bounded drain.
+    /// At most 256 polls; polls the client meanwhile; the drain is bounded too.
     Bounded256,
 }
 
 impl Policy {
-    /// All five.
+    /// All policies.
     pub const ALL: [Self; 5] = [
         Self::Unbounded,
         Self::NoWait,
@@ -45,7 +46,7 @@ impl Policy {
         Self::Bounded256,
     ];
 
-    /// Its name.
+    /// Returns the policy's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unbounded => "unbounded",
@@ -72,48 +73,48 @@ impl Policy {
     }
 }
 
-/// How long the wait of a bounded policy lasts, if not so many polls as its name says.
+/// The bound of a bounded policy's wait, instead of the number of polls in its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn {
-    /// So long.
+    /// Bound of the wait.
     pub wait_cycles: u32,
-    /// Does the channel that waits take every slot that the router frees meanwhile, as the public write-up of the reduce-scatter hang
-    /// reads such a wait? Else its turn ends with the first one.
+    /// Whether the waiting channel takes every slot that the router frees meanwhile, as in the
+    /// public report of the reduce-scatter hang. Otherwise its turn ends with the first slot.
     pub keeps_router: bool,
 }
 
-/// What a launch of a mux may ask for beside what its channels and images say.
+/// Options of a mux launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MuxTerms {
-    /// How long a bounded wait lasts.
+    /// The bound of a bounded policy's wait.
     pub turn: Option<Turn>,
-    /// A dispatcher's tile that the kernel tells that it is done; where firmware does that there is none.
+    /// The dispatcher's tile that the kernel notifies when done; none if firmware notifies it.
     pub notifies: Option<NocXy>,
-    /// Is the kernel's text there already?
+    /// Whether the kernel's text is already in L1.
     pub in_place: bool,
 }
 
 /// A mux in front of a router's channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mux {
-    /// Its tile, on the router's chip.
+    /// The mux's tile, on the router's chip.
     pub place: Place,
-    /// What it runs on.
+    /// The kind of core.
     pub core: MuxCore,
-    /// How it waits.
+    /// The policy of waits.
     pub policy: Policy,
-    /// Channels, one for each client.
+    /// Number of channels, one for each client.
     pub channels: u32,
-    /// Slots of each.
+    /// Slots of each channel.
     pub buffer_count: u32,
     /// Bytes of a packet's header.
     pub header_bytes: u32,
-    /// Where packets go.
+    /// The connection to the router.
     pub router: Connection,
 }
 
 impl Mux {
-    /// The kernel's image.
+    /// Returns the name of the kernel's image.
     pub fn kernel(&self) -> &'static str {
         self.policy.image(self.core)
     }
@@ -122,7 +123,7 @@ impl Mux {
         if self.core == MuxCore::Tensix { TENSIX_WORDS } else { ETH_WORDS }
     }
 
-    /// Address of one of its words.
+    /// Returns the address of one of the mux's words.
     ///
     /// # Errors
     /// When the image is missing or does not describe it.
@@ -136,7 +137,7 @@ impl Mux {
         Ok(self.words() + bytes.next_multiple_of(64) as u32)
     }
 
-    /// What the client of a channel has to know.
+    /// Returns the connection of a channel's client.
     ///
     /// # Errors
     /// As [`Mux::word`].
@@ -156,7 +157,7 @@ impl Mux {
         })
     }
 
-    /// The firmware under it.
+    /// Returns the name of the firmware that starts the kernel.
     pub fn firmware(&self) -> &'static str {
         if self.core == MuxCore::Tensix {
             Firmware::OURS.tensix[0]
@@ -165,7 +166,7 @@ impl Mux {
         }
     }
 
-    /// [`Mux::place_kernel`], then the go message.
+    /// Launches the mux: [`Mux::place_kernel`], then the go message.
     ///
     /// # Errors
     /// The same.
@@ -175,8 +176,9 @@ impl Mux {
         Ok(operation)
     }
 
-    /// Clears its words, and launches it up to, but without, the go message. On an Ethernet tile the application runs already. Its
-    /// clients may be launched after this. `in_place`: its text is there already.
+    /// Clears the words, and prepares the launch up to, but without, the go message. On an Ethernet
+    /// tile the application must already run. Clients may be launched after this. `in_place`: the
+    /// text is already in L1.
     ///
     /// # Errors
     /// When there is no room, or an image is missing or lacks a member.
@@ -189,7 +191,7 @@ impl Mux {
         self.place_on(images, run_id, MuxTerms { in_place, ..MuxTerms::default() })
     }
 
-    /// [`Mux::place_kernel`] on other terms.
+    /// Prepares the launch as [`Mux::place_kernel`] does, with options.
     ///
     /// # Errors
     /// The same.
@@ -211,7 +213,7 @@ impl Mux {
         if self.channels == 0 || self.channels > most || self.buffer_count == 0 {
             let (channels, slots) = (self.channels, self.buffer_count);
             return refuse(format!(
-                "{channels} channels of {slots} slots, of which it takes 1 to {most} with a slot at least"
+                "{channels} channels of {slots} slots: a mux has 1 to {most} channels, each with at least one slot"
             ));
         }
         if u64::from(slots) + used > end {
@@ -264,7 +266,7 @@ impl MuxTerms {
     }
 }
 
-/// Offset of a member, by a path that begins with its type.
+/// Returns the offset of a member, by a path that begins with its type.
 pub(super) fn offset(image: &Image, path: &str) -> Result<u32, ControlError> {
     let field = image.symbols.field(path);
     let field = field.map_err(|_| ControlError::NoMember(image.name.clone(), path.to_owned()))?;

@@ -1,4 +1,4 @@
-//! Which Ethernet core is which router of a fabric.
+//! The plan of a fabric: its meshes, and the routers on Ethernet cores.
 
 use super::meshes::{Exits, exits, meshes};
 use super::{FabricError, FabricMesh, FabricRequest};
@@ -10,36 +10,38 @@ use machine::place::Place;
 use machine::target::Mesh;
 use std::fmt;
 
-/// So many routers of one chip and direction know of each other (`FABRIC_MAX_FALLBACKS`).
+/// Most routers of one chip and direction that are fallbacks of each other
+/// (`FABRIC_MAX_FALLBACKS`).
 const MOST_LINKS: u32 = 4;
 
-/// Hops for which a packet's header has room on a line or ring (`LOW_LATENCY_MAX_HOPS`).
+/// Most hops in a packet's header on a line or ring (`LOW_LATENCY_MAX_HOPS`).
 pub const MOST_HOPS: usize = 16;
 
 /// A router: one end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Router {
-    /// Its Ethernet core.
+    /// The router's Ethernet core.
     pub eth: EthId,
     /// The tile of that core.
     pub place: Place,
-    /// Its chip.
+    /// The node of its chip.
     pub node: FabricNode,
-    /// Where its link leads.
+    /// The direction of its link.
     pub direction: Direction,
-    /// Its routing plane, from 0. One that the plan has no such plane for is spare: it takes over from others of its direction.
+    /// The routing plane, from 0. A router beyond the plan's planes is spare: it takes over from
+    /// others of its direction.
     pub plane: u32,
     /// The other end of the link.
     pub peer: EthId,
     /// The tile of that core.
     pub peer_place: Place,
-    /// The chip there.
+    /// The node at the other end.
     pub neighbor: FabricNode,
-    /// The link closes a ring, and what arrives over it goes on in virtual channel 1.
+    /// Whether the link closes a ring: packets that arrive over it continue in virtual channel 1.
     pub dateline: bool,
-    /// The link leads to another mesh.
+    /// Whether the link leads to another mesh.
     pub inter_mesh: bool,
-    /// The one router of its chip that the host talks to.
+    /// Whether it is the router of its chip with which the host communicates.
     pub master: bool,
 }
 
@@ -50,7 +52,7 @@ impl fmt::Display for Router {
     }
 }
 
-/// Chips and hops of a line or ring whose ends no packet can reach from each other.
+/// Returns chips and hops of a line or ring that is longer than a packet's route.
 fn too_long(topology: FabricTopology, meshes: &[FabricMesh]) -> Option<(usize, usize)> {
     let hops = |mesh: &FabricMesh| {
         if mesh.closed_rows { mesh.columns / 2 } else { mesh.columns.saturating_sub(1) }
@@ -59,27 +61,28 @@ fn too_long(topology: FabricTopology, meshes: &[FabricMesh]) -> Option<(usize, u
     lengths.filter(|(_, hops)| !topology.is_2d() && *hops > MOST_HOPS).max()
 }
 
-/// A fabric: nothing is written yet.
+/// The plan of a fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricPlan {
-    /// The kind of its chips.
+    /// The kind of the chips.
     pub chip_kind: ChipKind,
-    /// What its routers are built for.
+    /// The topology of the routers' image.
     pub topology: FabricTopology,
-    /// Routing planes.
+    /// Number of routing planes.
     pub planes: u32,
-    /// Its meshes, by number.
+    /// The meshes, by number.
     pub meshes: Vec<FabricMesh>,
-    /// Its routers, by chip; the master of each chip first, the others by channel.
+    /// The routers, by chip; the master of each chip first, the others by channel.
     pub routers: Vec<Router>,
 }
 
 impl FabricPlan {
-    /// Chooses nodes and routers. The k-th free link of every edge belongs to plane k; links that are reserved for dispatch
-    /// are left alone. Where no number of planes was asked for, an edge's links beyond the planes that all edges have are spare.
+    /// Chooses nodes and routers. The k-th free link of every edge belongs to plane k; links
+    /// reserved for dispatch are not used. Without a requested number of planes, an edge's links
+    /// beyond the planes that all edges have are spare.
     ///
     /// # Errors
-    /// What the chips lack.
+    /// When the chips cannot form the requested fabric.
     pub fn new(mesh: &Mesh, request: &FabricRequest) -> Result<Self, FabricError> {
         let free = FreeLinks::of(mesh);
         let topology = request.topology;
@@ -120,13 +123,13 @@ impl FabricPlan {
                 let edge = mesh.sockets(free, device, direction);
                 let Some((neighbor, wraps, sockets)) = edge else { continue };
                 for (plane, &socket) in (0..most).zip(&sockets) {
-                    let there = node(neighbor);
+                    let far = node(neighbor);
                     self.add_router(
                         node(device),
                         direction,
                         plane,
                         socket,
-                        there,
+                        far,
                         wraps && dateline,
                     )?;
                 }
@@ -160,29 +163,29 @@ impl FabricPlan {
         Ok(())
     }
 
-    /// What is where on its chips.
+    /// Returns the layout of the chips.
     pub fn layout(&self) -> &'static ChipLayout {
         self.chip_kind.layout()
     }
 
-    /// Every chip, mesh after mesh.
+    /// Returns every node, mesh after mesh.
     pub fn nodes(&self) -> impl Iterator<Item = FabricNode> {
         (0..).zip(&self.meshes).flat_map(|(mesh, it)| {
             (0..it.chips.len() as u16).map(move |device| FabricNode { mesh, device })
         })
     }
 
-    /// The mesh of a node.
+    /// Returns the mesh of a node.
     pub fn mesh_of(&self, node: FabricNode) -> Option<&FabricMesh> {
         self.meshes.get(usize::from(node.mesh))
     }
 
-    /// The chip of a node.
+    /// Returns the chip of a node.
     pub fn chip(&self, node: FabricNode) -> Option<ChipId> {
         self.mesh_of(node)?.chips.get(usize::from(node.device)).copied()
     }
 
-    /// The node of a chip.
+    /// Returns the node of a chip.
     pub fn node(&self, chip: ChipId) -> Option<FabricNode> {
         (0..).zip(&self.meshes).find_map(|(mesh, it)| {
             let device = it.device(chip)? as u16;
@@ -190,28 +193,29 @@ impl FabricPlan {
         })
     }
 
-    /// The routers of a chip, its master first.
+    /// Returns the routers of a chip, the master first.
     pub fn routers_of(&self, chip: ChipId) -> impl Iterator<Item = &Router> {
         self.routers.iter().filter(move |router| router.eth.chip == chip)
     }
 
-    /// The master routers.
+    /// Returns the master routers.
     pub fn masters(&self) -> impl Iterator<Item = &Router> {
         self.routers.iter().filter(|router| router.master)
     }
 
-    /// The router of an Ethernet core.
+    /// Returns the router of an Ethernet core.
     pub fn router_at(&self, eth: EthId) -> Option<&Router> {
         self.routers.iter().find(|router| router.eth == eth)
     }
 
-    /// The router of a node towards a direction, in a plane.
+    /// Returns the router of a node in a direction and a plane.
     pub fn router(&self, node: FabricNode, direction: Direction, plane: u32) -> Option<&Router> {
         let wanted = |router: &&Router| (router.node, router.plane) == (node, plane);
         self.routers.iter().filter(wanted).find(|router| router.direction == direction)
     }
 
-    /// Routers of the same chip and direction, the next plane first: they take over when the link of this one goes down.
+    /// Returns the routers of the same chip and direction, the next plane first: they take over
+    /// when this router's link goes down.
     pub fn fallbacks(&self, router: &Router) -> Vec<&Router> {
         let alike = |other: &&Router| {
             (other.node, other.direction, other.neighbor)

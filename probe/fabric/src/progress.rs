@@ -1,28 +1,28 @@
-//! How far a fabric is.
+//! The progress of a fabric.
 
 use launch::task::Progress;
 
-/// What a fabric is at.
+/// A stage of bring-up or teardown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FabricStage {
-    /// Looks at every tile that it needs, and judges whether they are free.
+    /// Reads every needed tile, and checks that it is free.
     Survey,
-    /// Ethernet tiles are taken over from base firmware.
+    /// Takes Ethernet tiles over from base firmware.
     TakeOver,
-    /// Tables, status queues and kernels are written, and the routers are told to go.
+    /// Writes tables, status queues and kernels, and sends the go messages.
     Launch,
     /// The routers meet their peers and each other.
     Handshake,
-    /// The masters were told that there may be traffic, and hand it on.
+    /// The masters are made ready for traffic, and forward the signal.
     Ready,
-    /// The routers are told to return.
+    /// Signals the routers to return.
     Stop,
-    /// Base firmware gets its cores back.
+    /// Returns the cores to base firmware.
     GiveBack,
 }
 
 impl FabricStage {
-    /// For people.
+    /// Returns the stage in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Survey => "surveys the tiles",
@@ -36,29 +36,29 @@ impl FabricStage {
     }
 }
 
-/// Where a fabric stands. What is done is routers, or else steps.
+/// The progress of a fabric, counted in routers or steps.
 pub type FabricProgress = Progress<FabricStage, FabricOutcome>;
 
-/// What a fabric comes to.
+/// The outcome of a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FabricOutcome {
     /// All routers are ready for traffic.
     Up,
-    /// No router runs any more, and everything is given back.
+    /// No router runs, and all tiles are given back.
     Down,
 }
 
-/// How routers are told to return.
+/// The way in which routers return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Termination {
-    /// No new packets; those that are under way arrive first.
+    /// Routers accept no new packets, and deliver those in flight.
     Gracefully,
-    /// Wherever they are.
+    /// Routers return at once.
     Immediately,
 }
 
 impl Termination {
-    /// Its enumerator in `TerminationSignal`.
+    /// Returns the enumerator in `TerminationSignal`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gracefully => "GRACEFULLY_TERMINATE",

@@ -1,4 +1,4 @@
-//! Random traffic between all pairs of chips of a fabric: a seed says who sends what to whom.
+//! Random traffic between all pairs of chips of a fabric, determined by a seed.
 
 use super::mux::{Mux, Policy};
 use super::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
@@ -13,30 +13,30 @@ use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};
 use machine::place::Place;
 use machine::target::Mesh;
 
-/// Most payloads are not longer than this; one in [`LONG_ONE_IN`] has all bytes that a slot has room for.
+/// Most payloads have at most this size; one in [`LONG_ONE_IN`] fills a slot.
 const SHORT_BYTES: u32 = 512;
 const LONG_ONE_IN: u64 = 8;
-/// Hops that every packet may take.
+/// Time to live of every packet.
 const TTL: u8 = 64;
 /// Slots of a mux's channel.
 const MUX_SLOTS: u32 = 4;
 
-/// Between whom.
+/// The pattern of senders and receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrafficPattern {
     /// Any two chips; packets of every type and size.
     #[default]
     Random,
-    /// From every chip to the one that is half of all further, as fast as it can: packets without payload. A ring whose packets
-    /// have only one virtual channel fills up.
+    /// From every chip to the one at half the number of chips further, as fast as possible: packets
+    /// without payload. A ring with only one virtual channel deadlocks.
     Far,
 }
 
 impl TrafficPattern {
-    /// Both.
+    /// All patterns.
     pub const ALL: [Self; 2] = [Self::Random, Self::Far];
 
-    /// Its name.
+    /// Returns the pattern's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -44,26 +44,26 @@ impl TrafficPattern {
         }
     }
 
-    /// The pattern of this name.
+    /// Returns the pattern of a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|pattern| pattern.name() == name)
     }
 }
 
-/// Which packets.
+/// Parameters of random traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// Decides everything.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// How many; some more let the last one of each pair count.
+    /// Number of packets; more are added so that the last one of each pair increments the counter.
     pub packets: u64,
-    /// Between whom.
+    /// The pattern of senders and receivers.
     pub pattern: TrafficPattern,
-    /// So many of a hundred workers stand behind muxes.
+    /// Percentage of workers behind muxes.
     pub mux_percent: u64,
 }
 
-/// A worker on each chip of a fabric.
+/// Random traffic between a worker on each chip of a fabric.
 #[derive(Clone, Debug)]
 pub struct RandomTraffic {
     plan: FabricPlan,
@@ -72,20 +72,20 @@ pub struct RandomTraffic {
     tiles: Vec<Vec<Place>>,
 }
 
-/// The packets of a draw, and what stands between workers and routers.
+/// The packets of a draw, and the muxes between workers and routers.
 #[derive(Clone, Debug)]
 pub struct PacketLoad {
-    /// Who sends what.
+    /// Workers and packets.
     pub traffic: Traffic,
     /// The workers, by node.
     pub ids: Vec<WorkerId>,
-    /// The muxes in front of some.
+    /// The muxes.
     pub muxes: Vec<Mux>,
-    /// All of them.
+    /// Number of packets.
     pub packets: u64,
-    /// By node and direction.
+    /// Connection numbers, by node and direction.
     connections: Vec<[Option<usize>; 4]>,
-    /// Payload bytes that every slot on the way has room for.
+    /// Payload bytes that fit into every slot on the route.
     longest: u32,
 }
 
@@ -95,23 +95,23 @@ impl RandomTraffic {
     /// # Errors
     /// When a chip has no compute tile.
     pub fn new(mesh: &Mesh, plan: &FabricPlan) -> Result<Self, ControlError> {
-        let of = |node: FabricNode| {
+        let tiles_of = |node: FabricNode| {
             let tiles = plan.chip(node).into_iter().flat_map(|chip| mesh.compute_tiles(chip));
             let tiles = tiles.take(1 + Direction::ALL.len()).collect::<Vec<_>>();
             let none = || ControlError::Settings(format!("{node} has no compute tile"));
             if tiles.is_empty() { Err(none()) } else { Ok(tiles) }
         };
-        let tiles = plan.nodes().map(of).collect::<Result<_, _>>()?;
+        let tiles = plan.nodes().map(tiles_of).collect::<Result<_, _>>()?;
         Ok(Self { plan: plan.clone(), tables: routing_tables(plan), tiles })
     }
 
-    /// The tiles that a draw may use: firmware has to run on them.
+    /// Returns the tiles that a draw may use: firmware must run on them.
     pub fn tiles(&self, muxes: bool) -> impl Iterator<Item = Place> {
         let most = if muxes { usize::MAX } else { 1 };
         self.tiles.iter().flat_map(move |tiles| tiles.iter().take(most).copied())
     }
 
-    /// Draws the packets: between every two of all nodes.
+    /// Draws the packets.
     ///
     /// # Errors
     /// When there is no room for them, or an image is missing or lacks a member.
@@ -130,19 +130,20 @@ impl RandomTraffic {
                 TrafficPattern::Far => (nodes / 2, (SendType::Atomic, 0)),
             };
             let to = (from + ahead) % nodes;
-            if self.ship(&mut load, &mut dice, (from, to), send, bytes)? {
+            if self.send(&mut load, &mut dice, (from, to), send, bytes)? {
                 open[from][to] = !send.counts();
             }
         }
         for (from, open) in open.iter().enumerate() {
             for (to, _) in open.iter().enumerate().filter(|(_, open)| **open) {
-                self.ship(&mut load, &mut dice, (from, to), SendType::Atomic, 0)?;
+                self.send(&mut load, &mut dice, (from, to), SendType::Atomic, 0)?;
             }
         }
         Ok(load)
     }
 
-    /// The launch of the muxes, then of the workers up to the go messages, then these.
+    /// Returns three lists of operations: the launch of the muxes, that of the workers up to the go
+    /// messages, and the go messages.
     ///
     /// # Errors
     /// When there is no room, or an image is missing or lacks a member.
@@ -188,7 +189,7 @@ impl RandomTraffic {
             let muxed = mux_percent > dice.below(100);
             let id = load.traffic.add_worker(*place, node);
             load.ids.push(id);
-            let (mut of, mut connected) = ([None; 4], 0);
+            let (mut connections, mut connected) = ([None; 4], 0);
             for direction in Direction::ALL {
                 let plane = number % self.plan.planes;
                 let Some(router) = self.plan.router(node, direction, plane) else { continue };
@@ -196,7 +197,7 @@ impl RandomTraffic {
                 load.longest = load.longest.min((router.buffer_bytes - header_bytes) & !15);
                 let tile = if muxed { mux_tiles.next() } else { None };
                 let Some(&place) = tile else {
-                    of[direction.index()] = Some(load.traffic.connect(id, router, None)?);
+                    connections[direction.index()] = Some(load.traffic.connect(id, router, None)?);
                     connected += 1;
                     continue;
                 };
@@ -209,16 +210,17 @@ impl RandomTraffic {
                     Termination { master: id, master_connection: connected, clients: 1, signal };
                 connected += 1;
                 let channel = mux.connection(images, 0)?;
-                of[direction.index()] = Some(load.traffic.connect(id, channel, Some(ends))?);
+                connections[direction.index()] =
+                    Some(load.traffic.connect(id, channel, Some(ends))?);
                 load.muxes.push(mux);
             }
-            load.connections.push(of);
+            load.connections.push(connections);
         }
         Ok(load)
     }
 
-    /// A packet more. False: nothing leads there.
-    fn ship(
+    /// Adds a packet; returns false if no route leads to the destination.
+    fn send(
         &self,
         load: &mut PacketLoad,
         dice: &mut Dice,
@@ -235,7 +237,7 @@ impl RandomTraffic {
         Ok(true)
     }
 
-    /// How a packet gets from one node to another.
+    /// Returns direction and routing of a packet from one node to another.
     fn route(&self, from: usize, to: usize, dice: &mut Dice) -> Option<(Direction, Route)> {
         let tables = self.tables.get(from)?;
         let target = self.tables.get(to)?.node;
@@ -260,7 +262,7 @@ impl RandomTraffic {
     }
 }
 
-/// What a packet does, and its bytes.
+/// Draws the action and the payload size of a packet.
 fn content(longest: u32, dice: &mut Dice) -> (SendType, u32) {
     let long = dice.below(LONG_ONE_IN) == 0;
     let short = 16 * (1 + dice.below(u64::from(SHORT_BYTES) / 16) as u32);

@@ -1,4 +1,5 @@
-//! Closes channels of routers whose clients ended without it, by the words with which a client itself would.
+//! Closes channels of routers whose clients ended without a close, with the words that a client
+//! would write.
 
 use super::{FabricPlan, connection, words::RouterImage};
 use decode::fabric::stream;
@@ -8,7 +9,7 @@ use layouts::{EthId, NocAddr, TileKind};
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 
-/// A channel that is to be closed.
+/// A channel to close.
 #[derive(Debug)]
 struct ClosingChannel {
     eth: EthId,
@@ -18,10 +19,11 @@ struct ClosingChannel {
     sent: NocAddr,
     /// Write counter and next slot of the next client.
     cursor: [NocAddr; 2],
-    asked: bool,
+    requested: bool,
 }
 
-/// Closes the first channels of routers. Their clients must have ended: what they handed over is sent, and nobody hands over more.
+/// Closes the first channels of routers. Their clients must have ended: queued packets are sent,
+/// and no new ones may be added.
 #[derive(Debug)]
 pub struct Release {
     open: Vec<ClosingChannel>,
@@ -32,7 +34,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// Of these routers of a fabric; one whose channel has no client is left as it is.
+    /// Prepares the close of these routers' channels; a channel without a client is left unchanged.
     ///
     /// # Errors
     /// `NoImage` or `NoMember`.
@@ -48,19 +50,19 @@ impl Release {
         let sent = image.global("fabric_router::senders[0].sent")?;
         let routers = routers.into_iter().filter_map(|eth| plan.router_at(eth));
         let channel = |router| {
-            let of = connection(images, plan, router)?;
-            let free = stream(images.layout(), TileKind::Eth, of.stream.into());
+            let info = connection(images, plan, router)?;
+            let free = stream(images.layout(), TileKind::Eth, info.stream.into());
             let free =
                 free.ok_or_else(|| image.missing("sender_channel_0_free_slots_stream_id"))?;
             let at = |address: u64| router.place.at(address);
             Ok(ClosingChannel {
                 eth: router.eth,
-                slots: of.buffer_count,
-                handshake: at(of.handshake.into()),
+                slots: info.buffer_count,
+                handshake: at(info.handshake.into()),
                 free_slots: at(free.addr),
                 sent: at(sent),
-                cursor: [write_counter, write_index].map(|n| at(u64::from(of.buffer_index) + n)),
-                asked: false,
+                cursor: [write_counter, write_index].map(|n| at(u64::from(info.buffer_index) + n)),
+                requested: false,
             })
         };
         let open: Vec<ClosingChannel> =
@@ -70,12 +72,13 @@ impl Release {
         Ok(Self { open, close, patience_cycles, since: None, total })
     }
 
-    /// How many are closed, and of how many.
+    /// Returns the numbers of closed and of all channels.
     pub fn done(&self) -> (u64, u64) {
         (self.total - self.open.len() as u64, self.total)
     }
 
-    /// Goes on until it has to wait; tells whether it is over. What is open then could not be closed: see [`Release::left`].
+    /// Closes channels until it has to wait; returns whether it has ended. For channels that are
+    /// still open then, see [`Release::left`].
     ///
     /// # Errors
     /// When the machine is gone.
@@ -83,34 +86,39 @@ impl Release {
         let now = target.now()?;
         let since = *self.since.get_or_insert(now);
         let word = |addr: NocAddr| Span { addr, len: 4 };
-        let words = self.open.iter().flat_map(|one| [one.handshake, one.free_slots, one.sent]);
+        let words = self
+            .open
+            .iter()
+            .flat_map(|channel| [channel.handshake, channel.free_slots, channel.sent]);
         let snapshot = target.read(&Plan { spans: words.map(word).collect() });
-        for one in &mut self.open {
-            let words = [one.handshake, one.free_slots, one.sent].map(|addr| snapshot.word(addr));
+        for channel in &mut self.open {
+            let words = [channel.handshake, channel.free_slots, channel.sent]
+                .map(|addr| snapshot.word(addr));
             let [Ok(handshake), Ok(free), Ok(sent)] = words else { continue };
-            // Only what was sent has a number that stays as it is.
-            let slot = sent.checked_rem(one.slots);
+            // Only the count of sent packets no longer changes.
+            let slot = sent.checked_rem(channel.slots);
             if handshake != 0
-                && free == one.slots
-                && !one.asked
+                && free == channel.slots
+                && !channel.requested
                 && let Some(slot) = slot
             {
-                for (addr, value) in one.cursor.into_iter().zip([sent, slot]) {
+                for (addr, value) in channel.cursor.into_iter().zip([sent, slot]) {
                     target.write(addr, &value.to_le_bytes())?;
                 }
-                target.write(one.handshake, &self.close.to_le_bytes())?;
-                one.asked = true;
+                target.write(channel.handshake, &self.close.to_le_bytes())?;
+                channel.requested = true;
             }
         }
-        self.open.retain(|one| snapshot.word(one.handshake) != Ok(0));
+        self.open.retain(|channel| snapshot.word(channel.handshake) != Ok(0));
         Ok(self.open.is_empty() || now.saturating_sub(since) > self.patience_cycles)
     }
 
-    /// The channels that are still open, one sentence each.
+    /// Returns the channels that are still open, one sentence each.
     pub fn left(&self) -> Vec<String> {
-        let why = |one: &ClosingChannel| {
-            let what = if one.asked { "does not answer" } else { "does not send what lies in it" };
-            format!("the channel of the router of {} stays open: the router {what}", one.eth)
+        let why = |channel: &ClosingChannel| {
+            let what =
+                if channel.requested { "does not answer" } else { "does not send its packets" };
+            format!("the router's channel on {} stays open: the router {what}", channel.eth)
         };
         self.open.iter().map(why).collect()
     }

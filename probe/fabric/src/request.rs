@@ -1,39 +1,41 @@
-//! What a person wishes a fabric to be.
+//! The request for a fabric.
 
 use layouts::ChipId;
 use machine::fabric::FabricTopology;
 
-/// Which chips are which mesh of a fabric.
+/// The division of chips into the meshes of a fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Division {
-    /// All of them one mesh.
+    /// All chips form one mesh.
     #[default]
     Whole,
-    /// So many meshes: what stands in different racks or shelves if that makes so many, else equal parts, cut across the longer
-    /// side.
+    /// This number of meshes: one for each shelf if there are as many shelves, else equal parts,
+    /// cut across the longer side.
     Parts(usize),
-    /// These, one after the other.
+    /// The chips of each mesh.
     Chips(Vec<Vec<ChipId>>),
 }
 
-/// A fabric.
+/// The request for a fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricRequest {
-    /// What its routers are built for.
+    /// The topology.
     pub topology: FabricTopology,
-    /// The chips; all of the mesh if none is named, but those whose every link is reserved for dispatch. Not used with
+    /// The chips; if empty, all chips of the mesh with a link that is not reserved for dispatch.
+    /// Not used with
     /// [`Division::Chips`].
     pub chips: Vec<ChipId>,
-    /// Its meshes.
+    /// The division into meshes.
     pub division: Division,
-    /// Routing planes: links of each edge that are used; as many as every edge has if not told.
+    /// Routing planes: links used of each edge; by default as many as every edge has.
     pub planes: Option<u32>,
-    /// Packets that pass the link that closes a ring go on in virtual channel 1. Without it a ring can fill up until nothing moves.
+    /// Whether packets that pass the link that closes a ring continue in virtual channel 1.
+    /// Otherwise a ring can deadlock.
     pub dateline: bool,
 }
 
 impl FabricRequest {
-    /// All chips, one mesh, as many planes as there are.
+    /// Requests one mesh of all chips, with as many planes as possible.
     pub fn new(topology: FabricTopology) -> Self {
         Self {
             topology,

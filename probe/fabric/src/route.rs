@@ -1,12 +1,14 @@
-//! Where packets go: first along their row, then along their column; to another mesh by the nearest exit.
+//! The routes of packets: first along the row, then along the column; to another mesh by the
+//! nearest exit.
 
 use super::FabricPlan;
 use machine::fabric::{Direction, FabricNode};
 use std::collections::{BTreeMap, VecDeque};
 
 impl FabricPlan {
-    /// The next hop to a device of the same mesh: first the column, then the row; where a row or column is closed the shorter way,
-    /// east or south if both are as long. None: it is there.
+    /// Returns the next hop to a device of the same mesh: along the row to its column, then along
+    /// the column. In a closed row or column it takes the shorter direction, east or south if both
+    /// are equal. None at the destination.
     pub fn within(&self, from: FabricNode, device: u16) -> Option<Direction> {
         let mesh = self.mesh_of(from)?;
         let (row, column) = mesh.place(usize::from(from.device));
@@ -21,7 +23,7 @@ impl FabricPlan {
         })
     }
 
-    /// Hops between two devices of a mesh.
+    /// Returns the hops between two devices of a mesh.
     pub fn hops(&self, from: FabricNode, device: u16) -> usize {
         let Some(mesh) = self.mesh_of(from) else { return 0 };
         let (row, column) = mesh.place(usize::from(from.device));
@@ -31,8 +33,8 @@ impl FabricPlan {
         along.map_or(0, |route| route.1) + across.map_or(0, |route| route.1)
     }
 
-    /// The chip by which packets of this one leave for another mesh, the nearest there is, and the direction in which they leave
-    /// it. None: it is their own mesh, or no link leads there.
+    /// Returns the nearest chip by which packets leave for another mesh, and the direction of its
+    /// link. None for their own mesh, or if no link leads there.
     pub fn exit(&self, from: FabricNode, mesh: u16) -> Option<(u16, Direction)> {
         self.exit_over(&self.next_meshes(mesh), from)
     }
@@ -53,7 +55,7 @@ impl FabricPlan {
         nearest.map(|router| (router.node.device, router.direction))
     }
 
-    /// The next mesh of each on the way to this one.
+    /// Returns for each mesh the next mesh on the route to this one.
     pub(super) fn next_meshes(&self, mesh: u16) -> BTreeMap<u16, u16> {
         let mut next = BTreeMap::new();
         let mut queue = VecDeque::from([mesh]);
@@ -69,7 +71,8 @@ impl FabricPlan {
         next
     }
 
-    /// The next hop to any chip of the fabric. None: it is there, or nothing leads there.
+    /// Returns the next hop to any chip of the fabric. None at the destination, or if no link leads
+    /// there.
     pub fn next_hop(&self, from: FabricNode, to: FabricNode) -> Option<Direction> {
         if from.mesh == to.mesh {
             return self.within(from, to.device);
@@ -79,7 +82,8 @@ impl FabricPlan {
     }
 }
 
-/// Whether the shorter way from one place of a row to another is forwards, and how long it is.
+/// Returns whether the shorter direction from one position of a row to another is forward, and the
+/// distance.
 fn shorter(from: usize, to: usize, length: usize, closed: bool) -> Option<(bool, usize)> {
     if from == to {
         return None;

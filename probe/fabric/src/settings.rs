@@ -1,30 +1,31 @@
-//! How the routers of a fabric are run.
+//! Settings of a fabric's routers.
 
-/// What all routers of a fabric share.
+/// Settings that all routers of a fabric share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricSettings {
-    /// Number of the bring-up, the same in the whole fabric and not zero: several hosts that bring up their parts agree on one.
-    /// By the target's time if not told.
+    /// Number of the bring-up, the same in the whole fabric and not zero: hosts that each bring up
+    /// a part must agree on it. By default the target's time.
     pub run_id: Option<u32>,
-    /// A packet that stands so long at the head of a channel is dropped, in cycles; 0: it may stand for ever.
+    /// Cycles after which a packet at the head of a channel is dropped; 0: never.
     pub packet_timeout_cycles: u32,
-    /// So long packets wait for a link that is lost and has none beside it before they are dropped, in cycles; 0: for ever.
+    /// Cycles after which packets for a lost link without a fallback are dropped; 0: never.
     pub unrouted_timeout_cycles: u32,
-    /// Cycles between two reports of its rate; 0: none.
+    /// Cycles between two reports of the packet rate; 0: no reports.
     pub rate_interval_cycles: u32,
-    /// Entries of each router's status queue in DRAM; 0: it has none.
+    /// Entries of each router's status queue in DRAM; 0: no queue.
     pub status_entries: u32,
-    /// Passes without progress before base firmware gets its turn.
+    /// Passes without progress after which the router calls base firmware.
     pub idle_count: u32,
-    /// Passes after which it gets its turn though there is progress.
+    /// Passes with progress after which the router calls base firmware.
     pub busy_count: u32,
-    /// Park before this stage: 0 never, 1 handshake, 2 local sync, 3 ready, 4 traffic, 5 teardown. Who parks is waited for.
+    /// Parks before this stage: 0 never, 1 handshake, 2 local sync, 3 ready, 4 traffic, 5 teardown.
+    /// Parked routers have no deadline.
     pub pause_at_stage: u32,
-    /// Patience with routers of which none gets any further, in cycles of the target's own time.
+    /// Cycles of the target's time without progress of any router after which the bring-up fails.
     pub deadline_cycles: u64,
 }
 
-/// A millisecond: a link that comes up again at once loses nothing.
+/// A millisecond: a link that comes up again within it loses no packets.
 const UNROUTED_CYCLES: u32 = 1_000_000;
 
 impl Default for FabricSettings {

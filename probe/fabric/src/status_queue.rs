@@ -1,4 +1,5 @@
-//! Fabric node status queues: one for each router, in the DRAM of its chip. Routers write; reading moves none of their words.
+//! Fabric node status queues: one for each router, in the DRAM of its chip. Routers write the
+//! entries; reading them changes no word.
 
 mod report;
 
@@ -16,25 +17,25 @@ use machine::target::Target;
 
 /// Start of the queues in DRAM channel 0, below the tensors of collectives.
 const BASE: u64 = 8 << 20;
-/// The port of the channel: on NoC 1 the first one broke the NoC (wormhole.md 1.7).
+/// The port of the channel: on NoC 1, port 0 broke the NoC (wormhole.md 1.7).
 const PORT: usize = 1;
-/// Queues begin at multiples of this.
+/// Alignment of queues.
 const ALIGN: u64 = 4096;
 /// First word of a queue.
 const MAGIC: u32 = u32::from_le_bytes(*b"FSQ ");
 
-/// A router's queue.
+/// A router's status queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusQueue {
-    /// Whose it is.
+    /// The router.
     pub router: EthId,
-    /// The tile of that router.
+    /// The router's tile.
     pub router_place: Place,
-    /// Number of the bring-up: entries of another one are counted from 0 again.
+    /// Number of the bring-up: each bring-up counts entries from 0.
     pub run_id: u32,
-    /// Its DRAM tile.
+    /// The DRAM tile.
     pub place: Place,
-    /// Its header there.
+    /// Address of the header in the DRAM tile.
     pub address: u64,
     topology: FabricTopology,
 }
@@ -44,7 +45,7 @@ const ENTRY: &str = "fabric_status_entry_t";
 const ARGUMENTS: &str = "fabric_router_args_t";
 
 impl StatusQueue {
-    /// Where the queue of a router is placed, if it gets one.
+    /// Places the queue of a router, if the settings have one.
     ///
     /// # Errors
     /// `NoImage` or `NoMember`, or `Settings` for more entries than fit.
@@ -81,7 +82,7 @@ impl StatusQueue {
         }))
     }
 
-    /// Makes it an empty queue, before its router is launched.
+    /// Returns the operation that makes the queue empty, before its router is launched.
     ///
     /// # Errors
     /// `NoImage` or `NoMember`.
@@ -100,8 +101,8 @@ impl StatusQueue {
     }
 }
 
-/// The status queues of the routers of a fabric that runs, as these were told; routers without one are left out. Nothing is
-/// written.
+/// Reads the status queues of a running fabric from its routers' arguments; routers without one are
+/// left out. Nothing is written.
 ///
 /// # Errors
 /// When a router cannot be read, or its image lacks a member.
@@ -111,27 +112,27 @@ pub fn status_queues(
     plan: &FabricPlan,
 ) -> Result<Vec<StatusQueue>, ControlError> {
     let kernel = RouterImage::of(images, plan.topology)?;
-    let args = kernel.state("args")?;
+    let args_at = kernel.state("args")?;
     let members = ["run_id", "status_queue_xy", "status_queue_address"];
     let mut fields = Vec::new();
     for member in members {
         fields.push(kernel.field(&format!("{ARGUMENTS}.{member}"))?);
     }
     let span = |router: &Router, (at, size): (u64, u64)| Span {
-        addr: router.place.at(args + at),
+        addr: router.place.at(args_at + at),
         len: size as u32,
     };
     let spans = plan.routers.iter().flat_map(|router| fields.iter().map(|&it| span(router, it)));
     let snapshot = target.read(&Plan { spans: spans.collect() });
     let mut queues = Vec::new();
     for router in &plan.routers {
-        let mut told = [0; 3];
-        for (told, &field) in told.iter_mut().zip(&fields) {
+        let mut args = [0; 3];
+        for (arg, &field) in args.iter_mut().zip(&fields) {
             let span = span(router, field);
             let unread = |reason| ControlError::Access { addr: span.addr, reason };
-            *told = Spot::value(snapshot.bytes(span.addr, span.len).map_err(unread)?) as u32;
+            *arg = Spot::value(snapshot.bytes(span.addr, span.len).map_err(unread)?) as u32;
         }
-        let [run_id, xy, address] = told;
+        let [run_id, xy, address] = args;
         if xy != 0 {
             let tile = NocXy { x: xy as u8, y: (xy >> 16) as u8 };
             queues.push(StatusQueue {

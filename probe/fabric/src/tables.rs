@@ -1,4 +1,4 @@
-//! Routing tables of a chip: where it sends what is for a device of its mesh (L0), and what is for another mesh (L1).
+//! Routing tables of a chip: directions to the devices of its mesh (L0) and to other meshes (L1).
 
 use super::{FabricError, FabricPlan};
 use crate::words::router_image;
@@ -9,10 +9,10 @@ use machine::fabric::{Entry, RoutingTables};
 
 /// Bits of an entry.
 const ENTRY_BITS: usize = 3;
-/// No device is the exit to a mesh.
+/// The exit node of a mesh without an exit.
 const NO_EXIT: u8 = 0xFF;
 
-/// Those of every chip of a fabric, mesh after mesh.
+/// Returns the tables of every chip of a fabric, mesh after mesh.
 pub fn routing_tables(plan: &FabricPlan) -> Vec<RoutingTables> {
     let next: Vec<_> = (0..plan.meshes.len()).map(|mesh| plan.next_meshes(mesh as u16)).collect();
     let tables = plan.nodes().map(|node| {
@@ -35,7 +35,7 @@ pub fn routing_tables(plan: &FabricPlan) -> Vec<RoutingTables> {
     tables.collect()
 }
 
-/// Names nothing that is not there: a table may lead round in circles, but not to nowhere.
+/// Checks that tables name only existing chips and meshes. A table can form a loop.
 ///
 /// # Errors
 /// The first entry that names an absent chip.
@@ -43,22 +43,22 @@ pub fn check_tables(tables: &RoutingTables, plan: &FabricPlan) -> Result<(), Fab
     let node = tables.node;
     let devices = plan.mesh_of(node).map_or(0, |mesh| mesh.chips.len());
     let meshes = plan.meshes.len();
-    let there = |entry: &&(u32, Entry)| entry.1 != Entry::Absent;
+    let is_set = |entry: &&(u32, Entry)| entry.1 != Entry::Absent;
     let list = |entries: &[Entry]| (0..).zip(entries.iter().copied()).collect::<Vec<_>>();
     let (intra, inter) = (list(&tables.intra_mesh), list(&tables.inter_mesh));
-    let beyond = intra.iter().skip(devices).find(there);
+    let beyond = intra.iter().skip(devices).find(is_set);
     if let Some(&(device, _)) = beyond {
         return Err(FabricError::NoDevice { node, table: L0, device, devices });
     }
-    if let Some(&(mesh, _)) = inter.iter().skip(meshes).find(there) {
+    if let Some(&(mesh, _)) = inter.iter().skip(meshes).find(is_set) {
         return Err(FabricError::NoMesh { node, table: L1, mesh, meshes });
     }
     for (table, entries) in [(L0, intra), (L1, inter)] {
-        let nowhere = entries.into_iter().find_map(|(number, entry)| match entry {
+        let unconnected = entries.into_iter().find_map(|(number, entry)| match entry {
             Entry::To(route) if plan.router(node, route, 0).is_none() => Some((number, route)),
             _ => None,
         });
-        if let Some((entry, direction)) = nowhere {
+        if let Some((entry, direction)) = unconnected {
             return Err(FabricError::NoNeighbor { node, table, entry, direction });
         }
     }
@@ -75,10 +75,11 @@ pub fn check_tables(tables: &RoutingTables, plan: &FabricPlan) -> Result<(), Fab
     Ok(())
 }
 
-/// `routing_l1_info_t` as it stands in L1, by the member names of the router's image.
+/// Returns the bytes of `routing_l1_info_t`, by the member names of the router's image.
 ///
 /// # Errors
-/// `Settings` for a table that names what is not there or that does not fit; `NoImage` or `NoMember`.
+/// `Settings` for a table that [`check_tables`] refuses or that does not fit; `NoImage` or
+/// `NoMember`.
 pub fn pack_tables(
     tables: &RoutingTables,
     images: &ImageMap,
@@ -106,7 +107,7 @@ const L1: &str = "L1";
 const EXITS: &str = "exit node";
 const TYPE: &str = "routing_l1_info_t";
 
-/// The bytes of the tables in the making.
+/// Packs the tables into bytes.
 struct Packer<'a> {
     images: &'a ImageMap,
     kernel: &'static str,
@@ -121,7 +122,7 @@ impl<'a> Packer<'a> {
         Ok(Self { images, kernel, bytes: vec![0; size as usize] })
     }
 
-    /// Where a member stands.
+    /// Returns the byte range of a member.
     fn range(&self, member: &str) -> Result<std::ops::Range<usize>, ControlError> {
         let path = format!("{TYPE}.{member}");
         let field = image(self.images, self.kernel)?.symbols.field(&path);
@@ -142,7 +143,7 @@ impl<'a> Packer<'a> {
         Ok(())
     }
 
-    /// Entry i in bits 3i and up.
+    /// Packs entries: entry i begins at bit 3i.
     fn put_entries(&mut self, member: &str, entries: &[Entry]) -> Result<(), ControlError> {
         let range = self.range(member)?;
         let room = 8 * range.len() / ENTRY_BITS;

@@ -1,4 +1,4 @@
-//! Plans and tables on meshes of every shape; nothing is booted.
+//! Tests of plans and tables on meshes of every shape; nothing is booted.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod channels;
@@ -33,7 +33,7 @@ fn refused(name: &str, request: &FabricRequest) -> String {
     plan.map(|plan| plan.meshes).unwrap_err().to_string()
 }
 
-/// Every fabric that the tests look at.
+/// Every fabric of the tests.
 fn all() -> Vec<(String, FabricPlan)> {
     use FabricTopology::{Line, Mesh, Ring, Torus};
     let mut all = Vec::new();
@@ -171,11 +171,7 @@ fn what_is_missing_is_named() {
     for (name, request, why) in [
         ("n300", with(Mesh, &[0, 7]), "there is no chip 7: the mesh has chips 0 to 1"),
         ("n300", with(Mesh, &[0, 0]), "chip 0 is named twice"),
-        (
-            "n150",
-            with(Mesh, &[]),
-            "a fabric needs two chips with a link between them or more, and there are none",
-        ),
+        ("n150", with(Mesh, &[]), "a fabric needs at least two linked chips, and there are none"),
         (
             "n300",
             with(Ring, &[]),
@@ -184,23 +180,23 @@ fn what_is_missing_is_named() {
         (
             "n300",
             planes(Line, 2),
-            "2 routing planes were asked for, and chips 0 and 1 have 1 link for them, not counting 1 reserved for dispatch",
+            "2 routing planes were requested, but chips 0 and 1 have 1 link for them, not counting 1 reserved for dispatch",
         ),
         (
             "galaxy",
             planes(Mesh, 5),
-            "5 routing planes were asked for, and chips 0 and 4 have 4 links for them",
+            "5 routing planes were requested, but chips 0 and 4 have 4 links for them",
         ),
         ("galaxy", planes(Mesh, 0), "planes: a fabric needs one or more"),
         (
             "galaxy",
             with(Line, &[]),
-            "a line of 32 chips is up to 31 hops long, more than the 16 that the route of a packet has room for",
+            "a line of 32 chips is up to 31 hops long, more than the 16 that a packet's route can hold",
         ),
         (
             "dual_galaxy",
             with(Ring, &[]),
-            "a ring of 64 chips is up to 32 hops long, more than the 16 that the route of a packet has room for",
+            "a ring of 64 chips is up to 32 hops long, more than the 16 that a packet's route can hold",
         ),
         (
             "t3000",
@@ -210,12 +206,12 @@ fn what_is_missing_is_named() {
         (
             "t3000",
             with(Mesh, &[0, 1, 2, 4]),
-            "the 4 chips form no mesh: no rows and columns of them are joined by links",
+            "the 4 chips form no mesh: they have no arrangement in linked rows and columns",
         ),
         (
             "galaxy",
             with(Torus, &[]),
-            "the 32 chips form no torus: no rows and columns of them of which any are closed",
+            "the 32 chips form no torus: they have no arrangement with closed rows or columns",
         ),
     ] {
         assert_eq!(refused(name, &request), why);
@@ -223,7 +219,7 @@ fn what_is_missing_is_named() {
     let parts = |division| FabricRequest { division, ..FabricRequest::new(Mesh) };
     assert_eq!(
         refused("t3000", &parts(Division::Parts(3))),
-        "the chips cannot be cut into 3 meshes: they stand in 2 rows of 4"
+        "the chips cannot be cut into 3 meshes: they form 2 rows of 4"
     );
     let far = Division::Chips(vec![chips(&[4, 6]), chips(&[5, 7])]);
     assert_eq!(refused("t3000", &parts(far)), "no link leads from mesh 1 to another one");
@@ -252,22 +248,22 @@ fn a_table_that_names_an_absent_chip_is_refused() {
     let east = Entry::To(Direction::East);
     assert_eq!(
         wrong(&|tables| tables.intra_mesh.push(east)).unwrap_err(),
-        "the L0 table of M0D0 names device 8, and its mesh has devices 0 to 7"
+        "the L0 table of M0D0 names device 8, but its mesh has devices 0 to 7"
     );
     assert_eq!(
         wrong(&|tables| tables.inter_mesh.push(east)).unwrap_err(),
-        "the L1 table of M0D0 names mesh 1, and there are meshes 0 to 0"
+        "the L1 table of M0D0 names mesh 1, but there are meshes 0 to 0"
     );
     assert_eq!(
         wrong(&|tables| tables.intra_mesh[5] = Entry::To(Direction::North)).unwrap_err(),
-        "entry 5 of the L0 table of M0D0 leads NORTH, where it has no neighbor"
+        "entry 5 of the L0 table of M0D0 leads NORTH, where the node has no neighbor"
     );
     assert_eq!(
         wrong(&|tables| tables.exit_nodes[0] = Some(9)).unwrap_err(),
-        "the exit node table of M0D0 names device 9, and its mesh has devices 0 to 7"
+        "the exit node table of M0D0 names device 9, but its mesh has devices 0 to 7"
     );
     let round = wrong(&|tables| tables.intra_mesh[4] = east);
-    assert_eq!(round, Ok(()), "a detour, or a loop, can be wished");
+    assert_eq!(round, Ok(()), "a detour or a loop is allowed");
 }
 
 #[test]
@@ -276,7 +272,8 @@ fn routers_that_take_over_go_the_same_way() {
     let router = plan.router_at(EthId { chip: ChipId(0), channel: 9 }).unwrap();
     let planes: Vec<u32> = plan.fallbacks(router).iter().map(|other| other.plane).collect();
     assert_eq!((router.plane, planes), (1, vec![2, 3, 0]));
-    // Between some chips of a T3000 there are two links, and one between others: one plane, and spare routers.
+    // Between some chips of a T3000 there are two links, and one between others: one plane, and
+    // spare routers.
     let plan = whole("t3000", FabricTopology::Mesh);
     let spare = plan.routers.iter().filter(|router| router.plane >= plan.planes).count();
     let alone = plan.routers.iter().filter(|router| plan.fallbacks(router).is_empty()).count();

@@ -1,4 +1,4 @@
-//! Traffic: workers that send each other packets, each of which the receiver knows beforehand.
+//! Traffic: workers that send each other packets, all of which the receivers know in advance.
 
 use super::client::Connection;
 use launch::ControlError;
@@ -6,28 +6,28 @@ use layouts::ChipLayout;
 use machine::fabric::FabricNode;
 use machine::place::Place;
 
-/// Where what arrives is put in a worker's L1, in steps of so many bytes.
+/// Start of arriving payloads in a worker's L1, and their alignment in bytes.
 const DATA: u32 = 0x6_0000;
 const DATA_STEP: u32 = 64;
-/// From chunk to chunk of a scatter write, besides the chunk.
+/// Bytes between two chunks of a scatter write.
 const SCATTER_GAP: u32 = 32;
 
 /// A worker of a [`Traffic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorkerId(pub usize);
 
-/// What a packet does at its destination.
+/// The action of a packet at its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendType {
-    /// Writes. Looked at when a later packet of the same sender counts.
+    /// Writes. Checked when a later packet of the same sender increments the counter.
     Write,
-    /// Writes one word, likewise.
+    /// Writes one word. Checked as [`SendType::Write`] is.
     Inline,
-    /// Counts.
+    /// Increments the counter.
     Atomic,
-    /// Writes, then counts.
+    /// Writes, then increments the counter.
     Fused,
-    /// Writes so many stretches. Looked at when a later packet counts.
+    /// Writes this many chunks. Checked as [`SendType::Write`] is.
     Scatter(u32),
 }
 
@@ -42,52 +42,52 @@ impl SendType {
         }
     }
 
-    /// Does the receiver's counter tell of it?
+    /// Returns true if the packet increments the receiver's counter.
     pub fn counts(self) -> bool {
         matches!(self, Self::Atomic | Self::Fused)
     }
 }
 
-/// How a packet finds its way.
+/// The routing of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// 1D: written to the chips from the first to the last of so many hops away.
+    /// 1D: written to all chips from the first to the last number of hops away.
     Hops(u8, u8),
-    /// 2D: by the header's map.
+    /// 2D: by the map in the header.
     Map,
-    /// By the tables of every chip on the way.
+    /// By the tables of every chip on the route.
     Tables,
-    /// 2D: to all chips so many hops to the east, west, north and south.
+    /// 2D: to all chips within these hops to the east, west, north and south.
     Rectangle([u8; 4]),
 }
 
-/// A packet.
+/// The specification of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipment {
-    /// Which of the sender's connections.
+    /// Number of the sender's connection.
     pub connection: usize,
-    /// What it does.
+    /// The action at the destination.
     pub send: SendType,
-    /// Bytes of its payload, a multiple of 16; nothing where there is none.
+    /// Payload in bytes, a multiple of 16; 0 without one.
     pub bytes: u32,
-    /// Hops that it may take.
+    /// Time to live in hops.
     pub ttl: u8,
-    /// Its way.
+    /// The routing.
     pub route: Route,
-    /// In the control channel?
+    /// Whether it uses the control channel.
     pub control: bool,
-    /// Is it to arrive? What is sent to expire is not waited for.
+    /// Whether it should arrive. The receiver does not wait for a packet that is meant to expire.
     pub arrives: bool,
 }
 
-/// Who ends a mux when all its clients have closed.
+/// The client that ends a mux when all its clients have closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Termination {
-    /// The termination master, a client of the mux too.
+    /// The termination master, itself a client of the mux.
     pub master: WorkerId,
-    /// Its connection to the mux.
+    /// The master's connection to the mux.
     pub master_connection: usize,
-    /// Clients of the mux.
+    /// Number of clients of the mux.
     pub clients: u32,
     /// Address of the mux's termination signal.
     pub signal: u32,
@@ -102,7 +102,7 @@ pub(super) struct Packet {
     pub(super) number: u32,
 }
 
-/// A stretch of memory that a packet brings.
+/// A memory range that a packet writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) address: u32,
@@ -125,22 +125,22 @@ pub(super) struct Worker {
     next: u32,
 }
 
-/// Workers and what they send each other.
+/// Workers, and the packets that they send each other.
 #[derive(Clone, Debug)]
 pub struct Traffic {
     layout: &'static ChipLayout,
-    /// Mesh and torus: the longer header.
+    /// Whether the topology is a mesh or torus, which have the longer header.
     pub two_dimensions: bool,
     pub(super) workers: Vec<Worker>,
 }
 
 impl Traffic {
-    /// Nobody sends anything yet. Mesh and torus have two dimensions.
+    /// Makes traffic without workers. Mesh and torus have two dimensions.
     pub fn new(layout: &'static ChipLayout, two_dimensions: bool) -> Self {
         Self { layout, two_dimensions, workers: Vec::new() }
     }
 
-    /// A worker on a compute tile that runs our firmware.
+    /// Adds a worker on a compute tile that runs the built-in firmware.
     pub fn add_worker(&mut self, place: Place, node: FabricNode) -> WorkerId {
         self.workers.push(Worker {
             place,
@@ -160,7 +160,7 @@ impl Traffic {
         self.workers.get_mut(id.0).ok_or_else(missing)
     }
 
-    /// Where a worker is.
+    /// Returns the tile of a worker.
     ///
     /// # Errors
     /// When there is no such worker.
@@ -169,7 +169,8 @@ impl Traffic {
         self.workers.get(id.0).map(|worker| worker.place).ok_or_else(missing)
     }
 
-    /// Lets a worker rest between two packets, and leave its connections open like one that dies.
+    /// Sets a worker's interval between packets, and whether it leaves its connections open as a
+    /// crashed worker does.
     ///
     /// # Errors
     /// When there is no such worker.
@@ -184,7 +185,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Another connection of a worker; gives its number.
+    /// Adds a connection to a worker, and returns its number.
     ///
     /// # Errors
     /// When there is no such worker.
@@ -199,7 +200,8 @@ impl Traffic {
         Ok(connections.len() - 1)
     }
 
-    /// A packet more: to one worker, or to one on each chip of a multicast, all at the same place of their chip.
+    /// Adds a packet: to one worker, or to one on each chip of a multicast, all at the same
+    /// coordinate of their chips.
     ///
     /// # Errors
     /// When there is no such worker or connection, or no room.
@@ -215,7 +217,7 @@ impl Traffic {
             address = address.max(self.worker(*id)?.next);
         }
         let Some(first) = to.first().and_then(|id| self.workers.get(id.0)) else {
-            return refuse("a packet goes nowhere".to_owned());
+            return refuse("a packet has no destination".to_owned());
         };
         let (place, node) = (first.place, first.node);
         let sender = self.worker(from)?;
@@ -233,7 +235,7 @@ impl Traffic {
         let end = end.unwrap_or(address).max(address).next_multiple_of(DATA_STEP);
         if u64::from(end) > self.layout.tensix.l1_bytes {
             return refuse(format!(
-                "{place} has no room for all that it is sent: fewer packets would fit"
+                "{place} has no room for the payloads sent to it: send fewer packets"
             ));
         }
         for id in to {

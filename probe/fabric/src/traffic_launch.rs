@@ -1,4 +1,4 @@
-//! The launch of a worker of some traffic.
+//! The launch of a traffic worker.
 
 use super::mux::offset;
 use super::traffic::{Traffic, Worker, WorkerId};
@@ -13,7 +13,7 @@ use layouts::NocXy;
 
 const ARGUMENTS: &str = "fabric_traffic_args_t";
 pub(super) const WORDS_TYPE: &str = "fabric_traffic_words_t";
-/// Behind the kernel and its data: words, routing tables, a packet that is put together, sources, lists.
+/// Addresses behind the kernel and its data: words, routing tables, packet staging, sources, lists.
 pub(super) const WORDS: u32 = 0x1_A000;
 const ROUTING: u32 = 0x1_A400;
 const STAGING: u32 = 0x1_B000;
@@ -21,7 +21,7 @@ const LISTS: u32 = 0x2_0000;
 const LISTS_END: u32 = 0x6_0000;
 
 impl Traffic {
-    /// [`Traffic::place_kernel`], then the go message.
+    /// Launches a worker: [`Traffic::place_kernel`], then the go message.
     ///
     /// # Errors
     /// The same.
@@ -37,8 +37,8 @@ impl Traffic {
         Ok(operation)
     }
 
-    /// The launch of one worker up to, but without, the go message: nobody may send to it before. `routing` is its chip's
-    /// `routing_l1_info_t`, in two dimensions.
+    /// Prepares the launch of a worker up to, but without, the go message: no worker may send to it
+    /// before. `routing` is its chip's `routing_l1_info_t`, in two dimensions.
     ///
     /// # Errors
     /// When there is no room, or an image is missing or lacks a member.
@@ -62,9 +62,7 @@ impl Traffic {
             && SOURCES + sources.len() as u32 <= LISTS
             && worker.connections.len() <= connections as usize;
         if !fits {
-            return Err(ControlError::Settings(format!(
-                "there is no room for the lists of {place}"
-            )));
+            return Err(ControlError::Settings(format!("{place} has no room for its lists")));
         }
         let mut operation = Operation::new(format!("traffic on {place}"));
         operation.write(place.at(WORDS.into()), vec![0; size(&kernel, WORDS_TYPE)? as usize]);
@@ -104,7 +102,7 @@ impl Traffic {
         Ok(operation)
     }
 
-    /// Tells a worker that waits for what does not come to end.
+    /// Stops a worker that waits for packets that do not arrive.
     ///
     /// # Errors
     /// When there is no such worker, or the image is missing or lacks the word.

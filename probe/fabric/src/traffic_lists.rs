@@ -1,4 +1,4 @@
-//! Lists of a worker as the traffic kernel wants them.
+//! A worker's lists in the layout of the traffic kernel.
 
 use super::traffic::{Packet, Route, SendType, Worker, WorkerId};
 use decode::images::{Image, ImageMap};
@@ -6,7 +6,7 @@ use launch::records::records;
 use launch::{ControlError, constant_of};
 use layouts::NocXy;
 
-/// The kernel, and types of it.
+/// Name of the kernel's image.
 pub(crate) const KERNEL: &str = "fabric_traffic";
 
 pub(super) const SOURCES: u32 = 0x1_D000;
@@ -18,10 +18,10 @@ pub(super) struct Lists {
     pub(super) arrivals: Vec<u8>,
 }
 
-/// Packets, sources and arrivals of a worker.
+/// Returns the packets, sources and arrivals of a worker.
 ///
 /// # Errors
-/// When the last packet of a sender does not count, or the image lacks a member.
+/// When the last packet of a sender does not increment the counter, or the image lacks a member.
 pub(super) fn lists(
     images: &ImageMap,
     kernel: &Image,
@@ -50,7 +50,7 @@ pub(super) fn lists(
     for (source, arrivals) in (0..).zip(&worker.arrivals) {
         if arrivals.last().is_some_and(|last| !last.counts) {
             return Err(ControlError::Settings(format!(
-                "the last packet from worker {source} to {} does not count",
+                "the last packet from worker {source} to {} does not increment the counter",
                 worker.place
             )));
         }
@@ -65,8 +65,8 @@ pub(super) fn lists(
     )?;
     let arrivals = worker.arrivals.iter().flatten();
     let arrivals = arrivals.map(|a| [a.address, a.bytes, a.counts.into(), a.number, a.first_word]);
-    let of = ["address", "bytes", "counts", "number", "first_word"];
-    let arrivals = records(kernel, "fabric_traffic_arrival_t", of, arrivals)?;
+    let members = ["address", "bytes", "counts", "number", "first_word"];
+    let arrivals = records(kernel, "fabric_traffic_arrival_t", members, arrivals)?;
     Ok(Lists { packets, sources, arrivals })
 }
 
@@ -90,7 +90,7 @@ const PACKET: [&str; 17] = [
     "hops[3]",
 ];
 
-/// The same, of one packet.
+/// Returns the values of [`PACKET`] for a packet.
 fn members(packet: &Packet, send_type: u32, flags: [u32; 3], counter: u32) -> [u32; 17] {
     let shipment = &packet.shipment;
     let [tables, control, multicast] = flags;

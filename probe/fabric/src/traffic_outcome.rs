@@ -1,4 +1,4 @@
-//! What the traffic kernel says of itself.
+//! The state of the traffic kernel.
 
 use super::mux::offset;
 use super::traffic::{Traffic, WorkerId};
@@ -13,53 +13,53 @@ use machine::target::Target;
 const FINISHED: u32 = 4;
 const REFUSED: u32 = 6;
 
-/// What a worker says of its run.
+/// A worker's counts and times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrafficOutcome {
     /// `fabric_traffic_phase_t`.
     pub phase: u32,
     /// Packets handed to a router or mux.
     pub sent: u32,
-    /// Packets that had no route.
+    /// Packets without a route.
     pub refused: u32,
-    /// Stretches of memory looked at.
+    /// Memory ranges checked.
     pub arrived: u32,
-    /// Words that were not what they should be.
+    /// Words with wrong contents.
     pub wrong_words: u32,
-    /// Packets counted too often, and stretches that did not come.
+    /// Surplus increments of the counter.
     pub doubled: u32,
-    /// The same.
+    /// Memory ranges that did not arrive.
     pub missing: u32,
-    /// Negative acknowledges.
+    /// Negative acknowledges received.
     pub nacks: u32,
-    /// Wall clock of the chip: begun, all handed over, ended.
+    /// Start, on the chip's wall clock.
     pub started_cycles: u64,
-    /// The same.
+    /// All packets handed over, on the chip's wall clock.
     pub sent_cycles: u64,
-    /// The same.
+    /// End, on the chip's wall clock.
     pub finished_cycles: u64,
-    /// Wall clock of the chip: the first close was asked for, the last one answered; 0 before.
+    /// First close request, on the chip's wall clock; 0 before.
     pub closing_cycles: u64,
-    /// The same.
+    /// Last close answered, on the chip's wall clock; 0 before.
     pub closed_cycles: u64,
     /// The longest wait for a slot of a router or mux.
     pub longest_slot_wait_cycles: u64,
 }
 
 impl TrafficOutcome {
-    /// Finished, stopped or refused.
+    /// Returns true if the worker has finished, stopped or refused.
     pub fn is_over(&self) -> bool {
         (FINISHED..=REFUSED).contains(&self.phase)
     }
 
-    /// Everything was sent and has arrived.
+    /// Returns true if all packets were sent and have arrived.
     pub fn is_finished(&self) -> bool {
         self.phase == FINISHED
     }
 }
 
 impl Traffic {
-    /// What a worker says now.
+    /// Reads a worker's state.
     ///
     /// # Errors
     /// When it cannot be read.

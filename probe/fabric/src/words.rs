@@ -1,4 +1,4 @@
-//! Where the words of a router are, as its image says.
+//! Addresses of a router's words, from its image.
 
 use decode::fabric::Enumeration;
 use decode::images::{Image, ImageMap};
@@ -6,7 +6,7 @@ use launch::{ControlError, image};
 use machine::fabric::FabricTopology;
 use std::sync::Arc;
 
-/// Name of the image of a topology's router.
+/// Returns the name of the image of a topology's routers.
 pub fn router_image(topology: FabricTopology) -> &'static str {
     match topology {
         FabricTopology::Line => "fabric_router_line",
@@ -16,7 +16,7 @@ pub fn router_image(topology: FabricTopology) -> &'static str {
     }
 }
 
-/// The image of a router, and what is asked of it.
+/// The image of a router.
 #[derive(Clone, Debug)]
 pub(super) struct RouterImage {
     pub(super) name: &'static str,
@@ -33,49 +33,49 @@ impl RouterImage {
         ControlError::NoMember(self.name.to_owned(), what.to_owned())
     }
 
-    /// A constant or an enumerator of this very image.
+    /// Returns a constant or an enumerator of the image.
     pub(super) fn constant(&self, name: &str) -> Result<u32, ControlError> {
         let value = self.image.symbols.constant(name).and_then(|value| value.as_u64());
         value.map(|value| value as u32).ok_or_else(|| self.missing(name))
     }
 
-    /// Bytes of a type.
-    pub(super) fn size(&self, of: &str) -> Result<u64, ControlError> {
-        let size = self.image.symbols.type_named(of).and_then(|ty| ty.size());
-        size.ok_or_else(|| self.missing(of))
+    /// Returns the size of a type in bytes.
+    pub(super) fn size(&self, name: &str) -> Result<u64, ControlError> {
+        let size = self.image.symbols.type_named(name).and_then(|ty| ty.size());
+        size.ok_or_else(|| self.missing(name))
     }
 
-    /// Offset and bytes of a member of a type.
+    /// Returns offset and size of a member of a type.
     pub(super) fn field(&self, path: &str) -> Result<(u64, u64), ControlError> {
         let field = self.image.symbols.field(path).map_err(|_| self.missing(path))?;
         Ok((field.offset, field.size))
     }
 
-    /// Elements of an array that is a member of a type.
+    /// Returns the number of elements of an array that is a member of a type.
     pub(super) fn elements(&self, path: &str) -> Result<u64, ControlError> {
         let (_, whole) = self.field(path)?;
-        let (_, one) = self.field(&format!("{path}[0]"))?;
-        Ok(whole / one.max(1))
+        let (_, element) = self.field(&format!("{path}[0]"))?;
+        Ok(whole / element.max(1))
     }
 
-    /// Address of a global, or of a part of one.
+    /// Returns the address of a global, or of a part of one.
     pub(super) fn global(&self, path: &str) -> Result<u64, ControlError> {
         let place = self.image.symbols.locate(path).map_err(|_| self.missing(path))?;
         Ok(place.address())
     }
 
-    /// Address of a member of the router's state.
+    /// Returns the address of a member of the router's state.
     pub(super) fn state(&self, member: &str) -> Result<u64, ControlError> {
         self.global(&format!("fabric_router_state.{member}"))
     }
 
-    /// The enumeration of this name.
+    /// Returns an enumeration by name.
     pub(super) fn enumeration(&self, name: &str) -> Result<Arc<Enumeration>, ControlError> {
         Enumeration::named(&self.image.symbols, name).ok_or_else(|| self.missing(name))
     }
 }
 
-/// The words that bring-up and termination look at, the same on every tile.
+/// The addresses that bring-up and termination use, the same on every tile.
 #[derive(Clone, Debug)]
 pub(super) struct RouterWords {
     pub(super) image: RouterImage,
@@ -83,7 +83,7 @@ pub(super) struct RouterWords {
     pub(super) termination: u64,
     pub(super) postcode: u64,
     pub(super) refusal: u64,
-    /// `EDMStatus`, in the order in which a router goes through it.
+    /// `EDMStatus`, in the order of a router's life.
     statuses: Arc<Enumeration>,
     /// `fabric_postcode_t`.
     pub(super) postcodes: Arc<Enumeration>,
@@ -106,12 +106,12 @@ impl RouterWords {
         })
     }
 
-    /// Name of an `EDMStatus`.
+    /// Returns the name of an `EDMStatus`.
     pub(super) fn status_name(&self, status: u32) -> String {
         self.statuses.of_value(status.into()).to_string()
     }
 
-    /// How far a router is by its status: its place in `EDMStatus`; none of an unknown one.
+    /// Returns the position of a status in `EDMStatus`; none for an unknown one.
     pub(super) fn rank(&self, status: u32) -> Option<usize> {
         self.statuses.position(status.into())
     }

@@ -73,7 +73,7 @@ fn a_router_that_stands_still_is_found_before_anything_waits_for_it() {
     assert!(waits.all.is_empty(), "{:?}", waits.all);
     assert_eq!((waits.roots(), waits.tree().len()), (vec![router], 1));
     let note = &waits.notes[&router];
-    assert!(note.starts_with("it stands still: its loop has not turned for "), "{note}");
+    assert!(note.starts_with("its loop has not turned for "), "{note}");
     // Two snapshots close together show nothing.
     assert!(fourth.waits.lasting(&fourth.waits).still.is_empty());
 }
@@ -111,7 +111,7 @@ fn bring_up_waits_for_the_missing_router() {
     let (found, _) = inspected(&mut session);
     let root = Party::Router(missing.eth);
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
-    assert_eq!(found.waits.notes[&root], "no router is seen there");
+    assert_eq!(found.waits.notes[&root], "no router was found there");
     let wait_of = |who| (wait(&found, who).on, wait(&found, who).reason);
     let router = |router: Router| Party::Router(router.eth);
     assert_eq!(wait_of(router(late)), (root, WaitReason::Handshake));
@@ -181,7 +181,7 @@ fn an_end_waits_for_the_peer() {
     let leaves = wait(&found, Party::Router(far.eth));
     assert_eq!((leaves.on, leaves.reason), (left, WaitReason::Leave));
     assert_eq!(found.waits.roots(), [left]);
-    assert_eq!(found.waits.notes[&left], "nobody told it to end");
+    assert_eq!(found.waits.notes[&left], "it has no termination signal");
 }
 
 /// The link is down. A router that ends gracefully waits for its packets; a router that ends at

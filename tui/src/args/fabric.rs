@@ -1,4 +1,4 @@
-//! The questions that `meshscope fabric` puts to a fabric that runs.
+//! The subcommands of `meshscope fabric`.
 
 use crate::fabric::Addressee;
 use crate::locate;
@@ -6,24 +6,27 @@ use clap::{Args, Subcommand};
 use layouts::ChipId;
 use std::path::PathBuf;
 
-/// A question to a fabric.
+/// A subcommand of `fabric`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FabricQuestion {
-    /// Print what the fabric node status queues hold: links that went down, observed rates, dropped packets, routing errors.
+    /// Print what the fabric node status queues hold: links that went down, observed rates, dropped
+    /// packets, routing errors.
     ///
-    /// The queues lie in the DRAM of each chip. No word of theirs is changed: what is printed is still there.
+    /// The queues are in the DRAM of each chip and are not changed: the entries remain in them.
     Status(StatusArguments),
-    /// The same, and free the entries that were printed, for the routers to write new ones.
+    /// The same, and free the printed entries, so that the routers can write new ones.
     ///
-    /// On a machine that is not this program's own it needs --allow write.
+    /// On a target outside this process it needs --allow write.
     Drain(StatusArguments),
-    /// Print who waits for whom and has not moved between two looks: clients, muxes, routers, links; deadlocks first.
+    /// Print waits that last between two snapshots: clients, muxes, routers, links; deadlocks
+    /// first.
     ///
-    /// A router whose loop does not turn is named whether or not anybody waits for it yet.
+    /// A router whose loop does not run is printed whether or not anything waits for it yet.
     Waits(WaitsArguments),
-    /// Print the routing tables as they stand in the L1 of routers: L0 by device, L1 by mesh with exit nodes.
+    /// Print the routing tables in the L1 of routers: L0 by device, L1 by mesh with exit nodes.
     Tables(TablesArguments),
-    /// Print the way of a packet hop by hop, in every routing plane, by the tables in the L1 of the routers it comes to.
+    /// Print the path of a packet hop by hop, in every routing plane, by the tables in the L1 of
+    /// the routers on it.
     Path(PathArguments),
 }
 
@@ -32,32 +35,32 @@ pub(crate) enum FabricQuestion {
 pub(crate) struct StatusArguments {
     /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
     pub(crate) place: Option<String>,
-    /// Append the entries that this file does not hold yet, each as a line of JSON.
+    /// Append each entry that this file does not contain yet, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) keep: Option<PathBuf>,
 }
 
-/// How long nothing has to move.
+/// The time without change.
 #[derive(Args, Debug)]
 pub(crate) struct WaitsArguments {
-    /// Cycles between the two looks.
+    /// Cycles between the two snapshots.
     #[arg(long, value_name = "CYCLES", default_value_t = 100_000)]
     pub(crate) over: u64,
 }
 
-/// Whose tables.
+/// The routers of the tables.
 #[derive(Args, Debug)]
 pub(crate) struct TablesArguments {
     /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
     pub(crate) place: Option<String>,
 }
 
-/// From where to where.
+/// The ends of the path.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathArguments {
     /// The chip that sends.
     #[arg(value_parser = locate::chip)]
     pub(crate) from: ChipId,
-    /// The chip that it is for, or its node in the fabric, such as M1D3.
+    /// The destination chip, or its node in the fabric, such as M1D3.
     pub(crate) to: Addressee,
 }

@@ -1,9 +1,9 @@
-//! The questions that `meshscope symbols` puts to an ELF.
+//! The subcommands of `meshscope symbols`.
 
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// A question to an ELF.
+/// A subcommand of `symbols`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Question {
     /// Print a type's members with offsets, sizes and holes.
@@ -14,18 +14,19 @@ pub(crate) enum Question {
         #[arg(long, value_name = "FILE")]
         elf: PathBuf,
     },
-    /// Print the value of a constant or variable, as far as the file knows it, and where it is.
+    /// Print the value of a constant or variable, if the file contains it, and its address.
     ///
-    /// Constants of the debug information (constexpr, enumerators, template arguments) have their value, variables
-    /// the one that they start with; of what no part of the file loads, only a target knows the value.
+    /// Constants of the debug information (constexpr, enumerators, template arguments) have their
+    /// value, variables their initial one. The value of a variable without initial data is known
+    /// only from a target.
     Value {
-        /// An expression as in C++: counter, ns::limit, Channel<8>::SLOTS, mailboxes->launch[0], *p, &x,
-        /// (launch_msg_t *)0x1234, go_msg_t@0x370.
+        /// An expression as in C++: counter, ns::limit, Channel<8>::SLOTS, mailboxes->launch[0],
+        /// *p, &x, (launch_msg_t *)0x1234, go_msg_t@0x370.
         expression: String,
         /// The file.
         #[arg(long, value_name = "FILE")]
         elf: PathBuf,
-        /// Where the program counter is: local variables of the functions there are found too.
+        /// The program counter: local variables of the functions at this address are found too.
         #[arg(long, value_name = "ADDR")]
         pc: Option<String>,
     },
@@ -50,7 +51,7 @@ pub(crate) enum Question {
         /// What to list.
         #[arg(value_enum)]
         kind: Listing,
-        /// Only names that hold this; * stands for anything.
+        /// Only names that contain this; * stands for anything.
         pattern: Option<String>,
         /// The file.
         #[arg(long, value_name = "FILE")]
@@ -64,37 +65,39 @@ pub(crate) enum Question {
         #[arg(long, value_name = "FILE")]
         elf: PathBuf,
     },
-    /// Print the frames of a core's stack, from registers and memory that were kept, and why it ends there.
+    /// Print the frames of a core's stack from saved registers and memory, and why the stack ends
+    /// there.
     ///
-    /// Registers and private memory of a core, where stacks are, cannot be read over the bus of any target: they
-    /// come from a debugger that has the core halted, or from an emulator. Nothing is guessed: where call frame
-    /// information (.debug_frame, .eh_frame) does not say how to go on, the stack ends, with the reason on standard
-    /// error.
+    /// Registers and private memory of a core, where stacks are, cannot be read over the bus of any
+    /// target: they come from a debugger that has halted the core, or from an emulator. Nothing is
+    /// guessed: where call frame information (.debug_frame, .eh_frame) lacks the caller's frame,
+    /// the stack ends, with the reason on standard error.
     Backtrace {
-        /// A file whose code may be on the stack: FILE, or FILE@BIAS if it runs so many bytes above where it was
-        /// linked. Once for each: kernel, firmware, base firmware.
+        /// A file whose code may be on the stack: FILE, or FILE@BIAS if it runs BIAS bytes above
+        /// its link address. Once for each: kernel, firmware, base firmware.
         #[arg(long, required = true, value_name = "FILE[@BIAS]")]
         elf: Vec<String>,
-        /// A register: pc, sp, ra, s0, x8, ...; needed are pc and sp, and in a function that calls no other ra.
+        /// A register: pc, sp, ra, s0, x8, ...; pc and sp are required, and ra in a function that
+        /// calls no other.
         #[arg(long, value_name = "NAME=VALUE")]
         reg: Vec<String>,
-        /// A file with the bytes that are in memory from an address of the core's own on.
+        /// A file with the memory from an address on, in the core's own address space.
         #[arg(long, value_name = "FILE@ADDR")]
         memory: Vec<String>,
     },
 }
 
-/// What can be listed.
+/// The kinds of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Listing {
-    /// Types that are complete somewhere.
+    /// Types with a complete definition.
     Types,
-    /// Variables and constants that have a place or a value.
+    /// Variables and constants with an address or a value.
     Variables,
     /// Enumerators.
     Enumerators,
-    /// Functions that have code, own or inlined.
+    /// Functions with code, emitted or inlined.
     Functions,
-    /// Source files that code comes from.
+    /// Source files with code.
     Files,
 }

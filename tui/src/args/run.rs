@@ -1,4 +1,5 @@
-//! The options of `run`, spelled as users of nccl-tests and tt-metal expect; the `:` line takes the same ones.
+//! The options of `run`, spelled as users of nccl-tests and tt-metal expect; the `:` line takes
+//! them too.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
@@ -8,25 +9,25 @@ use launch::topology::TopologyKind;
 use machine::fabric::FabricTopology;
 use machine::fabric::MuxCore;
 
-/// A collective, and how it is carried out.
+/// A collective and its options.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunArguments {
     /// The collective.
     #[arg(value_parser = ops(), value_name = "OP")]
     pub(crate) op: Op,
-    /// Chips that take part, such as 0-7 or 0-3,5; all of the mesh without it.
+    /// Chips that take part, such as 0-7 or 0-3,5; by default all of the mesh.
     #[arg(long, value_name = "LIST")]
     pub(crate) chips: Option<String>,
-    /// How the chips are joined; what fits the collective and the mesh without it.
+    /// How the chips are connected; by default what fits the collective and the mesh.
     #[arg(long, value_parser = topologies(), value_name = "TOPOLOGY")]
     pub(crate) topology: Option<TopologyKind>,
     /// Smallest size, in bytes: 4096, 4K, 1M or 1G (K is 1024).
     #[arg(short = 'b', long = "minbytes", default_value = "4K", value_name = "SIZE")]
     pub(crate) min_bytes: String,
-    /// Largest size; the smallest one alone without it.
+    /// Largest size; by default the smallest.
     #[arg(short = 'e', long = "maxbytes", value_name = "SIZE")]
     pub(crate) max_bytes: Option<String>,
-    /// Factor from one size to the next; 2 without -f and -i.
+    /// Factor from one size to the next; by default 2, unless -i is given.
     #[arg(short = 'f', long = "stepfactor", value_name = "FACTOR", conflicts_with = "step_bytes")]
     pub(crate) step_factor: Option<String>,
     /// Bytes from one size to the next.
@@ -53,19 +54,21 @@ pub(crate) struct RunArguments {
     /// Check the data on every chip against what the host computes, and count wrong elements.
     #[arg(short = 'c', long)]
     pub(crate) check: bool,
-    /// Links side by side between two neighbours.
+    /// Parallel links between two neighbours.
     #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     pub(crate) links: String,
-    /// What an element is.
+    /// The type of an element.
     #[arg(short = 'd', long = "type", value_parser = types(), default_value = "int32", value_name = "TYPE")]
     pub(crate) data_type: DataType,
-    /// Where pages of a tensor lie: one after another over the DRAM banks, or in shards in L1 of compute tiles.
+    /// Where pages of a tensor are: interleaved over the DRAM banks, or in shards in L1 of compute
+    /// tiles.
     #[arg(long, value_parser = layouts(), default_value = "interleaved", value_name = "LAYOUT")]
     pub(crate) layout: Layout,
-    /// Both directions of a ring: not used, half of each tensor in each, or whole tensors half-way round in each.
+    /// Use of both directions of a ring: none, half of each tensor in each, or whole tensors
+    /// half-way round in each.
     #[arg(long, value_parser = directions(), default_value = "no", value_name = "HOW")]
     pub(crate) bidirectional: Bidirectional,
-    /// Rank that has the data first or gets it last (broadcast, scatter, reduce, gather).
+    /// The rank that has the data first or receives it last (broadcast, scatter, reduce, gather).
     #[arg(
         short = 'r',
         long,
@@ -74,7 +77,7 @@ pub(crate) struct RunArguments {
         allow_negative_numbers = true
     )]
     pub(crate) root: String,
-    /// When EDM channels end: after a count of messages, or when their workers say so.
+    /// When EDM channels end: after a count of messages, or on a message of their workers.
     #[arg(
         long = "termination",
         action = ArgAction::Set,
@@ -95,39 +98,44 @@ pub(crate) struct RunArguments {
     /// Bytes of one page of a tensor, a multiple of 32.
     #[arg(long, value_name = "SIZE")]
     pub(crate) page_bytes: Option<String>,
-    /// Disturb an emulated mesh, such as link:0.8:down@10us: the time counts from the start of the transfer.
+    /// Disturb an emulated mesh, such as link:0.8:down@10us: the time counts from the start of the
+    /// transfer.
     ///
     /// May be given more than once.
     #[arg(long, value_name = "FAULT")]
     pub(crate) fault: Vec<String>,
-    /// Each message that a worker has read rests so long in its buffer, such as 200us, so that a person can follow.
+    /// The delay after a worker has read a message before it frees the buffer, such as 200us, so
+    /// that the run can be followed.
     #[arg(long, alias = "dwell", value_name = "TIME")]
     pub(crate) delay: Option<String>,
-    /// Over what packets get from rank to rank: links with an EDM at each end, or the fabric, which is brought up if none runs.
+    /// How packets travel between ranks: over links with an EDM at each end, or over the fabric,
+    /// which is brought up if none runs.
     #[arg(long, value_parser = transports(), default_value = "edm", value_name = "TRANSPORT")]
     pub(crate) transport: Transport,
-    /// What the routers of the fabric are built for; what fits the ranks without it.
+    /// What the routers of the fabric are built for; by default what fits the ranks.
     #[arg(long, value_parser = fabrics(), value_name = "TOPOLOGY")]
     pub(crate) fabric: Option<FabricTopology>,
-    /// Routing planes of the fabric that is brought up; one more than --links without it, where there are so many.
+    /// Routing planes of the fabric that is brought up; by default one more than --links, if the
+    /// mesh has as many.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) planes: Option<String>,
-    /// What the muxes run on that stand where several workers of a chip share a router: BRISC of a compute tile, as without it, or
-    /// an Ethernet tile without a link.
+    /// What runs the muxes that several workers of a chip share: BRISC of a compute tile, the
+    /// default, or an Ethernet tile without a link.
     #[arg(long, value_parser = cores(), value_name = "CORE")]
     pub(crate) mux: Option<MuxCore>,
-    /// How a mux waits for a slot of its router; unbounded without it.
+    /// How a mux waits for a slot of its router; by default unbounded.
     #[arg(long, value_parser = policies(), value_name = "POLICY")]
     pub(crate) mux_policy: Option<Policy>,
     /// Workers of each link and direction; each has its own part of the data.
     #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     pub(crate) workers: String,
-    /// Give up on a kernel after so much of the target's own time without progress, such as 20ms; 100us or more, 5ms without it.
+    /// End a kernel after this much of the target's time without progress, such as 20ms; at least
+    /// 100us, by default 5ms.
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
 }
 
-/// A word for each value: the one that is shown, and others that are understood.
+/// The names of each value: the one that help shows, and aliases.
 type ValueNames<T> = Vec<(&'static str, &'static [&'static str], T)>;
 
 fn one_of<T: Clone + Send + Sync + 'static>(
@@ -138,7 +146,7 @@ fn one_of<T: Clone + Send + Sync + 'static>(
     PossibleValuesParser::new(shown).try_map(move |word| {
         let is = |name: &str, others: &[&str]| name == word || others.contains(&&*word);
         let value = words.iter().find(|(name, others, _)| is(name, others));
-        value.map(|(.., value)| value.clone()).ok_or("is no such word")
+        value.map(|(.., value)| value.clone()).ok_or("is not a known word")
     })
 }
 
@@ -157,7 +165,7 @@ fn types() -> impl TypedValueParser<Value = DataType> {
         DataType::Bfloat16 => &["bf16"],
     };
     let all = [DataType::Int32, DataType::Float32, DataType::Bfloat16];
-    one_of(all.map(|of| (of.name(), others(of), of)).into())
+    one_of(all.map(|kind| (kind.name(), others(kind), kind)).into())
 }
 
 fn layouts() -> impl TypedValueParser<Value = Layout> {

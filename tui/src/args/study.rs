@@ -1,15 +1,15 @@
-//! What studies with more than a few words are told.
+//! Options of the studies that have several.
 
 use clap::{Args, ValueEnum};
 
 /// Which race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Race {
-    /// The second op of one chip begins while the other chip is still at the first.
+    /// The second op of one chip begins while the other chip still runs the first.
     Start,
-    /// The first op of one chip returns while its credits are still under way.
+    /// The first op of one chip returns while its credits are still in flight.
     Completion,
-    /// One after the other.
+    /// Both races, one after the other.
     Both,
 }
 
@@ -22,10 +22,10 @@ pub(crate) struct RaceArguments {
     /// Which race.
     #[arg(long, default_value = "both", value_name = "RACE")]
     pub(crate) kind: Race,
-    /// The first seed: channels, messages, how long the receiver works on each, how late its chip is.
+    /// The first seed: channels, messages, the receiver's time for each, the delay of its chip.
     #[arg(long, default_value = "0", value_name = "N")]
     pub(crate) seed: u64,
-    /// How many seeds.
+    /// Number of seeds.
     #[arg(long, default_value = "5", value_name = "N")]
     pub(crate) seeds: String,
 }
@@ -33,10 +33,11 @@ pub(crate) struct RaceArguments {
 /// `study ttl`.
 #[derive(Args, Debug)]
 pub(crate) struct TtlArguments {
-    /// The mesh; from four rows and columns on the loop is that of the TT-Fabric specification's example.
+    /// The mesh; from four rows and columns on, the loop is that of the TT-Fabric specification's
+    /// example.
     #[arg(long, default_value = "galaxy", value_name = "MESH")]
     pub(crate) mesh: String,
-    /// A packet is sent for each time to live up to this.
+    /// One packet is sent for each time to live from 1 to this.
     #[arg(long, default_value = "12", value_name = "N")]
     pub(crate) most: String,
 }
@@ -44,7 +45,7 @@ pub(crate) struct TtlArguments {
 /// `study timeout`.
 #[derive(Args, Debug)]
 pub(crate) struct TimeoutArguments {
-    /// The mesh, and words of its scene; it takes three chips in a row.
+    /// The mesh, and words of its scene; three chips in a row are used.
     #[arg(long, default_value = "t3000", value_name = "MESH")]
     pub(crate) mesh: String,
     /// What the routers are built for: line, ring, mesh or torus.

@@ -81,22 +81,22 @@ pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
     table.text()
 }
 
-/// How far its end has come, with who acts.
+/// The step of its teardown, and which side acts.
 pub(crate) fn step(client: &ClientState) -> String {
     client.ending.map_or("-".to_owned(), |step| format!("{step} {}", client.ending_words()))
 }
 
-/// How far a connection is.
+/// The stage of a connection.
 pub(crate) fn stage(glyphs: Glyphs, client: &ClientState) -> String {
     short(glyphs, &client.facts.stage, Enumerator::short)
 }
 
-/// How a mux forwards.
+/// The forwarding policy of a mux.
 pub(crate) fn policy(glyphs: Glyphs, mux: &MuxState) -> String {
     short(glyphs, &mux.facts.policy, Enumerator::to_string)
 }
 
-/// The channel that a client sends into, or its tile.
+/// The channel that a client sends into, or that channel's tile.
 pub(crate) fn target(client: &ClientState) -> String {
     let tile = client.facts.to_tile.known().map(ToString::to_string);
     client.to.map(port).or(tile).unwrap_or_else(|| "?".to_owned())

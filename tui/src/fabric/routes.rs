@@ -1,4 +1,4 @@
-//! Routing tables and the ways of packets by them.
+//! Routing tables, and the paths of packets by them.
 
 use crate::locate::{self, NamedPlace};
 use crate::output::Columns;
@@ -8,10 +8,10 @@ use machine::fabric::{Entry, FabricNode};
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// So many devices stand in a line at most.
+/// Maximum number of devices in a line.
 const MOST_IN_A_LINE: usize = 8;
 
-/// Whom a packet is for, as a person names it.
+/// The destination of a packet, as a user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Addressee {
     /// The node of this chip.
@@ -40,7 +40,7 @@ impl FromStr for Addressee {
 }
 
 impl Addressee {
-    /// The node that is meant.
+    /// The node of this destination.
     ///
     /// # Errors
     /// When no router of a fabric runs on that chip.
@@ -55,12 +55,12 @@ impl Addressee {
     }
 }
 
-/// Tables that follow each other and are alike on a chip.
+/// Groups adjacent tables that are alike on a chip.
 pub(crate) fn groups(tables: &[TablesState]) -> Vec<&[TablesState]> {
     tables.chunk_by(|a, b| a.at.chip == b.at.chip && a.tables == b.tables).collect()
 }
 
-/// Whose tables these are, and which routers of the chip have them.
+/// The chip of the tables, and its routers that hold them.
 pub(crate) fn tables_title(group: &[TablesState]) -> String {
     let Some(TablesState { at, place, shape, tables }) = group.first() else {
         return String::new();
@@ -94,7 +94,7 @@ pub(crate) fn tables_text(
     let mut l0 = Columns::new(&first);
     lines.for_each(|line| l0.row(line.to_vec()));
     let mut text = format!(
-        "L0: each device, its chip, and where to: E W N S, o here, - nowhere\n{}",
+        "L0: each device, its chip, and the direction to it: E W N S, o here, - nowhere\n{}",
         l0.text()
     );
     if tables.inter_mesh.iter().any(|next| matches!(next, Entry::To(_))) {
@@ -125,7 +125,7 @@ fn entry(entry: Entry) -> &'static str {
     }
 }
 
-/// The ways of all planes beside each other, link after link, and where each ends.
+/// The path in each plane, link after link, and where it ends.
 pub(crate) fn routes_text(routes: &[FabricRoute]) -> String {
     let heads: Vec<_> = (0..routes.len()).map(|plane| format!("PLANE {plane}")).collect();
     let heads = std::iter::once("HOP").chain(heads.iter().map(String::as_str));
@@ -161,8 +161,8 @@ fn end(end: RouteEnd) -> String {
             format!("dropped: the plane of {at} has no router towards {direction}")
         }
         RouteEnd::Loop(at) => {
-            format!("goes round: it comes back to {at} until its time to live is over")
+            format!("loops: it returns to {at} until its time to live is 0")
         }
-        RouteEnd::Unread(at) => format!("unknown: nothing was read at {at}"),
+        RouteEnd::Unread(at) => format!("unknown: {at} was not read"),
     }
 }

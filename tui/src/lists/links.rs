@@ -1,4 +1,4 @@
-//! Links: what a row of their list shows, and which of them pass the filter.
+//! Links: the cells of a row, and the filter.
 
 use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
@@ -9,7 +9,7 @@ use layouts::EthId;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-/// Counts that were read further apart than this are marked, in cycles of the target.
+/// Counts of both ends that were read further apart than this are marked, in cycles of the target.
 pub(crate) const APART_CYCLES: u64 = 10_000;
 
 /// The links that pass the filter.
@@ -23,7 +23,7 @@ pub(crate) fn links(model: &Model) -> Vec<&LinkState> {
     mesh.links.iter().filter(holds).collect()
 }
 
-/// What a row shows, which is what `/` looks through.
+/// The text of a row, which `/` searches.
 fn text(model: &Model, mesh: &MeshState, link: &LinkState) -> String {
     let cells = link_cells(model, mesh, link).map(|cell| cell.content.into_owned());
     cells.join(" ")
@@ -33,7 +33,7 @@ fn text(model: &Model, mesh: &MeshState, link: &LinkState) -> String {
 pub(crate) fn link_cells(model: &Model, mesh: &MeshState, link: &LinkState) -> [Span<'static>; 10] {
     let (a, b) = (link.link.a, link.link.b);
     let state = format!("{} {}", link_letter(link.condition), words::link(link.condition));
-    let under_way = |bytes: Option<u64>| match bytes {
+    let in_flight = |bytes: Option<u64>| match bytes {
         None => Span::styled("?", model.theme.dim()),
         Some(0) => Span::styled("0B", model.theme.dim()),
         Some(bytes) => Span::styled(words::bytes(bytes), model.theme.traffic()),
@@ -42,8 +42,8 @@ pub(crate) fn link_cells(model: &Model, mesh: &MeshState, link: &LinkState) -> [
         Span::styled(state, model.theme.link(link.condition)),
         Span::raw(a.to_string()),
         waypoint(model, mesh, a),
-        under_way(link.a_to_b),
-        under_way(link.b_to_a),
+        in_flight(link.a_to_b),
+        in_flight(link.b_to_a),
         waypoint(model, mesh, b),
         Span::raw(b.to_string()),
         Span::raw(pair(model, mesh, link, |e| map_count(&e.packets_sent))),
@@ -66,25 +66,25 @@ fn pair(
     model: &Model,
     mesh: &MeshState,
     link: &LinkState,
-    of: impl Fn(&EthState) -> Reading<u64>,
+    field: impl Fn(&EthState) -> Reading<u64>,
 ) -> String {
-    let of = &of;
+    let field = &field;
     let text = |end| {
-        let reading = mesh.eth(end).and_then(|t| t.eth.as_ref()).map_or(Reading::Absent, of);
+        let reading = mesh.eth(end).and_then(|t| t.eth.as_ref()).map_or(Reading::Absent, field);
         short(model.glyphs, &reading, u64::to_string)
     };
-    let between = if is_loose(model, mesh, link, of) { "~" } else { "/" };
+    let between = if is_loose(model, mesh, link, field) { "~" } else { "/" };
     format!("{}{between}{}", text(link.link.a), text(link.link.b))
 }
 
-/// The counts move, and were read too far apart to be compared.
+/// Whether the counts move and were read too far apart to be compared.
 fn is_loose(
     model: &Model,
     mesh: &MeshState,
     link: &LinkState,
-    of: impl Fn(&EthState) -> Reading<u64>,
+    field: impl Fn(&EthState) -> Reading<u64>,
 ) -> bool {
-    let count = |mesh: &MeshState, end| mesh.eth(end).and_then(|t| t.eth.as_ref()).map(&of);
+    let count = |mesh: &MeshState, end| mesh.eth(end).and_then(|t| t.eth.as_ref()).map(&field);
     let moves =
         |end| model.mesh_before().is_some_and(|before| count(before, end) != count(mesh, end));
     link.apart_cycles.is_some_and(|apart| apart > APART_CYCLES)
@@ -96,7 +96,7 @@ pub(crate) fn core_at(mesh: &MeshState, end: EthId) -> Option<&CoreState> {
     mesh.eth(end)?.cores.first()
 }
 
-/// The waypoint of the core at this end, marked if it moved since the sample before.
+/// The waypoint of the core at this end, marked if it moved since the previous snapshot.
 pub(crate) fn waypoint(model: &Model, mesh: &MeshState, end: EthId) -> Span<'static> {
     let Some(core) = core_at(mesh, end) else {
         return Span::styled(model.glyphs.missing(Missing::Absent), model.theme.dim());

@@ -1,4 +1,4 @@
-//! Routers, muxes and clients of the fabric: what a row of their list shows, and which of them pass the filter.
+//! Routers, muxes and clients of the fabric: the cells of a row, and the filter.
 
 use crate::fabric::{self, FabricPart};
 use crate::model::Model;
@@ -16,7 +16,7 @@ pub(crate) fn parts(model: &Model) -> Vec<FabricPart<'_>> {
     FabricPart::all(&mesh.fabric).filter(holds).collect()
 }
 
-/// What a row shows, which is what `/` looks through.
+/// The text of a row, which `/` searches.
 fn text(model: &Model, part: &FabricPart<'_>) -> String {
     part_cells(model, part).join(" ")
 }
@@ -65,7 +65,7 @@ fn total<'a>(all: impl Iterator<Item = &'a Reading<u64>>) -> String {
     sum.map_or("?".to_owned(), |sum| sum.to_string())
 }
 
-/// What its receivers wait for, and what its link does.
+/// What a router's receivers wait for, and the state of its link.
 fn link_or_wait(model: &Model, router: &RouterState) -> String {
     let waits =
         router.receivers.iter().filter(|channel| channel.facts.waits_for.value() != Some(0));
@@ -80,7 +80,7 @@ fn link_or_wait(model: &Model, router: &RouterState) -> String {
     [vec![format!("{verdict}, {link}")], waits].concat().join("; ")
 }
 
-/// The worst that the credits of both ends say of the link as this router fills it.
+/// The worst credit verdict of the link in this router's direction.
 pub(crate) fn worst_credits(model: &Model, from: EthId) -> Option<&LedgerState> {
     let ledgers = &model.mesh()?.fabric.ledgers;
     ledgers.iter().filter(|ledger| ledger.from == from).max_by_key(|ledger| ledger.verdict)

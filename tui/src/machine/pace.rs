@@ -1,18 +1,18 @@
-//! The pace that a person asked for beside the one that is reached: a look takes time of the mesh, too.
+//! The requested pace next to the measured one: snapshots take time of an emulated mesh, too.
 
 use crate::words;
 use std::time::{Duration, Instant};
 use workloads::scene::Pace;
 
-/// So long after it was asked for it is told what is reached.
+/// The measured pace is reported this long after the request.
 const JUDGED_AFTER: Duration = Duration::from_secs(2);
 
-/// A pace that was asked for.
+/// A requested pace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestedPace {
     pace: Pace,
     since: Instant,
-    /// The target's own time then.
+    /// The target's time then.
     cycles: u64,
     judged: bool,
 }
@@ -30,19 +30,21 @@ impl RequestedPace {
         format!("pace {}, now measured ...", named(self.pace))
     }
 
-    /// It was not told yet what is reached, and now it can be.
+    /// Whether the measured pace is due to be reported.
     pub(super) fn is_due(&self) -> bool {
         !self.judged && self.since.elapsed() >= JUDGED_AFTER
     }
 
-    /// What is reached.
+    /// Reports the measured pace.
     pub(super) fn judge(&mut self, now_cycles: u64) -> String {
         self.judged = true;
         let (elapsed, passed) = (self.since.elapsed(), now_cycles.saturating_sub(self.cycles));
-        let asked = named(self.pace);
+        let requested = named(self.pace);
         match missed(self.pace, elapsed, passed) {
-            Some(said) => format!("pace {asked}: {said}"),
-            None => format!("pace {asked}: {} a second pass", words::count(rate(elapsed, passed))),
+            Some(message) => format!("pace {requested}: {message}"),
+            None => {
+                format!("pace {requested}: {} a second pass", words::count(rate(elapsed, passed)))
+            }
         }
     }
 }
@@ -58,17 +60,17 @@ fn rate(elapsed: Duration, cycles: u64) -> u64 {
     (cycles as f64 / elapsed.as_secs_f64().max(1e-3)) as u64
 }
 
-/// Why so many cycles in this time are another pace, if they are; a tenth more or less is none.
+/// The reason why the measured pace is not the requested one, if they differ by more than a tenth.
 pub(super) fn missed(pace: Pace, elapsed: Duration, cycles: u64) -> Option<String> {
-    let Pace::CyclesPerSecond(asked) = pace else { return None };
+    let Pace::CyclesPerSecond(requested) = pace else { return None };
     let rate = rate(elapsed, cycles);
     let reached = words::count(rate);
-    if rate > asked.saturating_add(asked / 10) {
+    if rate > requested.saturating_add(requested / 10) {
         return Some(format!(
-            "{reached} cycles a second passed, as looking takes time of the mesh"
+            "{reached} cycles a second passed, as snapshots take time of the mesh"
         ));
     }
-    (rate < asked - asked / 10)
+    (rate < requested - requested / 10)
         .then(|| format!("{reached} cycles a second passed, as this machine emulates no faster"))
 }
 
@@ -77,15 +79,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_pace_than_asked_for_is_explained() {
+    fn another_pace_than_requested_is_explained() {
         let second = Duration::from_secs(1);
-        let said = |pace, cycles| missed(Pace::CyclesPerSecond(pace), second, cycles);
-        assert_eq!(said(5_000, 5_300), None);
+        let message = |pace, cycles| missed(Pace::CyclesPerSecond(pace), second, cycles);
+        assert_eq!(message(5_000, 5_300), None);
         assert!(
-            said(5_000, 1_900_000).is_some_and(|said| said.contains("1M") && said.contains("look"))
+            message(5_000, 1_900_000)
+                .is_some_and(|message| message.contains("1M") && message.contains("snapshots"))
         );
-        assert!(said(10_000_000, 8_700_000).is_some_and(|said| said.contains("no faster")));
-        assert!(said(1, 0).is_some());
+        assert!(
+            message(10_000_000, 8_700_000).is_some_and(|message| message.contains("no faster"))
+        );
+        assert!(message(1, 0).is_some());
         assert_eq!(missed(Pace::Max, second, 7), None);
     }
 }

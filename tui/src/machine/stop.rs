@@ -1,11 +1,11 @@
-//! What `:stop` ends where no run is under way: the ring ping, and the workers that write patterns.
+//! What `:stop` ends if no run is running: the ring ping, and the workers that write patterns.
 
 use decode::images::ImageMap;
 use launch::{ControlError, Operation, RingPing, Together, running_workers, stop_workers};
 use machine::target::Target;
 use machine::words::counted;
 
-/// The end of a ring ping is waited for so many times longer than a step of it.
+/// Number of waits for the end of a ring ping, each as long as its step's time limit.
 const WAITS: u32 = 10;
 
 /// Kernels that are being stopped.
@@ -15,17 +15,17 @@ pub(super) struct Stop {
     ring: Option<Ring>,
 }
 
-/// A ring ping that was told to end. It ends with its lap, and one that rests at each hop takes longer for it than the
-/// patience of one operation.
+/// A ring ping that was requested to end. It ends with its lap; with a delay at each hop, that
+/// takes longer than the time limit of one operation.
 struct Ring {
     ping: RingPing,
     operation: Operation,
-    /// So many more times its end is waited for.
+    /// Number of waits left.
     waits: u32,
 }
 
 impl Stop {
-    /// What runs on the mesh and can be stopped; nothing is written yet.
+    /// Finds what runs on the mesh and can be stopped; writes nothing yet.
     pub(super) fn find(
         target: &mut dyn Target,
         images: &ImageMap,
@@ -50,7 +50,7 @@ impl Stop {
         Ok(Some(Self { count: places.len(), workers, ring }))
     }
 
-    /// What is being done.
+    /// The notice while it is being stopped.
     pub(super) fn begins(&self) -> String {
         self.sentence("tearing the ring ping down", "stopping ", "")
     }
@@ -65,7 +65,7 @@ impl Stop {
         }
     }
 
-    /// Goes on; what was done once all is.
+    /// Continues; returns a notice once all is stopped.
     pub(super) fn poll(
         &mut self,
         target: &mut dyn Target,

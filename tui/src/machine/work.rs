@@ -1,4 +1,4 @@
-//! What a person ordered of the machine: one run or teardown at a time, carried on between two looks.
+//! Host actions of the user: one run or teardown at a time, advanced between two snapshots.
 
 use super::pace::{RequestedPace, missed};
 use super::stop::Stop;
@@ -14,16 +14,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use workloads::scene::Pace;
 
-/// So many cycles pass between two polls.
+/// Cycles between two polls.
 const STEP_CYCLES: u64 = 20_000;
-/// While data moves on an emulated mesh, so many cycles pass in a second, so that a person can follow.
+/// Pace of an emulated mesh while data moves, slow enough for the user to follow.
 const FOLLOW: Pace = Pace::CyclesPerSecond(50_000);
-/// Work that nobody wants to follow may take so much of the host's time between two looks.
+/// Limit of the host's time between two snapshots for work that is not followed.
 const SLICE: Duration = Duration::from_millis(70);
-/// A teardown at the end of the program may take so long.
+/// Time limit of a teardown at the end of the program.
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is under way.
+/// What is running.
 #[derive(Default)]
 enum MachineTask {
     #[default]
@@ -32,26 +32,26 @@ enum MachineTask {
     Stop(Box<Stop>),
 }
 
-/// Orders and what becomes of them.
+/// Host actions and their results.
 #[derive(Default)]
 pub(super) struct Work {
     task: MachineTask,
     board: Arc<Board>,
-    /// The pace that a person asked for.
+    /// The requested pace.
     pace: Option<RequestedPace>,
-    /// Since when the stage that is followed goes on: host time and target's time.
+    /// When the followed stage began: host time and target's time.
     since: Option<(Instant, u64)>,
-    /// That stage.
+    /// The followed stage.
     followed: Option<Stage>,
 }
 
 impl Work {
-    /// What is told of it.
+    /// The results.
     pub(super) fn board(&self) -> Arc<Board> {
         Arc::clone(&self.board)
     }
 
-    /// Something is under way.
+    /// Whether anything is running.
     pub(super) fn is_busy(&self) -> bool {
         !matches!(self.task, MachineTask::None)
     }
@@ -60,7 +60,7 @@ impl Work {
         Arc::make_mut(&mut self.board)
     }
 
-    /// Begins what was ordered, or says why not.
+    /// Starts a host action, or reports why not.
     pub(super) fn order(&mut self, order: Order, session: &mut Session) {
         let done = match order {
             Order::Run(sweep) => self.begin(*sweep, session),
@@ -75,7 +75,7 @@ impl Work {
 
     fn begin(&mut self, sweep: Sweep, session: &mut Session) -> Result<(), Failure> {
         if self.is_busy() {
-            return Err(Failure::Refused("something is under way already; :stop ends it".into()));
+            return Err(Failure::Refused("something runs already; :stop ends it".into()));
         }
         let (target, images) = session.parts();
         let mut job = Job::new(sweep, target, images)?;
@@ -136,25 +136,28 @@ impl Work {
 
     fn keep(&mut self, pace: Pace, session: &mut Session) -> Result<(), Failure> {
         if !session.set_pace(pace) {
-            let why = "time passes by itself there; only an emulated mesh has a pace";
+            let why = "this target's time cannot be paced; only an emulated mesh's can";
             return Err(Failure::Usage(format!("{}: {why}", session.target().name())));
         }
         let failed = |error| Failure::of_access("pace", &error);
-        let asked = RequestedPace::new(pace, session.target().now().map_err(failed)?);
-        self.board_mut().say(asked.begins());
-        (self.pace, self.since) = (Some(asked), None);
+        let pace_request = RequestedPace::new(pace, session.target().now().map_err(failed)?);
+        self.board_mut().say(pace_request.begins());
+        (self.pace, self.since) = (Some(pace_request), None);
         Ok(())
     }
 
-    /// Says what came of the pace that was asked for, once that can be told.
+    /// Reports the measured pace once it is known.
     pub(super) fn judge_pace(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
-        let Some(asked) = self.pace.as_mut().filter(|asked| asked.is_due()) else { return Ok(()) };
-        let said = asked.judge(target.now()?);
-        self.board_mut().say(said);
+        let Some(pace_request) = self.pace.as_mut().filter(|pace_request| pace_request.is_due())
+        else {
+            return Ok(());
+        };
+        let notice = pace_request.judge(target.now()?);
+        self.board_mut().say(notice);
         Ok(())
     }
 
-    /// Carries on with what is under way, and lets the time pass that this takes; false if nothing is.
+    /// Advances what is running, and the target's time with it; returns false if nothing is.
     pub(super) fn carry_on(&mut self, session: &mut Session) -> Result<bool, AccessError> {
         if !self.is_busy() {
             return Ok(false);
@@ -180,23 +183,25 @@ impl Work {
         }
     }
 
-    /// Time passes for a person who follows: while data moves, and wherever kernels work if a pace was asked for.
+    /// Whether the user can follow: while data moves, and while kernels work if a pace was
+    /// requested.
     fn follows(&self, stage: Stage) -> bool {
         stage.is_transfer() || (self.pace.is_some() && stage.counts_bytes())
     }
 
-    /// The stage that was followed is over: says if the pace was not kept while data moved.
+    /// Ends the followed stage; reports if the pace was not reached while data moved.
     fn leave_stage(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
         let Some((then, cycles)) = self.since.take() else { return Ok(()) };
-        let asked = self.pace.as_ref().filter(|_| self.followed.is_some_and(Stage::is_transfer));
-        let Some(pace) = asked.map(RequestedPace::pace) else { return Ok(()) };
-        if let Some(said) = missed(pace, then.elapsed(), target.now()?.saturating_sub(cycles)) {
-            self.board_mut().say(format!("while data moved {said}"));
+        let pace_request =
+            self.pace.as_ref().filter(|_| self.followed.is_some_and(Stage::is_transfer));
+        let Some(pace) = pace_request.map(RequestedPace::pace) else { return Ok(()) };
+        if let Some(notice) = missed(pace, then.elapsed(), target.now()?.saturating_sub(cycles)) {
+            self.board_mut().say(format!("while data moved {notice}"));
         }
         Ok(())
     }
 
-    /// What may pass now, at most a step, while a person follows.
+    /// The cycles that may pass now, at most a step, while the user follows.
     fn due(&mut self, target: &mut dyn Target) -> Result<u64, AccessError> {
         if !target.abilities().stepped_time {
             return Ok(STEP_CYCLES);
@@ -209,19 +214,19 @@ impl Work {
         Ok(due.saturating_sub(now).min(STEP_CYCLES))
     }
 
-    /// One poll; what a run is at.
+    /// Polls once; returns the stage of a run.
     fn poll(&mut self, session: &mut Session) -> Option<Stage> {
         let (target, images) = session.parts();
         match &mut self.task {
             MachineTask::None => None,
             MachineTask::Stop(stop) => {
-                let said = match stop.poll(target, images) {
+                let notice = match stop.poll(target, images) {
                     Ok(None) => return None,
                     Ok(Some(done)) => done,
                     Err(error) => Failure::of_control(target.name(), &error).to_string(),
                 };
                 self.task = MachineTask::None;
-                self.board_mut().say(said);
+                self.board_mut().say(notice);
                 None
             }
             MachineTask::Run(job) => {
@@ -261,8 +266,8 @@ impl Work {
         }
     }
 
-    /// Nobody looks any more: what is under way is torn down, for a while.
-    pub(super) fn wind_up(&mut self, session: &mut Session) {
+    /// Tears down what is running, within a time limit, at the end of the program.
+    pub(super) fn tear_down(&mut self, session: &mut Session) {
         if let MachineTask::Run(job) = &mut self.task {
             job.cancel();
         }

@@ -1,15 +1,15 @@
-//! Amounts as people write them: sizes with K, M and G, chip lists, counts, times.
+//! Amounts as users write them: sizes with K, M and G, chip lists, counts, times.
 
 use layouts::ChipId;
 use std::collections::BTreeSet;
 
-/// More sizes than this in one sweep are a mistake of the step.
+/// More sizes than this in one sweep are an error of the step.
 const MOST_SIZES: usize = 1_000;
-/// A larger chip number than this is a mistake: no mesh has so many chips.
+/// A larger chip number than this is an error: no mesh has so many chips.
 const MOST_CHIP: u16 = 4_095;
 
 /// A count of bytes, with K, M or G for powers of 1024, as nccl-tests reads them.
-pub(crate) fn bytes(what: &str, text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(option: &str, text: &str) -> Result<u64, String> {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = text.strip_suffix(unit).unwrap_or_default();
     let factor = match unit {
@@ -19,25 +19,25 @@ pub(crate) fn bytes(what: &str, text: &str) -> Result<u64, String> {
         "G" | "g" => Some(1 << 30),
         _ => None,
     };
-    let wrong = || format!("{what}: '{}' is no size such as 4096, 4K, 1M or 1G", shown(text));
+    let wrong = || format!("{option}: '{}' is not a size such as 4096, 4K, 1M or 1G", shown(text));
     let factor = factor.ok_or_else(wrong)?;
     if digits.is_empty() {
         return Err(wrong());
     }
-    let large = || format!("{what}: {} is more bytes than 64 bits can count", shown(text));
+    let large = || format!("{option}: {} is more bytes than 64 bits can count", shown(text));
     digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor)).ok_or_else(large)
 }
 
 /// A whole number within a range.
-pub(crate) fn count(what: &str, text: &str, least: u32, most: u32) -> Result<u32, String> {
+pub(crate) fn count(option: &str, text: &str, least: u32, most: u32) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| {
-        format!("{what}: '{}' is no whole number from {least} to {most}", shown(text))
+        format!("{option}: '{}' is not a whole number from {least} to {most}", shown(text))
     })
 }
 
 /// A time of the target, in cycles of a nanosecond.
-pub(crate) fn time(what: &str, text: &str) -> Result<u64, String> {
+pub(crate) fn time(option: &str, text: &str) -> Result<u64, String> {
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let factor = match unit {
         "ns" => Some(1),
@@ -48,15 +48,16 @@ pub(crate) fn time(what: &str, text: &str) -> Result<u64, String> {
     };
     let digits = text.strip_suffix(unit).and_then(|digits| digits.parse::<u64>().ok());
     let cycles = factor.zip(digits).and_then(|(factor, count)| count.checked_mul(factor));
-    cycles.ok_or_else(|| format!("{what}: '{}' is no time such as 20ms or 500us", shown(text)))
+    cycles.ok_or_else(|| format!("{option}: '{}' is not a time such as 20ms or 500us", shown(text)))
 }
 
 /// Chips such as `0-7` or `0-3,5`, in this order, none twice.
 pub(crate) fn chips(text: &str) -> Result<Vec<ChipId>, String> {
-    let wrong =
-        |part: &str| format!("--chips: '{}' is no chip number or range such as 0-7", shown(part));
-    let number = |part: &str, of: &str| {
-        part.parse::<u16>().ok().filter(|chip| *chip <= MOST_CHIP).ok_or_else(|| wrong(of))
+    let wrong = |part: &str| {
+        format!("--chips: '{}' is not a chip number or range such as 0-7", shown(part))
+    };
+    let number = |part: &str, range: &str| {
+        part.parse::<u16>().ok().filter(|chip| *chip <= MOST_CHIP).ok_or_else(|| wrong(range))
     };
     let mut seen = BTreeSet::new();
     let mut chips = Vec::new();
@@ -76,19 +77,19 @@ pub(crate) fn chips(text: &str) -> Result<Vec<ChipId>, String> {
     Ok(chips)
 }
 
-/// From one size to the next.
+/// The step from one size to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Times so much.
+    /// Multiplied by this.
     Factor(u64),
-    /// So many bytes more.
+    /// This many bytes more.
     Bytes(u64),
 }
 
 /// All sizes of a sweep, the smallest first.
 pub(crate) fn sizes(least: u64, most: u64, step: Step) -> Result<Vec<u64>, String> {
     if least == 0 {
-        return Err("-b: no bytes are nothing to move".into());
+        return Err("-b: a size of 0 bytes moves no data".into());
     }
     if most < least {
         return Err(format!("-e: {most} is less than -b {least}"));
@@ -107,7 +108,7 @@ pub(crate) fn sizes(least: u64, most: u64, step: Step) -> Result<Vec<u64>, Strin
     Ok(sizes)
 }
 
-/// Words of a person in a sentence of ours: not too long, and without control characters.
+/// A user's words within a message: shortened, and without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 40;
     let mut shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
@@ -130,8 +131,8 @@ mod tests {
             assert_eq!(bytes("-b", text), Ok(want), "{text}");
         }
         for wrong in ["", "K", "4KB", "-1", "1.5M", "four", "4 K", "\u{1b}[2J", "99999999999G"] {
-            let said = bytes("-b", wrong).unwrap_err();
-            assert!(said.starts_with("-b: ") && !said.contains('\u{1b}'), "{wrong}: {said}");
+            let error = bytes("-b", wrong).unwrap_err();
+            assert!(error.starts_with("-b: ") && !error.contains('\u{1b}'), "{wrong}: {error}");
         }
         assert!(bytes("-e", "18446744073709551615K").unwrap_err().contains("64 bits"));
     }
@@ -166,8 +167,8 @@ mod tests {
             ("5000", "'5000'"),
             ("1-2-3", "'1-2-3'"),
         ] {
-            let said = list(wrong).unwrap_err();
-            assert!(said.starts_with("--chips: ") && said.contains(word), "{wrong}: {said}");
+            let error = list(wrong).unwrap_err();
+            assert!(error.starts_with("--chips: ") && error.contains(word), "{wrong}: {error}");
         }
     }
 
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(time("--timeout", "20ms"), Ok(20_000_000));
         assert_eq!(time("--timeout", "500us"), Ok(500_000));
         for wrong in ["", "20", "ms", "20m", "99999999999999999s"] {
-            assert!(time("--timeout", wrong).unwrap_err().contains("no time"), "{wrong}");
+            assert!(time("--timeout", wrong).unwrap_err().contains("not a time"), "{wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A sweep on a mesh: size after size, each a run that is polled; never blocks, and can be cancelled at each step.
+//! A sweep on a mesh: size after size, each a run that is polled; never blocks; can be cancelled.
 
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
@@ -11,59 +11,59 @@ use launch::outcome::RunError;
 use machine::target::{Allow, Target};
 use std::collections::VecDeque;
 
-/// What launching takes on a machine that is not this program's own.
+/// Permissions that launching needs on a target outside this process.
 const NEEDS: Allow = Allow { write: true, halt: false, launch: true, reset: true };
 
-/// A sweep under way.
+/// A running sweep.
 pub(crate) struct Job {
     sweep: Sweep,
-    /// The sizes that were not begun.
+    /// The sizes that were not started.
     left: VecDeque<Program>,
     total: usize,
     run: Option<Run>,
-    /// The target's own time when the data of the present size began to move.
+    /// The target's time when the data of the current size began to move.
     moving_cycles: Option<u64>,
     cancelled: bool,
-    /// What the size before left on the tiles.
+    /// What the previous size left on the tiles.
     loaded: Loaded,
-    /// What ended the sweep.
+    /// The error that ended the sweep.
     cause: Option<RunError>,
 }
 
-/// Where a sweep stands.
+/// The result of a poll.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
     /// Time has to pass.
     Going(Going),
-    /// A size is done, and there may be more.
+    /// A size is done, and more may follow.
     Row(Measured),
     /// All sizes are done.
     Done,
-    /// A person stopped it, and everything is given back.
+    /// The user stopped the sweep, and every tile is restored.
     Cancelled,
 }
 
-/// How far the present size is.
+/// Progress of the current size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Going {
     /// Its bytes.
     pub size_bytes: u64,
-    /// Which size of how many, from 1.
+    /// Number of the size, from 1.
     pub number: usize,
-    /// How many sizes there are.
+    /// Number of sizes.
     pub sizes: usize,
-    /// What it is at.
+    /// The current stage.
     pub stage: Stage,
     /// Bytes while kernels move, fill or check data, else steps.
     pub done: u64,
-    /// Of so many.
+    /// Bytes or steps in all.
     pub of: u64,
     /// Since the data began to move, in cycles of the target.
     pub moving_cycles: Option<u64>,
 }
 
 impl Going {
-    /// Its size, its stage, and how much of that is done.
+    /// Size, stage, and how much of the stage is done.
     pub(crate) fn words(&self) -> String {
         let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *self;
         let head = format!("{} ({number} of {sizes}): {}", words::bytes(size_bytes), stage.words());
@@ -79,10 +79,10 @@ impl Going {
 }
 
 impl Job {
-    /// Compiles every size, so that what cannot be is told before anything is written.
+    /// Compiles every size, so that errors are reported before anything is written.
     ///
     /// # Errors
-    /// `Refused` for a target that does not allow it, `Usage` for what this mesh cannot do.
+    /// `Refused` for a target without the permissions, `Usage` for what this mesh cannot do.
     pub(crate) fn new(
         sweep: Sweep,
         target: &mut dyn Target,
@@ -92,7 +92,7 @@ impl Job {
         let missing = missing(target.abilities().allow);
         if !missing.is_nothing() {
             return Err(Failure::Refused(format!(
-                "{}: a run launches kernels, and what may be done there lacks {missing}: --allow {NEEDS}",
+                "{}: a run launches kernels, and {missing} is not allowed there: --allow {NEEDS}",
                 target.name()
             )));
         }
@@ -111,30 +111,30 @@ impl Job {
         })
     }
 
-    /// What ended the sweep, where that was a run or the look before it.
+    /// The error that ended the sweep, if a run or the snapshot before it failed.
     pub(crate) fn cause(&self) -> Option<&RunError> {
         self.cause.as_ref()
     }
 
-    /// What was asked for.
+    /// The sweep.
     pub(crate) fn sweep(&self) -> &Sweep {
         &self.sweep
     }
 
-    /// The program of the present size, or of the next.
+    /// The program of the current size, or of the next.
     pub(crate) fn program(&self) -> Option<&Program> {
         self.run.as_ref().map(Run::program).or(self.left.front())
     }
 
-    /// All programs that were not begun.
+    /// All programs that were not started.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.left.iter()
     }
 
-    /// Refuses a size that does not fit into the tiles' memories, and a mesh that somebody uses; nothing is written.
+    /// Refuses a size that exceeds the tiles' memories, and a mesh that is in use; writes nothing.
     ///
     /// # Errors
-    /// `Usage` for what does not fit, `Refused` with who uses what.
+    /// `Usage` for a size that does not fit, `Refused` with the user of each tile.
     pub(crate) fn refuse(
         &mut self,
         target: &mut dyn Target,
@@ -150,10 +150,10 @@ impl Job {
         })
     }
 
-    /// Goes on until time has to pass.
+    /// Advances until time has to pass.
     ///
     /// # Errors
-    /// What ended the sweep.
+    /// The error that ended the sweep.
     pub(crate) fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -167,7 +167,7 @@ impl Job {
                 Some(program) => {
                     self.moving_cycles = None;
                     let run = Run::new(program, self.sweep.settings().clone());
-                    // Nobody else had the mesh since the size before.
+                    // The mesh was not released since the previous size.
                     self.run.insert(run.knowing(std::mem::take(&mut self.loaded)))
                 }
             },
@@ -206,7 +206,7 @@ impl Job {
         }
     }
 
-    /// The next polls tear down what is under way.
+    /// Makes the next polls tear down what is running.
     pub(crate) fn cancel(&mut self) {
         self.cancelled = true;
         if let Some(run) = &mut self.run {
@@ -215,7 +215,7 @@ impl Job {
     }
 }
 
-/// Refuses what no permission makes changeable, such as a recording.
+/// Refuses targets that no permission makes writable, such as a recording.
 ///
 /// # Errors
 /// `Refused`.
@@ -226,7 +226,7 @@ pub(crate) fn may_change(target: &dyn Target) -> Result<(), Failure> {
     }
 }
 
-/// What is needed and not allowed.
+/// Permissions that are needed and not granted.
 fn missing(allow: Allow) -> Allow {
     let Allow { write, halt: _, launch, reset } = allow;
     Allow { write: !write, halt: false, launch: !launch, reset: !reset }

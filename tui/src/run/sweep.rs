@@ -1,4 +1,5 @@
-//! A sweep: one collective in several sizes, as a person asked for it, and what it becomes on a mesh.
+//! A sweep: one collective in several sizes, as stated on the command line, and its programs on a
+//! mesh.
 
 use super::amount::{Step, bytes, chips, count, sizes, time};
 use crate::args::RunArguments;
@@ -9,16 +10,17 @@ use fabric::{FabricPlan, running_fabric};
 use machine::fault::Fault;
 use machine::target::Target;
 
-/// More of anything that is counted in ones is a mistake.
+/// A larger count than this is an error.
 const MANY: u32 = 1_000_000;
-/// A run looks at its kernels every 20 us, and a kernel without work may rest between two looks, in cycles.
+/// A run polls its kernels every 20 us, and a kernel without work may rest between two polls, in
+/// cycles.
 const LEAST_TIMEOUT_CYCLES: u64 = 100_000;
-/// A credit that comes back over the fabric takes longer than one of an EDM: with more buffers nobody waits for it.
+/// A credit over the fabric takes longer to return than one of an EDM; this many buffers hide that.
 const FABRIC_BUFFERS: u32 = 4;
-/// A second of rest at each packet is as slow as anybody can want it, in cycles.
+/// One second per packet, the longest delay, in cycles.
 const MOST_DELAY_CYCLES: u32 = 1_000_000_000;
 
-/// What a person asked for; nothing is known of a mesh yet.
+/// A sweep as requested, before the mesh is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     /// All but the size.
@@ -29,10 +31,10 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Understands the options.
+    /// Parses the options.
     ///
     /// # Errors
-    /// The first that makes no sense, in one sentence.
+    /// The first option that is invalid, in one sentence.
     pub(crate) fn of(run: &RunArguments) -> Result<Self, String> {
         let least = bytes("-b", &run.min_bytes)?;
         let most = run.max_bytes.as_deref().map(|text| bytes("-e", text)).transpose()?;
@@ -66,15 +68,15 @@ impl Sweep {
                 Transport::Fabric(FabricOptions { topology, planes, core, policy, ..options })
             }
         };
-        let small = |what: &str, text: &str| {
-            let size = bytes(what, text)?;
-            u32::try_from(size).map_err(|_| format!("{what}: {size} bytes fit no tile's memory"))
+        let small = |option: &str, text: &str| {
+            let size = bytes(option, text)?;
+            u32::try_from(size).map_err(|_| format!("{option}: {size} bytes fit no tile's memory"))
         };
         if let Some(text) = &run.buffer_bytes {
             request.buffer_bytes = small("--buffer-bytes", text)?;
         }
         if let Some(text) = &run.buffers {
-            // How many can be is known where the kernel is.
+            // The upper limit depends on the kernel, which checks it.
             request.buffers_per_channel = count("--buffers", text, 0, u32::MAX)?;
         }
         request.page_bytes =
@@ -108,7 +110,7 @@ impl Sweep {
     /// One program for each size.
     ///
     /// # Errors
-    /// Why this mesh cannot do it, in one sentence.
+    /// Why this mesh cannot carry it out, in one sentence.
     pub(crate) fn compile(
         &self,
         target: &mut dyn Target,
@@ -119,13 +121,13 @@ impl Sweep {
         for fault in &self.settings.faults {
             mesh.check_fault(fault).map_err(|error| error.to_string())?;
         }
-        let of = |&bytes: &u64| {
+        let compiled = |&bytes: &u64| {
             compile_over(mesh, &Request { bytes, ..self.request.clone() }, running.as_ref())
         };
-        self.sizes.iter().map(of).collect::<Result<_, _>>().map_err(|error| error.to_string())
+        self.sizes.iter().map(compiled).collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 
-    /// The fabric that runs on the mesh, if that is how packets are to travel.
+    /// The fabric that runs on the mesh, if packets are to use it.
     fn running(
         &self,
         target: &mut dyn Target,
@@ -141,7 +143,7 @@ impl Sweep {
         }
     }
 
-    /// The sweep in a line, for people.
+    /// The sweep in one line.
     pub(crate) fn title(&self, program: &Program) -> String {
         let request = &self.request;
         let (least, most) = self.ends();
@@ -164,7 +166,7 @@ impl Sweep {
         format!("{op} {topology} {} {sizes} {data_type}{over}", ranks.join(","))
     }
 
-    /// What is asked for, but its size.
+    /// The request without its size.
     pub(crate) fn request(&self) -> &Request {
         &self.request
     }
@@ -174,13 +176,13 @@ impl Sweep {
         &self.settings
     }
 
-    /// The smallest size and the largest that is allowed.
+    /// The smallest and the largest size.
     pub(crate) fn ends(&self) -> (u64, u64) {
         let first = self.sizes.first().copied().unwrap_or_default();
         (first, self.sizes.last().copied().unwrap_or(first))
     }
 
-    /// The step as nccl-tests tells it.
+    /// The step as nccl-tests prints it.
     pub(crate) fn step(&self) -> String {
         match self.step {
             Step::Factor(factor) => format!("{factor}(factor)"),
@@ -189,7 +191,7 @@ impl Sweep {
     }
 }
 
-/// What means nothing to EDMs.
+/// Refuses options that have no effect with EDMs.
 fn fabric_only(run: &RunArguments) -> Result<(), String> {
     let given = [
         ("--fabric", run.fabric.is_some()),
@@ -198,9 +200,7 @@ fn fabric_only(run: &RunArguments) -> Result<(), String> {
         ("--mux-policy", run.mux_policy.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
-        Some((option, _)) => {
-            Err(format!("{option}: it means something with --transport fabric only"))
-        }
+        Some((option, _)) => Err(format!("{option}: has an effect with --transport fabric only")),
         None => Ok(()),
     }
 }
@@ -208,7 +208,7 @@ fn fabric_only(run: &RunArguments) -> Result<(), String> {
 fn step(run: &RunArguments) -> Result<Step, String> {
     match (&run.step_factor, &run.step_bytes) {
         (_, Some(text)) => match bytes("-i", text)? {
-            0 => Err("-i: a step of 0 bytes leads nowhere".into()),
+            0 => Err("-i: a step of 0 bytes never reaches the largest size".into()),
             bytes => Ok(Step::Bytes(bytes)),
         },
         (Some(text), None) => Ok(Step::Factor(count("-f", text, 2, u32::MAX)?.into())),
@@ -216,19 +216,19 @@ fn step(run: &RunArguments) -> Result<Step, String> {
     }
 }
 
-/// Patience with a kernel, in cycles.
+/// The time limit of a kernel, in cycles.
 fn timeout(text: &str) -> Result<u64, String> {
     let cycles = time("--timeout", text)?;
     if cycles < LEAST_TIMEOUT_CYCLES {
         let least = LEAST_TIMEOUT_CYCLES / 1_000;
         return Err(format!(
-            "--timeout: {text} is shorter than {least}us, the least that can be told from a pause"
+            "--timeout: {text} is shorter than {least}us, the shortest time that differs from a pause"
         ));
     }
     Ok(cycles)
 }
 
-/// A fault in its words.
+/// Parses a fault.
 pub(crate) fn fault(words: &str) -> Result<Fault, String> {
     words.parse::<Fault>().map_err(|error| error.to_string())
 }

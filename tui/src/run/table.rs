@@ -1,10 +1,11 @@
-//! The table as nccl-tests prints it: header, one line a size, footer. Figures in it follow from cycles alone.
+//! The table as nccl-tests prints it: header, a line per size, footer. Its figures are computed
+//! from cycles.
 
 use layouts::ChipId;
 use machine::target::Mesh;
 use std::fmt::Write;
 
-/// What was measured of one size.
+/// The measurements of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The collective.
@@ -23,41 +24,41 @@ pub struct Measured {
     pub time_cycles: u64,
     /// busbw / algbw.
     pub bus_factor: f64,
-    /// Wrong elements on all chips, if they were looked for.
+    /// Wrong elements on all chips, if data was checked.
     pub wrong: Option<u64>,
-    /// How much longer the longest kernel lasted than the transfer, in cycles: it waited for others to start.
+    /// The longest kernel's time less the transfer's, in cycles: kernels wait for others to start.
     pub start_skew_cycles: u64,
     /// The chip launched last, whose duration is quoted.
     pub last: ChipId,
-    /// What each chip's own clock says.
+    /// Each chip's figures by its own clock.
     pub chips: Vec<ChipMeasured>,
     /// Where data is wrong, one sentence each.
     pub places: Vec<String>,
 }
 
-/// What one chip's own clock says, in its cycles. Clocks of different chips do not compare.
+/// One chip's figures, in cycles of its own clock. Clocks of different chips do not compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChipMeasured {
     /// The chip.
     pub chip: ChipId,
     /// From the kernel's start to its end.
     pub kernel_cycles: u64,
-    /// From the moment at which its links were up at both ends to its end.
+    /// From when its links are up at both ends to its end.
     pub transfer_cycles: u64,
 }
 
 impl Measured {
-    /// Microseconds.
+    /// Time in microseconds.
     pub(crate) fn time_us(&self) -> f64 {
         self.time_cycles as f64 / 1e3
     }
 
-    /// Size over time, in GB/s; a byte in a nanosecond is one.
+    /// Size over time, in GB/s; one byte per nanosecond is 1.
     pub(crate) fn algbw(&self) -> f64 {
         if self.time_cycles == 0 { 0.0 } else { self.size_bytes as f64 / self.time_cycles as f64 }
     }
 
-    /// The same as if it were one link's, by the collective's factor.
+    /// `algbw` times the collective's factor: the bandwidth of one link.
     pub(crate) fn busbw(&self) -> f64 {
         self.algbw() * self.bus_factor
     }
@@ -79,10 +80,10 @@ impl Measured {
     }
 }
 
-/// Seven columns with as many digits behind the point as there is room for, at most two.
+/// Formats a figure in seven columns with at most two decimals, as many as fit.
 fn figure(value: f64) -> String {
     let digits = match value {
-        // What would be rounded up to a digit more counts as more.
+        // The bounds account for rounding up to one more digit.
         ..9_999.995 => 2,
         ..99_999.95 => 1,
         _ => 0,
@@ -90,7 +91,7 @@ fn figure(value: f64) -> String {
     format!("{value:>7.digits$}")
 }
 
-/// What the header tells of a sweep.
+/// The values of the header.
 pub(crate) struct Head<'a> {
     pub(crate) target: &'a str,
     pub(crate) op: &'a str,
@@ -196,7 +197,7 @@ pub(crate) fn foot(op: &str, rows: &[Measured]) -> String {
     text
 }
 
-/// All wrong elements, where every row was checked.
+/// All wrong elements, if every row was checked.
 pub(crate) fn out_of_bounds(rows: &[Measured]) -> Option<u64> {
     rows.iter().map(|row| row.wrong).sum()
 }
@@ -318,7 +319,7 @@ mod tests {
         assert!(foot("reduce", &[row(64, 10, Some(3))]).contains("values : 3 FAILED\n"));
         assert!(row(64, 10, None).line().ends_with("    N/A\n"));
         assert_eq!(out_of_bounds(&[row(64, 10, Some(3)), row(64, 10, None)]), None);
-        assert!(row(64, 0, None).line().contains("  0.00    0.00"), "no time is no infinity");
+        assert!(row(64, 0, None).line().contains("  0.00    0.00"), "a time of 0 is not infinite");
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub(crate) struct Written {
     tile: [u8; 2],
     /// The address of the first byte in the tile.
     addr: u64,
-    /// The bytes that stood there, in the order of memory, two hexadecimal digits each; null if they were not read.
+    /// The bytes before the write, in the order of memory, two hexadecimal digits each; null if
+    /// they were not read.
     old: Option<String>,
     /// The bytes that were written, likewise.
     new: String,
@@ -38,18 +39,19 @@ pub(crate) struct Written {
     missing: Missing,
 }
 
-/// What a verb with --dry-run would touch. Accesses that depend on the first answers are not in the list.
+/// What a verb with --dry-run would touch. Accesses that depend on the first answers are not
+/// listed.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DryRun<'a> {
     /// The target, as `--target` names it.
     target: &'a str,
-    /// Bus transactions that finding the mesh took: these were made.
+    /// Bus transactions made to find the mesh.
     discovery_transactions: u64,
     /// Bus transactions of all accesses.
     transactions: u64,
-    /// What would be read or written, in order.
+    /// The accesses, in order.
     accesses: Vec<Planned>,
-    /// What would not be read or written, and why.
+    /// Ranges that would be refused, with the reason.
     gaps: Vec<Missed>,
 }
 
@@ -66,9 +68,9 @@ struct Planned {
     len: u32,
     /// window (a TLB window of a PCIe device) or queue (a routing queue of Ethernet base firmware).
     route: &'static str,
-    /// It writes.
+    /// Whether it writes.
     write: bool,
-    /// Its bus transactions; through a queue these are the least possible.
+    /// Its bus transactions; through a queue a lower bound.
     transactions: u64,
 }
 

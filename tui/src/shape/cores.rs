@@ -13,9 +13,9 @@ pub(crate) struct Cores<'a> {
     target: &'a str,
     /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
-    /// Its cores, or those of the place that was named.
+    /// Its cores, or those of the given place.
     cores: Vec<Core<'a>>,
-    /// What was not read.
+    /// Ranges that were not read.
     gaps: Vec<Missed>,
 }
 
@@ -36,61 +36,63 @@ struct Core<'a> {
     go: Option<&'static str>,
     /// The heartbeat of base firmware.
     heartbeat: Option<u32>,
-    /// The launch message that the core is at.
+    /// The current launch message of the core.
     launch: Option<Launch>,
-    /// Where its waypoint stands in the source, innermost function first.
+    /// The source lines of its waypoint, innermost function first.
     location: Vec<Source<'a>>,
-    /// The images that it runs.
+    /// The images that run on it.
     images: Vec<Image<'a>>,
-    /// What is wrong with these images, a sentence each.
+    /// Problems of these images, a sentence each.
     findings: Vec<String>,
     /// The channels of its Ethernet application.
     channels: Vec<Channel>,
     /// With --words: its decoded words.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<Vec<Word<'a>>>,
-    /// Why keys are null, by their names.
+    /// Reasons for null keys, by key.
     missing: Missing,
 }
 
-/// A launch message, as tt-metal calls its members.
+/// A launch message, with tt-metal's names of its members.
 #[derive(Serialize, JsonSchema)]
 struct Launch {
     /// The slot of the launch ring.
     rd_ptr: u32,
-    /// A bit for each processor that takes part.
+    /// A bit for each enabled processor.
     enables: u32,
     /// 0 dispatched by the device, 1 by the host.
     mode: u8,
-    /// The host's number for the run.
+    /// The host's id of the run.
     host_assigned_id: u32,
-    /// `watcher_kernel_ids` of this core: the number of the kernel.
+    /// The kernel id of this core in `watcher_kernel_ids`.
     kernel_id: u16,
 }
 
-/// An image that a core runs.
+/// An image on a core.
 #[derive(Serialize, JsonSchema)]
 struct Image<'a> {
     /// base firmware, application or kernel.
     role: &'static str,
     /// Its name.
     name: &'a str,
-    /// Where it was loaded, as the core sees it.
+    /// Its load address, as the core sees it.
     load_addr: u32,
-    /// How that is known: stated (this process loaded it, or the command line says so), recorded (a file of the host or the recording says so),
-    /// sampled (samples of its text were found in L1), verified (its whole text or its build id was found in L1), mismatch (L1
-    /// holds something else).
+    /// Its provenance: stated (this process loaded it, or the command line states it), recorded (a
+    /// file of the host or the recording states it), sampled (samples of its text were found in
+    /// L1), verified (its whole text or its build id was found in L1), mismatch (L1 holds another
+    /// text).
     provenance: &'static str,
-    /// The file of `--elfs` that it came from; null if it is built in.
+    /// The file of `--elfs` that it is from; null if it is built in.
     path: Option<&'a str>,
-    /// What is added to a linked address of its code to get where it runs, modulo 2^32.
+    /// Run address less link address of its code, modulo 2^32.
     bias: u32,
-    /// How many bytes were compared with L1: of its text, or those of its build id.
+    /// Number of bytes compared with L1: of its text, or of its build id.
     compared_bytes: u32,
     /// Length of its text in bytes.
     text_bytes: u32,
-    /// What came of the comparison: equal (of the whole text), build-id (only that was compared, and found), differs, iram (it runs from
-    /// instruction RAM, which nobody else can read), or the reason of `gaps` for which L1 was not read. Null: nothing was compared.
+    /// The result of the comparison: equal (of the whole text), build-id (only that was compared,
+    /// and found), differs, iram (it runs from instruction RAM, which only the core itself can
+    /// read), or the reason of `gaps` for which L1 was not read. Null: nothing was compared.
     check: Option<&'static str>,
     /// Other images with the same text.
     same_text: &'a [String],
@@ -103,9 +105,9 @@ pub(crate) struct Images<'a> {
     target: &'a str,
     /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
-    /// The cores with what they run.
+    /// The cores with their images.
     cores: Vec<Loads<'a>>,
-    /// What was not read.
+    /// Ranges that were not read.
     gaps: Vec<Missed>,
 }
 
@@ -118,9 +120,9 @@ struct Loads<'a> {
     tile: [u8; 2],
     /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
     core: &'static str,
-    /// The images that it runs.
+    /// The images that run on it.
     images: Vec<Image<'a>>,
-    /// What is wrong with them, a sentence each.
+    /// Problems of these images, a sentence each.
     findings: Vec<String>,
 }
 
@@ -129,13 +131,14 @@ struct Loads<'a> {
 struct Channel {
     /// Its number.
     index: u8,
-    /// Bytes that the sender has sent and that are not acknowledged as done.
+    /// Bytes that were sent and are not acknowledged as done.
     bytes_sent: u32,
     /// 1 when the receiver has seen them.
     receiver_ack: u32,
     /// The number of the sending channel.
     src_id: u32,
-    /// What these say together: idle; sent, unacknowledged; arrived, unserviced; acknowledged, not done; completion under way.
+    /// The meaning of these values together: idle; sent, unacknowledged; arrived, unserviced;
+    /// acknowledged, not done; completion under way.
     meaning: &'static str,
 }
 

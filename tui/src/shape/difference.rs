@@ -6,11 +6,13 @@ use layouts::{ChipCoord, ChipId, EthId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A difference between the mesh and its cluster descriptor; the keys that its kind does not have are left out.
+/// A difference between the mesh and its cluster descriptor; keys that do not apply to its kind are
+/// omitted.
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Differs {
-    /// missing-chip (has `expected_chip`, `coord`, `unique_id`), extra-chip (`chip`), other-chip (`chip`, `unique_id`), moved-chip (`chip`,
-    /// `coord`), missing-link, extra-link (`a`, `b`) or swapped-link (`a`, `b`, `found`).
+    /// missing-chip (has `expected_chip`, `coord`, `unique_id`), extra-chip (`chip`), other-chip
+    /// (`chip`, `unique_id`), moved-chip (`chip`, `coord`), missing-link, extra-link (`a`, `b`) or
+    /// swapped-link (`a`, `b`, `found`).
     kind: &'static str,
     /// The chip's id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,15 +20,15 @@ pub(crate) struct Differs {
     /// The chip's number in the descriptor.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_chip: Option<u32>,
-    /// Where the chip should stand: x, y, rack, shelf.
+    /// The described position of the chip: x, y, rack, shelf.
     #[serde(skip_serializing_if = "Option::is_none")]
     coord: Option<[u8; 4]>,
-    /// The 64-bit board id that the chip should have.
+    /// The described 64-bit board id of the chip.
     #[serde(skip_serializing_if = "Option::is_none")]
     unique_id: Option<u64>,
     #[serde(flatten)]
     link: Option<Ends>,
-    /// The link that is there instead.
+    /// The link that was found instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<Ends>,
 }
@@ -40,13 +42,13 @@ struct Ends {
     b: DescribedEnd,
 }
 
-/// An end of a link: on a chip of the mesh, or on one that is missing.
+/// An end of a link: on a chip of the mesh, or on a missing chip.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum DescribedEnd {
     /// On a chip of the mesh.
     Found(End),
-    /// On a chip that is missing.
+    /// On a missing chip.
     Missing {
         /// The chip's number in the descriptor.
         expected_chip: u32,
@@ -71,22 +73,22 @@ impl Ends {
     }
 }
 
-/// The shape of a difference.
+/// Builds a difference.
 pub(crate) fn difference(difference: &Difference) -> Differs {
     let place = |c: ChipCoord| [c.x, c.y, c.rack, c.shelf];
-    let of = |chip: ChipId| Some(chip.0);
+    let number = |chip: ChipId| Some(chip.0);
     let kind = difference.kind();
     match *difference {
         Difference::MissingChip { file_id, coord, unique_id } => {
             let coord = coord.map(place);
             Differs { kind, expected_chip: Some(file_id), coord, unique_id, ..Differs::default() }
         }
-        Difference::ExtraChip(chip) => Differs { kind, chip: of(chip), ..Differs::default() },
+        Difference::ExtraChip(chip) => Differs { kind, chip: number(chip), ..Differs::default() },
         Difference::OtherChip { chip, expected } => {
-            Differs { kind, chip: of(chip), unique_id: Some(expected), ..Differs::default() }
+            Differs { kind, chip: number(chip), unique_id: Some(expected), ..Differs::default() }
         }
         Difference::MovedChip { chip, expected } => {
-            Differs { kind, chip: of(chip), coord: Some(place(expected)), ..Differs::default() }
+            Differs { kind, chip: number(chip), coord: Some(place(expected)), ..Differs::default() }
         }
         Difference::MissingLink(a, b) => {
             Differs { kind, link: Some(Ends::new(a, b)), ..Differs::default() }

@@ -1,5 +1,5 @@
-//! The shape of `fabric`. What a router, a channel, a mux, a client and a packet say comes from their tables of facts: a row is a
-//! key.
+//! The JSON of `fabric`. The keys of a router, a channel, a mux, a client and a packet come from
+//! their tables of facts: each row is a key.
 
 mod channels;
 mod clients;
@@ -16,7 +16,8 @@ use decode::state::{LedgerState, MeshState, RouterCounts, RouterFacts, RouterSta
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The routers of a fabric with their channels, its muxes, the connections of kernels, and the credits of both ends of each link.
+/// The routers of a fabric with their channels, its muxes, the connections of kernels, and the
+/// credits of both ends of each link.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Fabric<'a> {
     /// The target, as `--target` names it.
@@ -31,13 +32,13 @@ pub(crate) struct Fabric<'a> {
     clients: Vec<Client<'a>>,
     /// The credits of each virtual channel, in each direction of a link.
     links: Vec<Ledger>,
-    /// Who waits for whom.
+    /// All waits.
     waits: Vec<waits::Wait>,
-    /// What was not read.
+    /// Ranges that were not read.
     gaps: Vec<Missed>,
 }
 
-/// The shape of `fabric`.
+/// Builds `fabric`.
 pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
     Fabric {
         target,
@@ -62,7 +63,7 @@ struct Router<'a> {
     tile: [u8; 2],
     /// The name of its image.
     image: &'a str,
-    /// A kernel runs on its core; null if that is not known.
+    /// Whether a kernel runs on its core; null if that is not known.
     running: Option<bool>,
     /// The waypoint of its core: up to four letters.
     waypoint: Option<&'a str>,
@@ -76,7 +77,7 @@ struct Router<'a> {
     receivers: Vec<Receiver<'a>>,
     /// Its credits for the other routers of its plane on this chip.
     downstream: Vec<Edge<'a>>,
-    /// What it counts.
+    /// Its counters.
     counts: &'a RouterCounts,
 }
 
@@ -110,19 +111,19 @@ struct Ledger {
     virtual_channel: u8,
     /// Slots of the receiver.
     slots: u64,
-    /// Packets that the sender holds.
+    /// Packets queued at the sender.
     queued: u64,
-    /// Credits of the sender: slots of the receiver that it takes for free.
+    /// Credits of the sender: slots of the receiver that it counts as free.
     remote_free_slots: u64,
-    /// Packets that the sender sent and has no completion of.
+    /// Packets that were sent and are not completed.
     in_flight: u64,
-    /// Packets that the receiver has not looked at.
+    /// Packets that arrived and were not processed by the receiver.
     arrived: u64,
     /// Packets that the receiver holds.
     held: u64,
     /// The end of another link over which the sender sends instead; null if it does not.
     rerouted_by: Option<End>,
-    /// What these numbers say together, such as empty, moving, full, back-pressured or miscounted.
+    /// The verdict, such as empty, moving, full, back-pressured or miscounted.
     verdict: &'static str,
 }
 

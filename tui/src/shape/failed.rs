@@ -8,36 +8,38 @@ use machine::place::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a run failed, and what is known of it.
+/// Why a run failed, with details.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Error {
-    /// The sentence that is also on standard error.
+    /// The sentence on standard error.
     message: String,
     /// The exit code of the program.
     exit_code: u8,
-    /// Of a run that was judged or begun: in-use, not-allowed, program, kernel, took-too-long, left, control or access. Of another one:
-    /// usage, unreachable, refused, finding, internal, interrupted or closed-pipe.
+    /// Of a run that was checked or started: in-use, not-allowed, program, kernel, took-too-long,
+    /// left, control or access. Of other failures: usage, unreachable, refused, finding, internal,
+    /// interrupted or closed-pipe.
     kind: &'static str,
     #[serde(flatten)]
     facts: Option<Facts>,
 }
 
-/// What is known of the failure of a run that was judged or begun.
+/// Details of the failure of a run that was checked or started.
 #[derive(Serialize, JsonSchema)]
 struct Facts {
-    /// The cause in a word, such as kernel-runs, no-progress or packets-dropped; or a reason of `gaps`.
+    /// The cause, such as kernel-runs, no-progress or packets-dropped; or a reason of `gaps`.
     cause: &'static str,
-    /// The tile to blame; null if it is not known.
+    /// The tile that caused it; null if it is not known.
     core: Option<Core>,
     /// The waypoint of its core; null if it is not known.
     waypoint: Option<String>,
-    /// What was waited for; null if that is not known.
+    /// What the run waited for; null if that is not known.
     waiting_for: Option<String>,
-    /// The target's own time when the run last made progress, in cycles of a nanosecond; null if it is not known.
+    /// The target's own time when the run last made progress, in cycles of a nanosecond; null if it
+    /// is not known.
     since_cycles: Option<u64>,
-    /// What else is known, a sentence each.
+    /// Further details, a sentence each.
     notes: Vec<String>,
-    /// For how many cycles of a nanosecond nothing moved.
+    /// Cycles of a nanosecond without progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     waited_cycles: Option<u64>,
     #[serde(flatten)]
@@ -59,7 +61,7 @@ impl From<Place> for Core {
     }
 }
 
-/// The word that is to blame.
+/// The word that caused it.
 #[derive(Serialize, JsonSchema)]
 struct Word {
     #[serde(flatten)]
@@ -114,7 +116,7 @@ impl Facts {
     }
 }
 
-/// The kind of a cause, and its own name.
+/// The kind of a failure, and its cause.
 fn names(cause: &Cause) -> (&'static str, &'static str) {
     match cause {
         Cause::InUse(user) => (

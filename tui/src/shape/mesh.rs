@@ -23,17 +23,17 @@ pub(crate) struct Mesh<'a> {
     chips: Vec<Chip<'a>>,
     /// Its links, each once.
     links: Vec<Link>,
-    /// What was not read.
+    /// Ranges that were not read.
     gaps: Vec<Missed>,
-    /// What is wrong with the mesh, a sentence each.
+    /// Problems of the mesh, a sentence each.
     problems: &'a [String],
-    /// Of a served mesh: who had it before; else null.
+    /// Of a served mesh: the previous client; else null.
     last_client: Option<LastClient<'a>>,
-    /// Of a served mesh: who changed it last; else null.
+    /// Of a served mesh: the last client that changed it; else null.
     last_writer: Option<LastWriter<'a>>,
-    /// Of a served mesh: another client that may change it now; else null.
+    /// Of a served mesh: another client with the right to write; else null.
     writer: Option<Writer<'a>>,
-    /// With --expect: how the mesh differs from the cluster descriptor.
+    /// With --expect: the differences from the cluster descriptor.
     #[serde(skip_serializing_if = "Option::is_none")]
     differences: Option<Vec<Differs>>,
 }
@@ -47,11 +47,11 @@ struct LastClient<'a> {
     pid: u32,
     /// When it left: host time in microseconds since the Unix epoch.
     until_micros: u64,
-    /// Its connection was lost before it closed it.
+    /// Whether its connection was lost before it closed it.
     connection_lost: bool,
 }
 
-/// A client that may change a served mesh.
+/// A client with the right to write to a served mesh.
 #[derive(Serialize, JsonSchema)]
 struct Writer<'a> {
     /// Name of its program.
@@ -67,28 +67,29 @@ struct LastWriter<'a> {
     name: &'a str,
     /// Its process id.
     pid: u32,
-    /// When: host time in microseconds since the Unix epoch.
+    /// Host time of the change, in microseconds since the Unix epoch.
     at_micros: u64,
-    /// When: the mesh's own time, in cycles of a nanosecond.
+    /// The mesh's own time of the change, in cycles of a nanosecond.
     at_cycles: u64,
-    /// What it wrote, in words.
+    /// The change, in words.
     what: &'a str,
 }
 
 /// A chip.
 #[derive(Serialize, JsonSchema)]
 struct Chip<'a> {
-    /// Its number: chips with PCIe in the order of their devices, then the others by rack, shelf, y and x.
+    /// Its number: chips with PCIe in the order of their devices, then the others by rack, shelf, y
+    /// and x.
     id: u16,
-    /// Where its base firmware says that it stands: x, y, rack, shelf. Null if that is not known.
+    /// Its position by its base firmware: x, y, rack, shelf. Null if that is not known.
     coord: Option<[u8; 4]>,
-    /// It is a PCIe device itself.
+    /// Whether it is a PCIe device itself.
     pcie: bool,
     /// Name of its board, such as `n300 L`.
     board: Option<&'a str>,
     /// Its 64-bit board id.
     unique_id: Option<u64>,
-    /// Of a chip without PCIe: the Ethernet channels over which it is reached now.
+    /// Of a chip without PCIe: the Ethernet channels through which it is reachable.
     gateway: Option<Vec<End>>,
     /// NOC 0 rows of Tensix tiles that are fused off; null where they could not be read.
     harvested_rows: Option<&'a [u8]>,
@@ -112,20 +113,20 @@ struct Link {
     a: End,
     /// The other end.
     b: End,
-    /// What both ends say together: up, training, down, disagree or unread.
+    /// The state by both ends: up, training, down, disagree or unread.
     state: &'static str,
-    /// Bytes that are sent from a to b and not acknowledged, over all channels; null if these are not known.
+    /// Bytes in flight from a to b, over all channels; null if these are not known.
     a_to_b: Option<u64>,
     /// The same from b to a.
     b_to_a: Option<u64>,
     /// Time between the reads of both ends, in cycles of a nanosecond; null if one was not read.
     apart_cycles: Option<u64>,
-    /// What each end says; `links` alone prints it.
+    /// The values at each end; printed by `links` only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ends: Vec<LinkEnd>,
 }
 
-/// What one end of a link says.
+/// The values at one end of a link.
 #[derive(Serialize, JsonSchema)]
 struct LinkEnd {
     /// The chip's id.
@@ -140,7 +141,7 @@ struct LinkEnd {
     train_status: Option<u32>,
     /// The link status of the PCS: 6 is up.
     link_status: Option<u32>,
-    /// How often the link was trained again.
+    /// Number of retrainings of the link.
     retrain_count: Option<u32>,
     /// Frames with a wrong checksum.
     crc_errors: Option<u32>,
@@ -148,11 +149,11 @@ struct LinkEnd {
     packets_sent: Option<u64>,
     /// Packets received, by the base firmware's counter.
     packets_received: Option<u64>,
-    /// Why keys are null, by their names.
+    /// Reasons for null keys, by key.
     missing: Missing,
 }
 
-/// The links of a mesh with what each end says.
+/// The links of a mesh with the values at each end.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Links<'a> {
     /// The target, as `--target` names it.
@@ -161,7 +162,7 @@ pub(crate) struct Links<'a> {
     cycles: u64,
     /// Each link once.
     links: Vec<Link>,
-    /// What was not read.
+    /// Ranges that were not read.
     gaps: Vec<Missed>,
 }
 

@@ -17,14 +17,14 @@ pub(crate) struct Printed<'a> {
     tile: [u8; 2],
     /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
     core: &'static str,
-    /// The image whose names were used.
+    /// The image whose debug information was used.
     image: &'a str,
-    /// The expression as it was given.
+    /// The given expression.
     expression: &'a str,
     /// The value's type.
     #[serde(rename = "type")]
     kind: &'a str,
-    /// Where it stands, as the core sees it; null if it has no address.
+    /// Its address, as the core sees it; null if it has none.
     addr: Option<u64>,
     /// Its size in bytes.
     size: Option<u64>,

@@ -8,8 +8,8 @@ use launch::outcome::RunError;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A collective, size after size. A run that failed has the same keys: rows for the sizes that were finished, null for what is not
-/// known, and `error`.
+/// A collective, size after size. A failed run has the same keys: rows for the finished sizes, null
+/// for unknown values, and `error`.
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Sweep<'a> {
     /// The collective, such as all-gather.
@@ -24,17 +24,17 @@ pub(crate) struct Sweep<'a> {
     rows: Vec<Row<'a>>,
     /// Links between two neighbours.
     links: Option<u32>,
-    /// Where tensors lie: interleaved or sharded.
+    /// The layout of tensors: interleaved or sharded.
     layout: Option<&'a str>,
     /// no, half-tensors or full-tensors.
     bidirectional: Option<&'a str>,
     /// Launches of each size that are measured.
     iterations: Option<u32>,
-    /// Launches of each size before these.
+    /// Launches of each size before the measured ones.
     warmups: Option<u32>,
     /// Seed of the data.
     seed: Option<u32>,
-    /// The faults that were asked for.
+    /// The requested faults.
     faults: &'a [String],
     /// Wrong elements over all sizes; null if nothing was checked.
     out_of_bounds: Option<u64>,
@@ -44,11 +44,12 @@ pub(crate) struct Sweep<'a> {
     transport: Option<&'a str>,
     /// Workers of each link and direction.
     workers: Option<u32>,
-    /// What the fabric's routers are built for: line, ring, mesh or torus; null without `--transport fabric`.
+    /// What the fabric's routers are built for: line, ring, mesh or torus; null without
+    /// `--transport fabric`.
     fabric: Option<&'a str>,
     /// Muxes of the fabric.
     muxes: Option<usize>,
-    /// Why the run failed; of one that did not it is left out.
+    /// Why the run failed; omitted otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
 }
@@ -62,7 +63,7 @@ struct Row<'a> {
     count: u64,
     /// The type of an element, such as int32.
     r#type: &'a str,
-    /// The reduction, such as sum; none where nothing is reduced.
+    /// The reduction, such as sum; none if nothing is reduced.
     redop: &'a str,
     /// The time of the transfer, the mean of all iterations, in microseconds.
     time_us: f64,
@@ -72,15 +73,16 @@ struct Row<'a> {
     busbw_gbps: f64,
     /// Wrong elements; null if nothing was checked.
     wrong: Option<u64>,
-    /// The rank of the root; null where the collective has none.
+    /// The rank of the root; null if the collective has none.
     root: Option<u32>,
-    /// How much longer the longest kernel ran than the transfer, since it waited for others to start, in microseconds.
+    /// The longest kernel's time less the transfer's, as kernels wait for others to start, in
+    /// microseconds.
     start_skew_us: f64,
     /// The id of the chip that was launched last.
     last_chip: u16,
     /// Times of each chip, in the order of the ranks.
     chips: Vec<Chip>,
-    /// Where elements are wrong, a sentence each.
+    /// Places of wrong elements, a sentence each.
     wrong_places: &'a [String],
 }
 
@@ -100,7 +102,7 @@ fn us(cycles: u64) -> f64 {
 }
 
 impl<'a> Sweep<'a> {
-    /// The shape of a sweep.
+    /// Builds a sweep.
     pub(crate) fn new(head: &'a Head<'a>, rows: &'a [Measured]) -> Self {
         Self {
             op: head.op,
@@ -125,12 +127,12 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The shape of a sweep of which nothing is known but what was asked for.
+    /// Builds a sweep of which only the options are known.
     pub(crate) fn unknown(op: &'a str, target: &'a str) -> Self {
         Self { op, target, ..Self::default() }
     }
 
-    /// The same of a sweep that failed: what is known of it, with the reason.
+    /// Builds a failed sweep from what is known, with the reason.
     pub(crate) fn failed(mut self, failure: &Failure, cause: Option<&RunError>) -> Self {
         if self.rows.is_empty() {
             (self.avg_busbw_gbps, self.out_of_bounds) = (None, None);
@@ -223,7 +225,7 @@ mod tests {
             found.sort_unstable();
             assert_eq!(found, keys);
             assert_eq!((&failed["op"], &failed["rows"]), (&json!("all-reduce"), &json!([])));
-            assert_eq!(failed["avg_busbw_gbps"], json!(null), "nothing was measured");
+            assert_eq!(failed["avg_busbw_gbps"], json!(null), "no size was measured");
             assert_eq!(
                 failed["error"],
                 json!({
@@ -239,7 +241,7 @@ mod tests {
         assert_eq!(
             failed["error"],
             json!({"message": "no", "exit_code": 5, "kind": "refused"}),
-            "nothing but what is known"
+            "only what is known"
         );
     }
 

@@ -1,12 +1,12 @@
-//! JSON Schemas, derived from the shapes when somebody asks for one.
+//! JSON Schemas, derived from the output structs on request.
 
-use super::Answer;
+use crate::output::Answer;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// The schema of what a verb prints with `--json`; its description is the comment on the shape.
+/// The schema of a verb's `--json` output; its description is the comment of the struct.
 pub(crate) fn schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with_transform(RecursiveTransform(unfold));
@@ -20,7 +20,7 @@ pub(crate) fn schema<T: JsonSchema>() -> Schema {
     schema
 }
 
-/// The lines of a comment are one.
+/// Joins the lines of a comment.
 fn unfold(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace('\n', " ");

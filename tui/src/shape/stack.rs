@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Stack<'a> {
     /// The frames, innermost first.
     pub(crate) frames: Vec<Stacked<'a>>,
-    /// Why there are no more.
+    /// Why the stack ends.
     pub(crate) end: StackReason,
 }
 
@@ -22,9 +22,9 @@ pub(crate) struct Stacked<'a> {
     pub(crate) cfa: Option<u32>,
     /// The name of the file that has its code.
     pub(crate) elf: &'a str,
-    /// What was inlined at the program counter, innermost first, and then the function itself.
+    /// The inlined functions at the program counter, innermost first, then the function itself.
     pub(crate) locations: Vec<StackSource<'a>>,
-    /// The registers that are known, by the names of the calling convention.
+    /// The known registers, by the names of the calling convention.
     pub(crate) registers: BTreeMap<&'static str, u32>,
 }
 
@@ -37,14 +37,15 @@ pub(crate) struct StackSource<'a> {
     pub(crate) file: Option<&'a str>,
     /// The line; null if it is not known.
     pub(crate) line: Option<u32>,
-    /// It was inlined into the next one.
+    /// Whether it is inlined into the next one.
     pub(crate) inlined: bool,
 }
 
 /// Why a stack ends.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StackReason {
-    /// outermost, not-saved, no-file, no-call-frames, broken-call-frames, unreadable, unknown-register, repeats or limit.
+    /// outermost, not-saved, no-file, no-call-frames, broken-call-frames, unreadable,
+    /// unknown-register, repeats or limit.
     pub(crate) reason: &'static str,
     /// The reason in a sentence.
     pub(crate) detail: String,

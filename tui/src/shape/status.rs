@@ -4,7 +4,7 @@ use fabric::status_queue::{StatusEntry, StatusReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the fabric node status queues hold.
+/// The contents of the fabric node status queues.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Status<'a> {
     /// The target, as `--target` names it.
@@ -24,15 +24,15 @@ struct Queue<'a> {
     channel: u8,
     /// The number of the bring-up of the fabric.
     run_id: u32,
-    /// How many entries the queue has room for.
+    /// Capacity of the queue, in entries.
     capacity: u32,
-    /// Entries that the router has written.
+    /// Number of entries that the router has written.
     write_count: u32,
-    /// Entries that were freed.
+    /// Number of entries that were freed.
     read_count: u32,
-    /// Entries for which there was no room.
+    /// Number of entries that were lost because the queue was full.
     lost: u32,
-    /// The entries that it holds, oldest first.
+    /// The entries in the queue, oldest first.
     entries: Vec<Entry<'a>>,
 }
 
@@ -50,7 +50,7 @@ struct Entry<'a> {
 pub(crate) struct Event<'a> {
     /// Its name, such as EVENT_LINK_DOWN.
     event: &'a str,
-    /// When, by the wall clock of the router's chip, in cycles of a nanosecond.
+    /// Time by the wall clock of the router's chip, in cycles of a nanosecond.
     cycles: u64,
     /// The router's mesh.
     mesh: u32,
@@ -60,12 +60,12 @@ pub(crate) struct Event<'a> {
     direction: u32,
     /// Four words that depend on the event.
     detail: [u32; 4],
-    /// What happened, in words.
+    /// The event in words.
     text: String,
 }
 
 impl<'a> Status<'a> {
-    /// The shape of reports.
+    /// Builds the JSON of status queues.
     pub(crate) fn new(target: &'a str, cycles: u64, reports: &'a [StatusReport]) -> Self {
         let entry = |entry: &'a StatusEntry| Entry { number: entry.number, event: entry.into() };
         let queue = |report: &'a StatusReport| Queue {

@@ -1,24 +1,24 @@
-//! The JSON of `symbols`: what an ELF says of types, values and places in source.
+//! The JSON of `symbols`: types, values and source places of an ELF.
 
 use super::Decoded;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A type; lists that it has nothing of are left out, but `members`.
+/// A type; empty lists are omitted, except `members`.
 #[derive(Default, Serialize, JsonSchema)]
 pub(crate) struct Layout<'a> {
-    /// Its name as it was asked for.
+    /// Its name, as given.
     pub(crate) name: &'a str,
     /// struct, class, union, enum, array, pointer, base, function, void or incomplete.
     pub(crate) kind: &'static str,
     /// Its size in bytes; null if it is not known.
     pub(crate) size: Option<u64>,
-    /// Of a typedef or qualified type: the type without these.
+    /// Of a typedef or qualified type: the type behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) canonical_type: Option<&'a str>,
     /// Its members and bases in the order of their declaration.
     pub(crate) members: Vec<Member<'a>>,
-    /// Where nothing is.
+    /// Its holes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) holes: Vec<Hole>,
     /// Its own bases.
@@ -30,26 +30,26 @@ pub(crate) struct Layout<'a> {
     /// Its static members.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) static_members: Vec<Static<'a>>,
-    /// The arguments of the template that it was made from.
+    /// The arguments of its template.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) template_arguments: Vec<Argument<'a>>,
-    /// Of an enumeration.
+    /// The names of an enumeration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) enumerators: Vec<Enumerator<'a>>,
 }
 
-/// Bytes or bits of a type that no member has.
+/// Bytes or bits of a type that belong to no member.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Hole {
-    /// The byte that has its first bit.
+    /// The byte of its first bit.
     pub(crate) offset: u64,
-    /// Its whole bytes.
+    /// Number of whole bytes.
     pub(crate) size: u64,
     /// Its first bit, from the start of the type.
     pub(crate) bit_offset: u64,
     /// Its length in bits.
     pub(crate) bit_size: u64,
-    /// It is at the end.
+    /// Whether it is at the end.
     pub(crate) padding: bool,
 }
 
@@ -58,13 +58,13 @@ pub(crate) struct Hole {
 pub(crate) struct Base<'a> {
     /// Its name.
     pub(crate) name: &'a str,
-    /// Where it is, in bytes; null for a virtual one, which lies where the vtable of an object says.
+    /// Its offset in bytes; null for a virtual base, whose place depends on the object's vtable.
     pub(crate) offset: Option<u64>,
     /// Its size in bytes.
     pub(crate) size: Option<u64>,
     /// public, protected or private.
     pub(crate) access: &'static str,
-    /// It is a virtual base.
+    /// Whether it is a virtual base.
     pub(crate) r#virtual: bool,
 }
 
@@ -95,9 +95,9 @@ pub(crate) struct Static<'a> {
 pub(crate) struct Argument<'a> {
     /// The parameter's name; null if it has none.
     pub(crate) name: Option<&'a str>,
-    /// The type that was given, or that of the value.
+    /// The argument's type, or that of its value.
     pub(crate) r#type: &'a str,
-    /// The value that was given; null for a type.
+    /// The argument's value; null for a type.
     pub(crate) value: Option<Decoded<'a>>,
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct Enumerator<'a> {
 pub(crate) struct Member<'a> {
     /// Its name; null if it has none.
     pub(crate) name: Option<&'a str>,
-    /// Its offset in bytes; of a bit-field that of the byte that has its first bit.
+    /// Its offset in bytes; of a bit-field the offset of the byte of its first bit.
     pub(crate) offset: u64,
     /// The size of its declared type in bytes; null if it is not known.
     pub(crate) size: Option<u64>,
@@ -128,7 +128,7 @@ pub(crate) struct Member<'a> {
     /// Of a bit-field: its first bit, from the start of the outer type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bit_offset: Option<u64>,
-    /// If its type has no name to ask for: that type's members, with offsets from its start.
+    /// If its type has no name: that type's members, with offsets from its start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) members: Vec<Member<'a>>,
 }
@@ -149,52 +149,53 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Frames<'a> {
     /// The address.
     pub(crate) addr: u64,
-    /// What was inlined there, innermost first, and then the function itself.
+    /// The inlined functions there, innermost first, then the function itself.
     pub(crate) frames: Vec<Source<'a>>,
 }
 
-/// What a file knows of an expression.
+/// An expression by the contents of a file.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Valued<'a> {
-    /// The expression as it was given.
+    /// The given expression.
     pub(crate) expression: &'a str,
     /// Its type.
     #[serde(rename = "type")]
     pub(crate) kind: &'a str,
     /// Its size in bytes; null if it is not known.
     pub(crate) size: Option<u64>,
-    /// Its value; null if the file does not know it.
+    /// Its value; null if the file does not contain it.
     pub(crate) value: Option<Decoded<'a>>,
-    /// Where the value is from: constant (the debug information, or it was computed), file (data that nobody writes) or initial (data with which
-    /// it starts). Null if the file does not know it.
+    /// The source of the value: constant (the debug information, or computed), file (data that is
+    /// never written) or initial (the initial data of a variable). Null if the file does not
+    /// contain it.
     pub(crate) source: Option<&'static str>,
-    /// In words where it is.
+    /// Its place in words.
     pub(crate) storage: String,
     /// Its address, as a core sees it; null if it has none.
     pub(crate) address: Option<u64>,
-    /// The section that has this address.
+    /// The section of this address.
     pub(crate) section: Option<&'a str>,
-    /// Why only its core can read it; null if others can.
+    /// Why only its core can read it; null if it is readable from outside.
     pub(crate) private: Option<String>,
-    /// Where it is at which program counter, if it moves.
+    /// Its places by program counter, if it moves.
     pub(crate) ranges: Vec<Range>,
 }
 
-/// Where something that moves is for a while.
+/// A place of a variable for a range of program counters.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Range {
     /// The first program counter.
     pub(crate) begin: u64,
-    /// The first one behind.
+    /// The first program counter after the range.
     pub(crate) end: u64,
-    /// In words where it is.
+    /// The place in words.
     pub(crate) storage: String,
 }
 
 /// The code of a source line.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// The file as it was given.
+    /// The file, as given.
     pub(crate) file: &'a str,
     /// The line.
     pub(crate) line: u32,
@@ -207,7 +208,7 @@ pub(crate) struct Line<'a> {
 pub(crate) struct LineCode<'a> {
     /// Its first address.
     pub(crate) begin: u64,
-    /// The first address behind it.
+    /// The first address after it.
     pub(crate) end: u64,
     /// The source file.
     pub(crate) file: &'a str,
@@ -215,10 +216,10 @@ pub(crate) struct LineCode<'a> {
     pub(crate) frames: Vec<Source<'a>>,
 }
 
-/// Functions of a name.
+/// The functions of a name.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Functions<'a> {
-    /// All that have the name.
+    /// All functions with the name.
     pub(crate) functions: Vec<Function<'a>>,
 }
 
@@ -246,20 +247,20 @@ pub(crate) struct Function<'a> {
 pub(crate) struct FunctionPart<'a> {
     /// Its first address.
     pub(crate) begin: u64,
-    /// The first address behind it.
+    /// The first address after it.
     pub(crate) end: u64,
     /// Its symbol; null if it has none.
     pub(crate) symbol: Option<&'a str>,
 }
 
-/// A copy of a function in another one.
+/// An inlined copy of a function.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Inlined<'a> {
     /// Its first address.
     pub(crate) begin: u64,
-    /// The first address behind it.
+    /// The first address after it.
     pub(crate) end: u64,
-    /// The function that it is in.
+    /// The function that contains it.
     pub(crate) into: Option<&'a str>,
     /// The file of the call.
     pub(crate) file: Option<&'a str>,

@@ -8,18 +8,19 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use symbols::{Member, Record, Type, Value};
 
-/// A value: numbers, truth values, strings for characters, `{"name","value"}` for enumerations, arrays, and objects
-/// for structures. What could not be had is null, such as a virtual base, which the type does not place.
+/// A value: numbers, booleans, strings for characters, `{"name","value"}` for enumerations, arrays,
+/// and objects for structures. Null is an unknown value, such as a virtual base, whose place is not
+/// in the type.
 pub(crate) struct Decoded<'a> {
     value: &'a Value,
     /// The type, if it is known: it names the bases.
     ty: Option<&'a Type>,
-    /// How many of an array's dimensions are behind.
+    /// Number of array dimensions that are decoded already.
     within: usize,
 }
 
 impl<'a> Decoded<'a> {
-    /// A value that has no bases.
+    /// A value without bases.
     pub(crate) fn of(value: &'a Value) -> Self {
         Self { value, ty: None, within: 0 }
     }
@@ -38,7 +39,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// What is in a structure, each with its name, if it has one, and whether it is a base.
+    /// The members and bases of a structure: the name, if it has one, the value, and whether it is
+    /// a base.
     fn parts(&self) -> Vec<Part<'a>> {
         let Value::Struct(values) = self.value else { return Vec::new() };
         let types = self.ty.map_or(&[][..], Type::members);
@@ -50,7 +52,8 @@ impl<'a> Decoded<'a> {
         parts.collect()
     }
 
-    /// The members by name: own ones first, then those of bases and of unnamed members, as C++ finds them.
+    /// The members by name: own ones first, then those of bases and of unnamed members, as in C++
+    /// lookup.
     fn members(&self) -> Vec<(&'a str, Decoded<'a>)> {
         let (named, unnamed): (Vec<_>, Vec<_>) =
             self.parts().into_iter().partition(|part| part.name.is_some());
@@ -73,9 +76,9 @@ impl JsonSchema for Decoded<'_> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A value by its type: a number, also for a pointer; a truth value; a string of one character; {name, value} for an \
-                enumerator; an array; an object for a structure, with the members of its bases among its own. A base with members that \
-                others hide is also an object under its type's name. Of a type that is not decoded: its bytes, two hexadecimal digits each. \
+            "description": "A value by its type: a number, also for a pointer; a boolean; a string of one character; {name, value} for an \
+                enumerator; an array; an object for a structure, with the members of its bases among its own. A base with hidden \
+                members is also an object under its type's name. Of a type that is not decoded: its bytes, two hexadecimal digits each. \
                 Null: not known, such as a virtual base."
         })
     }
@@ -106,13 +109,13 @@ impl Serialize for Decoded<'_> {
                 let mut object = to.serialize_map(None)?;
                 let mut known = HashSet::new();
                 for (name, value) in self.members() {
-                    // A member hides that of the same name in a base.
+                    // A member hides a base's member of the same name.
                     if known.insert(name) {
                         object.serialize_entry(name, &value)?;
                     }
                 }
                 for (name, base) in hiding(&self.parts()) {
-                    // A member may even be called like the base.
+                    // A member may have the name of a base.
                     let other = format!("::{name}");
                     object.serialize_entry(if known.insert(name) { name } else { &other }, base)?;
                 }
@@ -130,7 +133,7 @@ impl Serialize for Decoded<'_> {
     }
 }
 
-/// The bases that have members which others hide, by their types' names.
+/// The bases with hidden members, by their types' names.
 fn hiding<'p, 'a>(parts: &'p [Part<'a>]) -> Vec<(&'a str, &'p Decoded<'a>)> {
     let mut known: HashSet<&str> = parts.iter().filter_map(|part| part.name).collect();
     let mut hiding = Vec::new();

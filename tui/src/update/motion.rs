@@ -46,7 +46,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     }
 }
 
-/// Folds or unfolds the selected row; what has nothing inside leads to what it is in.
+/// Folds or unfolds the selected row. Folding a row without members selects its parent.
 fn fold(model: &mut Model, open: bool) {
     let rows = model.words();
     let Some(MemberRow::Member(node, is_open)) = rows.get(model.word).copied() else { return };
@@ -65,8 +65,8 @@ fn fold(model: &mut Model, open: bool) {
     }
 }
 
-/// The way to the next node of the fabric, or the one before; between the last and the first it is for whom the oldest packet
-/// of the selected part is.
+/// Chooses the next or previous node of the fabric as the path's end. Between the last and the
+/// first node, the path is that of the oldest packet of the selected part.
 fn turn_addressee(model: &mut Model, forward: bool) {
     let Some(mesh) = model.mesh() else { return };
     let nodes: BTreeSet<_> =
@@ -84,7 +84,7 @@ fn turn_addressee(model: &mut Model, forward: bool) {
     model.path_to = next.map(Addressee::Node);
 }
 
-/// Scrolls help; false if the key means something else.
+/// Scrolls help; returns false if the key means something else.
 pub(super) fn help(model: &mut Model, action: Action) -> bool {
     let page = geometry::page(model.size);
     let lines = help::lines(model.theme, model.glyphs, model.size.0).len();
@@ -149,7 +149,7 @@ fn grid(model: &mut Model, action: Action) {
     select_tile(model, NocXy { x, y });
 }
 
-/// Selects a tile, and in it the same core as before if it has that one.
+/// Selects a tile, and in it the same kind of core as before if it has one.
 pub(super) fn select_tile(model: &mut Model, xy: NocXy) {
     model.tile = xy;
     let Some(tile) = model.tile_state() else { return };
@@ -180,7 +180,7 @@ pub(super) fn turn_core(model: &mut Model, by: isize) {
     }
 }
 
-/// Puts the memory cursor on an address of the tile and brings it into sight.
+/// Puts the memory cursor on an address of the tile and scrolls to it.
 pub(super) fn point_at(model: &mut Model, addr: u64) {
     let end = model.memory_end().unwrap_or(u64::MAX);
     model.cursor = addr.min(end.saturating_sub(1));
@@ -207,7 +207,7 @@ fn bytes(model: &mut Model, action: Action) {
         _ => at,
     };
     point_at(model, to);
-    // Row by row the window follows the cursor instead of jumping.
+    // The window follows the cursor row by row.
     let line = model.cursor & !15;
     if action == Action::Down && model.top + page <= line + 32 {
         model.top = (line + 16).saturating_sub(page);
@@ -216,7 +216,7 @@ fn bytes(model: &mut Model, action: Action) {
     }
 }
 
-/// Brings every selection back into what is there.
+/// Clamps every selection to what the snapshot contains.
 pub(super) fn clamp(model: &mut Model) {
     let known = model.mesh().is_some_and(|m| m.chips.iter().any(|c| c.chip.id == model.chip));
     if !known && let Some(first) = model.mesh().and_then(|m| m.chips.first()) {

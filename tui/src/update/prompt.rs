@@ -1,4 +1,4 @@
-//! A line being typed: editing, history, completion, and what Enter does with it.
+//! The typed line: editing, history, completion, and the effect of Enter.
 
 use super::search;
 use super::turn::show;
@@ -10,9 +10,9 @@ use crossterm::event::{Event, KeyCode, KeyEvent};
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
-/// Said of a run until the probe thread tells of it.
+/// Notice of a run until the probe thread reports on it.
 pub(super) const BEGINS: &str = "run: surveys the tiles";
-/// Lines of the history that are kept.
+/// Lines of history to keep.
 const MOST: usize = 100;
 
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
@@ -76,7 +76,7 @@ fn remember(history: &mut Vec<String>, text: &str) {
     }
 }
 
-/// What an order asks of the world.
+/// Carries out a typed command; returns what the model cannot do itself.
 fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
     let order = match typed {
         Typed::Run(options) => {
@@ -112,17 +112,17 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
     Ok(vec![Command::Order(order)])
 }
 
-/// Shows all results of the session, or puts away those that are shown.
+/// Shows all results of the session, or hides those that are shown.
 fn turn_results(model: &mut Model) {
     let all = model.shown.as_ref().map_or(0, |snapshot| snapshot.board.sheets.len());
     model.put_away = if model.put_away == 0 { all } else { 0 };
     if all == 0 {
-        model.notice = Some("nothing was run yet: :run all-gather --check".to_owned());
+        model.notice = Some("no run yet: :run all-gather --check".to_owned());
     }
     model.screen = Screen::Mesh;
 }
 
-/// The line before this one in the history, or the one after it.
+/// Recalls the previous or next line of the history.
 fn recall(prompt: &mut Prompt, history: &[String], back: bool) {
     prompt.choices = None;
     let at = prompt.recalled.as_ref().map_or(history.len(), |(at, _)| *at);
@@ -137,7 +137,7 @@ fn recall(prompt: &mut Prompt, history: &[String], back: bool) {
     prompt.recalled = (next < history.len()).then_some((next, draft));
 }
 
-/// Adds what all candidates have in common; where there is a choice, further Tabs go through it.
+/// Adds what all candidates have in common; further Tabs cycle through several candidates.
 fn complete(prompt: &mut Prompt, forward: bool) {
     if let Some(choices) = &mut prompt.choices {
         let count = choices.all.len();
@@ -154,7 +154,7 @@ fn complete(prompt: &mut Prompt, forward: bool) {
     }
     let text = prompt.input.value();
     let cursor = text.char_indices().nth(prompt.input.cursor()).map_or(text.len(), |(at, _)| at);
-    // What stands behind the cursor is not guessed at.
+    // Completion works at the end of the line only.
     if cursor != text.len() {
         return;
     }

@@ -42,7 +42,7 @@ pub(super) fn find(model: &mut Model, text: &str) {
     }
 }
 
-/// How many there are that match.
+/// A notice with the number of matches.
 fn counted(count: usize, what: &str, text: &str) -> String {
     match count {
         1 => format!("1 {what} matches '{text}'"),
@@ -50,7 +50,7 @@ fn counted(count: usize, what: &str, text: &str) -> String {
     }
 }
 
-/// Selects the next tile (or the one before) whose place, kind or waypoint holds the text.
+/// Selects the next or previous tile whose place, kind or waypoint contains the text.
 pub(super) fn find_tile(model: &mut Model, forward: bool) {
     let wanted = model.find.to_lowercase();
     if wanted.is_empty() {
@@ -81,7 +81,7 @@ fn holds(tile: &TileState, wanted: &str) -> bool {
         || waypoints.into_iter().any(|w| w.to_lowercase().contains(wanted))
 }
 
-/// An address of the tile, or a word of the core by (part of) its name.
+/// Goes to an address of the tile, or to a word of the core by part of its name.
 fn goto_in_tile(model: &mut Model, text: &str) {
     if let Ok(addr) = locate::number(text) {
         return goto_address(model, addr);
@@ -94,7 +94,7 @@ fn goto_in_tile(model: &mut Model, text: &str) {
     }
 }
 
-/// Where the first word of the core stands whose name holds the text.
+/// The address of the core's first word whose name contains the text.
 fn word(model: &Model, text: &str) -> Option<u64> {
     let wanted = text.to_lowercase();
     let all = model.core_state().map_or_else(Vec::new, |core| members::over(core, 0, u64::MAX));

@@ -8,7 +8,7 @@ pub(super) fn show(model: &mut Model, screen: Screen) {
     if model.screen == screen {
         return;
     }
-    // The way back is short: a screen that was left stands in it once.
+    // The trail is short: each screen is in it at most once.
     model.trail.retain(|s| *s != screen);
     model.trail.push(model.screen);
     turn_to(model, screen);
@@ -19,7 +19,7 @@ pub(super) fn show(model: &mut Model, screen: Screen) {
 pub(super) fn turn_to(model: &mut Model, screen: Screen) {
     model.screen = screen;
     if screen == Screen::Fabric {
-        // One look may be under way.
+        // One snapshot may be in flight.
         model.fabric_unasked = model.newest.as_ref().map_or(0, |snapshot| snapshot.number + 1);
     }
 }
@@ -28,7 +28,7 @@ pub(super) fn turn_to(model: &mut Model, screen: Screen) {
 pub(super) fn open_core(model: &mut Model) {
     let Some(tile) = model.tile_state() else { return };
     if tile.cores.is_empty() {
-        let what = if tile.harvested { "is fused off" } else { "has no core that could be shown" };
+        let what = if tile.harvested { "is fused off" } else { "has no core to show" };
         let kind = words::tile(tile.kind);
         model.notice = Some(format!("tile {} ({kind}) {what}", tile.xy));
         return;

@@ -20,7 +20,7 @@ pub(super) fn run(
     place: Option<&str>,
     words: bool,
 ) -> Result<Outcome, Failure> {
-    // A place that cannot be meant is told before a target is opened.
+    // An invalid place is reported before a target is opened.
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
     let snapshot = inspect(target, |mesh| ReadSet { details: words, ..read_set(mesh, place) })?;
     let state = &snapshot.state;
@@ -51,7 +51,7 @@ pub(super) fn run(
     Ok(judge(state))
 }
 
-/// Says what is wrong with the images of some cores.
+/// Reports the problems of the images of some cores.
 pub(super) fn say_findings(chips: &[ChipState], passes: impl Fn(&CoreState) -> bool) {
     let cores = chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     for finding in cores.filter(|c| passes(c)).flat_map(|c| &c.findings) {
@@ -59,7 +59,7 @@ pub(super) fn say_findings(chips: &[ChipState], passes: impl Fn(&CoreState) -> b
     }
 }
 
-/// All cores, or only what the place needs.
+/// The read set of all cores, or of those of the place.
 pub(super) fn read_set(mesh: &Mesh, place: Option<NamedPlace>) -> ReadSet {
     let tile = match place {
         Some(NamedPlace::Chip(chip)) => {
@@ -99,7 +99,7 @@ fn row(style: Style, core: &CoreState) -> Vec<String> {
     ]
 }
 
-/// A chip, tile or channel that is not there is the argument's fault.
+/// Refuses a chip, tile or channel that does not exist.
 pub(super) fn check(state: &MeshState, place: Option<NamedPlace>) -> Result<(), Failure> {
     check_place(
         place,
@@ -109,7 +109,7 @@ pub(super) fn check(state: &MeshState, place: Option<NamedPlace>) -> Result<(), 
     )
 }
 
-/// A chip, tile or channel that is not there is the argument's fault, also before a look.
+/// Refuses a chip, tile or channel that does not exist, also before a snapshot.
 pub(super) fn check_on(mesh: &Mesh, place: Option<NamedPlace>) -> Result<(), Failure> {
     check_place(
         place,
@@ -119,7 +119,7 @@ pub(super) fn check_on(mesh: &Mesh, place: Option<NamedPlace>) -> Result<(), Fai
     )
 }
 
-/// Refuses a place by what there is, in one wording for looks and for their dry runs.
+/// Refuses a place that the mesh does not have, with the same message for snapshots and dry runs.
 fn check_place(
     place: Option<NamedPlace>,
     has_chip: impl Fn(ChipId) -> bool,

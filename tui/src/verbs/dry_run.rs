@@ -1,4 +1,4 @@
-//! `--dry-run`: what a verb would touch, printed instead of touched.
+//! `--dry-run`: prints what a verb would touch.
 
 use super::target::{Style, open};
 use super::{cores, print, read, run, write};
@@ -23,7 +23,7 @@ pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Ou
         return Err(Failure::of_access(&gap.span.addr.to_string(), &gap.reason));
     }
     say(&format!(
-        "{}: finding the mesh took {discovery} bus transactions; nothing else was touched",
+        "{}: finding the mesh took {discovery} bus transactions; nothing else was accessed",
         opening.words
     ));
     if style.json {
@@ -36,7 +36,7 @@ pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Ou
 
 type Question = Box<dyn FnOnce(&mut Machine) -> Result<Preview, Failure>>;
 
-/// What is to be asked; a place that cannot be meant is told before a target is opened.
+/// What to read; an invalid place is reported before a target is opened.
 fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
     let inspected = |read_set: ReadSet| -> Question { Box::new(move |m| Ok(m.preview(&read_set))) };
     Ok(match verb {
@@ -66,7 +66,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         }
         Verb::Print { core, expression, image } => {
             let question = print::Question::of(core, expression, image.as_deref())?;
-            // Only a look tells which files of a directory run there.
+            // Only a snapshot shows which files of a directory run there.
             let more = !opening.elfs.is_empty();
             Box::new(move |machine| print::preview(machine, &question, more))
         }
@@ -78,7 +78,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         }
         Verb::Run(options) => {
             let options = options.clone();
-            // What makes no sense is told before a target is opened.
+            // Invalid arguments are reported before a target is opened.
             Sweep::of(&options).map_err(Failure::Usage)?;
             Box::new(move |machine| run::preview(machine, &options))
         }

@@ -1,4 +1,4 @@
-//! `mesh --expect`: what differs from a cluster descriptor.
+//! `mesh --expect`: the differences from a cluster descriptor.
 
 use crate::exit::Failure;
 use crate::output::Columns;
@@ -9,20 +9,20 @@ use machine::target::Mesh;
 use probe::session::OpenError;
 use workloads::scene::described;
 
-/// The descriptor that a person named.
+/// The descriptor of the command line.
 ///
 /// # Errors
-/// `Usage` if there is none of that name, or it cannot be used.
+/// `Usage` if it does not exist or is unusable.
 pub(super) fn load(words: &str) -> Result<ClusterDescriptor, Failure> {
     described(words, words).map_err(|error| Failure::of_open(words, &OpenError::Scene(error)))
 }
 
-/// What differs between the mesh of a look and the descriptor.
+/// The differences between a snapshot's mesh and the descriptor.
 pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Vec<Difference> {
     differences(&mesh(state), expected)
 }
 
-/// The mesh of a look.
+/// The mesh of a snapshot.
 pub(super) fn mesh(state: &MeshState) -> Mesh {
     Mesh {
         kind: state.kind,
@@ -53,10 +53,10 @@ fn sentence(difference: &Difference) -> String {
         }
         Difference::ExtraChip(chip) => format!("chip {chip}"),
         Difference::OtherChip { chip, expected } => {
-            format!("chip {chip} stands where unique id {expected} should")
+            format!("chip {chip} is in the place of unique id {expected}")
         }
         Difference::MovedChip { chip, expected } => {
-            format!("chip {chip} should stand at {}", place(*expected))
+            format!("chip {chip} should be at {}", place(*expected))
         }
         Difference::MissingLink(a, b) => format!("{a} to {b}"),
         Difference::ExtraLink(a, b) => format!("{a} to {b}"),

@@ -1,4 +1,5 @@
-//! `fabric`: routers, muxes and clients, their channels and the credits of both ends of each link, once.
+//! `fabric`: routers, muxes and clients, their channels and the credits of both ends of each link,
+//! once.
 
 mod keep;
 mod routes;
@@ -23,10 +24,11 @@ use layouts::{ChipId, NocXy};
 
 const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];
-/// How many looks follow what the first one led to: from routers to muxes, their clients, and the words of all of them.
+/// Number of snapshots after the first: from routers to muxes, their clients, and the words of all
+/// of them.
 const MOST_SNAPSHOTS: usize = 6;
 
-/// Answers one of the questions beside the first.
+/// Runs a subcommand.
 pub(super) fn ask(
     target: &Opening,
     style: Style,
@@ -65,13 +67,13 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     Ok(outcome(&state))
 }
 
-/// Looks until nothing new comes: which packets are oldest, who the clients are and where their words stand is only known
-/// after a look at who they send to.
+/// Takes snapshots until the read set is complete: oldest packets, clients and their words are
+/// known only after a snapshot of the connections.
 fn follow(machine: &mut Machine, mut read_set: ReadSet) -> (ReadSet, MeshSnapshot) {
     let mut snapshot = machine.take(&read_set);
     for inspected in 0..MOST_SNAPSHOTS {
         let next = fabric_read_set(&snapshot.state.fabric, &read_set);
-        // Whether counts do not add up because packets move shows only a second look.
+        // Moving packets can upset the credits of one snapshot; a second one decides.
         if next == read_set && inspected > 0 || end_of_all(&snapshot.memory).is_some() {
             break;
         }
@@ -81,25 +83,26 @@ fn follow(machine: &mut Machine, mut read_set: ReadSet) -> (ReadSet, MeshSnapsho
     (read_set, snapshot)
 }
 
-/// A look that has all of a fabric, if there is one: words and packets that are known only after a look at who was told of them.
+/// A snapshot of the whole fabric, if there is one: words and packets are read after a snapshot
+/// that locates them.
 pub(super) fn whole(machine: &mut Machine, read_set: &ReadSet) -> MeshSnapshot {
-    let mut asked = read_set.clone();
-    let mut snapshot = machine.take(&asked);
+    let mut requested = read_set.clone();
+    let mut snapshot = machine.take(&requested);
     for _ in 0..MOST_SNAPSHOTS {
         let fabric = &snapshot.state.fabric;
         let none =
             fabric.routers.is_empty() && fabric.muxes.is_empty() && fabric.clients.is_empty();
-        let next = fabric_read_set(fabric, &asked);
-        if none || next == asked || end_of_all(&snapshot.memory).is_some() {
+        let next = fabric_read_set(fabric, &requested);
+        if none || next == requested || end_of_all(&snapshot.memory).is_some() {
             break;
         }
-        asked = next;
-        snapshot = machine.take(&asked);
+        requested = next;
+        snapshot = machine.take(&requested);
     }
     snapshot
 }
 
-/// What a person asked for, and what its clients and muxes are if that is a chip.
+/// The parts in the given place; of a chip also its clients and muxes.
 fn narrow(fabric: &mut FabricState, place: Option<NamedPlace>) {
     let Some(place) = place else { return };
     fabric.routers.retain(|router| {

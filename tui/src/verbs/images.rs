@@ -1,4 +1,4 @@
-//! `images`: which image runs on which core, how that is known, and what is wrong with it.
+//! `images`: the images on each core, with their provenance and problems.
 
 use super::cores::{check, holds, read_set, say_findings};
 use super::target::{Style, inspect, judge, report};

@@ -1,4 +1,4 @@
-//! `links`: every link with what each of its ends says.
+//! `links`: every link with the values at each end.
 
 use super::target::{Style, cell, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
@@ -12,7 +12,7 @@ use decode::state::{EthState, MeshState, Reading};
 use layouts::EthId;
 
 const HEAD: [&str; 9] =
-    ["", "STATE", "END", "TILE", "WAYPOINT", "UNDER WAY", "SENT", "RETRAINS", "CRC ERRORS"];
+    ["", "STATE", "END", "TILE", "WAYPOINT", "IN FLIGHT", "SENT", "RETRAINS", "CRC ERRORS"];
 
 pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;
@@ -33,7 +33,7 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     Ok(judge(state))
 }
 
-/// The row of one end; what it sends is under way from here to the other end.
+/// The row of one end; the bytes in flight go from here to the other end.
 fn end(
     style: Style,
     state: &MeshState,

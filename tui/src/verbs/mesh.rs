@@ -44,7 +44,7 @@ pub(super) fn run(
 /// Prints the mesh as a cluster descriptor.
 pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     if style.json {
-        let why = "--descriptor prints YAML, as UMD writes it: it has no --json";
+        let why = "--descriptor prints YAML, in UMD's format: it has no --json";
         return Err(Failure::Usage(why.into()));
     }
     let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;

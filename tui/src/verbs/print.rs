@@ -20,7 +20,7 @@ use machine::snapshot::AccessError;
 use machine::target::Mesh;
 use symbols::{Expression, Record, Storage, Type};
 
-/// What is asked where; understood before a target is opened.
+/// A parsed request; parsing needs no target.
 pub(super) struct Question {
     place: Where,
     text: String,
@@ -29,7 +29,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Understands the words of a person.
+    /// Parses the arguments.
     pub(super) fn of(core: &str, text: &str, image: Option<&str>) -> Result<Self, Failure> {
         let place = locate::core(core).map_err(Failure::Usage)?;
         if text.trim().is_empty() {
@@ -42,7 +42,7 @@ impl Question {
         Ok(Self { place, text: text.to_owned(), expression, image: image.map(str::to_owned) })
     }
 
-    /// The core that is meant.
+    /// The named core.
     fn core(&self, mesh: &Mesh) -> Result<CoreId, Failure> {
         let Where { chip, tile, core } = self.place;
         if !mesh.chips.iter().any(|known| known.id == chip) {
@@ -58,8 +58,8 @@ impl Question {
         Ok(CoreId { chip, tile, core })
     }
 
-    /// The images that may know the names, kernels first, and the expression without an image's name before it.
-    fn asked<'i, T>(
+    /// The images to search, kernels first, and the expression without the name of an image.
+    fn search<'i, T>(
         &self,
         core: CoreId,
         mut on: Vec<T>,
@@ -73,7 +73,7 @@ impl Question {
             (wanted, expression) = (Some(name), Expression::parse(rest).map_err(wrong)?);
         }
         if on.is_empty() {
-            return Err(Failure::Usage(format!("{core}: it is not known what runs there")));
+            return Err(Failure::Usage(format!("{core}: the images on it are not known")));
         }
         if let Some(wanted) = wanted {
             let names: Vec<_> = on.iter().map(|load| image(load).name.clone()).collect();
@@ -97,7 +97,7 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     for finding in images.findings(core) {
         say(&finding.to_string());
     }
-    let (on, expression) = question.asked(core, images.resolved(core), |load| load.image)?;
+    let (on, expression) = question.search(core, images.resolved(core), |load| load.image)?;
     let Answer { load, found, pointer } = answer(target, core, &on, &expression)?;
     let printed = Printed::new(core, load.image, &question.text, &found);
     if style.json {
@@ -124,7 +124,7 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     }
 }
 
-fn lines(asked: &str, found: &Found, pointer: Option<&WrittenOut>, image: &str) -> String {
+fn lines(expression: &str, found: &Found, pointer: Option<&WrittenOut>, image: &str) -> String {
     let value = match &found.value {
         Value::Known(value) => value.to_string(),
         Value::Missing(_) => "?".to_owned(),
@@ -139,11 +139,12 @@ fn lines(asked: &str, found: &Found, pointer: Option<&WrittenOut>, image: &str) 
     let source = pointer.map_or_else(String::new, |pointer| format!("  {pointer}\n"));
     let bases = found.ty.as_ref().and_then(Type::record).map(Record::all_virtual_bases);
     let bases = bases.unwrap_or_default().into_iter();
-    let without = bases
-        .map(|base| format!("  without its virtual base {base}: it lies where the vtable says\n"));
+    let without = bases.map(|base| {
+        format!("  without its virtual base {base}: its place depends on the vtable\n")
+    });
     let without: String = without.collect();
     format!(
-        "{asked} = ({}) {value}\n  {place}{size}, by {image}\n{source}{without}",
+        "{expression} = ({}) {value}\n  {place}{size}, by {image}\n{source}{without}",
         found.type_name()
     )
 }

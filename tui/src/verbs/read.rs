@@ -12,7 +12,7 @@ use layouts::{NocAddr, Reason, Space, TileKind};
 use machine::snapshot::Span;
 use std::fmt::Write;
 
-/// More than this in one go is more than a tile's L1.
+/// Limit of one read, above the size of a tile's L1.
 const MOST: u64 = 2 << 20;
 
 pub(super) fn run(
@@ -43,7 +43,7 @@ pub(super) fn run(
     Ok(Outcome::Healthy)
 }
 
-/// What a person wants to read, before a target is opened.
+/// Parses the arguments, before a target is opened.
 pub(super) fn span(place: &str, len: &str) -> Result<Span, Failure> {
     let (chip, tile, offset) = locate::address(place).map_err(Failure::Usage)?;
     let len = locate::number(len).map_err(|why| Failure::Usage(format!("length: {why}")))?;
@@ -72,8 +72,8 @@ fn inside(space: Space, addr: NocAddr, len: u32) -> Result<(), Failure> {
     )
 }
 
-/// An address at which nothing stands is the argument's fault; what is known to be unsafe there is the target's
-/// to refuse.
+/// An address that does not exist is an error of the argument; the target refuses addresses that
+/// are unsafe.
 pub(super) fn misplaced(
     name: &str,
     addr: NocAddr,
@@ -107,7 +107,7 @@ pub(super) fn misplaced(
     Err(Failure::Usage(text))
 }
 
-/// Sixteen bytes a line, as words of memory order, with their letters.
+/// Sixteen bytes a line, as words in the order of memory, with their letters.
 fn dump(from: u64, bytes: &[u8]) -> String {
     let mut text = String::new();
     for (i, row) in bytes.chunks(16).enumerate() {

@@ -1,4 +1,4 @@
-//! `record`: keeps moments of a target in a file, which is a target itself afterwards.
+//! `record`: writes snapshots of a target to a file, which is itself a target.
 
 use super::fabric;
 use super::target::{open, report};
@@ -12,9 +12,9 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// More moments than this are a mistake of the unit.
+/// Limit of the number of snapshots.
 const MOST: u64 = 100_000;
-/// More cycles than this between two moments, ten seconds of the target, are one too.
+/// Limit of the cycles between two snapshots, ten seconds of the target.
 const MOST_CYCLES: u64 = 10_000_000_000;
 
 pub(super) fn run(
@@ -34,25 +34,25 @@ pub(super) fn run(
     interrupt::watch(move || at_signal.interrupted())?;
     let mut machine = open(target)?.into_machine();
     let gaps = keep(&mut machine, target, &kept, count, cycles);
-    // Whatever ended it, what is in the file can be opened.
+    // The file is valid however the recording ended.
     let moments = kept.end()?;
     let gaps = gaps?;
     let moments = words(moments);
-    say(&format!("{}: {moments}, look at it with --target {0}", file.display()));
+    say(&format!("{}: {moments}, open it with --target {0}", file.display()));
     Ok(if gaps == 0 { Outcome::Healthy } else { Outcome::Partial })
 }
 
-/// A number that a person gave, if it lies in the range.
-fn number(what: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Failure> {
-    let number = locate::number(text).map_err(|why| Failure::Usage(format!("{what}: {why}")))?;
+/// Parses a number within a range.
+fn number(option: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Failure> {
+    let number = locate::number(text).map_err(|why| Failure::Usage(format!("{option}: {why}")))?;
     if range.contains(&number) {
         return Ok(number);
     }
     let (least, most) = range.into_inner();
-    Err(Failure::Usage(format!("{what} {number}: it can be from {least} to {most}")))
+    Err(Failure::Usage(format!("{option} {number}: it can be from {least} to {most}")))
 }
 
-/// Keeps so many moments and counts what could not be read.
+/// Records snapshots and counts the gaps.
 fn keep(
     machine: &mut Machine,
     target: &Opening,
@@ -60,7 +60,7 @@ fn keep(
     count: u64,
     cycles: u64,
 ) -> Result<usize, Failure> {
-    // Whoever looks at the recording later may open any core.
+    // Every core is recorded, as the recording may be opened at any.
     let read_set = ReadSet {
         details: true,
         fabric: true,
@@ -96,7 +96,7 @@ fn words(moments: u32) -> String {
     machine::words::counted(moments.into(), "moment", "moments")
 }
 
-/// The file that is being written, within reach of the watcher of signals.
+/// The file being written, shared with the signal watcher.
 #[derive(Clone)]
 struct Kept {
     file: PathBuf,
@@ -108,24 +108,24 @@ impl Kept {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finishes the file, or removes one without a moment, which would only be in the way of the next.
+    /// Finishes the file, or removes it if it contains no snapshot.
     fn end(&self) -> Result<u32, Failure> {
         finish(&mut self.lock(), &self.file)
     }
 
-    /// The same, for ever: the verb must not write on while the process ends.
+    /// The same, keeping the lock: the verb must not write while the process ends.
     fn interrupted(&self) -> Option<String> {
         let mut writer = self.lock();
-        let said = writer.is_some().then(|| {
+        let message = writer.is_some().then(|| {
             let name = self.file.display();
             match finish(&mut writer, &self.file) {
-                Ok(0) => format!("{name}: nothing was recorded"),
-                Ok(moments) => format!("{name}: {} kept", words(moments)),
+                Ok(0) => format!("{name}: nothing recorded"),
+                Ok(moments) => format!("{name}: {} recorded", words(moments)),
                 Err(failure) => failure.to_string(),
             }
         });
         std::mem::forget(writer);
-        said
+        message
     }
 }
 

@@ -16,14 +16,14 @@ use probe::spec::TargetSpec;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// So many cycles of the target pass between two polls.
+/// Cycles of the target between two polls.
 const STEP_CYCLES: u64 = 20_000;
-/// How often the line of progress is drawn on a terminal.
+/// Interval of the progress line on a terminal.
 const DRAW_PAUSE: Duration = Duration::from_millis(100);
-/// How often a line of its own says so elsewhere.
+/// Interval of the progress lines otherwise.
 const SAY_PAUSE: Duration = Duration::from_secs(5);
 
-/// Where a collective runs unless something else is said: on an emulated mesh where nothing else does.
+/// The default target of a run: an emulated mesh without a workload.
 pub(super) fn idle(words: &str, default: bool) -> String {
     if default && words != DEVICE_TARGET {
         return format!("{DEFAULT_TARGET},run=idle");
@@ -34,7 +34,7 @@ pub(super) fn idle(words: &str, default: bool) -> String {
     }
 }
 
-/// Runs the sweep; a failed one leaves what is known of it on standard output too, if a script reads it.
+/// Runs the sweep. With --json a failed one prints what is known of it, too.
 pub(super) fn run(
     opening: &Opening,
     style: Style,
@@ -42,10 +42,10 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let mut known = Known::default();
     let result = carry_out(opening, style, options, &mut known);
-    let Known { told, job, rows } = &known;
+    let Known { sweep_head, job, rows } = &known;
     if style.json {
-        let both = told.as_ref().zip(job.as_ref());
-        let about = both.map(|(told, job)| told.head(&opening.words, job.sweep()));
+        let both = sweep_head.as_ref().zip(job.as_ref());
+        let about = both.map(|(sweep_head, job)| sweep_head.head(&opening.words, job.sweep()));
         let shape = match &about {
             Some(about) => shape::Sweep::new(about, rows),
             None => shape::Sweep::unknown(options.op.name(), &opening.words),
@@ -66,10 +66,10 @@ pub(super) fn run(
     result
 }
 
-/// What is known of a sweep, also when it fails.
+/// What is known of a sweep, also after a failure.
 #[derive(Default)]
 struct Known {
-    told: Option<SweepHead>,
+    sweep_head: Option<SweepHead>,
     job: Option<Job>,
     rows: Vec<Measured>,
 }
@@ -85,8 +85,9 @@ fn carry_out(
     let mut machine = open(opening)?.into_machine();
     let (target, images) = machine.session().parts();
     let job = known.job.insert(Job::new(sweep, target, images)?);
-    let told = known.told.insert(SweepHead::of(job));
-    let title = (!style.json).then(|| head(&told.head(&opening.words, job.sweep()), target.mesh()));
+    let sweep_head = known.sweep_head.insert(SweepHead::of(job));
+    let title =
+        (!style.json).then(|| head(&sweep_head.head(&opening.words, job.sweep()), target.mesh()));
     job.refuse(target, images)?;
     if let Some(title) = title {
         text(&title)?;
@@ -98,7 +99,7 @@ fn carry_out(
     Ok(if wrong > 0 { Outcome::Findings } else { Outcome::Healthy })
 }
 
-/// What a run would write.
+/// The writes of a run.
 pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<Preview, Failure> {
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
     let (target, images) = machine.session().parts();
@@ -117,7 +118,7 @@ pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<P
     Ok(whole)
 }
 
-/// What the programs say about the sweep, kept while they are used up.
+/// Properties of the programs for the header, kept while the programs are consumed.
 struct SweepHead {
     ranks: Vec<ChipId>,
     topology: &'static str,
@@ -167,7 +168,7 @@ impl SweepHead {
     }
 }
 
-/// A sweep that is being carried out.
+/// A running sweep.
 struct Carrying<'a> {
     job: &'a mut Job,
     stop: Stop,
@@ -176,14 +177,14 @@ struct Carrying<'a> {
 }
 
 impl Carrying<'_> {
-    /// Carries it out, and prints each line of the table as it comes.
+    /// Runs it, and prints each line of the table as it comes.
     fn out(&mut self, machine: &mut Machine, style: Style) -> Result<(), Failure> {
         let (target, images) = machine.session().parts();
         let mut stopping = false;
         loop {
-            if self.stop.is_asked() && !stopping {
+            if self.stop.is_requested() && !stopping {
                 stopping = true;
-                self.line.say("stopping; Ctrl-C again leaves at once");
+                self.line.say("stopping; Ctrl-C again exits at once");
                 self.job.cancel();
             }
             let turn = self.job.poll(target, images);
@@ -210,7 +211,7 @@ impl Carrying<'_> {
     }
 }
 
-/// The line of progress: one that changes on a terminal, one after the other elsewhere.
+/// The progress: one line that changes on a terminal, a line each otherwise.
 struct Line {
     op: &'static str,
     shown: bool,

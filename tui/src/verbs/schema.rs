@@ -11,11 +11,11 @@ use crate::shape::{
 };
 use schemars::Schema;
 
-/// What makes a schema.
+/// A function that builds a schema.
 type Make = fn() -> Schema;
 
-/// What is JSON, by the names of the verbs that print it; `dry-run` is that of any of them with --dry-run, `kept-entry` a line of the
-/// file of `fabric status --keep`.
+/// All JSON outputs, by verb; `dry-run` is that of any verb with --dry-run, `kept-entry` a line of
+/// the file of `fabric status --keep`.
 const SCHEMAS: &[(&str, Make)] = &[
     ("mesh", schema::<Mesh<'_>>),
     ("cores", schema::<Cores<'_>>),
@@ -56,7 +56,8 @@ const SCHEMAS: &[(&str, Make)] = &[
 /// Prints the schema of a verb's JSON, or the verbs that have one.
 pub(super) fn run(verb: &[String]) -> Result<Outcome, Failure> {
     if verb.is_empty() {
-        text(&SCHEMAS.iter().map(|(name, _)| format!("{name}\n")).collect::<String>())?;
+        let names: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+        text(&(names.join("\n") + "\n"))?;
         return Ok(Outcome::Healthy);
     }
     let verb = verb.join(" ");

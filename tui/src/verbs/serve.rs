@@ -1,4 +1,5 @@
-//! `serve`: holds an emulated mesh on a socket, so that it outlives its clients; a mesh of several hosts on one each.
+//! `serve`: holds an emulated mesh on a socket, so that it outlives its clients; one socket for
+//! each host.
 
 use super::waiting::Waiting;
 use crate::exit::{Failure, Outcome};
@@ -28,10 +29,11 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let hosts = if scene.host.is_some() { 1 } else { described.host_count() };
     if sockets.len() != 1 && sockets.len() != usize::from(hosts) {
         let once = if hosts == 1 { "" } else { ", or once for each" };
-        let what = format!("{mesh} has {hosts} host(s): --socket must be given once{once}");
-        return Err(Failure::Usage(what));
+        let why = format!("{mesh} has {hosts} host(s): --socket must be given once{once}");
+        return Err(Failure::Usage(why));
     }
-    // Bound first: whoever connects while the mesh is built waits for it, and a taken path is told at once.
+    // Sockets are bound first: early clients wait for the mesh, and a path in use is reported at
+    // once.
     let mut bound = Bound::default();
     let mut servers = Vec::new();
     for socket in sockets {
@@ -58,7 +60,7 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
         };
         server.open(bar, welcome);
         let ended = ended.clone();
-        // Nobody listens to the end of a server any more when this fails.
+        // The server ends; there is no place to report this error.
         std::thread::spawn(move || drop(ended.blocking_send(server.wait())));
     }
     wait(end)
@@ -81,8 +83,7 @@ fn bars(
     (0..sockets as u16).map(of_host).collect()
 }
 
-/// Sockets that are removed in the end: one that nobody listens on is in the way of the next server.
-/// What somebody else put in the place of one stays.
+/// Sockets, which are removed at the end unless the path now holds another file.
 #[derive(Default)]
 struct Bound<'a>(Vec<(&'a PathBuf, (u64, u64))>);
 
@@ -102,7 +103,7 @@ impl Drop for Bound<'_> {
     }
 }
 
-/// Device and inode of what stands at a path.
+/// Device and inode of a path.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let about = std::fs::symlink_metadata(path).ok()?;
     Some((about.dev(), about.ino()))

@@ -33,12 +33,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::watching::{self, Cost, Sight};
 
-/// From two hundred snapshots in a second of the mesh to as many as there can be.
+/// Snapshots per second of the mesh: two hundred up to as many as possible.
 const PERIODS_CYCLES: [u64; 5] = [5_000_000, 1_000_000, 100_000, 10_000, 0];
-/// Longer runs take hours.
+/// Limit of the run's length: longer runs take hours.
 const MOST_CYCLES: u64 = 10_000_000_000;
 
-/// What being watched costs a running ring ping.
+/// The cost of reading a running ring ping.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Watching<'a> {
     /// The mesh.
@@ -49,12 +49,13 @@ pub(super) struct Watching<'a> {
     rows: Vec<Row>,
 }
 
-/// A run that was watched.
+/// A run that was read.
 #[derive(Serialize, JsonSchema)]
 struct Row {
-    /// Over what it was watched: none (nobody watched), window (a TLB window of the PCIe device) or queue (routing queues).
+    /// The route of the snapshots: none (no snapshots), window (a TLB window of the PCIe device) or
+    /// queue (routing queues).
     route: &'static str,
-    /// From snapshot to snapshot, in cycles of a nanosecond; 0: without a pause.
+    /// Time between snapshots, in cycles of a nanosecond; 0: without a pause.
     period_cycles: u64,
     /// Snapshots that were taken.
     snapshots: u64,
@@ -62,9 +63,9 @@ struct Row {
     cycles: u64,
     /// Laps of the ring.
     laps: u64,
-    /// Laps of the same run when nobody watches.
+    /// Laps of the same run without snapshots.
     laps_unwatched: u64,
-    /// Cycles that watching adds to a thousand of the workload's.
+    /// Cycles that snapshots add to a thousand of the workload's.
     cost_per_thousand: f64,
 }
 
@@ -84,7 +85,7 @@ fn row(cost: &Cost) -> Row {
     }
 }
 
-/// What being watched costs.
+/// Measures the cost of snapshots.
 pub(super) fn watching(
     style: Style,
     mesh: &str,

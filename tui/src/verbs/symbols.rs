@@ -1,4 +1,4 @@
-//! `symbols`: questions to an ELF, without a target.
+//! `symbols`: lookups in an ELF, without a target.
 
 mod backtrace;
 mod frames;
@@ -17,7 +17,7 @@ use crate::shape::Source;
 use std::path::Path;
 use symbols::{Location, Symbols};
 
-/// Answers one question.
+/// Runs a subcommand.
 pub(super) fn run(style: Style, question: &Question) -> Result<Outcome, Failure> {
     match question {
         Question::Type { name, elf } => layout::run(style, name, elf),
@@ -42,12 +42,12 @@ fn load(elf: &Path) -> Result<Symbols, Failure> {
     Ok(symbols)
 }
 
-/// A question that this file cannot answer.
+/// The failure of a lookup in this file.
 fn wrong(symbols: &Symbols, error: &symbols::Error) -> Failure {
     with_suggestions(symbols, &error.to_string(), error)
 }
 
-/// The same in other words, and what else may have been meant.
+/// The failure with another message, and suggestions.
 fn with_suggestions(symbols: &Symbols, words: &str, error: &symbols::Error) -> Failure {
     let near = symbols.suggestions(error);
     let near = match near.as_slice() {

@@ -1,4 +1,4 @@
-//! What the verbs share: how they print, the target opened, one look at it, and what that amounts to.
+//! Shared by the verbs: output style, an opened target, a snapshot of it, and its outcome.
 
 use super::waiting::{Opened, Waiting};
 use crate::exit::{Failure, Outcome};
@@ -12,14 +12,14 @@ use decode::state::{LinkCondition, MeshState, Reading};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Mesh;
 
-/// How a verb prints.
+/// The output style of a verb.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub(super) json: bool,
     pub(super) glyphs: Glyphs,
 }
 
-/// Opens the target. A person who waits longer than a moment is told for what.
+/// Opens the target; reports on standard error if that takes long.
 pub(super) fn open(target: &Opening) -> Result<Opened, Failure> {
     let words = &target.words;
     let waiting = Waiting::on(format!("{words}: bringing the target up ..."));
@@ -28,7 +28,7 @@ pub(super) fn open(target: &Opening) -> Result<Opened, Failure> {
     Ok(Opened::new(machine, words))
 }
 
-/// Opens the target and takes one look.
+/// Opens the target and takes a snapshot.
 pub(super) fn inspect(
     target: &Opening,
     read_set: impl FnOnce(&Mesh) -> ReadSet,
@@ -42,14 +42,14 @@ pub(super) fn inspect(
     }
 }
 
-/// Why the machine is gone, if it went before anything could be read.
+/// Why the machine is lost, if it was before anything could be read.
 pub(super) fn end_of_all(memory: &Snapshot) -> Option<&AccessError> {
     let mut reasons = memory.gaps.iter().map(|gap| &gap.reason);
     let gone = reasons.find(|reason| matches!(reason, AccessError::DeviceGone(_)));
     gone.filter(|_| memory.pieces.is_empty())
 }
 
-/// Says on standard error when and at what cost the look was taken, and what is wrong with it.
+/// Reports time and cost of the snapshot, and its problems, on standard error.
 pub(super) fn report(target: &Opening, state: &MeshState) {
     let cost = state.transactions;
     say(&format!(
@@ -71,13 +71,13 @@ fn first_gap(state: &MeshState) -> String {
     state.gaps.first().map_or_else(String::new, |g| format!("{}: {}", g.span.addr, g.reason))
 }
 
-/// What a look at the whole mesh amounts to. A problem that comes with gaps is mostly what made them,
-/// so that only a link that is known to be sick counts for more than a part that is not known.
+/// The outcome of a snapshot of the whole mesh. Problems together with gaps are mostly caused by
+/// them, so only a link that is known to be bad outweighs a gap.
 pub(super) fn judge(state: &MeshState) -> Outcome {
-    let sick = |c| matches!(c, LinkCondition::Down | LinkCondition::Disagree);
+    let bad = |c| matches!(c, LinkCondition::Down | LinkCondition::Disagree);
     let cores = || state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     let images = |wrong| cores().flat_map(|c| &c.findings).any(|f| f.is_unknown() != wrong);
-    if state.links.iter().any(|l| sick(l.condition)) || images(true) {
+    if state.links.iter().any(|l| bad(l.condition)) || images(true) {
         Outcome::Findings
     } else if !state.gaps.is_empty() || images(false) {
         Outcome::Partial

@@ -1,4 +1,4 @@
-//! What a one-shot verb says while it waits for its target.
+//! Messages of a one-shot verb while it waits for its target.
 
 use crate::machine::Machine;
 use crate::output::say;
@@ -6,25 +6,25 @@ use std::ops::{Deref, DerefMut};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-/// After this long a person wonders whether anything happens.
+/// The first message comes after this time.
 const FIRST_WORD: Duration = Duration::from_secs(2);
-/// And after this long again.
+/// Further messages come at this interval.
 const NEXT_WORD: Duration = Duration::from_secs(10);
 
-/// Says what is waited for, again and again, until it is dropped.
+/// Repeats a message until it is dropped.
 pub(super) struct Waiting {
-    /// The channel closes with it.
+    /// Dropping it closes the channel.
     _over: Sender<()>,
 }
 
 impl Waiting {
-    /// Begins to wait, for what the sentence says.
-    pub(super) fn on(what: String) -> Self {
+    /// Starts waiting with this message.
+    pub(super) fn on(message: String) -> Self {
         let (over, end) = mpsc::channel::<()>();
         std::thread::spawn(move || {
             let mut pause = FIRST_WORD;
             while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                say(&what);
+                say(&message);
                 pause = NEXT_WORD;
             }
         });
@@ -32,7 +32,7 @@ impl Waiting {
     }
 }
 
-/// An open target, and what is said while it is read.
+/// An open target, with a message while it is read.
 pub(super) struct Opened {
     machine: Machine,
     _waiting: Waiting,
@@ -43,7 +43,7 @@ impl Opened {
         Self { machine, _waiting: Waiting::on(format!("{words}: reading ...")) }
     }
 
-    /// For a verb that says itself how far it is.
+    /// Ends the message, for verbs that report their own progress.
     pub(super) fn into_machine(self) -> Machine {
         self.machine
     }

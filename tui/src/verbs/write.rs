@@ -1,4 +1,4 @@
-//! `write`: words or bytes into a tile, on a person's command, with what stood there before.
+//! `write`: writes words or bytes into a tile, and prints the value before.
 
 use super::read::misplaced;
 use super::target::{Style, open};
@@ -10,21 +10,21 @@ use crate::shape::Written;
 use crate::words::{self, hex};
 use layouts::{NocAddr, Space};
 
-/// What is to be written.
+/// The data to write.
 pub(super) struct What<'a> {
     pub(super) place: &'a str,
     pub(super) values: &'a [String],
     pub(super) bytes: Option<&'a str>,
 }
 
-/// Where, and the bytes in the order of memory.
+/// The address, and the bytes in the order of memory.
 pub(super) struct Order {
     pub(super) addr: NocAddr,
     pub(super) bytes: Vec<u8>,
 }
 
 impl Order {
-    /// Understands what a person wrote, before a target is opened.
+    /// Parses the arguments, before a target is opened.
     pub(super) fn of(what: &What<'_>) -> Result<Self, Failure> {
         let (chip, tile, offset) = locate::address(what.place).map_err(Failure::Usage)?;
         let bytes = match what.bytes {
@@ -50,7 +50,7 @@ pub(super) fn run(opening: &Opening, style: Style, what: &What<'_>) -> Result<Ou
     let target = machine.target();
     target.commanded_by("write");
     let old = target.replace(addr, &bytes).map_err(failed)?;
-    // A write to a far chip has arrived once time is asked for without a complaint.
+    // Reading the time completes earlier writes to a remote chip, and reports their errors.
     let cycles = target.now().map_err(failed)?;
     say(&format!("{} at {} of its own time", opening.words, words::cycles(cycles)));
     let show = if style.json || what.bytes.is_some() { hex } else { as_words };
@@ -64,13 +64,13 @@ pub(super) fn run(opening: &Opening, style: Style, what: &What<'_>) -> Result<Ou
     Ok(Outcome::Healthy)
 }
 
-/// Words as a person gave them.
+/// Parses words.
 fn as_words(bytes: &[u8]) -> String {
     let words = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
     words.map(|word| format!("{word:#010x}")).collect::<Vec<_>>().join(" ")
 }
 
-/// 32-bit words, little-endian as the device has them.
+/// 32-bit words, little-endian as on the device.
 fn words_of(values: &[String]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(values.len() * 4);
     for value in values {
@@ -81,7 +81,7 @@ fn words_of(values: &[String]) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Bytes in the order of memory, two hexadecimal digits each.
+/// Parses bytes in the order of memory, two hexadecimal digits each.
 fn bytes(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<char> = text.chars().filter(|c| !matches!(c, '_' | ' ')).collect();
     let wrong = || format!("'{text}' is not bytes: two hexadecimal digits each");

@@ -23,7 +23,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let (columns, rows) = GRID;
     let high = if area.height >= 2 * u16::from(rows) + 10 { 2 } else { 1 };
     let grid_height = 1 + high * u16::from(rows);
-    // The detail below keeps at least its title and two lines; a short grid scrolls.
+    // The detail below keeps at least its title and two lines; a grid that is too short scrolls.
     let tall = grid_height.min(area.height.saturating_sub(3));
     let [grid, detail] =
         Layout::vertical([Constraint::Length(tall), Constraint::Min(0)]).areas(area);
@@ -60,7 +60,7 @@ fn draw_cell(model: &Model, frame: &mut Frame, tile: &TileState, area: Rect) {
     }
     frame.render_widget(Paragraph::new(lines).style(style), inner);
     if chosen {
-        // The selection is more than colour: the whole cell is reversed, blanks too.
+        // The selection does not rely on colour: the whole cell is reversed, blanks included.
         frame.buffer_mut().set_style(inner, style);
     }
 }
@@ -114,7 +114,7 @@ fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
     .style(if chosen { model.theme.key() } else { Style::new() })
 }
 
-/// What the words of an Ethernet tile say of its link.
+/// The state of an Ethernet tile's link and its counters.
 fn facts(model: &Model, tile: &TileState) -> Vec<Line<'static>> {
     let Some(eth) = &tile.eth else { return Vec::new() };
     let far = match tiles::link(model, tile) {

@@ -1,4 +1,4 @@
-//! The core screen: what the core is doing, its words, its channels and images, its memory.
+//! The core screen: a core's activity, words, channels, images and memory.
 
 use super::pane::{titled, window};
 use super::{hex, tiles};
@@ -23,7 +23,7 @@ use ratatui::widgets::{Cell, Paragraph, Row as TableRow, Table, Wrap};
 /// Draws the core screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(core) = model.core_state() else {
-        let text = format!("tile {}:{} has no core that could be shown", model.chip, model.tile);
+        let text = format!("tile {}:{} has no core to show", model.chip, model.tile);
         frame.render_widget(Paragraph::new(text), area);
         return;
     };
@@ -63,7 +63,7 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     let mut first = vec![label(model, "state")];
     first.extend(state);
     first.extend([Span::styled("   waypoint ", model.theme.dim()), waypoint]);
-    // What a host fills in; firmware built without waypoints leaves it so.
+    // The host initialises waypoints to X; firmware built without waypoints never changes them.
     if core.waypoint.known().is_some_and(|code| code.bytes().all(|letter| letter == b'X')) {
         first.push(Span::styled(" never set", model.theme.dim()));
     }
@@ -76,7 +76,7 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
         |place| place_and_text(model, place),
     );
     let frames = core.location.iter().filter_map(|l| l.function.as_deref());
-    // Template arguments tell nothing here and take the room of the callers.
+    // Template arguments are dropped: the callers need the room.
     let frames: Vec<_> = frames.map(|f| f.split('<').next().unwrap_or(f)).collect();
     let within = if core.location.is_empty() {
         g.missing(Missing::Unknown).to_owned()
@@ -105,7 +105,7 @@ fn launch(launch: &LaunchState) -> String {
     )
 }
 
-/// A place with the text that stands there; without the text, its whole path.
+/// A source location with the text of its line; without the text, the whole path.
 fn place_and_text(model: &Model, place: &SourceLine) -> Vec<Span<'static>> {
     match model.source_text(place) {
         None => vec![Span::raw(full_source(place))],
@@ -116,7 +116,7 @@ fn place_and_text(model: &Model, place: &SourceLine) -> Vec<Span<'static>> {
     }
 }
 
-/// The whole path, as far as it is known.
+/// The whole path, with line and function where known.
 fn full_source(line: &SourceLine) -> String {
     let at = match (&line.file, line.line) {
         (Some(file), Some(n)) => format!("{file}:{n}"),
@@ -169,7 +169,7 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let range = window(model.word, words.len(), inner.height);
-    // A path needs the room that a name leaves to the value.
+    // A path needs more room than a name, at the cost of the value.
     let names = words.iter().any(|row| matches!(row, MemberRow::Member(..)));
     let [name, value] = if names && model.word_filter.is_empty() {
         [Constraint::Length(34), Constraint::Min(26)]
@@ -177,7 +177,7 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
         [Constraint::Min(30), Constraint::Length(26)]
     };
     let widths = [Constraint::Length(1), name, Constraint::Length(9), value];
-    // Values are cut where they end, and should not run into the pane beside them.
+    // Values are cut at the right end; a blank column separates them from the next pane.
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let [_, room, ..] = Layout::horizontal(widths).spacing(1).areas::<4>(inner);
     let rows = range.clone().zip(words.get(range).unwrap_or_default());
@@ -189,7 +189,7 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     frame.render_widget(Table::new(rows, widths), inner);
 }
 
-/// The end of a path, which tells it from its neighbours.
+/// The end of a path, which distinguishes it from its neighbours.
 fn ending(model: &Model, path: &str, room: u16) -> String {
     let (length, room) = (path.chars().count(), usize::from(room));
     if length <= room {
@@ -201,8 +201,8 @@ fn ending(model: &Model, path: &str, room: u16) -> String {
 }
 
 fn word_row(model: &Model, row: &MemberRow<'_>, chosen: bool, room: u16) -> TableRow<'static> {
-    let said = |memory| members::text(model.core_id(), memory, row);
-    let reading = model.shown.as_deref().map_or(Reading::Absent, |snapshot| said(&snapshot.memory));
+    let text = |memory| members::text(model.core_id(), memory, row);
+    let reading = model.shown.as_deref().map_or(Reading::Absent, |snapshot| text(&snapshot.memory));
     let mut style = model.theme.reading(&reading, Style::new());
     if moved(model, row) {
         style = model.theme.moved(style);
@@ -222,7 +222,7 @@ fn word_row(model: &Model, row: &MemberRow<'_>, chosen: bool, room: u16) -> Tabl
     ])
 }
 
-/// Do its bytes differ from those of the look before?
+/// Returns true if the row's bytes differ from those of the previous snapshot.
 fn moved(model: &Model, row: &MemberRow<'_>) -> bool {
     match row {
         MemberRow::Member(node, _) => {
@@ -241,20 +241,18 @@ fn moved(model: &Model, row: &MemberRow<'_>) -> bool {
     }
 }
 
-/// Why there are none: an image may have them, and nobody use them now.
+/// Why a core has no channels: an image may declare them without using them now.
 fn no_channels(core: &CoreState) -> &'static str {
     let shared = core.outlines.iter().filter_map(|outline| outline.nodes().first());
     let mut names =
         shared.map(|n| n.path.as_str()).chain(core.words.iter().map(|w| w.name.as_str()));
     if !names.any(|name| name.split('.').next() == Some("erisc_info")) {
-        return "no channels: no image here has erisc_info_t";
+        return "no channels: no image has erisc_info_t";
     }
     match core.activity {
-        Reading::Known(Activity::BaseFirmware) => {
-            "no channels: base firmware has the tile, no application"
-        }
+        Reading::Known(Activity::BaseFirmware) => "no channels: base firmware runs, no application",
         Reading::Known(Activity::InReset) => "no channels: the core is in reset",
-        _ => "no channels: their words were not read, or are none",
+        _ => "no channels: their words were not read or hold none",
     }
 }
 

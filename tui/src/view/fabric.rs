@@ -1,4 +1,4 @@
-//! The fabric screen: routers, muxes and clients above; below the channels of the selected one, all waits, tables or a path.
+//! The fabric screen: routers, muxes and clients above; below, channels, waits, tables or a path.
 
 mod routes;
 
@@ -13,13 +13,13 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 
-/// Packets are those queued and, at routers, those in flight.
+/// `packets` counts queued packets and, at routers, packets in flight.
 const HEAD: [&str; 6] = ["", "part", "what", "status", "packets", "link or wait"];
 const WIDTHS: [u16; 5] = [1, 12, 19, 17, 7];
-/// From so many columns on what a client sends to is written out.
+/// From this width on, the target of a client is shown in full.
 const WIDE: u16 = 110;
 const WIDE_WIDTHS: [u16; 5] = [1, 12, 30, 17, 7];
-/// Rows below the list, however short what stands there.
+/// Minimum height of the lower pane.
 const LEAST_BELOW: u16 = 6;
 
 /// Draws the fabric screen.
@@ -57,7 +57,7 @@ fn draw_list(model: &Model, parts: &[FabricPart<'_>], frame: &mut Frame, area: R
         let number = model.shown.as_ref().map_or(0, |snapshot| snapshot.number);
         let none = match all {
             0 if number <= model.fabric_unasked => "  the fabric is being read",
-            0 => "  no router, mux or client of a fabric was found so far",
+            0 => "  no router, mux or client found so far",
             _ => "  nothing matches",
         };
         return frame.render_widget(Paragraph::new(Line::styled(none, model.theme.dim())), inner);
@@ -108,7 +108,7 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
     (part.map_or_else(String::new, |part| format!(" {} ", part.name())), lines)
 }
 
-/// Who waits for whom, and has not moved since the look before.
+/// Waits that have not changed since the previous snapshot.
 fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
     let now = model.mesh().map(|mesh| &mesh.fabric.waits);
     let Some((now, before)) = now.zip(model.mesh_before().map(|mesh| &mesh.fabric.waits)) else {
@@ -128,8 +128,8 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
     let title =
         format!(" waits since the previous snapshot: {}{deadlocks}{still} ", waits.all.len());
     let lines = waits.tree().into_iter().map(|line| {
-        let sick = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
-        let style = if sick { model.theme.bad() } else { Style::new() };
+        let stuck = line.on.is_some() || line.depth == 0 && waits.still.contains(&line.who);
+        let style = if stuck { model.theme.bad() } else { Style::new() };
         Line::styled(format!(" {}", fabric::wait(&waits, &line)), style)
     });
     (title, lines.collect())

@@ -1,4 +1,4 @@
-//! The gaps screen: what was found wrong, and what could not be read, each with its reason.
+//! The gaps screen: problems, and ranges that could not be read, each with its reason.
 
 use super::pane::titled;
 use crate::glyph::Missing;
@@ -37,7 +37,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         .take(usize::from(inner.height))
         .collect();
     if lines.is_empty() {
-        lines.push(Line::styled("everything that was asked for was read", model.theme.ok()));
+        lines.push(Line::styled("every requested range was read", model.theme.ok()));
     }
     frame.render_widget(Paragraph::new(lines), inner);
 }
@@ -52,7 +52,7 @@ fn title(mesh: &MeshState, quarantined: &[Quarantined]) -> String {
     }
 }
 
-/// What is not touched any more, and why.
+/// What is in quarantine, and why.
 fn quarantines(model: &Model, quarantined: &[Quarantined]) -> impl Iterator<Item = Line<'static>> {
     quarantined.iter().map(|Quarantined { chip, tile, towards, reason }| {
         let style = model.theme.missing(Missing::of_error(reason));

@@ -1,4 +1,4 @@
-//! Help on the screen.
+//! The help screen.
 
 use super::pane::titled;
 use crate::help;
@@ -7,9 +7,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::Paragraph;
 
-/// Draws help from this line on.
+/// Draws help from line `first` on.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, first: usize) {
-    let block = titled(model, " help: j k scroll, Esc goes back ", true);
+    let block = titled(model, " help: j k scroll, Esc back ", true);
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let lines: Vec<_> =

@@ -1,4 +1,4 @@
-//! The memory pane: bytes of the tile, with the names of the members that lie over them.
+//! The memory pane: bytes of the tile, with the names of the members at these addresses.
 
 use super::pane::titled;
 use crate::glyph::Missing;
@@ -15,10 +15,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use symbols::Value;
 
-/// Width from which the text column is drawn beside the names.
+/// Width from which text is shown next to the names.
 const WIDE: u16 = 120;
 
-/// Draws the memory pane; its last line is about the byte under the cursor.
+/// Draws the memory pane; its last line describes the byte under the cursor.
 pub(super) fn draw(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect, focused: bool) {
     let title =
         format!(" memory of tile {}:{}   / or : goes to an address ", model.chip, model.tile);
@@ -87,7 +87,8 @@ fn row_line(
         ));
         return Line::from(line);
     }
-    // A name stands in the row where its member starts; what holds it is named once, where there is room.
+    // A name is in the row where its member starts. Its parent's path is shown once, if there is
+    // room.
     let mut holder = "";
     for (n, row) in members.into_iter().filter(|(_, w)| (addr..addr + 16).contains(&w.addr())) {
         let (holds, member) = row.path().rsplit_once('.').unwrap_or(("", row.path()));
@@ -103,7 +104,7 @@ fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
     let at = model.cursor;
     let mut line = vec![Span::styled(format!("{at:#x}: "), model.theme.key())];
     match members::over(core, at, at + 1).first() {
-        None => line.push(Span::styled("no member of a known type lies here", model.theme.dim())),
+        None => line.push(Span::styled("no member of a known type is here", model.theme.dim())),
         Some((_, row)) => {
             let memory = model.shown.as_deref().map(|snapshot| &snapshot.memory);
             let reading = memory
@@ -116,7 +117,7 @@ fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
     Line::from(line)
 }
 
-/// A value in few letters, for the overlay.
+/// A short value, for the row of its member.
 fn brief(model: &Model, row: &MemberRow<'_>) -> String {
     let number = |v: &u64| if *v < 10 { v.to_string() } else { format!("{v:#x}") };
     let node = match row {

@@ -1,4 +1,4 @@
-//! The list of links: state, and what each end says, side by side.
+//! The list of links: their state, and both ends of each.
 
 use super::pane::{titled, window};
 use super::tiles;
@@ -15,12 +15,12 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 
 const HEAD: [&str; 11] =
-    ["", "state", "A", "way", "A>B", "B>A", "way", "B", "sent A/B", "retrain", "crc"];
+    ["", "state", "A", "wayp", "A>B", "B>A", "wayp", "B", "sent A/B", "retrain", "crc"];
 const WIDTHS: [u16; 11] = [1, 10, 6, 5, 5, 5, 5, 6, 15, 7, 5];
-/// Columns that go first where room is short, none of them first.
+/// Column sets to leave out when the pane is too narrow, in order of preference.
 const SPARED: [&[usize]; 4] = [&[], &[10], &[9, 10], &[3, 6, 9, 10]];
 
-/// Rows of what is told of the selected link.
+/// Rows of the detail of the selected link.
 pub(super) const DETAIL: u16 = 7;
 
 /// Draws the links that pass the filter.
@@ -50,14 +50,14 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) 
     frame.render_widget(table, area);
 }
 
-/// The columns that fit, rather fewer than any of them cut.
+/// The columns that fit; a column is left out rather than cut.
 fn columns(width: u16) -> Vec<usize> {
     let without = |spared: &[usize]| -> Vec<usize> {
         (0..WIDTHS.len()).filter(|at| !spared.contains(at)).collect()
     };
     let fits = |columns: &Vec<usize>| {
         let cells: u16 = columns.iter().filter_map(|at| WIDTHS.get(*at)).sum();
-        // The last column may do with less, and a column stands between two.
+        // The last column may be cut by two; one blank separates two columns.
         cells + columns.len() as u16 - 1 <= width + 2
     };
     let all = SPARED.map(without);
@@ -77,7 +77,7 @@ fn row(
     Row::new(cells.filter(|(at, _)| columns.contains(at)).map(|(_, cell)| Cell::from(cell)))
 }
 
-/// Both ends of the selected link: what each core does and where in its source it waits.
+/// Both ends of the selected link: each core's activity and the source line where it waits.
 pub(super) fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
     let (Some(mesh), links) = (model.mesh(), lists::links(model)) else { return };
     let Some(link) = links.get(model.link) else { return };
@@ -116,9 +116,9 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
     let mut busy: Vec<_> =
         busy.map(|c| format!("ch {} {}", c.index, words::channel(c.meaning))).collect();
     if busy.is_empty() && !core.channels.is_empty() {
-        busy.push("no bytes under way on its channels".to_owned());
+        busy.push("no bytes in flight on its channels".to_owned());
     }
-    // What one end has sent the other has received.
+    // What one end sends the other receives.
     if let Some(eth) = &tile.eth {
         let [sent, received] =
             [&eth.packets_sent, &eth.packets_received].map(|count| short(g, count, u64::to_string));
@@ -131,7 +131,7 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
     ]
 }
 
-/// Why a core has no place in its source.
+/// Why a core has no source location.
 fn nowhere(core: &CoreState) -> &'static str {
     match core.activity {
         Reading::Known(Activity::BaseFirmware) => "base firmware has no waypoints",

@@ -1,4 +1,4 @@
-//! The map of the mesh: a box per chip at its coordinates, and the links in the gutters between boxes.
+//! The map of the mesh: a box per chip at its coordinates; links are in the gutters between boxes.
 
 mod chip;
 
@@ -16,9 +16,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-/// Columns that a box and the gutter right of it may take, the best first.
+/// Columns of a box and of the gutter right of it, the preferred first.
 const WIDTHS: [(u16, u16); 6] = [(26, 28), (26, 16), (24, 16), (15, 10), (11, 8), (6, 4)];
-/// Rows of a box, its border included, the best first.
+/// Rows of a box, its border included, the preferred first.
 const HEIGHTS: [u16; 3] = [7, 5, 3];
 
 /// The map, with its scale chosen.
@@ -30,7 +30,7 @@ pub(super) struct Map<'a> {
     gutter: (u16, u16),
 }
 
-/// A window on a picture that may be larger than the terminal.
+/// A window onto a map that may be larger than the terminal.
 struct Canvas<'a> {
     buffer: &'a mut Buffer,
     area: Rect,
@@ -79,7 +79,7 @@ impl<'a> Map<'a> {
         Self { model, mesh, places, box_size: (wide, high), gutter: (gap, u16::from(rows > 1)) }
     }
 
-    /// Rows that the whole map wants: the boxes and a line about links that are not drawn.
+    /// Rows of the whole map: the boxes and a line about links that are not drawn.
     pub(super) fn height(&self) -> u16 {
         let rows = self.places.iter().map(|p| p.row + 1).max().unwrap_or(1);
         let (high, gap) = (usize::from(self.box_size.1), usize::from(self.gutter.1));
@@ -97,7 +97,7 @@ impl<'a> Map<'a> {
         self.places.iter().copied().find(|p| p.chip == chip)
     }
 
-    /// The places of a link's ends if they stand side by side, the left or upper end first.
+    /// The ends of a link between adjacent boxes, the left or upper end first.
     fn neighbours(&self, link: &LinkState) -> Option<Edge> {
         let (a, b) = (link.link.a, link.link.b);
         let (pa, pb) = (self.place(a.chip)?, self.place(b.chip)?);
@@ -113,7 +113,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Links that no gutter can hold, such as those that wrap around.
+    /// Number of links that no gutter can hold, such as those that wrap around.
     fn hidden(&self) -> usize {
         self.mesh.links.iter().filter(|l| self.neighbours(l).is_none()).count()
     }
@@ -182,7 +182,7 @@ impl<'a> Map<'a> {
         let title_style = if focused { self.model.theme.selected() } else { style };
         canvas.text(x + 1, y, &title, title_style);
         let lines = chip_lines(self.model, chip, w >= 20);
-        // A tight box has no room to spare beside its text.
+        // A small box has no blank columns around its text.
         let longest = lines.iter().map(Span::width).max().unwrap_or_default();
         let pad = usize::from(w >= 10 && longest + 3 <= w);
         for (row, line) in (1..).zip(lines.iter().take(h as usize - 2)) {
@@ -208,7 +208,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// One row of the gutter between two boxes side by side.
+    /// One row of the gutter between two boxes in a row.
     fn draw_beside(
         &self,
         canvas: &mut Canvas,
@@ -306,14 +306,14 @@ struct Edge {
 }
 
 impl Edge {
-    /// Bytes under way from the first end to the second, and back; what is not known is not drawn.
+    /// Bytes in flight from the first end to the second, and back. Unknown counts are not drawn.
     fn traffic(&self, link: &LinkState) -> (u64, u64) {
         let (ab, ba) = (link.a_to_b.unwrap_or(0), link.b_to_a.unwrap_or(0));
         if self.swapped { (ba, ab) } else { (ab, ba) }
     }
 }
 
-/// The wire itself: its letter in the middle, what travels left before it and what travels right after it.
+/// The link itself: its letter in the middle, traffic to the left before it, to the right after it.
 fn wire(
     model: &Model,
     condition: LinkCondition,
@@ -337,7 +337,7 @@ fn wire(
     };
     let rest = width.saturating_sub(1) - half;
     let letter = match (width, left, right) {
-        // Where there is room for one sign only, traffic is the one that moves.
+        // Where there is room for one sign only, traffic takes precedence.
         (1, 0, 0) | (2.., ..) => link_letter(condition),
         (_, 0, _) => model.glyphs.to_right(),
         _ => model.glyphs.to_left(),

@@ -15,15 +15,16 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let [area, runs] = Layout::vertical(parts).areas(area);
     run::draw(model, frame, runs);
     let map = map::Map::new(model, mesh, area);
-    // The list keeps its head and at least three links in sight; the map takes what it can use of the rest.
+    // The list keeps its head and at least three links; the map takes what it can use of the rest.
     let least = 5.min(area.height / 2);
     let tall = map.height().min(area.height.saturating_sub(least));
     let listed = u16::try_from(2 + lists::links(model).len()).unwrap_or(u16::MAX);
-    // Where there is room below the list, both ends of the selected link are told side by side.
+    // The detail of the selected link is shown if there is room below the list.
     let room = area.height - tall;
-    let told = if room >= listed.min(room / 2) + links::DETAIL { links::DETAIL } else { 0 };
-    let list = if told > 0 { listed.min(room - told) } else { room };
-    let rows = [Constraint::Length(tall), Constraint::Length(list), Constraint::Length(told)];
+    let detail_rows = if room >= listed.min(room / 2) + links::DETAIL { links::DETAIL } else { 0 };
+    let list = if detail_rows > 0 { listed.min(room - detail_rows) } else { room };
+    let rows =
+        [Constraint::Length(tall), Constraint::Length(list), Constraint::Length(detail_rows)];
     let [upper, lower, detail] = Layout::vertical(rows).areas(area);
     map.draw(frame, upper);
     let focused = model.mesh_pane == MeshPane::Links;
@@ -37,7 +38,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let inner = block.inner(lower);
     frame.render_widget(block, lower);
     links::draw(model, frame, inner, focused);
-    if told > 0 {
+    if detail_rows > 0 {
         links::draw_detail(model, frame, detail);
     }
 }

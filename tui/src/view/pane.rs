@@ -1,11 +1,11 @@
-//! What all panes share: the line with their title, and the rows of a list that are in sight.
+//! What all panes share: the line with their title, and the visible rows of a list.
 
 use crate::geometry;
 use crate::model::Model;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Borders};
 
-/// A line with a title above a pane; the focused one stands out by style and by its mark.
+/// A line with a title above a pane; style and mark distinguish the focused one.
 pub(super) fn titled(model: &Model, title: &str, focused: bool) -> Block<'static> {
     let mark = if focused { model.glyphs.cursor() } else { " " };
     let set = if model.glyphs.ascii { ASCII } else { ratatui::symbols::border::PLAIN };
@@ -29,7 +29,7 @@ const ASCII: ratatui::symbols::border::Set = ratatui::symbols::border::Set {
     horizontal_bottom: "-",
 };
 
-/// The rows of a list that are in sight: the index of the first, and how many.
+/// The range of rows of a list that are visible.
 pub(super) fn window(selected: usize, count: usize, height: u16) -> std::ops::Range<usize> {
     let first = geometry::first_row(selected, count, height);
     first..(first + usize::from(height)).min(count)

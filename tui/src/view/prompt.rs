@@ -1,4 +1,5 @@
-//! The foot of the screen: the line being typed and what Tab offers, a notice, or the keys of this screen.
+//! The foot of the screen: the typed line with its completions, a notice, or the keys of the
+//! screen.
 
 use crate::keys::BINDINGS;
 use crate::model::{Choices, Model, Prompt, PromptKind};
@@ -8,10 +9,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph, Wrap};
 
-/// A notice takes no more rows than this.
+/// Maximum rows of a notice.
 const MOST_ROWS: u16 = 4;
 
-/// Draws it.
+/// Draws the foot.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     if let Some(prompt) = &model.prompt {
         line(frame, area, prompt);
@@ -37,7 +38,7 @@ fn line(frame: &mut Frame, area: Rect, prompt: &Prompt) {
     frame.set_cursor_position((area.x + 1 + column.min(area.width.saturating_sub(2)), area.y));
 }
 
-/// The row above the line: what Tab chooses from, around what is chosen.
+/// The row above the line: completions, scrolled to the chosen one.
 fn offer(model: &Model, frame: &mut Frame, foot: Rect, choices: &Choices) {
     let Some(y) = foot.y.checked_sub(1) else { return };
     let area = Rect { y, height: 1, ..foot };
@@ -58,10 +59,10 @@ fn offer(model: &Model, frame: &mut Frame, foot: Rect, choices: &Choices) {
     frame.render_widget(Paragraph::new(Line::from(line)), area);
 }
 
-/// A sentence in as many rows as it needs, upwards from the foot.
+/// Draws a sentence in as many rows as it needs, upwards from the foot.
 fn sentence(frame: &mut Frame, foot: Rect, text: &str, style: Style) {
     let width = usize::from(foot.width).max(1);
-    // Words are not broken, so that a row may end early.
+    // Words are not broken, so a row may end early.
     let rows = text.chars().count().div_ceil(width.saturating_sub(8).max(1)) as u16;
     let rows = if text.chars().count() <= width { 1 } else { rows.clamp(2, MOST_ROWS) };
     let rows = rows.min(foot.y + 1);

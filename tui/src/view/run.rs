@@ -1,4 +1,4 @@
-//! Runs on the mesh screen: how far the present one is, and the lines of its table.
+//! Runs on the mesh screen: progress of the current run, and the rows of its table.
 
 use super::pane::titled;
 use crate::model::Model;
@@ -8,25 +8,25 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-/// Rows of a sheet besides its lines: title, how it stands, head.
+/// Rows of a sheet besides its table: title, status, head.
 const FIXED: u16 = 3;
-/// Cells of the bar.
+/// Width of the progress bar.
 const BAR: usize = 10;
 
 const HEAD: &str =
     "      size    count     type redop root  time us algbw busbw #wrong skew us chip";
 
-/// Rows that runs would like to have of so many.
+/// Rows that runs need, out of `room`.
 pub(super) fn height(model: &Model, width: u16, room: u16) -> u16 {
     let Some(last) = model.sheets().last() else { return 0 };
     let rows = table(model, last, usize::from(width)).len();
     let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     let fixed = if rows == 0 { FIXED - 1 } else { FIXED };
-    let told = standing(model, last, usize::from(width)).len() as u16;
-    rows.saturating_add(fixed + told - 1).min((room / 3).max(FIXED + 1)).min(room)
+    let status_rows = standing(model, last, usize::from(width)).len() as u16;
+    rows.saturating_add(fixed + status_rows - 1).min((room / 3).max(FIXED + 1)).min(room)
 }
 
-/// Draws the newest sheet, and as much of the older ones as there is room for.
+/// Draws the newest sheet, and as many rows of the older ones as fit.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(last) = model.sheets().last() else { return };
     let block = titled(model, &format!(" run: {} ", last.title), !last.is_over());
@@ -44,13 +44,13 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// The rows of all sheets. Where there are several, each stands under what was asked for, with what became of it.
+/// The rows of all sheets. If there are several, each has its title above and its outcome below.
 fn table(model: &Model, last: &Sheet, width: usize) -> Vec<Line<'static>> {
     let several = model.sheets().len() > 1;
     let mut table = Vec::new();
     for sheet in model.sheets() {
         let is_last = std::ptr::eq(sheet, last);
-        // How the last one stands is told above the table, under its title.
+        // The status of the last sheet is above the table, under its title.
         if several && !(is_last && sheet.rows.is_empty()) {
             table.push(Line::styled(format!("  {}", sheet.title), model.theme.dim()));
         }
@@ -69,18 +69,18 @@ fn table(model: &Model, last: &Sheet, width: usize) -> Vec<Line<'static>> {
     table
 }
 
-/// How it stands: a line, or as many as it takes to say why it failed.
+/// The status of a sheet: one line, or several for the reason of a failure.
 fn standing(model: &Model, sheet: &Sheet, width: usize) -> Vec<Line<'static>> {
     let theme = model.theme;
     let wrong: u64 = sheet.rows.iter().filter_map(|row| row.wrong).sum();
-    let dismiss = Span::styled("  (Esc puts it away)", theme.dim());
+    let dismiss = Span::styled("  (Esc hides it)", theme.dim());
     let line = match &sheet.state {
-        SheetState::Going(None) => Line::raw("  begins"),
+        SheetState::Going(None) => Line::raw("  starting"),
         SheetState::Going(Some(going)) => Line::from(vec![
             Span::styled(format!("  {} ", bar(model, going)), theme.traffic()),
             Span::raw(going.words()),
         ]),
-        SheetState::Stopping => Line::styled("  is being torn down", theme.warn()),
+        SheetState::Stopping => Line::styled("  tearing down", theme.warn()),
         SheetState::Stopped => {
             Line::from(vec![Span::styled("  stopped and torn down", theme.warn()), dismiss])
         }
@@ -95,14 +95,14 @@ fn standing(model: &Model, sheet: &Sheet, width: usize) -> Vec<Line<'static>> {
         SheetState::Done => {
             let checked = sheet.rows.iter().all(|row| row.wrong.is_some());
             let text =
-                if checked { "  done: data is right" } else { "  done: data was not checked" };
+                if checked { "  done: data is correct" } else { "  done: data was not checked" };
             Line::from(vec![Span::styled(text, theme.ok()), dismiss])
         }
     };
     vec![line]
 }
 
-/// A sentence in lines of so many columns, at most four.
+/// A sentence in lines of at most `width` columns, at most four.
 fn broken(text: &str, width: usize) -> Vec<String> {
     const MOST: usize = 4;
     let mut lines: Vec<String> = Vec::new();
@@ -119,7 +119,7 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// How much of the present stage is done.
+/// How much of the current stage is done.
 fn bar(model: &Model, going: &Going) -> String {
     let filled = (going.done * BAR as u64).checked_div(going.of).unwrap_or(0).min(BAR as u64);
     let filled = filled as usize;

@@ -1,4 +1,4 @@
-//! One tile as a cell of the chip grid: its most telling core, or what stands there instead.
+//! One tile as a cell of the chip grid: its most significant core, or its kind.
 
 use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
@@ -9,7 +9,7 @@ use layouts::{EthId, TileKind};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// The core that tells most: one that could not be read, then one that runs, then the busiest of the rest.
+/// The most significant core: one that could not be read, then a running one, then the busiest.
 pub(super) fn telling(tile: &TileState) -> Option<&CoreState> {
     let rank = |core: &&CoreState| match (Missing::of(&core.activity), core.activity.known()) {
         (Some(Missing::Absent), _) => 0,
@@ -20,11 +20,11 @@ pub(super) fn telling(tile: &TileState) -> Option<&CoreState> {
         (Some(_), _) => 6,
         (None, Some(Activity::InReset) | None) => 1,
     };
-    // Of equals the first core speaks.
+    // Among equals, the first core is chosen.
     tile.cores.iter().rev().max_by_key(rank)
 }
 
-/// The glyph of a core's activity, or of why it is not known.
+/// The glyph of a core's activity, or of the reason why it is unknown.
 pub(super) fn activity(model: &Model, core: &CoreState) -> Span<'static> {
     let theme = model.theme;
     if let Some(&known) = core.activity.known() {
@@ -35,7 +35,7 @@ pub(super) fn activity(model: &Model, core: &CoreState) -> Span<'static> {
     }
 }
 
-/// The link of this Ethernet tile.
+/// The link of an Ethernet tile.
 pub(super) fn link<'a>(model: &'a Model, tile: &TileState) -> Option<(&'a LinkState, EthId)> {
     let end = EthId { chip: model.chip, channel: tile.eth.as_ref()?.channel };
     let link = model.mesh()?.links.iter().find(|l| l.link.a == end || l.link.b == end)?;
@@ -66,7 +66,7 @@ pub(super) fn cell(model: &Model, tile: &TileState, width: usize) -> Line<'stati
     Line::from(line)
 }
 
-/// The cell's second line, where rows are two high.
+/// The cell's second line, if rows are two high.
 pub(super) fn under(model: &Model, tile: &TileState) -> Line<'static> {
     if let Some((link, far)) = link(model, tile) {
         let style = model.theme.link(link.condition);
@@ -78,7 +78,7 @@ pub(super) fn under(model: &Model, tile: &TileState) -> Line<'static> {
     Line::from(tile.cores.iter().map(|c| activity(model, c)).collect::<Vec<_>>())
 }
 
-/// The waypoint, underlined if it moved since the sample before.
+/// The waypoint, underlined if it moved since the previous snapshot.
 pub(super) fn waypoint(model: &Model, core: &CoreState) -> Span<'static> {
     let known = core.activity.known().map_or(Style::new(), |a| model.theme.activity(*a));
     let text = span(model.glyphs, model.theme, &core.waypoint, known);

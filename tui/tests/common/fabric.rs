@@ -1,4 +1,5 @@
-//! A fabric made up for tests of the picture: two routers of which one is back-pressured, a mux that waits, and its client.
+//! A made-up fabric for tests of frames: two routers, one of them back-pressured, a mux that waits,
+//! and its client.
 
 use super::{end, eth_xy};
 use decode::fabric::Enumeration;
@@ -49,7 +50,8 @@ pub(crate) fn fabric() -> FabricState {
     }
 }
 
-/// The client waits for the mux, which waits for a router, whose peer waits for a slot that nobody frees.
+/// The client waits for the mux, the mux for a router, whose peer waits for a slot that is never
+/// freed.
 fn waits() -> Waits {
     let client = Party::Client(core(CLIENT), 0);
     let mux = Party::Mux(core(MUX));
@@ -65,7 +67,7 @@ fn waits() -> Waits {
     Waits { all, ..Waits::default() }
 }
 
-/// A row of two devices, and another mesh behind the second.
+/// A row of two devices, and another mesh after the second.
 fn tables((chip, channel): (u16, u8), intra_mesh: [Entry; 2]) -> TablesState {
     let inter_mesh = vec![Entry::Here, intra_mesh[1]];
     TablesState {

@@ -1,4 +1,4 @@
-//! Keys in, pictures out, and the golden files that they are compared with.
+//! Keys in, frames out, and the golden files that they are compared with.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
@@ -13,7 +13,7 @@ pub(crate) fn model(size: (u16, u16)) -> Model {
     Model::new("emulator:n300", Theme { color: true }, Glyphs { ascii: false }, size)
 }
 
-/// Types keys as helix's tests do: characters stand for themselves, names stand in `<>`.
+/// Types keys as in helix's tests: characters are themselves, names are in `<>`.
 pub(crate) fn press(model: &mut Model, keys: &str) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut rest = keys;

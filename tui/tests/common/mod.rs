@@ -1,4 +1,4 @@
-//! A mesh made up for tests of the picture: an n300 in ring ping with one of everything that can be missing.
+//! A made-up mesh for tests of frames: an n300 in ring ping with one of each missing reason.
 
 mod fabric;
 
@@ -306,7 +306,7 @@ pub(crate) fn memory(chip: u16, tile: NocXy) -> Snapshot {
     }
 }
 
-/// The sample at step `n`.
+/// The snapshot at step `n`.
 pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
     Arc::new(MeshSnapshot {
         target: "emulator:n300".into(),
@@ -321,7 +321,8 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
     })
 }
 
-/// A torus of columns and rows of chips without tiles: one link to the right and one down from each.
+/// A torus of columns and rows of chips without tiles: one link to the right and one down from
+/// each.
 pub(crate) fn torus(columns: u8, rows: u8) -> Arc<MeshSnapshot> {
     let id = |x: u8, y: u8| u16::from(y % rows) * u16::from(columns) + u16::from(x % columns);
     let (mut chips, mut links) = (Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! A recording of a made-up n300 as a target that opens at once, for tests of the terminal and the verbs.
+//! A recording of a made-up n300, a target that opens at once, for tests of the terminal and the
+//! verbs.
 
 use super::common::{TAKEN, end, eth_xy, mesh};
 use layouts::{ChipKind, NocAddr};
@@ -39,7 +40,7 @@ impl Target for Named {
     }
 }
 
-/// Writes the recording: one moment, in which the L1 of one Ethernet tile was read.
+/// Writes the recording: one snapshot, with the L1 of one Ethernet tile.
 pub(crate) fn write(path: &Path) {
     let state = mesh(0);
     let mesh = Mesh {

@@ -1,10 +1,11 @@
-//! Whether what `--json` prints is what its schema says. The schemas are the golden files; only the keywords that they have are known.
+//! Validates `--json` output against its schema. The schemas are the golden files; only the
+//! keywords in them are known.
 
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::PathBuf;
 
-/// Keywords that say nothing about a value, and those that are looked at below.
+/// Keywords without effect on a value, and those that are checked below.
 const KEYWORDS: [&str; 20] = [
     "$schema",
     "$defs",
@@ -28,13 +29,13 @@ const KEYWORDS: [&str; 20] = [
     "default",
 ];
 
-/// Where the golden file of a name stands.
+/// The path of the golden file of a name.
 pub(crate) fn golden_path(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/schema");
     folder.join(format!("{}.json", name.replace(' ', "-")))
 }
 
-/// The answer to these arguments is what the schema of their verb says.
+/// Checks that the answer to these arguments matches the schema of their verb.
 pub(crate) fn conforms(arguments: &[&str], answer: &Value) {
     let path = if arguments.contains(&"--dry-run") {
         golden_path("dry-run")
@@ -54,7 +55,7 @@ pub(crate) fn conforms(arguments: &[&str], answer: &Value) {
     }
 }
 
-/// What of a value is not as its schema says.
+/// The differences between a value and its schema.
 fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     let schema = match schema {
         Value::Bool(true) => return Ok(()),
@@ -112,7 +113,7 @@ fn check(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Every key that has to be there is, and no key that is not described.
+/// Every required key is present, and every key is described.
 fn check_object(
     root: &Value,
     schema: &Map<String, Value>,

@@ -83,7 +83,7 @@ impl Terminal {
         }
     }
 
-    /// The terminal is as it was: modes, screen, cursor, pasting.
+    /// Checks that the terminal is restored: modes, screen, cursor, pasting.
     pub(crate) fn is_given_back(&self) {
         let start = Instant::now();
         loop {

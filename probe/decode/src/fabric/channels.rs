@@ -1,28 +1,28 @@
-//! Facts of a router's channels.
+//! The facts of a router's channels.
 
+use super::builtin::{Members, Names, pair};
 use super::fact::{Code, facts};
 use super::location::{Formula, Location, Slots, Word};
-use super::ours::{Members, Names, pair};
 use layouts::NocXy;
 use machine::fabric::Direction;
 
 facts! {
-    /// What a router and its client say of a sender channel.
-    struct SenderFacts, located by SenderLocations, in our images by at: ChannelNames<'_> {
-        /// Packets that its producer put in and that were not handed to the link: slots less free slots.
+    /// The state of a sender channel, from the router and its client.
+    struct SenderFacts, located by SenderLocations, in built-in images by at: ChannelNames<'_> {
+        /// Packets that the client put in and that are not sent yet: slots minus free slots.
         queued: u64 = at.queued(),
-        /// Packets on the link or at the peer: sent and not completed.
+        /// Packets on the link or at the peer: sent, not completed.
         in_flight: u64 = at.state.difference("packets_sent", "packets_completed"),
-        /// Completions that arrived and were not taken.
+        /// Completions that arrived and are not processed.
         completions: u64 = at.completions(),
-        /// Slots that the peer's receiver channel has left for all senders of its virtual channel; nobody counts those of the
-        /// control channel.
+        /// Free slots of the peer's receiver channel, shared by all senders of the virtual channel;
+        /// not counted for the control channel.
         remote_free_slots: u64 = {
             at.state.names.at(&format!("fabric_router::remotes[{}].free_slots", at.virtual_channel))
         },
-        /// Packets that left the head: sent or dropped.
+        /// Packets removed from the head: sent or dropped.
         sent: u64 = at.state.at("packets_sent"),
-        /// Packets of which the peer has said that they have left it.
+        /// Packets that the peer has completed.
         completed: u64 = at.state.at("packets_completed"),
         /// Packets dropped.
         dropped: u64 = at.state.at("packets_dropped"),
@@ -31,61 +31,61 @@ facts! {
             let word = at.client("local_sender_channel_0_connection_semaphore_addr");
             at.state.names.named("connection_t", word)
         },
-        /// The client that opened it last, whether or not it has closed it.
+        /// The last client that opened the channel, even if it has closed it.
         last_client: NocXy = pair(Formula::Tile, at.info("worker_x"), at.info("worker_y")),
         /// Its free slots.
         #[serde(skip)]
         free_slots: u64 = at.stream("free_slots_stream_id").map(Location::from),
-        /// Where its oldest packet begins.
+        /// Address of the oldest packet.
         #[serde(skip)]
         oldest: u64 = at.slot(),
-        /// When it made progress last, in the low half of the wall clock.
+        /// Time of the last progress, the low half of the wall clock.
         #[serde(skip)]
         last_progress: u64 = at.state.at("last_progress"),
-        /// Packets taken from it: the next client goes on from here.
+        /// Packets taken from the channel: the next client continues at this count.
         #[serde(skip)]
         read_counter: u64 = at.info("edm_read_counter").map(Location::from),
-        /// Packets put into it by the client before.
+        /// Packets put in by the previous client.
         #[serde(skip)]
         write_counter: u64 = at.client("local_sender_channel_0_connection_buffer_index_addr"),
     }
 }
 
 facts! {
-    /// What a router says of a receiver channel.
-    struct ReceiverFacts, located by ReceiverLocations, in our images by at: ChannelNames<'_> {
-        /// Packets that arrived and were not taken.
+    /// The state of a receiver channel.
+    struct ReceiverFacts, located by ReceiverLocations, in built-in images by at: ChannelNames<'_> {
+        /// Packets that arrived and are not taken yet.
         arrived: u64 = at.arrived(),
-        /// Packets taken and not completed.
+        /// Packets taken, not completed.
         held: u64 = at.state.difference("packets_received", "packets_completed"),
-        /// Packets taken so far.
+        /// Packets taken.
         received: u64 = at.state.at("packets_received"),
         /// Packets whose completion was sent.
         completed: u64 = at.state.at("packets_completed"),
         /// Packets dropped.
         dropped: u64 = at.state.at("packets_dropped"),
-        /// `fabric_wait_t` of the head: 0 nothing, 1 a router downstream, 2 the NoC, 3 the transmit queue.
+        /// `fabric_wait_t` of the head: 0 nothing, 1 router downstream, 2 NoC, 3 transmit queue.
         waits_for: Code = at.state.named("fabric_wait_t", "waits_for"),
-        /// Where the head still has to go.
+        /// Directions to which the head is still to be forwarded.
         pending: Vec<Direction> = at.state.at("pending"),
-        /// Where its oldest packet begins.
+        /// Address of the oldest packet.
         #[serde(skip)]
         oldest: u64 = {
             let tail = at.private("tail").map(Formula::Word);
             at.if_rerouted(tail, at.slot().map(|location| location.formula))
         },
-        /// When it made progress last, in the low half of the wall clock.
+        /// Time of the last progress, the low half of the wall clock.
         #[serde(skip)]
         last_progress: u64 = at.state.at("last_progress"),
     }
 }
 
 facts! {
-    /// What a router knows of the router of its plane towards a direction.
-    struct EdgeFacts, located by EdgeLocations, in our images by at: EdgeNames<'_> {
-        /// Its tile.
+    /// The router downstream in a direction, in the same plane.
+    struct EdgeFacts, located by EdgeLocations, in built-in images by at: EdgeNames<'_> {
+        /// The router's tile.
         tile: NocXy = at.state.at(&format!("args.downstream_xy[{}]", at.direction.index())),
-        /// Free slots of its sender channel that this router may fill.
+        /// Free slots of that router's sender channel for this router.
         credits: u64 = Some(at.credits.into()),
     }
 }
@@ -108,34 +108,34 @@ pub(crate) struct Receiver {
     pub(crate) facts: ReceiverLocations,
 }
 
-/// Credits for the router of this plane towards a direction.
+/// Credits for the router downstream in a direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     pub(crate) direction: Direction,
     pub(crate) virtual_channel: u8,
-    /// Only if that is straight on: away from where this router's own link leads.
+    /// Whether it exists only straight ahead: opposite to this router's own link.
     pub(crate) straight: bool,
     pub(crate) facts: EdgeLocations,
 }
 
-/// Asks an image for a channel of a router.
+/// Resolves the names of a channel of a router.
 struct ChannelNames<'a> {
-    /// Its part of the router's state.
+    /// The channel's part of the router's state.
     state: Members<'a>,
-    /// Its entry in the image's table of channels.
+    /// The channel's entry in the image's table of channels.
     table: Members<'a>,
-    /// Its part of the router's private state.
+    /// The channel's part of the router's private state.
     private: Members<'a>,
     slots: Slots,
     index: u8,
     virtual_channel: u8,
 }
 
-/// A channel that the image may have and does not use: its table entry has no slots.
+/// A table entry; none for an unused channel, which has no slots.
 type Entry<T> = Option<T>;
 
 impl<'a> ChannelNames<'a> {
-    /// Of the senders or of the receivers; `None` past the end of the table.
+    /// Finds a sender or receiver channel; `None` past the end of the table.
     fn find(names: Names<'a>, state: &str, kind: &str, index: u8) -> Option<Entry<Self>> {
         let table = format!("fabric_channel_places.{kind}[{index}]");
         names.1.locate(&table).ok()?;
@@ -158,7 +158,7 @@ impl<'a> ChannelNames<'a> {
         self.private.word(member)
     }
 
-    /// The slot of the oldest packet.
+    /// Returns the slot of the oldest packet.
     fn slot(&self) -> Option<Location> {
         let index = Box::new(self.state.at("slot")?.formula);
         Some(Formula::Slot(self.slots, index).into())
@@ -169,8 +169,8 @@ impl<'a> ChannelNames<'a> {
         pair(Formula::Difference, Formula::Constant(self.slots.count), free)
     }
 
-    /// The router keeps the address of the stream that counts. While the link is lost none tells of completions, and what the
-    /// own one still brings does not count.
+    /// Returns the count of completions. The router stores the address of the stream in use. While
+    /// the link is lost, no stream is, and the channel's own stream does not count.
     fn completions(&self) -> Option<Location> {
         let own = self.stream("completed_stream_id")?;
         let Some(counting) = self.private("completions") else { return Some(own.into()) };
@@ -183,14 +183,15 @@ impl<'a> ChannelNames<'a> {
         self.if_rerouted(self.rerouted_stream().map(Formula::Word), own)
     }
 
-    /// What counts while the link is lost.
+    /// Returns the stream that counts arrivals while the link is lost.
     fn rerouted_stream(&self) -> Option<Word> {
         let names = self.state.names;
         let first = names.constant("fallback_arrived_0_stream_id")?;
         names.stream(Some(first + u64::from(self.index)))
     }
 
-    /// The first while packets come over another link, else the second: the router keeps the address of the stream that counts.
+    /// Returns the first formula while packets arrive over another link, else the second: the
+    /// router stores the address of the stream in use.
     fn if_rerouted(&self, rerouted: Option<Formula>, own: Option<Formula>) -> Option<Location> {
         match self.private("arrived").zip(self.rerouted_stream()) {
             Some((counting, stream)) => {
@@ -200,12 +201,12 @@ impl<'a> ChannelNames<'a> {
         }
     }
 
-    /// A word that its client writes. Those of a channel stand 16 bytes apart from those of the next (as in tt-metal.md 5.1).
+    /// Returns a word that the client writes. Channels are 16 bytes apart (as in tt-metal.md 5.1).
     fn client(&self, first: &str) -> Option<Location> {
         self.state.names.pointed(first, u64::from(self.index) * 16)
     }
 
-    /// What its client has told of itself.
+    /// Returns a member of the client's `EDMChannelWorkerLocationInfo`.
     fn info(&self, member: &str) -> Option<Formula> {
         const TYPE: &str = "EDMChannelWorkerLocationInfo";
         let names = self.state.names;
@@ -215,7 +216,7 @@ impl<'a> ChannelNames<'a> {
     }
 }
 
-/// Asks an image for the router towards a direction.
+/// Resolves the names of the router downstream in a direction.
 struct EdgeNames<'a> {
     state: &'a Members<'a>,
     direction: Direction,
@@ -223,30 +224,30 @@ struct EdgeNames<'a> {
 }
 
 impl Names<'_> {
-    /// `None` past the end of the table.
+    /// Finds a sender channel; `None` past the end of the table.
     pub(super) fn sender(self, state: &str, index: u8) -> Option<Entry<Sender>> {
         let found = ChannelNames::find(self, state, "senders", index)?;
         Some(found.map(|at| Sender {
             index,
             virtual_channel: at.virtual_channel,
             slots: at.slots.count,
-            facts: SenderLocations::ours(&at),
+            facts: SenderLocations::builtin(&at),
         }))
     }
 
-    /// `None` past the end of the table.
+    /// Finds a receiver channel; `None` past the end of the table.
     pub(super) fn receiver(self, state: &str, index: u8) -> Option<Entry<Receiver>> {
         let found = ChannelNames::find(self, state, "receivers", index)?;
         Some(found.map(|at| Receiver {
             index,
             virtual_channel: at.virtual_channel,
             slots: at.slots.count,
-            facts: ReceiverLocations::ours(&at),
+            facts: ReceiverLocations::builtin(&at),
         }))
     }
 
-    /// Credits by direction: one stream each in virtual channel 0 and the control channel, and one for the router straight on
-    /// in virtual channel 1.
+    /// Returns the credits by direction: a stream for each direction in virtual channel 0 and in
+    /// the control channel, and one for the router straight ahead in virtual channel 1.
     pub(super) fn downstream(self, state: &Members<'_>) -> Vec<Edge> {
         const EACH: [(u8, &str); 2] = [
             (0, "vc_0_free_slots_from_downstream_edge_1_stream_id"),
@@ -254,7 +255,7 @@ impl Names<'_> {
         ];
         let edge = |direction, virtual_channel, straight, stream| {
             let at = EdgeNames { state, direction, credits: self.stream(stream)? };
-            Some(Edge { direction, virtual_channel, straight, facts: EdgeLocations::ours(&at) })
+            Some(Edge { direction, virtual_channel, straight, facts: EdgeLocations::builtin(&at) })
         };
         let mut edges = Vec::new();
         for (virtual_channel, name) in EACH {
@@ -271,7 +272,7 @@ impl Names<'_> {
         edges
     }
 
-    /// Is the image's topology one of these?
+    /// Whether the image's topology is one of these.
     pub(super) fn is_topology(self, names: &[&str]) -> bool {
         let topology = self.constant("topology");
         topology.is_some() && names.iter().any(|name| self.constant(name) == topology)

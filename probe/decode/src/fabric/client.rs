@@ -1,46 +1,46 @@
-//! The clients' side: every `fabric_client_state_t` that a kernel keeps (tt-metal.md 6).
+//! The facts of a kernel's connections, its `fabric_client_state_t` (tt-metal.md 6).
 
+use super::builtin::{Members, Names, pair};
 use super::enumeration::{Enumeration, Enumerator};
 use super::fact::facts;
 use super::location::{Formula, Location, Locations as _, Structure, Word};
-use super::ours::{Members, Names, pair};
 use layouts::{ChipLayout, NocXy};
 use symbols::{Kind, Symbols, Type};
 
 facts! {
-    /// What a kernel says of its connection to a channel of a router or mux.
-    struct ClientFacts, located by ClientLocations, in our images by at: ClientNames<'_> {
+    /// A kernel's connection to a channel of a router or mux.
+    struct ClientFacts, located by ClientLocations, in built-in images by at: ClientNames<'_> {
         /// `fabric_client_stage_t`.
         stage: Enumerator = at.own.at("stage"),
-        /// It waits for a free slot of the channel.
+        /// Whether it waits for a free slot of the channel.
         waits: bool = at.own.at("waits"),
         /// The tile of the router or mux.
         to_tile: NocXy = {
             let of = |member| at.own.at(member).map(|location| location.formula);
             pair(Formula::Tile, of("connection.edm_noc_x"), of("connection.edm_noc_y"))
         },
-        /// Slots of that channel.
+        /// Number of slots of the channel.
         slots: u64 = at.own.at("connection.num_buffers_per_channel"),
-        /// Packets put into it so far, by this client and those before it.
+        /// Packets put into the channel, by this client and earlier ones.
         sent: u64 = at.own.at("write_counter"),
-        /// Packets put into it whose slots it has not been given back.
+        /// Packets whose slots were not returned yet.
         used: u64 = {
             let sent = at.own.at("write_counter").map(|location| location.formula);
             pair(Formula::Difference, sent, at.word("read_counter"))
         },
-        /// Its teardown word: counted up when its close is answered.
+        /// The teardown word, incremented when the close is answered.
         teardown: u64 = at.word("teardown").map(Location::from),
-        /// What it does at the end for a mux that it shares: `fabric_traffic_termination_t`.
+        /// Its part in ending a shared mux: `fabric_traffic_termination_t`.
         termination: Enumerator = at.termination(),
-        /// Clients of that mux.
+        /// Number of clients of the mux.
         mux_clients: u64 = at.part("mux_clients"),
-        /// How many of them have told their termination master that they have closed.
+        /// Number of clients that have reported their close to the termination master.
         closed: u64 = {
             let of = |member| at.own.names.word(&at.part_path(member)?);
             let master = of("master_xy").zip(of("master_address"));
             master.map(|(xy, address)| Formula::Elsewhere(xy, address).into())
         },
-        /// The stream of the channel's free slots, at the router or mux.
+        /// The stream of the channel's free slots at the router or mux.
         #[serde(skip)]
         stream: u64 = at.own.at("connection.worker_free_slots_stream_id"),
     }
@@ -54,20 +54,20 @@ pub(crate) struct ClientLayout {
     pub(crate) facts: ClientLocations,
 }
 
-/// Asks an image for a connection.
+/// Resolves the names of a connection.
 struct ClientNames<'a> {
     own: Members<'a>,
-    /// What others write.
+    /// The words that router or mux write.
     words: Structure,
-    /// The arguments of the connection, if the kernel has more than one.
+    /// Path of the connection's arguments, if the kernel has an array of connections.
     part: Option<String>,
 }
 
 const TYPE: &str = "fabric_client_state_t";
 const WORDS: &str = "fabric_client_words_t";
-/// The names of the same enumerators begin so in the worker of the collectives.
+/// The prefix of the same enumerators in the worker of the collectives.
 const CCL: &str = "CCL_";
-/// More connections than any kernel has.
+/// A bound above the number of connections of any kernel.
 const MOST: usize = 64;
 
 impl ClientNames<'_> {
@@ -83,7 +83,7 @@ impl ClientNames<'_> {
         self.own.names.at(&self.part_path(member)?)
     }
 
-    /// By one name, whatever kernel it is of.
+    /// Returns the termination with the same names for all kernels.
     fn termination(&self) -> Option<Location> {
         let path = self.part_path("termination")?;
         let ty = self.own.names.1.locate(&path).ok()?.ty;
@@ -92,7 +92,7 @@ impl ClientNames<'_> {
 }
 
 impl ClientLayout {
-    /// The connections in the kernel's global.
+    /// Finds the connections in the kernel's global.
     pub(crate) fn find(layout: &ChipLayout, symbols: &Symbols, global: &str) -> Vec<Self> {
         let mut found = Vec::new();
         if let (Some(_), Ok(whole)) = (symbols.type_named(TYPE), symbols.locate(global)) {
@@ -102,7 +102,7 @@ impl ClientLayout {
         found.iter().filter_map(|path| names.client(global, path)).collect()
     }
 
-    /// Every word of the global that decoding may want.
+    /// Returns every word of the global that decoding needs.
     pub(crate) fn words(&self) -> impl Iterator<Item = Word> {
         self.facts.known().flat_map(Location::words)
     }
@@ -117,11 +117,11 @@ impl Names<'_> {
             part: index.map(|(index, _)| format!("{global}.args.connection[{index}]")),
         };
         let name = path.strip_prefix(global)?.trim_start_matches('.').to_owned();
-        Some(ClientLayout { name, facts: ClientLocations::ours(&at) })
+        Some(ClientLayout { name, facts: ClientLocations::builtin(&at) })
     }
 }
 
-/// The paths of all members of the type.
+/// Collects the paths of all members of the type.
 fn walk(ty: &Type, path: &str, found: &mut Vec<String>) {
     if found.len() >= MOST {
         return;

@@ -1,27 +1,27 @@
-//! Names of an enumeration, out of the DWARF of the image whose words have its values.
+//! Names of an enumeration, from the DWARF of the image whose words have its values.
 
 use std::fmt;
 use std::sync::Arc;
 use symbols::{Symbols, Type};
 
-/// A value of an enumeration of the firmware.
+/// A value of an enumeration, with its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumerator {
     /// The number.
     pub value: u64,
-    /// Its name in DWARF, such as `LINK_NONE_LEFT`; none where DWARF has none.
+    /// The name in DWARF, such as `LINK_NONE_LEFT`, if it has one.
     pub name: Option<Arc<str>>,
     /// The name for a narrow column, such as `none left`.
     short: Option<Arc<str>>,
 }
 
 impl Enumerator {
-    /// A number without a name.
+    /// Makes a value without a name.
     pub(crate) fn unnamed(value: u64) -> Self {
         Self { value, name: None, short: None }
     }
 
-    /// The name without the words that all names of its enumeration share, or the number.
+    /// Returns the name without the words that all names of the enumeration share, or the number.
     pub fn short(&self) -> String {
         self.short.as_deref().map_or_else(|| self.value.to_string(), str::to_owned)
     }
@@ -44,45 +44,46 @@ impl AsRef<Self> for Enumerator {
     }
 }
 
-/// The enumerators of a type, in the order of its source.
+/// The enumerators of a type, in source order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumeration(Vec<Enumerator>);
 
 impl Enumeration {
-    /// The enumeration of this name; none if the image has none.
+    /// Finds an enumeration by name.
     pub fn named(symbols: &Symbols, name: &str) -> Option<Arc<Self>> {
         Self::of(&symbols.type_named(name)?, "")
     }
 
-    /// The enumeration that a type is, without what its names begin with; none if it is another type.
+    /// Makes the enumeration of a type, without a prefix of its names; none if the type is no
+    /// enumeration.
     pub(crate) fn of(ty: &Type, prefix: &str) -> Option<Arc<Self>> {
         let all = ty.enumeration()?.enumerators.iter();
         let named = all.map(|e| (e.value as u64, e.name.strip_prefix(prefix).unwrap_or(&e.name)));
         Some(Arc::new(Self::new(&named.collect::<Vec<_>>())))
     }
 
-    /// These enumerators.
+    /// Makes an enumeration of values and names.
     pub fn new(all: &[(u64, &str)]) -> Self {
         let shared = |part: &str| all.iter().all(|(_, name)| name.split('_').any(|p| p == part));
         let short = |name: &str| -> Arc<str> {
             let parts: Vec<_> = name.split('_').filter(|part| !shared(part)).collect();
             if parts.is_empty() { name.into() } else { parts.join(" ").to_lowercase().into() }
         };
-        let one = |(value, name): &(u64, &str)| Enumerator {
+        let enumerator = |(value, name): &(u64, &str)| Enumerator {
             value: *value,
             name: Some((*name).into()),
             short: Some(short(name)),
         };
-        Self(all.iter().map(one).collect())
+        Self(all.iter().map(enumerator).collect())
     }
 
-    /// The enumerator of a value, without a name if there is none.
+    /// Returns the enumerator of a value; unnamed if the value is unknown.
     pub fn of_value(&self, value: u64) -> Enumerator {
         let found = self.0.iter().find(|enumerator| enumerator.value == value);
         found.cloned().unwrap_or_else(|| Enumerator::unnamed(value))
     }
 
-    /// Its place in the order of the source; none of another value.
+    /// Returns the position of a value in source order.
     pub fn position(&self, value: u64) -> Option<usize> {
         self.0.iter().position(|enumerator| enumerator.value == value)
     }

@@ -1,4 +1,5 @@
-//! Facts of a fabric: one table for each structure says what they are called, what they mean, and where our images have them.
+//! Facts of a fabric: a table per structure with their names, meanings, and locations in built-in
+//! images.
 
 use super::enumeration::{Enumeration, Enumerator};
 use crate::reading::Reading;
@@ -8,26 +9,26 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A kind of fact: what its number means, and how JSON shows it.
+/// A kind of fact: the meaning of its number, and its form in JSON.
 pub trait Fact: Sized {
-    /// In JSON.
+    /// The form in JSON.
     type Json: Serialize + JsonSchema;
 
-    /// What a number means.
+    /// Decodes a number.
     fn decode(raw: u64, names: Option<&Enumeration>) -> Reading<Self>;
 
-    /// The value in JSON.
+    /// Returns the value for JSON.
     fn json(&self) -> Self::Json;
 }
 
-/// Null where it could not be known.
+/// Null if the value is not known.
 impl<T: Fact> Serialize for Reading<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.known().map(Fact::json).serialize(serializer)
     }
 }
 
-/// As it is serialized.
+/// The schema of the serialized form.
 impl<T: Fact> JsonSchema for Reading<T> {
     fn inline_schema() -> bool {
         true
@@ -42,14 +43,15 @@ impl<T: Fact> JsonSchema for Reading<T> {
     }
 }
 
-/// Makes the table of a structure: a struct of what was read, whose members are the rows, and one of where each stands.
+/// Makes the table of a structure: a struct of the decoded facts, and one of their locations.
 ///
-/// A row is `name: kind = location`, with what it means as its comment. The name is that in JSON too. The location is the one in
-/// our images; `at` is asked for it. Another source makes the struct of locations itself, without those that it does not know.
+/// A row is `name: kind = location`, with its meaning as the doc comment. The name is also the JSON
+/// key. The location is that in built-in images, resolved by `at`. Another source fills the struct
+/// of locations itself, and leaves out unknown ones.
 macro_rules! facts {
     (
         $(#[$about:meta])*
-        struct $Facts:ident, located by $Locations:ident, in our images by $at:ident: $Names:ty
+        struct $Facts:ident, located by $Locations:ident, in built-in images by $at:ident: $Names:ty
         {
             $($(#[$meaning:meta])* $name:ident: $Kind:ty = $location:expr,)*
         }
@@ -60,15 +62,15 @@ macro_rules! facts {
             $($(#[$meaning])* pub $name: $crate::reading::Reading<$Kind>,)*
         }
 
-        /// Where each fact stands; none where the source does not know.
+        /// The location of each fact; none if the source does not know it.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct $Locations {
             $(pub(crate) $name: Option<$crate::fabric::location::Location>,)*
         }
 
         impl $Locations {
-            /// As one of our images has them.
-            fn ours($at: &$Names) -> Self {
+            /// Resolves the locations in a built-in image.
+            fn builtin($at: &$Names) -> Self {
                 Self { $($name: $location,)* }
             }
         }
@@ -119,7 +121,7 @@ impl Fact for bool {
     }
 }
 
-/// Its name; its number where DWARF has none.
+/// The name, or the number if DWARF has no name.
 impl Fact for Enumerator {
     type Json = NameOrNumber;
 
@@ -139,13 +141,13 @@ impl Fact for Enumerator {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum NameOrNumber {
-    /// As DWARF has it.
+    /// The name in DWARF.
     Name(String),
-    /// Where DWARF has no name.
+    /// The number, if DWARF has no name.
     Number(u64),
 }
 
-/// An enumerator that is a number in JSON.
+/// An enumerator whose form in JSON is its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code(pub Enumerator);
 
@@ -168,17 +170,17 @@ impl Fact for Code {
 }
 
 impl<T: AsRef<Enumerator>> Reading<T> {
-    /// The number, if it is known.
+    /// Returns the number, if it is known.
     pub fn value(&self) -> Option<u64> {
         self.known().map(|known| known.as_ref().value)
     }
 
-    /// The name, if it is known and has one.
+    /// Returns the name, if the value is known and has one.
     pub fn name(&self) -> Option<&str> {
         self.known()?.as_ref().name.as_deref()
     }
 
-    /// Is it known to be the enumerator of this name?
+    /// Returns true if the value is known to be the enumerator of this name.
     pub fn is(&self, name: &str) -> bool {
         self.name() == Some(name)
     }
@@ -213,7 +215,7 @@ impl Fact for Vec<Direction> {
     }
 }
 
-/// `x | y << 16`; 0 is no tile.
+/// `x | y << 16`; 0 means no tile.
 impl Fact for NocXy {
     type Json = [u8; 2];
 
@@ -245,9 +247,9 @@ impl Fact for FabricNode {
 /// A fabric node in JSON.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct NodeJson {
-    /// Its mesh.
+    /// The mesh.
     pub mesh: u16,
-    /// Its device there.
+    /// The device in the mesh.
     pub device: u16,
 }
 
@@ -256,7 +258,7 @@ pub struct NodeJson {
 pub struct NocTarget {
     /// The tile.
     pub tile: NocXy,
-    /// The address there.
+    /// The address in the tile.
     pub addr: u64,
 }
 
@@ -265,11 +267,12 @@ pub struct NocTarget {
 pub struct NocTargetJson {
     /// The tile's column and row.
     pub tile: [u8; 2],
-    /// The address there.
+    /// The address in the tile.
     pub addr: u64,
 }
 
-/// Bits of an address in a NoC address; x and y have six bits each above them (tt-metal's `NOC_XY_ADDR`).
+/// Bits of the address in a NoC address; above them are six bits each for x and y (tt-metal's
+/// `NOC_XY_ADDR`).
 const ADDRESS_BITS: u32 = 36;
 const COORDINATE_BITS: u32 = 6;
 

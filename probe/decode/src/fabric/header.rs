@@ -1,39 +1,39 @@
-//! Facts of a packet, which its header says (tt-metal.md 4.7).
+//! The facts in a packet's header (tt-metal.md 4.7).
 
+use super::builtin::{Names, pair};
 use super::enumeration::{Enumeration, Enumerator};
 use super::fact::{NocTarget, facts};
 use super::location::{Formula, Location, Memory, Word};
-use super::ours::{Names, pair};
 use crate::reading::Reading;
 use machine::fabric::FabricNode;
 use std::sync::Arc;
 use symbols::Field;
 
 facts! {
-    /// What the header of a packet says.
-    struct PacketFacts, located by PacketLocations, in our images by at: HeaderNames<'_> {
+    /// The header of a packet.
+    struct PacketFacts, located by PacketLocations, in built-in images by at: HeaderNames<'_> {
         /// `NocSendType`.
         send_type: Enumerator = at.names.named("NocSendType", at.at("noc_send_type")),
-        /// Bytes behind the header.
+        /// Bytes of payload after the header.
         payload_bytes: u64 = at.at("payload_size_bytes").map(Location::from),
-        /// Hops that it may still make.
+        /// Hops left before the packet expires.
         ttl: u64 = at.at("tail.ttl").map(Location::from),
-        /// Who sent it.
+        /// The sender's fabric node.
         source: FabricNode = {
             pair(Formula::Halves, at.at("tail.src_device_id"), at.at("tail.src_mesh_id"))
         },
-        /// Where it goes, if its header says so (2D).
+        /// The destination's fabric node, if the header has it (2D).
         destination: FabricNode = {
             pair(Formula::Halves, at.at("dst_start_chip_id"), at.at("dst_start_mesh_id"))
         },
-        /// Its number, counted by who sent it.
+        /// The packet's number, counted by the sender.
         number: u64 = at.at("tail.number").map(Location::from),
-        /// Tile and address there.
+        /// Tile and address at the destination.
         to: NocTarget = at.at("command_fields.unicast_write.noc_address").map(Location::from),
     }
 }
 
-/// The header of a build.
+/// The header layout of an image.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) bytes: u64,
@@ -41,16 +41,16 @@ pub(crate) struct Header {
     pub(crate) route: Option<Route>,
 }
 
-/// The rest of a packet's route.
+/// The location of the rest of a packet's route.
 #[derive(Clone, Debug)]
 pub(crate) enum Route {
-    /// Two bits a hop, those of the next one lowest (1D), and what they are called.
+    /// Two bits per hop, the next hop lowest (1D), and their names.
     Hops(Field, Option<Arc<Enumeration>>),
     /// A byte for each row and column (2D).
     Map(Field),
 }
 
-/// The bytes of a header: its words stand at their offsets.
+/// The bytes of a header: a word's address is its offset.
 pub(crate) struct HeaderBytes<'a>(pub(crate) &'a [u8]);
 
 impl Memory for HeaderBytes<'_> {
@@ -63,7 +63,7 @@ impl Memory for HeaderBytes<'_> {
     }
 }
 
-/// Asks an image for the members of a header.
+/// Resolves the members of a header.
 struct HeaderNames<'a> {
     names: Names<'a>,
     ty: &'static str,
@@ -76,12 +76,12 @@ impl HeaderNames<'_> {
 }
 
 impl Names<'_> {
-    /// The header of this image's topology.
+    /// Returns the header of this image's topology.
     pub(super) fn header(self) -> Option<Header> {
         self.header_of(self.is_topology(&["Mesh", "Torus"]))
     }
 
-    /// The header of one or of two dimensions.
+    /// Returns the header for one or two dimensions.
     pub(super) fn header_of(self, two_dimensional: bool) -> Option<Header> {
         let ty = if two_dimensional { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
         let route = if two_dimensional {
@@ -92,7 +92,7 @@ impl Names<'_> {
         };
         Some(Header {
             bytes: self.1.type_named(ty)?.size()?,
-            facts: PacketLocations::ours(&HeaderNames { names: self, ty }),
+            facts: PacketLocations::builtin(&HeaderNames { names: self, ty }),
             route,
         })
     }

@@ -1,4 +1,4 @@
-//! Where a fact stands, as a source says, and how its number is made of the words there.
+//! The location of a fact, and the formula that computes its number from words.
 
 use super::enumeration::Enumeration;
 use super::fact::Fact;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 /// A word of a tile: L1 or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Word {
-    /// Address in the tile.
+    /// Tile-local address.
     pub addr: u64,
     pub(crate) size: u32,
 }
 
-/// A structure whose address is a word; 0 is no structure.
+/// A structure whose address is in a word; 0 means no structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Structure {
     pub(crate) address: Word,
@@ -30,41 +30,43 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Where a slot begins; indices wrap.
+    /// Returns the address of a slot; indexes wrap.
     fn slot(self, index: u64) -> u64 {
         self.at + self.bytes * (index % self.count.max(1))
     }
 }
 
-/// Where a fact stands.
+/// The location of a fact.
 #[derive(Clone, Debug)]
 pub(crate) struct Location {
     pub(crate) formula: Formula,
-    /// The names of its values, if it is an enumerator.
+    /// The names of the values of an enumerator.
     pub(crate) names: Option<Arc<Enumeration>>,
 }
 
-/// How its number is made.
+/// The formula of a fact's number.
 #[derive(Clone, Debug)]
 pub(crate) enum Formula {
-    /// The image has it.
+    /// A constant of the image.
     Constant(u64),
+    /// A word.
     Word(Word),
-    /// A member of a structure, by its offset there.
+    /// A member of a structure, by offset.
     Member(Structure, Word),
-    /// The credits of a stream: its number is a word, and so much more.
+    /// The credits of the stream whose number is a word plus an offset.
     Credits(Word, u64),
-    /// A word of another tile: that tile is a word, and so is the address there. 0: no such word.
+    /// A word of another tile; tile and address are in two words. 0 means no such word.
     Elsewhere(Word, Word),
-    /// A 32-bit count less another.
+    /// The difference of two 32-bit counts.
     Difference(Box<[Self; 2]>),
-    /// Where the slot of an index begins.
+    /// The address of the slot at an index.
     Slot(Slots, Box<Self>),
-    /// The lower 16 bits, and those above them.
+    /// The lower 16 bits, and the bits above them.
     Halves(Box<[Self; 2]>),
-    /// `x | y << 16` on NOC 0 of a tile by the coordinate that a kernel uses: physical or translated. 0-0: no tile.
+    /// `x | y << 16` on NOC 0 of a tile, from the coordinate that a kernel uses: physical or
+    /// translated. 0-0 means no tile.
     Tile(Box<[Self; 2]>),
-    /// One if a word has a value, else another.
+    /// The first formula if a word has a value, else the second.
     If(Word, u64, Box<[Self; 2]>),
 }
 
@@ -80,7 +82,7 @@ impl From<Word> for Location {
     }
 }
 
-/// What stands at a word and what only a chip knows. A packet header has words only.
+/// The source of words and of chip data. A packet header has words only.
 pub(crate) trait Memory {
     fn word(&self, word: Word) -> Reading<u64>;
 
@@ -88,34 +90,34 @@ pub(crate) trait Memory {
         Reading::Absent
     }
 
-    /// The register of a stream's credits.
+    /// Returns the register of a stream's credits.
     fn credits(&self, _stream: u64) -> Option<Word> {
         None
     }
 
-    /// The tile of a coordinate that a kernel uses.
+    /// Returns the tile at a coordinate that a kernel uses.
     fn tile(&self, _x: u64, _y: u64) -> Option<NocXy> {
         None
     }
 }
 
-/// Where the facts of a structure stand.
+/// The locations of the facts of a structure.
 pub(crate) trait Locations {
-    /// What is read there.
+    /// The decoded facts.
     type Facts;
 
-    /// All that are known.
+    /// Returns the known locations.
     fn known(&self) -> impl Iterator<Item = &Location>;
 
-    /// The names of the others.
+    /// Returns the names of the facts without a location.
     #[cfg(test)]
     fn unknown(&self) -> Vec<&'static str>;
 
-    /// What stands there.
+    /// Reads the facts.
     fn read(&self, memory: &impl Memory) -> Self::Facts;
 }
 
-/// What is to be read next, since its address was read: in this tile or in another one.
+/// A range whose address was read and that is to be read next, in this tile or another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lead {
     pub(crate) tile: Option<NocXy>,
@@ -124,7 +126,7 @@ pub(crate) struct Lead {
 }
 
 impl Location {
-    /// The words whose addresses the source knows.
+    /// Returns the words whose addresses the source knows.
     pub(crate) fn words(&self) -> Vec<Word> {
         let mut found = Vec::new();
         self.formula.words(&mut found);
@@ -140,12 +142,12 @@ impl Formula {
             Self::Member(structure, _) => found.push(structure.address),
             Self::Elsewhere(tile, address) => found.extend([*tile, *address]),
             Self::Slot(_, index) => index.words(found),
-            Self::If(word, _, of) => {
+            Self::If(word, _, parts) => {
                 found.push(*word);
-                of.iter().for_each(|part| part.words(found));
+                parts.iter().for_each(|part| part.words(found));
             }
-            Self::Difference(of) | Self::Halves(of) | Self::Tile(of) => {
-                of.iter().for_each(|part| part.words(found));
+            Self::Difference(parts) | Self::Halves(parts) | Self::Tile(parts) => {
+                parts.iter().for_each(|part| part.words(found));
             }
         }
     }
@@ -155,7 +157,7 @@ impl Formula {
 pub(crate) struct Reader<'a, M: Memory>(pub(crate) &'a M);
 
 impl<M: Memory> Reader<'_, M> {
-    /// The fact that stands there.
+    /// Reads a fact.
     pub(crate) fn fact<T: Fact>(&self, location: Option<&Location>) -> Reading<T> {
         let Some(Location { formula, names }) = location else { return Reading::Absent };
         self.number(formula).and_then(|raw| T::decode(raw, names.as_deref()))
@@ -176,14 +178,14 @@ impl<M: Memory> Reader<'_, M> {
                 Some((tile, word)) => self.0.elsewhere(tile, word),
                 None => Reading::Absent,
             },
-            Formula::Difference(of) => {
-                self.both(of, |more, less| (more as u32).wrapping_sub(less as u32).into())
+            Formula::Difference(parts) => {
+                self.both(parts, |more, less| (more as u32).wrapping_sub(less as u32).into())
             }
             Formula::Slot(slots, index) => self.number(index).map(|index| slots.slot(index)),
-            Formula::Halves(of) => self.both(of, |low, high| low & 0xFFFF | high << 16),
-            Formula::Tile(of) => self.tile(of),
-            Formula::If(word, value, of) => self.0.word(*word).and_then(|found| {
-                let [then, otherwise] = &**of;
+            Formula::Halves(parts) => self.both(parts, |low, high| low & 0xFFFF | high << 16),
+            Formula::Tile(parts) => self.tile(parts),
+            Formula::If(word, value, parts) => self.0.word(*word).and_then(|found| {
+                let [then, otherwise] = &**parts;
                 self.number(if found == *value { then } else { otherwise })
             }),
         }
@@ -204,7 +206,7 @@ impl<M: Memory> Reader<'_, M> {
         })
     }
 
-    /// What stands at a word that is an address; 0 is none.
+    /// Reads a word that is an address; 0 means none.
     fn address(&self, word: Word) -> Reading<u64> {
         match self.0.word(word) {
             Reading::Known(0) => Reading::Absent,
@@ -218,12 +220,12 @@ impl<M: Memory> Reader<'_, M> {
         Some((self.0.tile(xy & 0xFFFF, xy >> 16)?, Word { addr: addr?, size: 4 }))
     }
 
-    /// What is to be read behind a location, now that its address was read.
+    /// Collects the ranges that a location refers to by addresses that were read.
     pub(crate) fn leads(&self, location: &Location, found: &mut Vec<Lead>) {
-        self.behind(&location.formula, found);
+        self.follow(&location.formula, found);
     }
 
-    fn behind(&self, formula: &Formula, found: &mut Vec<Lead>) {
+    fn follow(&self, formula: &Formula, found: &mut Vec<Lead>) {
         let lead = match formula {
             Formula::Constant(_) | Formula::Word(_) => None,
             Formula::Member(structure, _) => {
@@ -236,18 +238,20 @@ impl<M: Memory> Reader<'_, M> {
                 word.map(|word| Lead { tile: None, addr: word.addr, len: word.size.into() })
             }
             Formula::Elsewhere(xy, address) => {
-                let there = self.elsewhere(*xy, *address);
-                there.map(|(tile, word)| Lead {
+                let target = self.elsewhere(*xy, *address);
+                target.map(|(tile, word)| Lead {
                     tile: Some(tile),
                     addr: word.addr,
                     len: word.size.into(),
                 })
             }
-            Formula::Slot(_, index) => return self.behind(index, found),
-            Formula::Difference(of)
-            | Formula::Halves(of)
-            | Formula::Tile(of)
-            | Formula::If(_, _, of) => return of.iter().for_each(|part| self.behind(part, found)),
+            Formula::Slot(_, index) => return self.follow(index, found),
+            Formula::Difference(parts)
+            | Formula::Halves(parts)
+            | Formula::Tile(parts)
+            | Formula::If(_, _, parts) => {
+                return parts.iter().for_each(|part| self.follow(part, found));
+            }
         };
         found.extend(lead.filter(|lead| !found.contains(lead)));
     }

@@ -1,10 +1,10 @@
-//! Routing tables of a chip, as every router of it has them in its L1 (tt-metal.md 4.8).
+//! The layout of a chip's routing tables in the L1 of its routers (tt-metal.md 4.8).
 
-use super::ours::Names;
+use super::builtin::Names;
 use machine::fabric::Direction;
 use symbols::Field;
 
-/// Where the tables stand, and what is in them.
+/// Address and fields of the tables.
 #[derive(Clone, Debug)]
 pub(crate) struct TablesLayout {
     pub(crate) address: u64,
@@ -18,13 +18,13 @@ pub(crate) struct TablesLayout {
     pub(crate) intra_mesh: Field,
     pub(crate) inter_mesh: Field,
     pub(crate) exits: Field,
-    /// Codes of an entry.
+    /// The code of each direction in an entry.
     pub(crate) directions: Vec<(u64, Direction)>,
     pub(crate) here: u64,
 }
 
 impl Names<'_> {
-    /// The tables of this image.
+    /// Finds the tables of this image.
     pub(super) fn tables(self) -> Option<TablesLayout> {
         const TYPE: &str = "routing_l1_info_t";
         let of = |member: &str| self.field(&format!("{TYPE}.{member}"));

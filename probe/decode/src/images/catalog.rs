@@ -1,6 +1,7 @@
-//! What ELFs lie in directories that a person named: tt-metal's caches, packages and logs, or ours.
+//! ELFs in directories that the user named: tt-metal's caches, packages and logs, or built-in
+//! images.
 //!
-//! Nothing is opened here but logs: a cache can hold thousands of kernels.
+//! Only logs are opened here: a cache can hold thousands of kernels.
 
 mod classify;
 mod records;
@@ -11,7 +12,7 @@ pub(crate) use records::Records;
 pub use walk::Limits;
 
 use crate::images::kinds::ImageRole;
-use classify::{Sort, sort};
+use classify::{FileKind, classify};
 use layouts::CoreKind;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,38 +23,38 @@ use std::path::{Path, PathBuf};
 pub struct CatalogEntry {
     /// The file.
     pub path: PathBuf,
-    /// The build or kernel that it belongs to, and its own name.
+    /// The build or kernel, and the file's own name.
     pub name: String,
-    /// The build key, or the kernel's hash; empty in a plain directory.
+    /// The build key, or the kernel's hash; empty in another directory.
     pub key: String,
     /// The kind of core.
     pub core: CoreKind,
     /// The layer.
     pub role: ImageRole,
-    /// The copy of it whose text is as it is loaded, where the linked one is not.
+    /// The copy with the text as loaded, if that differs from the linked text.
     pub placed: Option<PathBuf>,
 }
 
 /// The ELFs and logs of some directories.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
-    /// The directories, as a person named them.
+    /// The directories, as the user named them.
     pub directories: Vec<PathBuf>,
     /// The ELFs, by path.
     pub entries: Vec<CatalogEntry>,
-    /// What tt-metal's logs say.
+    /// Kernel numbers from tt-metal's logs.
     pub(crate) records: Records,
-    /// What could not be understood, one sentence each.
+    /// Problems with the directories, one sentence each.
     pub problems: Vec<String>,
     nameless: Vec<PathBuf>,
 }
 
-/// A directory that cannot be looked into: what and why, in one sentence.
+/// A directory that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogError {
     /// The directory.
     pub path: PathBuf,
-    /// What the operating system said.
+    /// The operating system's error.
     pub reason: String,
 }
 
@@ -66,15 +67,15 @@ impl fmt::Display for CatalogError {
 impl std::error::Error for CatalogError {}
 
 impl Catalog {
-    /// Lists what is in these directories and below.
+    /// Lists the ELFs and logs in directories and below.
     ///
     /// # Errors
-    /// The first directory that cannot be looked into at all.
+    /// The first directory that cannot be read.
     pub fn read(directories: &[PathBuf]) -> Result<Self, CatalogError> {
         Self::read_within(directories, Limits::default())
     }
 
-    /// The same with other bounds.
+    /// Lists as [`Catalog::read`] does, with other limits.
     ///
     /// # Errors
     /// As [`Catalog::read`].
@@ -98,8 +99,8 @@ impl Catalog {
             let others =
                 if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             catalog.problems.push(format!(
-                "{}{others}: for which core is told by the name only, and this has no part brisc, ncrisc, \
-                 trisc0, trisc1, trisc2, erisc or idle_erisc",
+                "{}{others}: the name has no part that is a core: brisc, ncrisc, trisc0, trisc1, trisc2, \
+                erisc or idle_erisc",
                 first.display()
             ));
         }
@@ -107,15 +108,15 @@ impl Catalog {
     }
 
     fn add(&mut self, folder: &walk::Folder, path: &Path, name: &str) {
-        match sort(folder, path, name) {
-            Sort::Elfs(entries) => self.entries.extend(entries),
-            Sort::Log(log) => self.records.read(path, log, &mut self.problems),
-            Sort::Nameless => self.nameless.push(path.to_owned()),
-            Sort::Nothing => {}
+        match classify(folder, path, name) {
+            FileKind::Elfs(entries) => self.entries.extend(entries),
+            FileKind::Log(log) => self.records.read(path, log, &mut self.problems),
+            FileKind::Nameless => self.nameless.push(path.to_owned()),
+            FileKind::Nothing => {}
         }
     }
 
-    /// The ELFs of a layer for a kind of core, by number.
+    /// Returns the ELFs of a layer for a kind of core, with their indexes.
     pub(crate) fn of(
         &self,
         core: CoreKind,
@@ -125,7 +126,7 @@ impl Catalog {
         entries.filter(move |(_, entry)| entry.core == core && entry.role == role)
     }
 
-    /// The directories, for sentences.
+    /// Returns the directories, for messages.
     pub(crate) fn places(&self) -> String {
         let names = self.directories.iter().map(|path| path.display().to_string());
         names.collect::<Vec<_>>().join(", ")

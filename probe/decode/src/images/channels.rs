@@ -1,24 +1,24 @@
-//! Where the flow-control words of Ethernet channels stand, resolved by name.
+//! Addresses of the flow-control words of Ethernet channels, resolved by name.
 
 use super::pointers::{member, pointed};
 use super::{ChannelPlaces, ChannelRole};
 use layouts::ChipLayout;
 use symbols::{Located, Symbols};
 
-/// `erisc_info->channels`: the words that firmware and host agree on.
+/// `erisc_info->channels`: words at addresses that firmware and host agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channels {
-    /// The first channel.
+    /// Address of the first channel.
     pub at: u64,
-    /// How many there are.
+    /// Number of channels.
     pub count: u64,
-    /// Bytes of one.
+    /// Bytes of a channel.
     pub bytes: u64,
-    /// `bytes_sent` in one.
+    /// Offset of `bytes_sent` in a channel.
     bytes_sent: u64,
-    /// `receiver_ack` in one.
+    /// Offset of `receiver_ack` in a channel.
     receiver_ack: u64,
-    /// `src_id` in one.
+    /// Offset of `src_id` in a channel.
     src_id: u64,
 }
 
@@ -34,9 +34,9 @@ impl Channels {
     /// Finds the members by name; none if the image has no such table.
     pub(super) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         const INFO: &str = "erisc_info";
-        let of = pointed(layout, symbols, INFO)?;
-        let all = symbols.field(&format!("{}.channels", of.ty.plain().name())).ok()?;
-        let at = of.base.checked_add(all.offset)?;
+        let info = pointed(layout, symbols, INFO)?;
+        let all = symbols.field(&format!("{}.channels", info.ty.plain().name())).ok()?;
+        let at = info.base.checked_add(all.offset)?;
         let inside = |name: &str| {
             member(layout, symbols, INFO, &format!("channels[0].{name}"))?.checked_sub(at)
         };
@@ -50,12 +50,12 @@ impl Channels {
         })
     }
 
-    /// Where a channel's words are listed.
+    /// Returns the address of a channel's words.
     pub(crate) fn of(&self, index: u64) -> u64 {
         self.at.saturating_add(self.bytes.saturating_mul(index))
     }
 
-    /// The words of a channel from its bytes.
+    /// Reads the words of a channel from its bytes.
     pub(crate) fn read(&self, bytes: &[u8]) -> Option<Sync> {
         Some(Sync {
             bytes_sent: word(bytes, self.bytes_sent)?,
@@ -72,9 +72,9 @@ pub(crate) struct ChannelTable {
     channels: Located,
     sync: u64,
     role: u64,
-    /// Bytes of L1.
+    /// Size of L1.
     l1_bytes: u64,
-    /// What the roles are called.
+    /// The value of each role.
     roles: [(ChannelRole, Option<u64>); 3],
 }
 
@@ -103,13 +103,13 @@ pub(super) fn channel_table(layout: &ChipLayout, symbols: &Symbols) -> Option<Ch
 }
 
 impl ChannelTable {
-    /// Bytes of the table.
+    /// Returns the size of the table in bytes.
     pub(crate) fn len(&self) -> u32 {
         self.channels.field.size as u32
     }
 
-    /// Reads the table from its bytes; none if they are no such table: a role has no name, a word is
-    /// missing, or one would lie outside L1.
+    /// Reads the table from its bytes; none if a role is unknown, a word is missing, or a sync word
+    /// would lie outside L1: then they are not a table.
     pub(crate) fn read(&self, bytes: &[u8]) -> Option<ChannelPlaces> {
         let field = self.channels.field;
         let place = |index: u64| {

@@ -1,4 +1,4 @@
-//! What is wrong with what runs on a core, in sentences.
+//! Problems with the images on a core, and their messages.
 
 use super::ImageMap;
 use super::text::{Difference, TextCheck};
@@ -7,16 +7,16 @@ use layouts::CoreId;
 use std::fmt;
 use std::path::PathBuf;
 
-/// An image that is not what stands in L1, or none where there should be one.
+/// An image that is not in L1, or code in L1 without an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageFinding {
-    /// L1 does not hold the image that somebody spoke of, or that was found before.
+    /// L1 does not hold the image that was stated, recorded, or found before.
     Differs {
         /// The core.
         core: CoreId,
         /// Name of the image.
         image: String,
-        /// Who spoke of it.
+        /// The provenance of the image.
         said: Provenance,
         /// The first word that differs, if one was read.
         difference: Option<Difference>,
@@ -25,27 +25,27 @@ pub enum ImageFinding {
     NoMatch {
         /// The core.
         core: CoreId,
-        /// What is loaded, such as `firmware` or `kernel 5`.
+        /// The loaded code, such as `firmware` or `kernel 5`.
         what: String,
         /// Where it is loaded in L1.
         at: u64,
         /// The directories.
         among: String,
-        /// The image with the fewest differences, and the first of them.
+        /// The image with the fewest differences, and the first difference.
         nearest: Option<(String, Difference)>,
     },
-    /// What is loaded cannot be told: that is nobody's fault.
+    /// The loaded image cannot be determined, without a fault.
     Unknown {
         /// The core.
         core: CoreId,
-        /// What is loaded.
+        /// The loaded code.
         what: String,
         /// Where it is loaded in L1.
         at: u64,
-        /// Why it cannot be told.
+        /// The reason.
         why: String,
     },
-    /// A record names a file that is not there.
+    /// A record names a file that does not exist.
     Stale {
         /// The core.
         core: CoreId,
@@ -53,7 +53,7 @@ pub enum ImageFinding {
         id: u16,
         /// The file that the record names.
         path: PathBuf,
-        /// Where the record stands: file and line.
+        /// File and line of the record.
         record: String,
     },
 }
@@ -69,13 +69,13 @@ impl fmt::Display for ImageFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Differs { core, image, said, difference } => {
-                let who = match said {
+                let claim = match said {
                     Provenance::Stated => "was loaded",
                     Provenance::Recorded => "is on record",
-                    Provenance::Sampled => "fits in samples",
+                    Provenance::Sampled => "matches in samples",
                     _ => "was found",
                 };
-                write!(f, "{core}: {image} {who}, but its text is not in L1")?;
+                write!(f, "{core}: {image} {claim}, but its text is not in L1")?;
                 difference.map_or(Ok(()), |difference| write!(f, ": {difference}"))
             }
             Self::NoMatch { core, what, at, among, nearest } => {
@@ -96,21 +96,21 @@ impl fmt::Display for ImageFinding {
 }
 
 impl ImageFinding {
-    /// Nothing is wrong: what is loaded cannot be told.
+    /// Whether nothing is wrong: the loaded image cannot be determined.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown { .. })
     }
 }
 
 impl ImageMap {
-    /// What is wrong with the images of a core.
+    /// Returns the problems with the images of a core.
     pub fn findings(&self, core: CoreId) -> Vec<ImageFinding> {
         let loads = self.loads(core);
-        let strange = self.on.get(&core).into_iter().flatten();
-        let differs = strange.filter_map(|(&index, known)| {
+        let on = self.on.get(&core).into_iter().flatten();
+        let differs = on.filter_map(|(&index, known)| {
             let wrong = known.evidence == Provenance::Mismatch && !known.released;
             let image = self.images.get(index).filter(|_| wrong)?;
-            // A guess is no finding where another image of its layer is proved.
+            // A sampled image is no finding if another image of its layer is verified.
             loads.iter().find(|load| std::ptr::eq(load.image, &raw const **image))?;
             let difference = match known.comparison.check {
                 TextCheck::Differs(difference) => Some(difference),

@@ -1,4 +1,4 @@
-//! What is said of an image and of what it does: its layer, how it is known, go signals, places in its source.
+//! The layer of an image, its provenance, go signals, and source lines.
 
 /// The layer an image belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -7,22 +7,22 @@ pub enum ImageRole {
     BaseFirmware,
     /// Owns the mailbox.
     Application,
-    /// Was launched.
+    /// Runs when it is launched.
     Kernel,
 }
 
 /// How it is known that an image runs on a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provenance {
-    /// This process loaded it, or a person said so.
+    /// This process loaded it, or the user stated it.
     Stated,
-    /// A file of the host or a recording says so.
+    /// A file of the host or a recording names it.
     Recorded,
-    /// Samples of its text were found in L1; nobody compared the rest.
+    /// Samples of its text were found in L1; the rest was not compared.
     Sampled,
     /// Its build id or its whole text was found in L1.
     Verified,
-    /// What is in L1 is not the image that was told.
+    /// L1 does not hold the image that was stated or found before.
     Mismatch,
 }
 

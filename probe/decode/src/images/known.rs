@@ -1,4 +1,4 @@
-//! What is known of one image on one core, and which of several is believed.
+//! The provenance of an image on a core, and the resolution among several images.
 
 use super::text::{Comparison, Difference, TextCheck, TextWindow, compare};
 use super::{Image, ImageMap};
@@ -8,36 +8,37 @@ use machine::snapshot::Snapshot;
 use std::cmp::Reverse;
 use std::path::Path;
 
-/// An image on a core with everything that is known of it.
+/// An image on a core, with its provenance.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadedImage<'a> {
     /// The image.
     pub image: &'a Image,
-    /// How it is known.
+    /// How the image is known to be on the core.
     pub evidence: Provenance,
-    /// Who spoke of it first; `Sampled` or `Verified` where its bytes were found before anybody did.
+    /// The first provenance; `Sampled` or `Verified` if its bytes were found before it was stated
+    /// or recorded.
     pub said: Provenance,
-    /// What is added to a linked address of its code, modulo 2^32, to get where the code runs.
+    /// The distance from a linked address of the code to the address at which it runs, modulo 2^32.
     pub bias: u32,
-    /// How its text compares with L1.
+    /// The comparison of the image's text with L1.
     pub comparison: &'a Comparison,
     /// Other images whose text is the same, by name.
     pub also: &'a [String],
 }
 
 impl LoadedImage<'_> {
-    /// The file of a directory that it came from.
+    /// Returns the file, for an image of a named directory.
     pub fn path(&self) -> Option<&Path> {
         self.image.path.as_deref()
     }
 
-    /// Its bytes were found in L1, all or samples of them.
+    /// Whether its bytes, or samples of them, were found in L1.
     pub(crate) fn is_found(&self) -> bool {
         matches!(self.evidence, Provenance::Verified | Provenance::Sampled)
     }
 }
 
-/// What the map keeps of an image on a core.
+/// An image's state on a core.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) said: Provenance,
@@ -46,13 +47,13 @@ pub(crate) struct Known {
     pub(crate) windows: Vec<TextWindow>,
     pub(crate) comparison: Comparison,
     pub(crate) also: Vec<String>,
-    /// What it was loaded for has ended: another text there is nobody's fault.
+    /// Whether the launch has ended: another text at this address is no fault.
     pub(crate) released: bool,
 }
 
 impl Known {
-    /// Somebody says so.
-    pub(crate) fn said(evidence: Provenance, windows: Vec<TextWindow>) -> Self {
+    /// Makes the state of an image that was not compared yet.
+    pub(crate) fn new(evidence: Provenance, windows: Vec<TextWindow>) -> Self {
         Self {
             said: evidence,
             evidence,
@@ -64,7 +65,7 @@ impl Known {
         }
     }
 
-    /// The build id, of so many bytes, was found.
+    /// Records that the build id was found.
     pub(super) fn identified(&mut self, image: &Image, id_bytes: u32) {
         if matches!(self.comparison.check, TextCheck::Differs(_)) {
             return;
@@ -77,39 +78,39 @@ impl Known {
         }
     }
 
-    /// Something else than the build id was found.
-    pub(super) fn strange(&mut self, difference: Option<Difference>) {
+    /// Records that other bytes than the build id were found.
+    pub(super) fn mismatched(&mut self, difference: Option<Difference>) {
         self.evidence = Provenance::Mismatch;
         if let Some(difference) = difference {
             self.comparison.check = TextCheck::Differs(difference);
         }
     }
 
-    /// Compares as much of the image's text as was read: all of it, or the samples.
+    /// Compares the image's text with the snapshot: all of it, or the samples.
     pub(crate) fn compare(&mut self, image: &Image, core: CoreId, snapshot: &Snapshot) {
         let text = image.text();
-        let look = |windows: &[TextWindow]| {
+        let compared = |windows: &[TextWindow]| {
             compare(image.layout, snapshot, core, &text, self.bias, windows)
         };
-        let whole = look(&image.whole()).filter(Comparison::is_final);
-        if let Some(comparison) = whole.or_else(|| look(&self.windows)) {
+        let whole = compared(&image.whole()).filter(Comparison::is_final);
+        if let Some(comparison) = whole.or_else(|| compared(&self.windows)) {
             self.compared(comparison);
         }
     }
 
-    /// Takes what a comparison of the text brought.
+    /// Records a comparison of the text.
     fn compared(&mut self, new: Comparison) {
         let old = &self.comparison;
         let narrower = new.compared_bytes < old.compared_bytes;
         match (&old.check, &new.check) {
-            // What a look at more bytes found is not undone by fewer.
+            // A comparison of fewer bytes does not override one of more.
             (TextCheck::Equal | TextCheck::Differs(_), TextCheck::Equal) if narrower => return,
             (_, TextCheck::Equal) if new.is_final() => self.evidence = Provenance::Verified,
-            // A build id says more than samples do.
+            // A build id is stronger evidence than samples.
             (_, TextCheck::Equal) if self.evidence == Provenance::Verified => {}
             (_, TextCheck::Equal) => self.evidence = Provenance::Sampled,
             (_, TextCheck::Differs(_)) => self.evidence = Provenance::Mismatch,
-            // What cannot be read or compared takes nothing away.
+            // A failed comparison does not override a result.
             (TextCheck::BuildId | TextCheck::Equal | TextCheck::Differs(_), _) => return,
             _ => {}
         }
@@ -117,7 +118,7 @@ impl Known {
     }
 }
 
-/// What was proved beats what was recorded, which beats what was told.
+/// Orders provenances: verified before recorded before stated.
 fn rank(evidence: Provenance) -> u8 {
     match evidence {
         Provenance::Verified => 0,
@@ -129,14 +130,14 @@ fn rank(evidence: Provenance) -> u8 {
 }
 
 impl ImageMap {
-    /// The images on a core with how each is known: base firmware first, kernels last, and of each
-    /// layer the most believable first.
+    /// Returns the images on a core: base firmware first, kernels last, and in each layer the one
+    /// with the strongest provenance first.
     pub fn loads(&self, core: CoreId) -> Vec<LoadedImage<'_>> {
         let known = self.on.get(&core).into_iter().flatten();
         let mut loads: Vec<_> = known
             .filter_map(|(&index, known)| Some(load(self.images.get(index)?, known)))
             .collect();
-        // A file that a person named is a better answer than the same image of our own.
+        // A file that the user named precedes the same built-in image.
         loads.sort_by_key(|load| (load.image.role, rank(load.evidence), load.path().is_none()));
         let named: Vec<_> = loads.iter().filter(|load| load.path().is_some()).copied().collect();
         loads
@@ -147,12 +148,12 @@ impl ImageMap {
         loads
     }
 
-    /// The images on a core and how each is known, in the order of [`ImageMap::loads`].
+    /// Returns the images on a core with their provenance, in the order of [`ImageMap::loads`].
     pub fn on(&self, core: CoreId) -> Vec<(&Image, Provenance)> {
         self.loads(core).into_iter().map(|load| (load.image, load.evidence)).collect()
     }
 
-    /// The layers of a core, kernels first, without what is not there.
+    /// Returns the images on a core without mismatches, kernels first.
     pub fn resolved(&self, core: CoreId) -> Vec<LoadedImage<'_>> {
         let mut loads = self.loads(core);
         loads.retain(|load| load.evidence != Provenance::Mismatch);
@@ -160,7 +161,7 @@ impl ImageMap {
         loads
     }
 
-    /// The image of this layer whose text, or samples of it, was found on the core.
+    /// Returns the image of a layer whose text, or samples of it, was found on the core.
     pub(crate) fn found(&self, core: CoreId, role: ImageRole) -> Option<LoadedImage<'_>> {
         let mut loads = self.loads(core).into_iter();
         loads.find(|load| load.image.role == role && load.is_found())
@@ -178,13 +179,13 @@ fn load<'a>(image: &'a Image, known: &'a Known) -> LoadedImage<'a> {
     }
 }
 
-/// Did only samples ever speak for an image that is not there?
+/// Whether only samples supported an image that is not there.
 fn was_guessed(load: &LoadedImage<'_>) -> bool {
     (load.said, load.evidence) == (Provenance::Sampled, Provenance::Mismatch)
 }
 
-/// Is the image of a directory that was found the same one as this? Layers do not matter: whoever loaded it may
-/// call them otherwise.
+/// Whether a found image of a directory has the same text as another found image. Layers are
+/// ignored: the loader can name them differently.
 fn stands_for(dir: &LoadedImage<'_>, own: &LoadedImage<'_>) -> bool {
     dir.is_found() && own.is_found() && dir.image.text() == own.image.text()
 }

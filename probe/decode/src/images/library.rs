@@ -1,4 +1,4 @@
-//! The images of directories: searched for what runs, opened when they are needed.
+//! The images of directories: matched with the code on the cores, and opened on demand.
 
 mod firmware;
 mod job;
@@ -17,27 +17,27 @@ use machine::target::Target;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
-use texts::{Prints, TextSet};
+use texts::{Fingerprints, TextSet};
 
-/// What directories hold, and what was opened of it.
+/// The ELFs of directories, and the images opened from them.
 #[derive(Debug)]
 pub struct Library {
     catalog: Catalog,
     /// The firmware of each kind of core by its text.
     firmware: BTreeMap<(CoreKind, ImageRole), TextSet>,
     /// The kernels of each kind of core by their text.
-    kernels: BTreeMap<CoreKind, Prints>,
-    /// Numbers in the image map, by file; none where it cannot be opened.
+    kernels: BTreeMap<CoreKind, Fingerprints>,
+    /// Indexes in the image map, by file; none if the file cannot be opened.
     opened: HashMap<PathBuf, Option<usize>>,
-    /// The launch that a core's kernel was looked for, and what was wrong with it.
+    /// The launch for which a core's kernel was searched, and its findings.
     searched: BTreeMap<CoreId, (launched::Launched, Vec<ImageFinding>)>,
-    /// The image that was found for a kernel's number, on any core of a kind.
+    /// The image found for a kernel's number on any core of a kind.
     found: BTreeMap<(u16, CoreKind), usize>,
     problems: Vec<String>,
 }
 
 impl Library {
-    /// The ELFs of a catalog, none of them opened yet.
+    /// Makes a library of a catalog; no ELF is opened yet.
     pub fn new(mut catalog: Catalog) -> Self {
         let problems = std::mem::take(&mut catalog.problems);
         Self {
@@ -51,19 +51,19 @@ impl Library {
         }
     }
 
-    /// What could not be understood or opened, one sentence each.
+    /// Returns problems with the directories and files, one sentence each.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// Looks for the images of the cores that matter: firmware first, whose mailboxes tell which
-    /// kernels were launched.
+    /// Searches the images of cores: firmware first, because its mailboxes name the launched
+    /// kernels.
     pub fn search(&mut self, target: &mut dyn Target, images: &mut ImageMap, cores: &[CoreId]) {
         self.find_firmware(target, images, cores);
         self.find_kernels(target, images, cores);
     }
 
-    /// What the search reads first: nothing is opened that the plan does not need.
+    /// Returns the plan of the search's first read; opens only the ELFs that the plan needs.
     pub fn first_plan(&mut self, images: &ImageMap, cores: &[CoreId]) -> Plan {
         self.firmware_plan(images, cores)
     }
@@ -107,7 +107,7 @@ impl Library {
         }
     }
 
-    /// Says once what is wrong with a file.
+    /// Records a problem with a file once.
     fn complain(&mut self, path: &Path, error: &symbols::Error) {
         let (path, text) = (path.display().to_string(), error.to_string());
         let text = if text.contains(&path) { text } else { format!("{path}: {text}") };
@@ -116,7 +116,7 @@ impl Library {
         }
     }
 
-    /// The entry of this number as an image.
+    /// Opens the entry at this index as an image.
     fn open_entry(&mut self, images: &mut ImageMap, number: usize) -> Option<usize> {
         let entry = self.catalog.entries.get(number)?.clone();
         let path = entry.path.clone();
@@ -128,24 +128,24 @@ impl Library {
     }
 }
 
-/// The spans of some places.
+/// Makes a plan of ranges.
 fn plan(places: impl IntoIterator<Item = (NocAddr, u32)>) -> Plan {
     Plan { spans: places.into_iter().map(|(addr, len)| Span { addr, len }).collect() }
 }
 
-/// What is known of an image that was found by its text, or by a record.
+/// Makes the state of an image that was found by its text or by a record.
 fn known_as(evidence: Provenance, bias: u32, windows: Vec<TextWindow>) -> Known {
-    Known { bias, ..Known::said(evidence, windows) }
+    Known { bias, ..Known::new(evidence, windows) }
 }
 
-/// Compares as much as was read of an image that is known on a core and keeps what came of it.
+/// Compares an image with the snapshot and records the result.
 fn compare(images: &ImageMap, index: usize, core: CoreId, known: &mut Known, snapshot: &Snapshot) {
     if let Some(image) = images.get(index) {
         known.compare(image, core, snapshot);
     }
 }
 
-/// Nothing speaks against the image.
+/// Whether no difference was found.
 fn fits(known: &Known) -> bool {
     !matches!(known.comparison.check, TextCheck::Differs(_))
 }

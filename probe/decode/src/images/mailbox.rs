@@ -1,11 +1,11 @@
-//! The places in `mailboxes_t` that are asked at every look, resolved by name.
+//! The members of `mailboxes_t` that every snapshot reads, resolved by name.
 
 use super::channels::Channels;
 use super::signals::Signals;
 use layouts::{ChipLayout, CoreKind};
 use symbols::Symbols;
 
-/// Addresses in the mailbox of one tile, as its image's DWARF has them.
+/// Addresses and offsets in the mailbox of one tile, from its image's DWARF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mailbox {
     /// `launch_msg_rd_ptr`, a word.
@@ -24,7 +24,7 @@ pub struct Mailbox {
     pub host_assigned_id: u64,
     /// `kernel_config.watcher_kernel_ids` in an entry.
     pub kernel_ids: u64,
-    /// Size of one of them.
+    /// Size of a kernel id.
     pub kernel_id_bytes: u64,
     /// `go_messages`, the first one.
     pub go_message: u64,
@@ -36,7 +36,7 @@ pub struct Mailbox {
     pub text_offsets: Option<u64>,
     /// `go_messages[0].signal`, a byte.
     pub go_signal: u64,
-    /// What the signals are called.
+    /// The values of the signals.
     pub signals: Signals,
     /// `go_message_index`, a word.
     pub go_index: u64,
@@ -44,21 +44,22 @@ pub struct Mailbox {
     pub waypoints: u64,
     /// Size of a waypoint.
     pub waypoint_bytes: u64,
-    /// How many there are.
+    /// Number of waypoints.
     pub waypoint_count: u64,
-    /// `watcher.pause_status.flags`, a byte per core, if there is one.
+    /// `watcher.pause_status.flags`, a byte per core, if the mailbox has it.
     pub pause_flags: Option<u64>,
     /// `erisc_info->channels`, on Ethernet cores.
     pub channels: Option<Channels>,
     /// The first byte of the mailbox.
     pub base: u64,
-    /// Its size, without the profiler's records at its end, which nobody clears or reads.
+    /// Size of the mailbox without the profiler's records at its end, which meshscope neither
+    /// clears nor reads.
     pub bytes: u64,
     /// The index of each kind of core in the mailbox's arrays.
     processors: [u64; CORES.len()],
 }
 
-/// Each kind of core with the enumerators that name its index.
+/// Each kind of core with the enumerator of its index.
 const CORES: [(CoreKind, &str); 6] = [
     (CoreKind::Brisc, "TensixProcessorTypes::DM0"),
     (CoreKind::Ncrisc, "TensixProcessorTypes::DM1"),
@@ -111,29 +112,29 @@ impl Mailbox {
         })
     }
 
-    /// The waypoint of a core.
+    /// Returns the address of a core's waypoint.
     pub fn waypoint(&self, core: CoreKind) -> u64 {
         self.waypoints.saturating_add(self.waypoint_bytes.saturating_mul(self.processor(core)))
     }
 
-    /// A core's entry of `watcher_kernel_ids` in a launch entry.
+    /// Returns the offset of a core's entry of `watcher_kernel_ids` in a launch entry.
     pub fn kernel_id(&self, core: CoreKind) -> u64 {
         self.kernel_ids.saturating_add(self.kernel_id_bytes.saturating_mul(self.processor(core)))
     }
 
-    /// A core's index in the mailbox's arrays.
+    /// Returns a core's index in the mailbox's arrays.
     pub fn processor(&self, core: CoreKind) -> u64 {
         let known = CORES.iter().zip(self.processors);
         known.filter(|((kind, _), _)| *kind == core).map(|(_, index)| index).sum()
     }
 
-    /// The aligned word that holds the first go message's signal, and the signal's distance in it, in bits.
+    /// Returns the aligned word with the first go message's signal, and the signal's shift in bits.
     pub fn go_word(&self) -> (u64, u32) {
         (self.go_signal & !3, 8 * (self.go_signal & 3) as u32)
     }
 }
 
-/// What the image's own enumeration says, else the layout.
+/// Returns the index from the image's enumeration, else from the layout.
 fn processor(layout: &ChipLayout, symbols: &Symbols, core: CoreKind, name: &str) -> u64 {
     let fallback = || match layout.tensix.cores.of(core) {
         Some(core) => core.processor,

@@ -1,4 +1,5 @@
-//! Every member of a structure in L1, resolved once per image: what a screen folds, filters and decodes.
+//! Every member of a structure in L1, resolved once per image, for a screen to fold, filter and
+//! decode.
 
 use super::pointers::{Pointed, pointed};
 use layouts::ChipLayout;
@@ -6,24 +7,23 @@ use std::fmt;
 use std::sync::Arc;
 use symbols::{Bits, Field, Kind, Symbols, Type, Value};
 
-/// A structure with more members than this is cut off: the largest that is known has a thousand.
+/// The most nodes of an outline; the largest known structure has a thousand.
 const MOST_NODES: usize = 16_384;
-/// Records inside records deeper than this are not opened.
+/// Deeper records are not opened.
 const DEEPEST: u8 = 16;
-/// Arrays of numbers larger than this are records of something else, such as a profiler: they are read only when
-/// somebody wants them.
+/// Larger arrays of numbers are records such as a profiler's: they are read only on request.
 const LARGE_BYTES: u64 = 512;
 
-/// The pointers by which firmware finds what it shares with the host.
+/// The pointers to the structures that firmware shares with the host.
 const SHARED: [&str; 3] = ["erisc_info", "mailboxes", "routing_info"];
 
-/// A structure and its members in the order of the source, each before what is inside it.
+/// A structure and its members in source order, each before its own members.
 #[derive(Clone)]
 pub struct Outline(Arc<Inner>);
 
 struct Inner {
     nodes: Vec<Node>,
-    /// The nodes with nothing inside, by address, the narrower of two that begin together.
+    /// The nodes without members, by address; of two at one address the narrower.
     leaves: Vec<u32>,
     spans: Vec<(u64, u64)>,
 }
@@ -31,31 +31,31 @@ struct Inner {
 /// A member, an element, or the whole structure.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// With everything around it, such as `mailboxes.go_messages[0].signal`.
+    /// The full path, such as `mailboxes.go_messages[0].signal`.
     pub path: String,
-    /// Where the node's own name begins in the path.
+    /// Index of the node's own name in the path.
     own: usize,
-    /// How many nodes it is in.
+    /// Number of enclosing nodes.
     pub depth: u8,
     /// Tile-local address of its first byte.
     pub addr: u64,
-    /// Its size in bytes; of a bit-field, the bytes that hold it.
+    /// Size in bytes; for a bit-field, of the bytes that hold it.
     pub size: u64,
-    /// What it is.
+    /// The type.
     pub ty: Type,
-    /// Of a bit-field: how many bits, and their distance from the lowest of the first byte.
+    /// For a bit-field: number of bits, and their distance from the lowest bit of the first byte.
     bits: Option<(u32, u32)>,
-    /// The first node behind it that is not inside it.
+    /// Index of the next node that is not inside this one.
     pub end: usize,
 }
 
 impl Node {
-    /// The name without what is around it.
+    /// Returns the last part of the path.
     pub fn name(&self) -> &str {
         self.path.get(self.own..).map_or("", |own| own)
     }
 
-    /// What its bytes mean.
+    /// Decodes the node's bytes.
     pub fn value(&self, bytes: &[u8]) -> Value {
         let Some((bit_size, bit_shift)) = self.bits else { return self.ty.decode(bytes) };
         let signed = self.ty.is_signed();
@@ -66,7 +66,7 @@ impl Node {
         };
         let number = if signed { i128::from(value) } else { i128::from(raw) };
         match self.ty.enumeration() {
-            Some(of) => Value::Enum { name: of.name_of(number).cloned(), value: number },
+            Some(names) => Value::Enum { name: names.name_of(number).cloned(), value: number },
             None if signed => Value::Signed(value),
             None => Value::Unsigned(raw),
         }
@@ -74,13 +74,13 @@ impl Node {
 }
 
 impl Outline {
-    /// The structures that firmware shares with the host.
+    /// Finds the structures that firmware shares with the host.
     pub(super) fn shared(layout: &ChipLayout, symbols: &Symbols) -> Vec<Self> {
         let found = SHARED.iter().filter_map(|name| Some((name, pointed(layout, symbols, name)?)));
         found.map(|(name, Pointed { base, ty })| Self::new(name, base, &ty)).collect()
     }
 
-    /// A global that stands in L1; none if the image has no such one.
+    /// Finds a global in L1; none if the image does not have it.
     pub(super) fn global(symbols: &Symbols, name: &str) -> Option<Self> {
         let place = symbols.locate(name).ok()?;
         Some(Self::new(name, place.address(), &place.ty))
@@ -101,30 +101,31 @@ impl Outline {
         Self(Arc::new(Inner { nodes, leaves, spans }))
     }
 
-    /// The structure and all that is in it; the first node is the whole.
+    /// Returns the nodes; the first is the whole structure.
     pub fn nodes(&self) -> &[Node] {
         &self.0.nodes
     }
 
-    /// The members with nothing inside that overlap these bytes of the tile, by address, each with its number.
+    /// Returns the nodes without members that overlap these bytes of the tile, by address, each
+    /// with its index among them.
     pub fn leaves(&self, from: u64, to: u64) -> impl Iterator<Item = (usize, &Node)> {
         let inner = &self.0;
         let node = |i: &u32| inner.nodes.get(*i as usize);
         let begins = |i: &u32| node(i).map_or(0, |node| node.addr);
-        // A large one may begin long before.
+        // A large node can begin long before `from`.
         let last = inner.leaves.partition_point(|i| begins(i) < to);
         let before = inner.leaves.get(..last).into_iter().flatten().enumerate();
         let before = before.filter_map(move |(n, i)| Some((n, inner.nodes.get(*i as usize)?)));
         before.filter(move |(_, node)| node.addr.saturating_add(node.size) > from)
     }
 
-    /// The ranges of bytes that show every member but the large ones.
+    /// Returns the ranges of all members but the large ones.
     pub(crate) fn spans(&self) -> &[(u64, u64)] {
         &self.0.spans
     }
 }
 
-/// Joins what touches or overlaps.
+/// Joins ranges that touch or overlap.
 fn spans(parts: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     /// A gap of this many bytes is cheaper to read than to leave out.
     const BRIDGE: u64 = 64;
@@ -150,7 +151,7 @@ impl Walk {
         if index >= MOST_NODES {
             return;
         }
-        // What the compiler knows no size of takes no room.
+        // A type without a size takes no bytes.
         let size = ty.size().map_or(0, |size| size);
         let (ty, inside) = (ty.clone(), path.clone());
         self.nodes.push(Node { path, own, depth, addr, size, ty: ty.clone(), bits: None, end: 0 });
@@ -174,7 +175,7 @@ impl Walk {
                 let (Some(count), Some(size)) = (array.count(), array.element.size()) else {
                     return;
                 };
-                // Beyond the bound nothing is added any more.
+                // `node` adds nothing beyond the bound.
                 for index in 0..count.min(MOST_NODES as u64) {
                     let own = format!("{path}[{index}]");
                     let at = addr.saturating_add(index.saturating_mul(size));
@@ -185,7 +186,7 @@ impl Walk {
         }
     }
 
-    /// Members of a record; those of members without a name stand beside the others.
+    /// Adds the members of a record; those of unnamed members are added at the same depth.
     fn members(&mut self, path: &str, depth: u8, addr: u64, ty: &Type, left: u8) {
         let Some(left) = left.checked_sub(1) else { return };
         for member in ty.members() {
@@ -225,7 +226,7 @@ impl Walk {
     }
 }
 
-/// Where the last name of a path begins: an element is called after its array.
+/// Returns the index of the last name in a path: an element is named after its array.
 fn own_name(path: &str) -> usize {
     path.rfind('.').map_or(0, |dot| dot + 1)
 }
@@ -238,7 +239,7 @@ fn is_composite(ty: &Type) -> bool {
     }
 }
 
-/// The same structure of the same image.
+/// Equal if it is the same structure of the same image.
 impl PartialEq for Outline {
     fn eq(&self, other: &Self) -> bool {
         let root = |outline: &Self| {

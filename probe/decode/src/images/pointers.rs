@@ -1,4 +1,4 @@
-//! Structures of L1 that an image finds through a pointer of a well-known name.
+//! Structures in L1 that an image finds through a pointer of a well-known name.
 
 use layouts::ChipLayout;
 use std::fmt;
@@ -8,17 +8,17 @@ use symbols::{Storage, Symbols, Type};
 /// A structure in L1.
 #[derive(Clone, Debug)]
 pub(crate) struct Pointed {
-    /// Where it points.
+    /// The pointer's value.
     pub(crate) base: u64,
-    /// What stands there.
+    /// The type of the structure.
     pub(crate) ty: Type,
 }
 
-/// The pointers of which [`known`] tells.
+/// The pointers for which [`known`] has an address.
 const KNOWN: [&str; 2] = ["erisc_info", "routing_info"];
 
-/// The structures that host and firmware share, those of active Ethernet with the place that the host gives them:
-/// a linker may leave a pointer's type in the debug information and no value of it.
+/// Returns the address of a structure of active Ethernet that host and firmware share, as the host
+/// places it: a linker can keep a pointer's type in the debug information, but not its value.
 fn known(layout: &ChipLayout, name: &str) -> Option<u64> {
     let l1 = &layout.eth.l1;
     match name {
@@ -28,54 +28,54 @@ fn known(layout: &ChipLayout, name: &str) -> Option<u64> {
     }
 }
 
-/// Finds a structure; none if the image has no such pointer, or says nothing of where it points.
+/// Finds a structure; none if the image does not have the pointer, or its value is not known.
 pub(crate) fn pointed(layout: &ChipLayout, symbols: &Symbols, name: &str) -> Option<Pointed> {
     let variable = symbols.variable(name)?;
     let ty = symbols.pointee(&variable.ty?)?;
-    let told = match &variable.storage {
+    let value = match &variable.storage {
         Storage::Constant(bytes) => {
             bytes.first_chunk().map(|word| u64::from(u32::from_le_bytes(*word)))
         }
         _ => None,
     };
-    Some(Pointed { base: told.or_else(|| known(layout, name))?, ty })
+    Some(Pointed { base: value.or_else(|| known(layout, name))?, ty })
 }
 
-/// An expression in which a structure's pointer is written out as a number.
+/// An expression in which a structure's pointer is replaced by a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenOut {
-    /// The expression to ask.
+    /// The expression to evaluate.
     pub text: String,
     /// The pointer's name.
     pub pointer: &'static str,
-    /// Where the layouts say that the host puts what it points to.
+    /// The address at which the host places the structure, from the layouts.
     pub at: u64,
 }
 
 impl fmt::Display for WrittenOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pointer, at, .. } = self;
-        write!(f, "{pointer} points to {at:#x} by the layouts: the host puts it there")
+        write!(f, "{pointer} points to {at:#x}, where the host places it (from the layouts)")
     }
 }
 
-/// The expression with a structure's pointer written out, if it names one of which the debug information says
-/// what it points to but not where.
+/// Replaces a structure's pointer in an expression by a number, if the debug information has the
+/// pointer's type but not its value.
 pub fn written_out(layout: &ChipLayout, symbols: &Symbols, expression: &str) -> Option<WrittenOut> {
     KNOWN.into_iter().find_map(|pointer| {
         let range = named_in(expression, pointer)?;
-        let told = symbols
+        let has_value = symbols
             .variable(pointer)
             .is_some_and(|found| matches!(found.storage, Storage::Constant(_)));
-        let at = known(layout, pointer).filter(|_| !told)?;
-        let of = pointed(layout, symbols, pointer)?;
+        let at = known(layout, pointer).filter(|_| !has_value)?;
+        let target = pointed(layout, symbols, pointer)?;
         let (before, after) = (expression.get(..range.start)?, expression.get(range.end..)?);
-        let text = format!("{before}(({} *){at:#x}){after}", of.ty.name());
+        let text = format!("{before}(({} *){at:#x}){after}", target.ty.name());
         Some(WrittenOut { text, pointer, at })
     })
 }
 
-/// Where a name stands alone in an expression, not as a member or in a namespace.
+/// Finds a name in an expression that is neither a member nor in a namespace.
 fn named_in(expression: &str, name: &str) -> Option<Range<usize>> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut found = expression.match_indices(name).filter(|(at, _)| {
@@ -87,21 +87,21 @@ fn named_in(expression: &str, name: &str) -> Option<Range<usize>> {
     found.next().map(|(at, _)| at..at + name.len())
 }
 
-/// The address of a member of such a structure, by the name of its type.
+/// Returns the address of a member of a structure that is found through the pointer `name`.
 pub fn member(layout: &ChipLayout, symbols: &Symbols, name: &str, path: &str) -> Option<u64> {
     place(layout, symbols, name, path).map(|(address, _)| address)
 }
 
-/// The address and the type of a member of such a structure.
+/// Returns address and type of a member of a structure that is found through the pointer `name`.
 pub(super) fn place(
     layout: &ChipLayout,
     symbols: &Symbols,
     name: &str,
     path: &str,
 ) -> Option<(u64, Type)> {
-    let of = pointed(layout, symbols, name)?;
-    let place = symbols.member(&format!("{}.{path}", of.ty.plain().name())).ok()?;
-    Some((of.base.checked_add(place.field.offset)?, place.ty))
+    let target = pointed(layout, symbols, name)?;
+    let place = symbols.member(&format!("{}.{path}", target.ty.plain().name())).ok()?;
+    Some((target.base.checked_add(place.field.offset)?, place.ty))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the bytes of a look prove of the images on the cores.
+//! Evidence in a snapshot for the images on the cores.
 
 use super::known::Known;
 use super::text::{TextWindow, first_difference, in_l1};
@@ -10,8 +10,7 @@ use machine::target::Mesh;
 use std::sync::Arc;
 
 impl ImageMap {
-    /// Takes the proofs that a look brought: build ids and texts that stand in L1, and channel
-    /// tables.
+    /// Learns from a snapshot: build ids and texts in L1, and channel tables.
     pub fn learn(&mut self, mesh: &Mesh, snapshot: &Snapshot) {
         for chip in &mesh.chips {
             for tile in mesh.layout().grid() {
@@ -37,19 +36,20 @@ impl ImageMap {
             if found == id.as_slice() {
                 let known = on
                     .entry(index)
-                    .or_insert_with(|| Known::said(Provenance::Verified, image.samples()));
+                    .or_insert_with(|| Known::new(Provenance::Verified, image.samples()));
                 known.identified(image, id.len() as u32);
             } else if let Some(known) = on.get_mut(&index) {
-                // What was proved once has been replaced; what was told is not there.
+                // A verified image was replaced; a stated one is not there.
                 match known.evidence {
                     Provenance::Verified => drop(on.remove(&index)),
-                    _ => known.strange(first_difference(*at, id, found)),
+                    _ => known.mismatched(first_difference(*at, id, found)),
                 }
             }
         }
     }
 
-    /// A build id stands behind its text: that of a longer kernel is still there when a shorter one lies over its beginning.
+    /// Removes overwritten kernels. A build id follows its text: that of a longer kernel remains
+    /// when a shorter one overwrites its beginning.
     fn forget_overwritten(&mut self, core: CoreId) {
         let Some(on) = self.on.get_mut(&core) else { return };
         let images = &self.images;
@@ -77,7 +77,7 @@ impl ImageMap {
         });
     }
 
-    /// Compares as much of the texts of a core's images as was read.
+    /// Compares the texts of a core's images with the snapshot.
     fn compare_text(&mut self, core: CoreId, snapshot: &Snapshot) {
         for (&index, known) in self.on.get_mut(&core).into_iter().flatten() {
             let Some(image) = self.images.get(index) else { continue };
@@ -85,8 +85,8 @@ impl ImageMap {
         }
     }
 
-    /// What to read to compare all of the texts of a core's images that no build id proves: of every one
-    /// again, or of those that nobody compared whole yet.
+    /// Returns the ranges to compare the whole texts of a core's images that no build id verifies:
+    /// all of them `again`, or those without a final comparison.
     pub(crate) fn whole_texts(&self, core: CoreId, again: bool) -> Vec<(NocAddr, u32)> {
         let layout = self.layout();
         let known = self.on.get(&core).into_iter().flatten();
@@ -101,8 +101,8 @@ impl ImageMap {
         unsure.flat_map(places).collect()
     }
 
-    /// What to read to compare the texts of a core's images: all of them, or samples of those that
-    /// no build id proves.
+    /// Returns the ranges to compare the texts of a core's images: the whole of all, or samples of
+    /// those that no build id verifies.
     pub(crate) fn text_places(&self, core: CoreId, whole: bool) -> Vec<(NocAddr, u32)> {
         let layout = self.layout();
         let mut places = Vec::new();
@@ -133,7 +133,7 @@ impl ImageMap {
         };
         let addr = NocAddr { chip: core.chip, tile: core.tile, offset: table.address };
         let Ok(bytes) = snapshot.bytes(addr, table.len()) else { return };
-        // A kernel that has not begun has something else there.
+        // Before the kernel has begun, L1 holds other bytes here.
         let places = table.read(bytes);
         let live = places.iter().flatten().filter_map(|(_, sync)| *sync);
         self.syncs.entry(core).or_default().extend(live);

@@ -1,4 +1,4 @@
-//! What the values of a go message's signal are called.
+//! The names of a go message's signals.
 
 use crate::images::kinds::GoSignal;
 use symbols::Symbols;
@@ -13,20 +13,20 @@ const NAMES: [(GoSignal, &str); 6] = [
     (GoSignal::ReplayTrace, "RUN_MSG_REPLAY_TRACE"),
 ];
 
-/// The signals as one image's constants have them.
+/// The signals of one image, from its constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signals {
     values: [Option<u8>; NAMES.len()],
-    /// Tells the core to acknowledge that it is up.
+    /// The core acknowledges that it is up.
     pub init: u8,
-    /// Tells the core to run.
+    /// The core runs.
     pub go: u8,
     /// The core has run.
     pub done: u8,
 }
 
 impl Signals {
-    /// Finds the constants; none if the image lacks one without which nothing can be told to run.
+    /// Finds the constants; none if the image lacks init, go or done.
     pub(super) fn find(symbols: &Symbols) -> Option<Self> {
         let value = |name: &str| u8::try_from(symbols.constant(name)?.as_u64()?).ok();
         let [done, init, go] = ["RUN_MSG_DONE", "RUN_MSG_INIT", "RUN_MSG_GO"].map(value);
@@ -34,7 +34,7 @@ impl Signals {
         Some(Self { values, init: init?, go: go?, done: done? })
     }
 
-    /// The signal of this value.
+    /// Returns the signal of a value.
     pub(crate) fn named(&self, value: u8) -> Option<GoSignal> {
         let known = NAMES.iter().zip(self.values);
         known.filter(|(_, own)| *own == Some(value)).map(|((signal, _), _)| *signal).next()

@@ -1,15 +1,15 @@
-//! Scalar members with a name and a place in L1, out of DWARF.
+//! Scalar members with name and L1 address, from DWARF.
 
 use super::pointers::place;
 use layouts::ChipLayout;
 use symbols::{Kind, Symbols, Type};
 
-/// Longer arrays than this are shown by their first elements only.
+/// The number of elements shown of a longer array.
 const SHOWN_ELEMENTS: u64 = 8;
-/// A global with more scalar members than this is cut off.
+/// The most scalar members shown of a global.
 const MOST: usize = 400;
 
-/// A scalar with its name and place.
+/// A scalar with name and address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// Member path from the global, such as `mailboxes.go_messages[0].signal`.
@@ -21,13 +21,13 @@ pub struct Spot {
 }
 
 impl Spot {
-    /// The value, zero-extended, from the bytes at [`Spot::addr`].
+    /// Returns the zero-extended value of the bytes at [`Spot::addr`].
     pub fn value(bytes: &[u8]) -> u64 {
         bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
     }
 }
 
-/// What is told of a core where there is no room for every member: the rest is in its outlines.
+/// The mailbox members in a core's summary. The outlines have all members.
 const SUMMARY: [&str; 10] = [
     "mailboxes->subordinate_sync",
     "erisc_info->channels",
@@ -41,13 +41,13 @@ const SUMMARY: [&str; 10] = [
     "mailboxes->core_info.core_magic_number",
 ];
 
-/// The scalars that are told of a core.
+/// Returns the scalars of a core's summary.
 pub(super) fn summary(layout: &ChipLayout, symbols: &Symbols) -> Vec<Spot> {
     SUMMARY.iter().flat_map(|path| spots(layout, symbols, path)).collect()
 }
 
-/// All scalar members under a path such as `ring_ping_state` or `mailboxes->launch[0]`; none if
-/// the image does not know the path.
+/// Returns all scalar members under a path such as `ring_ping_state` or `mailboxes->launch[0]`;
+/// empty if the image does not have the path.
 pub fn spots(layout: &ChipLayout, symbols: &Symbols, path: &str) -> Vec<Spot> {
     let mut found = Vec::new();
     let through = path.split_once("->").and_then(|(name, rest)| place(layout, symbols, name, rest));

@@ -1,63 +1,63 @@
-//! An image's text, where it stands in L1, and how it compares with what was read there.
+//! An image's text, its address in L1, and its comparison with the bytes read there.
 
 use super::Image;
 use layouts::{ChipLayout, CoreId, NocAddr, Space, TileKind};
 use machine::snapshot::{AccessError, Snapshot};
 
-/// Bytes compared at the start, in the middle and at the end of a text: one transaction each.
+/// Size of a sample at the start, in the middle and at the end of a text: one transaction each.
 const WINDOW_BYTES: u32 = 64;
 
-/// A part of an image's text, by its address as linked.
+/// A part of an image's text, by linked address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TextWindow {
-    /// Its first byte.
+    /// Linked address of the first byte.
     pub(crate) addr: u32,
     /// Length in bytes.
     pub(crate) len: u32,
 }
 
-/// The first word of a text that is not what L1 holds.
+/// The first word at which a text and L1 differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Tile-local address of the word.
     pub at: u64,
-    /// What the image has there.
+    /// The word in the image.
     pub expected: u32,
-    /// What L1 has there.
+    /// The word in L1.
     pub found: u32,
 }
 
-/// What came of comparing an image's text with L1.
+/// The result of comparing an image's text with L1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TextCheck {
-    /// Nobody compared it.
+    /// No comparison yet.
     #[default]
     NotCompared,
-    /// Its build id was found, and no more was compared.
+    /// The build id was found; no more was compared.
     BuildId,
-    /// What was compared is equal.
+    /// All compared bytes are equal.
     Equal,
-    /// It is not.
+    /// The first difference.
     Differs(Difference),
-    /// The core runs it from instruction RAM, which nobody else can read.
+    /// The core runs the text from instruction RAM, which only the core can read.
     Iram,
-    /// L1 could not be read, and why.
+    /// L1 could not be read.
     Unread(AccessError),
 }
 
-/// How much of an image's text was compared, and what came of it.
+/// The result of comparing an image's text with L1, and how many bytes were compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Length of the text in bytes.
     pub text_bytes: u32,
-    /// How many bytes of the image were compared: of its text, or those of its build id.
+    /// Number of compared bytes, of the text or of the build id.
     pub compared_bytes: u32,
-    /// What came of it.
+    /// The result.
     pub check: TextCheck,
 }
 
 impl Comparison {
-    /// More bytes could not change what came of it.
+    /// Whether more bytes could not change the result.
     pub(crate) fn is_final(&self) -> bool {
         let all = self.compared_bytes == self.text_bytes && self.text_bytes > 0;
         matches!(self.check, TextCheck::Differs(_)) || all
@@ -68,41 +68,41 @@ fn length(text: &[TextRange<'_>]) -> u32 {
     text.iter().map(|(_, bytes)| bytes.len() as u32).sum()
 }
 
-/// Executable bytes with their address as linked.
+/// Executable bytes with their linked address.
 pub(crate) type TextRange<'a> = (u32, &'a [u8]);
 
 impl Image {
-    /// The executable bytes as they are loaded, by address as linked.
+    /// Returns the executable bytes as loaded, by linked address.
     pub fn text(&self) -> Vec<TextRange<'_>> {
         stretches(self.placed.as_ref().unwrap_or(&self.symbols))
     }
 
-    /// Length of the text in bytes.
+    /// Returns the length of the text in bytes.
     pub(super) fn text_bytes(&self) -> u32 {
         length(&self.text())
     }
 
-    /// The whole text, as windows.
+    /// Returns the whole text as windows.
     pub(crate) fn whole(&self) -> Vec<TextWindow> {
         let window =
             |(addr, bytes): &TextRange<'_>| TextWindow { addr: *addr, len: bytes.len() as u32 };
         self.text().iter().map(window).collect()
     }
 
-    /// Start, middle and end of the text.
+    /// Returns windows at start, middle and end of the text.
     pub(crate) fn samples(&self) -> Vec<TextWindow> {
         self.whole().into_iter().flat_map(samples).collect()
     }
 }
 
-/// The executable bytes of an ELF.
+/// Returns the executable bytes of an ELF.
 pub(crate) fn stretches(symbols: &symbols::Symbols) -> Vec<TextRange<'_>> {
     let segments = symbols.segments().into_iter();
     let text = segments.filter(|segment| segment.executable && !segment.bytes.is_empty());
     text.map(|segment| (segment.address as u32, segment.bytes)).collect()
 }
 
-/// Start, middle and end of a stretch; the whole of a short one.
+/// Returns windows at start, middle and end of a text; the whole of a short one.
 pub(crate) fn samples(whole: TextWindow) -> Vec<TextWindow> {
     if whole.len <= 3 * WINDOW_BYTES {
         return vec![whole];
@@ -112,7 +112,7 @@ pub(crate) fn samples(whole: TextWindow) -> Vec<TextWindow> {
     starts.map(|start| TextWindow { addr: whole.addr + start, len: WINDOW_BYTES }).to_vec()
 }
 
-/// The bytes of a window; none if the text has no such bytes.
+/// Returns the bytes of a window; none if the text does not have them.
 pub(crate) fn bytes_of<'a>(text: &[TextRange<'a>], window: TextWindow) -> Option<&'a [u8]> {
     text.iter().find_map(|(addr, bytes)| {
         let start = window.addr.checked_sub(*addr)? as usize;
@@ -120,14 +120,13 @@ pub(crate) fn bytes_of<'a>(text: &[TextRange<'a>], window: TextWindow) -> Option
     })
 }
 
-/// Where a linked address of a text stands in the tile's L1; none for instruction RAM that is
-/// filled from elsewhere.
+/// Returns the L1 address of a linked address; none in instruction RAM without a copy in L1.
 pub(crate) fn in_l1(layout: &ChipLayout, core: CoreId, addr: u32, bias: u32) -> Option<NocAddr> {
     let kind = layout.kind_at(core.tile);
     let range = layout.ranges.at(Space::Tile(kind), addr.into());
     let offset = match range.filter(|range| range.name == "iram") {
         None => addr.wrapping_add(bias).into(),
-        // The ERISC's is a copy of L1 (tt-metal.md 1.2); NCRISC's source is not kept.
+        // The ERISC's IRAM is a copy of L1 (tt-metal.md 1.2); NCRISC's source is not kept.
         Some(iram) if kind == TileKind::Eth => {
             layout.eth.l1.kernel_text.at + (u64::from(addr) - iram.start)
         }
@@ -136,7 +135,7 @@ pub(crate) fn in_l1(layout: &ChipLayout, core: CoreId, addr: u32, bias: u32) -> 
     Some(NocAddr { chip: core.chip, tile: core.tile, offset })
 }
 
-/// Compares these windows of a text with L1; none if they were not asked for.
+/// Compares windows of a text with L1; none if the plan did not have them.
 pub(crate) fn compare(
     layout: &ChipLayout,
     snapshot: &Snapshot,
@@ -171,7 +170,7 @@ pub(crate) fn compare(
     (result.check != TextCheck::NotCompared).then_some(result)
 }
 
-/// The first word that differs, of bytes that stand at `at`.
+/// Returns the first word that differs, of bytes at `at`.
 pub(crate) fn first_difference(at: u64, expected: &[u8], found: &[u8]) -> Option<Difference> {
     let byte = expected.iter().zip(found).position(|(a, b)| a != b)?;
     let word = byte - byte % 4;

@@ -1,4 +1,4 @@
-//! The section `.meshscope.waypoints` of our images: which line of source sets a waypoint.
+//! The section `.meshscope.waypoints` of built-in images: the source line that sets each waypoint.
 
 use crate::images::kinds::SourceLine;
 use symbols::Symbols;
@@ -6,7 +6,7 @@ use symbols::Symbols;
 /// Bytes of one record: code, line, offset of the file's path, address.
 const RECORD: usize = 16;
 
-/// A place in the code that sets a waypoint.
+/// Code that sets a waypoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaypointPlace {
     /// The letters, without padding.
@@ -17,7 +17,7 @@ pub struct WaypointPlace {
     pub lines: Vec<SourceLine>,
 }
 
-/// All places of an image; none for an image without the section.
+/// Reads the section; empty for an image without it.
 pub(super) fn read(symbols: &Symbols) -> Vec<WaypointPlace> {
     let files = symbols.section(".meshscope.files").map_or(&[][..], |section| section.bytes);
     let Some(section) = symbols.section(".meshscope.waypoints") else { return Vec::new() };
@@ -38,7 +38,7 @@ fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> Option<WaypointPlace
             line: frame.line,
         })
         .collect();
-    // Frames inside the line that says WAYPOINT belong to the macro, not to the reader's code.
+    // Frames inside the line with WAYPOINT belong to the macro.
     let here = |at: &SourceLine| at.line == Some(line) && at.file == path;
     match lines.iter().rposition(here) {
         Some(innermost) => drop(lines.drain(..innermost)),
@@ -47,12 +47,13 @@ fn place(symbols: &Symbols, record: &[u8], files: &[u8]) -> Option<WaypointPlace
     Some(WaypointPlace { code: code(record), address, lines })
 }
 
-/// A path without the `./` that debug information may begin with and the macro's own record does not.
+/// Strips the `./` with which paths of debug information, but not the macro's, can begin.
 fn plain(path: &str) -> String {
     path.trim_start_matches("./").to_owned()
 }
 
-/// Letters of a waypoint word, up to the first zero byte; bytes that are no letters become `?`.
+/// Returns the characters of a waypoint word up to the first zero byte; unprintable ones become
+/// `?`.
 pub fn code(word: &[u8]) -> String {
     let letters = word.iter().take(4).take_while(|&&byte| byte != 0);
     letters.map(|&b| if b.is_ascii_graphic() { char::from(b) } else { '?' }).collect()

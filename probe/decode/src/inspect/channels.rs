@@ -1,11 +1,11 @@
-//! `eth_channel_sync_t` at both ends of a link, and what the two together mean (tt-metal.md 3.2).
+//! The meaning of `eth_channel_sync_t` at both ends of a link (tt-metal.md 3.2).
 
 use crate::images::Sync;
 use crate::state::{ChannelMeaning, ChannelState};
 use layouts::ChipLayout;
 
-/// One end's words; their meaning is what this end alone can say. None for what are no such words: nobody sends more than
-/// L1 holds.
+/// Decodes the words of one end; the meaning is that of this end alone. None if they are not
+/// channel words: no end sends more bytes than L1 has.
 pub(super) fn decode(layout: &ChipLayout, index: u8, words: Sync) -> Option<ChannelState> {
     let Sync { bytes_sent, receiver_ack, src_id } = words;
     if u64::from(bytes_sent) > layout.eth.l1_bytes {
@@ -28,8 +28,8 @@ impl From<&ChannelState> for FlowWords {
     }
 }
 
-/// What both ends say. The sender is the end whose count stands longest; when both stand, the
-/// acknowledge is at the sender, so the table needs no direction.
+/// Returns the meaning of both ends' words. The sender's count is cleared last; while both counts
+/// are set, the acknowledge is at the sender. Thus the table needs no direction.
 pub(super) fn meaning(one: FlowWords, other: Option<FlowWords>) -> ChannelMeaning {
     let Some(other) = other else {
         return match (one.bytes_sent, one.receiver_ack) {

@@ -1,4 +1,4 @@
-//! One core: what it was told, where it is, what runs there.
+//! Decodes a core: launch and go messages, waypoint, images.
 
 use super::Inspection;
 use crate::images::{Image, LoadedImage, Mailbox, Spot, waypoint_code};
@@ -13,9 +13,9 @@ impl Inspection<'_> {
     pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
         let id = CoreId { chip, tile: xy, core };
         let images = self.images.on(id);
-        let told = self.images.mailbox_of(id);
-        // What an application left in its mailbox says nothing of the firmware that has the tile again.
-        let mailbox = told.filter(|_| !self.is_given_back(id));
+        let described = self.images.mailbox_of(id);
+        // The mailbox of an ended application does not describe the base firmware that runs now.
+        let mailbox = described.filter(|_| !self.is_given_back(id));
         let held = self.held(id);
         let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
         let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
@@ -38,12 +38,12 @@ impl Inspection<'_> {
             images: self.images.loads(id).iter().map(usage).collect(),
             findings: self.images.findings(id),
             channels,
-            words: self.words(id, &images, told),
+            words: self.words(id, &images, described),
             outlines: self.images.outlines(id),
         }
     }
 
-    /// Is the core held in reset?
+    /// Whether the core is held in reset.
     fn held(&self, id: CoreId) -> Reading<bool> {
         let Some(register) = self.layout().soft_reset(self.layout().kind_at(id.tile)) else {
             return Reading::Absent;
@@ -63,7 +63,7 @@ impl Inspection<'_> {
         self.word(id.chip, id.tile, self.layout().eth.l1.launch_flag.at)
     }
 
-    /// An ERISC on which base firmware alone runs.
+    /// Whether only base firmware runs on an ERISC.
     fn is_given_back(&self, id: CoreId) -> bool {
         id.core == CoreKind::Erisc && self.launch_flag(id) == Reading::Known(0)
     }
@@ -121,7 +121,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// Only ERISC firmware beats (wormhole.md 5.3).
+    /// Returns the heartbeat word: only ERISC firmware has one (wormhole.md 5.3).
     fn heartbeat(&self, id: CoreId) -> Reading<u32> {
         if id.core != CoreKind::Erisc {
             return Reading::Absent;
@@ -156,7 +156,7 @@ impl Inspection<'_> {
         let enabled = launch.known().zip(bit).is_some_and(|(l, bit)| l.enables & bit != 0);
         match go {
             Reading::Known(GoSignal::Init) if id.core == CoreKind::Erisc => {
-                // Active Ethernet firmware leaves INIT standing while it waits (tt-metal.md 1.2).
+                // Active Ethernet firmware keeps INIT while it waits (tt-metal.md 1.2).
                 Reading::Known(Activity::Waiting)
             }
             Reading::Known(GoSignal::Init) => Reading::Known(Activity::BaseFirmware),
@@ -169,16 +169,16 @@ impl Inspection<'_> {
         }
     }
 
-    /// The words of the core's images that this look read.
+    /// Returns the words of the core's images that the snapshot has.
     fn words(
         &self,
         id: CoreId,
         images: &[(&Image, Provenance)],
         mailbox: Option<(&Mailbox, &Image)>,
     ) -> Vec<NamedWord> {
-        let looked = mailbox.map_or(&[][..], |(mailbox, image)| self.detailed(id, mailbox, image));
+        let summary = mailbox.map_or(&[][..], |(mailbox, image)| self.summary(id, mailbox, image));
         let of_images = images.iter().flat_map(|(image, _)| image.state.clone());
-        let spots = of_images.chain(looked.iter().cloned());
+        let spots = of_images.chain(summary.iter().cloned());
         spots
             .filter_map(|spot| {
                 match self.snapshot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
@@ -191,14 +191,15 @@ impl Inspection<'_> {
             .collect()
     }
 
-    /// Mailbox members, if the look went into detail: `go_message_index` is read then only.
-    fn detailed<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Spot] {
+    /// Returns the mailbox members if the snapshot has details: only then is `go_message_index`
+    /// read.
+    fn summary<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Spot] {
         let index = self.snapshot.word(Self::at(id.chip, id.tile, mailbox.go_index));
         if matches!(index, Err(AccessError::NotAsked)) { &[] } else { &image.summary }
     }
 
-    /// The channels of the application, with the live words of the kernel that was told to go. Where a kernel kept them that
-    /// has ended, anything may stand by now.
+    /// Returns the application's channels, with the live words of a running kernel. After a kernel
+    /// has ended, other data can be at their addresses.
     fn channels(&self, id: CoreId, mailbox: &Mailbox, has_go: bool) -> Vec<ChannelState> {
         let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
         let Some(channels) = of_eth else { return Vec::new() };
@@ -206,13 +207,13 @@ impl Inspection<'_> {
         let read = |at: u64| {
             self.snapshot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok()
         };
-        let one = |index: u8| {
-            // The live word, where the kernel keeps it elsewhere and it was read.
+        let decoded = |index: u8| {
+            // The live words, if the kernel's table has their address and they were read.
             let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
             let bytes = live.or_else(|| read(channels.of(index.into())))?;
             super::channels::decode(self.layout(), index, channels.read(bytes)?)
         };
-        (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(one).collect()
+        (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(decoded).collect()
     }
 }
 
@@ -229,7 +230,7 @@ fn usage(load: &LoadedImage<'_>) -> ImageUse {
     }
 }
 
-/// The source of a waypoint: the kernel's while one runs, else the lower layers'.
+/// Returns the source of a waypoint: the kernel's while one runs, else the lower layers'.
 fn location(images: &[(&Image, Provenance)], code: &str, kernel_runs: bool) -> Vec<SourceLine> {
     let resolved = images.iter().filter(|(_, evidence)| *evidence != Provenance::Mismatch);
     let place = |(image, _): &&(&Image, Provenance)| {

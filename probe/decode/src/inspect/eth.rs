@@ -1,4 +1,4 @@
-//! The link words of an Ethernet tile.
+//! Decodes the link words of an Ethernet tile.
 
 use super::Inspection;
 use crate::state::{EthState, Reading};
@@ -23,7 +23,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// A word, or why not.
+    /// Reads a word.
     pub(super) fn word(&self, chip: ChipId, xy: NocXy, at: u64) -> Reading<u32> {
         match self.snapshot.word(Self::at(chip, xy, at)) {
             Ok(word) => Reading::Known(word),
@@ -31,7 +31,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// A 64-bit statistic, high word first (wormhole.md 5.3).
+    /// Reads a 64-bit statistic, high word first (wormhole.md 5.3).
     fn pair(&self, chip: ChipId, xy: NocXy, at: u64) -> Reading<u64> {
         match (self.word(chip, xy, at), self.word(chip, xy, at + 4)) {
             (Reading::Known(high), Reading::Known(low)) => {
@@ -42,7 +42,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// Major, minor, patch; zero means that no firmware has published one.
+    /// Reads the version: major, minor, patch; zero means that no firmware has published one.
     fn version(&self, chip: ChipId, xy: NocXy) -> Reading<(u8, u8, u16)> {
         match self.word(chip, xy, self.layout().eth.l1.firmware_version.at) {
             Reading::Known(0) | Reading::Absent => Reading::Absent,

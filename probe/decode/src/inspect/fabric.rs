@@ -1,4 +1,5 @@
-//! Routers, muxes and clients by the names of their images, and the credits of both ends of a link joined.
+//! Decodes routers, muxes and clients by the names of their images, and joins the credits of both
+//! ends of a link.
 
 mod clients;
 mod ending;
@@ -28,7 +29,7 @@ use std::collections::BTreeSet;
 use tables::Tables;
 
 impl Inspection<'_> {
-    /// All of the fabric that this look read.
+    /// Decodes the fabric from the snapshot.
     pub(super) fn fabric(
         &self,
         chips: &[ChipState],
@@ -70,7 +71,7 @@ impl Inspection<'_> {
     }
 }
 
-/// What a core is to the fabric: router, or mux or client or both.
+/// Adds a core to the fabric: as router, mux or client, or as mux and client.
 fn collect(
     site: Site<'_>,
     image: &Image,
@@ -98,17 +99,18 @@ fn collect(
     fabric.leads.spans.extend(spans);
 }
 
-/// The other end of a link.
+/// Returns the other end of a link.
 fn peer(mesh: &Mesh, at: EthId) -> Option<EthId> {
     mesh.links.iter().find_map(|link| link.other_end(at))
 }
 
-/// Is it a tile on which a client can run?
+/// Whether a client can run on the tile.
 fn has_cores(layout: &ChipLayout, tile: NocXy) -> bool {
     layout.tile_at(tile).is_some_and(|tile| !tile.kind.cores().is_empty())
 }
 
-/// What to read of a router, mux or client; the headers in slots are not in it, nor what stands where others were told.
+/// Returns the spans of a router, mux or client, without packet headers in slots and without words
+/// whose addresses must be read first.
 pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
     let span =
         |word: Word| Span { addr: NocAddr { chip, tile, offset: word.addr }, len: word.size };
@@ -119,21 +121,21 @@ pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
     words.into_iter().map(span).collect()
 }
 
-/// What the next look has to ask for to see all that this one was led to, and the oldest packets of all channels. The same as
-/// before where nothing new was found: then all has been read.
+/// Returns the read set of the next snapshot, with all leads of this one and the oldest packets of
+/// all channels. It is unchanged if there is nothing new: then everything has been read.
 #[must_use]
-pub fn fabric_read_set(state: &FabricState, asked: &ReadSet) -> ReadSet {
-    let mut tiles = asked.fabric_tiles.clone();
+pub fn fabric_read_set(state: &FabricState, requested: &ReadSet) -> ReadSet {
+    let mut tiles = requested.fabric_tiles.clone();
     tiles.extend(state.leads.tiles.iter().copied());
     tiles.sort_unstable();
     tiles.dedup();
-    let tables = state.leads.tables.iter().filter(|_| asked.fabric_tables);
+    let tables = state.leads.tables.iter().filter(|_| requested.fabric_tables);
     let spans =
         state.leads.spans.iter().chain(tables).copied().chain(fabric_heads(state)).collect();
-    ReadSet { fabric: true, fabric_tiles: tiles, spans, ..asked.clone() }
+    ReadSet { fabric: true, fabric_tiles: tiles, spans, ..requested.clone() }
 }
 
-/// The headers of the oldest packets of all channels that hold one: the next look reads them if it is asked to.
+/// Returns the spans of the headers of all channels' oldest packets, for the next snapshot.
 pub fn fabric_heads(state: &FabricState) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut add =

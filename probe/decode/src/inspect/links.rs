@@ -1,4 +1,4 @@
-//! Links: both ends always together.
+//! Decodes links, always from both ends.
 
 use super::Inspection;
 use super::channels::{FlowWords, meaning};
@@ -9,7 +9,7 @@ use crate::state::{
 use layouts::{CoreId, CoreKind, EthId, EthValues};
 use machine::target::{Chip, Link};
 
-/// The state of each link; the channels of both ends get the meaning that both together have.
+/// Returns the state of each link, and sets the meaning of both ends' channels.
 pub(super) fn join(view: &Inspection<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
     let links = view.mesh.links.iter().map(|&link| {
         let (a, b) = (channels(chips, link.a), channels(chips, link.b));
@@ -26,8 +26,8 @@ pub(super) fn join(view: &Inspection<'_>, chips: &mut [ChipState]) -> Vec<LinkSt
     links.collect()
 }
 
-/// The gateways of a far chip whose links carry something. Those without a link of their own hand everything to one with
-/// such a link, so that they lead nowhere when none of these does.
+/// Returns the usable gateways of a far chip. A gateway without a link forwards to one with a link;
+/// if all links are down, no gateway is usable.
 pub(super) fn gateways(
     values: &EthValues,
     chip: &Chip,
@@ -38,7 +38,7 @@ pub(super) fn gateways(
     let down = |end: &EthId| match of(end).map(|state| state.condition) {
         None | Some(LinkCondition::Up) => false,
         Some(LinkCondition::Training | LinkCondition::Down | LinkCondition::Disagree) => true,
-        // The far end may be unread because it is.
+        // The far end can be unread because the link is down.
         Some(LinkCondition::Unread) => {
             let near = eth(chips, *end);
             let trained = near.and_then(|near| near.train_status.known().copied());
@@ -89,8 +89,8 @@ fn condition(values: &EthValues, a: Option<&EthState>, b: Option<&EthState>) -> 
     }
 }
 
-/// The status word is believed only where it has shown itself alive: a simulator that never fills
-/// it leaves the whole results block's counters at zero too.
+/// Whether the link status is up. A zero word counts as up: a simulator that never fills it leaves
+/// the whole results block at zero.
 fn is_up(values: &EthValues, eth: Option<&EthState>) -> bool {
     let Some(eth) = eth else { return false };
     match eth.link_status {
@@ -99,7 +99,7 @@ fn is_up(values: &EthValues, eth: Option<&EthState>) -> bool {
     }
 }
 
-/// Time between the reads of the ends' counters: chips are read one after the other.
+/// Returns the time between the reads of the ends' counters: chips are read one after the other.
 fn apart(view: &Inspection<'_>, link: Link) -> Option<u64> {
     let read_at = |end: EthId| {
         let tile = view.layout().eth_channel(end.channel)?;
@@ -108,7 +108,7 @@ fn apart(view: &Inspection<'_>, link: Link) -> Option<u64> {
     Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
 }
 
-/// What the channels of an end do, as the table of the kernel says that was told to go there.
+/// Returns the roles of an end's channels, from the table of its running kernel.
 fn roles(view: &Inspection<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
     let tile = view.layout().eth_channel(end.channel);
     let chip = chips.iter().find(|chip| chip.chip.id == end.chip);
@@ -122,8 +122,9 @@ fn roles(view: &Inspection<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelR
     view.images.channel_places(core).iter().map(|(role, _)| *role).collect()
 }
 
-/// Bytes on their way from the near end: what its own sending channels hold that the far end has not
-/// freed. Without a kernel's table the end with the acknowledge, or alone with a count, sends.
+/// Returns the bytes in flight from the near end: those in its sending channels that the far end
+/// has not freed. Without a kernel's table, the end with the acknowledge, or with the only count,
+/// is the sender.
 fn in_flight(roles: &[ChannelRole], near: &[ChannelState], far: &[ChannelState]) -> Option<u64> {
     if near.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! What to read for what somebody looks at.
+//! Plans the reads of a read set.
 
 use super::read_set::ReadSet;
 use crate::images::{ImageMap, Mailbox};
@@ -8,7 +8,7 @@ use machine::snapshot::{Plan, Span};
 use machine::target::{Chip, Mesh};
 use std::collections::BTreeSet;
 
-/// The ranges to read.
+/// Returns the ranges of a read set.
 pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     let mut builder = PlanBuilder { mesh, images, read_set, spans: read_set.spans.clone() };
     builder.each_tile(|builder, chip, xy, kind| {
@@ -18,7 +18,7 @@ pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     Plan { spans: builder.spans }
 }
 
-/// Only what tells which images run on the tiles of interest.
+/// Returns only the ranges that identify the images on the tiles of a read set.
 pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
     builder.each_tile(|builder, chip, xy, kind| {
@@ -29,14 +29,14 @@ pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     Plan { spans: builder.spans }
 }
 
-/// Only the texts of the core that is shown in every member: its names are trusted, so all of each is compared,
-/// `again` even if it was.
+/// Returns only the whole texts of the core whose members are shown, because its names must be
+/// right; `again` includes texts that were compared.
 pub fn plan_texts(images: &ImageMap, read_set: &ReadSet, again: bool) -> Plan {
     let places = read_set.members.into_iter().flat_map(|core| images.whole_texts(core, again));
     Plan { spans: places.map(|(addr, len)| Span { addr, len }).collect() }
 }
 
-/// Only the tables of running kernels, which say what else there is to read.
+/// Returns only the tables of running kernels, which hold addresses of more ranges.
 pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
     builder.each_tile(|builder, chip, xy, kind| {
@@ -47,7 +47,7 @@ pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     Plan { spans: builder.spans }
 }
 
-/// The cores that matter and can be read.
+/// Returns the readable cores of a read set.
 pub fn cores(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Vec<CoreId> {
     let mut found = Vec::new();
     let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
@@ -65,7 +65,7 @@ struct PlanBuilder<'a> {
 }
 
 impl PlanBuilder<'_> {
-    /// The tiles that matter and can be read.
+    /// Visits the readable tiles of the read set.
     fn each_tile(&mut self, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
         let fabric =
             if self.read_set.fabric { self.images.fabric_tiles() } else { BTreeSet::new() };
@@ -126,14 +126,14 @@ impl PlanBuilder<'_> {
         self.spans.push(Span { addr, len: u32::try_from(len).unwrap_or(u32::MAX) });
     }
 
-    /// Does a link end here? Of the other Ethernet tiles only the life signs matter.
+    /// Whether a link ends at the tile. Of other Ethernet tiles only the life signs are read.
     fn is_linked(&self, chip: ChipId, xy: NocXy) -> bool {
         let ends = self.mesh.links.iter().flat_map(|link| [link.a, link.b]);
         let mut here = ends.filter(|end| end.chip == chip);
         here.any(|end| self.mesh.layout().eth_channel(end.channel) == Some(xy))
     }
 
-    /// What base firmware publishes of itself and its link.
+    /// Adds the words that base firmware publishes about itself and its link.
     fn link_words(&mut self, chip: ChipId, xy: NocXy, linked: bool) {
         let l1 = &self.mesh.layout().eth.l1;
         for word in [&l1.heartbeat, &l1.train_status, &l1.launch_flag] {
@@ -178,7 +178,7 @@ impl PlanBuilder<'_> {
     fn mailbox(&mut self, core: CoreId, mailbox: &Mailbox) {
         let (chip, xy) = (core.chip, core.tile);
         self.add(chip, xy, mailbox.rd_ptr, 4);
-        // With host dispatch the pointer stays 0; another entry is read in detail only.
+        // With host dispatch the pointer stays 0; other entries are read only in detail.
         self.add(chip, xy, mailbox.launch, mailbox.launch_bytes);
         self.add(chip, xy, mailbox.go_signal, 1);
         self.add(chip, xy, mailbox.waypoint(core.core), mailbox.waypoint_bytes);

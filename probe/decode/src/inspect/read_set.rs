@@ -1,39 +1,39 @@
-//! What somebody looks at.
+//! The request that plans are made from.
 
 use layouts::{ChipId, CoreId, NocXy};
 use machine::snapshot::Span;
 use machine::target::Mesh;
 
-/// What somebody looks at.
+/// The parts of the mesh to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "what somebody looks at, one by one")]
+#[expect(clippy::struct_excessive_bools, reason = "independent parts of the mesh")]
 pub struct ReadSet {
     /// The Ethernet tiles of all chips: links, channels, ERISCs.
     pub links: bool,
-    /// Chips whose compute tiles matter.
+    /// Chips whose compute tiles are read.
     pub compute: Vec<ChipId>,
-    /// A tile to be read in every detail.
+    /// A tile to read in full detail.
     pub tile: Option<(ChipId, NocXy)>,
-    /// A core of that tile of which every member of what its images describe is shown.
+    /// A core of that tile whose structures are read with every member.
     pub members: Option<CoreId>,
-    /// Every tile that is read at all is read in every detail.
+    /// Read every tile in full detail.
     pub details: bool,
-    /// Ranges that are shown as bytes.
+    /// Additional ranges, read as bytes.
     pub spans: Vec<Span>,
-    /// Read the build ids, to prove which images run.
+    /// Read the build ids, to verify the images.
     pub proofs: bool,
-    /// Read the whole texts of all images that are known to run, to compare them.
+    /// Read the whole texts of all known images, to compare them.
     pub texts: bool,
-    /// Every word of the routers of the fabric, and of the muxes and clients that are known to run.
+    /// Every word of the fabric's routers, and of known muxes and clients.
     pub fabric: bool,
-    /// The routing tables of these routers, once they are known.
+    /// The routing tables of these routers, once the routers are known.
     pub fabric_tables: bool,
     /// Tiles of muxes and clients, as [`FabricLeads`](crate::state::FabricLeads) names them.
     pub fabric_tiles: Vec<(ChipId, NocXy)>,
 }
 
 impl ReadSet {
-    /// All tiles of all chips, with proofs.
+    /// Returns a read set of all tiles of all chips, with build ids.
     pub fn everything(mesh: &Mesh) -> Self {
         let compute = mesh.chips.iter().map(|chip| chip.id).collect();
         Self { links: true, compute, proofs: true, ..Self::default() }

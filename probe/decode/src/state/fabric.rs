@@ -1,4 +1,4 @@
-//! The fabric at a moment: routers, muxes, their clients, and the credits of both ends of each link.
+//! The state of the fabric: routers, muxes, clients, and the credits of both ends of each link.
 
 mod clients;
 mod tables;
@@ -15,139 +15,139 @@ use super::{
 use layouts::{EthId, NocXy};
 use machine::fabric::Direction;
 
-/// All that runs of the fabric.
+/// The state of the fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FabricState {
     /// Routers, by chip and channel.
     pub routers: Vec<RouterState>,
-    /// What both ends of each link with two routers say together.
+    /// The credits of each link between two routers, from both ends.
     pub ledgers: Vec<LedgerState>,
     /// Muxes, by core.
     pub muxes: Vec<MuxState>,
-    /// Connections of kernels to channels of routers and muxes, by core; those of muxes too.
+    /// Connections of kernels, muxes included, to channels of routers and muxes, by core.
     pub clients: Vec<ClientState>,
-    /// Who waits for whom.
+    /// The waits between clients, muxes, routers, links and host.
     pub waits: Waits,
-    /// Routing tables, if the look was asked for them, by chip and channel of their routers.
+    /// Routing tables, if the read set has them, by chip and channel of their routers.
     pub tables: Vec<TablesState>,
-    /// What else there is to read: the next look does if its interest has them.
+    /// Ranges that this snapshot found: the next one reads them if its read set has them.
     pub leads: FabricLeads,
 }
 
-/// One router.
+/// The state of a router.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterState {
-    /// Its end of the link.
+    /// The router's end of its link.
     pub at: EthId,
-    /// Its tile.
+    /// The router's tile.
     pub tile: NocXy,
-    /// The image that runs there.
+    /// Name of the image.
     pub image: String,
-    /// What the core does.
+    /// The core's activity.
     pub activity: Reading<Activity>,
-    /// Its waypoint.
+    /// The core's waypoint.
     pub waypoint: Reading<String>,
-    /// What it says of itself.
+    /// The router's facts.
     pub facts: RouterFacts,
-    /// What it dropped, expired, refused and reported.
+    /// Counts of packets that it dropped, and of entries that it reported.
     pub counts: RouterCounts,
-    /// Its sender channels.
+    /// Sender channels.
     pub senders: Vec<SenderState>,
-    /// Its receiver channels.
+    /// Receiver channels.
     pub receivers: Vec<ReceiverState>,
-    /// Its credits for routers downstream, on the same chip.
+    /// Credits for routers downstream on the same chip.
     pub downstream: Vec<DownstreamState>,
 }
 
 impl RouterState {
-    /// Did it refuse to run?
+    /// Returns true if it refused to run.
     pub fn refused(&self) -> bool {
         self.facts.refusal.value().is_some_and(|refusal| refusal != 0)
     }
 
-    /// The name of the reason why it refused to run; none if it did not.
+    /// Returns the name of the reason why it refused to run; none if it did not.
     pub fn refusal_name(&self) -> Option<&str> {
         self.facts.refusal.name().filter(|_| self.refused())
     }
 }
 
-/// A sender channel.
+/// The state of a sender channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderState {
-    /// Its number; 0 is the local client's.
+    /// The channel's number; 0 is the local client's.
     pub index: u8,
     /// 0, 1, or 2 for the control channel.
     pub virtual_channel: u8,
-    /// How many packets it holds at most.
+    /// Number of slots.
     pub slots: u64,
-    /// What is said of it.
+    /// The channel's facts.
     pub facts: SenderFacts,
-    /// Its oldest packet, if it has one.
+    /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
 }
 
 impl SenderState {
-    /// The client that it is connected to.
+    /// Returns the connected client.
     pub fn client(&self) -> Option<NocXy> {
         let connected = self.facts.connection.value().is_some_and(|value| value != 0);
         self.facts.last_client.known().copied().filter(|_| connected)
     }
 }
 
-/// A receiver channel.
+/// The state of a receiver channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiverState {
-    /// Its number.
+    /// The channel's number.
     pub index: u8,
     /// 0, 1, or 2 for the control channel.
     pub virtual_channel: u8,
-    /// How many packets it holds at most.
+    /// Number of slots.
     pub slots: u64,
-    /// What is said of it.
+    /// The channel's facts.
     pub facts: ReceiverFacts,
-    /// Its oldest packet, if it has one.
+    /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
 }
 
 impl ReceiverState {
-    /// Where the head still has to go.
+    /// Returns the directions to which the head is still to be forwarded.
     pub fn pending(&self) -> &[Direction] {
         self.facts.pending.known().map_or(&[], Vec::as_slice)
     }
 }
 
-/// Credits for the router of this plane towards a direction.
+/// Credits for the router downstream in a direction, in the same plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DownstreamState {
-    /// Where that router's link leads.
+    /// The direction of that router's link.
     pub direction: Direction,
     /// The virtual channel.
     pub virtual_channel: u8,
-    /// What is known of it.
+    /// Tile and credits.
     pub facts: EdgeFacts,
 }
 
 /// The oldest packet of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadState {
-    /// Where its header stands in the tile's L1.
+    /// Address of the header in the tile's L1.
     pub addr: u64,
-    /// Bytes of a header.
+    /// Size of the header in bytes.
     pub bytes: u32,
-    /// The header, if this look read it.
+    /// The header, if the snapshot has it.
     pub packet: Reading<PacketState>,
 }
 
 /// The header of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketState {
-    /// What it says.
+    /// The header's facts.
     pub facts: PacketFacts,
     /// The rest of its route in words.
     pub route: String,
 }
 
-/// The credits of one virtual channel in one direction of a link, both ends joined (tt-metal.md 4.5).
+/// The credits of a virtual channel in one direction of a link, from both ends (tt-metal.md 4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerState {
     /// The sending end.
@@ -158,21 +158,21 @@ pub struct LedgerState {
     pub virtual_channel: u8,
     /// Slots of the receiver channel.
     pub slots: u64,
-    /// Packets waiting in the sender channels.
+    /// Packets in the sender channels.
     pub queued: u64,
-    /// Slots that the sender may still fill.
+    /// Free slots of the receiver channel, as the sender counts.
     pub remote_free_slots: u64,
-    /// Packets sent and not completed.
+    /// Packets sent, not completed.
     pub in_flight: u64,
-    /// Of those: arrived and not taken.
+    /// Of those, packets that arrived and are not taken.
     pub arrived: u64,
-    /// Of those: taken and not completed.
+    /// Of those, packets taken, not completed.
     pub held: u64,
-    /// What both ends have counted so far, together: the same later, and nothing has moved.
+    /// Sum of both ends' packet counts: unchanged if nothing has moved.
     pub mark: u64,
     /// The router whose link carries the packets while this one is lost.
     pub rerouted_by: Option<EthId>,
-    /// What that means.
+    /// The meaning of the counts.
     pub verdict: Verdict,
 }
 
@@ -187,42 +187,42 @@ impl LedgerState {
 }
 
 impl FabricState {
-    /// A look takes a while, and counts of what moves meanwhile do not add up: they are miscounted only if nothing has moved
-    /// since the look before.
+    /// Corrects verdicts of a snapshot during which packets moved: their counts do not add up. A
+    /// ledger is miscounted only if nothing has moved since the previous snapshot.
     pub fn settle(&mut self, before: &[LedgerState]) {
         for ledger in self.ledgers.iter_mut().filter(|l| l.verdict == Verdict::Miscounted) {
-            let stands =
+            let unchanged =
                 |old: &LedgerState| LedgerState { verdict: old.verdict, ..*ledger } == *old;
-            if !before.iter().any(stands) {
+            if !before.iter().any(unchanged) {
                 ledger.verdict = Verdict::Moving;
             }
         }
     }
 }
 
-/// What the two ends of a link say together.
+/// The verdict on a link's credits, from both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Nothing is there.
+    /// No packets.
     Empty,
-    /// Packets are there, and there is room.
+    /// Packets, and free slots.
     Moving,
-    /// The link is back; its ends tell each other over it what they have.
+    /// The link is up again; its ends exchange their counts.
     Returning,
-    /// The link is lost, and packets go over another one.
+    /// The link is lost; packets take another one.
     Rerouted,
-    /// The link is lost, and packets wait.
+    /// The link is lost; packets wait.
     Lost,
-    /// No room at the receiver, whose head waits for a router downstream.
+    /// No free slot at the receiver, whose head waits for a router downstream.
     BackPressured,
-    /// No room at the receiver, whose head does not say why.
+    /// No free slot at the receiver, for an unknown reason.
     Full,
-    /// Slots and packets do not add up while nothing moves: a credit is lost, or was given twice.
+    /// Slots and packets do not add up while nothing moves: a credit is lost or duplicated.
     Miscounted,
 }
 
 impl Verdict {
-    /// A word for people and scripts.
+    /// Returns the word on screen and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Empty => "empty",

@@ -1,4 +1,4 @@
-//! What a fabric begins with: nothing is written before all is judged.
+//! The start of a bring-up: nothing is written before all tiles are surveyed.
 
 use super::{Fabric, Task};
 use crate::builder::{fits, fresh_words, router_launch};
@@ -18,15 +18,16 @@ use machine::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Fabric {
-    /// Refuses a fabric that cannot be, or whose tiles somebody uses; nothing is written.
+    /// Refuses a fabric that cannot be brought up, or whose tiles are in use; nothing is written.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason for the refusal.
     pub fn refuse(&self, target: &mut dyn Target, images: &ImageMap) -> Result<(), RunError> {
         self.survey(target, images).map(drop)
     }
 
-    /// Every range that a bring-up would write if base firmware has every tile; nothing is touched.
+    /// Returns the operations of a bring-up, assuming that base firmware has every tile; nothing is
+    /// accessed.
     ///
     /// # Errors
     /// When an image is missing or lacks a member, or something does not fit.
@@ -47,7 +48,7 @@ impl Fabric {
         target: &mut dyn Target,
         images: &ImageMap,
     ) -> Result<BTreeMap<Place, TileUse>, RunError> {
-        self.is_there(target)?;
+        self.check_links(target)?;
         fits(images, &self.plan)?;
         for tables in &self.tables {
             pack_tables(tables, images, &self.plan)?;
@@ -63,13 +64,13 @@ impl Fabric {
         Ok(found)
     }
 
-    pub(super) fn judge(
+    pub(super) fn begin(
         &mut self,
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<(), RunError> {
         let found = self.survey(target, images)?;
-        // Numbers of fabrics begin with the time, so that those of earlier ones are others.
+        // The run id is the time, so that it differs from earlier ones.
         let now = target.now()? as u32;
         self.run_id = self.settings.run_id.unwrap_or(now).max(1);
         let mut takes = Vec::new();
@@ -81,8 +82,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Has the mesh the links of the plan?
-    fn is_there(&self, target: &dyn Target) -> Result<(), RunError> {
+    /// Checks that the mesh has the links of the plan.
+    fn check_links(&self, target: &dyn Target) -> Result<(), RunError> {
         let mesh = target.mesh();
         for router in &self.plan.routers {
             let ends = (router.eth.min(router.peer), router.eth.max(router.peer));
@@ -101,7 +102,7 @@ impl Fabric {
         let words = RouterWords::of(images, self.plan.topology)?;
         let follow = self.follow(words, FabricStage::Handshake)?;
         let mut tasks = vec![Task::Steps(FabricStage::Launch, Together::new(self.placed(images)?))];
-        // Messages to far chips take long to arrive: those of near ones go last.
+        // Messages to far chips take longer, so near chips come last.
         let mut gos: BTreeMap<(bool, ChipId), Vec<Operation>> = BTreeMap::new();
         for router in &self.plan.routers {
             let chip = router.eth.chip;
@@ -118,7 +119,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Tables, queues and kernels of all routers.
+    /// Returns the operations that write tables, queues and kernels of all routers.
     fn placed(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
         let tables = RouterImage::of(images, self.plan.topology)?.constant("routing_info_addr")?;
         let mut packed = BTreeMap::new();

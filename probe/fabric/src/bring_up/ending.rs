@@ -1,9 +1,10 @@
-//! How a fabric ends: the master of each chip is told, and hands it on. Who does not return is told himself, then named.
+//! The end of a fabric: the master of each chip gets the termination signal and forwards it.
+//! Routers that do not return are signalled directly, then reported.
 
 use super::{Fabric, Task};
 use crate::Router;
 use crate::progress::{FabricStage, Termination};
-use crate::standing::standings;
+use crate::stuck::stuck_routers;
 use crate::words::RouterWords;
 use decode::images::ImageMap;
 use launch::occupancy::{Loaded, TileUse, allowed, survey_tiles};
@@ -15,33 +16,33 @@ use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeSet;
 
-/// Routers that are to return.
+/// A wait for routers to return.
 #[derive(Debug)]
 pub(super) struct Returns {
     words: RouterWords,
-    /// Where and how a tile shows that its kernel has returned.
+    /// Address and condition of the go message of a returned kernel.
     go: (u64, Condition),
     left: BTreeSet<Place>,
-    of: usize,
+    total: usize,
     since: Option<u64>,
-    /// Each of them was told, not only the masters.
+    /// Whether every router was signalled, not only the masters.
     signalled_all: bool,
     patience_cycles: u64,
 }
 
 impl Returns {
     pub(super) fn done(&self) -> (u64, u64) {
-        ((self.of - self.left.len()) as u64, self.of as u64)
+        ((self.total - self.left.len()) as u64, self.total as u64)
     }
 }
 
 impl Fabric {
     fn routers(&self, places: &BTreeSet<Place>) -> Vec<Router> {
-        let there = |router: &&Router| places.contains(&router.place);
-        self.plan.routers.iter().filter(there).copied().collect()
+        let is_placed = |router: &&Router| places.contains(&router.place);
+        self.plan.routers.iter().filter(is_placed).copied().collect()
     }
 
-    /// Tells the masters, and those whose master does not run.
+    /// Signals the masters, and the routers whose master does not run.
     pub(super) fn stop(
         &mut self,
         route: Termination,
@@ -63,7 +64,7 @@ impl Fabric {
                 self.taken.remove(&place);
             }
             if !self.half_launched {
-                self.left.extend(self.not_up(place, target, images)?);
+                self.problems.extend(self.not_up(place, target, images)?);
             }
         }
         let words = RouterWords::of(images, self.plan.topology)?;
@@ -71,25 +72,25 @@ impl Fabric {
         let running = self.routers(&self.running);
         let masters: BTreeSet<_> =
             running.iter().filter(|router| router.master).map(|router| router.eth.chip).collect();
-        let told = running.iter().filter(|it| it.master || !masters.contains(&it.eth.chip));
-        let tell = told.map(|router| stop_router(&words, router, signal));
-        let tell = Together::as_can_be(tell.collect::<Vec<_>>());
+        let signalled = running.iter().filter(|it| it.master || !masters.contains(&it.eth.chip));
+        let signals = signalled.map(|router| stop_router(&words, router, signal));
+        let signals = Together::as_can_be(signals.collect::<Vec<_>>());
         let firmware = image(images, Firmware::OURS.application)?;
         let returns = Returns {
             go: done(mailbox(&firmware)?),
             words,
             left: self.running.clone(),
-            of: self.running.len(),
+            total: self.running.len(),
             since: None,
             signalled_all: false,
             patience_cycles: self.settings.deadline_cycles,
         };
         self.tasks.push_front(Task::Returns(Box::new(returns)));
-        self.tasks.push_front(Task::Steps(FabricStage::Stop, tell));
+        self.tasks.push_front(Task::Steps(FabricStage::Stop, signals));
         Ok(())
     }
 
-    /// What is told of a router that does not run though it was meant to; nothing of one that has just returned by itself.
+    /// Returns the problem of a router that never ran; none for one that has just returned.
     fn not_up(
         &self,
         place: Place,
@@ -103,15 +104,15 @@ impl Fabric {
         let addr = place.at(words.status);
         let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
         let status = snapshot.word(addr)?;
-        let over = ["TERMINATED", "REFUSED"];
-        if over.iter().any(|name| words.image.constant(name) == Ok(status)) {
+        let ended = ["TERMINATED", "REFUSED"];
+        if ended.iter().any(|name| words.image.constant(name) == Ok(status)) {
             return Ok(None);
         }
         let status = words.status_name(status);
         Ok(Some(format!("router {router} never came up: no kernel runs there (status {status})")))
     }
 
-    /// Waits for those that were told; tells whether the wait is over.
+    /// Waits for signalled routers; returns whether the wait has ended.
     pub(super) fn returns(
         &mut self,
         returns: &mut Returns,
@@ -140,16 +141,17 @@ impl Fabric {
             return Ok(false);
         }
         if returns.signalled_all {
-            self.give_up(returns);
+            self.abandon(returns);
             return Ok(true);
         }
         let signal = returns.words.image.constant(Termination::Immediately.name())?;
         let routers = self.routers(&returns.left);
         let late: Vec<&Router> = routers.iter().collect();
-        let names = standings(target, &returns.words, &self.plan, &late)?.sentences().join("; ");
+        let names =
+            stuck_routers(target, &returns.words, &self.plan, &late)?.sentences().join("; ");
         let (count, waited_us) = (routers.len(), waited / 1_000);
-        self.left.push(format!(
-            "{count} routers did not return for {waited_us} us and were told to leave at once: {names}"
+        self.problems.push(format!(
+            "{count} routers did not return within {waited_us} us and got the signal to terminate immediately: {names}"
         ));
         for router in &routers {
             let addr = router.place.at(returns.words.termination);
@@ -159,11 +161,14 @@ impl Fabric {
         Ok(false)
     }
 
-    /// Who does not return keeps its core.
-    fn give_up(&mut self, returns: &Returns) {
+    /// Leaves routers that do not return on their cores.
+    fn abandon(&mut self, returns: &Returns) {
         let routers = self.routers(&returns.left);
         let names: Vec<String> = routers.iter().map(ToString::to_string).collect();
-        self.left.push(format!("these never returned and keep their cores: {}", names.join(", ")));
+        self.problems.push(format!(
+            "these routers did not return and keep their cores: {}",
+            names.join(", ")
+        ));
         self.taken.retain(|place| !returns.left.contains(place));
         self.running.clear();
     }

@@ -1,4 +1,4 @@
-//! What status queues hold.
+//! The entries of status queues.
 
 use super::{ENTRY, HEADER, MAGIC, StatusQueue};
 use crate::words::RouterImage;
@@ -14,45 +14,46 @@ use std::sync::Arc;
 /// An entry of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusEntry {
-    /// What happened, by its enumerator.
+    /// Name of the event.
     pub event: String,
-    /// Counted by the router, from 0.
+    /// Number of the entry, counted by the router from 0.
     pub number: u32,
     /// Wall clock of the router's chip, in cycles.
     pub cycles: u64,
-    /// The router's mesh and device.
+    /// The router's mesh.
     pub mesh_id: u32,
-    /// See `mesh_id`.
+    /// The router's device.
     pub device_id: u32,
     /// The router's Ethernet channel.
     pub eth_channel: u32,
     /// The router's direction, as `eth_chan_directions` counts.
     pub direction: u32,
-    /// What belongs to the event.
+    /// Details of the event.
     pub detail: [u32; 4],
 }
 
-/// What a queue held.
+/// The undrained contents of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusReport {
     /// The queue.
     pub queue: StatusQueue,
-    /// Entries that it has room for.
+    /// Number of entry slots.
     pub room: u32,
     /// Entries that the router has written, modulo 2^32.
     pub write_count: u32,
-    /// Those of them that were drained, modulo 2^32.
+    /// Entries that were drained, modulo 2^32.
     pub read_count: u32,
-    /// Those that the router could not write, because the queue was full or too many came at once.
+    /// Entries that the router lost, because the queue was full or too many events came at once.
     pub lost: u32,
-    /// What was written and not drained, the oldest first.
+    /// Undrained entries, the oldest first.
     pub entries: Vec<StatusEntry>,
 }
 
-/// Reads what was not drained of all these queues, in two reads: how much there is, and that much. Nothing is written.
+/// Reads the undrained entries of queues in two reads: first the counts, then the entries. Nothing
+/// is written.
 ///
 /// # Errors
-/// When a queue cannot be read, or is none.
+/// When a queue cannot be read, or is not a status queue.
 pub fn read_status(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -86,13 +87,13 @@ pub fn read_status(
 }
 
 impl StatusEntry {
-    /// What belongs to the event, in words.
+    /// Returns the details of the event in words.
     pub fn text(&self) -> String {
         let [a, b, c, d] = self.detail;
         let node = |word: u32| FabricNode { mesh: (word >> 16) as u16, device: word as u16 };
         match self.event.as_str() {
             "EVENT_LINK_DOWN" => format!("link status {a}"),
-            "EVENT_LINK_UP" => format!("used again; change of link {a}"),
+            "EVENT_LINK_UP" => format!("link in use again; change of link {a}"),
             "EVENT_RATE" => {
                 format!("{}, {b} B in {c} cycles", counted(a.into(), "packet", "packets"))
             }
@@ -104,14 +105,15 @@ impl StatusEntry {
 }
 
 impl StatusReport {
-    /// Numbers of the entries that were not drained.
+    /// Returns the numbers of the undrained entries.
     fn waiting(&self) -> impl Iterator<Item = u32> + use<> {
         let from = self.read_count;
         let waiting = self.write_count.wrapping_sub(from).min(self.room);
         (0..waiting).map(move |number| from.wrapping_add(number))
     }
 
-    /// Lets the router write over the entries that were read: the one word that the control plane writes.
+    /// Returns the operation that drains the entries that were read, with the only word that the
+    /// control plane writes.
     ///
     /// # Errors
     /// `NoImage` or `NoMember`.
@@ -126,7 +128,7 @@ impl StatusReport {
     }
 }
 
-/// Where the members of a queue and of its entries are.
+/// Offsets and sizes of the members of a queue and its entries.
 struct Layout {
     header_bytes: u64,
     entry_bytes: u64,
@@ -142,9 +144,9 @@ struct Layout {
 
 impl Layout {
     fn of(kernel: &RouterImage) -> Result<Self, ControlError> {
-        let member = |of: &str, name: &str| {
-            let (at, size) = kernel.field(&format!("{of}.{name}"))?;
-            let inside = at + size <= kernel.size(of)?;
+        let member = |ty: &str, name: &str| {
+            let (at, size) = kernel.field(&format!("{ty}.{name}"))?;
+            let inside = at + size <= kernel.size(ty)?;
             inside.then_some((at, size)).ok_or_else(|| kernel.missing(name))
         };
         let head = |name| member(HEADER, name);
@@ -177,7 +179,7 @@ impl Layout {
         Span { addr: queue.place.at(queue.address), len: self.header_bytes as u32 }
     }
 
-    /// The router's count of what it could not write.
+    /// Returns the span of the router's count of lost entries.
     fn lost(&self, queue: &StatusQueue) -> Span {
         Span { addr: queue.router_place.at(self.lost), len: 4 }
     }
@@ -188,7 +190,7 @@ impl Layout {
         Span { addr: queue.place.at(at), len: self.entry_bytes as u32 }
     }
 
-    /// How much there is.
+    /// Reads the counts.
     fn report(
         &self,
         queue: &StatusQueue,
@@ -229,7 +231,8 @@ fn read(snapshot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
     snapshot.bytes(span.addr, span.len).map_err(unread)
 }
 
-/// A little-endian value of up to eight bytes, which [`Layout::of`] has found inside what is read.
+/// Reads a little-endian value of up to eight bytes, which [`Layout::of`] has checked to be in
+/// range.
 fn value(bytes: &[u8], (at, size): (u64, u64)) -> u64 {
     bytes.get(at as usize..(at + size.min(8)) as usize).map_or(0, Spot::value)
 }

@@ -1,4 +1,4 @@
-//! Which channel waits for which: no circle, or packets could wait for each other for ever.
+//! Tests that no channels wait for each other in a cycle, which could deadlock.
 
 use super::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A link in one direction, by the router that sends, and its virtual channel.
 type Channel = (EthId, u32);
 
-/// What a packet in one channel may wait for, by plan, tables and the rule of virtual channels: straight on over a dateline it
-/// goes on in channel 1 and stays there; when it turns, or is in another mesh, it begins in channel 0 again.
+/// Returns the channels for which a packet in each channel can wait, by plan, tables and the rule
+/// of virtual channels: straight ahead over a dateline it continues in channel 1; after a turn, or
+/// in another mesh, it starts in channel 0.
 fn waits(plan: &FabricPlan, dateline: bool) -> BTreeMap<Channel, BTreeSet<Channel>> {
     let mut waits: BTreeMap<Channel, BTreeSet<Channel>> = BTreeMap::new();
     for from in plan.nodes() {
@@ -35,12 +36,13 @@ fn waits(plan: &FabricPlan, dateline: bool) -> BTreeMap<Channel, BTreeSet<Channe
     waits
 }
 
-/// Takes away who waits for nobody until nobody is left, or a circle.
-fn has_circle(mut waits: BTreeMap<Channel, BTreeSet<Channel>>) -> bool {
+/// Returns true if the waits have a cycle: removes channels that do not wait until none is left, or
+/// a cycle.
+fn has_cycle(mut waits: BTreeMap<Channel, BTreeSet<Channel>>) -> bool {
     loop {
-        let there: BTreeSet<Channel> = waits.keys().copied().collect();
+        let waiting: BTreeSet<Channel> = waits.keys().copied().collect();
         let before = waits.len();
-        waits.retain(|_, others| others.iter().any(|other| there.contains(other)));
+        waits.retain(|_, others| others.iter().any(|other| waiting.contains(other)));
         if waits.len() == before {
             return before > 0;
         }
@@ -50,7 +52,7 @@ fn has_circle(mut waits: BTreeMap<Channel, BTreeSet<Channel>>) -> bool {
 #[test]
 fn no_channels_wait_in_a_circle() {
     for (name, plan) in all() {
-        assert!(!has_circle(waits(&plan, true)), "{name}");
+        assert!(!has_cycle(waits(&plan, true)), "{name}");
     }
 }
 
@@ -63,8 +65,8 @@ fn without_the_dateline_rings_and_toruses_have_a_circle() {
         ("galaxy,cabling=ring", Torus),
         ("galaxy,cabling=torus", Torus),
     ] {
-        assert!(has_circle(waits(&whole(name, topology), false)), "{name} {topology}");
+        assert!(has_cycle(waits(&whole(name, topology), false)), "{name} {topology}");
     }
-    // Of two chips nobody goes on over a second link.
-    assert!(!has_circle(waits(&whole("t3000", Torus), false)));
+    // With two chips, no packet continues over a second link.
+    assert!(!has_cycle(waits(&whole("t3000", Torus), false)));
 }

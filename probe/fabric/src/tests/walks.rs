@@ -1,9 +1,9 @@
-//! Whoever follows the tables gets everywhere, by no detour, and along rows first.
+//! Tests that the tables reach every device by the shortest route, along rows first.
 
 use super::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Fewest links from a device to every other of its mesh.
+/// Returns the least number of links from a device to every other of its mesh.
 fn distances(plan: &FabricPlan, from: FabricNode) -> BTreeMap<FabricNode, usize> {
     let mut distances = BTreeMap::from([(from, 0)]);
     let mut queue = VecDeque::from([from]);

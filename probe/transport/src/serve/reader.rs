@@ -28,8 +28,8 @@ struct Aim<'a> {
 }
 
 impl Aim<'_> {
-    /// Whether the write is a read request to base firmware, or an index of its queues (wormhole.md
-    /// 6.2, wormhole.md 6.3).
+    /// Whether the write is a read request to base firmware, or an index of its queues
+    /// (wormhole.md 6.2, wormhole.md 6.3).
     fn is_read_request(&self, device: u8, offset: u64, bytes: &[u8]) -> bool {
         let Some((tile, at)) = self.bar.aim_after(&self.pointed, device, offset) else {
             return false;

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 const POOL: [usize; 3] = [16, 2, 4];
 /// Size of the mappings outside of the windows.
 const PAGE: u64 = 4096;
-/// The PCIe controller answers a read of a hung tile after 200 ms at the earliest (wormhole.md
-/// 1.6).
+/// The PCIe controller answers a read of a hung tile after 200 ms at the earliest
+/// (wormhole.md 1.6).
 const HANG: Duration = Duration::from_millis(100);
 /// The clock is read once per this number of words, so that a hang differs from a long block.
 const WORDS_PER_MARK: u64 = 64;

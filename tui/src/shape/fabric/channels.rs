@@ -15,11 +15,11 @@ pub(super) struct Sender<'a> {
     index: u8,
     /// Its virtual channel; 2 is the control channel.
     virtual_channel: u8,
-    /// How many packets it has room for.
+    /// Its capacity, in packets.
     slots: u64,
     #[serde(flatten)]
     facts: &'a SenderFacts,
-    /// NOC 0 coordinates of the client that it is connected to: x, y; null if it is not.
+    /// NOC 0 coordinates of the connected client: x, y; null if there is none.
     client: Option<[u8; 2]>,
     /// Its oldest packet; null if it has none.
     head: Option<Head<'a>>,
@@ -45,7 +45,7 @@ pub(super) struct Receiver<'a> {
     index: u8,
     /// Its virtual channel; 2 is the control channel.
     virtual_channel: u8,
-    /// How many packets it has room for.
+    /// Its capacity, in packets.
     slots: u64,
     #[serde(flatten)]
     facts: &'a ReceiverFacts,

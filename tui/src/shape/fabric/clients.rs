@@ -1,4 +1,4 @@
-//! Muxes and who sends through a channel.
+//! Muxes and clients.
 
 use super::channels::Head;
 use crate::shape::{End, end, xy};
@@ -17,7 +17,7 @@ pub(super) struct Mux<'a> {
     core: Core,
     /// The name of its image.
     image: &'a str,
-    /// A kernel runs on the core; null if that is not known.
+    /// Whether a kernel runs on the core; null if that is not known.
     running: Option<bool>,
     /// The waypoint of the core: up to four letters.
     waypoint: Option<&'a str>,
@@ -67,17 +67,18 @@ pub(super) struct Client<'a> {
     image: &'a str,
     /// The name of the connection in this image.
     name: &'a str,
-    /// A kernel runs on the core; null if that is not known.
+    /// Whether a kernel runs on the core; null if that is not known.
     running: Option<bool>,
     /// The waypoint of the core: up to four letters.
     waypoint: Option<&'a str>,
     #[serde(flatten)]
     facts: &'a ClientFacts,
-    /// What it is connected to; null if that is not known.
+    /// The channel that it is connected to; null if that is not known.
     to: Option<Port>,
-    /// The step of its ending that it is at, from 1 (it sends) to 12 (the mux has ended); null if it is not open.
+    /// The current step of its teardown, from 1 (it sends) to 12 (the mux has ended); null if it is
+    /// not open.
     ending_step: Option<u8>,
-    /// The same in words.
+    /// The step in words.
     ending: &'static str,
 }
 
@@ -114,7 +115,7 @@ impl Core {
     }
 }
 
-/// What a client is connected to.
+/// The channel that a client is connected to.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Port {
@@ -143,7 +144,7 @@ impl Port {
     }
 }
 
-/// Is a kernel running on the core? Null where that is not known.
+/// Whether a kernel runs on the core; null if that is not known.
 pub(super) fn running(activity: &Reading<Activity>) -> Option<bool> {
     activity.known().map(|activity| *activity == Activity::Running)
 }

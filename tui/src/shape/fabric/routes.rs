@@ -8,7 +8,7 @@ use machine::fabric::{Entry, FabricNode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The routing tables as they stand in the L1 of routers.
+/// The routing tables in the L1 of routers.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FabricTables<'a> {
     /// The target, as `--target` names it.
@@ -19,7 +19,7 @@ pub(crate) struct FabricTables<'a> {
     tables: Vec<Tables<'a>>,
 }
 
-/// The routing tables in a router.
+/// The routing tables of a router.
 #[derive(Serialize, JsonSchema)]
 struct Tables<'a> {
     /// The router.
@@ -38,13 +38,13 @@ struct Tables<'a> {
     l0: Vec<Option<&'static str>>,
     /// By mesh: a direction by name, `here`, or null.
     l1: Vec<Option<&'static str>>,
-    /// By mesh: the device of this mesh by which it is reached, or null.
+    /// By mesh: the device of this mesh through which it is reached, or null.
     exit_nodes: &'a [Option<u16>],
 }
 
-/// The shape of `fabric tables`.
+/// Builds `fabric tables`.
 pub(crate) fn fabric_tables<'a>(target: &'a str, state: &'a MeshState) -> FabricTables<'a> {
-    let one = |found: &'a TablesState| {
+    let tables_of = |found: &'a TablesState| {
         let TablesState { at, place, shape, tables } = found;
         Tables {
             router: end(*at),
@@ -58,11 +58,11 @@ pub(crate) fn fabric_tables<'a>(target: &'a str, state: &'a MeshState) -> Fabric
             exit_nodes: &tables.exit_nodes,
         }
     };
-    let tables = state.fabric.tables.iter().map(one).collect();
+    let tables = state.fabric.tables.iter().map(tables_of).collect();
     FabricTables { target, cycles: state.cycles, tables }
 }
 
-/// The routes of a packet by the tables in the L1 of the routers that it comes to.
+/// The routes of a packet by the tables in the L1 of the routers on them.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FabricRoutes<'a> {
     /// The target, as `--target` names it.
@@ -71,7 +71,7 @@ pub(crate) struct FabricRoutes<'a> {
     cycles: u64,
     /// The id of the chip that sends.
     from: u16,
-    /// The node that the packet is for.
+    /// The destination node.
     to: NodeJson,
     /// Its route in each routing plane.
     routes: Vec<Route>,
@@ -80,7 +80,7 @@ pub(crate) struct FabricRoutes<'a> {
 /// The route of a packet.
 #[derive(Serialize, JsonSchema)]
 struct Route {
-    /// The links that it takes, in order.
+    /// Its links, in order.
     hops: Vec<Hop>,
     /// arrived, or why it ends: no_entry, no_router, loop or unread.
     end: &'static str,
@@ -88,7 +88,7 @@ struct Route {
     at: Option<End>,
 }
 
-/// A link that a packet takes.
+/// A link of a route.
 #[derive(Serialize, JsonSchema)]
 struct Hop {
     /// The router that sends.
@@ -101,7 +101,7 @@ struct Hop {
     virtual_channel: u8,
 }
 
-/// The shape of `fabric path`.
+/// Builds `fabric path`.
 pub(crate) fn fabric_routes<'a>(
     target: &'a str,
     state: &MeshState,
@@ -115,7 +115,7 @@ pub(crate) fn fabric_routes<'a>(
         direction: hop.direction.name(),
         virtual_channel: hop.virtual_channel,
     };
-    let one = |route: &FabricRoute| {
+    let shape = |route: &FabricRoute| {
         let (word, at) = match route.end {
             RouteEnd::Arrived => ("arrived", None),
             RouteEnd::NoEntry(at) => ("no_entry", Some(at)),
@@ -130,7 +130,7 @@ pub(crate) fn fabric_routes<'a>(
         cycles: state.cycles,
         from: from.0,
         to: to.json(),
-        routes: routes.iter().map(one).collect(),
+        routes: routes.iter().map(shape).collect(),
     }
 }
 

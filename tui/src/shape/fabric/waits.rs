@@ -1,4 +1,4 @@
-//! Who waits for whom.
+//! Waits of a fabric.
 
 use super::clients::Core;
 use crate::shape::{End, end};
@@ -6,7 +6,7 @@ use decode::state::{MeshState, Party, Waits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Who waits for whom, and has not moved between two snapshots.
+/// Waits that last between two snapshots.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FabricWaits<'a> {
     /// The target, as `--target` names it.
@@ -15,40 +15,40 @@ pub(crate) struct FabricWaits<'a> {
     cycles: u64,
     /// The time between the two snapshots, in cycles of a nanosecond.
     over_cycles: u64,
-    /// Routers whose loop stands still.
+    /// Routers whose loop does not run.
     still: Vec<Waiter>,
     /// Each wait.
     waits: Vec<Wait>,
-    /// Those who are waited for and wait for nobody.
+    /// Parties that are waited for and wait for none.
     roots: Vec<Root<'a>>,
-    /// Those who wait for each other.
+    /// The cycles of waits.
     deadlocks: Vec<Vec<Waiter>>,
 }
 
-/// One waits for another.
+/// A wait.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Wait {
-    /// Who waits.
+    /// The waiting party.
     who: Waiter,
-    /// For whom.
+    /// The party that it waits for.
     on: Waiter,
-    /// For what.
+    /// What it waits for.
     r#for: &'static str,
 }
 
-/// Somebody who waits for nobody, and what is wrong with it.
+/// A party that waits for none, and its problem.
 #[derive(Serialize, JsonSchema)]
 struct Root<'a> {
     #[serde(flatten)]
     party: Waiter,
-    /// What is wrong with it; null if nothing is known.
+    /// Its problem; null if none is known.
     note: Option<&'a str>,
 }
 
-/// Somebody of a fabric who waits, or is waited for.
+/// A party of a wait.
 #[derive(Serialize, JsonSchema)]
 struct Waiter {
-    /// What it is called on screen.
+    /// Its name on screen.
     name: String,
     /// client, mux_channel, mux, sender, receiver, router, link, noc or host.
     kind: &'static str,
@@ -56,7 +56,7 @@ struct Waiter {
     at: Option<At>,
 }
 
-/// Where it is; the host is nowhere.
+/// Its place; the host has none.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum At {
@@ -74,7 +74,7 @@ enum At {
     },
 }
 
-/// The shape of `fabric waits`.
+/// Builds `fabric waits`.
 pub(crate) fn fabric_waits<'a>(
     target: &'a str,
     state: &MeshState,
@@ -97,14 +97,14 @@ pub(crate) fn fabric_waits<'a>(
     }
 }
 
-/// Each wait.
+/// Builds the waits.
 pub(super) fn waits(waits: &Waits) -> Vec<Wait> {
-    let one = |wait: &decode::state::Wait| Wait {
+    let shape = |wait: &decode::state::Wait| Wait {
         who: Waiter::of(wait.who),
         on: Waiter::of(wait.on),
         r#for: wait.reason.word(),
     };
-    waits.all.iter().map(one).collect()
+    waits.all.iter().map(shape).collect()
 }
 
 impl Waiter {

@@ -1,7 +1,9 @@
-//! The file that keeps the entries of status queues: a line of JSON each, appended once however often they are read.
+//! The file of kept status queue entries: a line of JSON each, appended once however often they are
+//! read.
 
 use crate::exit::Failure;
-use crate::shape::{Answer, Event};
+use crate::output::Answer;
+use crate::shape::Event;
 use fabric::status_queue::{StatusEntry, StatusReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-/// Which entry it is.
+/// The identity of an entry.
 #[derive(
     Clone, Copy, Debug, Deserialize, Eq, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
@@ -34,20 +36,20 @@ pub(in crate::verbs) struct KeptEntry<'a> {
     event: Event<'a>,
 }
 
-/// The file, and what it holds.
+/// The file, and its entries.
 pub(super) struct Kept {
     path: PathBuf,
     file: File,
     names: BTreeSet<Name>,
-    /// The last line was cut off: what follows begins a new one.
+    /// Whether the last line was cut off; appending then begins a new line.
     cut: bool,
 }
 
 impl Kept {
-    /// Opens the file, or makes an empty one.
+    /// Opens the file, or creates an empty one.
     ///
     /// # Errors
-    /// `Usage` for what cannot be opened, or holds something else.
+    /// `Usage` if it cannot be opened, or holds something else.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let unusable = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
         let file = files::open_to_append(path, files::Kind::STATUS);
@@ -62,7 +64,7 @@ impl Kept {
                 Ok(name) => drop(names.insert(name)),
                 Err(_) if cut || line.trim().is_empty() => {}
                 Err(error) => {
-                    return Err(unusable(format!("line {number} is no status entry: {error}")));
+                    return Err(unusable(format!("line {number} is not a status entry: {error}")));
                 }
             }
             line.clear();
@@ -70,15 +72,15 @@ impl Kept {
         Ok(Self { path: path.to_owned(), file, names, cut })
     }
 
-    /// Where it is.
+    /// The file's path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Appends what it does not hold yet, and tells how many entries these were.
+    /// Appends the entries that are not in the file yet, and returns their number.
     ///
     /// # Errors
-    /// `Usage` when the file cannot be written.
+    /// `Usage` if the file cannot be written.
     pub(super) fn append(&mut self, reports: &[StatusReport]) -> Result<usize, Failure> {
         let mut text = if self.cut { "\n".to_owned() } else { String::new() };
         let before = self.names.len();

@@ -1,4 +1,4 @@
-//! `fabric tables` and `fabric path`: what the routing tables in L1 say, and where that leads a packet.
+//! `fabric tables` and `fabric path`: the routing tables in L1, and the path of a packet by them.
 
 use super::follow;
 use crate::args::{PathArguments, TablesArguments};
@@ -42,7 +42,7 @@ pub(super) fn tables(
     for pair in groups(tables).windows(2) {
         let [Some(a), Some(b)] = [pair[0].first(), pair[1].first()] else { continue };
         if a.at.chip == b.at.chip {
-            say(&format!("the tables of {} are others than those of {}", b.at, a.at));
+            say(&format!("the tables of {} differ from those of {}", b.at, a.at));
             outcome = Outcome::Findings;
         }
     }
@@ -74,7 +74,7 @@ pub(super) fn path(
     Ok(if arrive { Outcome::Healthy } else { Outcome::Findings })
 }
 
-/// Routers and their tables, those of a place only if one is named.
+/// Routers and their tables, or only those of the given place.
 fn read(
     target: &Opening,
     machine: &mut Machine,

@@ -1,4 +1,4 @@
-//! `fabric status` and `fabric drain`: what the fabric node status queues hold.
+//! `fabric status` and `fabric drain`: the contents of the fabric node status queues.
 
 use super::keep::Kept;
 use crate::args::StatusArguments;
@@ -26,7 +26,7 @@ pub(super) fn run(
     drain: bool,
 ) -> Result<Outcome, Failure> {
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
-    // A file that cannot be kept up is told before a machine is touched.
+    // An unusable file is reported before a machine is touched.
     let mut kept = options.keep.as_deref().map(Kept::open).transpose()?;
     if matches!(TargetSpec::parse(&opening.words), Ok(TargetSpec::Recording(_))) {
         let why = "a recording holds no status queues: they are read where the fabric runs";

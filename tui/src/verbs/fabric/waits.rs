@@ -1,4 +1,4 @@
-//! `fabric waits`: who waits for whom, and has not moved between two looks.
+//! `fabric waits`: waits that last between two snapshots.
 
 use super::follow;
 use crate::args::WaitsArguments;
@@ -34,7 +34,7 @@ pub(super) fn run(
             return Err(Failure::of_access(&target.words, gone));
         }
         let apart = last.state.cycles.saturating_sub(first.state.cycles);
-        // The moments of a recording may be further apart.
+        // Snapshots of a recording may be further apart.
         if apart > 0 || machine.target().now().map_err(gone)? == before {
             break (last, apart);
         }
@@ -48,28 +48,28 @@ pub(super) fn run(
         text(&page(&waits))?;
     }
     if apart == 0 {
-        say("there is only one moment: whether anything moves cannot be told");
+        say("there is only one snapshot: two are needed to find waits");
         return Ok(Outcome::Partial);
     }
     Ok(conclude(&waits, apart, !last.state.gaps.is_empty()))
 }
 
-/// Says what the waits come to.
+/// Reports what the waits amount to.
 fn conclude(waits: &Waits, apart: u64, gaps: bool) -> Outcome {
     let still = waits.still.len();
     if waits.all.is_empty() && still == 0 {
         if gaps {
-            say("nobody waits of those that could be read");
+            say("no waits among the parts that could be read");
             return Outcome::Partial;
         }
-        say(&format!("nobody waits: nothing stood still for {apart} cycles"));
+        say(&format!("no waits: nothing was blocked for {apart} cycles"));
         return Outcome::Healthy;
     }
     if still > 0 {
-        let routers = if still == 1 { "a router stands" } else { "routers stand" };
+        let routers = if still == 1 { "a router is" } else { "routers are" };
         let count = if still == 1 { String::new() } else { format!("{still} ") };
-        let nobody = if waits.all.is_empty() { ", and nobody waits for it yet" } else { "" };
-        say(&format!("{count}{routers} still: no loop turned for {apart} cycles{nobody}"));
+        let unawaited = if waits.all.is_empty() { ", and nothing waits for it yet" } else { "" };
+        say(&format!("{count}{routers} stuck: no loop ran for {apart} cycles{unawaited}"));
         if waits.all.is_empty() {
             return Outcome::Findings;
         }
@@ -80,11 +80,11 @@ fn conclude(waits: &Waits, apart: u64, gaps: bool) -> Outcome {
         1 => "a deadlock".to_owned(),
         n => format!("{n} deadlocks"),
     };
-    say(&format!("{} waits in which nothing moved for {apart} cycles; {found}", waits.all.len()));
+    say(&format!("{} waits without progress for {apart} cycles; {found}", waits.all.len()));
     Outcome::Findings
 }
 
-/// Lets time pass, or waits for it.
+/// Advances the target's time, or waits.
 fn pass(machine: &mut Machine, cycles: u64) -> Result<(), machine::snapshot::AccessError> {
     let target = machine.target();
     if target.abilities().stepped_time {

@@ -1,4 +1,4 @@
-//! Asks the images of a core, one after another, what an expression is worth there.
+//! Evaluates an expression by the images of a core, one after another.
 
 use crate::exit::Failure;
 use crate::found::{Found, Unread, Value};
@@ -10,18 +10,18 @@ use std::collections::HashSet;
 use std::fmt;
 use symbols::{EvalError, Expression, Storage, Type};
 
-/// How many names that may have been meant are worth reading.
+/// Maximum number of suggested names.
 const MAX_NEAR: usize = 3;
 
-/// What an image says.
+/// The answer of an image.
 pub(super) struct Answer<'i> {
     pub(super) load: LoadedImage<'i>,
     pub(super) found: Found,
-    /// The pointer that only the layouts know the value of.
+    /// The pointer whose value only the layouts contain.
     pub(super) pointer: Option<WrittenOut>,
 }
 
-/// The answer of the first image that has one; one that says where the value is comes before one that does not.
+/// The answer of the first image that has one; answers with the value's place take precedence.
 pub(super) fn answer<'i>(
     target: &mut dyn Target,
     core: CoreId,
@@ -54,34 +54,34 @@ pub(super) fn answer<'i>(
             Err(error) => wrong.note(image, &error),
         }
     }
-    let asked: Vec<_> = on.iter().map(|load| load.image).collect();
-    second.ok_or_else(|| wrong.failure(core, &asked))
+    let images: Vec<_> = on.iter().map(|load| load.image).collect();
+    second.ok_or_else(|| wrong.failure(core, &images))
 }
 
-/// The expression as this image is asked it.
+/// The expression as evaluated in this image.
 pub(super) fn asking(image: &Image, expression: &Expression) -> (Expression, Option<WrittenOut>) {
     let written_out = written_out(image.layout, &image.symbols, expression.text());
-    let asked = written_out.as_ref().and_then(|out| Expression::parse(&out.text).ok());
-    match asked {
-        Some(asked) => (asked, written_out),
+    let rewritten = written_out.as_ref().and_then(|out| Expression::parse(&out.text).ok());
+    match rewritten {
+        Some(expression) => (expression, written_out),
         None => (expression.clone(), None),
     }
 }
 
-/// What is wrong with an expression, in the words of the image that knows most of it.
+/// The error of an expression, by the image that knows most of it.
 #[derive(Default)]
 pub(super) struct Wrong {
     words: Option<String>,
-    /// Names that may have been meant, of all images that do not know the first name.
+    /// Similar names, of all images that do not know the first name.
     near: Vec<String>,
     knows: bool,
 }
 
 impl Wrong {
-    /// Takes what an image says.
+    /// Records the error of an image.
     pub(super) fn note<E: fmt::Display>(&mut self, image: &Image, error: &EvalError<E>) {
         let EvalError::Wrong { error: inner, .. } = error else { return };
-        // Who knows the first name says what is wrong with the rest.
+        // An image that knows the first name reports the error of the rest.
         let knows = !matches!(inner, symbols::Error::NoVariable { .. });
         let near = image.symbols.suggestions(inner);
         match (knows, self.knows) {
@@ -95,8 +95,8 @@ impl Wrong {
         self.knows |= knows;
     }
 
-    /// What to say of it after all these images were asked.
-    pub(super) fn failure(self, core: CoreId, asked: &[&Image]) -> Failure {
+    /// The failure after all these images.
+    pub(super) fn failure(self, core: CoreId, images: &[&Image]) -> Failure {
         let Self { words, mut near, .. } = self;
         let words = words.unwrap_or_default();
         let mut seen = HashSet::new();
@@ -106,18 +106,18 @@ impl Wrong {
             [] => String::new(),
             names => format!("; did you mean {}?", names.join(", ")),
         };
-        let asked = match asked {
+        let searched = match images {
             [] | [_] => String::new(),
             _ => {
-                let names: Vec<_> = asked.iter().map(|image| image.name.as_str()).collect();
-                format!(" (asked {})", names.join(", "))
+                let names: Vec<_> = images.iter().map(|image| image.name.as_str()).collect();
+                format!(" (searched {})", names.join(", "))
             }
         };
-        Failure::Usage(format!("{core}: {words}{asked}{near}"))
+        Failure::Usage(format!("{core}: {words}{searched}{near}"))
     }
 }
 
-/// Where something stands: what was linked into code goes where the code goes.
+/// The address after a move: addresses within code move with the code.
 fn moved(load: &LoadedImage<'_>, addr: u64) -> u64 {
     let holds = |at: &symbols::Segment<'_>| {
         at.executable && (at.address..at.address.saturating_add(at.memory_size)).contains(&addr)
@@ -145,7 +145,7 @@ fn read(
 }
 
 pub(super) fn span(layout: &ChipLayout, core: CoreId, addr: u64, len: u64) -> Result<Span, Unread> {
-    let beyond = || Unread::Unmapped(format!("{addr:#x} is no address of a core"));
+    let beyond = || Unread::Unmapped(format!("{addr:#x} is not an address of a core"));
     let at = u32::try_from(addr).map_err(|_| beyond())?;
     let len = u32::try_from(len).map_err(|_| beyond())?;
     let outside = |why| {

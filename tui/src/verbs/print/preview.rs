@@ -1,4 +1,4 @@
-//! What `print` would touch.
+//! The accesses that `print` would make.
 
 use super::Question;
 use super::answer::{Wrong, asking, span};
@@ -11,8 +11,8 @@ use machine::target::Preview;
 use std::sync::Arc;
 use symbols::EvalError;
 
-/// What printing would touch first; what `print` would refuse is refused here too, as far as it can be known
-/// without a look at what runs: nothing, if a look may bring `more` images.
+/// The first accesses of `print`. What `print` would refuse is refused here too, if that is known
+/// without a snapshot: nothing, if a snapshot may bring `more` images.
 pub(in crate::verbs) fn preview(
     machine: &mut Machine,
     question: &Question,
@@ -36,18 +36,18 @@ pub(in crate::verbs) fn preview(
     Ok(target.preview(&plans))
 }
 
-/// What the first of these images that knows the expression would read of it.
+/// The read of the first image that knows the expression.
 fn spans(question: &Question, core: CoreId, known: Vec<&Image>) -> Result<Vec<Span>, Failure> {
-    let (known, expression) = question.asked(core, known, |image| image)?;
+    let (known, expression) = question.search(core, known, |image| image)?;
     let mut wrong = Wrong::default();
     for image in &known {
         let mut spans = Vec::new();
-        let asked =
+        let read =
             image.symbols.evaluate(&asking(image, &expression).0, |addr, bytes: &mut [u8]| {
                 spans.extend(span(image.layout, core, addr, bytes.len() as u64).ok());
                 Err("not read")
             });
-        match asked {
+        match read {
             Err(error @ EvalError::Wrong { .. }) => wrong.note(image, &error),
             _ => return Ok(spans),
         }

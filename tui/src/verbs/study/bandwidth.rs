@@ -1,4 +1,4 @@
-//! `study bandwidth`: what one link carries, beside a bound that is computed and figures that are published.
+//! `study bandwidth`: the bandwidth of one link, next to a computed bound and published figures.
 
 use super::lines::Lines;
 use super::measured::{failed, percent};
@@ -25,12 +25,12 @@ const HEAD: [&str; 11] = [
 ];
 const WIDTHS: [usize; 11] = [6, 6, 8, 7, 13, 19, 8, 11, 14, 9, 12];
 
-/// What one link carries, by packet size and channels.
+/// The bandwidth of one link, by packet size and channels.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::verbs) struct Bandwidths<'a> {
     /// The mesh.
     mesh: &'a str,
-    /// The seed, which says what link is measured.
+    /// The seed, which determines the link.
     seed: u64,
     /// A row for each measurement.
     rows: Vec<BandwidthRow>,
@@ -39,7 +39,7 @@ pub(in crate::verbs) struct Bandwidths<'a> {
 /// A measurement of a link, both directions together.
 #[derive(Serialize, JsonSchema)]
 struct BandwidthRow {
-    /// Who moves the bytes: stream (nothing but sends and completions) or edm.
+    /// The sender of the bytes: stream (sends and completions only) or edm.
     mover: &'static str,
     /// Bytes of a packet.
     packet_bytes: u32,
@@ -49,29 +49,29 @@ struct BandwidthRow {
     buffers: u32,
     /// Messages of all channels.
     messages: u64,
-    /// From the handshake until every credit was back, in cycles of a nanosecond.
+    /// From the handshake until the last credit returned, in cycles of a nanosecond.
     cycles: u64,
-    /// What was measured, in GB/s.
+    /// The measurement, in GB/s.
     measured_gbps: f64,
     /// The same as `bound_gbps`.
     published_gbps: f64,
     /// The measurement in percent of the link's 100 Gb/s in each direction.
     utilisation_percent: f64,
-    /// By how much the measurement is off the bound, in percent.
+    /// Deviation of the measurement from the bound, in percent.
     deviation_percent: f64,
-    /// How the bound is computed from published overheads.
+    /// The computation of the bound from published overheads.
     basis: &'static str,
     /// The bound, in GB/s.
     bound_gbps: f64,
-    /// What the vendor measured, in GB/s; null if nothing is published.
+    /// The vendor's measurement, in GB/s; null if none is published.
     vendor_gbps: Option<f64>,
-    /// Where that is published.
+    /// Its publication.
     vendor_source: Option<&'static str>,
-    /// In what words.
+    /// The published sentence.
     vendor_words: Option<&'static str>,
-    /// By how much the measurement is off what the vendor measured, in percent.
+    /// Deviation of the measurement from the vendor's, in percent.
     vendor_deviation_percent: Option<f64>,
-    /// Why it is more than a tenth off; null if it is not.
+    /// Reason for a deviation above a tenth; null if it is smaller.
     reason: Option<String>,
     /// The two ends of the link.
     link: [String; 2],
@@ -142,7 +142,7 @@ fn explanations(rows: &[Bandwidth]) -> String {
     )
 }
 
-/// Bandwidth of one link in both directions, by packet size and channels.
+/// Measures the bandwidth of one link in both directions, by packet size and channels.
 pub(in crate::verbs) fn bandwidth(style: Style, mesh: &str, seed: u64) -> Result<Outcome, Failure> {
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let rows = study(mesh, seed, &mut |row| lines.say(&cells(row))).map_err(failed(mesh))?;

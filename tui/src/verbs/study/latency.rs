@@ -1,4 +1,5 @@
-//! `study latency`: rings and a link beside the published figures, with their sources, and why what differs does.
+//! `study latency`: latency of rings and a link next to published figures with their sources, and
+//! the reasons for deviations.
 
 use super::lines::Lines;
 use super::measured::{failed, percent};
@@ -25,27 +26,28 @@ const HEAD: [&str; 9] = [
 ];
 const WIDTHS: [usize; 9] = [19, 4, 6, 6, 11, 11, 11, 9, 12];
 
-/// How long rings and a link take, beside the published figures.
+/// Latency of rings and links, next to the published figures.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::verbs) struct Latencies<'a> {
     /// The mesh.
     mesh: &'a str,
-    /// The seed, which says what rings and links are measured.
+    /// The seed, which determines the rings and links.
     seed: u64,
     /// A row for each measurement.
     rows: Vec<LatencyRow<'a>>,
 }
 
-/// How long a ring or a link takes.
+/// The latency of a ring or a link.
 #[derive(Serialize, JsonSchema)]
 struct LatencyRow<'a> {
-    /// ring, merged; ring, separate; or round trip, merged: payload and sync word in one packet or in two.
+    /// ring, merged; ring, separate; or round trip, merged: payload and sync word in one packet or
+    /// in two.
     what: &'static str,
     /// Links that a packet goes over.
     hops: usize,
     /// Bytes of a packet.
     packet_bytes: u32,
-    /// Packets that were measured.
+    /// Number of measured packets.
     count: u32,
     /// The mean of their times, in nanoseconds.
     measured_ns: f64,
@@ -53,17 +55,17 @@ struct LatencyRow<'a> {
     per_hop_ns: f64,
     /// The first of the figures `published`; null if nothing is published.
     published_ns: Option<f64>,
-    /// By how much the measurement is off it, in percent.
+    /// Deviation of the measurement from it, in percent.
     deviation_percent: Option<f64>,
-    /// Where it is published.
+    /// Its publication.
     published_source: Option<&'static str>,
-    /// Why the measurement is more than a tenth off; null if it is not.
+    /// Reason for a deviation above a tenth; null if it is smaller.
     reason: Option<&'a str>,
-    /// All figures that are published.
+    /// All published figures.
     published: Vec<Figure<'a>>,
-    /// The chips on the way.
+    /// The chips on the path.
     chips: Vec<u16>,
-    /// Where the time of a hop goes.
+    /// The parts of a hop's time.
     parts: Parts,
 }
 
@@ -72,27 +74,27 @@ struct LatencyRow<'a> {
 struct Figure<'a> {
     /// The figure in nanoseconds.
     ns: f64,
-    /// Where it is published.
+    /// Its publication.
     source: &'static str,
-    /// In what words.
+    /// The published sentence.
     words: &'static str,
-    /// By how much the measurement is off it, in percent.
+    /// Deviation of the measurement from it, in percent.
     deviation_percent: f64,
-    /// Why it is more than a tenth off; null if it is not.
+    /// Reason for a deviation above a tenth; null if it is smaller.
     reason: Option<&'a str>,
 }
 
-/// The parts of a hop, computed from the emulator's model but for `kernels_ns`.
+/// The parts of a hop, computed from the emulator's model except `kernels_ns`.
 #[derive(Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 struct Parts {
     /// The latency of the link, in nanoseconds.
     link_ns: f64,
-    /// The time of the bytes on the wire, in nanoseconds.
+    /// The time of the bytes on the link, in nanoseconds.
     wire_ns: f64,
     /// The time to copy the payload, in nanoseconds.
     copy_ns: f64,
-    /// The rest: what kernels do, in nanoseconds.
+    /// The rest, the kernels' time, in nanoseconds.
     kernels_ns: f64,
 }
 
@@ -104,7 +106,7 @@ fn what(row: &Latency) -> &'static str {
     }
 }
 
-/// The published figures of a row, each with the reason why the row differs from it.
+/// The published figures of a row, each with the reason for the row's deviation.
 fn figures(row: &Latency) -> impl Iterator<Item = (&Published, Option<&str>)> {
     let reasons = row.reasons.iter().map(Option::as_deref);
     row.published.iter().zip(reasons.chain(std::iter::repeat(None)))
@@ -144,7 +146,7 @@ fn latency_row(row: &Latency) -> LatencyRow<'_> {
     }
 }
 
-/// A line for each figure that is published, one at least.
+/// A line for each published figure, at least one.
 fn say(lines: &mut Lines<'_>, row: &Latency) {
     let ns = row.measured_ns();
     let mut cells = [
@@ -174,7 +176,7 @@ fn say(lines: &mut Lines<'_>, row: &Latency) {
 
 fn explanations(rows: &[Latency]) -> String {
     let explained = |row: &Latency| {
-        let told = figures(row).filter_map(|(figure, reason)| {
+        let lines = figures(row).filter_map(|(figure, reason)| {
             let off = percent(Some(figure.deviation_percent(row.measured_ns())));
             let (what, hops, bytes) = (what(row), row.hops(), row.packet_bytes);
             let source = figure.source_name();
@@ -183,12 +185,12 @@ fn explanations(rows: &[Latency]) -> String {
                 "\n{what}, {hops} hops, {bytes} bytes, {off} of the {source}'s: {reason}.\n"
             ))
         });
-        told.collect::<String>()
+        lines.collect::<String>()
     };
     format!("\nguide: {GUIDE}\ntest: {TEST}\n{}", rows.iter().map(explained).collect::<String>())
 }
 
-/// Latency of rings and links beside the published figures.
+/// Measures the latency of rings and links next to the published figures.
 pub(in crate::verbs) fn latency(style: Style, seed: u64) -> Result<Outcome, Failure> {
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let rows = study(seed, &mut |row| say(&mut lines, row)).map_err(failed(MESH))?;
@@ -232,10 +234,10 @@ mod tests {
         assert_eq!(answer["published"][1]["source"], TEST);
         assert_eq!(answer["published"][1]["reason"], "the link is long");
         assert_eq!(answer["parts"]["link_ns"], 500.0);
-        let told = explanations(&[row]);
+        let text = explanations(&[row]);
         assert!(
-            told.contains("2 hops, 16 bytes, +120.0 % of the test's: the link is long.\n"),
-            "{told}"
+            text.contains("2 hops, 16 bytes, +120.0 % of the test's: the link is long.\n"),
+            "{text}"
         );
     }
 

@@ -1,4 +1,4 @@
-//! `study relaunch`: what collectives leave behind, over and over; and what all studies print with.
+//! `study relaunch`: repeated collectives and what they leave behind; and helpers of all studies.
 
 use crate::exit::{Failure, Outcome};
 use crate::locate;
@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use workloads::study::relaunch::{self, Relaunch};
 
-/// More launches than this take days.
+/// Limit of the launches: more take days.
 const MOST: u64 = 10_000_000;
 
 /// What collectives leave behind.
@@ -49,7 +49,7 @@ pub(super) fn failed(mesh: &str) -> impl Fn(workloads::scene::SceneError) -> Fai
     move |error| Failure::of_open(&format!("emulator:{mesh}"), &OpenError::Scene(error))
 }
 
-/// A table whose lines come as they are measured, so that nobody waits for the last.
+/// A table whose lines are printed as they are measured.
 pub(super) fn line(style: Style, cells: &[String], widths: &[usize]) -> Result<(), Failure> {
     if style.json {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) fn percent(deviation: Option<f64>) -> String {
     deviation.map_or_else(|| "-".to_owned(), |percent| format!("{percent:+.1} %"))
 }
 
-/// Small all-gathers again and again, and what they leave behind.
+/// Runs small all-gathers repeatedly, and prints what they leave behind.
 pub(in crate::verbs) fn relaunch(
     style: Style,
     mesh: &str,
@@ -85,10 +85,10 @@ pub(in crate::verbs) fn relaunch(
     if terminal {
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
-    let Relaunch { runs, bytes, wrong, left, sentences: told, cycles, transactions } =
+    let Relaunch { runs, bytes, wrong, left, sentences, cycles, transactions } =
         found.map_err(failed(mesh))?;
     if style.json {
-        let (left_behind, notes) = (left, &told[..]);
+        let (left_behind, notes) = (left, &sentences[..]);
         let row = RelaunchRow { runs, bytes, wrong, left_behind, notes, cycles, transactions };
         json(Relaunches { mesh, seed, rows: vec![row] })?;
     } else {
@@ -104,7 +104,7 @@ pub(in crate::verbs) fn relaunch(
         ]);
         text(&table.text())?;
     }
-    for sentence in &told {
+    for sentence in &sentences {
         say(sentence);
     }
     Ok(if wrong + left > 0 { Outcome::Findings } else { Outcome::Healthy })

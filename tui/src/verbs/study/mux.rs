@@ -1,5 +1,5 @@
-//! `study mux`: how policies of a fabric mux fare under the same congestion, beside what the public write-up of the reduce-scatter hang
-//! says of them.
+//! `study mux`: policies of a fabric mux under the same congestion, next to the public write-up of
+//! the reduce-scatter hang.
 
 mod claims;
 mod rows;
@@ -23,12 +23,12 @@ use workloads::study::mux::{
     MuxRun, MuxStudy, MuxWait, NEVER_FACTOR, SLOW_FACTOR, STARVE_FACTOR, Seen, study,
 };
 
-/// More seeds than anybody waits for, channels of a mux, and links of a chip.
+/// Limits: seeds, channels of a mux, and links of a chip.
 const MOST_SEEDS: u64 = 100_000;
 const MOST_WORKERS: u64 = 8;
 const MOST_LINKS: u64 = 16;
 
-/// What a person asked for.
+/// The options.
 pub(in crate::verbs) struct MuxWords<'a> {
     pub(in crate::verbs) mesh: &'a str,
     pub(in crate::verbs) seed: u64,
@@ -41,7 +41,7 @@ pub(in crate::verbs) struct MuxWords<'a> {
     pub(in crate::verbs) patience: &'a str,
 }
 
-/// The policies that a word names: one, or all.
+/// The policies of an option: one, or all.
 fn named(word: &str) -> Result<Vec<MuxWait>, Failure> {
     let found: Vec<MuxWait> =
         MuxWait::ALL.into_iter().filter(|route| word == "all" || route.name == word).collect();
@@ -52,8 +52,8 @@ fn named(word: &str) -> Result<Vec<MuxWait>, Failure> {
     Ok(found)
 }
 
-fn asked<'a>(asked: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
-    let core = match asked.on {
+fn options<'a>(words: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
+    let core = match words.on {
         "brisc" => MuxCore::Tensix,
         "erisc" => MuxCore::Ethernet,
         on => return Err(Failure::Usage(format!("--on {on}: it can be brisc or erisc"))),
@@ -63,40 +63,40 @@ fn asked<'a>(asked: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
         Ok(cycles) => Ok(cycles),
         Err(error) => Err(Failure::Usage(error.to_string())),
     };
-    let links = asked.links.map(|links| count("links", links, MOST_LINKS)).transpose()?;
+    let links = words.links.map(|links| count("links", links, MOST_LINKS)).transpose()?;
     Ok(MuxStudy {
-        mesh: asked.mesh,
+        mesh: words.mesh,
         core,
-        workers: count("workers", asked.workers, MOST_WORKERS)? as usize,
+        workers: count("workers", words.workers, MOST_WORKERS)? as usize,
         links: links.map(|links| links as usize),
-        seed: asked.seed,
-        seeds: count("seeds", asked.seeds, MOST_SEEDS)?,
-        hosts: asked.hang.map(named).transpose()?.unwrap_or_default(),
+        seed: words.seed,
+        seeds: count("seeds", words.seeds, MOST_SEEDS)?,
+        hosts: words.hang.map(named).transpose()?.unwrap_or_default(),
         patience: HostPatience {
-            poll_cycles: time("--poll", asked.poll)?,
-            give_up_cycles: time("--patience", asked.patience)?,
+            poll_cycles: time("--poll", words.poll)?,
+            give_up_cycles: time("--patience", words.patience)?,
         },
     })
 }
 
-/// A table of the policies, what the write-up says beside what came of it, and who waited for whom.
+/// Prints a table of the policies, the write-up's claims next to the results, and waits.
 pub(in crate::verbs) fn mux(style: Style, words: &MuxWords<'_>) -> Result<Outcome, Failure> {
-    let asked = asked(words)?;
-    let seen = study(&asked).map_err(failed(words.mesh))?;
+    let options = options(words)?;
+    let seen = study(&options).map_err(failed(words.mesh))?;
     let sums = MuxWait::ALL.map(|route| Sums::of(route, &seen.runs));
     let claims = claims(&sums);
     let policies: Vec<PolicyRow> = sums.iter().map(policy_row).collect();
     if style.json {
         json(Muxes {
             mesh: words.mesh,
-            workers: asked.workers as u64,
+            workers: options.workers as u64,
             links: seen.links,
             slow_factor: SLOW_FACTOR,
             starve_factor: STARVE_FACTOR,
             never_factor: NEVER_FACTOR,
             policies,
             claims,
-            hosts: seen.hosts.iter().map(|host| host_row(host, asked.patience)).collect(),
+            hosts: seen.hosts.iter().map(|host| host_row(host, options.patience)).collect(),
             rows: seen.runs.iter().map(row).collect(),
         })?;
         return Ok(Outcome::Healthy);
@@ -105,7 +105,7 @@ pub(in crate::verbs) fn mux(style: Style, words: &MuxWords<'_>) -> Result<Outcom
     text(&format!("\n{}", compared(&claims)))?;
     explain();
     first_bad(&seen);
-    hosts(&seen, asked.patience);
+    hosts(&seen, options.patience);
     Ok(Outcome::Healthy)
 }
 
@@ -145,7 +145,7 @@ fn table(policies: &[PolicyRow]) -> String {
     table.text()
 }
 
-/// Claims beside what was measured, and below the table why those differ that do.
+/// Claims next to the measurements, and below the table the reasons of differences.
 fn compared(claims: &[Claim]) -> String {
     let mut table = Columns::new(&["POLICY", "THE WRITE-UP SAYS", "", "HERE"]);
     let mut notes = String::new();
@@ -165,14 +165,14 @@ fn compared(claims: &[Claim]) -> String {
 
 fn explain() {
     say(&format!(
-        "slows: over {SLOW_FACTOR} times the healthy run of the seed; loses: a bounded drain left packets behind; starves: a close stayed unanswered for longer than the healthy run; never ends: not over after {NEVER_FACTOR} times as long; median: of the time beside the healthy run; waits in: runs in which a packet waited for a slot of the router"
+        "slows: over {SLOW_FACTOR} times the healthy run of the seed; loses: a bounded drain left packets behind; starves: a close stayed unanswered for longer than the healthy run; never ends: not finished after {NEVER_FACTOR} times as long; median: of the time relative to the healthy run; waits in: runs in which a packet waited for a slot of the router"
     ));
     say(
-        "the longest, by the device's clock: wait, of a packet for a slot of the router; unserved, a channel whose packet or client had to wait; unattended, without a look at what a client wants; hold, one channel's turn; close, a worker's until it was answered",
+        "the longest, by the device's clock: wait, of a packet for a slot of the router; unserved, a channel whose packet or client had to wait; unattended, a client's request that was not read; hold, one channel's turn; close, a worker's until it was answered",
     );
 }
 
-/// Of the first policy of which a run starves or never ends: who waited for whom.
+/// The waits of the first policy with a run that starves or never ends.
 fn first_bad(seen: &Seen) {
     let bad = MuxWait::ALL
         .iter()
@@ -186,14 +186,14 @@ fn first_bad(seen: &Seen) {
 
 fn hosts(seen: &Seen, patience: HostPatience) {
     for host in &seen.hosts {
-        let (name, seed, snapshots) = (host.wait.name, host.seed, host.polls);
+        let (name, seed, polls) = (host.wait.name, host.seed, host.polls);
         let poll = words::cycles(patience.poll_cycles);
         let ended = match host.gave_up_cycles {
-            Some(cycles) => format!("gave up after {}", words::cycles(cycles)),
-            None => "got its completion".to_owned(),
+            Some(cycles) => format!("ended after {}", words::cycles(cycles)),
+            None => "received its completion".to_owned(),
         };
         say(&format!(
-            "{name} with seed {seed}: a host that looked at the dispatcher {snapshots} times, every {poll}, {ended}: DISPATCH_PROGRESS stood at {} of {} commands, {} of {} cores were done, and the completion queue had no entry",
+            "{name} with seed {seed}: a host that polled the dispatcher {polls} times, every {poll}, {ended}: DISPATCH_PROGRESS was {} of {} commands, {} of {} cores were done, and the completion queue had no entry",
             host.progress, host.commands, host.done, host.wait_count
         ));
     }

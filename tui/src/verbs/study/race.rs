@@ -1,4 +1,5 @@
-//! `study race`: the two races of the guide, with kernels that leave out what it asks for and with kernels that do it.
+//! `study race`: the two races of the guide, with kernels that omit its precautions and with
+//! kernels that follow it.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -33,7 +34,7 @@ const WIDTHS: [usize; 10] = [5, 10, 18, 8, 6, 10, 7, 11, 5, 13];
 pub(in crate::verbs) struct Races<'a> {
     /// The mesh.
     mesh: &'a str,
-    /// Each race, and how often it did harm.
+    /// Each race, and how often it caused harm.
     explanations: Vec<Explained>,
     /// A row for each round.
     rows: Vec<Row>,
@@ -44,17 +45,17 @@ pub(in crate::verbs) struct Races<'a> {
 struct Explained {
     /// start or completion.
     race: &'static str,
-    /// What the careless kernels leave out: handshake or teardown.
+    /// What the unsafe kernels omit: handshake or teardown.
     left_out: &'static str,
-    /// What the race is, and what the guide says against it.
+    /// The race, and the guide's precaution.
     text: &'static str,
-    /// Rounds with the careless kernels.
+    /// Rounds with the unsafe kernels.
     careless_rounds: usize,
-    /// Those of them that did harm.
+    /// Harmful rounds among them.
     careless_harmed: usize,
-    /// Rounds with kernels that do what the guide asks for.
+    /// Rounds with kernels that follow the guide.
     proper_rounds: usize,
-    /// Those of them that did harm.
+    /// Harmful rounds among them.
     proper_harmed: usize,
 }
 
@@ -65,9 +66,9 @@ struct Row {
     seed: u64,
     /// start or completion.
     race: &'static str,
-    /// The kernels do what the guide asks for.
+    /// Whether the kernels follow the guide.
     proper: bool,
-    /// What they leave out, if they do not.
+    /// What they omit, if they do not.
     left_out: Option<&'static str>,
     /// The end that sends.
     sender: End,
@@ -79,13 +80,13 @@ struct Row {
     rounds: u32,
     /// Bytes of a message.
     payload_bytes: u32,
-    /// How long the receiver works on a message before it reads it, in cycles of a nanosecond.
+    /// The delay of the receiver before it reads a message, in cycles of a nanosecond.
     delay_cycles: u32,
-    /// How much later than it could be the second op is launched on the receiver's chip, in cycles of a nanosecond.
+    /// The delay of the second op's launch on the receiver's chip, in cycles of a nanosecond.
     late_cycles: u64,
-    /// Sync words that a kernel took for its own.
+    /// Sync words that a kernel misread.
     misreads: Vec<MisreadRow>,
-    /// Words of messages that were wrong when the receiver read them.
+    /// Words of messages that were overwritten before the receiver read them.
     mismatched_words: u64,
     /// The first of these of each op.
     mismatches: Vec<Overwritten>,
@@ -93,14 +94,14 @@ struct Row {
     stuck: Vec<StuckRow>,
     /// From the first launch to the end, in cycles of a nanosecond.
     cycles: u64,
-    /// What was seen, a sentence each.
+    /// Observations, a sentence each.
     notes: Vec<String>,
 }
 
-/// A sync word that a kernel took for its own.
+/// A sync word that a kernel misread.
 #[derive(Serialize, JsonSchema)]
 struct MisreadRow {
-    /// Whose kernel took it.
+    /// The end of the kernel that misread it.
     end: End,
     /// The op of that kernel.
     op: u64,
@@ -112,39 +113,39 @@ struct MisreadRow {
     of_op: u64,
     /// The message that it belongs to, from 1; 0 is the handshake.
     of_message: u64,
-    /// What it was taken for.
+    /// What the kernel read it as.
     taken_for: &'static str,
     /// The message that the kernel waited for.
     wanted_message: u64,
 }
 
-/// A word of a message that was wrong when it was read.
+/// A word of a message that was overwritten before it was read.
 #[derive(Serialize, JsonSchema)]
 struct Overwritten {
-    /// Where it was read.
+    /// The end that read it.
     end: End,
     /// The op that read it.
     op: u64,
     /// Its address in the L1 of that tile.
     addr: u64,
-    /// What the sender of this op wrote.
+    /// The word that the sender of this op wrote.
     expected: u32,
-    /// What stood there.
+    /// The word that was read.
     found: u32,
-    /// The op that wrote that.
+    /// The op that wrote that word.
     written_by_op: u32,
 }
 
 /// A kernel that did not end.
 #[derive(Serialize, JsonSchema)]
 struct StuckRow {
-    /// Where.
+    /// Its end.
     end: End,
     /// Its op.
     op: u64,
-    /// What it waits for; null if it does not say.
+    /// What it waits for; null if that is not known.
     waits_for: Option<&'static str>,
-    /// On which channel.
+    /// The channel.
     channel: u64,
     /// The address of the sync word of this channel in the L1 of that tile.
     addr: u64,
@@ -228,22 +229,22 @@ fn words_of(count: u64) -> String {
 }
 
 fn explained(kind: Kind, rounds: &[Round]) -> Explained {
-    let of = |proper| rounds.iter().filter(move |r| r.kind == kind && r.proper == proper);
-    let harmed = |proper| of(proper).filter(|round| round.is_harmed()).count();
+    let rounds_of = |proper| rounds.iter().filter(move |r| r.kind == kind && r.proper == proper);
+    let harmed = |proper| rounds_of(proper).filter(|round| round.is_harmed()).count();
     Explained {
         race: kind.name(),
         left_out: kind.left_out(),
         text: kind.explanation(),
-        careless_rounds: of(false).count(),
+        careless_rounds: rounds_of(false).count(),
         careless_harmed: harmed(false),
-        proper_rounds: of(true).count(),
+        proper_rounds: rounds_of(true).count(),
         proper_harmed: harmed(true),
     }
 }
 
-/// What the race is, how often it did harm, and what was seen the first time.
+/// The race, how often it caused harm, and the observations of the first time.
 fn paragraph(kind: Kind, rounds: &[Round]) -> String {
-    let told = explained(kind, rounds);
+    let race = explained(kind, rounds);
     let first = |proper| {
         let of = rounds.iter().filter(move |round| round.kind == kind && round.proper == proper);
         of.filter(|round| round.is_harmed()).map(seen).next()
@@ -251,12 +252,12 @@ fn paragraph(kind: Kind, rounds: &[Round]) -> String {
     let seen: String = [first(false), first(true)].into_iter().flatten().collect();
     format!(
         "\n{}\nwithout {}: harm in {} of {} rounds; as in the guide: in {} of {}\n{seen}",
-        told.text,
-        told.left_out,
-        told.careless_harmed,
-        told.careless_rounds,
-        told.proper_harmed,
-        told.proper_rounds
+        race.text,
+        race.left_out,
+        race.careless_harmed,
+        race.careless_rounds,
+        race.proper_harmed,
+        race.proper_rounds
     )
 }
 
@@ -273,14 +274,14 @@ pub(in crate::verbs) fn race(style: Style, options: &RaceArguments) -> Result<Ou
         Race::Completion => vec![Kind::Completion],
         Race::Both => Kind::ALL.to_vec(),
     };
-    let asked = RaceStudy {
+    let options = RaceStudy {
         mesh,
         seed: *seed,
         seeds: count("seeds", seeds, MOST_SEEDS)?,
         kinds: kinds.clone(),
     };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
-    let rounds = study(&asked, &mut |round| lines.say(&cells(round))).map_err(failed(mesh))?;
+    let rounds = study(&options, &mut |round| lines.say(&cells(round))).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         let explanations = kinds.iter().map(|kind| explained(*kind, &rounds)).collect();

@@ -1,4 +1,4 @@
-//! `study reroute`: links of a fabric are lost and come back while data are under way.
+//! `study reroute`: links of a fabric that go down and come up while data is in flight.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -11,14 +11,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::reroute::{Effect, Load, RerouteStudy, Round, study};
 
-/// More than anybody waits for.
+/// Limits.
 const MOST_BYTES: u64 = 1 << 30;
 const HEAD: [&str; 11] = [
     "SEED", "LOST", "AT", "FOR", "CHIP", "HEALTHY", "TOOK", "REROUTED", "RESENT", "WRONG", "EFFECT",
 ];
 const WIDTHS: [usize; 11] = [6, 12, 11, 11, 4, 11, 11, 8, 6, 5, 15];
 
-/// What a person asked for.
+/// The options.
 pub(in crate::verbs) struct RerouteWords<'a> {
     pub(in crate::verbs) mesh: &'a str,
     pub(in crate::verbs) topology: Option<&'a str>,
@@ -28,7 +28,7 @@ pub(in crate::verbs) struct RerouteWords<'a> {
     pub(in crate::verbs) seeds: &'a str,
 }
 
-/// Links of a fabric that are lost and come back while data are under way.
+/// Links of a fabric that go down and come up while data is in flight.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::verbs) struct Reroutes<'a> {
     /// The mesh.
@@ -39,43 +39,45 @@ pub(in crate::verbs) struct Reroutes<'a> {
     rows: Vec<Row>,
 }
 
-/// A link that is lost for a while.
+/// A link that is down for a while.
 #[derive(Serialize, JsonSchema)]
 struct Lost {
     /// The link.
     link: String,
-    /// From when on, in cycles of a nanosecond after the beginning.
+    /// Time from the start until it goes down, in cycles of a nanosecond.
     from_cycles: u64,
-    /// For how long, in cycles of a nanosecond.
+    /// Time that it is down, in cycles of a nanosecond.
     cycles: u64,
 }
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Serialize, JsonSchema)]
 struct Row {
     /// The seed.
     seed: u64,
-    /// The links that are lost.
+    /// The links that go down.
     lost: Vec<Lost>,
-    /// The id of the chip that got its data latest, whose times these are; null with random packets.
+    /// The id of the chip that received its data last, whose times these are; null with random
+    /// packets.
     chip: Option<u16>,
-    /// How long it takes when nothing is lost, in cycles of a nanosecond.
+    /// Time without an outage, in cycles of a nanosecond.
     healthy_cycles: u64,
-    /// How long it took, in cycles of a nanosecond.
+    /// Time with the outages, in cycles of a nanosecond.
     cycles: u64,
-    /// Packets that went over another link.
+    /// Packets sent over another link.
     rerouted: u64,
-    /// Packets that were sent again when the link was back.
+    /// Packets sent again when the link was up.
     resent: u64,
     /// Words that were wrong.
     wrong: u64,
-    /// Packets that came more than once.
+    /// Packets received more than once.
     duplicated: u64,
-    /// Packets that did not come.
+    /// Packets not received.
     missing: u64,
     /// slower, nothing to send, or not waited for.
     effect: &'static str,
-    /// How much longer it took for each packet that was rerouted, in cycles of a nanosecond; null if it was not slower.
+    /// The additional time per rerouted packet, in cycles of a nanosecond; null if it was not
+    /// slower.
     cost_cycles: Option<u64>,
 }
 
@@ -101,9 +103,9 @@ fn row(round: &Round) -> Row {
     }
 }
 
-/// How many rounds were slower, what a packet cost in them, and why the others were not.
+/// Number of slower rounds, the cost per packet in them, and the reasons of the others.
 fn summary(rounds: &[Round]) -> String {
-    let of = |effect| rounds.iter().filter(move |round| round.effect() == effect);
+    let rounds_of = |effect| rounds.iter().filter(move |round| round.effect() == effect);
     let mut costs: Vec<u64> = rounds.iter().filter_map(Round::cost_cycles).collect();
     costs.sort_unstable();
     let cost = match (costs.get(costs.len() / 2), costs.last()) {
@@ -114,40 +116,41 @@ fn summary(rounds: &[Round]) -> String {
         ),
         _ => String::new(),
     };
-    let late: u64 = of(Effect::NotWaitedFor).map(|round| round.rerouted).sum();
+    let late: u64 = rounds_of(Effect::NotWaitedFor).map(|round| round.rerouted).sum();
     format!(
-        "{} of {}: slower{cost}\n{}: nothing was to be sent over the link while it was down\n{}: {late} packets were rerouted, and nobody waited for them\n",
-        of(Effect::Slower).count(),
+        "{} of {}: slower{cost}\n{}: no packet was to use the link while it was down\n{}: {late} packets were rerouted, and no chip waited for them\n",
+        rounds_of(Effect::Slower).count(),
         rounds.len(),
-        of(Effect::NothingToSend).count(),
-        of(Effect::NotWaitedFor).count(),
+        rounds_of(Effect::NothingToSend).count(),
+        rounds_of(Effect::NotWaitedFor).count(),
     )
 }
 
-/// A line for each seed; of several outages the first, and how many more.
+/// A line for each seed; of several outages the first, and the number of others.
 pub(in crate::verbs) fn reroute(
     style: Style,
-    asked: &RerouteWords<'_>,
+    words: &RerouteWords<'_>,
 ) -> Result<Outcome, Failure> {
-    let RerouteWords { mesh, topology, seed, .. } = *asked;
+    let RerouteWords { mesh, topology, seed, .. } = *words;
     let scene = scene(mesh, topology)?;
     let topology = scene.fabric.topology.name();
-    let load = match asked.packets {
+    let load = match words.packets {
         Some(packets) => Load::Packets(count("packets", packets, MOST_PACKETS)?),
-        None => Load::AllGather(count("bytes", asked.bytes, MOST_BYTES)?),
+        None => Load::AllGather(count("bytes", words.bytes, MOST_BYTES)?),
     };
-    let asked = RerouteStudy { scene, load, seed, seeds: count("seeds", asked.seeds, MOST_SEEDS)? };
+    let options =
+        RerouteStudy { scene, load, seed, seeds: count("seeds", words.seeds, MOST_SEEDS)? };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |round: &Round| {
         let more = round.outages.len().saturating_sub(1);
         let more = if more == 0 { String::new() } else { format!(" and {more}") };
         let first = round.outages.first();
-        let of = |cycles: Option<u64>| cycles.map(words::cycles).unwrap_or_default();
+        let text = |cycles: Option<u64>| cycles.map(words::cycles).unwrap_or_default();
         let cells = [
             round.seed.to_string(),
             first.map(|outage| format!("{}{more}", outage.link)).unwrap_or_default(),
-            of(first.map(|outage| outage.from_cycles)),
-            of(first.map(|outage| outage.cycles)),
+            text(first.map(|outage| outage.from_cycles)),
+            text(first.map(|outage| outage.cycles)),
             round.chip.map_or_else(|| "-".to_owned(), |chip| chip.0.to_string()),
             words::cycles(round.healthy_cycles),
             words::cycles(round.cycles),
@@ -158,13 +161,13 @@ pub(in crate::verbs) fn reroute(
         ];
         lines.say(&cells);
     };
-    let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
+    let rounds = study(&options, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         json(Reroutes { mesh, topology, rows: rounds.iter().map(row).collect() })?;
     } else {
         text(&summary(&rounds))?;
     }
-    let right = rounds.iter().all(Round::is_right) && rounds.len() as u64 == asked.seeds;
+    let right = rounds.iter().all(Round::is_right) && rounds.len() as u64 == options.seeds;
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })
 }

@@ -1,4 +1,5 @@
-//! `study timeout`: packets that stand before a stuck receiver, with and without the routers' packet time-out.
+//! `study timeout`: packets blocked by a stuck receiver, with and without the routers' packet
+//! time-out.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -19,26 +20,26 @@ const HEAD: [&str; 9] = [
     "SENT",
     "RECEIVED",
     "DROPPED",
-    "SENDER TOLD",
+    "NACKS",
     "STATUS QUEUE",
     "FIRST WAITED",
 ];
-const WIDTHS: [usize; 9] = [10, 7, 14, 5, 8, 7, 11, 22, 16];
+const WIDTHS: [usize; 9] = [10, 7, 14, 5, 8, 7, 5, 22, 16];
 
-/// Packets before a stuck receiver, with and without the routers' packet time-out.
+/// Packets blocked by a stuck receiver, with and without the routers' packet time-out.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::verbs) struct TimeOuts<'a> {
     /// The mesh.
     mesh: &'a str,
     /// What the routers are built for: line, ring, mesh or torus.
     topology: &'a str,
-    /// For how long the receiver is stuck, in cycles of a nanosecond.
+    /// Time for which the receiver is stuck, in cycles of a nanosecond.
     stuck_cycles: u64,
     /// A row for each time-out.
     rows: Vec<Tried>,
 }
 
-/// What came of a time-out.
+/// The result of a time-out.
 #[derive(Serialize, JsonSchema)]
 struct Tried {
     /// The time-out, in cycles of a nanosecond; 0: none.
@@ -57,13 +58,14 @@ struct Tried {
     received: u32,
     /// Packets dropped by the router in which they waited.
     dropped: u32,
-    /// Negative acknowledges that the worker got.
+    /// Negative acknowledges that the worker received.
     nacks: u32,
     /// Entries EVENT_TIMED_OUT of the router's status queue.
     entries: u32,
-    /// Entries for which it had no room.
+    /// Entries that were lost because it was full.
     entries_lost: u32,
-    /// How long the first packet that was dropped had stood at the head, in cycles of a nanosecond; null if none was.
+    /// Time of the first dropped packet at the head of its channel, in cycles of a nanosecond; null
+    /// if none was dropped.
     first_drop_cycles: Option<u64>,
     /// From its entry to the last one, in cycles of a nanosecond.
     drops_last_cycles: Option<u64>,
@@ -113,11 +115,11 @@ fn cells(row: &TimeOutRow) -> [String; 9] {
 fn explanation(rows: &[TimeOutRow]) -> String {
     let Some((router, stuck)) = rows.first().map(|row| row.routers) else { return String::new() };
     format!(
-        "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's begin on. Packets fill the slots before it \
-         and then wait in {router}. Without a time-out those behind them wait too, and their worker with them, until the receiver goes on. \
-         With one {router} drops the packet that has waited so long, and then at once those behind it (it drains) until there is room again. \
-         Each drop is an entry EVENT_TIMED_OUT of its status queue, and a negative acknowledge for the sender, which the control channel \
-         drops where it has no room. What the slots hold arrives when the receiver goes on. A time-out that is longer than the stop drops nothing.\n",
+        "\nThe core of {stuck}, two hops from the sender, executes nothing for {} from the sender's start. Packets fill the slots in front of it and then wait in {router}. \
+         Without a time-out the packets behind them and their worker wait too, until the receiver continues. \
+         With a time-out {router} drops the packet that has waited that long, and then at once the packets behind it (it drains) until a slot is free. \
+         Each drop appends an entry EVENT_TIMED_OUT to its status queue and sends a negative acknowledge to the sender, which a full control \
+         channel drops. Packets in slots arrive when the receiver continues. A time-out that is longer than the stop drops nothing.\n",
         words::cycles(STUCK_CYCLES)
     )
 }

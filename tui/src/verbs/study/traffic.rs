@@ -13,14 +13,14 @@ use serde::Serialize;
 use workloads::scene::Scene;
 use workloads::study::traffic::{Round, TrafficStudy, study};
 
-/// What a round's lists have room for on a mesh of two chips, and more seeds than anybody waits for.
+/// Limits: the capacity of a round's lists on a mesh of two chips, and seeds.
 pub(super) const MOST_PACKETS: u64 = 10_000;
 pub(super) const MOST_SEEDS: u64 = 1_000_000;
 const HEAD: [&str; 8] =
     ["SEED", "PACKETS", "ARRIVED", "WRONG", "DOUBLED", "MISSING", "STUCK", "EMULATED TIME"];
 const WIDTHS: [usize; 8] = [6, 7, 7, 5, 7, 7, 5, 13];
 
-/// What a person asked for.
+/// The options.
 pub(in crate::verbs) struct TrafficWords<'a> {
     pub(in crate::verbs) mesh: &'a str,
     pub(in crate::verbs) topology: Option<&'a str>,
@@ -37,28 +37,28 @@ pub(in crate::verbs) struct Traffic<'a> {
     mesh: &'a str,
     /// What the routers are built for: line, ring, mesh or torus.
     topology: &'a str,
-    /// Workers behind fabric muxes, in percent.
+    /// Percentage of workers that use fabric muxes.
     mux_percent: u64,
     /// A row for each seed.
     rows: Vec<Row>,
 }
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Serialize, JsonSchema)]
 struct Row {
     /// The seed.
     seed: u64,
-    /// Packets that were to be sent.
+    /// Packets to send.
     packets: u64,
     /// Packets handed to a router.
     sent: u64,
-    /// Stretches of memory that arrived: a packet may write several.
+    /// Ranges of memory that arrived: a packet may write several.
     arrived: u64,
     /// Words that were wrong.
     wrong_words: u64,
-    /// Packets that came more than once.
+    /// Packets received more than once.
     duplicated: u64,
-    /// Stretches that did not come.
+    /// Ranges that did not arrive.
     missing: u64,
     /// Packets without a route.
     refused: u64,
@@ -66,7 +66,7 @@ struct Row {
     nacks: u64,
     /// Workers that did not end.
     unfinished: u64,
-    /// Emulated time of the chip that took longest, in cycles of a nanosecond.
+    /// Emulated time of the slowest chip, in cycles of a nanosecond.
     cycles: u64,
 }
 
@@ -99,7 +99,8 @@ fn at_most(option: &str, words: &str, least: u64, most: u64) -> Result<u64, Fail
     Ok(count)
 }
 
-/// The scene that the words of a mesh mean: with a fabric, of the topology that an option names or else they do.
+/// The scene of the mesh's words: with a fabric, of the topology of the option or, without it, of
+/// the words.
 pub(super) fn scene(mesh: &str, topology: Option<&str>) -> Result<Scene, Failure> {
     let topology = topology.map(|name| format!(",topology={name}")).unwrap_or_default();
     let words = mesh.strip_prefix("emulator:").unwrap_or(mesh);
@@ -113,18 +114,18 @@ pub(super) fn scene(mesh: &str, topology: Option<&str>) -> Result<Scene, Failure
 /// A line for each seed.
 pub(in crate::verbs) fn traffic(
     style: Style,
-    asked: &TrafficWords<'_>,
+    words: &TrafficWords<'_>,
 ) -> Result<Outcome, Failure> {
-    let TrafficWords { mesh, topology, seed, .. } = *asked;
+    let TrafficWords { mesh, topology, seed, .. } = *words;
     let scene = scene(mesh, topology)?;
     let topology = scene.fabric.topology.name();
-    let mux_percent = at_most("mux", asked.mux_percent, 0, 100)?;
-    let asked = TrafficStudy {
+    let mux_percent = at_most("mux", words.mux_percent, 0, 100)?;
+    let options = TrafficStudy {
         pattern: scene.pattern,
         scene,
-        packets: count("packets", asked.packets, MOST_PACKETS)?,
+        packets: count("packets", words.packets, MOST_PACKETS)?,
         seed,
-        seeds: count("seeds", asked.seeds, MOST_SEEDS)?,
+        seeds: count("seeds", words.seeds, MOST_SEEDS)?,
         mux_percent,
     };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
@@ -141,7 +142,7 @@ pub(in crate::verbs) fn traffic(
         ];
         lines.say(&cells);
     };
-    let rounds = study(&asked, &mut tell).map_err(failed(mesh))?;
+    let rounds = study(&options, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         json(Traffic { mesh, topology, mux_percent, rows: rounds.iter().map(row).collect() })?;

@@ -1,4 +1,4 @@
-//! `study transport`: collectives over EDMs and over the fabric, beside each other.
+//! `study transport`: collectives over EDMs and over the fabric.
 
 use super::lines::Lines;
 use super::measured::failed;
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::transport::{TransportRow, TransportStudy, study};
 
-/// A mux has no more channels.
+/// Limit: the channels of a mux.
 const MOST_WORKERS: u64 = 8;
 const HEAD: [&str; 8] =
     ["COLLECTIVE", "SIZE", "EDM", "FABRIC", "FABRIC/EDM", "ROUTERS", "MUXES", "WRONG"];
@@ -35,7 +35,7 @@ pub(in crate::verbs) struct Transports<'a> {
 struct Compared {
     /// The collective, such as all-gather.
     op: &'static str,
-    /// Its size as nccl-tests counts it, in bytes.
+    /// Its size as in nccl-tests, in bytes.
     size: u64,
     /// Its time over EDMs, in microseconds.
     edm_us: f64,
@@ -47,7 +47,7 @@ struct Compared {
     fabric: &'static str,
     /// Muxes of the fabric.
     muxes: usize,
-    /// Wrong elements of both.
+    /// Wrong elements of both runs.
     wrong: u64,
 }
 
@@ -74,23 +74,23 @@ pub(in crate::verbs) fn transport(
 ) -> Result<Outcome, Failure> {
     let workers = count("workers", workers, MOST_WORKERS)?;
     let options = FabricOptions { topology, ..FabricOptions::default() };
-    let asked = TransportStudy { mesh, workers: workers as u32, fabric: options, seed };
+    let study_options = TransportStudy { mesh, workers: workers as u32, fabric: options, seed };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut tell = |row: &TransportRow| {
-        let one = compared(row);
+        let compared = compared(row);
         let cells = [
-            one.op.to_owned(),
-            words::bytes(one.size),
-            format!("{:.2} us", one.edm_us),
-            format!("{:.2} us", one.fabric_us),
-            format!("{:.2}", one.factor),
-            one.fabric.to_owned(),
-            one.muxes.to_string(),
-            one.wrong.to_string(),
+            compared.op.to_owned(),
+            words::bytes(compared.size),
+            format!("{:.2} us", compared.edm_us),
+            format!("{:.2} us", compared.fabric_us),
+            format!("{:.2}", compared.factor),
+            compared.fabric.to_owned(),
+            compared.muxes.to_string(),
+            compared.wrong.to_string(),
         ];
         lines.say(&cells);
     };
-    let rows = study(&asked, &mut tell).map_err(failed(mesh))?;
+    let rows = study(&study_options, &mut tell).map_err(failed(mesh))?;
     lines.end()?;
     if style.json {
         json(Transports { mesh, workers, rows: rows.iter().map(compared).collect() })?;

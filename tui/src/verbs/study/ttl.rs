@@ -1,4 +1,4 @@
-//! `study ttl`: packets in a loop of the routing tables, and where each of them expires.
+//! `study ttl`: packets in a loop of the routing tables, and where they expire.
 
 use super::measured::failed;
 use super::traffic::count;
@@ -19,15 +19,16 @@ pub(in crate::verbs) struct Loops<'a> {
     mesh: &'a str,
     /// The device that sends.
     from_device: u16,
-    /// The device that the packets are for.
+    /// The destination device.
     to_device: u16,
     /// The loop.
     r#loop: Vec<Step>,
-    /// Packets that the sender handed over.
+    /// Packets that the sender handed to its router.
     sent: u32,
-    /// Negative acknowledges that it got.
+    /// Negative acknowledges that it received.
     nacks: u32,
-    /// Routers whose control channel dropped messages, as it does without room: acknowledges may be among them.
+    /// Routers whose control channel dropped messages because it was full; acknowledges may be
+    /// among them.
     control_dropped: Vec<Dropped>,
     /// A row for each packet.
     rows: Vec<Packet>,
@@ -40,7 +41,7 @@ struct Dropped {
     chip: u16,
     /// The Ethernet channel.
     channel: u8,
-    /// How many.
+    /// Number of dropped messages.
     count: u32,
 }
 
@@ -51,7 +52,7 @@ struct Step {
     device: u16,
     /// Its chip's id.
     chip: Option<u16>,
-    /// Where it sends: EAST, WEST, NORTH, SOUTH or Z.
+    /// The direction in which it sends: EAST, WEST, NORTH, SOUTH or Z.
     direction: &'static str,
 }
 
@@ -60,26 +61,26 @@ struct Step {
 struct Packet {
     /// Its time to live: the hops that it may take.
     ttl: u8,
-    /// The devices that it comes to by the tables, in order; in the last one it expires.
+    /// The devices on its path by the tables, in order; it expires at the last one.
     route: Vec<u16>,
     /// Where it expires by the tables.
     expected: Place,
-    /// Where a status queue says that it expired; null if none does.
+    /// Where a status queue reports that it expired; null if none does.
     seen: Option<Seen>,
 }
 
-/// Where a packet expires by the tables.
+/// The place at which a packet expires by the tables.
 #[derive(Serialize, JsonSchema)]
 struct Place {
     /// The device.
     device: u16,
     /// Its chip's id.
     chip: Option<u16>,
-    /// Where the link of the router leads that drops the packet: it came from there.
+    /// The direction of the link of the router that drops it, from which it came.
     direction: &'static str,
 }
 
-/// Where a packet expired.
+/// The place at which a packet expired.
 #[derive(Serialize, JsonSchema)]
 struct Seen {
     /// The chip's id.
@@ -88,9 +89,9 @@ struct Seen {
     channel: u8,
     /// The device.
     device: u16,
-    /// Where the link of this router leads.
+    /// The direction of this router's link.
     direction: &'static str,
-    /// When, by the chip's own wall clock, in cycles of a nanosecond.
+    /// Time by the chip's own wall clock, in cycles of a nanosecond.
     cycles: u64,
 }
 
@@ -159,10 +160,10 @@ fn table(found: &Expiry) -> String {
 }
 
 fn lost(found: &Expiry) -> String {
-    let told = |(eth, count): &(EthId, u32)| {
+    let dropped = |(eth, count): &(EthId, u32)| {
         format!("; the control channel of {eth} has dropped {count} of its messages")
     };
-    found.control_dropped.iter().map(told).collect::<Vec<_>>().concat()
+    found.control_dropped.iter().map(dropped).collect::<Vec<_>>().concat()
 }
 
 fn explanation(found: &Expiry) -> String {
@@ -171,9 +172,9 @@ fn explanation(found: &Expiry) -> String {
     let entries: Vec<String> =
         entries.map(|(device, route)| format!("{} sends {route}", name(*device))).collect();
     format!(
-        "\nWhat is for {to} the tables send round in a loop: {}. Nothing that {from} sends to {to} arrives. A router counts the time to \
-         live of what it receives down by one and drops what has none left: its status queue has an entry EVENT_EXPIRED, and the \
-         sender gets a negative acknowledge, without which it would wait for ever.\n{} of {} packets were sent; the sender was told of {}{}.\n",
+        "\nThe tables route packets for {to} in a loop: {}. Nothing that {from} sends to {to} arrives. A router decrements the time to \
+         live of each packet that it receives and drops the packet at 0: its status queue has an entry EVENT_EXPIRED, and the \
+         sender receives a negative acknowledge, without which it would wait for ever.\n{} of {} packets were sent; negative acknowledges received by the sender: {}{}.\n",
         entries.join(", "),
         found.sent,
         found.rows.len(),
@@ -221,11 +222,13 @@ mod tests {
             "{shown}"
         );
         assert!(shown.contains("D2 from WEST  nowhere"), "{shown}");
-        let told = explanation(&found);
-        assert!(told.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{told}");
+        let text = explanation(&found);
+        assert!(text.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{text}");
         assert!(
-            told.ends_with("of 1; the control channel of 7:e3 has dropped 1 of its messages.\n"),
-            "{told}"
+            text.ends_with(
+                "sender: 1; the control channel of 7:e3 has dropped 1 of its messages.\n"
+            ),
+            "{text}"
         );
         let answer = serde_json::to_value(shape("n300", &found)).unwrap();
         let seen = json!({"chip": 7, "channel": 3, "device": 1, "direction": "WEST", "cycles": 9});

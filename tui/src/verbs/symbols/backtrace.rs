@@ -1,4 +1,4 @@
-//! `symbols backtrace`: the frames of a stack, from registers and memory that were kept in files.
+//! `symbols backtrace`: the frames of a stack, from saved registers and memory.
 
 use super::{frame_words, load};
 use crate::exit::{Failure, Outcome};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::Path;
 use symbols::{Backtrace, Module, Registers, StackEnd, StackFrame, backtrace};
 
-/// Bytes that were in memory, and where.
+/// Saved memory with its address.
 struct Memory {
     addr: u32,
     bytes: Vec<u8>,
@@ -54,7 +54,7 @@ fn registers_of(texts: &[String]) -> Result<Registers, String> {
         } else {
             let number = Registers::number(name).ok_or_else(|| {
                 format!(
-                    "'{text}': a core has no register '{name}'; pc, sp, ra and x1 to x31 it has"
+                    "'{text}': there is no register '{name}', only pc, x1 to x31 and their names such as sp"
                 )
             })?;
             let known = registers.get(number).filter(|_| number > 0);
@@ -62,7 +62,7 @@ fn registers_of(texts: &[String]) -> Result<Registers, String> {
             known
         };
         if known.is_some() {
-            return Err(format!("'{text}': {name} was told before"));
+            return Err(format!("'{text}': {name} is given twice"));
         }
     }
     Ok(registers)
@@ -82,7 +82,8 @@ fn memory_of(text: &str) -> Result<Memory, String> {
     Ok(Memory { addr, bytes })
 }
 
-/// `FILE` or `FILE@BIAS`; the bias may be negative. What is no number behind an `@` is of the name.
+/// `FILE` or `FILE@BIAS`; the bias may be negative. Text after `@` that is not a number belongs to
+/// the name.
 fn module_of(text: &str) -> Result<Module, Failure> {
     let bias = |text: &str| match text.strip_prefix('-') {
         Some(down) => word(down).map(u32::wrapping_neg).ok(),
@@ -98,7 +99,7 @@ fn read(memory: &[Memory], addr: u32, out: &mut [u8]) -> Result<(), &'static str
         let start = addr.checked_sub(part.addr)? as usize;
         part.bytes.get(start..start.checked_add(out.len())?)
     });
-    out.copy_from_slice(bytes.ok_or("no --memory has it")?);
+    out.copy_from_slice(bytes.ok_or("not in any --memory")?);
     Ok(())
 }
 

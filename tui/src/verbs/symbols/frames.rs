@@ -15,7 +15,7 @@ pub(super) fn run(style: Style, addr: &str, elf: &Path) -> Result<Outcome, Failu
     let symbols = load(elf)?;
     let found = symbols.frames_at(at);
     if found.is_empty() {
-        say(&format!("{}: nothing is known of the code at {at:#x}", elf.display()));
+        say(&format!("{}: no code is known at {at:#x}", elf.display()));
     }
     if style.json {
         json(Frames { addr: at, frames: found.iter().map(source).collect() })?;

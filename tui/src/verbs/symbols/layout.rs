@@ -10,10 +10,10 @@ use crate::verbs::target::Style;
 use std::path::Path;
 use symbols::{Kind, Record, Type};
 
-/// Nameless types inside nameless types deeper than this are not opened.
+/// Unnamed types nested deeper than this are not opened.
 const MAX_DEPTH: usize = 24;
 
-/// A hostile file can nest one type in itself many times over.
+/// Limit of members, as a hostile file can nest one type in itself many times over.
 const MAX_MEMBERS: usize = 1 << 16;
 
 /// `symbols type`.
@@ -81,7 +81,7 @@ fn members<'a>(of: &'a Type, depth: usize, budget: &mut usize) -> Vec<Member<'a>
 }
 
 fn member<'a>(m: &'a symbols::Member, depth: usize, budget: &mut usize) -> Member<'a> {
-    // What has a name can be asked for by it.
+    // A named type has its own page.
     let inner = m.ty.array().map_or(&m.ty, |array| &array.element);
     let nameless = matches!(inner.kind(), Kind::Record(record) if record.anonymous);
     Member {
@@ -127,7 +127,7 @@ fn bases(record: &Record) -> Vec<Base<'_>> {
     fixed.chain(hidden).collect()
 }
 
-/// Those that bases bring too.
+/// The virtual bases that bases bring too.
 fn virtual_bases(record: &Record) -> Vec<VirtualBase<'_>> {
     let bases = record.all_virtual_bases().into_iter();
     bases.map(|ty| VirtualBase { name: ty.name(), size: ty.size() }).collect()

@@ -1,4 +1,4 @@
-//! `symbols list`: the names there are.
+//! `symbols list`: the names in a file.
 
 use super::load;
 use crate::args::Listing;
@@ -39,7 +39,7 @@ pub(super) fn run(
     Ok(Outcome::Healthy)
 }
 
-/// Whether the name holds the pattern anywhere: its parts between `*`, one after another.
+/// Whether the name contains the pattern: its parts between `*`, in order.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     parts.try_fold(name, |rest, part| Some(rest.split_once(part)?.1)).is_some()

@@ -1,4 +1,4 @@
-//! `symbols value`: what an expression is worth, as far as the file knows, and where it is.
+//! `symbols value`: the value of an expression as contained in the file, and its place.
 
 use super::{address, load, with_suggestions};
 use crate::exit::{Failure, Outcome};
@@ -44,21 +44,21 @@ fn failure(symbols: &Symbols, error: &EvalError<symbols::Error>) -> Failure {
         EvalError::Wrong { error: inner, .. } => {
             with_suggestions(symbols, &error.to_string(), inner)
         }
-        // A pointer on the way: its value is in no file.
+        // A pointer within the expression whose value is in no file.
         EvalError::Memory { .. } => {
             Failure::Usage(format!("{}: {error}; only a target knows it", symbols.name()))
         }
     }
 }
 
-/// Everything the file knows.
+/// The file's answer.
 struct Answer<'a> {
     found: Resolved,
     value: Option<Value>,
     source: Option<&'static str>,
     section: Option<&'a str>,
     private: Option<String>,
-    /// How many bytes from its address on the file knows.
+    /// Number of bytes from its address on that the file contains.
     known: u64,
     too_large: bool,
 }
@@ -128,8 +128,10 @@ impl<'a> Answer<'a> {
         let _ = writeln!(text, "\n  {}", self.place());
         let bases = self.found.ty.record().map(Record::all_virtual_bases).unwrap_or_default();
         for base in bases {
-            let _ =
-                writeln!(text, "  without its virtual base {base}: it lies where the vtable says");
+            let _ = writeln!(
+                text,
+                "  without its virtual base {base}: its place depends on the vtable"
+            );
         }
         if let Storage::Moving(ranges) = &self.found.storage {
             for range in ranges {
@@ -140,12 +142,12 @@ impl<'a> Answer<'a> {
         text
     }
 
-    /// Where it is and what the value is worth, in one sentence.
+    /// The place and the value, in one sentence.
     fn place(&self) -> String {
         let storage = &self.found.storage;
         match storage {
             Storage::Elsewhere(words) if words.starts_with("in register") => {
-                return format!("{words}, which is no memory and cannot be read");
+                return format!("{words}, which cannot be read");
             }
             Storage::Address(_) => {}
             other => return other.to_string(),
@@ -159,8 +161,8 @@ impl<'a> Answer<'a> {
         }
         match (self.source, self.known) {
             (Some("file"), _) => words + "; a constant of the file",
-            (Some(_), _) => words + "; this is the value that it starts with",
-            (None, 0) => words + "; the file puts nothing there, so only a target knows the value",
+            (Some(_), _) => words + "; this is its initial value",
+            (None, 0) => words + "; the file has no data for it, so only a target knows the value",
             (None, known) => {
                 format!(
                     "{words}; the file has its first {known} bytes, only a target knows the rest"
@@ -170,7 +172,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// A constant for a while has its value.
+/// A range with a constant has the constant's value.
 fn placed(storage: &Storage, answer: &Answer<'_>) -> String {
     match storage {
         Storage::Constant(bytes) => format!("is {}", answer.found.ty.decode(bytes)),
@@ -178,7 +180,7 @@ fn placed(storage: &Storage, answer: &Answer<'_>) -> String {
     }
 }
 
-/// Why no other than its core can read an address, if that is so on the tiles that have cores.
+/// Why only its core can read an address, if that holds on all tiles with cores.
 fn private(at: u64) -> Option<String> {
     let mut kinds = [TileKind::Tensix, TileKind::Eth].into_iter();
     kinds.find_map(|kind| {

@@ -1,4 +1,4 @@
-//! Routing tables and the way of a packet, below the list of the fabric screen.
+//! Routing tables and the path of a packet, below the list of the fabric screen.
 
 use crate::fabric::{self, FabricPart};
 use crate::model::Model;
@@ -13,12 +13,12 @@ use ratatui::text::Line;
 
 type Pane = (String, Vec<Line<'static>>);
 
-/// Until a look has read the tables.
+/// Shown until a snapshot has read the tables.
 fn unread() -> Pane {
     (" routing tables: one more snapshot is needed ".to_owned(), Vec::new())
 }
 
-/// The tables in the selected router, or in the first one of its chip.
+/// The tables of the selected router, or of the first router of its chip.
 pub(super) fn tables(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     let Some((mesh, part)) = model.mesh().zip(part) else { return Default::default() };
     let (chip, _) = part.tile();
@@ -38,7 +38,7 @@ pub(super) fn tables(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     (format!(" {} ", fabric::tables_title(shown)), lines)
 }
 
-/// Where the tables lead a packet: the oldest of the selected part, or one for a node that a person named.
+/// The path of a packet by the tables: of the oldest of the selected part, or to a chosen node.
 pub(super) fn path(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     let Some((mesh, part)) = model.mesh().zip(part) else { return Default::default() };
     let from = model.path_from.unwrap_or(part.tile().0);
@@ -47,17 +47,17 @@ pub(super) fn path(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     let to = match (model.path_to, packet.map(|packet| packet.facts.destination.known().copied())) {
         (Some(to), _) => to.node(mesh),
         (None, Some(Some(to))) => Ok(to),
-        (None, Some(None)) => Err("its packet says hops, not a node".to_owned()),
-        (None, None) => Err("no packet waits in it; h l choose a node".to_owned()),
+        (None, Some(None)) => Err("its packet's header holds hops, no node".to_owned()),
+        (None, None) => Err("no packet waits here; h l choose a node".to_owned()),
     };
     let runs = mesh.fabric.routers.iter().any(|router| router.at.chip == from);
-    let said = |why: &str| {
+    let message = |why: &str| {
         let rest = packet.map(|packet| Line::raw(format!(" {}", rest(model, packet))));
         (format!(" path from chip {from}: {why} "), rest.into_iter().collect())
     };
     match to {
-        Err(why) => said(&why),
-        Ok(_) if !runs => said("no router of a fabric runs there"),
+        Err(why) => message(&why),
+        Ok(_) if !runs => message("no router of a fabric runs there"),
         Ok(_) if mesh.fabric.tables.is_empty() => unread(),
         Ok(to) => routes(model, mesh, from, to, packet),
     }
@@ -82,12 +82,12 @@ fn routes(
     (format!(" path from chip {from} to {to} (chip {chip}); h l another node "), lines)
 }
 
-/// What the header of a packet itself says.
+/// What the header of a packet itself holds.
 fn rest(model: &Model, packet: &PacketState) -> String {
     let PacketFacts { number, source, ttl, .. } = &packet.facts;
     let g = model.glyphs;
     format!(
-        "oldest packet: #{} of {}, ttl {}, its header says {}",
+        "oldest packet: #{} of {}, ttl {}, header {}",
         short(g, number, u64::to_string),
         short(g, source, ToString::to_string),
         short(g, ttl, u64::to_string),
@@ -109,7 +109,7 @@ fn heads<'a>(part: &FabricPart<'a>) -> Box<dyn Iterator<Item = &'a HeadState> + 
     }
 }
 
-/// The lines of a text, one column in.
+/// The lines of a text, indented by one column.
 fn plain(text: &str) -> Vec<Line<'static>> {
     text.lines().map(|line| Line::raw(format!(" {line}"))).collect()
 }

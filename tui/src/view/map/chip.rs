@@ -1,4 +1,4 @@
-//! What a box of the map says of its chip.
+//! The text of a chip's box on the map.
 
 use crate::glyph::Missing;
 use crate::model::Model;
@@ -7,7 +7,7 @@ use layouts::TileKind;
 use machine::snapshot::AccessError;
 use ratatui::text::Span;
 
-/// What a box says of its chip, the most telling line first.
+/// The lines of a chip's box, the most important first.
 pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>> {
     let info = &chip.chip;
     let route = match (info.pcie, &info.gateway) {
@@ -50,14 +50,14 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
     lines
 }
 
-/// How many cores of a kind run; what was not read is not counted as standing still.
+/// The number of running cores of a kind; unread cores are not counted.
 fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> String {
     let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
     let all: Vec<_> = tiles.flat_map(|t| &t.cores).map(|core| &core.activity).collect();
     let known: Vec<_> = all.iter().filter_map(|activity| activity.known()).collect();
     if known.is_empty() {
         let unread = model.glyphs.missing(Missing::Unread);
-        // What was asked for in vain is not what nobody asked for.
+        // A failed read differs from a range that was not requested.
         let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotAsked);
         let why = if all.iter().any(in_vain) { "unread" } else { "not read" };
         return if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
@@ -67,7 +67,7 @@ fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bo
     if wide { format!("{name} {run} of {all} run") } else { format!("{name} {run}/{all}") }
 }
 
-/// The commonest waypoints of the chip's Tensix cores, so that movement there shows on the map.
+/// The commonest waypoints of the chip's Tensix cores, so that changes show on the map.
 fn last_words(chip: &ChipState) -> String {
     let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     for core in chip.tiles.iter().filter(|t| t.kind == TileKind::Tensix).flat_map(|t| &t.cores) {

@@ -1,4 +1,4 @@
-//! What a file is, by its name and place (tt-metal.md 8.1, tt-metal.md 8.2, tt-metal.md 8.3).
+//! The kind of a file, by name and folder (tt-metal.md 8.1, tt-metal.md 8.2, tt-metal.md 8.3).
 
 use super::CatalogEntry;
 use super::records::Log;
@@ -9,47 +9,47 @@ use layouts::CoreKind;
 use std::io::Read;
 use std::path::Path;
 
-/// What a file is.
-pub(super) enum Sort {
-    /// An ELF for our cores: once for each layer that it may belong to.
+/// The kind of a file.
+pub(super) enum FileKind {
+    /// An ELF for a known core: one entry for each layer that it can belong to.
     Elfs(Vec<CatalogEntry>),
-    /// A log that says which kernel has which number.
+    /// A log with kernel numbers.
     Log(Log),
-    /// An ELF for RISC-V whose name does not tell for which core it is.
+    /// An ELF for RISC-V whose name has no core.
     Nameless,
-    /// Something else.
+    /// Another file.
     Nothing,
 }
 
-/// A program whose firmware this target has is for another chip (tt-metal.md 8.1).
+/// A build with firmware for this target is for another chip (tt-metal.md 8.1).
 const OTHER_CHIPS_TARGET: &str = "active_erisc";
 /// The folder of a build that holds its kernels.
 const KERNELS: &str = "kernels";
 /// The folder of a build that holds its firmware.
 const FIRMWARE: &str = "firmware";
 
-/// tt-metal's targets, with the layer that the firmware of each belongs to.
+/// Returns core and layer of the firmware of a tt-metal target.
 fn target(name: &str) -> Option<(CoreKind, ImageRole)> {
     match name {
-        // It takes the place of base firmware on links that are not used.
+        // Replaces base firmware on unused links.
         "idle_erisc" => Some((CoreKind::Erisc, ImageRole::BaseFirmware)),
         "erisc" => Some((CoreKind::Erisc, ImageRole::Application)),
         _ => core_named(name).map(|core| (core, ImageRole::BaseFirmware)),
     }
 }
 
-pub(super) fn sort(folder: &Folder, path: &Path, name: &str) -> Sort {
+pub(super) fn classify(folder: &Folder, path: &Path, name: &str) -> FileKind {
     if let Some(log) = Log::named(name) {
-        return Sort::Log(log);
+        return FileKind::Log(log);
     }
     let stem = match name.strip_suffix(".elf") {
-        // A copy for kernels to link against, and one whose text is as it is loaded.
+        // A copy for kernels to link against, and one with the text as loaded.
         Some(stem) if stem.ends_with("_weakened") || stem.ends_with(".elf.xip") => {
-            return Sort::Nothing;
+            return FileKind::Nothing;
         }
         Some(stem) => stem,
         None if folder.is_root && !name.contains('.') && is_risc_v(path) => name,
-        None => return Sort::Nothing,
+        None => return FileKind::Nothing,
     };
     let placed = format!("{name}.xip.elf");
     let placed = folder.files.binary_search(&placed).is_ok().then(|| folder.path.join(placed));
@@ -63,40 +63,40 @@ pub(super) fn sort(folder: &Folder, path: &Path, name: &str) -> Sort {
     };
     let above: Vec<&str> = folder.path.iter().rev().filter_map(|part| part.to_str()).collect();
     match (target(stem), &above[..]) {
-        (_, [own, ..]) if *own == stem && is_other_chips(folder) => Sort::Nothing,
+        (_, [own, ..]) if *own == stem && is_other_chips(folder) => FileKind::Nothing,
         (Some((core, _)), [own, hash, kernel, parent, ..])
             if *own == stem && *parent == KERNELS =>
         {
             let name = format!("{kernel}/{stem}");
-            Sort::Elfs(vec![entry(core, ImageRole::Kernel, hash, name)])
+            FileKind::Elfs(vec![entry(core, ImageRole::Kernel, hash, name)])
         }
         (Some((core, role)), [own, key, rest @ ..]) if *own == stem => {
             let key = match rest {
                 [FIRMWARE, key, ..] => key,
                 _ => key,
             };
-            Sort::Elfs(vec![entry(core, role, key, format!("{key}/{stem}"))])
+            FileKind::Elfs(vec![entry(core, role, key, format!("{key}/{stem}"))])
         }
-        (Some((core, role)), _) => Sort::Elfs(vec![entry(core, role, "", stem.to_owned())]),
-        (None, _) => match plain(stem) {
+        (Some((core, role)), _) => FileKind::Elfs(vec![entry(core, role, "", stem.to_owned())]),
+        (None, _) => match standalone(stem) {
             Some((core, roles)) => {
                 let each = roles.iter().map(|role| entry(core, *role, "", stem.to_owned()));
-                Sort::Elfs(each.collect())
+                FileKind::Elfs(each.collect())
             }
-            None if is_risc_v(path) => Sort::Nameless,
-            None => Sort::Nothing,
+            None if is_risc_v(path) => FileKind::Nameless,
+            None => FileKind::Nothing,
         },
     }
 }
 
-/// Does the build hold firmware that no core of ours has?
+/// Whether the build has firmware for a core that no supported chip has.
 fn is_other_chips(folder: &Folder) -> bool {
-    folder.beside.iter().any(|name| name == OTHER_CHIPS_TARGET)
+    folder.siblings.iter().any(|name| name == OTHER_CHIPS_TARGET)
 }
 
-/// An ELF that stands alone: by our own names, else by the core that its name speaks of, as
-/// firmware or as a kernel: its text tells.
-fn plain(stem: &str) -> Option<(CoreKind, Vec<ImageRole>)> {
+/// Returns core and layers of a standalone ELF: those of the built-in image of its name, else the
+/// core in its name, as firmware and as a kernel, because only its text decides.
+fn standalone(stem: &str) -> Option<(CoreKind, Vec<ImageRole>)> {
     if let Some(own) = firmware::images().iter().find(|image| image.name == stem) {
         return Some((core_named(own.core)?, vec![role(own.role)]));
     }
@@ -106,7 +106,7 @@ fn plain(stem: &str) -> Option<(CoreKind, Vec<ImageRole>)> {
     Some((core, vec![firmware, ImageRole::Kernel]))
 }
 
-/// Does the file begin as an ELF for RISC-V does?
+/// Whether the file begins with the header of an ELF for RISC-V.
 fn is_risc_v(path: &Path) -> bool {
     const MACHINE: std::ops::Range<usize> = 18..20;
     const RISC_V: [u8; 2] = [243, 0];

@@ -1,4 +1,4 @@
-//! Which kernel has which number, as tt-metal's logs say (tt-metal.md 8.2, tt-metal.md 8.3).
+//! Kernel numbers from tt-metal's logs (tt-metal.md 8.2, tt-metal.md 8.3).
 
 use layouts::Node;
 use serde::Deserialize;
@@ -28,25 +28,25 @@ impl Log {
     }
 }
 
-/// What one line or item of a log says of a kernel.
+/// A kernel in one line or item of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelRecord {
-    /// The kernel's name, where the log has one.
+    /// The kernel's name, if the log has one.
     pub name: Option<String>,
-    /// Where its ELFs lie: a folder of targets, or the files.
+    /// The kernel's ELFs: a folder of targets, or the files.
     pub(crate) elfs: Elfs,
     /// The log.
     pub file: PathBuf,
-    /// Where in the log, from 1.
+    /// Line in the log, from 1.
     pub line: usize,
 }
 
-/// Where a kernel's ELFs lie.
+/// The place of a kernel's ELFs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Elfs {
-    /// In a folder, as `<target>/<target>.elf`.
+    /// A folder with `<target>/<target>.elf`.
     Folder(PathBuf),
-    /// Here.
+    /// The files.
     Files(Vec<PathBuf>),
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for KernelRecord {
 }
 
 impl KernelRecord {
-    /// The ELF for a target of tt-metal, by that name.
+    /// Returns the kernel's ELF for a tt-metal target.
     pub(crate) fn elf(&self, target: &str) -> Option<PathBuf> {
         let file = format!("{target}.elf");
         match &self.elfs {
@@ -74,7 +74,7 @@ pub(crate) struct Records {
     names: BTreeMap<u16, String>,
 }
 
-/// An item of `kernels.yaml`; keys that nobody needs are not looked at.
+/// An item of `kernels.yaml`; other keys are ignored.
 #[derive(Deserialize)]
 struct Item {
     kernel: Kernel,
@@ -88,23 +88,23 @@ struct Kernel {
 }
 
 impl Records {
-    /// Everything that is said of a kernel.
+    /// Returns all records of a kernel.
     pub(crate) fn of(&self, id: u16) -> &[KernelRecord] {
         self.by_id.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// The kernel's name, if a log has it.
+    /// Returns the kernel's name, if a log has it.
     pub(crate) fn name(&self, id: u16) -> Option<&str> {
         let recorded = self.of(id).iter().find_map(|record| record.name.as_deref());
         recorded.or_else(|| self.names.get(&id).map(String::as_str))
     }
 
-    /// No log said where any kernel lies.
+    /// Whether no log names a kernel's ELFs.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
 
-    /// Reads a log; lines that make no sense are problems.
+    /// Reads a log; malformed lines are problems.
     pub(super) fn read(&mut self, path: &Path, log: Log, problems: &mut Vec<String>) {
         let bytes = match files::read(path, files::Kind::LOG) {
             Ok(bytes) => bytes,
@@ -126,7 +126,7 @@ impl Records {
         }
     }
 
-    /// Item by item, because a log of a program that still runs, or died, ends anywhere.
+    /// Reads item by item: the log of a program that runs or has died can end anywhere.
     fn kernels(&mut self, path: &Path, text: &str, complain: &mut impl FnMut(usize, &str)) {
         for (line, item) in items(text) {
             let parse = |text: &str| Node::from_yaml(text)?.read::<Vec<Item>>();
@@ -141,7 +141,7 @@ impl Records {
                 }
                 Err(error) => {
                     let within = error.line.saturating_sub(1);
-                    complain(line + within as usize, &format!("this is no kernel: {}", error.what));
+                    complain(line + within as usize, &format!("not a kernel: {}", error.what));
                 }
             }
         }
@@ -165,15 +165,15 @@ impl Records {
         }
     }
 
-    /// A line `<number>: <name>` or `<number>: <path>[:<path>...]`.
+    /// Reads a line `<number>: <name>` or `<number>: <path>[:<path>...]`.
     fn line(&mut self, path: &Path, line: usize, text: &str, log: Log) -> Result<(), &'static str> {
         if text.trim().is_empty() {
             return Ok(());
         }
-        let (id, rest) = text.split_once(':').ok_or("this is no line of the form `number: ...`")?;
-        let id = id.trim().parse().map_err(|_| "this line does not begin with a kernel number")?;
+        let (id, rest) = text.split_once(':').ok_or("not a line of the form `number: ...`")?;
+        let id = id.trim().parse().map_err(|_| "the line does not begin with a kernel number")?;
         let rest = rest.trim();
-        // Number 0 is that no kernel was loaded.
+        // Number 0: no kernel is loaded.
         if id == 0 || rest.is_empty() {
             return Ok(());
         }
@@ -188,14 +188,15 @@ impl Records {
     }
 }
 
-/// The lines of an item that matter: tt-metal writes a kernel's source as it is, which may be no YAML.
+/// Returns the relevant lines of an item: tt-metal writes a kernel's source verbatim, which can not
+/// be YAML.
 fn needed(item: &str) -> String {
     const KEYS: [&str; 4] = ["- kernel:", "watcher_kernel_id:", "name:", "path:"];
     let matters = |line: &&str| KEYS.iter().any(|key| line.trim_start().starts_with(key));
     item.lines().filter(matters).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// The items of a list in block style with the line that each begins in.
+/// Returns the items of a list in block style with their first line.
 fn items(text: &str) -> Vec<(usize, String)> {
     let mut items: Vec<(usize, String)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {

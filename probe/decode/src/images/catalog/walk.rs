@@ -1,4 +1,4 @@
-//! A bounded walk through a directory: sorted, and once through each folder whatever links lead there.
+//! A bounded, sorted walk through a directory that visits each folder once, despite links.
 
 use super::CatalogError;
 use std::collections::HashSet;
@@ -7,48 +7,48 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// How far a walk goes.
+/// The limits of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Files and folders looked at.
+    /// Most files and folders visited.
     pub entries: usize,
-    /// Folders inside each other.
+    /// Most nested folders.
     pub depth: usize,
 }
 
 impl Default for Limits {
-    /// A cache of tt-metal has about ten files per kernel, nine folders below its root.
+    /// A tt-metal cache has about ten files per kernel, nine folders below its root.
     fn default() -> Self {
         Self { entries: 2_000_000, depth: 16 }
     }
 }
 
-/// A folder with the names of what is in it, sorted.
+/// A folder with the sorted names of its files.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
     pub(super) files: Vec<String>,
-    /// It is the directory that was named, not one below it.
+    /// Whether the folder is the named directory, not one below it.
     pub(super) is_root: bool,
-    /// Names of the folders beside it.
-    pub(super) beside: Rc<Vec<String>>,
+    /// Names of the folders in the same parent.
+    pub(super) siblings: Rc<Vec<String>>,
 }
 
-/// A folder that is still to be looked into.
-struct Ahead {
+/// A folder that is still to be visited.
+struct Pending {
     path: PathBuf,
     depth: usize,
-    beside: Rc<Vec<String>>,
+    siblings: Rc<Vec<String>>,
 }
 
-/// A walk under way.
+/// A walk in progress.
 pub(super) struct Walk {
-    ahead: Vec<Ahead>,
+    pending: Vec<Pending>,
     visited: HashSet<(u64, u64)>,
     left: usize,
     limits: Limits,
     root: PathBuf,
-    /// What was left out, one sentence each.
+    /// Folders that were left out, one sentence each.
     pub(super) problems: Vec<String>,
 }
 
@@ -61,11 +61,11 @@ impl Walk {
         let path = fs::canonicalize(root).map_err(error)?;
         fs::read_dir(&path).map_err(error)?;
         if files::is_made_up(&path) {
-            return Err(error(std::io::Error::other("no ELFs of cores: the kernel makes it up")));
+            return Err(error(std::io::Error::other("a pseudo file system has no ELFs of cores")));
         }
-        let first = Ahead { path: path.clone(), depth: 0, beside: Rc::default() };
+        let first = Pending { path: path.clone(), depth: 0, siblings: Rc::default() };
         Ok(Self {
-            ahead: vec![first],
+            pending: vec![first],
             visited: HashSet::new(),
             left: limits.entries,
             limits,
@@ -74,30 +74,30 @@ impl Walk {
         })
     }
 
-    /// The next folder; one that cannot be looked into is a problem.
+    /// Returns the next folder; one that cannot be read becomes a problem.
     pub(super) fn next_folder(&mut self) -> Option<Folder> {
-        while let Some(ahead) = self.ahead.pop() {
-            match self.visit(&ahead) {
-                Ok(Some(folder)) => return Some(folder),
+        while let Some(folder) = self.pending.pop() {
+            match self.visit(&folder) {
+                Ok(Some(visited)) => return Some(visited),
                 Ok(None) => {}
                 Err(error) => {
-                    self.problems.push(format!("{}: {error}", ahead.path.display()));
+                    self.problems.push(format!("{}: {error}", folder.path.display()));
                 }
             }
         }
         None
     }
 
-    fn visit(&mut self, ahead: &Ahead) -> std::io::Result<Option<Folder>> {
-        let about = fs::metadata(&ahead.path)?;
-        if files::is_made_up(&ahead.path) {
+    fn visit(&mut self, folder: &Pending) -> std::io::Result<Option<Folder>> {
+        let metadata = fs::metadata(&folder.path)?;
+        if files::is_made_up(&folder.path) {
             return Ok(None);
         }
-        if !self.visited.insert((about.dev(), about.ino())) {
+        if !self.visited.insert((metadata.dev(), metadata.ino())) {
             return Ok(None);
         }
         let (mut files, mut folders) = (Vec::new(), Vec::new());
-        for entry in fs::read_dir(&ahead.path)? {
+        for entry in fs::read_dir(&folder.path)? {
             let entry = entry?;
             let Some(left) = self.left.checked_sub(1) else {
                 self.stop();
@@ -106,9 +106,9 @@ impl Walk {
             self.left = left;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let kind = entry.file_type()?;
-            // A link that leads nowhere is nobody's ELF, nor is a pipe, which could keep us waiting.
+            // A dangling link is skipped, and so is a pipe, on which a read could block.
             let kind = match fs::metadata(entry.path()) {
-                Ok(about) if kind.is_symlink() => about.file_type(),
+                Ok(target) if kind.is_symlink() => target.file_type(),
                 _ => kind,
             };
             if kind.is_dir() {
@@ -119,37 +119,41 @@ impl Walk {
         }
         files.sort();
         folders.sort();
-        self.go_on(ahead, folders);
+        self.enqueue(folder, folders);
         Ok(Some(Folder {
-            path: ahead.path.clone(),
+            path: folder.path.clone(),
             files,
-            is_root: ahead.path == self.root,
-            beside: Rc::clone(&ahead.beside),
+            is_root: folder.path == self.root,
+            siblings: Rc::clone(&folder.siblings),
         }))
     }
 
-    fn go_on(&mut self, ahead: &Ahead, folders: Vec<String>) {
+    fn enqueue(&mut self, folder: &Pending, folders: Vec<String>) {
         if folders.is_empty() {
             return;
         }
-        if ahead.depth == self.limits.depth {
+        if folder.depth == self.limits.depth {
             let depth = self.limits.depth;
-            let path = ahead.path.display();
-            self.problems.push(format!("{path}: more than {depth} folders deep; not looked into"));
+            let path = folder.path.display();
+            self.problems.push(format!("{path}: more than {depth} folders deep; not searched"));
             return;
         }
-        let beside = Rc::new(folders);
-        // The last one in is the first one out.
-        for name in beside.iter().rev() {
-            let path = ahead.path.join(name);
-            self.ahead.push(Ahead { path, depth: ahead.depth + 1, beside: Rc::clone(&beside) });
+        let siblings = Rc::new(folders);
+        // A stack: pushed in reverse order.
+        for name in siblings.iter().rev() {
+            let path = folder.path.join(name);
+            self.pending.push(Pending {
+                path,
+                depth: folder.depth + 1,
+                siblings: Rc::clone(&siblings),
+            });
         }
     }
 
-    /// Enough was looked at.
+    /// Ends the walk at its limit of entries.
     fn stop(&mut self) {
         let (root, entries) = (self.root.display(), self.limits.entries);
-        self.problems.push(format!("{root}: more than {entries} files; the rest is not looked at"));
-        self.ahead.clear();
+        self.problems.push(format!("{root}: more than {entries} files; the rest is not searched"));
+        self.pending.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! Which firmware of the directories runs on a core: its text decides.
+//! Search for the firmware on cores by its text.
 
 use super::texts::{TextSet, TextVerdict, text_of};
 use super::{Library, compare, known_as, plan};
@@ -11,14 +11,15 @@ use machine::snapshot::{Plan, Snapshot};
 use machine::target::Target;
 use std::collections::{BTreeMap, HashMap};
 
-/// The layers that firmware can belong to.
+/// The layers of firmware.
 const LAYERS: [ImageRole; 2] = [ImageRole::BaseFirmware, ImageRole::Application];
 
-/// How many cores of a chip a build would explain.
+/// Number of cores of a chip that match each build.
 type Votes = HashMap<(ChipId, String), usize>;
 
 impl Library {
-    /// What to read to find the firmware of cores where none of the directories is known yet.
+    /// Returns the plan to find the firmware of cores on which no firmware of the directories is
+    /// known.
     pub(super) fn firmware_plan(&mut self, images: &ImageMap, cores: &[CoreId]) -> Plan {
         let mut places = Vec::new();
         for &core in cores {
@@ -73,7 +74,7 @@ impl Library {
         self.catalog.entries.get(entry).map_or_else(String::new, |entry| entry.key.clone())
     }
 
-    /// The firmware of a layer by its text.
+    /// Returns the texts of the firmware of a layer.
     fn set_of(&mut self, core: CoreKind, role: ImageRole) -> &TextSet {
         if !self.firmware.contains_key(&(core, role)) {
             let mut set = TextSet::default();
@@ -91,7 +92,7 @@ impl Library {
         self.firmware.entry((core, role)).or_default()
     }
 
-    /// Puts one of several images with the same text on a core.
+    /// Places one of several images with the same text on a core.
     fn place(
         &mut self,
         images: &mut ImageMap,
@@ -102,7 +103,7 @@ impl Library {
         snapshot: &Snapshot,
     ) {
         let support = |entry: usize| votes.get(&(core.chip, self.key(entry))).copied();
-        // Of equal texts that of the build which explains most of the chip; the first among these.
+        // The build that matches most cores of the chip; the first among equals.
         let best = same.iter().copied().rev().max_by_key(|&entry| support(entry));
         let Some(best) = best else { return };
         let others = same.iter().filter(|&&entry| entry != best);
@@ -126,7 +127,7 @@ impl Library {
         snapshot: &Snapshot,
     ) {
         if !verdict.matches.is_empty() {
-            // What a whole comparison found is not undone by samples.
+            // Samples do not override a whole comparison.
             let before = images.withdraw(core, role);
             for same in &verdict.matches {
                 self.place(images, (core, role), same, votes, &before, snapshot);
@@ -151,12 +152,12 @@ impl Library {
     }
 }
 
-/// Was firmware of a directory found there?
+/// Whether firmware of a directory was found on the core.
 fn is_known(images: &ImageMap, core: CoreId, role: ImageRole) -> bool {
     images.found(core, role).is_some_and(|load| load.path().is_some())
 }
 
-/// The word that tells whether firmware of that layer must be there.
+/// Returns the word from which [`is_expected`] derives that firmware of a layer runs.
 fn life_word(layout: &ChipLayout, core: CoreId, role: ImageRole) -> Option<(NocAddr, u32)> {
     let l1 = &layout.eth.l1;
     let offset = match (core.core, role) {
@@ -167,8 +168,9 @@ fn life_word(layout: &ChipLayout, core: CoreId, role: ImageRole) -> Option<(NocA
     Some((NocAddr { chip: core.chip, tile: core.tile, offset }, 4))
 }
 
-/// Compute cores run tt-metal's firmware once they are out of reset; an Ethernet core only where
-/// base firmware called it, or where it beats in the place of base firmware, which has no ELF.
+/// Whether a core should run tt-metal's firmware. A compute core does once it is out of reset; an
+/// Ethernet core does if base firmware called it, or if idle firmware beats instead of base
+/// firmware.
 fn is_expected(layout: &ChipLayout, core: CoreId, role: ImageRole, snapshot: &Snapshot) -> bool {
     let word = life_word(layout, core, role).and_then(|(addr, _)| snapshot.word(addr).ok());
     match (word, layout.tensix.cores.of(core.core)) {

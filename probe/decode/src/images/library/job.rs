@@ -1,4 +1,4 @@
-//! A kernel that is looked for on a core, and where its text may stand.
+//! The search for a launched kernel on a core, and the L1 ranges of its text.
 
 use super::known_as;
 use super::launched::Launched;
@@ -8,11 +8,11 @@ use crate::images::text::in_l1;
 use crate::images::{Image, ImageFinding, ImageMap};
 use layouts::{ChipLayout, CoreId, CoreKind, NocAddr, Space, TileKind};
 
-/// A kernel that is looked for.
+/// The search for a launched kernel.
 pub(super) struct Job {
     pub(super) core: CoreId,
     pub(super) launched: Launched,
-    /// Images that a log or a look at another core names, with what is known of each here.
+    /// Images that a log or another core names, with their state on this core.
     pub(super) candidates: Vec<(usize, Known)>,
     pub(super) findings: Vec<ImageFinding>,
 }
@@ -26,7 +26,7 @@ impl Job {
         self.candidates.push((index, known_as(said, bias, image.samples())));
     }
 
-    /// The windows of all candidates.
+    /// Returns the L1 ranges of all candidates' windows.
     pub(super) fn places(&self, images: &ImageMap) -> Vec<(NocAddr, u32)> {
         let windows = self.candidates.iter().filter(|(index, _)| images.get(*index).is_some());
         let windows = windows.flat_map(|(_, known)| known.windows.iter().map(|w| (known.bias, *w)));
@@ -35,7 +35,7 @@ impl Job {
             .collect()
     }
 
-    /// Where a text of at most that many bytes stands, within L1; none in instruction RAM.
+    /// Returns the L1 range of a text of at most `longest` bytes; none in instruction RAM.
     pub(super) fn text_place(&self, layout: &ChipLayout, longest: u32) -> Option<(NocAddr, u32)> {
         if self.core.core == CoreKind::Ncrisc || longest == 0 {
             return None;
@@ -49,7 +49,7 @@ impl Job {
     }
 }
 
-/// What is added to linked addresses: a text in instruction RAM runs where it is linked.
+/// Returns the distance from linked to run addresses; 0 in instruction RAM.
 pub(super) fn bias(core: CoreId, launched: &Launched, image: &Image) -> u32 {
     let layout = image.layout;
     let Some((linked, _)) = image.text().first().copied() else { return 0 };

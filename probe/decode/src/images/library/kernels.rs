@@ -1,8 +1,8 @@
-//! Which kernels run: launch messages and logs say, texts prove.
+//! Search for the kernels on cores: launch messages and logs name them, texts verify them.
 
 use super::job::{Job, bias};
 use super::launched::{self, Launched};
-use super::texts::{Prints, text_of};
+use super::texts::{Fingerprints, text_of};
 use super::{Library, compare, fits, known_as, plan};
 use crate::images::catalog::CatalogEntry;
 use crate::images::kinds::{ImageRole, Provenance};
@@ -53,7 +53,7 @@ impl Library {
         }
     }
 
-    /// What to look at for a launch; none where nothing has changed.
+    /// Starts the search for a launch; none if nothing has changed.
     fn job(&mut self, images: &mut ImageMap, core: CoreId, launched: Launched) -> Option<Job> {
         if let Some((before, findings)) = self.searched.get(&core) {
             let found = images.found(core, ImageRole::Kernel).is_some();
@@ -88,7 +88,7 @@ impl Library {
         Some(job)
     }
 
-    /// The file of a record, or the same kernel in a cache that was brought from elsewhere.
+    /// Returns the file of a record, or the same kernel in a copied cache.
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         if let Ok(path) = path.canonicalize() {
             return Some(path);
@@ -97,8 +97,8 @@ impl Library {
         let parts: Vec<_> = path.components().rev().take(4).collect();
         let tail: PathBuf = parts.iter().rev().collect();
         let kernels = self.catalog.entries.iter().filter(|e| e.role == ImageRole::Kernel);
-        let mut brought = kernels.filter(|entry| entry.path.ends_with(&tail));
-        brought.next().filter(|_| parts.len() == 4).map(|entry| entry.path.clone())
+        let mut copied = kernels.filter(|entry| entry.path.ends_with(&tail));
+        copied.next().filter(|_| parts.len() == 4).map(|entry| entry.path.clone())
     }
 
     fn open_recorded(
@@ -125,12 +125,12 @@ impl Library {
         })
     }
 
-    /// Puts the candidate on the core whose text is there, or those that cannot be compared; whether
-    /// that is all there is to do.
+    /// Places the candidate whose text is in L1, else one that cannot be compared; returns whether
+    /// the search is done.
     fn choose(&mut self, images: &mut ImageMap, job: &mut Job, snapshot: &Snapshot) -> bool {
         let before = images.withdraw(job.core, ImageRole::Kernel);
         for (index, known) in &mut job.candidates {
-            // What a whole comparison found is not undone by samples.
+            // Samples do not override a whole comparison.
             if let Some(before) = before.get(index).filter(|before| before.bias == known.bias) {
                 known.clone_from(before);
             }
@@ -147,7 +147,7 @@ impl Library {
             images.place(job.core, *index, known.clone());
             return true;
         }
-        // What only another core's kernel suggested is no finding here.
+        // A candidate from another core is no finding here.
         let recorded = candidates.into_iter().filter(|(_, k)| k.said == Provenance::Recorded);
         for (index, mut known) in recorded {
             known.released = job.launched.released;
@@ -156,11 +156,13 @@ impl Library {
         false
     }
 
-    /// Whatever the numbers say: which kernel's text stands there?
+    /// Searches all kernels by text, regardless of their numbers.
     fn search_texts(&mut self, target: &mut dyn Target, images: &mut ImageMap, jobs: Vec<Job>) {
         let mut places = Vec::new();
         for job in &jobs {
-            places.extend(job.text_place(images.layout(), self.prints_of(job.core.core).longest()));
+            places.extend(
+                job.text_place(images.layout(), self.fingerprints_of(job.core.core).longest()),
+            );
         }
         let snapshot = read(target, places);
         for mut job in jobs {
@@ -184,12 +186,12 @@ impl Library {
         let (at, id) = (u64::from(job.launched.at), job.launched.id);
         let name = self.catalog.records.name(id);
         let what = name.map_or_else(|| format!("kernel {id}"), |n| format!("kernel {id} ({n})"));
-        let prints = self.prints_of(core.core);
-        if prints.is_empty() {
+        let fingerprints = self.fingerprints_of(core.core);
+        if fingerprints.is_empty() {
             return None;
         }
-        let Some((addr, len)) = job.text_place(images.layout(), prints.longest()) else {
-            let why = "it runs from IRAM, which cannot be compared".to_owned();
+        let Some((addr, len)) = job.text_place(images.layout(), fingerprints.longest()) else {
+            let why = "its text is in IRAM, which cannot be read".to_owned();
             job.findings.push(ImageFinding::Unknown { core, what, at, why });
             return None;
         };
@@ -201,13 +203,13 @@ impl Library {
                 return None;
             }
         };
-        let matches = prints.matches(bytes);
+        let matches = fingerprints.matches(bytes);
         for &entry in &matches {
             let Some(index) = self.open_entry(images, entry) else { continue };
             let Some(image) = images.get(index) else { continue };
             let (text, bias) = (image.text(), bias(core, &job.launched, image));
             let Some(first) = image.whole().first().copied() else { continue };
-            // The whole text was read: nothing is left to a hash.
+            // Compare the whole text: equal hashes do not suffice.
             if bytes_of(&text, first).is_some_and(|text| bytes.starts_with(text)) {
                 let mut known = known_as(Provenance::Sampled, bias, image.samples());
                 let others = matches.iter().filter(|&&other| other != entry);
@@ -224,10 +226,10 @@ impl Library {
         None
     }
 
-    /// The kernels for a kind of core by their texts.
-    fn prints_of(&mut self, core: CoreKind) -> &Prints {
+    /// Returns the fingerprints of the kernels for a kind of core.
+    fn fingerprints_of(&mut self, core: CoreKind) -> &Fingerprints {
         if !self.kernels.contains_key(&core) {
-            let mut prints = Prints::default();
+            let mut fingerprints = Fingerprints::default();
             let entries: Vec<(usize, CatalogEntry)> = self
                 .catalog
                 .of(core, ImageRole::Kernel)
@@ -235,18 +237,18 @@ impl Library {
                 .collect();
             for (number, entry) in entries {
                 match text_of(&entry) {
-                    Ok(symbols) => prints.add(number, &symbols),
+                    Ok(symbols) => fingerprints.add(number, &symbols),
                     Err(error) => self.complain(&entry.path, &error),
                 }
             }
-            prints.finish();
-            self.kernels.insert(core, prints);
+            fingerprints.finish();
+            self.kernels.insert(core, fingerprints);
         }
         self.kernels.entry(core).or_default()
     }
 }
 
-/// Reads places; nothing is asked of the target for none.
+/// Reads ranges; without ranges, the target is not accessed.
 fn read(target: &mut dyn Target, places: Vec<(NocAddr, u32)>) -> Snapshot {
     if places.is_empty() { Snapshot::default() } else { target.read(&plan(places)) }
 }

@@ -1,4 +1,5 @@
-//! What the launch messages say was loaded (tt-metal.md 1.2, tt-metal.md 8.7), by the names of the firmware's own ELF.
+//! The kernels that launch messages name (tt-metal.md 1.2, tt-metal.md 8.7), by the firmware's
+//! DWARF.
 
 use super::plan;
 use crate::images::kinds::ImageRole;
@@ -8,43 +9,44 @@ use machine::snapshot::Snapshot;
 use machine::target::Target;
 use symbols::Kind;
 
-/// A kernel that a launch message speaks of.
+/// A kernel in a launch message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Launched {
-    /// Its number; not 0.
+    /// The kernel's number; not 0.
     pub(super) id: u16,
-    /// Where in L1 its text was loaded.
+    /// L1 address of the text.
     pub(super) at: u32,
-    /// tt-metal's name of what it was built for.
+    /// The tt-metal target it was built for.
     pub(super) target: &'static str,
-    /// It has ended and its place may hold the next one.
+    /// Whether it has ended: its L1 range can hold the next kernel.
     pub(super) released: bool,
 }
 
-/// The launches of these cores, as far as their mailboxes are known and can be read.
+/// Reads the launches of the cores whose mailboxes are known and readable.
 pub(super) fn read(
     target: &mut dyn Target,
     images: &ImageMap,
     cores: &[CoreId],
 ) -> Vec<(CoreId, Launched)> {
-    let seats: Vec<_> = cores.iter().filter_map(|&core| Seat::of(images, core)).collect();
-    let first = target.read(&plan(seats.iter().flat_map(|seat| [seat.rd_ptr(), seat.entry(0)])));
-    let others = seats.iter().flat_map(|seat| seat.others(&first));
+    let readers: Vec<_> = cores.iter().filter_map(|&core| LaunchReader::of(images, core)).collect();
+    let first =
+        target.read(&plan(readers.iter().flat_map(|reader| [reader.rd_ptr(), reader.entry(0)])));
+    let others = readers.iter().flat_map(|reader| reader.others(&first));
     let more = plan(others);
     let more = if more.spans.is_empty() { Snapshot::default() } else { target.read(&more) };
-    let launched = |seat: &Seat<'_>| Some((seat.core, seat.launched(&first, &more)?));
-    seats.iter().filter_map(launched).collect()
+    let launched = |reader: &LaunchReader<'_>| Some((reader.core, reader.launched(&first, &more)?));
+    readers.iter().filter_map(launched).collect()
 }
 
-/// A core's place in a mailbox.
-struct Seat<'a> {
+/// Reads the launch messages of a core's mailbox.
+struct LaunchReader<'a> {
     core: CoreId,
     mailbox: &'a Mailbox,
-    /// The image that has it.
+    /// The image that describes the mailbox.
     owner: &'a Image,
 }
 
-impl<'a> Seat<'a> {
+impl<'a> LaunchReader<'a> {
     fn of(images: &'a ImageMap, core: CoreId) -> Option<Self> {
         let (mailbox, owner) = images.mailbox_of(core)?;
         Some(Self { core, mailbox, owner })
@@ -63,7 +65,7 @@ impl<'a> Seat<'a> {
         self.place(start, self.mailbox.launch_bytes)
     }
 
-    /// The entry that the core looks at, and the one before.
+    /// Returns the index at the read pointer, and the previous one.
     fn indexes(&self, snapshot: &Snapshot) -> Option<[u64; 2]> {
         let (addr, len) = self.rd_ptr();
         let (now, count) =
@@ -71,7 +73,7 @@ impl<'a> Seat<'a> {
         (now < count).then(|| [now, (now + count - 1) % count])
     }
 
-    /// The entries that matter and were not read at first.
+    /// Returns the entries that the first read did not have and that are needed.
     fn others(&self, first: &Snapshot) -> Vec<(NocAddr, u32)> {
         let Some(indexes) = self.indexes(first) else { return Vec::new() };
         let [now, before] = indexes.map(|index| self.entry(index));
@@ -94,7 +96,7 @@ impl<'a> Seat<'a> {
             let snapshot = if index == 0 { first } else { more };
             self.value(snapshot, index, member, len)
         };
-        // With enables cleared the last program is in the entry before.
+        // With enables cleared, the last program is in the previous entry.
         let released = value(now, self.mailbox.enables, 4)? == 0;
         let index = if released { before } else { now };
         let core = self.core.core;
@@ -104,14 +106,14 @@ impl<'a> Seat<'a> {
             return None;
         }
         let (at, target) = match self.kind() {
-            // Its firmware takes no account of the message's offset.
-            TypeOfCore::ActiveEth => (self.owner.layout.eth.l1.kernel_text.at as u32, "erisc"),
+            // Active Ethernet firmware ignores the message's offset.
+            CoreType::ActiveEth => (self.owner.layout.eth.l1.kernel_text.at as u32, "erisc"),
             kind => {
                 let base = self.mailbox.config_bases? + 4 * self.number_of(kind);
                 let base = value(index, base, 4)? as u32;
                 let offset = self.mailbox.text_offsets? + 4 * self.mailbox.processor(core);
                 let offset = value(index, offset, 4)? as u32;
-                let idle = kind == TypeOfCore::IdleEth;
+                let idle = kind == CoreType::IdleEth;
                 let target = if idle { "idle_erisc" } else { self.core.core.name() };
                 (base.wrapping_add(offset), target)
             }
@@ -119,25 +121,27 @@ impl<'a> Seat<'a> {
         Some(Launched { id, at, target, released })
     }
 
-    /// On an Ethernet tile the application's mailbox is that of a link in use.
-    fn kind(&self) -> TypeOfCore {
+    /// Returns the programmable core type: on an Ethernet tile, an application's mailbox means
+    /// active Ethernet.
+    fn kind(&self) -> CoreType {
         match (self.owner.layout.kind_at(self.core.tile), self.owner.role) {
-            (TileKind::Eth, ImageRole::Application) => TypeOfCore::ActiveEth,
-            (TileKind::Eth, _) => TypeOfCore::IdleEth,
-            _ => TypeOfCore::Tensix,
+            (TileKind::Eth, ImageRole::Application) => CoreType::ActiveEth,
+            (TileKind::Eth, _) => CoreType::IdleEth,
+            _ => CoreType::Tensix,
         }
     }
 
-    /// `ProgrammableCoreType`, where the firmware's DWARF has it; else as tt-metal.md 1.2 has it.
-    fn number_of(&self, kind: TypeOfCore) -> u64 {
+    /// Returns the value in `ProgrammableCoreType` of the firmware's DWARF, else that of
+    /// tt-metal.md 1.2.
+    fn number_of(&self, kind: CoreType) -> u64 {
         let (name, usual) = match kind {
-            TypeOfCore::Tensix => ("TENSIX", 0),
-            TypeOfCore::ActiveEth => ("ACTIVE_ETH", 1),
-            TypeOfCore::IdleEth => ("IDLE_ETH", 2),
+            CoreType::Tensix => ("TENSIX", 0),
+            CoreType::ActiveEth => ("ACTIVE_ETH", 1),
+            CoreType::IdleEth => ("IDLE_ETH", 2),
         };
         let ty = self.owner.symbols.type_named("ProgrammableCoreType");
         let named = ty.and_then(|ty| match ty.plain().kind() {
-            Kind::Enum(of) => of.enumerators.iter().find(|e| &*e.name == name).map(|e| e.value),
+            Kind::Enum(all) => all.enumerators.iter().find(|e| &*e.name == name).map(|e| e.value),
             _ => None,
         });
         named.and_then(|value| u64::try_from(value).ok()).unwrap_or(usual)
@@ -146,7 +150,7 @@ impl<'a> Seat<'a> {
 
 /// `ProgrammableCoreType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TypeOfCore {
+enum CoreType {
     Tensix,
     ActiveEth,
     IdleEth,

@@ -1,4 +1,4 @@
-//! Many texts at once: which windows tell them apart, and which of them stands in L1.
+//! Sets of texts: the windows that distinguish them, and the text that is in L1.
 
 use crate::images::catalog::CatalogEntry;
 use crate::images::text::{
@@ -8,33 +8,33 @@ use layouts::{ChipLayout, CoreId, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
 use symbols::Symbols;
 
-/// Bytes read around a place where two texts differ: a transaction brings no less.
-const APART_BYTES: u32 = 16;
+/// Size of a window at a difference of two texts: the least that a transaction reads.
+const DIFFERENCE_BYTES: u32 = 16;
 
-/// Texts at their linked addresses, and the windows that tell them apart.
+/// Texts at their linked addresses, and the windows that distinguish them.
 #[derive(Debug, Default)]
 pub(super) struct TextSet {
     texts: Vec<Text>,
     windows: Vec<TextWindow>,
 }
 
-/// A text with the entries that have it.
+/// A text with the catalog entries that have it.
 #[derive(Debug)]
 struct Text {
     stretches: Vec<(u32, Vec<u8>)>,
     entries: Vec<usize>,
 }
 
-/// What a look tells of a set.
+/// The result of comparing a set with a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct TextVerdict {
-    /// The entries whose text stands there, those with the same text together.
+    /// The entries whose text is in L1, grouped by equal texts.
     pub(super) matches: Vec<Vec<usize>>,
-    /// Where none does: the nearest one and its first difference.
+    /// Without a match: the nearest entry and its first difference.
     pub(super) nearest: Option<(usize, Difference)>,
-    /// Where the text of the nearest begins, or would.
+    /// L1 address of the matching or nearest text.
     pub(super) at: u64,
-    /// What kept it from being read.
+    /// Why it could not be read.
     pub(super) unread: Option<AccessError>,
 }
 
@@ -62,8 +62,7 @@ impl TextSet {
         }
     }
 
-    /// Chooses the windows: samples of each text, and for each pair that they leave the same a place
-    /// where it differs.
+    /// Chooses the windows: samples of each text, and a difference of each pair with equal samples.
     pub(super) fn finish(&mut self) {
         let mut windows: Vec<TextWindow> = Vec::new();
         for (index, text) in self.texts.iter().enumerate() {
@@ -71,10 +70,10 @@ impl TextSet {
             let whole = whole.map(|(addr, b)| TextWindow { addr: *addr, len: b.len() as u32 });
             windows.extend(whole.flat_map(samples));
             for other in &self.texts[..index] {
-                let told =
+                let differs =
                     |w: &TextWindow| bytes_of(&text.parts(), *w) != bytes_of(&other.parts(), *w);
-                if !windows.iter().any(told) {
-                    windows.extend(apart(text, other));
+                if !windows.iter().any(differs) {
+                    windows.extend(difference_window(text, other));
                 }
             }
         }
@@ -83,7 +82,7 @@ impl TextSet {
         self.windows = windows;
     }
 
-    /// The places to read on a core.
+    /// Returns the ranges to read on a core.
     pub(super) fn places(
         &self,
         layout: &'static ChipLayout,
@@ -92,14 +91,14 @@ impl TextSet {
         self.windows.iter().filter_map(move |w| Some((in_l1(layout, core, w.addr, 0)?, w.len)))
     }
 
-    /// The windows that lie in the text of an entry.
+    /// Returns the windows in the text of an entry.
     pub(super) fn windows_of(&self, entry: usize) -> Vec<TextWindow> {
         let text = self.texts.iter().find(|text| text.entries.contains(&entry));
         let parts = text.map_or_else(Vec::new, Text::parts);
         self.windows.iter().filter(|w| bytes_of(&parts, **w).is_some()).copied().collect()
     }
 
-    /// Which of the texts stands in L1.
+    /// Compares the texts with L1.
     pub(super) fn judge(
         &self,
         layout: &ChipLayout,
@@ -144,68 +143,72 @@ impl TextSet {
     }
 }
 
-/// A window around the first place where two texts differ.
-fn apart(text: &Text, other: &Text) -> Option<TextWindow> {
+/// Returns a window at the first difference of two texts.
+fn difference_window(text: &Text, other: &Text) -> Option<TextWindow> {
     let others = other.parts();
     text.stretches.iter().find_map(|(addr, bytes)| {
         let (at, theirs) = others.iter().find(|(at, _)| at == addr)?;
         let place = first_difference((*at).into(), bytes, theirs)?.at as u32;
-        let len = APART_BYTES.min(*addr + bytes.len().min(theirs.len()) as u32 - place);
+        let len = DIFFERENCE_BYTES.min(*addr + bytes.len().min(theirs.len()) as u32 - place);
         Some(TextWindow { addr: place, len })
     })
 }
 
-/// Texts of kernels by length and hash: too many to be kept.
+/// Texts of kernels by length and hash: the texts themselves are too many to keep.
 #[derive(Debug, Default)]
-pub(super) struct Prints {
-    prints: Vec<Print>,
+pub(super) struct Fingerprints {
+    fingerprints: Vec<Fingerprint>,
 }
 
 #[derive(Debug)]
-struct Print {
+struct Fingerprint {
     len: usize,
     hash: u64,
     entry: usize,
 }
 
-impl Prints {
-    /// Takes the first stretch of an entry's text.
+impl Fingerprints {
+    /// Adds the first range of an entry's text.
     pub(super) fn add(&mut self, entry: usize, symbols: &Symbols) {
         if let Some((_, bytes)) = stretches(symbols).first() {
-            let print = Print { len: bytes.len(), hash: Hash::default().over(bytes).0, entry };
-            self.prints.push(print);
+            let fingerprint =
+                Fingerprint { len: bytes.len(), hash: Hash::default().over(bytes).0, entry };
+            self.fingerprints.push(fingerprint);
         }
     }
 
     pub(super) fn finish(&mut self) {
-        self.prints.sort_by_key(|print| (print.len, print.entry));
+        self.fingerprints.sort_by_key(|fingerprint| (fingerprint.len, fingerprint.entry));
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.prints.is_empty()
+        self.fingerprints.is_empty()
     }
 
-    /// Length of the longest text in bytes.
+    /// Returns the length of the longest text in bytes.
     pub(super) fn longest(&self) -> u32 {
-        self.prints.last().map_or(0, |print| print.len as u32)
+        self.fingerprints.last().map_or(0, |fingerprint| fingerprint.len as u32)
     }
 
-    /// The entries whose text these bytes begin with, those with the longest text first.
+    /// Returns the entries whose text is a prefix of these bytes, longest first.
     pub(super) fn matches(&self, bytes: &[u8]) -> Vec<usize> {
         let (mut hash, mut hashed) = (Hash::default(), 0);
         let mut found = Vec::new();
-        for same in self.prints.chunk_by(|a, b| a.len == b.len) {
-            let len = same.first().map_or(0, |print| print.len);
+        for same in self.fingerprints.chunk_by(|a, b| a.len == b.len) {
+            let len = same.first().map_or(0, |fingerprint| fingerprint.len);
             let Some(more) = bytes.get(hashed..len) else { break };
             (hash, hashed) = (hash.over(more), len);
-            let here = same.iter().filter(|print| print.hash == hash.0).map(|print| print.entry);
+            let here = same
+                .iter()
+                .filter(|fingerprint| fingerprint.hash == hash.0)
+                .map(|fingerprint| fingerprint.entry);
             found.splice(0..0, here.collect::<Vec<_>>());
         }
         found
     }
 }
 
-/// FNV-1a, which can go on where it stopped.
+/// An FNV-1a hash that can be continued.
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
@@ -222,7 +225,7 @@ impl Hash {
     }
 }
 
-/// Opens the text of an entry only.
+/// Opens the ELF with an entry's text as loaded.
 pub(super) fn text_of(entry: &CatalogEntry) -> Result<Symbols, symbols::Error> {
     Symbols::open(entry.placed.as_ref().unwrap_or(&entry.path)).map(|(symbols, _)| symbols)
 }

@@ -1,4 +1,4 @@
-//! The kernels that send through channels of routers and muxes.
+//! Decodes the kernels that send through channels of routers and muxes.
 
 use super::site::Site;
 use crate::fabric::{ClientLayout, Formula, Locations as _, Memory, Reader, Sender, Word, stream};
@@ -7,7 +7,7 @@ use crate::state::{ClientFacts, ClientState, CoreState, FabricPort, Reading};
 use layouts::{CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::{AccessError, Span};
 
-/// The connections of a kernel that has any.
+/// A kernel with connections, being decoded.
 pub(super) struct Clients<'a> {
     pub(super) site: Site<'a>,
     pub(super) image: &'a Image,
@@ -15,7 +15,7 @@ pub(super) struct Clients<'a> {
 }
 
 impl Clients<'_> {
-    /// The connections that the kernel was told to use, and where their words stand.
+    /// Returns the connections that the kernel's arguments use, and the spans of their words.
     pub(super) fn states(&self) -> (Vec<ClientState>, Vec<Span>) {
         let all = self.image.clients.iter().map(|client| (client, client.facts.read(&self.site)));
         let used = all.filter(|(_, facts)| facts.slots.known().is_some_and(|slots| *slots != 0));
@@ -42,12 +42,12 @@ impl Clients<'_> {
     }
 }
 
-/// Packets that were handed over and not taken. Those that were taken are read later: by then they may be more.
+/// Returns the used slots, at least 0: the count of taken packets is read later and can be ahead.
 fn not_overtaken(used: Reading<u64>) -> Reading<u64> {
     used.map(|used| if (used as u32).cast_signed() < 0 { 0 } else { used })
 }
 
-/// The channel of a tile whose free slots this stream counts.
+/// Returns the channel of a tile whose free slots this stream counts.
 fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
     let found = site.view.layout().tile_at(tile)?;
     let core = |core: CoreKind| CoreId { chip: site.chip, tile, core };
@@ -73,7 +73,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
     })
 }
 
-/// Did this look ask for the words of the image?
+/// Whether the plan had the words of the image.
 pub(super) fn was_read(site: &Site<'_>, word: Word) -> bool {
     site.word(word) != Reading::Unread(AccessError::NotAsked)
 }
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_overtaken_between_two_reads_has_nothing_under_way() {
-        for (used, under_way) in [(2, 2), (0, 0), (0xFFFF_FFFF, 0)] {
-            assert_eq!(not_overtaken(Reading::Known(used)), Reading::Known(under_way), "{used}");
+    fn a_client_overtaken_between_two_reads_has_nothing_in_flight() {
+        for (used, in_flight) in [(2, 2), (0, 0), (0xFFFF_FFFF, 0)] {
+            assert_eq!(not_overtaken(Reading::Known(used)), Reading::Known(in_flight), "{used}");
         }
     }
 }

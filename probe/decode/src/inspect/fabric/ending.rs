@@ -1,17 +1,17 @@
-//! How far the end of a client and of its mux has come: the twelve steps of tt-metal.md 5.2.
+//! The teardown step of a client and its mux: the twelve steps of tt-metal.md 5.2.
 
 use crate::state::{Activity, ClientState, FabricPort, FabricState, MuxState, Reading};
 
 /// `connection_t`.
 const UNUSED: &str = "UNUSED_CONNECTION";
 
-/// The step that a client, or its mux for it, is in; none before it has opened its channel.
+/// Returns the step of a client or of its mux; none before it has opened its channel.
 pub(super) fn step(fabric: &FabricState, client: &ClientState) -> Option<u8> {
     match client.to {
         Some(FabricPort::Mux(core, channel)) => {
             let mux = fabric.muxes.iter().find(|mux| mux.at == core)?;
             let channel = mux.channels.get(usize::from(channel))?;
-            // A channel that nobody has closed was not opened either.
+            // A channel without a close was not opened either.
             if client.facts.stage.is("CLIENT_CLOSED") {
                 channel.facts.closes.known().filter(|closes| **closes > 0)?;
                 return Some(mux_step(fabric, mux).unwrap_or_else(|| after(fabric, client)));
@@ -27,7 +27,8 @@ pub(super) fn step(fabric: &FabricState, client: &ClientState) -> Option<u8> {
     }
 }
 
-/// Up to the end of its own connection: who answers a close first marks the channel as unused.
+/// Returns the step up to the end of the client's own connection: router and mux mark the channel
+/// as unused before they answer a close.
 fn own_step(client: &ClientState, used: bool) -> Option<u8> {
     match client.facts.stage.name()? {
         "CLIENT_OPEN" => Some(1),
@@ -38,13 +39,14 @@ fn own_step(client: &ClientState, used: bool) -> Option<u8> {
     }
 }
 
-/// Behind its own close: the others tell their termination master, who ends the mux when all of them have.
+/// Returns the step after the client's own close: clients signal their termination master, which
+/// ends the mux when all have.
 fn after(fabric: &FabricState, client: &ClientState) -> u8 {
     match client.facts.termination.name() {
         Some("TERMINATION_MASTER") => {
             let waits = client.waypoint.known().is_some_and(|code| code == "NSMW");
             let all = client.facts.closed.known().zip(client.facts.mux_clients.known());
-            match all.map(|(told, clients)| told + 1 >= *clients) {
+            match all.map(|(signalled, clients)| signalled + 1 >= *clients) {
                 Some(true) => 8,
                 _ if waits => 7,
                 Some(false) => 5,
@@ -56,7 +58,8 @@ fn after(fabric: &FabricState, client: &ClientState) -> u8 {
     }
 }
 
-/// A kernel that is over has told; one that runs has if as many were counted as have closed.
+/// Whether a closed client has signalled its master. An ended kernel has; a running one has if the
+/// master has counted all closed clients.
 fn has_signalled(fabric: &FabricState, client: &ClientState) -> bool {
     let closed = fabric.clients.iter().filter(|other| {
         other.mux() == client.mux()
@@ -64,10 +67,11 @@ fn has_signalled(fabric: &FabricState, client: &ClientState) -> bool {
             && other.facts.stage.is("CLIENT_CLOSED")
     });
     let runs = client.activity == Reading::Known(Activity::Running);
-    !runs || client.facts.closed.known().is_some_and(|told| *told >= closed.count() as u64)
+    !runs
+        || client.facts.closed.known().is_some_and(|signalled| *signalled >= closed.count() as u64)
 }
 
-/// What the mux does since it was told to end.
+/// Returns the step of a mux after its termination signal.
 fn mux_step(fabric: &FabricState, mux: &MuxState) -> Option<u8> {
     if mux.facts.status.is("TERMINATED") {
         return Some(12);

@@ -1,4 +1,4 @@
-//! The header of a packet (tt-metal.md 4.7).
+//! Decodes the header of a packet (tt-metal.md 4.7).
 
 use crate::fabric::{Enumeration, Header, HeaderBytes, Locations as _, Route};
 use crate::state::{PacketState, Reading};
@@ -6,7 +6,7 @@ use crate::state::{PacketState, Reading};
 /// Letters of a 2D action, by its bits.
 const ACTIONS: [(u64, char); 5] = [(1, 'E'), (2, 'W'), (4, 'N'), (8, 'S'), (0x20, '*')];
 
-/// Decodes a header. One without what says where its packet goes is none.
+/// Decodes a header; absent if it has no send type or no destination address.
 pub(super) fn decode(header: &Header, bytes: &[u8]) -> Reading<PacketState> {
     let facts = header.facts.read(&HeaderBytes(bytes));
     if facts.send_type.known().is_none() || facts.to.known().is_none() {
@@ -22,7 +22,7 @@ pub(super) fn decode(header: &Header, bytes: &[u8]) -> Reading<PacketState> {
     Reading::Known(PacketState { facts, route: route.unwrap_or_else(|| "?".to_owned()) })
 }
 
-/// The hops that are left of a 1D route, this router's first.
+/// Returns the remaining hops of a 1D route, this router's first.
 fn hops(mut routing: u64, names: Option<&Enumeration>) -> String {
     let mut words = Vec::new();
     while routing != 0 {
@@ -33,7 +33,7 @@ fn hops(mut routing: u64, names: Option<&Enumeration>) -> String {
     words.join(", ")
 }
 
-/// The entries of a 2D map that say something: number and letters.
+/// Returns the non-empty entries of a 2D map: number and letters.
 fn map(entries: &[u8]) -> String {
     let words = entries.iter().enumerate().filter(|(_, action)| **action != 0);
     let letters = |action: u64| -> String {

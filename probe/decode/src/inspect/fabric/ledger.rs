@@ -1,13 +1,15 @@
-//! The credits of a link, both ends joined: slots, what waits, what is under way, what the receiver holds (tt-metal.md 4.5).
+//! Joins the credits of a link's two ends: slots, queued, in flight, held by the receiver
+//! (tt-metal.md 4.5).
 
 use crate::state::{LedgerState, Reading, RouterState, SenderFacts, Verdict};
 use layouts::EthId;
 use machine::target::Mesh;
 
-/// The control channel has no credits to be counted: what finds no room there is dropped.
+/// The control channel has no credits: it drops packets without a free slot.
 const CONTROL: u8 = 2;
 
-/// Both directions of every link between two routers, a row for each virtual channel of which both ends are known.
+/// Returns both directions of every link between two routers, a row for each virtual channel whose
+/// ends are both known.
 pub(super) fn join(mesh: &Mesh, routers: &[RouterState]) -> Vec<LedgerState> {
     let at = |end: EthId| routers.iter().find(|router| router.at == end);
     let mut ledgers = Vec::new();
@@ -60,9 +62,10 @@ fn rows<'a>(
     })
 }
 
-/// What becomes of packets while the link is not used. Neither end has the other's counts then but by messages, so they do not add up.
+/// Returns the verdict while the link is not in use: then the ends know each other's counts only by
+/// messages, and they do not add up.
 fn detour(from: &RouterState, to: &RouterState) -> Option<Verdict> {
-    // A router that does not say which link it uses uses its own.
+    // A router without this fact uses its own link.
     let [from, to] = [from, to].map(|it| it.facts.link.name().unwrap_or("LINK_DIRECT"));
     match (from, to) {
         ("LINK_DIRECT", "LINK_DIRECT") => None,

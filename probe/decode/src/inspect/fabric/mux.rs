@@ -1,4 +1,4 @@
-//! Muxes.
+//! Decodes muxes.
 
 use super::site::Site;
 use crate::fabric::{Location, Locations as _, MuxChannelLocations, MuxLayout};
@@ -27,7 +27,8 @@ impl<'a> Mux<'a> {
         Self { site, image, layout, core, facts: layout.facts.read(&site) }
     }
 
-    /// The words that others write, and the counters of free slots.
+    /// Returns the spans of the words that clients and host write, and of the counters of free
+    /// slots.
     pub(super) fn spans(&self) -> Vec<Span> {
         let channels = self.channels().iter().flat_map(MuxChannelLocations::known);
         let all: Vec<&Location> = self.layout.facts.known().chain(channels).collect();
@@ -58,7 +59,8 @@ impl<'a> Mux<'a> {
         MuxChannelState { index: index as u8, head, facts }
     }
 
-    /// Channel after channel, slot after slot; what was forwarded says which slot comes next.
+    /// Returns the oldest packet. Slots are in order of channel; the count of forwarded packets
+    /// determines the next slot.
     fn head(&self, index: usize, channel: &MuxChannelFacts) -> Option<HeadState> {
         let slots = *channel.slots.known()?;
         let (bytes, header) = (*self.facts.slot_bytes.known()?, self.facts.header_bytes.known()?);
@@ -69,7 +71,7 @@ impl<'a> Mux<'a> {
         Some(self.site.head(header, addr))
     }
 
-    /// Those that it was told to have.
+    /// Returns the channels that its arguments use.
     fn channels(&self) -> &'a [MuxChannelLocations] {
         let count = self.facts.channel_count.known().map_or(0, |count| *count as usize);
         self.layout.channels.get(..count).unwrap_or(&self.layout.channels)

@@ -1,12 +1,12 @@
-//! The way of a packet by the tables that stand in the L1 of the routers it comes through.
+//! Routes of packets by the tables in the L1 of the routers on the way.
 
 use crate::state::{FabricHop, FabricRoute, MeshState, Reading, RouteEnd, RouterState};
 use layouts::{ChipId, EthId};
 use machine::fabric::{Direction, Entry, FabricNode};
 use std::collections::BTreeMap;
 
-/// The ways from a chip to a node, one for each routing plane: by the tables of the first router, then by those of each router
-/// that it comes to.
+/// Returns the routes from a chip to a node, one for each routing plane: by the tables of the first
+/// router, then of each next one.
 pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<FabricRoute> {
     let map = Map(state);
     let own = state.fabric.routers.iter().filter(|router| router.at.chip == from);
@@ -18,7 +18,8 @@ pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<Fab
         Some(Entry::Absent) => end(RouteEnd::NoEntry(first.at)),
         Some(Entry::To(route)) => {
             let starts = own.filter(|router| router.facts.direction == Reading::Known(route));
-            // Planes count the links of an edge in the order of the lower chip's channels; routers beyond them are spare.
+            // Planes number the links of an edge in the order of the lower chip's channels; further
+            // routers are spare.
             let mut starts: Vec<_> = starts.collect();
             starts.sort_by_key(|start| map.peer(start.at).map_or(start.at, |to| to.min(start.at)));
             let planes = starts.into_iter().take(map.planes());
@@ -31,7 +32,7 @@ pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<Fab
 struct Map<'a>(&'a MeshState);
 
 impl<'a> Map<'a> {
-    /// What the tables of a router say.
+    /// Returns the entry of a router's tables.
     fn next(&self, at: EthId, to: FabricNode) -> Option<Entry> {
         let tables = &self.0.fabric.tables.iter().find(|tables| tables.at == at)?.tables;
         let entry = if tables.node.mesh == to.mesh {
@@ -42,7 +43,7 @@ impl<'a> Map<'a> {
         Some(entry.copied().unwrap_or(Entry::Absent))
     }
 
-    /// The other end of a link.
+    /// Returns the other end of a link.
     fn peer(&self, at: EthId) -> Option<EthId> {
         self.0.links.iter().find_map(|state| state.link.other_end(at))
     }
@@ -79,7 +80,7 @@ impl<'a> Map<'a> {
         FabricRoute { hops, end }
     }
 
-    /// Routing planes: as many as every edge has routers.
+    /// Returns the number of routing planes: the least number of routers of an edge.
     fn planes(&self) -> usize {
         let mut edges: BTreeMap<(ChipId, Direction), usize> = BTreeMap::new();
         for router in &self.0.fabric.routers {
@@ -90,7 +91,7 @@ impl<'a> Map<'a> {
         edges.into_values().min().map_or(0, |planes| planes)
     }
 
-    /// The router of the same plane towards a direction.
+    /// Returns the router of the same plane in a direction.
     fn downstream(&self, router: &RouterState, towards: Direction) -> Option<&'a RouterState> {
         let edge = router.downstream.iter().find(|edge| edge.direction == towards)?;
         let (chip, tile) = (router.at.chip, *edge.facts.tile.known()?);
@@ -98,7 +99,8 @@ impl<'a> Map<'a> {
     }
 }
 
-/// What goes straight on over the dateline, or has gone over it, is in virtual channel 1.
+/// Returns the virtual channel: 1 for a packet that goes straight ahead over the dateline, or has
+/// before.
 fn channel(router: &RouterState, towards: Direction, before: u8) -> u8 {
     let straight = router.facts.direction.known().is_some_and(|mine| mine.opposite() == towards);
     let has_second = router.receivers.iter().any(|channel| channel.virtual_channel == 1);

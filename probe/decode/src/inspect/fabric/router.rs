@@ -1,4 +1,4 @@
-//! Routers.
+//! Decodes routers.
 
 use super::site::Site;
 use crate::fabric::{Edge, Locations as _, Reader, Receiver, RouterLayout, Sender};
@@ -9,7 +9,7 @@ use crate::state::{
 use layouts::EthId;
 use machine::snapshot::AccessError;
 
-/// One router, being decoded.
+/// A router, being decoded.
 pub(super) struct Router<'a> {
     pub(super) site: Site<'a>,
     pub(super) layout: &'a RouterLayout,
@@ -17,7 +17,7 @@ pub(super) struct Router<'a> {
 }
 
 impl Router<'_> {
-    /// A snapshot that was not asked for the fabric decodes none of it.
+    /// Whether the plan had the words of the router.
     pub(super) fn was_read(&self) -> bool {
         let status: Reading<u64> = Reader(&self.site).fact(self.layout.facts.status.as_ref());
         status != Reading::Unread(AccessError::NotAsked)
@@ -63,7 +63,7 @@ impl Router<'_> {
         }
     }
 
-    /// An edge to a router that there is.
+    /// Returns the edge to a router that exists.
     fn downstream(&self, router: &RouterFacts, edge: &Edge) -> Option<DownstreamState> {
         let straight = router.direction.known().map(|mine| mine.opposite());
         let there = !edge.straight || straight == Some(edge.direction);
@@ -75,7 +75,7 @@ impl Router<'_> {
         })
     }
 
-    /// The oldest packet of a channel that holds one by either count.
+    /// Returns the oldest packet of a channel if one of the counts is not 0.
     fn head(&self, oldest: &Reading<u64>, holds: [&Reading<u64>; 2]) -> Option<HeadState> {
         holds.into_iter().find(|count| count.known().is_some_and(|count| *count > 0))?;
         Some(self.site.head(self.layout.header.as_ref()?, *oldest.known()?))

@@ -1,4 +1,4 @@
-//! Words of one tile out of a snapshot.
+//! Words of a tile in a snapshot.
 
 use super::head;
 use crate::fabric::{Header, Location, Memory, Reader, Word, stream};
@@ -21,7 +21,7 @@ impl Site<'_> {
         NocAddr { chip: self.chip, tile: self.tile, offset }
     }
 
-    /// What is to be read behind these locations, now that its addresses were read.
+    /// Returns the spans that locations refer to by addresses that were read.
     pub(super) fn leads<'l>(&self, locations: impl Iterator<Item = &'l Location>) -> Vec<Span> {
         let mut leads = Vec::new();
         locations.for_each(|location| Reader(self).leads(location, &mut leads));
@@ -32,7 +32,7 @@ impl Site<'_> {
         leads.iter().map(span).collect()
     }
 
-    /// The packet at an address.
+    /// Decodes the packet at an address.
     pub(super) fn head(&self, header: &Header, addr: u64) -> HeadState {
         let bytes = header.bytes as u32;
         let packet = match self.view.snapshot.bytes(self.at(addr), bytes) {

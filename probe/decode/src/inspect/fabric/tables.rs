@@ -1,4 +1,4 @@
-//! Routing tables out of the L1 of routers.
+//! Decodes routing tables in the L1 of routers.
 
 use super::site::Site;
 use crate::fabric::TablesLayout;
@@ -10,10 +10,10 @@ use symbols::Field;
 
 /// Bits of an entry.
 const ENTRY_BITS: u64 = 3;
-/// No device is the exit to a mesh.
+/// The exit node of a mesh without an exit.
 const NO_EXIT: u8 = 0xFF;
 
-/// The tables of a router.
+/// The tables of a router, being decoded.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
     pub(super) site: Site<'a>,
@@ -22,12 +22,12 @@ pub(super) struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    /// Where they stand.
+    /// Returns the span of the tables.
     pub(super) fn span(&self) -> Span {
         Span { addr: self.site.at(self.layout.address), len: self.layout.bytes as u32 }
     }
 
-    /// What they say, if this look read them.
+    /// Decodes the tables, if the snapshot has them.
     pub(super) fn state(&self) -> Option<TablesState> {
         let Span { addr, len } = self.span();
         let bytes = self.site.view.snapshot.bytes(addr, len).ok()?;
@@ -67,7 +67,7 @@ fn decode(layout: &TablesLayout, at: EthId, bytes: &[u8]) -> Option<TablesState>
     })
 }
 
-/// Entry i stands in bits 3i and up.
+/// Decodes packed entries: entry i begins at bit 3i.
 fn entries(layout: &TablesLayout, bytes: &[u8], most: u64) -> Vec<Entry> {
     let count = (bytes.len() as u64 * 8 / ENTRY_BITS).min(most);
     let bit =

@@ -1,4 +1,4 @@
-//! Who waits for whom, from what channels and kernels say of themselves.
+//! Derives the wait graph from the facts of channels and kernels.
 
 mod clients;
 mod routers;
@@ -11,7 +11,7 @@ use layouts::{ChipId, EthId, NocXy};
 use machine::target::Mesh;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everybody of a look who waits.
+/// Returns the waits in a snapshot.
 pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState], cycles: u64) -> Waits {
     let mut search = Search { fabric, mesh, links, all: Vec::new(), notes: BTreeMap::new() };
     search.clients();
@@ -25,10 +25,10 @@ pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState], cycle
     Waits { cycles, all: search.all, notes: search.notes, turns, still: BTreeSet::new() }
 }
 
-/// The control channel drops what finds no room.
+/// The control channel drops packets without a free slot.
 const CONTROL: u8 = 2;
 
-/// What is known to be there: who could not be read is not said to wait.
+/// Returns a known count, else 0: an unread party is not reported as waiting.
 fn count(reading: &Reading<u64>) -> u64 {
     reading.known().map_or(0, |count| *count)
 }
@@ -65,11 +65,11 @@ impl<'a> Search<'a> {
         super::peer(self.mesh, at)
     }
 
-    /// What is wrong with a router's link, as the router or both ends say.
+    /// Returns the problem of a router's link, from the router or both ends.
     fn ailment(&self, router: &RouterState) -> Option<&'static str> {
         let at = router.at;
         let found = self.links.iter().find(|state| state.link.a == at || state.link.b == at);
-        // Over another link packets go on.
+        // Over another link, packets continue to move.
         match (router.facts.link.name(), found.map(|state| state.condition)) {
             (Some("LINK_NONE_LEFT"), _) => Some("is down, and no other link goes there"),
             (Some("LINK_LOST"), _) => Some("is lost"),

@@ -1,4 +1,4 @@
-//! Routing tables as they stand in the L1 of a router, and the ways of packets by them.
+//! Routing tables in the L1 of routers, and the routes of packets by them.
 
 use layouts::EthId;
 use machine::fabric::{Direction, RoutingTables};
@@ -16,39 +16,39 @@ pub struct TablesState {
     pub tables: RoutingTables,
 }
 
-/// One link on the way of a packet.
+/// A link on the route of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FabricHop {
-    /// The router that sends it.
+    /// The router that sends over the link.
     pub out: EthId,
     /// The router at the other end.
     pub into: EthId,
-    /// Where that link leads.
+    /// The direction of the link.
     pub direction: Direction,
-    /// In which virtual channel.
+    /// The virtual channel.
     pub virtual_channel: u8,
 }
 
-/// Where a way ends.
+/// The end of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteEnd {
-    /// At the chip that it is for.
+    /// The destination.
     Arrived,
-    /// The tables of this router have no entry for it.
+    /// The tables of this router have no entry for the destination.
     NoEntry(EthId),
-    /// The tables of this router say a direction in which its plane has no router.
+    /// The tables of this router name a direction in which its plane has no router.
     NoRouter(EthId, Direction),
-    /// The packet comes back to this router: it goes round until its time to live is over.
+    /// The packet returns to this router: it circulates until its time to live expires.
     Loop(EthId),
-    /// Nothing was read of the router that it comes to next, or its link leads nowhere.
+    /// The next router was not read, or the link has no other end.
     Unread(EthId),
 }
 
-/// The way of a packet in one routing plane.
+/// The route of a packet in one routing plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FabricRoute {
-    /// Link after link.
+    /// The links, in order.
     pub hops: Vec<FabricHop>,
-    /// Where it ends.
+    /// The end of the route.
     pub end: RouteEnd,
 }

@@ -1,4 +1,4 @@
-//! Who waits for whom in a fabric, up to whom everybody waits for.
+//! The wait graph of a fabric: its waits, roots and cycles.
 
 mod tree;
 mod words;
@@ -10,7 +10,7 @@ use machine::fabric::Direction;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Somebody of a fabric who waits, or is waited for.
+/// A party of a fabric that waits, or is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Party {
     /// The n-th connection of a kernel.
@@ -29,11 +29,11 @@ pub enum Party {
     Link(EthId),
     /// The NoC, as a router uses it.
     Noc(EthId),
-    /// Whoever brings the fabric up.
+    /// The host that brings the fabric up.
     Host,
 }
 
-/// What somebody waits for.
+/// The thing that a party waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WaitReason {
     /// A free slot of a channel.
@@ -42,13 +42,13 @@ pub enum WaitReason {
     Teardown,
     /// `READY_FOR_TRAFFIC`.
     Ready,
-    /// Its turn: the mux waits in another channel.
+    /// Its turn: the mux waits for another channel.
     Turn,
     /// A free slot of the peer's receiver channel.
     Credit,
     /// Completions of packets that it sent.
     Completion,
-    /// A free slot of the router towards a direction.
+    /// A free slot of the router downstream in a direction.
     Downstream(Direction),
     /// The NoC to take a packet.
     Noc,
@@ -58,80 +58,84 @@ pub enum WaitReason {
     Handshake,
     /// Other routers of the chip.
     LocalSync,
-    /// The word to begin.
+    /// The signal to begin.
     Begin,
-    /// The peer to be ready to leave.
+    /// The peer to drain.
     Leave,
     /// Other clients of the mux that it ends.
     Clients,
-    /// A channel of it to be empty.
+    /// One of its channels to drain.
     Drain,
-    /// Its router to do anything.
+    /// Its router to run.
     Router,
 }
 
-/// One waits for another.
+/// A wait of one party for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Who waits.
+    /// The waiting party.
     pub who: Party,
-    /// For whom.
+    /// The party waited for.
     pub on: Party,
-    /// For what.
+    /// The thing waited for.
     pub reason: WaitReason,
-    /// Counts what who has done so far: the same later, and it has not moved.
+    /// The progress count of `who`: unchanged if it has not moved.
     pub mark: u64,
 }
 
-/// The loop of a router that serves turns many times in so many cycles, also while base firmware has its core now and then.
+/// The loop of a serving router makes many passes in this many cycles, even if base firmware has
+/// the core now and then.
 const STANDSTILL_CYCLES: u64 = 20_000;
 
-/// Who waits for whom at a moment.
+/// The wait graph of one snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// The target's time when the look began, in device cycles.
+    /// The target's time when the snapshot began, in device cycles.
     pub cycles: u64,
-    /// Each wait, in the order of who waits.
+    /// All waits, by waiting party.
     pub all: Vec<Wait>,
-    /// What is wrong with those that are waited for, in words, where something is.
+    /// Problems of parties that are waited for.
     pub notes: BTreeMap<Party, String>,
-    /// How often the loop of each router has turned that should serve.
+    /// Loop passes of each router that should serve.
     pub turns: BTreeMap<Party, u64>,
-    /// Those whose loop has not turned since a look before, whether or not anybody waits for them yet; one look alone does
-    /// not tell.
+    /// Routers whose loop has not turned since an earlier snapshot, even if no party waits for
+    /// them. Empty in a single snapshot.
     pub still: BTreeSet<Party>,
 }
 
 impl Waits {
-    /// The waits that were there before and during which nothing moved, and the routers that stood still meanwhile.
+    /// Returns the waits that have lasted since an earlier snapshot without progress, and the
+    /// routers whose loop has not turned since.
     #[must_use]
     pub fn lasting(&self, before: &Self) -> Self {
         let same = |wait: &&Wait| before.all.contains(wait);
         let apart = self.cycles.saturating_sub(before.cycles);
-        let stands = |(party, turns): &(&Party, &u64)| before.turns.get(*party) == Some(*turns);
-        let still = self.turns.iter().filter(|_| apart >= STANDSTILL_CYCLES).filter(stands);
+        let unmoved = |(party, turns): &(&Party, &u64)| before.turns.get(*party) == Some(*turns);
+        let still = self.turns.iter().filter(|_| apart >= STANDSTILL_CYCLES).filter(unmoved);
         let still: BTreeSet<Party> = still.map(|(party, _)| *party).collect();
         let mut lasting = self.clone();
         lasting.all = self.all.iter().filter(same).cloned().collect();
         for party in &still {
-            lasting.notes.entry(*party).or_insert_with(|| {
-                format!("it stands still: its loop has not turned for {apart} cycles")
-            });
+            lasting
+                .notes
+                .entry(*party)
+                .or_insert_with(|| format!("its loop has not turned for {apart} cycles"));
         }
         Self { still, ..lasting }
     }
 
-    /// Whom somebody waits for.
+    /// Returns the waits of a party.
     pub fn of(&self, who: Party) -> impl Iterator<Item = &Wait> {
         self.all.iter().filter(move |wait| wait.who == who)
     }
 
-    /// Who waits for somebody.
+    /// Returns the waits for a party.
     pub fn on(&self, on: Party) -> impl Iterator<Item = &Wait> {
         self.all.iter().filter(move |wait| wait.on == on)
     }
 
-    /// Those who are waited for, or stand still, and wait for nobody: where to look for the cause.
+    /// Returns the parties that are waited for, or whose loop does not turn, and that do not wait:
+    /// the likely causes.
     pub fn roots(&self) -> Vec<Party> {
         let waiting: BTreeSet<_> = self.all.iter().map(|wait| wait.who).collect();
         let mut on: BTreeSet<_> = self.all.iter().map(|wait| wait.on).collect();
@@ -139,7 +143,8 @@ impl Waits {
         on.difference(&waiting).copied().collect()
     }
 
-    /// Those who wait for each other in a circle, the least of them first: a deadlock, if it lasts. Circles share nobody.
+    /// Returns disjoint cycles of waiting parties, each with its least party first: a deadlock, if
+    /// it lasts.
     pub fn cycles(&self) -> Vec<Vec<Party>> {
         let mut on: BTreeMap<Party, Vec<Party>> = BTreeMap::new();
         for wait in &self.all {
@@ -148,7 +153,7 @@ impl Waits {
         let mut left: BTreeSet<_> = on.keys().copied().collect();
         let mut cycles = Vec::new();
         while let Some(start) = left.pop_first() {
-            if let Some(cycle) = circle(&on, start) {
+            if let Some(cycle) = shortest_cycle(&on, start) {
                 left.retain(|party| !cycle.contains(party));
                 on.retain(|party, _| !cycle.contains(party));
                 cycles.push(cycle);
@@ -158,8 +163,8 @@ impl Waits {
     }
 }
 
-/// The shortest circle through a party.
-fn circle(on: &BTreeMap<Party, Vec<Party>>, start: Party) -> Option<Vec<Party>> {
+/// Returns the shortest cycle through a party.
+fn shortest_cycle(on: &BTreeMap<Party, Vec<Party>>, start: Party) -> Option<Vec<Party>> {
     let mut from: BTreeMap<Party, Party> = BTreeMap::new();
     let mut next = vec![start];
     while !next.is_empty() {
@@ -180,7 +185,7 @@ fn circle(on: &BTreeMap<Party, Vec<Party>>, start: Party) -> Option<Vec<Party>> 
     None
 }
 
-/// From the start to the end, by who was reached from whom.
+/// Returns the path from start to end; `from` maps each party to its predecessor.
 fn path(from: &BTreeMap<Party, Party>, start: Party, end: Party) -> Vec<Party> {
     let mut path = vec![end];
     let mut at = end;
@@ -208,7 +213,7 @@ mod tests {
     #[test]
     fn circles_and_roots_are_found_and_what_moves_is_no_wait() {
         let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(sender);
-        // e waits for the circle of b, c and d; a waits for the host.
+        // e waits for the cycle of b, c and d; a waits for the host.
         let all = [(a, Party::Host), (b, c), (c, d), (d, b), (e, b)];
         let waits = Waits {
             all: all.iter().map(|(who, on)| wait(*who, *on, 7)).collect(),
@@ -216,7 +221,7 @@ mod tests {
         };
         assert_eq!(waits.cycles(), [[b, c, d]]);
         assert_eq!(waits.roots(), [Party::Host]);
-        // The circle, who waits for it, the host, and who waits for the host: nobody twice.
+        // The cycle, its waiter, the host, and its waiter: each party once.
         let lines: Vec<_> = waits.tree().into_iter().map(|l| (l.depth, l.who, l.again)).collect();
         let expected = [(0, b), (1, e), (0, c), (0, d), (0, Party::Host), (1, a)];
         assert_eq!(lines, expected.map(|(depth, who)| (depth, who, false)));

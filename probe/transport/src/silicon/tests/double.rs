@@ -1,6 +1,6 @@
 //! A double of a card and its driver: a sparse file in memory holds what can be mapped, and
-//! requests are answered with the numbers, sizes and offsets that tt-kmd documents (wormhole.md
-//! 2.1).
+//! requests are answered with the numbers, sizes and offsets that tt-kmd documents
+//! (wormhole.md 2.1).
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::silicon::error::DeviceError;

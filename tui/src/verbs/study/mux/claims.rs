@@ -1,4 +1,5 @@
-//! What the public write-up of the reduce-scatter hang says, beside what the runs show, and why they differ where they do.
+//! Claims of the public write-up of the reduce-scatter hang, next to the results, with the reasons
+//! of differences.
 
 use super::sums::Sums;
 use crate::words::cycles;
@@ -7,18 +8,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::study::mux::{Fate, MuxRun};
 
-/// A sentence of the write-up and what came of it here.
+/// A claim of the write-up, and the result.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Claim {
-    /// The policy that it is about; any: all of them; router: the router.
+    /// Its policy; any: all of them; router: the router.
     pub(super) policy: &'static str,
-    /// The sentence.
+    /// The claim.
     pub(super) says: &'static str,
-    /// What was measured.
+    /// The measurement.
     pub(super) here: String,
     /// Whether they agree.
     pub(super) agrees: bool,
-    /// Why they differ; null where they agree.
+    /// The reason of the difference; null if they agree.
     pub(super) why: Option<String>,
 }
 
@@ -33,7 +34,7 @@ impl Claim {
     }
 }
 
-/// All claims that the runs can tell of. The policies are in the order of `MuxWait::ALL`.
+/// All claims that the runs can decide. The policies are in the order of `MuxWait::ALL`.
 pub(super) fn claims(sums: &[Sums<'_>; 7]) -> Vec<Claim> {
     let [unbounded, no_wait, teardown, many, few, captures, brief] = sums;
     vec![
@@ -55,13 +56,13 @@ pub(super) fn claims(sums: &[Sums<'_>; 7]) -> Vec<Claim> {
     ]
 }
 
-/// Within a quarter.
-fn near(value: u64, of: u64) -> bool {
-    4 * value.abs_diff(of) <= of
+/// Returns true if the value is within a quarter of the other.
+fn near(value: u64, other: u64) -> bool {
+    4 * value.abs_diff(other) <= other
 }
 
-fn percent(part: u64, of: u64) -> f64 {
-    100.0 * part as f64 / of.max(1) as f64
+fn percent(part: u64, all: u64) -> f64 {
+    100.0 * part as f64 / all.max(1) as f64
 }
 
 fn packets(sums: &Sums<'_>) -> Claim {
@@ -80,11 +81,11 @@ fn hangs(sums: &Sums<'_>) -> Claim {
     let others = sums.longest_of_ending(|c| c.wait_cycles).zip(sums.longest_stall());
     let others = others.map_or_else(String::new, |(wait, stall)| {
         let (wait, stall) = (cycles(wait), cycles(stall));
-        format!("; all others go on when the router has slots again: their longest wait for one took {wait}, beside a longest congestion of {stall}")
+        format!("; all others continue when the router has slots again: their longest wait for one took {wait}, with a longest congestion of {stall}")
     });
     let why = match sums.deadlocks() {
         0 => format!(
-            "how often a router stays without slots for ever is drawn here ({ever} of {all} seeds) and known of no machine, and only such runs never end{others}"
+            "the share of routers without slots for good is chosen here ({ever} of {all} seeds) and not known of any machine; only such runs never end{others}"
         ),
         more => format!("{more} do not end although their congestion does"),
     };
@@ -99,17 +100,17 @@ fn starves(sums: &Sums<'_>) -> Claim {
         "in {starved} of {all} runs a worker's close waits longer than a healthy run, at most {close}"
     );
     let alone = cycles(sums.longest(|c| c.unattended_cycles));
-    let why = format!("no client is left alone for longer than {alone}");
+    let why = format!("every client is served within {alone}");
     let says = "while one channel waits the closes of the others are not read";
     Claim::new(sums.route.name, says, here, (starved > 0, why))
 }
 
-/// No policy may turn a congestion that ends into a run that does not.
+/// No policy may turn a temporary congestion into a run that never ends.
 fn cascades(all: &[Sums<'_>; 7]) -> Claim {
     let locks: u64 = all.iter().map(Sums::deadlocks).sum();
     let ending: u64 = all.iter().map(|sums| sums.all() - sums.for_ever()).sum();
     let here = format!("{locks} of {ending} runs whose congestion ends never do");
-    let why = "a mux that waits needs nothing of the workers that wait for it: when the router has a slot again it goes on, and they after it".to_owned();
+    let why = "a waiting mux does not depend on the workers that wait for it: it continues when the router has a slot again, and they follow".to_owned();
     let says = "a brief congestion can grow into a deadlock";
     Claim::new("any", says, here, (locks > 0, why))
 }
@@ -127,16 +128,16 @@ fn no_hang(sums: &Sums<'_>) -> Claim {
     Claim::new(sums.route.name, "does not hang", here, (never == 0, why))
 }
 
-/// What is left to wait for without a bound where no policy of the mux has a part in it.
+/// The unbounded waits that remain without a policy's part in them.
 fn unbounded_waits(sums: &Sums<'_>, never: u64, ever: u64) -> String {
-    let stands = sums.count(|run| run.fate == Fate::NeverEnds && run.router_stands);
+    let stuck = sums.count(|run| run.fate == Fate::NeverEnds && run.router_stands);
     let drains = sums.left_to_muxes();
     let lost = match sums.fate(Fate::Loses) {
         0 => String::new(),
         lost => format!("; {lost} more end, but leave packets behind"),
     };
     format!(
-        "the waits without a bound remain (its section 8): all {never} are among the {ever} whose routers stay without slots for ever, {stands} because a router itself stands still; in {} more cores are left than there are muxes, so that workers wait, in {drains} no more than those{lost}",
+        "unbounded waits remain (its section 8): all {never} are among the {ever} whose routers stay without slots for good, {stuck} because a router itself is stuck; in {} workers wait too, in {drains} only muxes{lost}",
         never - drains
     )
 }
@@ -147,7 +148,7 @@ fn slower(sums: &Sums<'_>, unbounded: &Sums<'_>) -> Claim {
     let here = format!("the median run takes {more:+.1} % of unbounded's time");
     let [packet, _] = sums.packet_cycles();
     let why = format!(
-        "the mux is back at every channel after {} at most, and the router needs {} or more for a packet: what the rounds cost is hidden behind that; and every run begins with kernels placed anew, so that nothing adds up",
+        "the mux returns to every channel after {} at most, and the router needs {} or more for a packet, which hides the cost of the rounds; every run loads its kernels again, so nothing accumulates",
         cycles(sums.longest(|c| c.unattended_cycles)),
         cycles(packet)
     );
@@ -168,7 +169,7 @@ fn as_often(sums: &Sums<'_>, unbounded: &Sums<'_>, says: &'static str) -> Claim 
         _ => format!("one turn ends after {}", cycles(sums.longest(|c| c.hold_cycles))),
     };
     let why = format!(
-        "{turns}, so that a client is left alone for {} at most, beside {} of unbounded",
+        "{turns}, so that a client is not served for {} at most, compared with {} of unbounded",
         alone(sums),
         alone(unbounded)
     );
@@ -180,13 +181,13 @@ fn as_often(sums: &Sums<'_>, unbounded: &Sums<'_>, says: &'static str) -> Claim 
 const MANY: (u64, u64) = (32_768, 130_000);
 const FEW: (u64, u64) = (256, 5_000);
 
-/// How long a bounded wait is, by the polls that it is made of.
+/// The length of a bounded wait, by its polls.
 fn lasts(sums: &Sums<'_>, (polls, published): (u64, u64), says: &'static str) -> Claim {
     let hold = sums.longest(|c| c.hold_cycles);
     let each = |(polls, cycles): (u64, u64)| cycles as f64 / polls as f64;
     let here = format!("{}, {:.1} ns each", cycles(hold), each((polls, hold)));
     let why = format!(
-        "its two figures make a poll {:.1} ns and {:.1} ns, which cannot both be; the policies captures_130us and captures_5us take its times as they are",
+        "its two figures make a poll {:.1} ns and {:.1} ns, which contradict each other; the policies captures_130us and captures_5us use its times",
         each(MANY),
         each(FEW)
     );
@@ -196,19 +197,19 @@ fn lasts(sums: &Sums<'_>, (polls, published): (u64, u64), says: &'static str) ->
 fn captured(sums: &Sums<'_>) -> Claim {
     let (hold, alone) = (sums.longest(|c| c.hold_cycles), sums.longest(|c| c.unattended_cycles));
     let here =
-        format!("one turn lasts {}, a client is left alone for {}", cycles(hold), cycles(alone));
+        format!("one turn lasts {}, a client is not served for {}", cycles(hold), cycles(alone));
     let why = format!("a turn ends after {}", cycles(hold));
     let says = "one channel takes every slot for 130 us";
     Claim::new(sums.route.name, says, here, (near(hold, 130_000) && alone > hold, why))
 }
 
-/// A turn that is shorter than a packet in the router cannot have two slots of it.
+/// A turn shorter than a packet's time in the router cannot take two slots.
 fn shares(sums: &Sums<'_>) -> Claim {
     let (hold, alone) = (sums.longest(|c| c.hold_cycles), sums.longest(|c| c.unattended_cycles));
     let short = |run: &MuxRun| run.figures.longest(|c| c.hold_cycles) <= run.packet_cycles;
     let (shorter, all) = (sums.count(short), sums.all());
     let here = format!(
-        "in {shorter} of {all} runs; one turn lasts {} at most, a client is left alone for {}",
+        "in {shorter} of {all} runs; one turn lasts {} at most, a client is not served for {}",
         cycles(hold),
         cycles(alone)
     );

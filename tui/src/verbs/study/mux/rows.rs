@@ -1,4 +1,4 @@
-//! What `study mux --json` prints: policies, claims, hosts and runs.
+//! The JSON of `study mux`: policies, claims, hosts and runs.
 
 use super::claims::Claim;
 use super::sums::Sums;
@@ -16,15 +16,15 @@ pub(in crate::verbs) struct Muxes<'a> {
     pub(super) workers: u64,
     /// Links that take part, each with a mux.
     pub(super) links: usize,
-    /// Over so many times the healthy run of its seed a run is slow.
+    /// A run is slow above this multiple of its seed's healthy run.
     pub(super) slow_factor: u64,
-    /// A close that is unanswered for longer than so many healthy runs is starved.
+    /// A close is starved if unanswered for longer than this multiple of the healthy run.
     pub(super) starve_factor: u64,
-    /// A run that is not over after so many times the healthy one never ends.
+    /// A run never ends if it has not finished after this multiple of the healthy run.
     pub(super) never_factor: u64,
     /// A row for each policy.
     pub(super) policies: Vec<PolicyRow>,
-    /// What the public write-up of the reduce-scatter hang says, beside what was measured.
+    /// Claims of the public write-up of the reduce-scatter hang, next to the measurements.
     pub(super) claims: Vec<Claim>,
     /// With --hang: hosts that waited for runs that never end.
     pub(super) hosts: Vec<HostRow<'a>>,
@@ -32,7 +32,7 @@ pub(in crate::verbs) struct Muxes<'a> {
     pub(super) rows: Vec<Row<'a>>,
 }
 
-/// What came of all runs of a policy. All times are in cycles of a nanosecond.
+/// The results of all runs of a policy. All times are in cycles of a nanosecond.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PolicyRow {
     /// Its name.
@@ -55,13 +55,13 @@ pub(super) struct PolicyRow {
     pub(super) longest_wait_cycles: u64,
     /// The longest time for which a channel with something to do was not served.
     pub(super) longest_unserved_cycles: u64,
-    /// The longest time in which a mux did not look at what a client wants.
+    /// The longest time in which a mux did not read a client's request.
     pub(super) longest_unattended_cycles: u64,
-    /// The longest turn in which a mux waited for the router and served nobody else.
+    /// The longest turn in which a mux waited for the router and served no other channel.
     pub(super) longest_hold_cycles: u64,
     /// The longest time from a worker's close to the answer.
     pub(super) longest_close_cycles: u64,
-    /// What the write-up says of the policy.
+    /// The write-up's claim about the policy.
     pub(super) claim: &'static str,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Row<'a> {
     pub(super) seed: u64,
     /// The policy.
     pub(super) policy: &'static str,
-    /// What came of it: finishes, slows, loses, starves or never ends.
+    /// The outcome: finishes, slows, loses, starves or never ends.
     pub(super) fate: &'static str,
     /// The time of the healthy run.
     pub(super) healthy_cycles: u64,
@@ -80,15 +80,15 @@ pub(super) struct Row<'a> {
     pub(super) cycles: u64,
     /// From packet to packet of a router in the healthy run.
     pub(super) packet_cycles: u64,
-    /// How long the routers were without slots, or slow; null: for ever.
+    /// How long the routers were without slots, or slow; null: for good.
     pub(super) stall_cycles: Option<u64>,
     /// The longest wait of a packet for a slot of the router.
     pub(super) longest_wait_cycles: u64,
     /// The longest time for which a channel with something to do was not served.
     pub(super) longest_unserved_cycles: u64,
-    /// The longest time in which a mux did not look at what a client wants.
+    /// The longest time in which a mux did not read a client's request.
     pub(super) longest_unattended_cycles: u64,
-    /// The longest turn in which a mux waited for the router and served nobody else.
+    /// The longest turn in which a mux waited for the router and served no other channel.
     pub(super) longest_hold_cycles: u64,
     /// The longest time from a worker's close to the answer.
     pub(super) longest_close_cycles: u64,
@@ -102,7 +102,7 @@ pub(super) struct Row<'a> {
     pub(super) channels: Vec<ChannelRow>,
     /// The congestion in words.
     pub(super) congestion: &'a str,
-    /// Who waits for whom, a sentence each, if it starves or never ends.
+    /// The waits, a sentence each, if it starves or never ends.
     pub(super) chain: &'a [String],
 }
 
@@ -115,26 +115,26 @@ pub(super) struct ChannelRow {
     pub(super) channel: usize,
     /// The longest time for which it had something to do and was not served.
     pub(super) unserved_cycles: u64,
-    /// The longest time in which the mux did not look at what its client wants.
+    /// The longest time in which the mux did not read its client's request.
     pub(super) unattended_cycles: u64,
     /// From its worker's close to the answer.
     pub(super) close_cycles: u64,
 }
 
-/// A host that polls the dispatcher of a run until it gives up.
+/// A host that polls the dispatcher of a run until its time limit.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct HostRow<'a> {
     /// The policy.
     pub(super) policy: &'static str,
     /// The seed.
     pub(super) seed: u64,
-    /// How often it polled.
+    /// Number of polls.
     pub(super) polls: u64,
-    /// From poll to poll, in cycles of a nanosecond.
+    /// Time between polls, in cycles of a nanosecond.
     pub(super) poll_cycles: u64,
-    /// After so long it gives up, in cycles of a nanosecond.
+    /// The time limit, in cycles of a nanosecond.
     pub(super) patience_cycles: u64,
-    /// DISPATCH_PROGRESS, which stood still.
+    /// DISPATCH_PROGRESS, which did not change.
     pub(super) progress: u32,
     /// Commands of the dispatcher.
     pub(super) commands: u32,
@@ -142,13 +142,13 @@ pub(super) struct HostRow<'a> {
     pub(super) done: u32,
     /// Cores that it waits for.
     pub(super) waits_for: u32,
-    /// When the host gave up, in cycles of a nanosecond after the go; null if the run ended before.
+    /// Time from the go to the time limit, in cycles of a nanosecond; null if the run ended before.
     pub(super) gave_up_cycles: Option<u64>,
-    /// Who waits for whom then, a sentence each.
+    /// The waits then, a sentence each.
     pub(super) chain: &'a [String],
 }
 
-/// What the write-up says of a policy.
+/// The write-up's claim about a policy.
 fn claim(route: MuxWait) -> &'static str {
     match route.name {
         "unbounded" => "hangs in 2 to 3 % of the runs",

@@ -1,4 +1,4 @@
-//! What all runs of a policy come to.
+//! Totals of all runs of a policy.
 
 use workloads::study::mux::{ChannelFigures, Fate, MuxRun, MuxWait};
 
@@ -30,12 +30,12 @@ impl<'a> Sums<'a> {
         self.count(|run| run.figures.longest(|c| c.wait_cycles) > 0)
     }
 
-    /// Runs whose routers stay without slots for ever.
+    /// Runs whose routers stay without slots for good.
     pub(super) fn for_ever(&self) -> u64 {
         self.count(|run| run.stall_cycles.is_none())
     }
 
-    /// Runs that never end although the congestion does.
+    /// Runs that never end although the congestion ends.
     pub(super) fn deadlocks(&self) -> u64 {
         self.count(|run| run.fate == Fate::NeverEnds && run.stall_cycles.is_some())
     }
@@ -53,7 +53,7 @@ impl<'a> Sums<'a> {
         self.count(|run| run.figures.longest(|c| c.close_cycles) > run.healthy_cycles)
     }
 
-    /// The longest of all channels of all runs.
+    /// The maximum over all channels of all runs.
     pub(super) fn longest(&self, of: impl Fn(&ChannelFigures) -> u64) -> u64 {
         self.runs.iter().map(|run| run.figures.longest(&of)).max().unwrap_or_default()
     }
@@ -68,7 +68,7 @@ impl<'a> Sums<'a> {
         self.runs.iter().filter_map(|run| run.stall_cycles).max()
     }
 
-    /// Times beside those of the healthy runs.
+    /// Times relative to those of the healthy runs.
     pub(super) fn median_percent(&self) -> u64 {
         median(self.runs.iter().map(|run| 100 * run.cycles / run.healthy_cycles.max(1)).collect())
     }

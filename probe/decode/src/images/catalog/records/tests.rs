@@ -1,4 +1,4 @@
-//! Logs as they are written, cut off and broken.
+//! Tests of complete, truncated and broken logs.
 #![allow(clippy::unwrap_used, reason = "tests")]
 use super::*;
 
@@ -35,7 +35,7 @@ fn numbers_lead_to_files() {
 }
 
 #[test]
-fn what_is_cut_off_or_broken_is_told_with_its_line() {
+fn truncated_or_broken_logs_are_reported_with_the_line() {
     let cut = TWO.find("/c/kernels/reader").unwrap();
     let (records, problems) = yaml(&TWO[..cut]);
     assert_eq!((records.of(1).len(), records.of(5).len()), (1, 0));

@@ -1,7 +1,7 @@
-//! Clients and muxes that wait.
+//! Waits of clients and muxes.
 
 use super::Search;
-use super::stages::stands;
+use super::stages::is_stopped;
 use crate::state::{
     Activity, ClientState, FabricPort, MuxChannelState, MuxState, Party, Reading, WaitReason,
 };
@@ -12,8 +12,8 @@ const READY: &str = "READY_FOR_TRAFFIC";
 /// `connection_t`.
 const OPEN: &str = "OPEN_CONNECTION";
 const CLOSE_REQUESTED: &str = "CLOSE_CONNECTION_REQUEST";
-/// The step of its end in which a client has told its termination master.
-const TOLD: u8 = 6;
+/// The teardown step in which a client has signalled its termination master.
+const SIGNALLED: u8 = 6;
 
 fn owner(port: FabricPort) -> Party {
     match port {
@@ -23,13 +23,14 @@ fn owner(port: FabricPort) -> Party {
 }
 
 impl<'a> Search<'a> {
-    /// The channel that somebody waits for; an empty one of a router that does nothing says nothing of itself.
+    /// Returns the channel that is waited for. A stopped router's empty channel has no facts: its
+    /// wait for the router is added.
     fn channel_of(&mut self, port: FabricPort) -> Party {
         match port {
             FabricPort::Mux(core, channel) => Party::MuxChannel(core, channel),
             FabricPort::Router(at, channel) => {
                 let on = Party::Sender(at, channel);
-                if self.router(at).is_some_and(stands) {
+                if self.router(at).is_some_and(is_stopped) {
                     self.add(on, Party::Router(at), WaitReason::Router, [NOTHING; 2]);
                 }
                 on
@@ -41,7 +42,7 @@ impl<'a> Search<'a> {
         self.fabric.muxes.iter().any(|mux| mux.at == core)
     }
 
-    /// The connections of all kernels but muxes, with their numbers.
+    /// Returns the connections of all kernels but muxes, with their numbers.
     fn parties(&self) -> Vec<(Party, &'a ClientState)> {
         let mut found: Vec<(Party, &ClientState)> = Vec::new();
         for client in self.fabric.clients.iter().filter(|client| !self.is_mux(client.at)) {
@@ -97,7 +98,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A mux that opens or closes its own connection.
+    /// Adds the wait of a mux that opens or closes its own connection.
     fn mux(&mut self, mux: &MuxState, router: &ClientState) {
         let (who, Some(to)) = (Party::Mux(mux.at), router.to) else { return };
         let marks = [&router.facts.sent, NOTHING];
@@ -146,9 +147,9 @@ fn runs(activity: &Reading<Activity>) -> bool {
     *activity == Reading::Known(Activity::Running)
 }
 
-/// Another client of the same mux that has not told its termination master that it has closed.
+/// Whether another client of the same mux has not signalled its close to the termination master.
 fn is_late(other: &ClientState, master: &ClientState) -> bool {
     other.mux().is_some()
         && other.mux() == master.mux()
-        && other.ending.is_none_or(|step| step < TOLD)
+        && other.ending.is_none_or(|step| step < SIGNALLED)
 }

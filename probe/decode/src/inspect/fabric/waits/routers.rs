@@ -1,6 +1,6 @@
-//! Channels of routers that wait: for each other, for the link and the NoC.
+//! Waits of router channels: for each other, for the link and the NoC.
 
-use super::stages::{stands, why};
+use super::stages::{is_stopped, stop_reason};
 use super::{CONTROL, Search, count};
 use crate::state::{Party, Reading, ReceiverState, RouterState, SenderState, WaitReason};
 use machine::fabric::Direction;
@@ -8,7 +8,7 @@ use machine::fabric::Direction;
 impl Search<'_> {
     pub(super) fn routers(&mut self) {
         for router in &self.fabric.routers {
-            if let Some(words) = why(router) {
+            if let Some(words) = stop_reason(router) {
                 self.note(Party::Router(router.at), words);
             }
             self.stage(router);
@@ -32,7 +32,7 @@ impl Search<'_> {
         let full = in_flight > 0 && queued + in_flight >= channel.slots;
         let reason = if starved { WaitReason::Credit } else { WaitReason::Completion };
         let marks = [&channel.facts.sent, &channel.facts.completed];
-        if stands(router) {
+        if is_stopped(router) {
             self.add(who, Party::Router(router.at), WaitReason::Router, marks);
         } else if let Some(ailment) = self.ailment(router) {
             self.note(Party::Link(router.at), ailment);
@@ -47,7 +47,7 @@ impl Search<'_> {
         }
     }
 
-    /// The receiver channel at the other end, if it holds anything.
+    /// Returns the receiver channel at the other end, if it holds packets.
     fn receiver_of(&self, router: &RouterState, virtual_channel: u8) -> Option<Party> {
         let peer = self.router(self.peer(router.at)?)?;
         let found = peer.receivers.iter().find(|r| r.virtual_channel == virtual_channel)?;
@@ -61,7 +61,7 @@ impl Search<'_> {
             return;
         }
         let marks = [&channel.facts.received, &channel.facts.completed];
-        if stands(router) {
+        if is_stopped(router) {
             self.add(who, Party::Router(router.at), WaitReason::Router, marks);
             return;
         }
@@ -74,7 +74,7 @@ impl Search<'_> {
                 }
             }
             Some("WAITS_FOR_NOC") => self.add(who, Party::Noc(router.at), WaitReason::Noc, marks),
-            // Everything of it has left; only the completion cannot.
+            // All packets have left; only the completion cannot.
             _ if count(&channel.facts.arrived) == 0 => {
                 if let Some(ailment) = self.ailment(router) {
                     self.note(Party::Link(router.at), ailment);
@@ -85,13 +85,13 @@ impl Search<'_> {
         }
     }
 
-    /// Nothing is in its way but that its router takes it: that lasts only if the router's loop does not turn.
+    /// Adds a wait for the router itself: it lasts only if the router's loop does not turn.
     fn turn(&mut self, who: Party, router: &RouterState) {
         self.note(Party::Router(router.at), "its loop does not turn");
         self.add(who, Party::Router(router.at), WaitReason::Router, [&router.facts.passes; 2]);
     }
 
-    /// The sender channel of the router of this plane into which a packet goes on (tt-metal.md 4.4).
+    /// Returns the sender channel downstream that a packet enters next (tt-metal.md 4.4).
     fn downstream(
         &self,
         router: &RouterState,

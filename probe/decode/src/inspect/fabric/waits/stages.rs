@@ -1,27 +1,28 @@
-//! Routers that come up or end: who waits for its peer, for the routers of its chip, for the host, or for its own packets.
+//! Waits of routers that start or end: for the peer, the routers of the chip, the host, or their
+//! own packets.
 
 use super::{CONTROL, Search, count};
 use crate::state::{Activity, Party, Reading, RouterState, WaitReason};
 use layouts::EthId;
 
 const NOTHING: [&Reading<u64>; 2] = [&Reading::Absent; 2];
-/// What the routers of a chip are that have not met all others.
+/// The statuses of routers that have not met all others.
 const EARLY: [&str; 2] = ["STARTED", "REMOTE_HANDSHAKE_COMPLETE"];
-/// Its kernel has not begun.
+/// The status before the kernel has begun.
 const NOT_STARTED: &str = "NOT_STARTED";
 const READY: &str = "READY_FOR_TRAFFIC";
-/// Waits for the routers of its chip to connect to it.
+/// The waypoint of a router that waits for the connections of the routers of its chip.
 const CONNECTS: &str = "FSCW";
-/// Everything of it has left.
+/// The waypoint of a router whose packets have all left.
 const DRAINED: &str = "TDNW";
 
 impl<'a> Search<'a> {
-    /// What a router waits for before its first packet and after its last one.
+    /// Adds the waits of a router before its first packet and after its last one.
     pub(super) fn stage(&mut self, router: &'a RouterState) {
         let who = Party::Router(router.at);
         let code = router.waypoint.known().map(String::as_str);
         match router.facts.status.name() {
-            _ if stands(router) => {}
+            _ if is_stopped(router) => {}
             Some("STARTED") => self.handshake(router),
             Some("REMOTE_HANDSHAKE_COMPLETE") => self.local_sync(router),
             Some("LOCAL_HANDSHAKE_COMPLETE") => {
@@ -35,7 +36,7 @@ impl<'a> Search<'a> {
                     self.add(who, Party::Router(other.at), WaitReason::LocalSync, NOTHING);
                 }
             }
-            Some(READY) if is_told_to_end(router) => {
+            Some(READY) if is_terminating(router) => {
                 if code == Some(DRAINED) {
                     self.leave(router);
                 } else {
@@ -46,7 +47,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whoever brings the fabric up waits for all routers before it lets the first one begin.
+    /// Adds the waits of the host, which starts traffic only when all routers have met.
     pub(super) fn host(&mut self) {
         if self.all.iter().any(|wait| wait.on == Party::Host) {
             let late = |r: &&RouterState| r.facts.status.name().is_some_and(|s| EARLY.contains(&s));
@@ -67,8 +68,8 @@ impl<'a> Search<'a> {
         let on = peer.map_or(Party::Link(router.at), Party::Router);
         self.add(who, on, WaitReason::Handshake, NOTHING);
         match peer.map(|at| self.router(at)) {
-            Some(None) => self.note(on, "no router is seen there"),
-            Some(Some(peer)) if !stands(peer) => {
+            Some(None) => self.note(on, "no router was found there"),
+            Some(Some(peer)) if !is_stopped(peer) => {
                 let status = peer.facts.status.name();
                 if let Some(status) = status.filter(|s| *s != NOT_STARTED && !EARLY.contains(s)) {
                     self.note(on, format!("it is {status} and has met another router"));
@@ -78,7 +79,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A master waits for those whose handshake is not complete, the others wait for the master.
+    /// Adds the waits of a master for routers without a complete handshake, and of the others for
+    /// the master.
     fn local_sync(&mut self, router: &RouterState) {
         let who = Party::Router(router.at);
         let is_master = router.facts.master == Reading::Known(true);
@@ -100,21 +102,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// It has nothing left; it goes when its peer has nothing left either.
+    /// Adds the wait of a drained router, which ends when its peer has drained.
     fn leave(&mut self, router: &RouterState) {
         let Some(at) = self.peer(router.at) else { return };
         let on = Party::Router(at);
         self.add(Party::Router(router.at), on, WaitReason::Leave, NOTHING);
         match self.router(at) {
-            None => self.note(on, "no router is seen there"),
-            Some(peer) if !stands(peer) && peer.facts.termination.value() == Some(0) => {
-                self.note(on, "nobody told it to end");
+            None => self.note(on, "no router was found there"),
+            Some(peer) if !is_stopped(peer) && peer.facts.termination.value() == Some(0) => {
+                self.note(on, "it has no termination signal");
             }
             Some(_) => {}
         }
     }
 
-    /// It was told to end, and still holds packets.
+    /// Adds the waits of a router with a termination signal for its own packets.
     fn drain(&mut self, router: &RouterState) {
         let at = router.at;
         let senders =
@@ -141,20 +143,21 @@ impl<'a> Search<'a> {
     }
 }
 
-fn is_told_to_end(router: &RouterState) -> bool {
+fn is_terminating(router: &RouterState) -> bool {
     router.facts.termination.value().is_some_and(|signal| signal != 0)
 }
 
-/// Should its loop turn, whether or not there are packets?
+/// Whether the router's loop should turn.
 pub(super) fn serves(router: &RouterState) -> bool {
     let has_termination = router.facts.termination.value().is_none_or(|signal| signal != 0);
     router.facts.status.is(READY)
         && router.activity == Reading::Known(Activity::Running)
         && !has_termination
-        && !stands(router)
+        && !is_stopped(router)
 }
 
-/// What moves when its loop turns: the passes, which it tells only now and then while it is busy, and the packets.
+/// Returns the progress of the router's loop: its passes, which it updates rarely while busy, plus
+/// its packets.
 pub(super) fn turns(router: &RouterState) -> Option<u64> {
     let sent = router.senders.iter().flat_map(|s| [&s.facts.sent, &s.facts.completed]);
     let received = router.receivers.iter().flat_map(|r| [&r.facts.received, &r.facts.completed]);
@@ -162,17 +165,17 @@ pub(super) fn turns(router: &RouterState) -> Option<u64> {
     Some(router.facts.passes.known()?.wrapping_add(packets))
 }
 
-/// Does a router do nothing for anybody?
-pub(super) fn stands(router: &RouterState) -> bool {
-    why(router).is_some()
+/// Whether a router serves no packets.
+pub(super) fn is_stopped(router: &RouterState) -> bool {
+    stop_reason(router).is_some()
 }
 
-/// Why it does nothing for anybody, if it does not.
-pub(super) fn why(router: &RouterState) -> Option<String> {
+/// Returns why a router serves no packets; none if it does.
+pub(super) fn stop_reason(router: &RouterState) -> Option<String> {
     let code = router.waypoint.known().map(String::as_str);
     match (router.facts.status.name(), router.activity.known()) {
         (Some("REFUSED"), _) => {
-            let name = router.refusal_name().unwrap_or("nobody knows why");
+            let name = router.refusal_name().unwrap_or("unknown reason");
             Some(format!("it refused to run: {name}"))
         }
         (Some("TERMINATED"), _) => Some("it has ended (TERMINATED)".to_owned()),

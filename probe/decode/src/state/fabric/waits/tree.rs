@@ -1,33 +1,33 @@
-//! Waits as trees: whoever is waited for stands above those who wait.
+//! Waits as trees: a party above those that wait for it.
 
 use super::{Party, WaitReason, Waits};
 use std::collections::BTreeSet;
 
-/// A line of such a tree.
+/// A line of a wait tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitLine {
-    /// How many stand above; 0 for one who waits for nobody, or for one of a circle.
+    /// Depth in the tree; 0 for a party that does not wait, or that is in a cycle.
     pub depth: usize,
-    /// Who it is.
+    /// The party.
     pub who: Party,
-    /// What it waits for from the one above; in a circle, from `on`.
+    /// The thing it waits for from the party above; in a cycle, from `on`.
     pub reason: Option<WaitReason>,
-    /// In a circle: for whom.
+    /// In a cycle, the party it waits for.
     pub on: Option<Party>,
-    /// Its waiters have been told before.
+    /// Whether an earlier line lists its waiters.
     pub again: bool,
 }
 
 impl Waits {
-    /// Circles first, then each one who is waited for and waits for nobody, with all who wait for them.
+    /// Returns the trees: cycles first, then each root, with all waiters.
     pub fn tree(&self) -> Vec<WaitLine> {
-        let (told, circles) = (BTreeSet::new(), BTreeSet::new());
-        let mut tree = Tree { waits: self, told, circles, lines: Vec::new() };
+        let (listed, cycles) = (BTreeSet::new(), BTreeSet::new());
+        let mut tree = Tree { waits: self, listed, cycles, lines: Vec::new() };
         for cycle in self.cycles() {
-            tree.told.extend(&cycle);
+            tree.listed.extend(&cycle);
             let next = cycle.iter().cycle().skip(1);
             let pairs: Vec<_> = cycle.iter().copied().zip(next.copied()).collect();
-            tree.circles.extend(&pairs);
+            tree.cycles.extend(&pairs);
             for (who, on) in pairs {
                 let reason = self.of(who).find(|wait| wait.on == on).map(|wait| wait.reason);
                 tree.lines.push(WaitLine { depth: 0, who, reason, on: Some(on), again: false });
@@ -35,7 +35,7 @@ impl Waits {
             }
         }
         for who in self.roots() {
-            tree.told.insert(who);
+            tree.listed.insert(who);
             tree.lines.push(WaitLine { depth: 0, who, reason: None, on: None, again: false });
             tree.waiters(who, 1);
         }
@@ -45,19 +45,19 @@ impl Waits {
 
 struct Tree<'a> {
     waits: &'a Waits,
-    told: BTreeSet<Party>,
-    /// Who waits for whom in a circle, which has its own lines.
-    circles: BTreeSet<(Party, Party)>,
+    listed: BTreeSet<Party>,
+    /// Waits inside cycles, which have their own lines.
+    cycles: BTreeSet<(Party, Party)>,
     lines: Vec<WaitLine>,
 }
 
 impl Tree<'_> {
     fn waiters(&mut self, on: Party, depth: usize) {
         for wait in self.waits.on(on) {
-            if self.circles.contains(&(wait.who, on)) {
+            if self.cycles.contains(&(wait.who, on)) {
                 continue;
             }
-            let again = !self.told.insert(wait.who);
+            let again = !self.listed.insert(wait.who);
             let reason = Some(wait.reason);
             self.lines.push(WaitLine { depth, who: wait.who, reason, on: None, again });
             if !again {

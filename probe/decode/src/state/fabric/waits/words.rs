@@ -1,4 +1,4 @@
-//! Waits in words.
+//! Names and messages of waits.
 
 use super::{Party, WaitReason};
 use std::fmt;
@@ -21,7 +21,7 @@ impl fmt::Display for Party {
 }
 
 impl WaitReason {
-    /// A word for scripts.
+    /// Returns the word in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Slot => "slot",

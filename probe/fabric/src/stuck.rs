@@ -1,4 +1,4 @@
-//! What a router that gets no further waits for.
+//! Routers without progress, and what they wait for.
 
 use super::words::RouterWords;
 use super::{FabricPlan, Router};
@@ -12,30 +12,30 @@ use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Routers that a sentence names.
+/// Most routers that a message names.
 const NAMED: usize = 3;
-/// The waypoint of a kernel that somebody parked.
+/// The waypoint of a parked kernel.
 const PARKED: &str = "PASW";
 
-/// A router that gets no further.
-pub(super) struct Standing {
+/// A router without progress.
+pub(super) struct StuckRouter {
     pub(super) router: Router,
     pub(super) status: String,
     pub(super) postcode: Waypoint,
-    /// What it waits for.
+    /// The thing it waits for.
     pub(super) waits: String,
 }
 
-/// The first of some routers, and how many more there are.
-pub(super) struct Standings {
-    pub(super) all: VecDeque<Standing>,
+/// The first routers without progress, and the number of further ones.
+pub(super) struct StuckRouters {
+    pub(super) all: VecDeque<StuckRouter>,
     more: usize,
 }
 
-impl Standings {
+impl StuckRouters {
     pub(super) fn sentences(&self) -> Vec<String> {
-        let sentence = |one: &Standing| {
-            let Standing { router, status, postcode, waits } = one;
+        let sentence = |stuck: &StuckRouter| {
+            let StuckRouter { router, status, postcode, waits } = stuck;
             format!("{router} is {status} at postcode {}: {waits}", postcode.code())
         };
         let more = (self.more > 0).then(|| format!("and {} more", self.more));
@@ -43,26 +43,27 @@ impl Standings {
     }
 }
 
-/// The first of these routers: status, postcode, and whom each waits for; those whose core stands still first.
-pub(super) fn standings(
+/// Reads the first of these routers: status, postcode, and what each waits for; those whose core
+/// stands still come first.
+pub(super) fn stuck_routers(
     target: &mut dyn Target,
     words: &RouterWords,
     plan: &FabricPlan,
     routers: &[&Router],
-) -> Result<Standings, RunError> {
+) -> Result<StuckRouters, RunError> {
     let places: Vec<Place> = routers.iter().map(|router| router.place).collect();
     let still = still(target, &places)?;
     let mut routers = routers.to_vec();
     routers.sort_by_key(|router| !still.contains(&router.place));
     let mut all = VecDeque::new();
     for router in routers.iter().take(NAMED) {
-        let stands = still.contains(&router.place);
-        all.push_back(standing(target, words, plan, router, stands)?);
+        let stands_still = still.contains(&router.place);
+        all.push_back(stuck_router(target, words, plan, router, stands_still)?);
     }
-    Ok(Standings { all, more: routers.len().saturating_sub(NAMED) })
+    Ok(StuckRouters { all, more: routers.len().saturating_sub(NAMED) })
 }
 
-/// Has somebody parked one of them?
+/// Whether one of the routers is parked.
 pub(super) fn is_parked(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -78,13 +79,13 @@ pub(super) fn is_parked(
     Ok(routers.iter().any(|router| code(router).as_deref() == Ok(PARKED)))
 }
 
-fn standing(
+fn stuck_router(
     target: &mut dyn Target,
     words: &RouterWords,
     plan: &FabricPlan,
     router: &Router,
     stands_still: bool,
-) -> Result<Standing, RunError> {
+) -> Result<StuckRouter, RunError> {
     let local: Vec<&Router> = plan.routers_of(router.eth.chip).collect();
     let peer = Router {
         eth: router.peer,
@@ -93,9 +94,9 @@ fn standing(
         peer_place: router.place,
         ..*router
     };
-    let mut asked = local.clone();
-    asked.push(&peer);
-    let statuses = statuses(target, words, &asked)?;
+    let mut needed = local.clone();
+    needed.push(&peer);
+    let statuses = statuses(target, words, &needed)?;
     let addr = router.place.at(words.postcode);
     let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
     let postcode = match snapshot.word(addr) {
@@ -108,17 +109,17 @@ fn standing(
     } else if link_is_down(target, router.eth) || link_is_down(target, router.peer) {
         format!("its link to {} is down", router.peer)
     } else {
-        let told = Statuses { words, statuses: &statuses };
+        let statuses = Statuses { words, statuses: &statuses };
         match status.as_deref() {
-            Some("STARTED") => told.of_peer(router, identity(target, words, router)?),
-            status => told.waits(router, &local, status),
+            Some("STARTED") => statuses.of_peer(router, identity(target, words, router)?),
+            status => statuses.waits(router, &local, status),
         }
     };
     let status = status.unwrap_or_else(|| "unknown".to_owned());
-    Ok(Standing { router: *router, status, postcode, waits })
+    Ok(StuckRouter { router: *router, status, postcode, waits })
 }
 
-/// The number of the fabric that the peer says it belongs to, and ours.
+/// Reads the run ids of the peer's fabric and of this one.
 fn identity(
     target: &mut dyn Target,
     words: &RouterWords,
@@ -149,8 +150,8 @@ impl Statuses<'_> {
     }
 
     fn of_peer(&self, router: &Router, (theirs, ours): (u32, u32)) -> String {
-        let (peer, told) = (router.peer, self.sentence(router.peer));
-        let waits = format!("it waits for its peer {peer}, which {told}");
+        let (peer, status) = (router.peer, self.sentence(router.peer));
+        let waits = format!("it waits for its peer {peer}, which {status}");
         match theirs {
             0 => format!("{waits} and has sent nothing over the link"),
             _ if theirs != ours => {
@@ -186,8 +187,8 @@ impl Statuses<'_> {
             Some("REMOTE_HANDSHAKE_COMPLETE" | "LOCAL_HANDSHAKE_COMPLETE") => {
                 match local.first().filter(|master| master.eth != router.eth) {
                     Some(master) => {
-                        let (eth, told) = (master.eth, self.sentence(master.eth));
-                        format!("it waits for its master {eth}, which {told}")
+                        let (eth, status) = (master.eth, self.sentence(master.eth));
+                        format!("it waits for its master {eth}, which {status}")
                     }
                     None => "it waits for the host".to_owned(),
                 }
@@ -197,7 +198,8 @@ impl Statuses<'_> {
     }
 }
 
-/// Status of each of these routers; one that cannot be read now may be later.
+/// Reads the status of each router; an unreadable one is left out, because it can be readable
+/// later.
 pub(super) fn statuses(
     target: &mut dyn Target,
     words: &RouterWords,
