@@ -1,4 +1,4 @@
-//! Every write is told before it is made: who, where, what stood there, what comes.
+//! Every write is logged before it is made: client, address, old value, new value.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::AuditLog;
@@ -27,7 +27,7 @@ fn word(target: &mut BarTarget, offset: u64) -> u32 {
     target.read(&Plan { spans: vec![Span { addr: at(offset), len: 4 }] }).word(at(offset)).unwrap()
 }
 
-/// A file in a folder that is not there yet.
+/// Returns the path of a file in a folder that does not exist yet.
 fn scratch(name: &str) -> PathBuf {
     let folder = format!("meshscope-audit-{name}-{}", std::process::id());
     std::env::temp_dir().join(folder).join("state/audit.jsonl")
@@ -41,7 +41,7 @@ fn each_write_is_a_line() {
     target.write(at(0x2_0000), &0x1122_3344_u32.to_le_bytes()).unwrap();
     target.commanded_by("patch");
     target.write(at(0x2_0001), &[0xAA, 0xBB]).unwrap();
-    // Of a write-only register nobody can say what stood there.
+    // The old value of a write-only register is unknown.
     target.write(at(0xFFB4_0088), &0_u32.to_le_bytes()).unwrap();
     assert_eq!(word(&mut target, 0x2_0000), 0x11BB_AA44);
     let text = std::fs::read_to_string(&log).unwrap();

@@ -1,4 +1,4 @@
-//! What a directory holds: bounded, sorted, and with a sentence for what makes no sense.
+//! The catalog of a directory is bounded and sorted, with a sentence on each problem.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::folder;

@@ -1,4 +1,4 @@
-//! Collectives end to end on emulated meshes: launched, followed, checked and given back.
+//! Collectives end to end on emulated meshes: launch, polls, check and cleanup.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -24,7 +24,7 @@ use workloads::scene::Scene;
 /// Time between two polls, in cycles.
 const STEP_CYCLES: u64 = 2_000;
 
-/// A mesh with base firmware alone.
+/// A mesh with only base firmware.
 struct Bench {
     target: BarTarget,
     images: ImageMap,
@@ -53,7 +53,7 @@ impl Bench {
         run.finish(&mut self.target, &mut self.images, STEP_CYCLES)
     }
 
-    /// Carries each out, and demands that every element is right.
+    /// Runs each request and asserts that every element is right.
     fn all_right(&mut self, requests: impl IntoIterator<Item = Request>) {
         for request in requests {
             let program = match compile(self.target.mesh(), &request) {
@@ -72,7 +72,7 @@ impl Bench {
         }
     }
 
-    /// Lets the run go on until its data moves.
+    /// Polls the run until its data moves.
     fn until_it_moves(&mut self, run: &mut Run) {
         loop {
             match run.poll(&mut self.target, &mut self.images).unwrap() {
@@ -95,7 +95,7 @@ impl Bench {
         self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] }).word(addr).unwrap()
     }
 
-    /// Every Ethernet tile is base firmware's again.
+    /// Asserts that base firmware has every Ethernet tile again.
     fn is_given_back(&mut self) {
         self.target.pass(50_000).unwrap();
         for link in self.target.mesh().links.clone() {
@@ -112,13 +112,13 @@ impl Bench {
     }
 }
 
-/// A size that divides for so many ranks, with odd elements.
+/// Returns a request whose size is divisible by the ranks, with an odd number of elements.
 fn request(op: Op, ranks: u64, elements: u64) -> Request {
     Request::new(op, 4 * ranks * elements)
 }
 
 #[test]
-fn workers_that_dwell_can_be_followed() {
+fn workers_with_a_delay_can_be_followed() {
     let request =
         |delay_cycles| Request { delay_cycles, ..Request::new(Op::AllGather, 4 * 64 * 1024) };
     let mut bench = Bench::new("n300");
@@ -128,12 +128,12 @@ fn workers_that_dwell_can_be_followed() {
         assert_eq!(report.wrong, Some(0));
         report.time_cycles
     };
-    // Eight packets of 16 KiB go each way: seven rests at least.
+    // Eight packets of 16 KiB go in each direction, with at least seven delays.
     let (fast, slow) = (time(0), time(50_000));
     assert!(fast < 50_000 && slow >= 7 * 50_000, "{fast} {slow}");
 }
 
-/// The channels of an end, and what leaves it.
+/// The busy channels of an end, and the bytes that leave it.
 type End = (Vec<(u32, u32, ChannelMeaning)>, Option<u64>);
 
 fn ends(state: &MeshState, link: &LinkState) -> [End; 2] {
@@ -145,14 +145,15 @@ fn ends(state: &MeshState, link: &LinkState) -> [End; 2] {
 }
 
 #[test]
-fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
+fn both_ends_of_a_link_agree_on_what_is_in_flight_while_workers_delay() {
     const DELAY_CYCLES: u32 = 1_000_000;
     let mut bench = Bench::new("n300");
-    let asked = Request { delay_cycles: DELAY_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&asked, RunSettings::default());
+    let collective =
+        Request { delay_cycles: DELAY_CYCLES, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&collective, RunSettings::default());
     let read_set = ReadSet { links: true, ..ReadSet::default() };
-    let (mut looks, mut agree) = (0, 0);
-    while looks < 12 {
+    let (mut snapshots, mut agree) = (0, 0);
+    while snapshots < 12 {
         match run.poll(&mut bench.target, &mut bench.images).unwrap() {
             RunProgress::Going { stage: Stage::Transfer, done, .. } if done > 0 => {}
             RunProgress::Going { .. } => {
@@ -164,18 +165,19 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
         let snapshot = bench.target.read(&plan(bench.target.mesh(), &bench.images, &read_set));
         bench.images.learn(bench.target.mesh(), &snapshot);
         let state = inspect(&snapshot, bench.target.mesh(), &bench.images);
-        looks += 1;
+        snapshots += 1;
         let of_run = |link: &&LinkState| ends(&state, link).iter().any(|end| !end.0.is_empty());
         let [link] = state.links.iter().filter(of_run).collect::<Vec<_>>()[..] else { continue };
         assert!(link.apart_cycles.is_some_and(|apart| apart < 1_000_000), "{link:?}");
-        // A ring of two goes both ways over one link: a message of 16 KiB each, held by the worker that read it.
-        let way = (16_384, 1, ChannelMeaning::AcknowledgedNotDone);
-        let end = (vec![way, way], Some(16_384));
+        // A ring of two uses one link in both directions. Each has a message of 16 KiB, which the
+        // receiving worker holds.
+        let channel = (16_384, 1, ChannelMeaning::AcknowledgedNotDone);
+        let end = (vec![channel, channel], Some(16_384));
         agree += u32::from(ends(&state, link) == [end.clone(), end]);
         bench.target.pass(u64::from(DELAY_CYCLES) / 3).unwrap();
     }
-    // Where a message changes during a look, the ends may differ; one that goes on for ever would not.
-    assert!(agree >= 9, "{agree} of {looks}");
+    // If a message changes during a snapshot, the ends can differ.
+    assert!(agree >= 9, "{agree} of {snapshots}");
     run.cancel();
     bench.finish(&mut run).unwrap();
     bench.is_given_back();
@@ -189,14 +191,14 @@ fn both_ends_of_a_link_agree_on_what_is_under_way_while_workers_dwell() {
     }
 }
 
-/// Who only sends is done before the data are there: the chip that is quoted is one at which they end.
+/// A chip that only sends is done before the data arrive. The report names a chip that receives.
 #[test]
 fn nothing_is_faster_than_its_link() {
     let mut bench = Bench::new("n300");
     let bytes = 64 * 1024;
     let mut cycles_of = |op, root, last| {
-        let asked = Request { root, ..Request::new(op, bytes) };
-        let mut run = bench.start(&asked, RunSettings::default());
+        let collective = Request { root, ..Request::new(op, bytes) };
+        let mut run = bench.start(&collective, RunSettings::default());
         let report = bench.finish(&mut run).unwrap().unwrap();
         println!("{op:?} from {root}: {} cycles of chip {}", report.time_cycles, report.last);
         assert_eq!((report.wrong, report.last), (Some(0), ChipId(last)), "{op:?}");
@@ -209,7 +211,7 @@ fn nothing_is_faster_than_its_link() {
         cycles_of(Op::Scatter, root, leaf);
         cycles_of(Op::Gather, root, root as u16);
     }
-    // Each receives from the other.
+    // Each chip receives from the other.
     assert!(cycles_of(Op::SendReceive, 0, 0) >= bytes as f64 / 12.5);
 }
 
@@ -221,16 +223,16 @@ fn every_collective_is_right_on_an_n300() {
 }
 
 #[test]
-fn every_type_layout_and_way_is_right_on_an_n300() {
+fn every_type_layout_and_direction_is_right_on_an_n300() {
     let mut bench = Bench::new("n300");
     let sums = [Op::ReduceScatter, Op::AllReduce, Op::Reduce];
     let types = [DataType::Float32, DataType::Bfloat16];
-    let of = |data_type| sums.map(|op| Request { data_type, ..request(op, 2, 777) });
-    bench.all_right(types.into_iter().flat_map(of));
+    let sums_of = |data_type| sums.map(|op| Request { data_type, ..request(op, 2, 777) });
+    bench.all_right(types.into_iter().flat_map(sums_of));
     let sharded = |op| Request { layout: Layout::Sharded, ..request(op, 2, 5_003) };
     bench.all_right([Op::AllGather, Op::AllReduce, Op::AllToAll].map(sharded));
-    let told = |op| Request { worker_initiated: true, ..request(op, 2, 2_050) };
-    bench.all_right([Op::AllGather, Op::ReduceScatter, Op::SendReceive].map(told));
+    let worker_initiated = |op| Request { worker_initiated: true, ..request(op, 2, 2_050) };
+    bench.all_right([Op::AllGather, Op::ReduceScatter, Op::SendReceive].map(worker_initiated));
     let kind = Some(TopologyKind::Line);
     bench.all_right([Op::AllGather, Op::Broadcast].map(|op| {
         let bidirectional = Bidirectional::FullTensors;
@@ -272,7 +274,7 @@ fn a_run_counts_its_bytes_and_its_iterations() {
                 bench.target.pass(500).unwrap();
             }
             RunProgress::Over(Some(report)) => break report,
-            RunProgress::Over(None) => panic!("nobody wanted it to end"),
+            RunProgress::Over(None) => panic!("the run was not cancelled"),
         }
     };
     for stage in [Stage::Fill, Stage::Transfer, Stage::Check] {
@@ -287,16 +289,16 @@ fn a_run_counts_its_bytes_and_its_iterations() {
 #[test]
 fn a_cancelled_run_leaves_nothing() {
     let mut bench = Bench::new("n300");
-    let asked = request(Op::AllGather, 2, 50_000);
-    let mut run = bench.start(&asked, RunSettings::default());
+    let collective = request(Op::AllGather, 2, 50_000);
+    let mut run = bench.start(&collective, RunSettings::default());
     bench.until_it_moves(&mut run);
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
     bench.is_given_back();
     refuse_if_in_use(&mut bench.target, &bench.images, run.program()).unwrap();
     bench.all_right([request(Op::AllGather, 2, 100)]);
-    // Before anything ran there is nothing to stop.
-    let mut run = bench.start(&asked, RunSettings::default());
+    // A run that is cancelled before its first poll has nothing to stop.
+    let mut run = bench.start(&collective, RunSettings::default());
     run.cancel();
     assert_eq!(bench.finish(&mut run), Ok(None));
 }
@@ -308,36 +310,36 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let links = &bench.target.mesh().links;
     let ends = links.iter().find(|link| near(link.a.chip) && near(link.b.chip)).unwrap();
     let chips = vec![ends.a.chip, ends.b.chip];
-    let asked = Request { chips, ..request(Op::AllGather, 2, 50_000) };
+    let collective = Request { chips, ..request(Op::AllGather, 2, 50_000) };
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
-    let mut run = bench.start(&asked, settings);
+    let mut run = bench.start(&collective, settings);
     let edm = run.program().edms[0].place;
     let channel = crate::common::layout().tile_at(edm.tile).unwrap().channel.unwrap();
     let fault: Fault = format!("link:{}.{channel}:down@5us", edm.chip).parse().unwrap();
     run.fault(fault);
     let error = bench.finish(&mut run).unwrap_err();
-    let said = crate::common::said(&error);
-    println!("{said}");
-    assert!(matches!(error.cause, Cause::TookTooLong(_)), "{said}");
-    assert!(said.contains(": edm makes no progress"), "{said}");
-    assert!(said.contains("at waypoint") && said.contains("(firmware/device/"), "{said}");
+    let message = crate::common::sentence(&error);
+    println!("{message}");
+    assert!(matches!(error.cause, Cause::TookTooLong(_)), "{message}");
+    assert!(message.contains(": edm makes no progress"), "{message}");
+    assert!(message.contains("at waypoint") && message.contains("(firmware/device/"), "{message}");
     bench.is_given_back();
 }
 
-/// The far chip of an n300 is lost with the link that leads there.
+/// The far chip of an n300 is lost with its links.
 #[test]
-fn what_cannot_be_given_back_is_told() {
+fn what_cannot_be_given_back_is_reported() {
     let mut bench = Bench::new("n300");
     let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = bench.start(&request(Op::AllGather, 2, 50_000), settings);
     bench.until_it_moves(&mut run);
     run.fault("link:0.8:down".parse().unwrap());
     run.fault("link:0.9:down".parse().unwrap());
-    let said = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
-    println!("{said}");
-    assert!(said.contains("no progress") && said.contains("cleanup failed"), "{said}");
-    assert!(said.contains("link 0:e8-1:e0 is down, a way to chip 1"), "{said}");
-    assert!(!said.contains("0x"), "no raw words: {said}");
+    let message = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
+    println!("{message}");
+    assert!(message.contains("no progress") && message.contains("cleanup failed"), "{message}");
+    assert!(message.contains("link 0:e8-1:e0 is down, a route to chip 1"), "{message}");
+    assert!(!message.contains("0x"), "no raw words: {message}");
     let near = Place { chip: ChipId(0), tile: crate::common::layout().eth_channel(8).unwrap() };
     bench.target.pass(50_000).unwrap();
     assert_eq!(bench.word(near, crate::common::layout().eth.l1.launch_flag.at), 0);
@@ -351,15 +353,16 @@ fn a_core_that_stands_still_is_blamed() {
     let mut run = bench.start(&slow, settings);
     bench.until_it_moves(&mut run);
     run.fault("core:1.e1:stuck".parse().unwrap());
-    let said = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
-    println!("{said}");
-    assert!(said.starts_with("1:e1: edm makes no progress"), "{said}");
-    assert!(said.contains("stands still") && !said.contains("0x"), "{said}");
+    let message = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
+    println!("{message}");
+    assert!(message.starts_with("1:e1: edm makes no progress"), "{message}");
+    assert!(message.contains("stands still") && !message.contains("0x"), "{message}");
 }
 
-/// A compute core beats no heart: it is known by what it was given and does not use, or never began.
+/// A compute core has no heartbeat. It stands still if it does not take its go message or does not
+/// use what it waits for.
 #[test]
-fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
+fn a_worker_that_stands_still_is_blamed_and_not_the_cores_that_wait_for_it() {
     for (when, says) in [("@0ns", "did not take its go message"), ("", "does not continue")] {
         let mut bench = Bench::new("n300");
         let settings = RunSettings { deadline_cycles: 300_000, ..RunSettings::default() };
@@ -371,21 +374,21 @@ fn a_worker_that_stands_still_is_blamed_and_not_who_waits_for_it() {
         let worker = run.program().workers.iter().find(|worker| worker.place.chip == ChipId(1));
         let place = worker.unwrap().place;
         run.fault(format!("core:1.{}:brisc:stuck{when}", place.tile).parse().unwrap());
-        let said = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
-        println!("{said}");
-        assert!(said.starts_with(&format!("{place}: ccl_worker (")), "{said}");
-        assert!(said.contains("its core stands still, ") && said.contains(says), "{said}");
+        let message = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
+        println!("{message}");
+        assert!(message.starts_with(&format!("{place}: ccl_worker (")), "{message}");
+        assert!(message.contains("its core stands still, ") && message.contains(says), "{message}");
     }
 }
 
-/// Where a kernel kept its live words, its L1 is anybody's once it has ended.
+/// Once a kernel has ended, the L1 of its live words can hold other data.
 #[test]
-fn nothing_is_under_way_once_the_kernels_have_ended() {
+fn nothing_is_in_flight_once_the_kernels_have_ended() {
     let mut bench = Bench::new("n300");
-    let asked = Request { delay_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
-    let mut run = bench.start(&asked, RunSettings::default());
+    let collective = Request { delay_cycles: 1_000_000, ..Request::new(Op::AllGather, 512 * 1024) };
+    let mut run = bench.start(&collective, RunSettings::default());
     bench.until_it_moves(&mut run);
-    // The looks of the live view learn where the live words stand.
+    // The snapshots of the live view find the addresses of the live words.
     let read_set = ReadSet { links: true, ..ReadSet::default() };
     let edms: Vec<Place> = run.program().edms.iter().map(|edm| edm.place).collect();
     let mut carried = 0;
@@ -397,7 +400,8 @@ fn nothing_is_under_way_once_the_kernels_have_ended() {
     assert!(carried > 0, "data moved");
     run.cancel();
     bench.finish(&mut run).unwrap();
-    // The next one starts the applications again, and its data lie where the words of this one lay.
+    // The next run starts the applications again, and its data overwrite the live words of this
+    // run.
     for edm in &edms {
         let core = CoreId { chip: edm.chip, tile: edm.tile, core: CoreKind::Erisc };
         let places: Vec<u64> =
@@ -416,7 +420,7 @@ fn nothing_is_under_way_once_the_kernels_have_ended() {
     }
 }
 
-/// A kernel that a person parked takes as long as the person does.
+/// A parked kernel does not time out.
 #[test]
 fn a_parked_kernel_is_waited_for() {
     let mut bench = Bench::new("n300");
@@ -448,7 +452,7 @@ fn a_parked_kernel_is_waited_for() {
 fn wrong_elements_are_counted() {
     let mut bench = Bench::new("n300");
     let mut program = compile(bench.target.mesh(), &request(Op::AllGather, 2, 300)).unwrap();
-    // One command of one worker does not do what it should.
+    // One command of one worker copies to the wrong place or not at all.
     let copy = flags::FROM_TENSOR | flags::TO_TENSOR;
     let copies = |c: &&mut collectives::WorkerCommand| c.flags & copy == copy;
     let command = program.workers.iter_mut().flat_map(|w| &mut w.commands).find(copies).unwrap();

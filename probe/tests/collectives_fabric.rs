@@ -1,5 +1,5 @@
-//! Collectives over the fabric, end to end on emulated meshes: the fabric comes up, workers send each other their data, and everything
-//! is given back.
+//! Collectives over the fabric, end to end on emulated meshes: bring-up of the fabric, data
+//! transfer between workers, and cleanup.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -99,7 +99,7 @@ fn workers_that_share_a_router_stand_behind_muxes() {
             bench.is_right(&request);
         }
     }
-    // Each one's tiles are given back.
+    // Every run gives its tiles back.
     assert_eq!(running_fabric(&mut bench.target, &bench.images), Ok(None));
 }
 
@@ -130,7 +130,7 @@ fn ranks_of_a_mesh_or_torus_need_not_be_neighbours() {
 }
 
 #[test]
-fn a_fabric_that_runs_is_used_and_goes_on() {
+fn a_running_fabric_is_used_and_continues() {
     let mut bench = Bench::new("n300");
     let plan =
         FabricPlan::new(bench.target.mesh(), &FabricRequest::new(FabricTopology::Mesh)).unwrap();
@@ -191,7 +191,7 @@ fn a_router_that_stands_still_is_named() {
     let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = Run::new(program, settings);
     let error = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap_err();
-    let error = crate::common::said(&error);
+    let error = crate::common::sentence(&error);
     assert!(error.starts_with("the router of 0:e9 stands still"), "{error}");
 }
 
@@ -206,7 +206,7 @@ fn more_workers_than_a_mux_has_channels_are_refused() {
     );
 }
 
-/// Runs over the fabric that runs, while something goes wrong with the worker that sends.
+/// Runs a request over the running fabric, with a fault of the sending worker.
 fn over_what_runs(bench: &mut Bench, request: &Request, fault: &str) -> Result<(), String> {
     let running = running_fabric(&mut bench.target, &bench.images).unwrap();
     let program = compile_over(bench.target.mesh(), request, running.as_ref()).unwrap();
@@ -219,19 +219,20 @@ fn over_what_runs(bench: &mut Bench, request: &Request, fault: &str) -> Result<(
     let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = Run::new(program, settings);
     let report = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES);
-    let report = report.map_err(|error| crate::common::said(&error))?.unwrap();
+    let report = report.map_err(|error| crate::common::sentence(&error))?.unwrap();
     assert_eq!(report.wrong, Some(0));
     Ok(())
 }
 
 #[test]
-fn who_dies_leaves_no_channel_of_a_fabric_that_goes_on_open() {
+fn a_dead_client_leaves_no_channel_of_a_running_fabric_open() {
     let mut bench = Bench::new("n300");
     let plan = FabricPlan::new(bench.target.mesh(), &FabricRequest::new(FabricTopology::Mesh));
     let plan = plan.unwrap();
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
     fabric.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap();
-    // A client of the router itself, and one of a mux. Both are held in reset, and booted by the next run.
+    // A client of the router itself, then a client of a mux. Both are held in reset, and the next
+    // run boots them.
     for (op, number) in [(Op::SendReceive, 1), (Op::ReduceScatter, 2)] {
         let request = workers(over_fabric(op, 2, 150_000), number);
         let error = over_what_runs(&mut bench, &request, "stuck@75us..2ms").unwrap_err();

@@ -1,4 +1,4 @@
-//! What goes wrong on a mesh shows in what its base firmware publishes.
+//! Faults of a mesh show in the words that its base firmware publishes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -56,7 +56,8 @@ fn a_fault_of_a_scene_begins_by_the_clock_of_its_hand_over() {
         let now = target.now().unwrap();
         (now, word(&mut target, 0, E8, LINK_STATUS))
     };
-    // Over at the hand-over, begun, still to come, and asked for before the scene has booted.
+    // At the hand-over: ended, begun, not yet begun; and two faults that are due before the scene
+    // has booted.
     for (times, status) in
         [("11ms..12ms", UP), ("12ms", 0), ("16ms", UP), ("1us", 0), ("1us..14ms", UP)]
     {
@@ -99,7 +100,7 @@ fn a_fault_on_what_is_not_there_is_refused_before_anything_runs() {
     }
 }
 
-/// Everything that is read of chip 1 at once: over both links.
+/// A plan that reads chip 1 over both links.
 fn far_plan() -> Plan {
     let span = |n: u64| Span {
         addr: NocAddr { chip: ChipId(1), tile: NocXy { x: 1, y: 1 }, offset: n * 0x1000 },
@@ -109,7 +110,7 @@ fn far_plan() -> Plan {
 }
 
 #[test]
-fn a_link_that_dies_under_requests_serves_again_when_it_is_back() {
+fn a_link_that_dies_under_requests_works_again_when_it_is_back() {
     let mut target = open("emulator:n300").unwrap();
     let mut cut_off = 0;
     for round in 4..8 {
@@ -123,7 +124,7 @@ fn a_link_that_dies_under_requests_serves_again_when_it_is_back() {
         let again = target.read(&far_plan());
         assert_eq!(again.gaps, Vec::new(), "{words}");
     }
-    assert!(cut_off > 0, "no request was under way on a link that died");
+    assert!(cut_off > 0, "no request was in flight on a link that died");
 }
 
 #[test]
@@ -134,6 +135,6 @@ fn broken_packets_show_as_crc_errors_at_both_ends() {
     }
     target.pass(100_000).unwrap();
     assert_ne!(word(&mut target, 0, E8, CRC_ERRORS), 0);
-    // Requests went over the link, and answers came back.
+    // Requests and answers crossed the link.
     assert_ne!(word(&mut target, 1, E0, CRC_ERRORS), 0);
 }

@@ -1,5 +1,5 @@
-//! The ERISC data mover and the worker of the collectives, launched by hand on an emulated n300 and, where
-//! `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
+//! The ERISC data mover and the worker of the collectives, launched directly on an emulated n300
+//! and, if `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -18,7 +18,7 @@ use worker::{Command, Shape, Side, Work, digest, sum, with_workers};
 const FINISHED: u64 = 4;
 const STOPPED: u64 = 5;
 
-/// Both directions of the link, the EDMs making and checking the messages themselves.
+/// Sends messages in both directions of the link; the EDMs make and check them. Returns the cycles.
 fn exchange(bench: &mut Bench, channels: u32, buffers: u32, bytes: u32, messages: u32) -> u64 {
     bench.run_id += 1;
     for (place, first) in [(NEAR, true), (FAR, false)] {
@@ -66,7 +66,7 @@ fn one_link_carries_more_than_20_gb_a_second_both_ways() {
     assert!(gb_per_second > 20.0, "{gb_per_second:.2} GB/s");
 }
 
-/// A worker on chip 0 sends its tensor; one on chip 1 adds it to its own.
+/// A worker on chip 0 sends its tensor; a worker on chip 1 adds it to its own.
 fn add_over_the_link(bench: &mut Bench, shape: &Shape, buffers: u32) {
     let (from, to) = (bench.worker_tile(0, 0), bench.worker_tile(1, 0));
     for (place, rank) in [(from, 0), (to, 1)] {
@@ -125,9 +125,9 @@ fn workers_add_tensors_of_every_type_over_a_link() {
     }
 }
 
-/// How a channel is used.
+/// How workers use a channel.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
+struct Usage {
     sharing: u32,
     workers: usize,
     initiates: bool,
@@ -135,10 +135,10 @@ struct Way {
     buffers: u32,
 }
 
-/// Each of some workers on chip 0 sends a tensor of its own to the worker of that number on chip 1.
-fn copy_over_the_link(bench: &mut Bench, shape: &Shape, way: Way) {
+/// Each worker on chip 0 sends its tensor to the worker of the same number on chip 1.
+fn copy_over_the_link(bench: &mut Bench, shape: &Shape, usage: Usage) {
     let tiles = |bench: &Bench, chip| {
-        (0..way.workers).map(|n| bench.worker_tile(chip, n)).collect::<Vec<_>>()
+        (0..usage.workers).map(|n| bench.worker_tile(chip, n)).collect::<Vec<_>>()
     };
     let (from, to) = (tiles(bench, 0), tiles(bench, 1));
     for (number, place) in (0..).zip(&from) {
@@ -151,16 +151,16 @@ fn copy_over_the_link(bench: &mut Bench, shape: &Shape, way: Way) {
         bench.work(*place, shape, fill);
     }
     bench.run_id += 1;
-    let parts = if way.sharing == worker::SHARED { way.workers as u32 } else { 1 };
+    let parts = if usage.sharing == worker::SHARED { usage.workers as u32 } else { 1 };
     let buffer_bytes = parts * shape.buffer_bytes();
-    for number in 0..way.workers {
+    for number in 0..usage.workers {
         let tensor = number as u32;
         let side = |edm| Side {
             worker: tensor,
-            workers: way.workers as u32,
-            sharing: way.sharing,
-            initiates: way.initiates,
-            ..Side::new(edm, 0, way.buffers, buffer_bytes)
+            workers: usage.workers as u32,
+            sharing: usage.sharing,
+            initiates: usage.initiates,
+            ..Side::new(edm, 0, usage.buffers, buffer_bytes)
         };
         let send = Command {
             flags: worker::FROM_TENSOR | worker::TO_CHANNEL,
@@ -177,43 +177,43 @@ fn copy_over_the_link(bench: &mut Bench, shape: &Shape, way: Way) {
         bench.launch_worker(from[number], shape, &sends);
         bench.launch_worker(to[number], shape, &takes);
     }
-    let messages = shape.packets() * way.workers as u32 / parts;
+    let messages = shape.packets() * usage.workers as u32 / parts;
     for (place, first, semaphore, tiles) in [(NEAR, true, 1, &from), (FAR, false, 0, &to)] {
-        let mut values = edm(bench.run_id, first, 1, way.buffers, buffer_bytes);
+        let mut values = edm(bench.run_id, first, 1, usage.buffers, buffer_bytes);
         let modes = [
-            ("termination_mode", u32::from(way.initiates)),
-            ("buffer_sharing_mode", way.sharing),
-            ("separate_sync", u32::from(way.separate_sync)),
+            ("termination_mode", u32::from(usage.initiates)),
+            ("buffer_sharing_mode", usage.sharing),
+            ("separate_sync", u32::from(usage.separate_sync)),
         ];
         values.extend(modes.map(|(name, value)| (name.to_owned(), value)));
-        values.extend(channel(0, first, if way.initiates { 0 } else { messages }));
+        values.extend(channel(0, first, if usage.initiates { 0 } else { messages }));
         values.extend(with_workers(0, semaphore, tiles));
         bench.launch_edm(place, &values);
     }
-    assert_eq!(bench.finish_edms(5_000_000), [FINISHED; 2], "{way:?}");
+    assert_eq!(bench.finish_edms(5_000_000), [FINISHED; 2], "{usage:?}");
     for (number, place) in from.iter().chain(&to).enumerate() {
         bench.finish_worker(*place, FINISHED);
         bench.assert_settled(*place);
-        let semaphore = worker::edm_semaphore(0, (number % way.workers) as u32).into();
-        let edm = if number < way.workers { NEAR } else { FAR };
-        assert_eq!(bench.word(edm, semaphore), 0, "{way:?}");
+        let semaphore = worker::edm_semaphore(0, (number % usage.workers) as u32).into();
+        let edm = if number < usage.workers { NEAR } else { FAR };
+        assert_eq!(bench.word(edm, semaphore), 0, "{usage:?}");
     }
-    for tensor in 0..way.workers as u32 {
-        assert_eq!(bench.tensor(1, tensor, shape), shape.words(tensor), "{way:?} {tensor}");
+    for tensor in 0..usage.workers as u32 {
+        assert_eq!(bench.tensor(1, tensor, shape), shape.words(tensor), "{usage:?} {tensor}");
     }
     for place in [NEAR, FAR] {
         let sent = bench.state(place, "edm", "channels[0].messages_sent");
         let completed = bench.state(place, "edm", "channels[0].completed");
-        assert_eq!((sent, completed), (messages.into(), messages.into()), "{way:?}");
+        assert_eq!((sent, completed), (messages.into(), messages.into()), "{usage:?}");
     }
 }
 
-/// Every way to share, end and send.
-fn copy_in_every_way(bench: &mut Bench, shape: &Shape) {
+/// Tries every mode of sharing, ending and sending.
+fn copy_in_every_mode(bench: &mut Bench, shape: &Shape) {
     for (sharing, workers) in [(0, 1), (worker::ROUND_ROBIN, 3), (worker::SHARED, 2)] {
         for (initiates, separate_sync) in [(false, true), (true, false)] {
-            let way = Way { sharing, workers, initiates, separate_sync, buffers: 4 };
-            copy_over_the_link(bench, shape, way);
+            let usage = Usage { sharing, workers, initiates, separate_sync, buffers: 4 };
+            copy_over_the_link(bench, shape, usage);
         }
     }
 }
@@ -228,11 +228,11 @@ const SMALL: Shape = Shape {
 };
 
 #[test]
-fn channels_are_shared_and_ended_in_every_way() {
-    copy_in_every_way(&mut Bench::emulated(), &SMALL);
+fn channels_are_shared_and_ended_in_every_mode() {
+    copy_in_every_mode(&mut Bench::emulated(), &SMALL);
 }
 
-/// A socket: packets go one way, and what the receiver has taken is told the other way.
+/// Uses a socket: packets go in one direction, and the receiver's acknowledgements in the other.
 fn send_through_a_socket(bench: &mut Bench, shape: &Shape) {
     let (from, to) = (bench.worker_tile(0, 0), bench.worker_tile(1, 0));
     bench.work(from, shape, Command { flags: worker::FILL, ..Command::default() });
@@ -268,11 +268,11 @@ fn send_through_a_socket(bench: &mut Bench, shape: &Shape) {
 }
 
 #[test]
-fn a_socket_never_has_more_under_way_than_its_fifo_holds() {
+fn a_socket_never_has_more_in_flight_than_its_fifo_holds() {
     send_through_a_socket(&mut Bench::emulated(), &SMALL);
 }
 
-/// EDMs that make messages for ever.
+/// Launches EDMs that make messages without end.
 fn launch_endless(bench: &mut Bench) {
     bench.run_id += 1;
     for (place, first) in [(NEAR, true), (FAR, false)] {
@@ -309,12 +309,12 @@ fn edms_end_gracefully_without_a_credit_out_and_at_once_within_microseconds() {
     bench.terminate(NEAR, "edm", 2);
     bench.target.pass(5_000).unwrap();
     assert_eq!(bench.state(NEAR, "edm", "phase"), STOPPED);
-    // The other end, whose peer is gone, leaves as fast.
+    // The other end, whose peer has ended, ends as fast.
     bench.terminate(FAR, "edm", 2);
     bench.target.pass(5_000).unwrap();
     assert_eq!(bench.state(FAR, "edm", "phase"), STOPPED);
 
-    // A handshake that nobody answers can be left too, and does not disturb what follows.
+    // A handshake without an answer can be terminated too and does not disturb later runs.
     bench.run_id += 1;
     let mut values = edm(bench.run_id, true, 1, 1, 64);
     values.extend(channel(0, true, 1));
@@ -410,7 +410,7 @@ fn edms_and_workers_park_step_and_run_on() {
         bench.assert_settled(place);
     }
 
-    // A worker may also end its EDM at once.
+    // A worker can also end its EDM at once.
     bench.run_id += 1;
     for (place, first, semaphore, tile) in [(NEAR, true, 1, from), (FAR, false, 0, to)] {
         let mut values = edm(bench.run_id, first, 1, 2, 64);
@@ -454,11 +454,12 @@ fn the_same_images_run_on_the_vendors_simulator() {
         };
         add_over_the_link(&mut bench, &shape, 2);
     }
-    copy_in_every_way(&mut bench, &SMALL);
+    copy_in_every_mode(&mut bench, &SMALL);
     send_through_a_socket(&mut bench, &SMALL);
 }
 
-/// Both directions of the link at 16 KB, with workers that read from DRAM and write to DRAM.
+/// Streams in both directions of the link, with workers that read from DRAM and write to DRAM.
+/// Returns GB/s.
 fn stream_with_workers(bench: &mut Bench, shape: &Shape, buffers: u32) -> f64 {
     let ends = [(NEAR, true, 0), (FAR, false, 1)];
     bench.run_id += 1;

@@ -1,4 +1,4 @@
-//! Fabrics come up, are found by others, go down again, and say why if they do not.
+//! Fabrics come up, are found by other clients, and are terminated, or report why not.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -42,7 +42,7 @@ fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
     snapshot.word(addr).unwrap()
 }
 
-/// Base firmware has every core of the plan.
+/// Returns true if base firmware has every core of the plan.
 fn all_given_back(target: &mut BarTarget, plan: &FabricPlan) -> bool {
     let flag = crate::common::layout().eth.l1.launch_flag.at;
     plan.routers.iter().all(|router| word(target, router.place.at(flag)) == 0)
@@ -72,7 +72,7 @@ fn a_fabric_comes_up_is_found_and_goes_down() {
             assert_eq!((report.read_count, report.entries.len()), (0, 0), "{report:?}");
             assert_eq!((report.room, report.lost), (fabric.settings().status_entries, 0));
         }
-        // Somebody else takes it down.
+        // Another client terminates it.
         let mut found = Fabric::found(plan.clone(), FabricSettings::default());
         assert_eq!(
             found.poll(&mut target, &mut images),
@@ -101,7 +101,7 @@ fn every_topology_comes_up_on_a_t3000() {
 }
 
 #[test]
-fn bringing_up_can_be_given_up_at_any_stage() {
+fn bring_up_can_be_cancelled_at_any_stage() {
     let (mut target, mut images) = idle("n300", &[]);
     for wanted in
         [FabricStage::TakeOver, FabricStage::Launch, FabricStage::Handshake, FabricStage::Ready]
@@ -131,7 +131,7 @@ fn a_router_without_a_peer_is_named_and_taken_down() {
     let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
     let mut fabric = Fabric::new(plan.clone(), settings).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
-    let why = crate::common::said(&error);
+    let why = crate::common::sentence(&error);
     assert!(matches!(error.cause, Cause::TookTooLong(_)), "{why}");
     assert_eq!(error.core, Some(plan.routers[0].place));
     assert!(matches!(error.waypoint, Some(Waypoint::At(..))), "{why}");
@@ -144,7 +144,7 @@ fn a_router_without_a_peer_is_named_and_taken_down() {
     assert!(all_given_back(&mut target, &plan), "{why}");
 }
 
-/// The two chips of an n300 as parts of two fabrics: what each says.
+/// Brings up the two chips of an n300 as parts of two fabrics. Returns the outcome of each.
 fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
     let (mut target, mut images) = idle("n300", &[]);
     let part = |chip: usize| {
@@ -159,24 +159,26 @@ fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
         Fabric::new(plan, settings).with_tables(tables)
     };
     let mut fabrics = [part(0), part(1)];
-    let mut said = [None, None];
-    while said.iter().any(Option::is_none) {
-        for (fabric, said) in fabrics.iter_mut().zip(&mut said).filter(|(_, said)| said.is_none()) {
+    let mut outcomes = [None, None];
+    while outcomes.iter().any(Option::is_none) {
+        for (fabric, outcome) in
+            fabrics.iter_mut().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none())
+        {
             match fabric.poll(&mut target, &mut images) {
-                Ok(FabricProgress::Over(FabricOutcome::Up)) => *said = Some("up".to_owned()),
+                Ok(FabricProgress::Over(FabricOutcome::Up)) => *outcome = Some("up".to_owned()),
                 Ok(_) => {}
-                Err(error) => *said = Some(crate::common::said(&error)),
+                Err(error) => *outcome = Some(crate::common::sentence(&error)),
             }
         }
         target.pass(STEP).unwrap();
     }
-    said.map(Option::unwrap)
+    outcomes.map(Option::unwrap)
 }
 
 #[test]
 fn two_ends_that_do_not_fit_are_named() {
     let (mesh, line) = (FabricTopology::Mesh, FabricTopology::Line);
-    assert_eq!(halves([mesh, mesh], [7, 7]), ["up", "up"], "as two hosts do it");
+    assert_eq!(halves([mesh, mesh], [7, 7]), ["up", "up"], "as on two hosts");
     assert_eq!(
         halves([mesh, line], [7, 7]),
         [
@@ -190,7 +192,7 @@ fn two_ends_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn who_does_not_return_is_named_and_the_others_do() {
+fn a_router_that_does_not_return_is_named_and_the_others_return() {
     let (mut target, mut images) = idle("n300", &[]);
     let plan = plan(&target, FabricTopology::Mesh);
     let settings = FabricSettings { deadline_cycles: 200_000, ..FabricSettings::default() };
@@ -277,7 +279,7 @@ fn a_table_that_names_an_absent_chip_is_refused_before_anything_is_written() {
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default()).with_tables(tables);
     let error = fabric.finish(&mut target, &mut images, STEP).unwrap_err();
     assert_eq!(
-        crate::common::said(&error),
+        crate::common::sentence(&error),
         "the L0 table of M0D1 names device 2, but its mesh has devices 0 to 1"
     );
     assert!(all_given_back(&mut target, &plan));

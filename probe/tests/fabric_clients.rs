@@ -1,5 +1,6 @@
-//! Clients of the fabric without a router: the worker adapter, the traffic kernel and the muxes, against a router's channel that
-//! the test plays, on an emulated n300 and, where `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
+//! Clients of the fabric without a router: the worker adapter, the traffic kernel and the muxes,
+//! against a router's channel that the test plays, on an emulated n300 and, if
+//! `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -24,7 +25,7 @@ const FINISHED: u32 = 4;
 const STOPPED: u32 = 5;
 const TERMINATED: u32 = 0xA4B4_C4D4;
 const IMMEDIATELY_TERMINATE: u32 = 2;
-/// Header of one dimension.
+/// Bytes of a one-dimensional header.
 const HEADER: u32 = 64;
 const SLOT: u32 = 1024;
 
@@ -43,7 +44,7 @@ impl Bench {
         Self { target, images, run_id: 0 }
     }
 
-    /// The n-th compute tile of chip 0 that is not harvested.
+    /// Returns the n-th compute tile of chip 0 that is not harvested.
     fn compute(&self, n: usize) -> Place {
         let on = &self.target.mesh().chips[0];
         let rows = (1..12u8).filter(|y| *y != 6 && on.is_fused_off(*y) == Some(false));
@@ -83,7 +84,7 @@ impl Bench {
         played::word(&mut self.target, mux.place.at(at.into()))
     }
 
-    /// Lets the played router work until all workers have ended.
+    /// Plays the router until all workers have ended.
     fn play(&mut self, router: &mut Played, traffic: &Traffic, workers: &[WorkerId]) {
         for _ in 0..3_000 {
             router.step(&mut self.target);
@@ -110,7 +111,7 @@ fn shipment(send: SendType, bytes: u32) -> Shipment {
 
 const NODE: FabricNode = FabricNode { mesh: 0, device: 0 };
 
-/// Packets of every type from one worker to another, the last of which counts.
+/// Adds packets of every type from one worker to another.
 fn ship(traffic: &mut Traffic, from: WorkerId, to: WorkerId, rounds: u32) {
     for round in 0..rounds {
         let bytes = 16 * (1 + round * 7 % 60);
@@ -134,7 +135,7 @@ fn assert_right(outcome: &TrafficOutcome, sent: u32, arrived: bool) {
     assert_eq!(outcome.arrived != 0, arrived, "{outcome:?}");
 }
 
-/// A worker sends to another through a played router, twice over the same channel.
+/// Sends from one worker to another through a played router, twice over the same channel.
 fn send_to_a_played_router(bench: &mut Bench, rounds: u32) {
     let (from, to, router) = (bench.compute(0), bench.compute(1), bench.compute(2));
     let mut router = Played::new(&mut bench.target, router, from, 3, SLOT);
@@ -159,7 +160,8 @@ fn a_worker_sends_packets_of_every_type_over_a_channel_that_is_opened_twice() {
     send_to_a_played_router(&mut Bench::emulated(), 12);
 }
 
-/// Two workers, a mux, a played router, and a worker that receives. The first of the two ends the mux.
+/// Sends from two workers through a mux and a played router to a third worker. The first worker
+/// terminates the mux.
 fn send_through_a_mux(bench: &mut Bench, core: MuxCore, policy: Policy, rounds: u32) {
     bench.run_id += 1;
     let unlinked = Place { chip: ChipId(0), tile: NocXy { x: 7, y: 6 } };
@@ -225,7 +227,8 @@ fn a_mux_runs_on_an_ethernet_tile_without_a_link() {
     }
 }
 
-/// A mux on a compute tile with two workers that send for long, in front of a channel that takes nothing.
+/// A mux on a compute tile with two workers that send many packets, in front of a channel that
+/// takes none.
 struct Blocked {
     router: Played,
     mux: Mux,
@@ -267,7 +270,7 @@ fn end_at_once(bench: &mut Bench, blocked: &Blocked) {
 }
 
 #[test]
-fn a_blocked_router_holds_up_a_mux_as_its_policy_says_and_every_wait_can_be_left() {
+fn a_blocked_router_delays_a_mux_by_its_policy_and_every_wait_can_be_terminated() {
     let mut bench = Bench::emulated();
     for policy in Policy::ALL {
         let blocked = block(&mut bench, policy, false, 4);

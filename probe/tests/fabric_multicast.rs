@@ -1,4 +1,5 @@
-//! Multicasts in two dimensions: from every chip of a T3000 to all others, by hops to the east, west, north and south.
+//! Multicasts in two dimensions: from every chip of a T3000 to all others, by hops to the east,
+//! west, north and south.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use decode::images::ImageMap;
@@ -14,13 +15,14 @@ use workloads::scene::{Scene, Workload};
 const STEP: u64 = 2_000;
 const BYTES: u32 = 1_024;
 
-/// Hops in each direction from a device to the last one there.
+/// Returns the hops in each direction from a device to the last device there.
 fn hops(mesh: &FabricMesh, device: usize) -> [u8; 4] {
     let (row, column) = mesh.place(device);
     [mesh.columns - 1 - column, column, row, mesh.rows - 1 - row].map(|hops| hops as u8)
 }
 
-/// Whom a packet reaches that leaves a device in a direction: the rows turn where they pass, the own column does not.
+/// Returns the devices that a multicast packet in a direction reaches: eastwards and westwards
+/// whole columns, northwards and southwards only the device's own column.
 fn reached(mesh: &FabricMesh, device: usize, direction: Direction) -> Vec<usize> {
     let (row, column) = mesh.place(device);
     let behind = |other: &usize| {
@@ -45,7 +47,7 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
     let mesh = &plan.meshes[0];
     let tables = fabric::routing_tables(&plan);
 
-    // A multicast writes to the same tile of every chip.
+    // A multicast writes to the same tile on every chip.
     let chips = &target.mesh().chips;
     let everywhere =
         |y: &u8| *y != 6 && chips.iter().all(|chip| chip.is_fused_off(*y) == Some(false));
@@ -94,6 +96,6 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
         let outcome = traffic.outcome(&mut target, &images, id).unwrap();
         assert!(outcome.is_finished(), "{outcome:?}");
         let wrong = [outcome.wrong_words, outcome.doubled, outcome.missing, outcome.refused];
-        assert_eq!((outcome.arrived, wrong), (4 * 7, [0; 4]), "four of each other chip");
+        assert_eq!((outcome.arrived, wrong), (4 * 7, [0; 4]), "four from each other chip");
     }
 }

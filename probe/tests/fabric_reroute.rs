@@ -1,4 +1,4 @@
-//! A link of two that lead the same way is lost and comes back, while packets want to go over it.
+//! One of two parallel links goes down and comes back under traffic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::edm::bench;
@@ -20,7 +20,8 @@ const DIRECT: u64 = 0;
 const FALLBACK: u64 = 2;
 const NONE_LEFT: u64 = 4;
 
-/// Both links of an n300, each the other one's fallback: e9-e1, and e8-e0, over which the far chip is reached.
+/// Both links of an n300, each the fallback of the other: e9-e1, and e8-e0, over which the host
+/// reaches the far chip.
 fn siblings(image: &'static str) -> [Router; 4] {
     let tiles = [[(0, 1, 6), (0, 9, 6)], [(1, 1, 0), (1, 9, 0)]];
     let [near, far] = tiles.map(|pair| pair.map(|(chip, x, y)| place(chip, x, y)));
@@ -41,7 +42,7 @@ impl Bench {
     }
 }
 
-/// What the routers say of their links.
+/// Reads the routers' `link` words.
 fn links(bench: &mut Bench, routers: &[Router]) -> Vec<u64> {
     routers.iter().map(|router| bench.router(router, "link")).collect()
 }
@@ -89,7 +90,7 @@ fn packets_go_over_another_link_and_come_back() {
 }
 
 #[test]
-fn without_another_link_senders_are_told() {
+fn without_another_link_senders_are_notified() {
     let mut bench = Bench::emulated();
     let image = "fabric_router_line";
     let mut routers = siblings(image);
@@ -144,7 +145,7 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
     bench.fault("link:0.9:down");
     bench.target.pass(100_000).unwrap();
     assert_eq!(links(&mut bench, &routers), [FALLBACK, FALLBACK, DIRECT, DIRECT]);
-    // Who has to take them stands still: their sender finds no way any more.
+    // The receiver stands still, so that the sender has no route left.
     bench.fault("core:1.e1:stuck");
     for n in 0..3 {
         bench.put(&routers[0], 0, n, &Packet::atomic(to.tile, NACKS, 1).set("routing_fields", 1));
@@ -152,21 +153,21 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
     bench.target.pass(20_000).unwrap();
     let mut session = Session::over(Box::new(bench.target), bench.images);
     let mut read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
-    let mut seen = |_| {
+    let mut ledgers_of = |_| {
         let fabric = session.inspect(&read_set).state.fabric;
         read_set = fabric_read_set(&fabric, &read_set);
         fabric.ledgers
     };
-    let ledgers = (0..3).map(&mut seen).last().unwrap();
-    let told: Vec<_> = ledgers
+    let ledgers = (0..3).map(&mut ledgers_of).last().unwrap();
+    let rows: Vec<_> = ledgers
         .iter()
         .filter(|ledger| ledger.virtual_channel == 0)
         .map(|l| (l.from.to_string(), l.remote_free_slots, l.in_flight, l.arrived, l.words()))
         .collect();
-    let told: Vec<_> =
-        told.iter().map(|(a, b, c, d, e)| (a.as_str(), *b, *c, *d, e.as_str())).collect();
+    let rows: Vec<_> =
+        rows.iter().map(|(a, b, c, d, e)| (a.as_str(), *b, *c, *d, e.as_str())).collect();
     assert_eq!(
-        told,
+        rows,
         [
             ("0:e8", 8, 0, 0, "empty"),
             ("1:e0", 8, 0, 0, "empty"),
@@ -179,8 +180,8 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
 fn assert_right(topology: FabricTopology, load: Load, seeds: u64) {
     let mut scene = Scene::new("t3000");
     scene.fabric = FabricRequest::new(topology);
-    let asked = RerouteStudy { scene, load, seed: 1, seeds };
-    let rounds = study(&asked, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
+    let setup = RerouteStudy { scene, load, seed: 1, seeds };
+    let rounds = study(&setup, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
     assert_eq!(rounds.len() as u64, seeds);
     assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
 }

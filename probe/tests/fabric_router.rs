@@ -1,5 +1,5 @@
-//! The fabric router, launched by hand on an emulated n300 and, where `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's
-//! simulator. Clients are played through the window.
+//! The fabric router, launched directly on an emulated n300 and, if `MESHSCOPE_TTSIM_DIR` names its
+//! libraries, on the vendor's simulator. The test plays the clients through a TLB window.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -24,7 +24,7 @@ fn pair(image: &'static str) -> [Router; 2] {
     [Router::new(NEAR, image, EAST), Router::new(FAR, image, WEST)]
 }
 
-/// Every operation, one packet right behind the other.
+/// Sends packets of every operation back to back.
 fn operate(bench: &mut Bench) {
     let routers = pair("fabric_router_line");
     bench.bring_up(&routers);
@@ -87,7 +87,7 @@ fn operate(bench: &mut Bench) {
     for (at, from, len) in [(0x5_0000, 0, 1024), (0x5_1000, 1024, 512), (0x5_2000, 1536, 2544)] {
         assert_eq!(bench.bytes(to, at, len), payload[from..from + len as usize]);
     }
-    // One that can not be carried out is dropped.
+    // A packet that cannot be carried out is dropped.
     let n = packets.len() as u64;
     bench.put(&routers[0], 0, n, &Packet::new(9).set("routing_fields", 1));
     bench.put(&routers[0], 0, n + 1, &packets[2].clone().set("routing_fields", 1));
@@ -102,7 +102,7 @@ fn every_operation_is_carried_out() {
     operate(&mut Bench::emulated());
 }
 
-/// Packets go round the ring, over the dateline, and are written where they pass.
+/// Sends packets round the ring over the dateline; they are written where they pass.
 fn go_round(bench: &mut Bench, image: &'static str) {
     let routers = ring(image);
     bench.bring_up(&routers);
@@ -110,7 +110,8 @@ fn go_round(bench: &mut Bench, image: &'static str) {
     for tile in tiles {
         bench.clear(tile, 0x2_0000);
     }
-    // A multicast to both chips, then 15 hops and a write; from both ends of both chips at once.
+    // A multicast to both chips, then 15 hops and a write, from both ends of both chips at the same
+    // time.
     let both = 0b01_11;
     let far = (0..15).fold(0b01 << 30, |route, hop| route | 0b10 << (2 * hop));
     for (n, route) in (0..).zip([both, far, both, far]) {
@@ -135,12 +136,12 @@ fn packets_go_round_a_ring_over_its_dateline() {
     let routers = ring("fabric_router_ring");
     bench.start(&[routers[1].place, routers[3].place]);
     go_round(&mut bench, "fabric_router_ring");
-    // The image of a line moves them too, all in one virtual channel.
+    // The image of a line forwards them too, all in one virtual channel.
     go_round(&mut bench, "fabric_router_line");
 }
 
 #[test]
-fn a_client_is_told_of_its_packets_and_of_the_end_of_its_connection() {
+fn a_client_is_notified_of_its_packets_and_of_the_end_of_its_connection() {
     let mut bench = Bench::emulated();
     let routers = pair("fabric_router_mesh");
     for (router, device) in routers.iter().zip(0..) {
@@ -184,8 +185,9 @@ fn a_client_is_told_of_its_packets_and_of_the_end_of_its_connection() {
     bench.terminate_routers(&routers, 2);
 }
 
-/// Bytes a cycle that arrive over two links one way, one packet as large as can be after the other. The client is as fast as can be:
-/// its slots hold the packets from the beginning, and are handed over again and again.
+/// Returns the bytes per cycle that arrive over two links in one direction, with a stream of
+/// packets of maximum size. The client is as fast as possible: its slots hold the packets from the
+/// start and are handed over repeatedly.
 fn stream(bench: &mut Bench, image: &'static str, has_dateline: bool) -> f64 {
     let routers = ring(image);
     for (router, device) in routers.iter().zip([1, 1, 2, 0]) {
@@ -196,7 +198,7 @@ fn stream(bench: &mut Bench, image: &'static str, has_dateline: bool) -> f64 {
     let payload = pattern(7, bytes as u32);
     let packet = Packet::write(to.tile, 0x3_0000, payload.clone());
     let packet = if image.ends_with("mesh") || image.ends_with("torus") {
-        // East in the first two columns, to the third one, in its only row.
+        // East in the first two columns, to the third column, in the only row.
         let map = [0x20, 1, 1, 0x20].into_iter().enumerate();
         map.fold(packet.set("dst_start_chip_id", 2), |packet, (i, action)| {
             packet.set(&format!("route_buffer[{i}]"), action)
@@ -247,8 +249,9 @@ fn a_stream_of_packets_is_forwarded() {
     assert_eq!(slow, []);
 }
 
-/// Cycles from one router's arrival to the next one's, by packets that go round a ring for two and for fourteen hops. Both times are of
-/// the first chip: what the first hop and its completion take cancels.
+/// Returns the cycles per hop, from packets that go round a ring for two and for fourteen hops.
+/// Both times are of the first chip, so that the costs of the first hop and of its completion
+/// cancel.
 fn hop_cycles(bench: &mut Bench, bytes: u32) -> f64 {
     let image = "fabric_router_line";
     let routers = ring(image);
@@ -269,7 +272,8 @@ fn hop_cycles(bench: &mut Bench, bytes: u32) -> f64 {
     (long - short) as f64 / 12.0
 }
 
-/// The vendor has measured 650 to 690 ns a hop in a ring for small packets, and about 1 us for those of 1 KB.
+/// The vendor measured 650 to 690 ns per hop in a ring for small packets, and about 1 us for
+/// packets of 1 KB.
 #[test]
 fn a_hop_takes_about_as_long_as_published() {
     let mut bench = Bench::emulated();
@@ -282,7 +286,7 @@ fn a_hop_takes_about_as_long_as_published() {
     }
 }
 
-/// Frames that the first link has carried: a fused write takes those of one packet.
+/// A fused write takes the frames of one packet on the first link.
 #[test]
 fn a_fused_write_costs_one_packet() {
     const FRAMES: u64 = 0xFFB9_0034;
@@ -322,7 +326,8 @@ fn a_fused_write_costs_one_packet() {
     bench.terminate_routers(&routers, 1);
 }
 
-/// A table that sends packets round and round: they expire where the specification's example says, and who sent them is told.
+/// With a loop in the tables packets expire as in the specification's example, and their sender is
+/// notified.
 #[test]
 fn packets_in_a_loop_expire() {
     let mut bench = Bench::emulated();
@@ -340,7 +345,8 @@ fn packets_in_a_loop_expire() {
         bench.put(&routers[0], 0, n, &packet.clone().set("tail.ttl", ttl));
     }
     bench.target.pass(300_000).unwrap();
-    // The chip that the packet left first takes even numbers to 0, the other one odd ones.
+    // Packets with an even time to live expire on the first chip, those with an odd one on the
+    // other.
     let expired = routers.each_ref().map(|router| bench.router(router, "expired"));
     assert_eq!(expired, [0, 2, 1, 0]);
     assert_eq!(bench.word(from, NACKS), 3);

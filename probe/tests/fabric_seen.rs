@@ -1,4 +1,4 @@
-//! What a look tells of a fabric: routers by the names of their image, and the credits of both ends.
+//! Inspection of a fabric: routers by the names of their image, and the credits of both ends.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "tests")]
 
 mod bench;
@@ -26,11 +26,12 @@ fn routers_at_rest_have_all_their_credits() {
     for router in &fabric.routers {
         assert!(router.facts.status.is("READY_FOR_TRAFFIC"), "{}", router.at);
         assert_eq!(router.facts.topology.name(), Some("Ring"));
-        // Local, forwarded, behind the dateline, control; two receivers and the control channel.
+        // Senders: local, forwarded, behind the dateline, control. Receivers: two, and the control
+        // channel.
         assert_eq!((router.senders.len(), router.receivers.len()), (4, 3));
         assert!(router.facts.passes.known().is_some_and(|passes| *passes > 0));
     }
-    // Both ways of eight links, in both virtual channels.
+    // Both directions of eight links, in both virtual channels.
     assert_eq!(fabric.ledgers.len(), 32);
     for ledger in &fabric.ledgers {
         assert_eq!((ledger.slots, ledger.remote_free_slots), (8, 8));
@@ -39,10 +40,10 @@ fn routers_at_rest_have_all_their_credits() {
     assert!(fabric_heads(&fabric).is_empty());
     assert!(fabric.waits.all.is_empty(), "{:?}", fabric.waits.all);
 
-    // All copies of a chip's tables are alike, and lead everywhere.
-    assert!(fabric.tables.is_empty(), "nobody asked");
-    let asked = fabric_read_set(&fabric, &ReadSet { fabric_tables: true, ..read_set });
-    let mut state = session.inspect(&asked).state;
+    // All copies of a chip's tables are equal and have a route to every chip.
+    assert!(fabric.tables.is_empty(), "the read set does not include tables");
+    let tables_too = fabric_read_set(&fabric, &ReadSet { fabric_tables: true, ..read_set });
+    let mut state = session.inspect(&tables_too).state;
     let tables = &state.fabric.tables;
     assert_eq!(tables.len(), 16);
     assert!(
@@ -54,61 +55,69 @@ fn routers_at_rest_have_all_their_credits() {
     let nodes: Vec<_> = (0..8).map(node).collect();
     let mut hops = Vec::new();
     for (chip, to) in nodes.iter().enumerate() {
-        let ways = fabric_routes(&state, ChipId(0), *to);
-        assert!(ways.iter().all(|way| way.end == RouteEnd::Arrived), "{chip}: {ways:?}");
-        hops.push(ways[0].hops.len());
-        if let Some(last) = ways[0].hops.last() {
+        let routes = fabric_routes(&state, ChipId(0), *to);
+        assert!(routes.iter().all(|route| route.end == RouteEnd::Arrived), "{chip}: {routes:?}");
+        hops.push(routes[0].hops.len());
+        if let Some(last) = routes[0].hops.last() {
             assert_eq!(last.into.chip, ChipId(chip as u16));
         }
     }
     hops.sort_unstable();
     assert_eq!(hops, [0, 1, 1, 2, 2, 3, 3, 4]);
 
-    // What the tables say wrong is said of the packet.
+    // Wrong tables show in the end of the route.
     let far = nodes.iter().position(|to| fabric_routes(&state, ChipId(0), *to)[0].hops.len() == 3);
     let to = nodes[far.unwrap()];
-    let way = fabric_routes(&state, ChipId(0), to).remove(0);
-    let second = way.hops[0].into.chip;
+    let route = fabric_routes(&state, ChipId(0), to).remove(0);
+    let second = route.hops[0].into.chip;
     let entry = usize::from(to.device);
     for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
-        table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction.opposite());
+        table.tables.intra_mesh[entry] = Entry::To(route.hops[0].direction.opposite());
     }
     let back = fabric_routes(&state, ChipId(0), to).remove(0);
-    assert_eq!(back.end, RouteEnd::NoRouter(way.hops[0].into, way.hops[0].direction.opposite()));
+    assert_eq!(
+        back.end,
+        RouteEnd::NoRouter(route.hops[0].into, route.hops[0].direction.opposite())
+    );
     for table in state.fabric.tables.iter_mut().filter(|table| table.at.chip == second) {
         table.tables.intra_mesh[entry] = Entry::Absent;
     }
     let none = fabric_routes(&state, ChipId(0), to).remove(0);
-    assert_eq!(none.end, RouteEnd::NoEntry(way.hops[0].into));
+    assert_eq!(none.end, RouteEnd::NoEntry(route.hops[0].into));
     for table in &mut state.fabric.tables {
-        table.tables.intra_mesh[entry] = Entry::To(way.hops[0].direction);
+        table.tables.intra_mesh[entry] = Entry::To(route.hops[0].direction);
     }
     let round = fabric_routes(&state, ChipId(0), to).remove(0);
-    assert_eq!((round.end, round.hops.len()), (RouteEnd::Loop(way.hops[0].out), 8));
+    assert_eq!((round.end, round.hops.len()), (RouteEnd::Loop(route.hops[0].out), 8));
 }
 
 #[test]
-fn ways_lead_over_exit_nodes_into_another_mesh() {
+fn routes_lead_over_exit_nodes_into_another_mesh() {
     let words = "emulator:t3000,run=fabric,topology=mesh,meshes=2,planes=1";
     let mut session = Session::open(words, &HostCommand::default(), Allow::default()).unwrap();
     let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
     let read_set = ReadSet { fabric: true, fabric_tables: true, ..read_set };
     let fabric = session.inspect(&read_set).state.fabric;
     let state = session.inspect(&fabric_read_set(&fabric, &read_set)).state;
-    let of = |chip| state.fabric.tables.iter().find(|t| t.at.chip == chip).unwrap();
+    let copy_of = |chip| state.fabric.tables.iter().find(|t| t.at.chip == chip).unwrap();
     for from in (0..8).map(ChipId) {
         for to in (0..8).map(ChipId) {
-            let [own, there] = [from, to].map(|chip| of(chip).tables.node);
-            let ways = fabric_routes(&state, from, there);
-            assert_eq!(ways.len(), 1, "{from} to {to}");
-            let way = &ways[0];
-            assert_eq!(way.end, RouteEnd::Arrived, "{from} to {to}: {way:?}");
-            assert_eq!(way.hops.last().map_or(from, |hop| hop.into.chip), to);
-            let mesh = |chip| of(chip).tables.node.mesh;
-            let mut crossings = way.hops.iter().filter(|h| mesh(h.out.chip) != mesh(h.into.chip));
-            let exit = crossings.next().map(|hop| of(hop.out.chip).tables.node.device);
-            let told = of(from).tables.exit_nodes.get(usize::from(there.mesh)).copied().flatten();
-            assert_eq!(exit, told.filter(|_| own.mesh != there.mesh), "{from} to {to}");
+            let [own, destination] = [from, to].map(|chip| copy_of(chip).tables.node);
+            let routes = fabric_routes(&state, from, destination);
+            assert_eq!(routes.len(), 1, "{from} to {to}");
+            let route = &routes[0];
+            assert_eq!(route.end, RouteEnd::Arrived, "{from} to {to}: {route:?}");
+            assert_eq!(route.hops.last().map_or(from, |hop| hop.into.chip), to);
+            let mesh = |chip| copy_of(chip).tables.node.mesh;
+            let mut crossings = route.hops.iter().filter(|h| mesh(h.out.chip) != mesh(h.into.chip));
+            let exit = crossings.next().map(|hop| copy_of(hop.out.chip).tables.node.device);
+            let stated = copy_of(from)
+                .tables
+                .exit_nodes
+                .get(usize::from(destination.mesh))
+                .copied()
+                .flatten();
+            assert_eq!(exit, stated.filter(|_| own.mesh != destination.mesh), "{from} to {to}");
             assert_eq!(crossings.count(), 0);
         }
     }
@@ -124,11 +133,11 @@ fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
     let lasting = fabric.waits.lasting(&before);
     let cycles = lasting.cycles();
     let [cycle] = &cycles[..] else { panic!("{:?}", lasting.all) };
-    // A sender and a receiver of each of the eight links.
+    // A sender and a receiver for each of the eight links.
     assert_eq!(cycle.len(), 16, "{cycle:?}");
     let senders = cycle.iter().filter(|party| matches!(party, Party::Sender(_, 1)));
     assert_eq!(senders.count(), 8);
-    // Clients wait for it, and there is no other cause.
+    // Clients wait for the cycle, and there is no other cause.
     assert!(lasting.all.iter().any(|wait| matches!(wait.who, Party::Client(..))));
     assert!(lasting.roots().is_empty(), "{:?}", lasting.roots());
     assert!(fabric.ledgers.iter().any(|ledger| ledger.verdict == Verdict::BackPressured));
@@ -143,10 +152,11 @@ fn a_mesh_without_a_fabric_shows_none() {
     assert!(fabric.routers.is_empty() && fabric.ledgers.is_empty());
 }
 
-/// The link is down: eight packets fill the router. One client then waits for a slot; the other has put its last packets into its
-/// channel and closes it, which the mux does not see, since it waits for the router.
+/// The link is down, and eight packets fill the router. One client then waits for a slot. The other
+/// has put its last packets into its channel and closes it, which the mux does not notice because
+/// it waits for the router.
 #[test]
-fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
+fn an_unknown_client_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     let mut bench = Bench::new(Policy::Unbounded, [40, 2]);
     bench.launch_receiver();
     bench.cut();
@@ -155,9 +165,9 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
     bench.target.pass(400_000).unwrap();
     let (mux, workers) = (bench.mux.place, bench.senders.map(|id| bench.place(id)));
     let router = bench.router.eth;
-    let mut session = bench.strangers();
-    let (fabric, looks) = inspected(&mut session);
-    assert!(looks <= 6, "{looks}");
+    let mut session = bench.into_session();
+    let (fabric, snapshots) = inspected(&mut session);
+    assert!(snapshots <= 6, "{snapshots}");
     let [found] = &fabric.muxes[..] else { panic!("{:?}", fabric.muxes) };
     assert_eq!((found.at.chip, found.at.tile), (mux.chip, mux.tile));
     assert_eq!(found.facts.policy.name(), Some("UNBOUNDED_WAIT"));
@@ -170,7 +180,7 @@ fn a_stranger_finds_a_starved_client_and_the_chain_of_waits_up_to_the_link() {
         let head = channel.head.as_ref().and_then(|head| head.packet.known()).unwrap();
         assert_eq!(head.facts.payload_bytes, Reading::Known(512));
     }
-    // Two workers, the mux itself, and nobody who sends nothing.
+    // Two workers and the mux itself; the receiver is no client.
     let client = |tile| fabric.clients.iter().find(|client| client.at.tile == tile).unwrap();
     assert_eq!(fabric.clients.len(), 3);
     assert_eq!(client(mux.tile).to, Some(FabricPort::Router(router, 0)));

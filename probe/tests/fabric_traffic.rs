@@ -1,4 +1,5 @@
-//! Random traffic over a fabric on emulated meshes: every packet arrives exactly once, whole and in order.
+//! Random traffic over a fabric on emulated meshes: every packet arrives exactly once, whole and in
+//! order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use fabric::random::TrafficPattern;
@@ -11,8 +12,8 @@ fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) 
     let mut scene = Scene::new(mesh);
     scene.fabric = FabricRequest::new(topology);
     let pattern = TrafficPattern::Random;
-    let asked = TrafficStudy { scene, packets, seed: 1, seeds, pattern, mux_percent: 50 };
-    let rounds = study(&asked, &mut |round| eprintln!("{mesh} {topology} {round:?}")).unwrap();
+    let setup = TrafficStudy { scene, packets, seed: 1, seeds, pattern, mux_percent: 50 };
+    let rounds = study(&setup, &mut |round| eprintln!("{mesh} {topology} {round:?}")).unwrap();
     assert_eq!(rounds.len() as u64, seeds);
     assert!(rounds.iter().all(|round| round.is_right() && round.arrived > 0), "{rounds:?}");
 }
@@ -31,7 +32,7 @@ fn all_chips_of_a_t3000_send_each_other_packets() {
     }
 }
 
-/// Over the exit nodes of both, some by way of other chips of their own mesh first.
+/// Packets go over the exit nodes of both meshes, some through other chips of their own mesh first.
 #[test]
 fn two_meshes_send_each_other_packets() {
     for topology in [FabricTopology::Line, FabricTopology::Mesh] {
@@ -39,28 +40,29 @@ fn two_meshes_send_each_other_packets() {
         scene.fabric =
             FabricRequest { division: Division::Parts(2), ..FabricRequest::new(topology) };
         let pattern = TrafficPattern::Random;
-        let asked =
+        let setup =
             TrafficStudy { scene, packets: 300, seed: 1, seeds: 1, pattern, mux_percent: 0 };
-        let rounds = study(&asked, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
+        let rounds = study(&setup, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
         assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
         assert!(
             rounds.iter().all(|round| round.packets >= 300),
-            "all pairs have a way: {rounds:?}"
+            "all pairs have a route: {rounds:?}"
         );
     }
 }
 
-/// Everybody sends halfway round the ring: in one virtual channel each waits for room that only the next one could make.
+/// Every chip sends halfway round the ring. In one virtual channel each router waits for a slot
+/// that only the next router could free.
 #[test]
 fn without_its_dateline_a_ring_deadlocks() {
     for dateline in [true, false] {
         let mut scene = Scene::new("t3000");
         scene.fabric = FabricRequest { dateline, ..FabricRequest::new(FabricTopology::Ring) };
         let pattern = TrafficPattern::Far;
-        let asked =
+        let setup =
             TrafficStudy { scene, packets: 3_000, seed: 1, seeds: 1, pattern, mux_percent: 0 };
         let rounds =
-            study(&asked, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
+            study(&setup, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
         assert_eq!(rounds.iter().all(Round::is_right), dateline, "{rounds:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! A far chip is asked over another link when the core at the far end of one stands still, and what does not answer keeps nobody
-//! else waiting. Everything is counted in the mesh's own time.
+//! A far chip is reached over another link when the core at the far end of a link stands still, and
+//! a silent tile does not delay other reads. All times are the mesh's own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -14,12 +14,12 @@ use machine::target::{Abilities, Allow};
 use probe::session::Session;
 use workloads::scene::{Scene, Workload};
 
-/// A relay gives a request up after a millisecond, and the host a queue after four.
+/// A relay times out a request after one millisecond, and the host times out a queue after four.
 const A_REFUSAL: u64 = 1_200_000;
-/// A look at a far chip that answers takes less.
+/// A snapshot of a far chip that answers takes less.
 const A_SNAPSHOT: u64 = 1_000_000;
 
-/// A gateway that is passed over is tried again after so long.
+/// Time after which a gateway that is passed over is tried again.
 const RETRY: u64 = 20_000_000;
 
 fn idle(mesh: &str) -> Session {
@@ -44,7 +44,7 @@ fn l1(chip: u16, offset: u64, len: u32) -> Span {
     Span { addr, len }
 }
 
-/// The snapshot, and how long it took.
+/// Returns the state of a snapshot and its duration.
 fn read(session: &mut Session, spans: &[Span]) -> (Snapshot, u64) {
     let before = session.target().now().unwrap();
     let snapshot = session.target().read(&Plan { spans: spans.to_vec() });
@@ -61,7 +61,7 @@ fn tile(channel: u8) -> Option<NocXy> {
     crate::common::layout().eth_channel(channel)
 }
 
-/// Gateways that are passed over.
+/// Returns the gateways that are passed over.
 fn passed_over(session: &mut Session) -> Vec<(Option<NocXy>, Option<ChipId>)> {
     let quarantined = session.target().quarantined();
     quarantined.into_iter().map(|quarantined| (quarantined.tile, quarantined.towards)).collect()
@@ -77,7 +77,7 @@ fn either_far_end_may_stand_still() {
         assert_eq!(snapshot.gaps, [], "{stuck}");
         assert!(took < A_REFUSAL + A_SNAPSHOT, "{stuck}: {took} cycles");
         assert_eq!(passed_over(&mut session), [(tile(gateway), Some(ChipId(1)))], "{stuck}");
-        // It is not paid for again, neither by reads nor by writes.
+        // Later reads and writes do not wait for it again.
         let before = session.target().now().unwrap();
         session.target().write(spans[0].addr, &[7; 64]).unwrap();
         let (snapshot, _) = read(&mut session, &spans);
@@ -88,7 +88,7 @@ fn either_far_end_may_stand_still() {
 }
 
 #[test]
-fn a_gateway_is_tried_again_when_a_person_says_so_and_after_a_while() {
+fn a_gateway_is_tried_again_on_request_and_after_some_time() {
     let mut session = idle("n300");
     fault(&mut session, "core:1.e0:stuck");
     let word = [l1(1, 0x2_0000, 4)];
@@ -102,7 +102,7 @@ fn a_gateway_is_tried_again_when_a_person_says_so_and_after_a_while() {
         }
         let (snapshot, took) = read(&mut session, &word);
         assert_eq!(snapshot.gaps, []);
-        assert!(took > A_SNAPSHOT, "it was asked again: {took} cycles");
+        assert!(took > A_SNAPSHOT, "it was tried again: {took} cycles");
     }
     fault(&mut session, "core:1.e0:released");
     session.target().clear_quarantine();
@@ -111,9 +111,9 @@ fn a_gateway_is_tried_again_when_a_person_says_so_and_after_a_while() {
     assert_eq!(passed_over(&mut session), []);
 }
 
-/// The last one that is left is asked, whatever was said of it.
+/// The last remaining gateway is tried even if it was passed over.
 #[test]
-fn with_every_far_end_stuck_the_chip_is_given_up_in_time() {
+fn with_every_far_end_stuck_the_chip_times_out() {
     let mut session = idle("n300");
     fault(&mut session, "core:1.e0:stuck");
     let spans: Vec<Span> = (0..200).map(|n| l1(1, 0x1000 * n, 64)).collect();
@@ -127,9 +127,10 @@ fn with_every_far_end_stuck_the_chip_is_given_up_in_time() {
     assert_eq!((snapshot.transactions, took < 1_000), (0, true), "{took} cycles");
 }
 
-/// A relay that waited in vain answers a write by its error counter alone: it is told, and the next one goes elsewhere.
+/// A relay that timed out answers a write only by its error counter. The loss is reported, and the
+/// next write uses another gateway.
 #[test]
-fn a_lost_write_is_told_and_never_sent_twice() {
+fn a_lost_write_is_reported_and_never_sent_twice() {
     let mut session = idle("n300");
     let word = l1(1, 0x2_0000, 4);
     session.target().write(word.addr, &1_u32.to_le_bytes()).unwrap();
@@ -146,7 +147,7 @@ fn a_lost_write_is_told_and_never_sent_twice() {
 }
 
 #[test]
-fn one_stuck_far_core_does_not_hold_up_the_looks_at_eight_chips() {
+fn one_stuck_far_core_does_not_delay_the_snapshots_of_eight_chips() {
     let mut session = idle("t3000");
     let (healthy, usual) = inspected(&mut session);
     assert_eq!(healthy.gaps, []);
@@ -163,21 +164,21 @@ fn one_stuck_far_core_does_not_hold_up_the_looks_at_eight_chips() {
     assert!(!far.gateways.contains(&gateway(8)), "{:?}", far.gateways);
 }
 
-/// What is down is no way to a chip, also where the far end cannot say so.
+/// A link that is down is no route to a chip, even if the far end cannot report it.
 #[test]
 fn a_link_that_is_down_leads_nowhere() {
     let mut session = idle("n300");
-    let ways = |session: &mut Session| {
+    let gateways = |session: &mut Session| {
         let (state, _) = inspected(session);
         state.chips.into_iter().map(|chip| chip.gateways).collect::<Vec<_>>()
     };
     let near = |channel| EthId { chip: ChipId(0), channel };
-    assert_eq!(ways(&mut session)[1][..2], [near(8), near(9)]);
+    assert_eq!(gateways(&mut session)[1][..2], [near(8), near(9)]);
     fault(&mut session, "link:0.8:down");
-    assert_eq!(ways(&mut session)[1].first(), Some(&near(9)));
+    assert_eq!(gateways(&mut session)[1].first(), Some(&near(9)));
     fault(&mut session, "link:0.9:down");
-    assert_eq!(ways(&mut session), [vec![], vec![]]);
-    // A look of which nothing came has a time all the same.
+    assert_eq!(gateways(&mut session), [vec![], vec![]]);
+    // A snapshot without any data has a time too.
     let far = ReadSet { tile: Some((ChipId(1), NocXy { x: 1, y: 2 })), ..ReadSet::default() };
     let before = session.target().now().unwrap();
     let inspected = session.inspect(&far);

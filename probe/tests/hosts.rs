@@ -1,4 +1,5 @@
-//! A mesh of two hosts: each alone sees its own chips and names the others', and both sockets together show all.
+//! A mesh of two hosts: each host sees its own chips and names the other host's chips; both sockets
+//! together show all.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use decode::images::ImageMap;
@@ -15,7 +16,7 @@ use transport::ttsim::HostCommand;
 use transport::wire::Welcome;
 use workloads::scene::{Scene, Workload};
 
-/// Two n300 of two hosts, joined by one cable between the chips that are behind.
+/// Two n300 of two hosts, joined by one cable between their far chips.
 const PAIR: &str = "\
 ChipSpec:
   left: {E: [8, 9]}
@@ -30,7 +31,7 @@ Graph:
   - [[0, S0], [1, S0]]
 ";
 
-/// A file of this process that is removed in the end.
+/// A file of this process that is removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -58,7 +59,7 @@ fn scene(file: &Scratch, host: Option<u16>) -> Scene {
     Scene { host, run: Some(Workload::Idle), ..Scene::new(file.path()) }
 }
 
-fn is(mesh: &Mesh, expected: &ClusterDescriptor) {
+fn assert_mesh(mesh: &Mesh, expected: &ClusterDescriptor) {
     let ids = |chips: &mut dyn Iterator<Item = Option<u64>>| chips.collect::<Vec<_>>();
     let found = ids(&mut mesh.chips.iter().map(|chip| chip.unique_id));
     assert_eq!(found, ids(&mut expected.chips.iter().map(|chip| chip.unique_id)));
@@ -71,11 +72,11 @@ fn a_host_alone_names_whose_chips_it_does_not_reach() {
     let file = Scratch::new("alone.yaml");
     let (mut images, _) = ImageMap::firmware();
     let target = scene(&file, Some(1)).build(&mut images).unwrap();
-    is(target.mesh(), &descriptor().of_host(1));
-    let said = "2 chips of anna cannot be reached from here (one link leads there, at 1:e6)";
-    assert_eq!(target.mesh().problems, [said]);
+    assert_mesh(target.mesh(), &descriptor().of_host(1));
+    let message = "2 chips of anna cannot be reached from here (one link leads there, at 1:e6)";
+    assert_eq!(target.mesh().problems, [message]);
     let none = scene(&file, Some(2)).build(&mut images).map(|_| ()).unwrap_err().to_string();
-    assert!(none.ends_with("has no host `2`: they are counted from 0 to 1"), "{none}");
+    assert!(none.ends_with("has no host `2`: they are numbered from 0 to 1"), "{none}");
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn two_sockets_show_a_mesh_of_two_hosts_whole_and_each_its_part() {
     let file = Scratch::new("whole.yaml");
     let (mut images, _) = ImageMap::firmware();
     let whole = scene(&file, None).build(&mut images).unwrap();
-    is(whole.mesh(), &descriptor());
+    assert_mesh(whole.mesh(), &descriptor());
     assert_eq!(whole.mesh().problems, Vec::<String>::new());
     let sockets = [Scratch::new("a.socket"), Scratch::new("b.socket")];
     let shared = SharedBar::new(whole.into_bar());
@@ -99,18 +100,18 @@ fn two_sockets_show_a_mesh_of_two_hosts_whole_and_each_its_part() {
     }
     let open = |words: &str| Session::open(words, &HostCommand::default(), Allow::default());
     let [a, b] = sockets.each_ref().map(|socket| format!("socket:{}", socket.path()));
-    let mut one = open(&a).map_err(|e| e.to_string()).unwrap();
-    is(one.target().mesh(), &descriptor().of_host(0));
-    let said = "2 chips of berta cannot be reached from here (one link leads there, at 1:e6)";
-    assert_eq!(one.target().mesh().problems, [said]);
-    // Time that one client lets pass has passed for the other.
-    let before = one.target().now().unwrap();
-    one.target().pass(5_000).unwrap();
-    let mut other = open(&b).map_err(|e| e.to_string()).unwrap();
-    assert!(other.target().now().unwrap() >= before + 5_000);
-    drop((one, other));
+    let mut first = open(&a).map_err(|e| e.to_string()).unwrap();
+    assert_mesh(first.target().mesh(), &descriptor().of_host(0));
+    let message = "2 chips of berta cannot be reached from here (one link leads there, at 1:e6)";
+    assert_eq!(first.target().mesh().problems, [message]);
+    // Time that one client lets pass also passes for the other.
+    let before = first.target().now().unwrap();
+    first.target().pass(5_000).unwrap();
+    let mut second = open(&b).map_err(|e| e.to_string()).unwrap();
+    assert!(second.target().now().unwrap() >= before + 5_000);
+    drop((first, second));
     let mut both = open(&format!("{a},{b}")).map_err(|e| e.to_string()).unwrap();
-    is(both.target().mesh(), &descriptor());
+    assert_mesh(both.target().mesh(), &descriptor());
     assert_eq!(both.target().mesh().problems, Vec::<String>::new());
     assert!(both.target().now().unwrap() >= before + 5_000);
 }

@@ -1,4 +1,5 @@
-//! A collective on a sick mesh gives the same cycles and bytes on one thread and on two, with sleeping cores and without.
+//! A collective on a sick mesh gives the same cycles and bytes on one thread and on two, with
+//! sleeping cores and without.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
-/// A bus that leaves the mesh to be looked at.
+/// A bus of a mesh that the test also reads directly.
 struct Shared(Arc<Mutex<EmulatorBar>>);
 
 impl Bar for Shared {
@@ -33,7 +34,8 @@ impl Bar for Shared {
     }
 }
 
-/// The report of an all-gather on an n300, when it was over, and all L1 of its Ethernet tiles then.
+/// Runs an all-gather on an n300. Returns its report, its end, and a hash of the L1 of all Ethernet
+/// tiles.
 fn gather(faults: &[&str], sleep: bool, threads: usize) -> (RunReport, u64, u64) {
     let (mut images, _) = ImageMap::firmware();
     let mut config = Scene::new("n300").config(&images).unwrap();

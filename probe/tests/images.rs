@@ -1,4 +1,5 @@
-//! Which ELF of a directory runs where: records say, texts prove, and what does not fit is told.
+//! Finding the ELF of a directory that runs on a core: records name it, its text verifies it, and
+//! mismatches are reported.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::folder;
@@ -18,7 +19,8 @@ fn core(tile: NocXy, core: CoreKind) -> CoreId {
     CoreId { chip: ChipId(0), tile, core }
 }
 
-/// A mesh on which our firmware and kernels run, seen by somebody who has only directories.
+/// Returns a session on a mesh with built-in firmware and kernels, which knows images only from
+/// these directories.
 fn session(folders: &[&Folder], run: Workload) -> Session {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(run), ..Scene::new("n300") };
@@ -29,13 +31,13 @@ fn session(folders: &[&Folder], run: Workload) -> Session {
     session
 }
 
-/// A look at the compute tile, or at the Ethernet tiles.
+/// Inspects the compute tile and the Ethernet tiles.
 fn inspected(session: &mut Session, texts: bool) -> MeshState {
     let tile = Some((ChipId(0), TENSIX));
     session.inspect(&ReadSet { tile, links: true, proofs: true, texts, ..ReadSet::default() }).state
 }
 
-fn of(state: &MeshState, tile: NocXy, kind: CoreKind) -> &CoreState {
+fn core_of(state: &MeshState, tile: NocXy, kind: CoreKind) -> &CoreState {
     state.core(core(tile, kind)).unwrap()
 }
 
@@ -58,7 +60,7 @@ fn a_build_is_found_by_its_text() {
     let mut session = session(&[&folder], Workload::Idle);
     let state = inspected(&mut session, false);
     for kind in [CoreKind::Brisc, CoreKind::Ncrisc, CoreKind::Trisc2] {
-        let core = of(&state, TENSIX, kind);
+        let core = core_of(&state, TENSIX, kind);
         let image = only(core, ImageRole::BaseFirmware);
         assert_eq!(image.name, format!("123/{}", kind.name()));
         assert_eq!(image.evidence, Provenance::Sampled, "not all of it was compared");
@@ -67,11 +69,11 @@ fn a_build_is_found_by_its_text() {
         // The mailbox is that of the file.
         assert!(core.waypoint.known().is_some(), "{kind:?}");
     }
-    // Nobody launched an application: there is nothing to be found.
-    let eth = of(&state, ETH, CoreKind::Erisc);
+    // No application was launched, so there is none to find.
+    let eth = core_of(&state, ETH, CoreKind::Erisc);
     assert!(eth.images.is_empty() && eth.findings.is_empty(), "{:?}", eth.findings);
     let whole = inspected(&mut session, true);
-    let image = only(of(&whole, TENSIX, CoreKind::Brisc), ImageRole::BaseFirmware).clone();
+    let image = only(core_of(&whole, TENSIX, CoreKind::Brisc), ImageRole::BaseFirmware).clone();
     assert_eq!(image.comparison.compared_bytes, image.comparison.text_bytes);
     assert_eq!(
         (&image.comparison.check, image.evidence),
@@ -80,7 +82,7 @@ fn a_build_is_found_by_its_text() {
 }
 
 #[test]
-fn the_one_core_that_is_asked_is_compared_whole() {
+fn the_core_to_verify_is_compared_whole() {
     let folder = Folder::new("one");
     folder.firmware("1");
     let mut session = session(&[&folder], Workload::Idle);
@@ -92,19 +94,19 @@ fn the_one_core_that_is_asked_is_compared_whole() {
     };
     assert_eq!(firmware(&mut session, CoreKind::Trisc1), [Provenance::Verified]);
     assert_eq!(firmware(&mut session, CoreKind::Trisc2), [Provenance::Sampled]);
-    // Between the samples.
+    // This word is between the sampled words.
     write(&mut session, TENSIX, 0xA120, 0xDEAD_BEEF);
     session.verify_on(trisc(CoreKind::Trisc1));
     assert_eq!(firmware(&mut session, CoreKind::Trisc1), [Provenance::Mismatch]);
     assert!(session.images().resolved(trisc(CoreKind::Trisc1)).is_empty());
 }
 
-/// A cache with the worker and the ring ping under the names of tt-metal.
+/// Makes a cache with the worker and the ring ping in tt-metal's layout.
 fn cache(folder: &Folder) {
     folder.firmware("cache/c0ffee/777/firmware/55");
     folder.image("cache/c0ffee/777/kernels/worker/99/brisc/brisc.elf", "tensix_worker");
     folder.image("cache/c0ffee/777/kernels/ring/42/erisc/erisc.elf", "ring_ping");
-    // Another kernel of that name, which is not the one that runs.
+    // Another kernel of the same name, which does not run.
     folder.image("cache/c0ffee/777/kernels/worker/11/brisc/brisc.elf", "tensix_brisc");
 }
 
@@ -116,20 +118,20 @@ fn item(id: u16, name: &str, path: &str) -> String {
 }
 
 #[test]
-fn a_log_leads_to_the_kernel_and_its_text_proves_it() {
+fn a_log_leads_to_the_kernel_and_its_text_verifies_it() {
     let (folder, logs) = (Folder::new("cache"), Folder::new("logs"));
     cache(&folder);
     let kernels = folder.path().join("cache/c0ffee/777/kernels");
     let path = |tail: &str| kernels.join(tail).display().to_string();
-    // The log of a program that still writes it.
+    // The log of a program that is still writing it.
     let text = item(2, "worker", &path("worker/99")) + &item(1, "ring", &path("ring/42/"));
     logs.put("generated/inspector/kernels.yaml", format!("{text}- kern").as_bytes());
     let mut session = session(&[&folder, &logs], Workload::RingPing);
     let state = inspected(&mut session, true);
-    let worker = only(of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
+    let worker = only(core_of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
     assert_eq!((worker.name.as_str(), worker.evidence), ("worker/brisc", Provenance::Verified));
     assert_eq!((worker.bias, worker.load_addr), (0, 0x14400));
-    let erisc = of(&state, ETH, CoreKind::Erisc);
+    let erisc = core_of(&state, ETH, CoreKind::Erisc);
     let ring = only(erisc, ImageRole::Kernel);
     assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", Provenance::Verified));
     assert_eq!(only(erisc, ImageRole::Application).name, "777/erisc");
@@ -148,34 +150,34 @@ fn without_a_log_the_text_decides() {
     folder.image("cache/c0ffee/777/kernels/same/5/erisc/erisc.elf", "ring_ping");
     let mut session = session(&[&folder], Workload::RingPing);
     let state = inspected(&mut session, false);
-    let ring = only(of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel);
+    let ring = only(core_of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel);
     assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", Provenance::Verified));
     assert_eq!(ring.also, ["same/erisc"], "two candidates with equal text are both named");
-    let worker = only(of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
+    let worker = only(core_of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
     assert_eq!(worker.name, "worker/brisc");
     assert!(worker.path.as_ref().unwrap().contains("/99/"));
 }
 
 #[test]
-fn a_cache_that_was_moved_is_found_by_the_end_of_its_paths_and_stale_paths_are_told() {
+fn a_cache_that_was_moved_is_found_by_the_end_of_its_paths_and_stale_paths_are_reported() {
     let (folder, logs) = (Folder::new("moved"), Folder::new("moved-logs"));
     cache(&folder);
     let text = item(2, "worker", "/elsewhere/kernels/worker/99") + &item(1, "ring", "/gone/ring/1");
     let log = logs.put("kernels.yaml", text.as_bytes());
     let mut session = session(&[&folder, &logs], Workload::RingPing);
     let state = inspected(&mut session, false);
-    let worker = of(&state, TENSIX, CoreKind::Brisc);
+    let worker = core_of(&state, TENSIX, CoreKind::Brisc);
     assert_eq!(only(worker, ImageRole::Kernel).name, "worker/brisc");
     assert_eq!(worker.findings, []);
-    let erisc = of(&state, ETH, CoreKind::Erisc);
-    let said: Vec<_> = erisc.findings.iter().map(ToString::to_string).collect();
+    let erisc = core_of(&state, ETH, CoreKind::Erisc);
+    let findings: Vec<_> = erisc.findings.iter().map(ToString::to_string).collect();
     let file = "/gone/ring/1/erisc/erisc.elf";
     let says = format!(
         "0:9-6:erisc: kernel 1 is {file} by {}:7, but there is no such file",
         log.display()
     );
-    assert_eq!(said, [says]);
-    // The text still tells what it is.
+    assert_eq!(findings, [says]);
+    // The text still identifies it.
     assert_eq!(only(erisc, ImageRole::Kernel).name, "ring/erisc");
 }
 
@@ -190,61 +192,62 @@ fn a_log_that_is_wrong_is_a_finding() {
     );
     let mut session = session(&[&folder, &logs], Workload::RingPing);
     let state = inspected(&mut session, false);
-    let core = of(&state, TENSIX, CoreKind::Brisc);
+    let core = core_of(&state, TENSIX, CoreKind::Brisc);
     let kernels: Vec<_> = core.images.iter().filter(|i| i.role == ImageRole::Kernel).collect();
     let evidence: Vec<_> = kernels.iter().map(|image| image.evidence).collect();
-    // What was proved beats what is on record.
+    // A verified image takes precedence over a recorded one.
     assert_eq!(evidence, [Provenance::Verified, Provenance::Mismatch]);
     assert!(kernels[0].path.as_ref().unwrap().contains("/99/"));
-    let said = core.findings[0].to_string();
+    let message = core.findings[0].to_string();
     let begins = "0:1-2:brisc: worker/brisc is on record, but its text is not in L1: 0x";
-    assert!(said.starts_with(begins), "{said}");
+    assert!(message.starts_with(begins), "{message}");
     assert_eq!(core.findings.len(), 1);
 }
 
 #[test]
-fn a_kernel_on_record_of_which_one_byte_differs_is_not_proved() {
+fn a_kernel_on_record_of_which_one_byte_differs_is_not_verified() {
     let (folder, logs) = (Folder::new("byte"), Folder::new("byte-logs"));
     folder.firmware("cache/c0ffee/777/firmware/55");
     let file = folder.image("cache/c0ffee/777/kernels/ring/42/erisc/erisc.elf", "ring_ping");
     logs.put("watcher/kernel_elf_paths.txt", format!("1: {}\n", file.display()).as_bytes());
     let mut session = session(&[&folder, &logs], Workload::RingPing);
-    // Between the samples.
+    // This word is between the sampled words.
     write(&mut session, ETH, 0xA940, 0xDEAD_BEEF);
     let state = inspected(&mut session, false);
-    let ring = only(of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel).clone();
+    let ring = only(core_of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel).clone();
     assert_eq!(ring.evidence, Provenance::Sampled);
     for _ in 0..2 {
         session.verify_on(core(ETH, CoreKind::Erisc));
         let loads = session.images().loads(core(ETH, CoreKind::Erisc));
-        let of = |role| loads.iter().find(|load| load.image.role == role).unwrap().evidence;
-        assert_eq!(of(ImageRole::Kernel), Provenance::Mismatch);
-        assert_eq!(of(ImageRole::Application), Provenance::Verified);
+        let evidence_of =
+            |role| loads.iter().find(|load| load.image.role == role).unwrap().evidence;
+        assert_eq!(evidence_of(ImageRole::Kernel), Provenance::Mismatch);
+        assert_eq!(evidence_of(ImageRole::Application), Provenance::Verified);
     }
 }
 
 #[test]
-fn one_word_that_differs_is_told_with_its_place() {
+fn one_word_that_differs_is_reported_with_its_place() {
     let folder = Folder::new("word");
     folder.firmware("1");
     let mut session = session(&[&folder], Workload::Idle);
-    // Between the samples, so that only the whole comparison sees it.
+    // This word is between the sampled words, so that only the whole comparison detects it.
     write(&mut session, TENSIX, 0xA120, 0xDEAD_BEEF);
     let sampled = inspected(&mut session, false);
-    let trisc1 = of(&sampled, TENSIX, CoreKind::Trisc1);
+    let trisc1 = core_of(&sampled, TENSIX, CoreKind::Trisc1);
     assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, Provenance::Sampled);
     let whole = inspected(&mut session, true);
-    let trisc1 = of(&whole, TENSIX, CoreKind::Trisc1);
+    let trisc1 = core_of(&whole, TENSIX, CoreKind::Trisc1);
     assert_eq!(only(trisc1, ImageRole::BaseFirmware).evidence, Provenance::Mismatch);
-    let said = trisc1.findings[0].to_string();
+    let message = trisc1.findings[0].to_string();
     assert!(
-        said.contains("1/trisc1") && said.contains("0xa120 holds 0xdeadbeef, not 0x"),
-        "{said}"
+        message.contains("1/trisc1") && message.contains("0xa120 holds 0xdeadbeef, not 0x"),
+        "{message}"
     );
     assert_eq!(trisc1.findings.len(), 1);
-    // A smaller look does not forget it.
+    // A snapshot with a smaller read set does not drop it.
     let again = inspected(&mut session, false);
-    assert_eq!(of(&again, TENSIX, CoreKind::Trisc1).findings.len(), 1);
+    assert_eq!(core_of(&again, TENSIX, CoreKind::Trisc1).findings.len(), 1);
 }
 
 #[test]
@@ -254,22 +257,22 @@ fn no_image_is_a_finding_that_names_the_nearest() {
     let mut session = session(&[&folder], Workload::Idle);
     write(&mut session, TENSIX, 0xA010, 0xDEAD_BEEF);
     let state = inspected(&mut session, false);
-    let trisc1 = of(&state, TENSIX, CoreKind::Trisc1);
+    let trisc1 = core_of(&state, TENSIX, CoreKind::Trisc1);
     assert!(trisc1.images.is_empty());
-    let said = trisc1.findings[0].to_string();
+    let message = trisc1.findings[0].to_string();
     let begins = format!(
         "0:1-2:trisc1: no image in {} matches the firmware loaded at 0xa000; of the nearest, 1/trisc1, 0xa010 \
          holds 0xdeadbeef, not 0x",
         folder.path().display()
     );
-    assert!(said.starts_with(&begins), "{said}");
-    assert_eq!(of(&state, TENSIX, CoreKind::Trisc0).findings, []);
+    assert!(message.starts_with(&begins), "{message}");
+    assert_eq!(core_of(&state, TENSIX, CoreKind::Trisc0).findings, []);
 }
 
 #[test]
-fn a_guess_is_no_finding_where_another_image_is_proved() {
+fn a_guess_is_no_finding_where_another_image_is_verified() {
     let (folder, mut wrong) = (Folder::new("guess"), folder::image("erisc_app").to_vec());
-    // A byte of the text between the samples.
+    // A byte of the text between the sampled words.
     let (symbols, _) = symbols::Symbols::load(folder::image("erisc_app"), "app").unwrap();
     let text = symbols.segments().into_iter().find(|s| s.executable).unwrap().bytes;
     let text = wrong.windows(16).position(|at| at == &text[0x80..0x90]);
@@ -281,7 +284,7 @@ fn a_guess_is_no_finding_where_another_image_is_proved() {
     let mut session = Session::over(Box::new(target), images);
     session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
     let state = inspected(&mut session, true);
-    let core = of(&state, ETH, CoreKind::Erisc);
+    let core = core_of(&state, ETH, CoreKind::Erisc);
     let application = only(core, ImageRole::Application);
     assert_eq!((application.evidence, &application.path), (Provenance::Verified, &None));
     assert_eq!(core.findings, []);

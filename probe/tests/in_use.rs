@@ -1,4 +1,4 @@
-//! A mesh that somebody uses, or that may not be changed, is refused before anything is written.
+//! A mesh that is in use, or that must not be changed, is refused before anything is written.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -20,7 +20,7 @@ use machine::target::{Abilities, Allow, Mesh, Target};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
-/// A machine that counts what is written to it.
+/// A target that counts the writes to it.
 struct Counted {
     inner: BarTarget,
     holders: Vec<(ChipId, Holder)>,
@@ -55,7 +55,7 @@ impl Target for Counted {
     }
 }
 
-/// An n300 with base firmware alone.
+/// Returns an n300 with only base firmware.
 fn n300(allow: Allow) -> (Counted, ImageMap) {
     let (images, _) = ImageMap::firmware();
     let bar = Box::new(EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap()));
@@ -68,10 +68,10 @@ fn eth(chip: u16, channel: u8) -> Place {
     Place { chip: ChipId(chip), tile: crate::common::layout().eth_channel(channel).unwrap() }
 }
 
-/// A row that is not fused off on this board.
+/// A row that this board has not harvested.
 const COMPUTE: Place = Place { chip: ChipId(0), tile: NocXy { x: 1, y: 2 } };
 
-/// Needs one compute tile and both ends of a link.
+/// Returns a program that needs one compute tile and both ends of a link.
 fn program() -> Program {
     let worker = WorkerPlan {
         place: COMPUTE,
@@ -131,17 +131,17 @@ fn a_running_kernel_is_named() {
     ring.launch(&mut images, &settings).unwrap().finish(&mut target).unwrap();
     let error = refused(&mut target, &mut images);
     assert!(error.is_in_use());
-    assert_eq!(crate::common::said(&error), "0:e8 is in use: ring_ping runs there");
-    // Somebody who did not launch it only sees that something runs.
+    assert_eq!(crate::common::sentence(&error), "0:e8 is in use: ring_ping runs there");
+    // A client that did not launch it sees only that a kernel runs.
     let (mut images, _) = ImageMap::firmware();
     let error = refused(&mut target, &mut images);
-    assert_eq!(crate::common::said(&error), "0:e8 is in use: a kernel runs there");
+    assert_eq!(crate::common::sentence(&error), "0:e8 is in use: a kernel runs there");
     ring.tear_down(&images).unwrap().finish(&mut target).unwrap();
     refuse_if_in_use(&mut target, &images, &program()).unwrap();
 }
 
 #[test]
-fn an_application_of_others_is_left_alone() {
+fn an_unknown_application_is_left_alone() {
     let (mut target, mut images) = n300(Allow::ALL);
     let place = eth(0, 8);
     start_application(&mut images, Firmware::OURS, place).unwrap().finish(&mut target).unwrap();
@@ -150,7 +150,10 @@ fn an_application_of_others_is_left_alone() {
     target.write(place.at(at), &vec![0xEE; id.len()]).unwrap();
     let error = refused(&mut target, &mut images);
     assert!(error.is_in_use());
-    assert!(crate::common::said(&error).starts_with("0:e8 is in use: an application"), "{error:?}");
+    assert!(
+        crate::common::sentence(&error).starts_with("0:e8 is in use: an unknown application"),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -158,15 +161,15 @@ fn what_must_be_allowed_is_named() {
     let (mut target, mut images) = n300(Allow::default());
     let error = refused(&mut target, &mut images);
     assert!(matches!(error.cause, Cause::NotAllowed(_)));
-    assert!(crate::common::said(&error).ends_with("needs --allow write,launch"), "{error:?}");
+    assert!(crate::common::sentence(&error).ends_with("needs --allow write,launch"), "{error:?}");
     let write = Allow { write: true, launch: true, ..Allow::default() };
     let (mut target, mut images) = n300(write);
     let error = refused(&mut target, &mut images);
-    assert!(crate::common::said(&error).ends_with("needs --allow reset"), "{error:?}");
+    assert!(crate::common::sentence(&error).ends_with("needs --allow reset"), "{error:?}");
 }
 
 #[test]
-fn what_can_never_be_changed_asks_for_no_leave() {
+fn what_can_never_be_changed_needs_no_permission() {
     let (target, mut images) = n300(Allow::ALL);
     let why = Some("a recording cannot be changed".to_owned());
     let abilities = Abilities { unchangeable: why, ..Abilities::default() };
@@ -174,16 +177,19 @@ fn what_can_never_be_changed_asks_for_no_leave() {
     let inner = BarTarget::open("past.rec", bar, abilities, Patience::default()).unwrap();
     let mut target = Counted { inner, holders: Vec::new(), writes: 0 };
     let error = refused(&mut target, &mut images);
-    assert_eq!(crate::common::said(&error), "past.rec: a recording cannot be changed");
+    assert_eq!(crate::common::sentence(&error), "past.rec: a recording cannot be changed");
 }
 
 #[test]
-fn a_fault_where_nobody_can_make_one_is_refused_before_anything_is_written() {
+fn a_fault_on_a_target_without_faults_is_refused_before_anything_is_written() {
     let (mut target, mut images) = n300(Allow::ALL);
     let faults = vec!["link:0.8:down".parse().unwrap()];
     let mut run = Run::new(program(), RunSettings { faults, ..RunSettings::default() });
     let error = run.finish(&mut target, &mut images, 1000).unwrap_err();
-    assert!(crate::common::said(&error).contains("faults are for emulated meshes"), "{error:?}");
+    assert!(
+        crate::common::sentence(&error).contains("faults are for emulated meshes"),
+        "{error:?}"
+    );
     assert_eq!((error, target.writes), (Fault::refused().into(), 0));
 }
 
@@ -199,12 +205,15 @@ fn a_tile_that_runs_needs_no_reset() {
 }
 
 #[test]
-fn whoever_has_the_device_open_is_named() {
+fn the_process_that_has_the_device_open_is_named() {
     let (mut target, mut images) = n300(Allow::ALL);
     target.holders = vec![(ChipId(0), Holder { pid: 4711, name: "trainer".into() })];
     let error = refused(&mut target, &mut images);
     assert!(error.is_in_use());
-    assert_eq!(crate::common::said(&error), "chip 0 is in use: process 4711 trainer has it open");
+    assert_eq!(
+        crate::common::sentence(&error),
+        "chip 0 is in use: process 4711 trainer has it open"
+    );
 }
 
 #[test]
@@ -218,11 +227,11 @@ fn what_does_not_fit_is_refused_before_anything_is_written() {
     let mut large = program();
     large.buffer_bytes = 0x1_8000;
     large.edms[0].channels = vec![channel; 2];
-    let said = refuse(large);
-    assert!(said.contains("2 channels of 1 buffers of 98304 bytes do not fit"), "{said}");
+    let message = refuse(large);
+    assert!(message.contains("2 channels of 1 buffers of 98304 bytes do not fit"), "{message}");
     let mut twice = program();
     twice.workers.push(twice.workers[0].clone());
-    assert_eq!(refuse(twice), "two workers at once on 0:1-2");
+    assert_eq!(refuse(twice), "two workers on 0:1-2");
     let mut long = program();
     long.workers[0].commands = vec![WorkerCommand::default(); 5_000];
     assert_eq!(refuse(long), "0:1-2: a list of 5000 commands is too long");
@@ -241,8 +250,8 @@ fn a_place_that_is_not_there_is_no_place_for_kernels() {
     let mut program = program();
     program.workers[0].place.tile = NocXy { x: 0, y: 0 };
     let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
-    assert_eq!(crate::common::said(&error), "0:0-0 is no tile that runs kernels");
+    assert_eq!(crate::common::sentence(&error), "0:0-0 runs no kernels");
     program.workers[0].place.chip = ChipId(7);
     let error = refuse_if_in_use(&mut target, &images, &program).unwrap_err();
-    assert_eq!(crate::common::said(&error), "there is no chip 7");
+    assert_eq!(crate::common::sentence(&error), "there is no chip 7");
 }

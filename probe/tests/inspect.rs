@@ -1,4 +1,4 @@
-//! Whatever stands in memory, inspection says something and never panics.
+//! Inspection handles any memory contents and never panics.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use decode::images::ImageMap;
@@ -28,7 +28,7 @@ fn mesh() -> Mesh {
     }
 }
 
-/// Everything that a plan asks for, filled by address.
+/// Returns a snapshot of everything in a plan, filled by address.
 fn filled(mesh: &Mesh, images: &ImageMap, fill: impl Fn(u64) -> u8) -> Snapshot {
     let mut spans = plan(mesh, images, &ReadSet::everything(mesh)).spans;
     spans.sort();
@@ -67,7 +67,7 @@ fn nothing_read_is_nothing_known() {
     assert_eq!(state.links[0].condition, LinkCondition::Unread);
     let core = state.core(brisc()).unwrap();
     assert_eq!(core.activity, Reading::Unread(AccessError::NotAsked));
-    // No image is known there, so there is no mailbox to speak of.
+    // No image is known on this core, so there is no mailbox.
     assert_eq!(core.waypoint, Reading::Absent);
     let harvested = state.tile(ChipId(0), NocXy { x: 1, y: 1 }).unwrap();
     assert!(harvested.harvested && harvested.cores.is_empty());
@@ -89,7 +89,7 @@ fn a_gap_says_why() {
 }
 
 #[test]
-fn told_images_that_are_not_there_are_a_mismatch() {
+fn stated_images_that_are_absent_are_a_mismatch() {
     let (mut images, _) = ImageMap::firmware();
     images.declare(brisc(), "tensix_brisc", Provenance::Stated);
     let mesh = mesh();
@@ -120,7 +120,7 @@ fn any_bytes_are_decoded_without_a_panic() {
         let state = inspect(&snapshot, &mesh, &images);
         assert_eq!(state.chips.len(), 2);
     }
-    // All reset bits set: every core is held.
+    // All reset bits are set, so every core is held.
     let snapshot = filled(&mesh, &images, |_| 0xFF);
     let state = inspect(&snapshot, &mesh, &images);
     assert_eq!(state.core(erisc).unwrap().activity, Reading::Known(Activity::InReset));

@@ -1,4 +1,5 @@
-//! Launch messages lead to kernels: positions, ends, instruction RAM, and what cannot be read.
+//! Finding kernels by launch messages: load addresses, ended kernels, instruction RAM, and
+//! unreadable memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::folder;
@@ -20,11 +21,11 @@ use transport::emulator_bar::EmulatorBar;
 
 const TENSIX: NocXy = NocXy { x: 3, y: 3 };
 const ETH: NocXy = NocXy { x: 9, y: 6 };
-/// Where a kernel is loaded: nowhere near the address it is linked at.
+/// Load address of a kernel, far from the address it is linked at.
 const CONFIG: u32 = 0x3_0000;
 const TEXT: u32 = 0x400;
 
-/// A mesh of which nothing runs.
+/// Returns a mesh on which nothing runs.
 fn bare() -> BarTarget {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
@@ -38,7 +39,7 @@ fn put(target: &mut dyn Target, tile: NocXy, offset: u64, bytes: &[u8]) {
     target.write(NocAddr { chip: ChipId(0), tile, offset }, &bytes).unwrap();
 }
 
-/// Writes the text of an ELF, moved by so much.
+/// Writes the text of an ELF at moved addresses.
 fn load(target: &mut dyn Target, tile: NocXy, elf: &[u8], at: impl Fn(u64) -> u64) {
     let (symbols, _) = Symbols::load(elf.to_vec(), "elf").unwrap();
     for segment in symbols.segments().iter().filter(|s| s.executable) {
@@ -50,7 +51,7 @@ fn mailbox(name: &str) -> Mailbox {
     ImageMap::firmware().0.named(name).unwrap().mailbox.clone().unwrap()
 }
 
-/// A launch message of a kernel in an entry of the ring.
+/// Writes a launch message of a kernel into an entry of the launch ring.
 fn launch(
     target: &mut dyn Target,
     mailbox: &Mailbox,
@@ -79,7 +80,7 @@ fn inspected(session: &mut Session, tile: NocXy, texts: bool) -> MeshState {
     session.inspect(&ReadSet { tile, proofs: true, texts, ..ReadSet::default() }).state
 }
 
-fn of(state: &MeshState, tile: NocXy, core: CoreKind) -> &CoreState {
+fn core_of(state: &MeshState, tile: NocXy, core: CoreKind) -> &CoreState {
     state.core(CoreId { chip: ChipId(0), tile, core }).unwrap()
 }
 
@@ -87,7 +88,8 @@ fn kernel(core: &CoreState) -> Option<&ImageUse> {
     core.images.iter().find(|image| image.role == ImageRole::Kernel)
 }
 
-/// A tile with our firmware's text and a kernel that was loaded away from where it is linked.
+/// Returns a mesh with a tile that has built-in firmware and a kernel at another address than it is
+/// linked at.
 fn moved(folder: &Folder) -> BarTarget {
     let mut target = bare();
     folder.firmware("1");
@@ -107,11 +109,11 @@ fn a_kernel_that_was_moved_is_found_where_the_launch_message_says() {
     launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
     let mut session = session(target, &folder);
     let state = inspected(&mut session, TENSIX, true);
-    let image = kernel(of(&state, TENSIX, CoreKind::Brisc)).unwrap();
+    let image = kernel(core_of(&state, TENSIX, CoreKind::Brisc)).unwrap();
     assert_eq!(image.evidence, Provenance::Verified);
     assert_eq!((image.bias, image.load_addr), (CONFIG + TEXT - 0x14400, CONFIG + TEXT));
     assert_eq!(image.comparison.compared_bytes, image.comparison.text_bytes);
-    assert_eq!(kernel(of(&state, TENSIX, CoreKind::Trisc0)), None, "number 0 is none");
+    assert_eq!(kernel(core_of(&state, TENSIX, CoreKind::Trisc0)), None, "number 0 is none");
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
     let mut target = moved(&folder);
     launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
     let elf = "kernels/worker/9/brisc/brisc.elf";
-    // What was linked has another text than what is loaded, and the same names.
+    // The linked file has another text than the loaded one, and the same names.
     let mut linked = folder::image("tensix_worker").to_vec();
     let (symbols, _) = Symbols::load(linked.clone(), "worker").unwrap();
     let text = symbols.segments().into_iter().find(|s| s.executable).unwrap().bytes.to_vec();
@@ -130,14 +132,14 @@ fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
     let brisc = CoreKind::Brisc;
     let mut session = session(target, &folder);
     let state = inspected(&mut session, TENSIX, true);
-    let core = of(&state, TENSIX, brisc);
+    let core = core_of(&state, TENSIX, brisc);
     assert_eq!(kernel(core), None);
-    let said = core.findings[0].to_string();
-    assert!(said.contains("matches the kernel 5 loaded at 0x30400"), "{said}");
+    let message = core.findings[0].to_string();
+    assert!(message.contains("matches the kernel 5 loaded at 0x30400"), "{message}");
     folder.image(&format!("{elf}.xip.elf"), "tensix_worker");
     session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
     let state = inspected(&mut session, TENSIX, true);
-    let image = kernel(of(&state, TENSIX, brisc)).unwrap();
+    let image = kernel(core_of(&state, TENSIX, brisc)).unwrap();
     assert_eq!(
         (image.evidence, &image.comparison.check),
         (Provenance::Verified, &TextCheck::Equal)
@@ -156,13 +158,13 @@ fn a_kernel_that_has_ended_is_in_the_entry_before() {
     folder.put("kernels.yaml", format!("{logs}{}\n", path.display()).as_bytes());
     let mut session = session(target, &folder);
     let state = inspected(&mut session, TENSIX, false);
-    let image = kernel(of(&state, TENSIX, CoreKind::Brisc)).unwrap();
+    let image = kernel(core_of(&state, TENSIX, CoreKind::Brisc)).unwrap();
     assert_eq!((image.name.as_str(), image.evidence), ("worker/brisc", Provenance::Sampled));
-    // Its place may hold the next one: that is nobody's fault.
+    // The next kernel can overwrite its text, which is no fault.
     let addr = u64::from(CONFIG + TEXT);
     put(session.target(), TENSIX, addr, &[7; 64]);
     let state = inspected(&mut session, TENSIX, true);
-    let core = of(&state, TENSIX, CoreKind::Brisc);
+    let core = core_of(&state, TENSIX, CoreKind::Brisc);
     assert_eq!(kernel(core).unwrap().evidence, Provenance::Mismatch);
     assert_eq!(core.findings, []);
 }
@@ -172,7 +174,8 @@ fn instruction_ram_is_as_the_log_says() {
     let folder = Folder::new("iram");
     let mut target = moved(&folder);
     launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 2, 1);
-    // An ELF that is linked where NCRISC's instruction RAM is: our NCRISC image with another address.
+    // An ELF that is linked to NCRISC's instruction RAM: the built-in NCRISC image with another
+    // address.
     let mut elf = folder::image("tensix_ncrisc").to_vec();
     let header = u32::from_le_bytes(elf[28..32].try_into().unwrap()) as usize;
     let first =
@@ -181,17 +184,17 @@ fn instruction_ram_is_as_the_log_says() {
     let path = folder.put("kernels/reader/4/ncrisc/ncrisc.elf", &elf);
     let mut unlogged = session(moved_again(&folder), &folder);
     let state = inspected(&mut unlogged, TENSIX, false);
-    let core = of(&state, TENSIX, CoreKind::Ncrisc);
+    let core = core_of(&state, TENSIX, CoreKind::Ncrisc);
     assert_eq!(kernel(core), None, "nothing is guessed");
     assert!(core.findings[0].is_unknown());
-    let said = core.findings[0].to_string();
-    assert!(said.contains("kernel 5") && said.contains("IRAM"), "{said}");
+    let message = core.findings[0].to_string();
+    assert!(message.contains("kernel 5") && message.contains("IRAM"), "{message}");
 
     let logs = format!("5: {}\n", path.display());
     folder.put("kernel_elf_paths.txt", logs.as_bytes());
     let mut session = session(target, &folder);
     let state = inspected(&mut session, TENSIX, true);
-    let core = of(&state, TENSIX, CoreKind::Ncrisc);
+    let core = core_of(&state, TENSIX, CoreKind::Ncrisc);
     let image = kernel(core).unwrap();
     assert_eq!((image.evidence, image.bias), (Provenance::Recorded, 0));
     assert_eq!(image.comparison.check, TextCheck::Iram);
@@ -204,7 +207,7 @@ fn moved_again(folder: &Folder) -> BarTarget {
     target
 }
 
-/// A target that does not hold a part of L1, as a recording may.
+/// A target that lacks a part of L1, as a recording can.
 struct Partial {
     inner: BarTarget,
     from: u64,
@@ -244,7 +247,7 @@ impl Target for Partial {
 fn what_is_not_recorded_is_no_mismatch() {
     let folder = Folder::new("unrecorded");
     let mut inner = moved(&folder);
-    // What is held in reset need not be there.
+    // A core in reset needs no image.
     let trisc1 = &crate::common::layout().tensix.cores.trisc1;
     let reset = crate::common::layout().tensix.reset_all & !(1 << trisc1.reset_bit);
     let debug = crate::common::layout().block(Space::Tile(TileKind::Tensix), "debug").unwrap();
@@ -256,16 +259,16 @@ fn what_is_not_recorded_is_no_mismatch() {
     );
     let mut session = session(Partial { inner, from: 0xA000 }, &folder);
     let state = inspected(&mut session, TENSIX, false);
-    let core = of(&state, TENSIX, CoreKind::Trisc1);
-    let said: Vec<_> = core.findings.iter().map(ToString::to_string).collect();
+    let core = core_of(&state, TENSIX, CoreKind::Trisc1);
+    let findings: Vec<_> = core.findings.iter().map(ToString::to_string).collect();
     let says =
         "0:3-3:trisc1: which image is the firmware loaded at 0xa000 is not known: not recorded";
-    assert_eq!(said, [says]);
+    assert_eq!(findings, [says]);
     assert!(core.findings[0].is_unknown());
-    assert_eq!(of(&state, TENSIX, CoreKind::Trisc0).findings, []);
+    assert_eq!(core_of(&state, TENSIX, CoreKind::Trisc0).findings, []);
 }
 
-/// The wheel's builds for Wormhole: those that have an ERISC firmware of its kind.
+/// Returns the folder of the wheel's builds for Wormhole.
 fn builds() -> Option<std::path::PathBuf> {
     let root = std::env::var_os("MESHSCOPE_TT_METAL_ELFS")?;
     let root = std::path::PathBuf::from(root);
@@ -302,21 +305,22 @@ fn of_all_builds_of_a_package_the_right_one_is_found() {
         for (tile, kind) in
             [(TENSIX, CoreKind::Brisc), (TENSIX, CoreKind::Trisc2), (ETH, CoreKind::Erisc)]
         {
-            let core = of(&state, tile, kind);
+            let core = core_of(&state, tile, kind);
             let [image] = &core.images[..] else { panic!("{key} {:?}", core.findings) };
             let name = format!("{key}/{}", kind.name());
             assert_eq!(image.evidence, Provenance::Verified);
             assert!(image.name == name || image.also.contains(&name), "{name}: {image:?}");
-            // Equal texts are told apart by what else runs on the chip, so far as that differs.
+            // Builds with equal texts are distinguished by the other firmware on the chip, if it
+            // differs.
             found += usize::from(image.name == name);
         }
-        // Its own DWARF says where the mailbox is; nothing of tt-metal's is embedded.
-        let erisc = of(&state, ETH, CoreKind::Erisc);
+        // The file's own DWARF locates the mailbox; no image of tt-metal is built in.
+        let erisc = core_of(&state, ETH, CoreKind::Erisc);
         assert!(matches!(erisc.launch, Reading::Known(_)), "{:?}", erisc.launch);
         assert_eq!(erisc.activity, Reading::Known(Activity::InReset));
         assert!(state.problems.is_empty(), "{:?}", state.problems);
     }
     println!("{} builds, {found} of {} names are the very build's", keys.len(), 3 * keys.len());
-    // All 28 of the package, or those that somebody unpacked of it.
+    // All 28 builds of the package, or those that are unpacked.
     assert!(!keys.is_empty());
 }

@@ -1,4 +1,5 @@
-//! Microbenchmarks of links on emulated meshes, beside the vendor's measurements (Basic Ethernet guide).
+//! Microbenchmarks of links on emulated meshes, beside the vendor's measurements (Basic Ethernet
+//! guide).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::edm::bench;
@@ -89,7 +90,7 @@ fn a_link_is_used_as_packet_overheads_allow() {
     }
 }
 
-/// Mean time of a round of so many hops, per hop.
+/// Returns the mean time per hop of a lap of the ring.
 fn hop(bench: &mut Bench, ring: &Ring, separate_sync: u32, bytes: u32) -> f64 {
     bench.run_id += 1;
     let stops = ring.stops(bench.target.mesh()).unwrap();

@@ -1,4 +1,5 @@
-//! The studies of links beside the vendor's figures: a ring of eight, there and back, and both ways at once.
+//! The studies of links beside the vendor's figures: a ring of eight, round trips, and both
+//! directions at the same time.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use workloads::study::bandwidth::{self, Mover};
@@ -7,9 +8,10 @@ use workloads::study::published::{GUIDE, TEST};
 
 #[test]
 fn latencies_are_near_the_guides_and_what_is_not_near_is_explained() {
-    let mut told = 0;
-    let rows = latency::rows(1, &[(8, 16), (8, 1024)], &[16, 1024], &mut |_| told += 1).unwrap();
-    assert_eq!(told, rows.len());
+    let mut reported = 0;
+    let rows =
+        latency::rows(1, &[(8, 16), (8, 1024)], &[16, 1024], &mut |_| reported += 1).unwrap();
+    assert_eq!(reported, rows.len());
     for row in &rows {
         let ns = row.measured_ns();
         assert_eq!(row.reasons.len(), row.published.len());
@@ -33,7 +35,7 @@ fn latencies_are_near_the_guides_and_what_is_not_near_is_explained() {
     assert!(reason.contains("from 16 bytes to 1024 it grows by"), "{reason}");
 
     let other = latency::rows(2, &[(8, 16)], &[], &mut |_| ()).unwrap();
-    assert_ne!(rows[0].chips, other[0].chips, "the seed says which ring is measured");
+    assert_ne!(rows[0].chips, other[0].chips, "the seed chooses the ring");
     let apart = (rows[0].cycles - other[0].cycles).abs();
     assert!(apart > 0.01, "other tiles, other distances: {apart}");
 }
@@ -49,7 +51,7 @@ fn an_edm_moves_more_than_20_gb_a_second_and_no_size_more_than_its_overheads_lea
     let rows = bandwidth::rows("n300", 1, &requests, &mut |_| ()).unwrap();
     assert!(rows[0].measured() > 20.0 && rows[1].measured() > 20.0, "{rows:?}");
     assert!(rows.iter().all(|row| row.measured() <= row.bound()), "{rows:?}");
-    // The bound is computed; what is published is of 16 messages in flight.
+    // The bound is computed. The published figures are for 16 messages in flight.
     let published = rows[2].published().unwrap();
     assert_eq!((published.figure, published.source), (21.8, TEST));
     assert!(published.figure < rows[2].bound() && rows[3].published().is_none());

@@ -1,4 +1,4 @@
-//! The tests of this crate from outside, one program.
+//! The integration tests of this crate, in one program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod audit;

@@ -1,4 +1,4 @@
-//! What a dry run promises is what the access costs.
+//! The cost that a dry run previews is the cost of the access.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::sick;
@@ -30,7 +30,7 @@ fn sum(preview: &Preview) -> u64 {
 }
 
 #[test]
-fn a_look_costs_what_was_promised_and_the_promise_nothing() {
+fn a_snapshot_costs_what_was_promised_and_the_promise_nothing() {
     let (mut target, handle) = open(Allow::default());
     let wanted = [
         span(0, 1, 0x100, 4),
@@ -60,7 +60,7 @@ fn a_write_costs_what_was_promised() {
     target.keep_audit(AuditLog::at(&log, "bare"));
     for (offset, len) in [(0x100, 4), (0x201, 2), (0x300, 0x80), (0xFFB1_21B0, 4), (0xFFB4_0088, 4)]
     {
-        // On a tile that has answered already, and on one that has not.
+        // On a tile that has already answered, and on a tile that has not.
         for x in [1, 1, (offset >> 4 & 7) as u8 + 2] {
             let x = if x == 5 { 4 } else { x };
             let promised = target.preview_write(span(0, x, offset, len));

@@ -1,4 +1,5 @@
-//! What hangs is noticed at its first answer, and left alone until a person wants it tried again.
+//! A hung tile, NoC or device is detected at its first answer and quarantined until the user clears
+//! it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::sick;
@@ -28,16 +29,16 @@ fn abilities() -> Abilities {
     Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() }
 }
 
-/// Bare chips, and a handle on what is wrong with them.
+/// Opens bare chips. Returns the target and a handle on their faults.
 fn open(patience: Patience) -> (BarTarget, Handle) {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
     let (bar, handle) = Sick::new(Box::new(EmulatorBar::new(mesh)));
     (BarTarget::open("sick", Box::new(bar), abilities(), patience).unwrap(), handle)
 }
 
-/// The gap of a range, in words.
-fn gap(snapshot: &Snapshot, of: Span) -> String {
-    let gap = snapshot.gaps.iter().find(|gap| gap.span == of);
+/// Returns the reason of a range's gap.
+fn gap(snapshot: &Snapshot, span: Span) -> String {
+    let gap = snapshot.gaps.iter().find(|gap| gap.span == span);
     gap.unwrap_or_else(|| panic!("{:?}", snapshot.gaps)).reason.to_string()
 }
 
@@ -51,7 +52,7 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
     let says = "unreachable: tile 1-2 hangs: it answers all ones, including its node id";
     assert_eq!(words.iter().map(|word| gap(&snapshot, *word)).collect::<Vec<_>>(), vec![says; 16]);
     assert!(snapshot.bytes(fine.addr, 4).is_ok());
-    assert_eq!(handle.state().reads[&TILE], 2, "one word, and one question for its node id");
+    assert_eq!(handle.state().reads[&TILE], 2, "one word and its node id");
 
     let before = handle.state().transactions;
     let snapshot = read(&mut target, &words);
@@ -66,7 +67,7 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
     );
 
     handle.state().dead.clear();
-    assert_eq!(read(&mut target, &words).gaps.len(), 16, "nobody cleared it");
+    assert_eq!(read(&mut target, &words).gaps.len(), 16, "the quarantine was not cleared");
     target.clear_quarantine();
     assert_eq!(target.quarantined(), []);
     assert_eq!(read(&mut target, &words).gaps, []);
@@ -88,7 +89,8 @@ fn all_ones_may_be_a_value() {
     }
     let snapshot = read(&mut target, &[ones]);
     assert_eq!(snapshot.bytes(ones.addr, 0x1000).unwrap(), [0xFF; 0x1000]);
-    // The tile is asked for its node id once in a look, however many values of ones it holds.
+    // The node id of the tile is read once per snapshot, independent of the number of words that
+    // are all ones.
     let before = handle.state().reads[&TILE];
     assert_eq!(read(&mut target, &words).gaps, []);
     assert_eq!(handle.state().reads[&TILE] - before, 3 + 2, "node id and clock gate");
@@ -104,7 +106,7 @@ fn a_tile_is_probed_before_its_first_block_only() {
     assert_eq!(handle.state().reads[&TILE], 3);
     handle.state().dead.insert(OTHER);
     assert_eq!(read(&mut target, &[span(0, OTHER, 0, 0x400)]).gaps.len(), 1);
-    assert_eq!(handle.state().reads[&OTHER], 2, "no block of a tile that never answered");
+    assert_eq!(handle.state().reads[&OTHER], 2, "no block of a tile that has never answered");
 }
 
 #[test]
@@ -138,11 +140,12 @@ fn a_hung_noc_and_a_chip_off_the_bus_are_told_apart() {
 }
 
 #[test]
-fn the_emulators_own_hang_is_latched() {
+fn the_emulators_own_hang_is_quarantined() {
     let (mut target, handle) = open(Patience::default());
     let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
     assert_eq!(read(&mut target, &wanted).gaps, []);
-    // Somebody else reads what is never answered (wormhole.md 1.7), which takes the chip's bus along.
+    // Another client reads an address that never answers (wormhole.md 1.7), which also hangs the
+    // chip's bus.
     handle.state().foreign = Some((NocXy { x: 2, y: 2 }, 0xFFB1_1030));
     let snapshot = read(&mut target, &wanted);
     let says = "device gone: device 0 answers all ones, including its ARC's node id";
@@ -151,7 +154,7 @@ fn the_emulators_own_hang_is_latched() {
 }
 
 #[test]
-fn a_far_chip_behind_a_dead_queue_is_asked_once() {
+fn a_far_chip_behind_a_dead_queue_is_tried_once() {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
     let (bar, handle) = Sick::new(scene.build(&mut images).unwrap().into_bar());
@@ -185,7 +188,7 @@ fn a_chip_has_its_time_and_no_more() {
 }
 
 #[test]
-fn a_machine_that_times_out_by_itself_is_believed_and_the_rest_is_read() {
+fn a_time_out_of_the_machine_itself_is_accepted_and_the_rest_is_read() {
     let (mut target, handle) = open(Patience::default());
     handle.state().slow.insert(TILE);
     let (before, after) = (NocXy { x: 1, y: 1 }, OTHER);
@@ -196,5 +199,5 @@ fn a_machine_that_times_out_by_itself_is_believed_and_the_rest_is_read() {
     assert_eq!(gap(&snapshot, spans[1]), says);
     let reads = handle.state().reads[&TILE];
     assert_eq!(gap(&read(&mut target, &spans), spans[1]), says);
-    assert_eq!(handle.state().reads[&TILE], reads, "it is left alone");
+    assert_eq!(handle.state().reads[&TILE], reads, "the tile is not read again");
 }

@@ -1,5 +1,5 @@
-//! Near and far chips alike, with the same assertions on the emulator always and on the vendor's
-//! simulator where `MESHSCOPE_TTSIM_DIR` names its libraries.
+//! Accesses to near and far chips, with the same assertions on the emulator and, if
+//! `MESHSCOPE_TTSIM_DIR` names its libraries, on the vendor's simulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -21,7 +21,7 @@ fn emulator(scene: &str) -> BarTarget {
     BarTarget::open("emulator", Box::new(bar), abilities, Patience::default()).unwrap()
 }
 
-/// The emulated mesh and the vendor's build of the same shape.
+/// Returns the emulated mesh and, if available, the vendor's build of the same shape.
 fn machines(scene: &str, build: &str) -> impl Iterator<Item = BarTarget> {
     std::iter::once(emulator(scene)).chain(common::open(build))
 }
@@ -44,12 +44,12 @@ fn sub_word_writes_leave_their_neighbours_at_every_alignment() {
             for at in 0..4 {
                 for len in 1..=9 {
                     let new = bytes((at * 16 + len) as u64, len);
-                    let there = NocAddr { offset: start.offset + 28 + at as u64, ..start };
-                    target.write(there, &new).unwrap();
+                    let addr = NocAddr { offset: start.offset + 28 + at as u64, ..start };
+                    target.write(addr, &new).unwrap();
                     expected[28 + at..28 + at + len].copy_from_slice(&new);
                     let found = read(&mut target, start, 64);
                     assert_eq!(found, expected, "chip {chip}, {len} bytes at {at}");
-                    assert_eq!(read(&mut target, there, len as u32), new);
+                    assert_eq!(read(&mut target, addr, len as u32), new);
                 }
             }
         }
@@ -70,7 +70,8 @@ fn write_and_read_back(mut target: BarTarget) {
             let start = addr(chip, x, y, 0x2_0000 + 4 * u64::from(x));
             let written = bytes(seed, 2500);
             target.write(start, &written).unwrap();
-            // Words, small and large blocks, odd places: more of each than fit into a queue.
+            // Words, small and large blocks, unaligned addresses: more of each than fit into a
+            // queue.
             for (at, len) in
                 [(0, 4), (64, 4), (333, 3), (400, 20), (512, 2), (700, 1300), (2200, 300)]
             {
@@ -103,7 +104,7 @@ fn a_plan_over_all_chips_of_a_t3000_brings_what_was_written() {
 #[test]
 fn far_words_cost_as_little_as_counted() {
     // A word of each compute tile, as waypoints are read: five words apart, so that none merge.
-    // In cycles. The simulator answers one alone after 310 to 360 (wormhole.md 10.6.C).
+    // In cycles. The simulator answers a single word after 310 to 360 (wormhole.md 10.6.C).
     let most_cycles = [1_300, 200];
     for (mut target, most_cycles) in machines("n300", "wh_x2").zip(most_cycles) {
         let places = (0..400_u64).map(|at| addr(1, 1 + at as u8 % 4, 2, 0x2_0000 + 400 * at));

@@ -1,4 +1,4 @@
-//! The emulated n300 from power on to a running ring ping, through the same bus as any machine.
+//! The emulated n300 from power on to a running ring ping, over the same bus as any machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -58,7 +58,7 @@ fn a_running_n300_is_found_read_and_understood() {
         assert!(!core.location.is_empty(), "{id} {:?}", core.waypoint);
     }
 
-    // What the far chip's own core wrote comes through the queue.
+    // Words that the far chip's core wrote are read through the queue.
     let pattern = NocAddr { chip: ChipId(1), tile: NocXy { x: 1, y: 1 }, offset: 0x2_0000 };
     let before = target.queue_commands();
     let words: Vec<u32> = read(&mut target, pattern, 64)
@@ -99,7 +99,7 @@ fn a_thousand_laps_are_intact_and_every_credit_comes_back() {
         let passed = if stop.sends { sent } else { received };
         assert_eq!(word(&mut target, place.at(passed)), done);
     }
-    // After the teardown no channel of either link holds anything.
+    // After the teardown all channels of both links are empty.
     let mesh = target.mesh().clone();
     let read_set = ReadSet { links: true, proofs: true, ..ReadSet::default() };
     let snapshot = target.read(&plan(&mesh, &images, &read_set));
@@ -135,7 +135,7 @@ fn a_paused_ring_stands_still_and_runs_on() {
 }
 
 #[test]
-fn far_writes_leave_their_neighbours_and_errors_are_told() {
+fn far_writes_leave_their_neighbours_and_errors_are_reported() {
     let (mut target, _) = scene(Workload::Idle);
     let at = |offset| NocAddr { chip: ChipId(1), tile: NocXy { x: 2, y: 2 }, offset };
     let bytes: Vec<u8> = (0..=250).cycle().take(5003).collect();
@@ -145,7 +145,7 @@ fn far_writes_leave_their_neighbours_and_errors_are_told() {
     assert_eq!(around[..5], [0x77; 5]);
     assert_eq!(around[5..5008], bytes);
     assert_eq!(around[5008..], [0x77; 92]);
-    // What the layouts refuse never reaches the bus.
+    // Accesses that the layouts refuse never reach the bus.
     let before = target.transactions();
     for refused in [at(0xFFB1_1000), at(0xFFB0_0000), at(0x16_E000)] {
         let snapshot = target.read(&Plan { spans: vec![Span { addr: refused, len: 4 }] });
@@ -162,26 +162,26 @@ fn a_scene_starts_at_a_stated_time_and_says_when_that_is_too_early() {
     let Err(SceneError::TooEarly { at_cycles: 1_000, earliest_cycles }) =
         at(1_000).build(&mut images)
     else {
-        panic!("1 us is time enough");
+        panic!("the scene is ready at 1 us");
     };
-    let said = SceneError::TooEarly { at_cycles: 1_000, earliest_cycles }.to_string();
-    assert!(said.starts_with("at: 1us is too early"), "{said}");
+    let message = SceneError::TooEarly { at_cycles: 1_000, earliest_cycles }.to_string();
+    assert!(message.starts_with("at: 1us is too early"), "{message}");
     let first = earliest_cycles.next_multiple_of(1_000);
     assert!(first < HANDOVER_CYCLES, "{first}");
     assert_eq!(at(first).build(&mut images).unwrap().now().unwrap(), first);
 }
 
 #[test]
-fn a_mesh_without_links_is_idle_unless_a_ring_is_asked_for() {
+fn a_mesh_without_links_is_idle_unless_a_ring_is_requested() {
     let path = std::env::temp_dir().join(format!("meshscope-one-{}.yaml", std::process::id()));
     std::fs::write(&path, "arch: {0: wormhole_b0}\nchips_with_mmio: [0: 0]\n").unwrap();
     let (mut images, _) = ImageMap::firmware();
-    let mut one = Scene::new(path.to_str().unwrap());
-    assert_eq!(one.build(&mut images).unwrap().mesh().chips.len(), 1);
-    one.run = Some(Workload::Idle);
-    assert_eq!(one.build(&mut images).unwrap().mesh().chips.len(), 1);
-    one.run = Some(Workload::RingPing);
-    let Err(error) = one.build(&mut images) else { panic!("a ring of one chip") };
+    let mut single = Scene::new(path.to_str().unwrap());
+    assert_eq!(single.build(&mut images).unwrap().mesh().chips.len(), 1);
+    single.run = Some(Workload::Idle);
+    assert_eq!(single.build(&mut images).unwrap().mesh().chips.len(), 1);
+    single.run = Some(Workload::RingPing);
+    let Err(error) = single.build(&mut images) else { panic!("a ring of one chip") };
     assert!(matches!(error, SceneError::NoRing(_)) && error.to_string().contains("run=idle"));
     std::fs::remove_file(path).unwrap();
 }

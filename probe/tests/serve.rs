@@ -1,4 +1,4 @@
-//! A mesh on a socket: many clients look, one at a time writes, and the mesh outlives them all.
+//! A mesh on a socket: many clients read, one at a time writes, and the mesh outlives all clients.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -37,7 +37,8 @@ fn serve(name: &str, machine: impl FnOnce() -> EmulatorBar + Send + 'static) -> 
     path
 }
 
-/// A client with the right to write: the one before has left, however long the server takes to notice.
+/// Connects a client with the right to write. The previous client has left, but the server can take
+/// some time to notice.
 fn connect(path: &Path) -> SocketBar {
     SocketBar::connect(path, true).unwrap()
 }
@@ -65,7 +66,7 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
     drop(first);
     let second = connect(&path);
     assert_eq!(second.welcome().before.change.as_ref().unwrap().what, "core:0.e8:stuck");
-    // Chip 1 has no firmware that tells where it stands, and no PCIe.
+    // Chip 1 has no firmware that publishes its coordinates, and no PCIe.
     let mut second: Box<dyn Bar> = Box::new(second);
     let refused = second.disrupt(ChipAddress::Device(1), &stuck).unwrap_err();
     assert!(refused.to_string().contains("this mesh has no such link or core"), "{refused}");
@@ -76,19 +77,23 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
 #[test]
 fn a_mesh_outlives_its_client() {
     let path = start("outlives");
-    let here = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
+    let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
     let mut first = open(&path);
-    first.write(here, b"left by the first client").unwrap();
+    first.write(addr, b"left by the first client").unwrap();
     first.pass(1_000_000).unwrap();
     let then = first.now().unwrap();
     drop(first);
     let mut second = open(&path);
     assert!(second.now().unwrap() > then);
-    let snapshot = second.read(&Plan { spans: vec![Span { addr: here, len: 24 }] });
-    assert_eq!(snapshot.bytes(here, 24).unwrap(), b"left by the first client");
+    let snapshot = second.read(&Plan { spans: vec![Span { addr: addr, len: 24 }] });
+    assert_eq!(snapshot.bytes(addr, 24).unwrap(), b"left by the first client");
     drop(second);
     let welcome = connect(&path).welcome().clone();
-    assert_eq!(welcome.abilities, emulator_bar::abilities(), "told, not looked up by a name");
+    assert_eq!(
+        welcome.abilities,
+        emulator_bar::abilities(),
+        "received from the server, not looked up by name"
+    );
     let before = welcome.before;
     let last = before.client.unwrap();
     assert_eq!((last.client, last.broke_off), (Client::this(), false));
@@ -98,7 +103,7 @@ fn a_mesh_outlives_its_client() {
     std::fs::remove_file(path).unwrap();
 }
 
-/// Two bare chips, both with PCIe.
+/// Returns two bare chips, both with PCIe.
 fn two_devices() -> EmulatorBar {
     let mut config = emulator::MeshConfig::n300();
     config.chips.iter_mut().for_each(|chip| chip.pcie = true);
@@ -106,33 +111,33 @@ fn two_devices() -> EmulatorBar {
 }
 
 #[test]
-fn several_devices_are_read_side_by_side_over_a_socket_too() {
+fn several_devices_are_read_in_parallel_over_a_socket_too() {
     let ask = |device, words: u64| {
         let read = |at| BarOp::Read { device, bar: 0, offset: 0x1FE8_0000 + at, len: 4, ones: 0 };
         DeviceBatch::new(device, (0..words).map(|n| read(4 * n)).chain([BarOp::Now]).collect())
     };
-    let told = |bar: &mut dyn Bar, mut batches: [DeviceBatch; 2]| {
+    let submit = |bar: &mut dyn Bar, mut batches: [DeviceBatch; 2]| {
         bar.submit_parallel(&mut batches);
         batches.map(|DeviceBatch { answer, result, .. }| (answer, result))
     };
-    let path = serve("abreast", two_devices);
-    let expected = told(&mut two_devices(), [ask(0, 3), ask(1, 5)]);
+    let path = serve("parallel", two_devices);
+    let expected = submit(&mut two_devices(), [ask(0, 3), ask(1, 5)]);
     assert_eq!(expected.each_ref().map(|(answer, _)| answer.len()), [20, 28]);
-    assert_eq!(told(&mut connect(&path), [ask(0, 3), ask(1, 5)]), expected);
+    assert_eq!(submit(&mut connect(&path), [ask(0, 3), ask(1, 5)]), expected);
     std::fs::remove_file(path).unwrap();
 
-    // A host has one of them.
+    // Each host has one of the devices.
     let mut host = HostBar::new(Box::new(two_devices()), 1, 1, Vec::new());
-    let [(answer, result), (nothing, absent)] = told(&mut host, [ask(0, 5), ask(1, 1)]);
+    let [(answer, result), (nothing, absent)] = submit(&mut host, [ask(0, 5), ask(1, 1)]);
     assert_eq!((answer, result), expected[1]);
     assert!(nothing.is_empty() && absent.is_err(), "{absent:?}");
 }
 
 #[test]
-fn one_client_writes_and_many_look() {
+fn one_client_writes_and_many_read() {
     let path = start("second");
-    let here = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
-    let plan = Plan { spans: vec![Span { addr: here, len: 4 }] };
+    let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
+    let plan = Plan { spans: vec![Span { addr: addr, len: 4 }] };
     let mut writer = open(&path);
     let Err(AccessError::Refused(why)) = SocketBar::connect(&path, true) else { panic!("let in") };
     assert_eq!(why, format!("{} holds this machine", Client::this()));
@@ -144,9 +149,9 @@ fn one_client_writes_and_many_look() {
     };
     let mut readers: Vec<_> = (0..20).map(|_| inspected()).collect();
     for round in 0..3_u32 {
-        writer.write(here, &round.to_le_bytes()).unwrap();
+        writer.write(addr, &round.to_le_bytes()).unwrap();
         for reader in &mut readers {
-            assert_eq!(reader.read(&plan).bytes(here, 4).unwrap(), round.to_le_bytes());
+            assert_eq!(reader.read(&plan).bytes(addr, 4).unwrap(), round.to_le_bytes());
         }
     }
     drop(writer);
@@ -156,7 +161,7 @@ fn one_client_writes_and_many_look() {
 }
 
 #[test]
-fn the_server_itself_keeps_a_client_that_looks_from_writing() {
+fn the_server_itself_keeps_a_reading_client_from_writing() {
     let path = start("judged");
     let mut reader = SocketBar::connect(&path, false).unwrap();
     let point = |x, y| BarOp::Point { device: 0, window: 0, x, y, page: 0, order: Order::Strict };
@@ -184,17 +189,17 @@ fn the_server_itself_keeps_a_client_that_looks_from_writing() {
 }
 
 #[test]
-fn connections_that_say_nothing_keep_nobody_waiting() {
+fn silent_connections_do_not_delay_other_clients() {
     let path = start("idle");
     let mut idle: Vec<_> = (0..20).map(|_| UnixStream::connect(&path).unwrap()).collect();
     connect(&path);
-    // The server has not given any of them up: it did not wait for them.
+    // The server has not closed any of them yet: it did not wait for them.
     for stream in &mut idle {
         stream.set_nonblocking(true).unwrap();
         let waits = stream.read(&mut [0]).unwrap_err();
         assert_eq!(waits.kind(), ErrorKind::WouldBlock);
     }
-    // In the end it does.
+    // It closes them after its time-out.
     for stream in &mut idle {
         stream.set_nonblocking(false).unwrap();
         assert_eq!(stream.read(&mut [0]).unwrap(), 0);
@@ -203,14 +208,15 @@ fn connections_that_say_nothing_keep_nobody_waiting() {
 }
 
 #[test]
-fn a_client_hears_that_the_machine_is_not_ready() {
+fn a_client_is_notified_that_the_machine_is_not_ready() {
     let path = std::env::temp_dir().join(format!("meshscope-soon-{}", std::process::id()));
     let server = Server::start(serve::bind(&path).unwrap(), "emulator:bare").unwrap();
     let waits = std::thread::spawn({
         let path = path.clone();
         move || SocketBar::connect(&path, true).map(|bar| bar.welcome().machine.clone())
     });
-    // The second word of the server comes a second after the first, and both before the machine.
+    // The server's second message follows the first after a second. Both arrive before the machine
+    // is ready.
     let mut stream = BufReader::new(UnixStream::connect(&path).unwrap());
     let (version, client) = (VERSION, Client::this());
     let hello = Request::Hello { version, client, writes: false };
@@ -218,7 +224,7 @@ fn a_client_hears_that_the_machine_is_not_ready() {
     for _ in 0..2 {
         let Received::Message(Reply::Wait(why)) = receive(&mut stream, &mut Vec::new()).unwrap()
         else {
-            panic!("no word")
+            panic!("no message")
         };
         assert_eq!(why, "emulator:bare is being brought up");
     }
@@ -230,23 +236,23 @@ fn a_client_hears_that_the_machine_is_not_ready() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_given_up() {
+fn a_server_that_does_not_answer_times_out() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let Err(error) = SocketBar::over(ours, None, Duration::from_millis(100)) else {
-        panic!("greeted")
+        panic!("the server answered")
     };
     assert_eq!(error, AccessError::Unreachable("it did not answer within 100ms".into()));
 }
 
 #[test]
-fn a_socket_that_nobody_serves() {
+fn a_socket_without_a_server() {
     let path = std::env::temp_dir().join(format!("meshscope-stale-{}", std::process::id()));
     let unreachable = |path: &Path| {
-        let Err(error) = SocketBar::connect(path, false) else { panic!("somebody serves") };
+        let Err(error) = SocketBar::connect(path, false) else { panic!("a server listens") };
         error.to_string()
     };
     assert_eq!(unreachable(&path), "unreachable: no such file");
-    // A file left by a server that died is replaced; one that is served is not.
+    // The socket file of a dead server is replaced; that of a running server is not.
     drop(serve::bind(&path).unwrap());
     assert_eq!(unreachable(&path), "unreachable: no server listens there");
     let served = serve::bind(&path).unwrap();
@@ -281,7 +287,7 @@ fn nothing_but_a_dead_socket_is_replaced() {
 }
 
 #[test]
-fn a_machine_of_others_is_changed_only_as_far_as_a_person_allowed() {
+fn another_machine_is_changed_only_with_permission() {
     let path = start("allow");
     let at = |offset| NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset };
     let refused =

@@ -1,4 +1,4 @@
-//! The study of the policies of a fabric mux: a small fixed part of what `meshscope study mux` runs.
+//! The study of the policies of a fabric mux: a small fixed part of `meshscope study mux`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use launch::HostPatience;
@@ -8,7 +8,7 @@ use workloads::study::mux::{
     ChannelFigures, Fate, MuxRun, MuxStudy, MuxWait, STARVE_FACTOR, Seen, study,
 };
 
-fn asked(core: MuxCore, workers: usize, seed: u64) -> MuxStudy<'static> {
+fn setup(core: MuxCore, workers: usize, seed: u64) -> MuxStudy<'static> {
     MuxStudy {
         mesh: "n300",
         core,
@@ -22,14 +22,15 @@ fn asked(core: MuxCore, workers: usize, seed: u64) -> MuxStudy<'static> {
 }
 
 fn run<'a>(seen: &'a Seen, name: &str) -> &'a MuxRun {
-    let mut of = seen.runs.iter().filter(|run| run.wait.name == name);
-    of.next().unwrap_or_else(|| panic!("no run of {name}"))
+    let mut runs = seen.runs.iter().filter(|run| run.wait.name == name);
+    runs.next().unwrap_or_else(|| panic!("no run of {name}"))
 }
 
-/// The same congestion, and what it does to who only wants to be closed: the starvation of the write-up.
+/// Under the same congestion some policies starve a client that only closes: the starvation of the
+/// write-up.
 #[test]
-fn policies_are_told_apart_by_the_closes_that_they_leave_unanswered() {
-    let seen = study(&asked(MuxCore::Tensix, 8, 0)).unwrap();
+fn policies_differ_in_the_closes_that_they_leave_unanswered() {
+    let seen = study(&setup(MuxCore::Tensix, 8, 0)).unwrap();
     assert_eq!(seen.runs.len(), MuxWait::ALL.len());
     for run in &seen.runs {
         let close = run.figures.longest(|channel| channel.close_cycles);
@@ -44,8 +45,9 @@ fn policies_are_told_apart_by_the_closes_that_they_leave_unanswered() {
         assert!(run.figures.channels.iter().all(unserved), "{run:?}");
         assert!(run.figures.longest(|channel| channel.wait_cycles) > 500_000, "{run:?}");
     }
-    let longest = |name, of: fn(&ChannelFigures) -> u64| run(&seen, name).figures.longest(of);
-    // How long one channel's turn may be, and for how long the others are left alone.
+    let longest =
+        |name, figure: fn(&ChannelFigures) -> u64| run(&seen, name).figures.longest(figure);
+    // The longest turn of one channel, and the longest time without a poll of the others.
     assert!(longest("no_wait", |c| c.hold_cycles) < 1_000);
     assert!(longest("no_wait", |c| c.unattended_cycles) < 10_000);
     assert!((5_000..10_000).contains(&longest("bounded_256", |c| c.hold_cycles)));
@@ -57,16 +59,16 @@ fn policies_are_told_apart_by_the_closes_that_they_leave_unanswered() {
         assert!(longest(name, |c| c.unattended_cycles) > 500_000, "{name}");
     }
     let cycles: BTreeSet<u64> = seen.runs.iter().map(|run| run.cycles).collect();
-    assert_eq!(cycles.len(), MuxWait::ALL.len(), "times are those of the device, to the cycle");
+    assert_eq!(cycles.len(), MuxWait::ALL.len(), "times are exact cycles of the device");
 }
 
-/// The end of the chain: the dispatcher's progress stops, and a host that looks at it gives up.
+/// At the end of the chain the dispatcher's progress stops, and a host that polls it times out.
 #[test]
-fn a_host_gives_up_on_a_run_whose_router_stays_without_slots() {
+fn a_host_times_out_on_a_run_whose_router_stays_without_slots() {
     let patience = HostPatience { poll_cycles: 100_000, give_up_cycles: 1_000_000 };
     let hosts = vec![MuxWait::ALL[0]];
-    let asked = MuxStudy { hosts, patience, ..asked(MuxCore::Tensix, 2, 13) };
-    let seen = study(&asked).unwrap();
+    let setup = MuxStudy { hosts, patience, ..setup(MuxCore::Tensix, 2, 13) };
+    let seen = study(&setup).unwrap();
     for run in &seen.runs {
         assert_eq!((run.fate, run.stall_cycles), (Fate::NeverEnds, None), "{run:?}");
         assert!(run.undone > 0, "{run:?}");
@@ -82,10 +84,10 @@ fn a_host_gives_up_on_a_run_whose_router_stays_without_slots() {
     assert!(host.chain.iter().any(|wait| wait.contains("FWSW")), "{host:?}");
 }
 
-/// A mux on an Ethernet tile tells the dispatcher itself that it is done.
+/// A mux on an Ethernet tile reports to the dispatcher itself.
 #[test]
-fn muxes_on_ethernet_tiles_meet_the_same() {
-    let seen = study(&asked(MuxCore::Ethernet, 2, 1)).unwrap();
+fn the_study_runs_with_muxes_on_ethernet_tiles() {
+    let seen = study(&setup(MuxCore::Ethernet, 2, 1)).unwrap();
     for run in &seen.runs {
         assert!(run.fate < Fate::Loses, "{run:?}");
         assert!(run.figures.longest(|channel| channel.polls) > 0, "{run:?}");

@@ -1,4 +1,5 @@
-//! The child process of the vendor's simulator: it ends with its parent, and one that is stuck is given up.
+//! The child process of the vendor's simulator: it ends with its parent, and a stuck child is
+//! killed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -12,10 +13,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use transport::ttsim::{self, HostCommand};
 
-/// More than any process here takes to end, on any machine.
+/// Longer than any of these processes takes to end.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Not a test of its own: started again with a library's path, it opens it and clocks for ever.
+/// Not a test: the test program starts itself with a library's path, opens the library and clocks
+/// it without end.
 #[test]
 fn parent_helper() {
     let Some(library) = std::env::var_os("MESHSCOPE_TEST_PARENT_OF") else { return };
@@ -24,7 +26,7 @@ fn parent_helper() {
     while bar.submit(&[BarOp::Pass { cycles: 1_000_000 }], &mut Vec::new()).is_ok() {}
 }
 
-/// Processes whose parent is `pid`.
+/// Returns the processes whose parent is `pid`.
 fn children(pid: u32) -> Vec<u32> {
     let parent_of = |entry: &std::fs::DirEntry| {
         let child: u32 = entry.file_name().to_str()?.parse().ok()?;
@@ -37,13 +39,13 @@ fn children(pid: u32) -> Vec<u32> {
     pairs.filter(|&(_, parent)| parent == pid).map(|(child, _)| child).collect()
 }
 
-/// Does it still run? One that nobody reaps yet does not.
+/// Returns true if the process runs; a zombie does not.
 fn runs(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or(String::new());
     status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
-/// Has each of its threads stopped? The signal reaches them one after the other.
+/// Returns true if all of its threads have stopped. The signal reaches them one after the other.
 fn stands_still(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().filter_map(Result::ok);
     let mut states = threads.map(|thread| std::fs::read_to_string(thread.path().join("status")));
@@ -73,7 +75,7 @@ fn a_killed_parent_leaves_no_child_behind() {
 }
 
 #[test]
-fn a_child_that_is_stuck_is_given_up_and_ended() {
+fn a_stuck_child_times_out_and_is_killed() {
     let Some(library) = common::library("wh") else { return };
     let host = HostCommand { watchdog: Duration::from_millis(200), ..common::host() };
     let mut bar = ttsim::open(&library, &host).unwrap();

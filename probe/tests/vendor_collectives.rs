@@ -1,5 +1,5 @@
-//! All-gather and reduce-scatter by the same images on the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its
-//! libraries: the same data as on the emulator.
+//! All-gather and reduce-scatter with the same images on the vendor's simulator, if
+//! `MESHSCOPE_TTSIM_DIR` names its libraries. The data are the same as on the emulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -13,10 +13,10 @@ use machine::target::Target;
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
-/// Runs the collectives and tells the digests that the kernels found.
+/// Runs the collectives and returns their expected digests, which the kernels verify.
 fn digests(target: &mut dyn Target, requests: &[Request]) -> Vec<Vec<u32>> {
     let (mut images, _) = ImageMap::firmware();
-    let of = |request: &Request| {
+    let digests_of = |request: &Request| {
         let program = compile(target.mesh(), request).unwrap();
         let mut digests: Vec<u32> = program.expected.iter().map(|e| e.digest).collect();
         digests.sort_unstable();
@@ -26,7 +26,7 @@ fn digests(target: &mut dyn Target, requests: &[Request]) -> Vec<Vec<u32>> {
         assert_eq!(report.wrong, Some(0), "{:?}", report.wrong_stretches);
         digests
     };
-    requests.iter().map(of).collect()
+    requests.iter().map(digests_of).collect()
 }
 
 fn same_data(build: &str, mesh: &str, ranks: u64) {

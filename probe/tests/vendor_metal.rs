@@ -1,7 +1,7 @@
-//! tt-metal's own firmware under our control code: booted on the emulator and on the vendor's simulator by the same steps.
+//! tt-metal's own firmware, booted on the emulator and on the vendor's simulator by the same steps.
 //!
-//! Runs when `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package, on the vendor's simulator also
-//! where `MESHSCOPE_TTSIM_DIR` names its libraries.
+//! Runs if `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package; on the
+//! vendor's simulator also `MESHSCOPE_TTSIM_DIR` must name its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -36,7 +36,7 @@ fn id(chip: u16, x: u8, y: u8, core: CoreKind) -> CoreId {
     CoreId { chip: ChipId(chip), tile: NocXy { x, y }, core }
 }
 
-/// The text of a member's value, by its path.
+/// Returns the text of a member's value by its path.
 fn member(core: &CoreState, snapshot: &machine::snapshot::Snapshot, path: &str) -> String {
     let nodes = core.outlines.iter().flat_map(Outline::nodes);
     let node = nodes.into_iter().find(|node| node.path == path).expect(path);
@@ -44,14 +44,16 @@ fn member(core: &CoreState, snapshot: &machine::snapshot::Snapshot, path: &str) 
     node.value(snapshot.bytes(at, node.size as u32).unwrap()).to_string()
 }
 
-/// The application waits for a go message, and its mailbox is what the host and it made of it.
+/// Asserts that the application waits for a go message and that its mailbox holds what the host and
+/// the application wrote.
 fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
     let (core, snapshot) = core(session, id(chip, x, y, CoreKind::Erisc));
     assert_eq!(core.activity, Reading::Known(Activity::Waiting), "{}", core.id);
     assert_eq!(core.go, Reading::Known(GoSignal::Init));
     assert_eq!(core.waypoint, Reading::Known("XXXX".to_owned()));
-    let told = core.images.iter().any(|i| i.name == "erisc" && i.evidence != Provenance::Mismatch);
-    assert!(told, "{:?}", core.images);
+    let stated =
+        core.images.iter().any(|i| i.name == "erisc" && i.evidence != Provenance::Mismatch);
+    assert!(stated, "{:?}", core.images);
     assert_eq!(core.channels.len(), 8);
     for (path, text) in [
         ("mailboxes.go_messages[0].signal", "64"),
@@ -76,7 +78,7 @@ fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
     }
 }
 
-/// All five cores are up.
+/// Asserts that all five cores are up.
 fn is_up(session: &mut Session, chip: u16, x: u8, y: u8) {
     for kind in [CoreKind::Brisc, CoreKind::Ncrisc, CoreKind::Trisc2] {
         let (core, snapshot) = core(session, id(chip, x, y, kind));
@@ -119,7 +121,7 @@ fn on_the_vendors_simulator_of_two_chips() {
 }
 
 #[test]
-fn what_cannot_be_booted_says_why() {
+fn firmware_that_cannot_be_booted_is_refused_with_a_reason() {
     let wrong = |words: &str| match Session::open(words, &common::host(), Allow::default()) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("{words} opened"),

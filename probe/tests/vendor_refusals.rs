@@ -1,4 +1,5 @@
-//! Whatever the layer allows on the vendor's simulator, the simulator answers: its process lives on.
+//! The vendor's simulator answers every access that the access layer allows, and its process
+//! survives.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -11,7 +12,7 @@ use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 use transport::ttsim;
 
-/// Every word of a range of registers; of memory its ends.
+/// Returns every word of a range of registers, or the ends of a range of memory.
 fn words(range: &Range) -> Vec<u64> {
     if range.memory {
         return vec![range.start, range.end() - 4];

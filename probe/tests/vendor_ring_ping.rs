@@ -1,5 +1,5 @@
-//! Our firmware on the vendor's simulator: launched, inspected and torn down by the same code as
-//! anywhere, where `MESHSCOPE_TTSIM_DIR` names its libraries.
+//! Built-in firmware on the vendor's simulator, if `MESHSCOPE_TTSIM_DIR` names its libraries:
+//! launched, inspected and torn down by the same code as on any machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;

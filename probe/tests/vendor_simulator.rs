@@ -1,4 +1,4 @@
-//! The access layer against the vendor's simulator, where `MESHSCOPE_TTSIM_DIR` names its libraries.
+//! The access layer against the vendor's simulator, if `MESHSCOPE_TTSIM_DIR` names its libraries.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
@@ -59,8 +59,8 @@ fn far_words_and_blocks() {
     assert_eq!(target.queue_commands(), before + 1);
     assert_eq!(word(&mut target, addr(1, 1, 1, 0x2_0000)), 0xCAFE_F00D);
     assert_eq!(target.queue_commands(), before + 2);
-    // wormhole.md 10.6.E, and everything around it: odd heads and tails leave the neighbours
-    // intact.
+    // wormhole.md 10.6.E, and other alignments: unaligned heads and tails leave the neighbouring
+    // bytes intact.
     let bytes: Vec<u8> = (0..=250).cycle().take(5003).collect();
     target.write(addr(1, 2, 2, 0x1_0FFC), &[0x77; 5100]).unwrap();
     target.write(addr(1, 2, 2, 0x1_1001), &bytes).unwrap();
@@ -74,7 +74,7 @@ fn far_words_and_blocks() {
 #[test]
 fn a_queue_left_dirty_is_drained() {
     let Some(mut target) = open("wh_x2") else { return };
-    // A stranger asked and never took the answer: address, length, flags, doorbell.
+    // An unknown client made a request and never took the answer: address, length, flags, doorbell.
     let wr = word(&mut target, addr(0, 9, 6, 0x110A0));
     let slot = u64::from(wr & 3);
     let mut entry = vec![0; 32];
@@ -114,7 +114,7 @@ fn the_librarys_death_is_a_device_event_with_its_last_words() {
 }
 
 #[test]
-fn what_is_no_library_is_said_in_one_line() {
+fn a_file_that_is_no_library_is_refused_in_one_line() {
     if library("wh").is_none() {
         return;
     }

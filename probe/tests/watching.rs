@@ -1,4 +1,4 @@
-//! Looking does not change the mesh: a watched ring ping against the same one that nobody looks at.
+//! Watching does not change the mesh: a watched ring ping against the same ring ping unwatched.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use decode::inspect::ReadSet;
@@ -12,7 +12,7 @@ use workloads::study::watching::{self, Sight};
 
 const MESH: &str = "n300";
 const SEED: u64 = 3;
-/// So long is each run.
+/// Length of each run, in cycles.
 const RUN_CYCLES: u64 = 400_000;
 
 fn rig(laps: u32) -> Rig {
@@ -30,13 +30,14 @@ fn tiles() -> impl Iterator<Item = (ChipId, NocXy, TileKind)> {
     [0, 1].into_iter().flat_map(move |chip| cores().map(move |t| (ChipId(chip), t.xy, t.kind)))
 }
 
-/// Ranges of L1 in which two runs differ.
+/// Returns the ranges of L1 in which two runs differ.
 fn differences(a: &Rig, b: &Rig) -> Vec<(ChipId, NocXy, TileKind, Range<usize>)> {
     let mut found = Vec::new();
     for (chip, tile, kind) in tiles() {
-        let (one, other) = (a.l1(chip, tile), b.l1(chip, tile));
-        assert_eq!(one.len(), other.len());
-        for at in (0..one.len()).step_by(4).filter(|&at| one[at..at + 4] != other[at..at + 4]) {
+        let (first, second) = (a.l1(chip, tile), b.l1(chip, tile));
+        assert_eq!(first.len(), second.len());
+        for at in (0..first.len()).step_by(4).filter(|&at| first[at..at + 4] != second[at..at + 4])
+        {
             found.push((chip, tile, kind, at..at + 4));
         }
     }
@@ -51,11 +52,11 @@ fn through_windows_a_watched_run_has_the_same_bytes_at_the_same_cycle() {
     let before = watched.laps();
     let end = watched.cycles() + RUN_CYCLES;
     let snapshots = watched.watch(&near, 0, end).unwrap();
-    assert!(snapshots > 1, "{snapshots} looks");
+    assert!(snapshots > 1, "{snapshots} snapshots");
     alone.pass_until(watched.cycles()).unwrap();
     assert!(watched.laps() > before + 10, "the ring runs: {} laps", watched.laps());
     assert_eq!(differences(&watched, &alone), []);
-    // What no byte shows yet would show later.
+    // A difference that no byte shows yet would show later.
     for rig in [&mut watched, &mut alone] {
         let later = rig.cycles() + 100_000;
         rig.pass_until(later).unwrap();
@@ -73,12 +74,12 @@ fn what_is_not_watched_differs_if_anything_is_changed() {
     assert_ne!(differences(&written, &alone), [], "the comparison sees a single word");
 }
 
-/// What serving a read changes on an Ethernet tile: what base firmware publishes and keeps, and its queues with
-/// their counters and buffers (wormhole.md 5.3 and wormhole.md 6.2).
+/// L1 that changes when an Ethernet tile serves reads: the words that base firmware publishes and
+/// keeps, and its queues with their counters and buffers (wormhole.md 5.3 and wormhole.md 6.2).
 const BASE_FIRMWARE: Range<usize> = 0..0x9000;
 const QUEUES: Range<usize> = 0x11000..0x18000;
 
-/// Words of the kernel that tell times.
+/// Returns true if the word of the kernel is a time.
 fn is_clock(word: &NamedWord) -> bool {
     word.name.ends_with("_cycles") || word.name.ends_with("last_progress")
 }
@@ -90,20 +91,20 @@ fn through_queues_a_watched_run_has_the_same_results() {
     let far = read_set(&mut watched, Sight::Far);
     let end = watched.cycles() + RUN_CYCLES;
     let snapshots = watched.watch(&far, 20_000, end).unwrap();
-    assert!(snapshots > 1, "{snapshots} looks");
+    assert!(snapshots > 1, "{snapshots} snapshots");
     alone.pass_until(watched.cycles()).unwrap();
     let results = |rig: &Rig| {
         let words = rig.progress().into_iter().filter(|(_, word)| !is_clock(word));
         words.map(|(place, word)| (place.chip, place.tile, word)).collect::<Vec<_>>()
     };
     assert_eq!(results(&watched), results(&alone));
-    assert_eq!((watched.laps(), alone.laps()), (laps.into(), laps.into()), "both runs are over");
+    assert_eq!((watched.laps(), alone.laps()), (laps.into(), laps.into()), "both runs have ended");
     let clocks: Vec<_> =
         watched.progress().into_iter().filter(|(_, word)| is_clock(word)).collect();
     assert!(!clocks.is_empty());
     let times = |chip, tile, at: usize| {
-        let mut here = clocks.iter().filter(|(p, _)| (p.chip, p.tile) == (chip, tile));
-        here.any(|(_, w)| (w.addr..w.addr + u64::from(w.size)).contains(&(at as u64)))
+        let mut clock = clocks.iter().filter(|(p, _)| (p.chip, p.tile) == (chip, tile));
+        clock.any(|(_, w)| (w.addr..w.addr + u64::from(w.size)).contains(&(at as u64)))
     };
     let strange: Vec<_> = differences(&watched, &alone)
         .into_iter()

@@ -1,4 +1,5 @@
-//! What else is known of a run that failed: links that are down on the way to far chips, and cores that stand still.
+//! Evidence about a failed run: links that are down on the route to far chips, and cores whose
+//! heartbeat has stopped.
 
 use crate::ControlError;
 use crate::outcome::{Cause, RunError};
@@ -8,10 +9,12 @@ use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Mesh, Target};
 use std::collections::BTreeMap;
 
-/// Base firmware beats every few thousand cycles, whenever a kernel lends it the core; in cycles.
+/// Time between two reads of a heartbeat, in cycles. Base firmware increments it every few thousand
+/// cycles, whenever a kernel yields the core.
 const PAUSE_CYCLES: u64 = 100_000;
 
-/// Links of gateways that are down; the gateways of a far chip that did not answer, where none is known to be.
+/// Returns a note on each gateway whose link is down. If none is known to be down and a far chip
+/// did not answer, returns a note on that chip's gateways.
 pub fn gateway_notes(target: &mut dyn Target, error: &RunError) -> Vec<String> {
     let lost = match &error.cause {
         Cause::InUse(_)
@@ -28,7 +31,7 @@ pub fn gateway_notes(target: &mut dyn Target, error: &RunError) -> Vec<String> {
             gateways.entry(*end).or_default().push(chip.id);
         }
     }
-    // A queue whose tile has no link of its own goes on over other tiles.
+    // The queue of a tile without a link routes through other tiles.
     let mesh = target.mesh();
     let linked = |end| mesh.links.iter().any(|link| link.a == end || link.b == end);
     gateways.retain(|end, chips| linked(*end) && lost.is_none_or(|lost| chips.contains(&lost)));
@@ -40,7 +43,7 @@ pub fn gateway_notes(target: &mut dyn Target, error: &RunError) -> Vec<String> {
         .map(|(end, chips)| {
             let link = mesh.links.iter().find(|link| link.a == *end || link.b == *end);
             let link = link.map_or(format!("of {end}"), |link| format!("{}-{}", link.a, link.b));
-            format!("link {link} is down, a way to {}", list("chip", chips))
+            format!("link {link} is down, a route to {}", list("chip", chips))
         })
         .collect();
     if !down.is_empty() {
@@ -54,10 +57,10 @@ pub fn gateway_notes(target: &mut dyn Target, error: &RunError) -> Vec<String> {
     lost.map(reached).into_iter().collect()
 }
 
-fn list(what: &str, each: &[impl ToString]) -> String {
+fn list(noun: &str, each: &[impl ToString]) -> String {
     let names: Vec<String> = each.iter().map(ToString::to_string).collect();
-    let plural = if what.is_empty() || names.len() == 1 { "" } else { "s" };
-    format!("{what}{plural} {}", names.join(",")).trim().to_owned()
+    let plural = if noun.is_empty() || names.len() == 1 { "" } else { "s" };
+    format!("{noun}{plural} {}", names.join(",")).trim().to_owned()
 }
 
 fn spans(mesh: &Mesh, end: EthId) -> Option<[Span; 2]> {
@@ -65,7 +68,8 @@ fn spans(mesh: &Mesh, end: EthId) -> Option<[Span; 2]> {
     Some([l1.train_status.at, l1.link_status.at].map(|at| Span { addr: place.at(at), len: 4 }))
 }
 
-/// A status word that nobody fills says nothing.
+/// Returns true if a status word shows the link down. A link status of zero, which no firmware has
+/// filled, does not count.
 fn is_down(mesh: &Mesh, snapshot: &Snapshot, end: EthId) -> bool {
     let Some([train, status]) = spans(mesh, end) else { return false };
     let values = &mesh.layout().eth.values;
@@ -73,14 +77,15 @@ fn is_down(mesh: &Mesh, snapshot: &Snapshot, end: EthId) -> bool {
         || snapshot.word(status.addr).is_ok_and(|status| ![0, values.link_up].contains(&status))
 }
 
-/// Is the link of this Ethernet tile down, as the tile itself says?
+/// Returns true if the status words of this Ethernet tile show its link down.
 pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
     let spans = spans(target.mesh(), end).into_iter().flatten().collect();
     let snapshot = target.read(&Plan { spans });
     is_down(target.mesh(), &snapshot, end)
 }
 
-/// Which of these Ethernet cores stand still, while one of them or of the other ends of their links beats.
+/// Returns those of the Ethernet cores whose heartbeat has stopped, provided that the heartbeat of
+/// another one of them, or of the other end of one of their links, moves.
 ///
 /// # Errors
 /// When time cannot pass.

@@ -1,12 +1,12 @@
-//! A generator of which a seed gives the same numbers everywhere.
+//! A pseudo-random generator: the same seed gives the same numbers on every machine.
 
-/// A generator with the seed that it goes on from.
+/// A generator with its state; the first state is the seed.
 #[derive(Clone, Debug)]
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// The next number.
-    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    /// Returns the next number.
+    #[expect(clippy::should_implement_trait, reason = "the sequence is endless")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -15,20 +15,20 @@ impl Dice {
         z ^ z >> 31
     }
 
-    /// From 0 up to, but not, `end`.
+    /// Returns a number from 0 up to, but not including, `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// Any order of these.
+    /// Shuffles the items.
     pub fn shuffle<T>(&mut self, all: &mut [T]) {
         for last in (1..all.len()).rev() {
             all.swap(last, self.below(last as u64 + 1) as usize);
         }
     }
 
-    /// Any one of these.
-    pub fn one<T: Copy>(&mut self, of: &[T]) -> Option<T> {
-        of.get(self.below(of.len() as u64) as usize).copied()
+    /// Returns one of the items; none if there are none.
+    pub fn one<T: Copy>(&mut self, items: &[T]) -> Option<T> {
+        items.get(self.below(items.len() as u64) as usize).copied()
     }
 }

@@ -1,5 +1,6 @@
-//! Fast dispatch: a kernel that lets the cores of a program go, waits until all are done, and tells the host through a completion queue
-//! (tt-metal.md 7.4); and how a host waits for that (tt-metal.md 7.5).
+//! Fast dispatch: a kernel that sends go messages to the cores of a program, waits until all are
+//! done, and signals the host through a completion queue (tt-metal.md 7.4); and how a host waits
+//! for the completion (tt-metal.md 7.5).
 
 use super::kernel::{KernelLaunch, place_kernel};
 use super::l1_range::{L1Range, arguments, constant, constant_of, mailbox};
@@ -11,24 +12,24 @@ use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// The kernel, its state and its arguments.
 const KERNEL: &str = "dispatch";
 const STATE: &str = "dispatch_state";
 const ARGUMENTS: &str = "dispatch_args_t";
-/// Where its commands stand: behind the kernel and its data.
+/// L1 address of its commands, behind the kernel and its data.
 const COMMANDS: u32 = 0x1_A000;
 
-/// How often a host of tt-metal looks at the progress of a dispatcher: every 100 ms, in cycles at 1 GHz.
+/// Interval at which a host of tt-metal reads a dispatcher's progress: 100 ms, in cycles at 1 GHz.
 pub const HOST_POLL_CYCLES: u64 = 100_000_000;
-/// And how long nothing may move before it gives up, as the public write-up of the reduce-scatter hang sets it: 5 s.
+/// Time without progress after which it times out: 5 s, as in the public write-up of the
+/// reduce-scatter hang, in cycles at 1 GHz.
 pub const HOST_PATIENCE_CYCLES: u64 = 5_000_000_000;
 
 /// A command of a dispatcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DispatchCommand {
-    /// Lets a placed kernel go.
+    /// Sends the go message of a placed kernel, by the tile and its firmware's image.
     Go(Place, &'static str),
-    /// Waits until so many cores are done.
+    /// Waits until this many cores are done.
     Wait(u32),
     /// Puts an entry with this number into the completion queue.
     Event(u32),
@@ -41,28 +42,29 @@ pub struct Dispatcher {
     pub place: Place,
 }
 
-/// What a dispatcher says of itself.
+/// The state that a dispatcher reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DispatchReport {
     /// `DISPATCH_PROGRESS`: commands done.
     pub progress: u32,
     /// Entries of the completion queue written.
     pub written: u32,
-    /// Cores that its last wait waits or waited for.
+    /// Cores of its current or last wait.
     pub wait_count: u32,
-    /// Cores of a wait that is not over which have told that they are done.
+    /// Cores of the current wait that have signalled that they are done.
     pub done: u32,
-    /// Number in the newest entry.
+    /// Event number of the newest entry.
     pub event: u32,
-    /// Wall clock of the chip when it began.
+    /// Wall clock of the chip at its start.
     pub started_cycles: u64,
     /// Wall clock of the chip at the newest entry.
     pub event_cycles: u64,
 }
 
 impl Dispatcher {
-    /// Lets a kernel that was placed tell the dispatcher when it is done, as `DISPATCH_MODE_DEV` asks of a compute tile's firmware. That
-    /// firmware then counts its place in the launch ring on; it is told to begin at the first entry again.
+    /// Makes a placed kernel signal the dispatcher when it is done, by `DISPATCH_MODE_DEV` in its
+    /// launch message. A compute tile's firmware then advances its place in the launch ring; the go
+    /// message resets it to the first entry.
     ///
     /// # Errors
     /// When the firmware's image is missing or lacks a member.
@@ -74,8 +76,8 @@ impl Dispatcher {
         let firmware = image(images, firmware)?;
         let mailbox = mailbox(&firmware)?;
         let constant = |name: &str| constant(images, &[&firmware], name);
-        let mut operation = Operation::new(format!("{place} tells the dispatcher"));
-        // The word of the mode holds nothing else that a launch sets.
+        let mut operation = Operation::new(format!("{place} reports to the dispatcher"));
+        // A launch sets nothing else in the word of the mode.
         let mode = mailbox.launch + mailbox.mode;
         let mut message = L1Range::zeros(mode & !3, 4);
         message.put(mode, 1, constant("DISPATCH_MODE_DEV")?);
@@ -86,7 +88,7 @@ impl Dispatcher {
         Ok(operation)
     }
 
-    /// Places the kernel with its commands, up to, but without, the go message.
+    /// Places the kernel with its commands, without the go message.
     ///
     /// # Errors
     /// When an image is missing or lacks a member.
@@ -121,7 +123,7 @@ impl Dispatcher {
         Ok(operation)
     }
 
-    /// A `dispatch_command_t`.
+    /// Returns a command as a `dispatch_command_t`.
     fn record(self, images: &ImageMap, command: DispatchCommand) -> Result<Vec<u8>, ControlError> {
         let id = |name| constant_of(images, KERNEL, name);
         let values = match command {
@@ -139,7 +141,7 @@ impl Dispatcher {
         arguments(&*image(images, KERNEL)?, "dispatch_command_t", &values)
     }
 
-    /// Address and value of the word that lets a kernel go and says who dispatches for it.
+    /// Returns address and value of the go message, which names the dispatcher's tile.
     fn go_message(self, images: &ImageMap, firmware: &str) -> Result<(u32, u32), ControlError> {
         let firmware = image(images, firmware)?;
         let mailbox = mailbox(&firmware)?;
@@ -154,7 +156,7 @@ impl Dispatcher {
         Ok((go.start as u32, u32::from_le_bytes(*word)))
     }
 
-    /// What it says now.
+    /// Reads its state.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -208,19 +210,19 @@ impl Dispatcher {
     }
 }
 
-/// Address of the count of a stream of a compute tile.
+/// Returns the address of a stream's `space_available` register on a compute tile.
 fn stream(layout: &ChipLayout, id: u32) -> u64 {
     let group = &layout.stream;
     let block = layout.blocks.tensix_stream;
     block + u64::from(id) * group.bytes + group.space_available.at
 }
 
-/// How a host waits for its completion queue.
+/// The intervals at which a host polls its completion queue and times out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostPatience {
-    /// Between two looks.
+    /// Interval between two polls.
     pub poll_cycles: u64,
-    /// How long neither queue nor progress may move.
+    /// Time without an entry or progress after which the host times out.
     pub give_up_cycles: u64,
 }
 
@@ -230,14 +232,14 @@ impl Default for HostPatience {
     }
 }
 
-/// What a host knows after a look.
+/// What a host knows after a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostView {
-    /// Nothing yet.
+    /// There is no entry yet.
     Waits,
-    /// The entry is there.
+    /// The entry is written.
     Completed,
-    /// Nothing has moved for too long.
+    /// There was no progress for too long.
     GaveUp,
 }
 
@@ -247,17 +249,17 @@ pub struct HostWait {
     patience: HostPatience,
     moved_at: u64,
     progress: u32,
-    /// Looks so far.
+    /// Polls so far.
     pub polls: u64,
 }
 
 impl HostWait {
-    /// From a moment at which the dispatcher has this progress.
+    /// Starts the wait now, at this progress of the dispatcher.
     pub fn new(patience: HostPatience, now: u64, progress: u32) -> Self {
         Self { patience, moved_at: now, progress, polls: 0 }
     }
 
-    /// A look at the dispatcher.
+    /// Judges a report of the dispatcher.
     pub fn poll(&mut self, now: u64, report: &DispatchReport) -> HostView {
         self.polls += 1;
         if report.written != 0 {
@@ -276,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_gives_up_only_when_progress_has_stood_still_for_long() {
+    fn a_host_times_out_only_after_a_long_time_without_progress() {
         let patience = HostPatience { poll_cycles: 10, give_up_cycles: 50 };
         let mut host = HostWait::new(patience, 0, 0);
         let report = |progress| DispatchReport { progress, ..DispatchReport::default() };
@@ -284,7 +286,7 @@ mod tests {
         for now in [20, 30, 40, 50] {
             assert_eq!(host.poll(now, &report(1)), HostView::Waits, "{now}");
         }
-        assert_eq!(host.poll(55, &report(2)), HostView::Waits, "it has moved");
+        assert_eq!(host.poll(55, &report(2)), HostView::Waits, "progress was made");
         assert_eq!(host.poll(104, &report(2)), HostView::Waits);
         assert_eq!(host.poll(105, &report(2)), HostView::GaveUp);
         let done = DispatchReport { written: 1, ..report(3) };

@@ -1,4 +1,4 @@
-//! Ethernet tiles: the application takes the core over from base firmware, and gives it back.
+//! Ethernet tiles: starting application firmware over base firmware, and stopping it.
 
 use super::firmware::{clear_tables, load};
 use super::l1_range::{fresh_mailbox, mailbox};
@@ -26,15 +26,15 @@ pub fn start_application(
     let mut operation =
         Operation::new(format!("start {} on {}:{}", app.name, place.chip, place.tile));
     operation.wait("base firmware is ready", place.at(l1.yield_pointer.at), Condition::Nonzero);
-    // Everything from the routing words over erisc_info to the mailbox's end, in one write.
+    // One write covers everything from the routing words over erisc_info to the end of the mailbox.
     let routing = routing_enabled(&app)?;
     let fresh = fresh_mailbox(&app, routing)?;
     operation.write(place.at(fresh.start), fresh.bytes);
     clear_tables(&mut operation, place, &app);
     load(&mut operation, place, &app)?;
     operation.write_word(place.at(l1.launch_flag.at), 1);
-    let shows = app.waypoints.iter().any(|place| place.code == WAITS_FOR_GO);
-    if !shows {
+    let has_waypoint = app.waypoints.iter().any(|place| place.code == WAITS_FOR_GO);
+    if !has_waypoint {
         // Without waypoints this is the only sign of life.
         let sign = place.at(layout.blocks.eth_niu0 + layout.niu.router_cfg_2.at);
         let waits = u32::from(layout.eth.values.application_waits) << 16;
@@ -42,7 +42,7 @@ pub fn start_application(
         operation.wait("the application waits for routing", sign, waits);
     }
     operation.write_word(place.at(routing), 1);
-    if shows {
+    if has_waypoint {
         let waypoint = mailbox(&app)?.waypoint(CoreKind::Erisc);
         let mut letters = [0; 4];
         letters[..WAITS_FOR_GO.len()].copy_from_slice(WAITS_FOR_GO.as_bytes());
@@ -54,7 +54,7 @@ pub fn start_application(
     Ok(operation)
 }
 
-/// Gives the core back to base firmware. A kernel must have ended before.
+/// Returns the core to base firmware. Kernels must have ended.
 ///
 /// # Errors
 /// When the image is missing or does not describe its routing word.
@@ -70,11 +70,11 @@ pub fn stop_application(
     // The application clears the flag itself: a host's 0 would freeze the core (wormhole.md 7).
     let released = Condition::Masked { mask: u32::MAX, value: 0 };
     let flag = images.layout().eth.l1.launch_flag.at;
-    operation.wait("the application leaves", place.at(flag), released);
+    operation.wait("the application returns the core", place.at(flag), released);
     Ok(operation)
 }
 
-/// The word by which the host lets the application run kernels.
+/// Returns the address of the word that lets the application run kernels.
 fn routing_enabled(app: &Image) -> Result<u64, ControlError> {
     let word = member(app.layout, &app.symbols, "routing_info", "routing_enabled");
     word.ok_or_else(|| ControlError::NoMember(app.name.clone(), "routing_enabled".to_owned()))

@@ -1,4 +1,4 @@
-//! What firmware a machine is given, and how its files are put into a tile.
+//! The firmware of a machine, and loading its images into a tile.
 
 use super::{ControlError, Operation};
 use decode::images::Image;
@@ -6,17 +6,17 @@ use layouts::{CoreKind, Space, TileKind};
 use machine::place::Place;
 use symbols::Segment;
 
-/// The images that boot a machine, by the names under which the map knows them.
+/// The images that boot a machine, by their names in the image map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Firmware {
-    /// On Ethernet tiles, over base firmware.
+    /// The application on Ethernet tiles, over base firmware.
     pub application: &'static str,
-    /// On the five cores of a compute tile. BRISC's comes first: it has the mailbox and starts the others.
+    /// The five cores of a compute tile. BRISC is first: it has the mailbox and starts the others.
     pub tensix: [&'static str; 5],
 }
 
 impl Firmware {
-    /// The firmware of this house.
+    /// The built-in firmware.
     pub const OURS: Self = Self {
         application: "erisc_app",
         tensix: [
@@ -27,13 +27,13 @@ impl Firmware {
             "tensix_trisc2",
         ],
     };
-    /// tt-metal's, by the names of its build targets.
+    /// tt-metal's firmware, by the names of its build targets.
     pub const METAL: Self =
         Self { application: "erisc", tensix: ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] };
 }
 
-/// Writes the loadable segments of an image, those of private memory to where firmware copies them from;
-/// what is more than their bytes the image clears itself.
+/// Writes the loadable segments of an image. Segments of private memory go to the address that
+/// firmware copies them from. The image itself clears memory beyond the file's bytes.
 pub(super) fn load(
     operation: &mut Operation,
     place: Place,
@@ -45,7 +45,7 @@ pub(super) fn load(
     Ok(())
 }
 
-/// Writes only what a run changes: where the text is already, the initial data makes a kernel as new.
+/// Writes only the initial data, which a run changes; the text must be in place.
 pub(super) fn load_data(
     operation: &mut Operation,
     place: Place,
@@ -70,7 +70,7 @@ fn put(
     Ok(())
 }
 
-/// Where a host puts what is linked at this address.
+/// Returns the address where the host writes a segment that is linked at this address.
 fn load_address(image: &Image, linked: u64) -> Result<u64, ControlError> {
     let kind = if image.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
     let local = image.layout.block(Space::Tile(kind), "local_ram");
@@ -78,14 +78,17 @@ fn load_address(image: &Image, linked: u64) -> Result<u64, ControlError> {
         return Ok(linked);
     };
     let Some(core) = image.layout.tensix.cores.of(image.core) else {
-        let text = format!("{} wants bytes in private memory, at {linked:#x}", image.name);
+        let text = format!(
+            "{} has bytes for private memory at {linked:#x}, which this core lacks",
+            image.name
+        );
         return Err(ControlError::Settings(text));
     };
     Ok(core.init + inside)
 }
 
-/// Clears the tables that firmware copies when it starts, so far as the image has them. They stay empty: kernels
-/// that find memory by the number of a bank are not served.
+/// Clears those tables that firmware copies at its start and that the image has. They stay empty:
+/// kernels that address memory by bank number are not supported.
 pub(super) fn clear_tables(operation: &mut Operation, place: Place, image: &Image) {
     const BANKS: [&str; 4] =
         ["dram_bank_to_noc_xy", "l1_bank_to_noc_xy", "bank_to_dram_offset", "bank_to_l1_offset"];
@@ -106,27 +109,33 @@ pub(super) fn clear_tables(operation: &mut Operation, place: Place, image: &Imag
     }
 }
 
-/// Lets BRISC begin at its image's entry, unless the image begins where BRISC does.
+/// Writes a jump from BRISC's reset address to the image's entry, unless the image has code at the
+/// reset address.
 pub(super) fn first_jump(
     operation: &mut Operation,
     place: Place,
     brisc: &Image,
 ) -> Result<(), ControlError> {
     let reset = u64::from(brisc.layout.tensix.cores.brisc.reset_pc);
-    let has_own = brisc.symbols.segments().iter().any(|segment| {
+    let covers_reset = brisc.symbols.segments().iter().any(|segment| {
         let end = segment.load_address.saturating_add(segment.bytes.len() as u64);
         (segment.load_address..end).contains(&reset)
     });
-    if !has_own {
+    if !covers_reset {
         let entry = brisc.symbols.entry();
-        let beyond = || ControlError::Settings(format!("{} begins at {entry:#x}", brisc.name));
+        let beyond = || {
+            ControlError::Settings(format!(
+                "{} begins at {entry:#x}, out of reach of a jump from {reset:#x}",
+                brisc.name
+            ))
+        };
         let jump = entry.checked_sub(reset).and_then(jal).ok_or_else(beyond)?;
         operation.write_word(place.at(reset), jump);
     }
     Ok(())
 }
 
-/// The instruction `jal x0, distance`; none if it does not reach so far.
+/// Encodes the instruction `jal x0, distance`; none if the distance is out of its reach.
 fn jal(distance: u64) -> Option<u32> {
     let d = u32::try_from(distance).ok().filter(|d| *d < 1 << 20 && d % 2 == 0)?;
     Some((d >> 1 & 0x3FF) << 21 | (d >> 11 & 1) << 20 | (d >> 12 & 0xFF) << 12 | 0x6F)

@@ -1,4 +1,4 @@
-//! Launching a kernel: segments, runtime arguments, launch message, go (tt-metal.md 7.2).
+//! Launching a kernel: segments, runtime arguments, launch message, go message (tt-metal.md 7.2).
 
 use super::firmware::{load, load_data};
 use super::l1_range::{L1Range, constant, mailbox};
@@ -9,51 +9,51 @@ use layouts::{CoreId, CoreKind};
 use machine::place::Place;
 use std::sync::Arc;
 
-/// How tt-metal calls a runtime-argument offset that is not there, and its value (tt-metal.md 1.2) where no image
-/// names it.
+/// tt-metal's name of the absent runtime-argument offset, and its value (tt-metal.md 1.2) if no
+/// image defines it.
 const NO_OFFSET: (&str, u64) = ("RTA_CRTA_NO_ARGS_SENTINEL", 0xFFFF);
 
-/// Semaphores of a program stand so far apart (tt-metal.md 7.2).
+/// Distance between two semaphores of a program, in bytes (tt-metal.md 7.2).
 const SEMAPHORE_BYTES: u64 = 16;
 
-/// What to launch where.
+/// A kernel to launch on a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelLaunch<'a> {
     /// The tile.
     pub place: Place,
     /// Name of the kernel's image.
     pub kernel: &'a str,
-    /// Name of the firmware image whose mailbox is used.
+    /// Name of the firmware image that describes the mailbox.
     pub firmware: &'a str,
-    /// How `ProgrammableCoreType` calls the tile.
+    /// The tile's name in `ProgrammableCoreType`.
     pub core_type: &'a str,
-    /// Where the runtime arguments go.
+    /// Address of the runtime arguments.
     pub config_base: u64,
-    /// Distance of the kernel's text from there, where the firmware looks at it.
+    /// Distance of the kernel's text from the config base, if the firmware uses it.
     pub text_offset: u64,
     /// Runtime arguments.
     pub arguments: Vec<u8>,
-    /// Initial values of the program's semaphores, which stand behind the arguments.
+    /// Initial values of the program's semaphores, which follow the arguments.
     pub semaphores: Vec<u32>,
-    /// The kernel's text is there already, so that only its data is written.
+    /// Whether the kernel's text is already in place, so that only its data is written.
     pub in_place: bool,
-    /// A number for people that all cores of a run share.
+    /// An identifier for display, the same on all cores of a run.
     pub host_assigned_id: u32,
 }
 
-/// Address of the program's semaphore of this number, behind so many bytes of arguments.
+/// Returns the address of a semaphore of the program behind `argument_bytes` of arguments.
 pub fn semaphore_address(config_base: u64, argument_bytes: u64, number: u32) -> u64 {
     let first = argument_bytes.next_multiple_of(SEMAPHORE_BYTES);
     config_base + first + SEMAPHORE_BYTES * u64::from(number)
 }
 
 impl KernelLaunch<'_> {
-    /// From the config base.
+    /// Returns the offset of the semaphores from the config base.
     fn semaphore_offset(&self) -> u64 {
         (self.arguments.len() as u64).next_multiple_of(SEMAPHORE_BYTES)
     }
 
-    /// What stands at the config base: arguments and semaphores.
+    /// Returns the bytes at the config base: arguments and semaphores.
     fn config(&self) -> Vec<u8> {
         let mut config = self.arguments.clone();
         for value in &self.semaphores {
@@ -65,7 +65,7 @@ impl KernelLaunch<'_> {
     }
 }
 
-/// A whole launch: [`place_kernel`], then the go message.
+/// Returns a whole launch: [`place_kernel`], then the go message.
 ///
 /// # Errors
 /// When an image is missing or lacks a member.
@@ -78,7 +78,7 @@ pub fn launch_kernel(
     Ok(operation)
 }
 
-/// The launch up to, but without, the go message: [`go_kernel`] follows when all cores are ready.
+/// Returns a launch without the go message; [`go_kernel`] follows when all cores are ready.
 ///
 /// # Errors
 /// When an image is missing or lacks a member.
@@ -104,7 +104,7 @@ pub fn place_kernel(
     Ok(operation)
 }
 
-/// The go message that lets a kernel run that was placed.
+/// Sends the go message of a placed kernel.
 ///
 /// # Errors
 /// When the firmware's image is missing or has no mailbox.
@@ -129,27 +129,28 @@ pub fn await_done(
     place: Place,
 ) -> Result<Operation, ControlError> {
     let firmware = image(images, firmware)?;
-    let mut operation = Operation::new("wait for the kernel's end");
+    let mut operation = Operation::new("wait for the end of the kernel");
     let (word, done) = done(mailbox(&firmware)?);
     operation.wait(format!("{}:{} is done", place.chip, place.tile), place.at(word), done);
     Ok(operation)
 }
 
-/// Where and how a go message shows that its kernels have returned, or that firmware is up.
+/// Returns the word of the go message and the condition that its kernels have returned or that
+/// firmware is up.
 pub fn done(mailbox: &Mailbox) -> (u64, Condition) {
     let (word, shift) = mailbox.go_word();
     let value = u32::from(mailbox.signals.done) << shift;
     (word, Condition::Masked { mask: 0xFF << shift, value })
 }
 
-/// The go message that lets kernels run.
+/// Returns the go message that lets kernels run.
 fn go(mailbox: &Mailbox) -> L1Range {
     let mut go = L1Range::zeros(mailbox.go_message, mailbox.go_message_bytes);
     go.put(mailbox.go_signal, 1, mailbox.signals.go.into());
     go
 }
 
-/// Entry 0 of the launch ring, composed by the members' names.
+/// Returns entry 0 of the launch ring, composed by the members' names.
 fn message(
     images: &ImageMap,
     firmware: &Arc<Image>,
@@ -180,7 +181,7 @@ fn message(
     Ok(message)
 }
 
-/// A core's image by the kind of tile.
+/// Returns a core of a tile.
 pub(super) fn core_of(place: Place, core: CoreKind) -> CoreId {
     CoreId { chip: place.chip, tile: place.tile, core }
 }

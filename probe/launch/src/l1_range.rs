@@ -1,11 +1,11 @@
-//! Bytes that are put together by the names of what they hold, and then written in one go.
+//! Bytes of L1 that are composed by member names and written at once.
 
 use super::{ControlError, image};
 use decode::images::{Image, ImageMap, Mailbox};
 use layouts::CoreKind;
 use std::sync::Arc;
 
-/// Bytes of a stretch of L1.
+/// Bytes of a range of L1.
 pub(super) struct L1Range {
     pub(super) start: u64,
     pub(super) bytes: Vec<u8>,
@@ -16,7 +16,7 @@ impl L1Range {
         Self { start, bytes: vec![0; len as usize] }
     }
 
-    /// Puts the low `size` bytes of a value at an address; outside the stretch nothing happens.
+    /// Puts the low `size` bytes of a value at an address. Outside the range it does nothing.
     pub(super) fn put(&mut self, at: u64, size: usize, value: u64) {
         let start = at.checked_sub(self.start).map(|start| start as usize);
         let place = start.and_then(|start| self.bytes.get_mut(start..start.checked_add(size)?));
@@ -25,7 +25,7 @@ impl L1Range {
         }
     }
 
-    /// Puts a value where a path of the image's debug information leads, in the size that it has there.
+    /// Puts a value at a path of the image's debug information, in the size of that member.
     pub(super) fn put_named(
         &mut self,
         image: &Image,
@@ -39,68 +39,70 @@ impl L1Range {
     }
 }
 
-/// Arguments of a kernel, put together by the members of their type.
+/// Returns the arguments of a kernel, composed by the members of their type.
 pub fn arguments<N: AsRef<str>>(
     kernel: &Image,
-    of: &str,
+    type_name: &str,
     values: &[(N, u32)],
 ) -> Result<Vec<u8>, ControlError> {
     let missing = |what: &str| ControlError::NoMember(kernel.name.clone(), what.to_owned());
-    let size = kernel.symbols.type_named(of).and_then(|ty| ty.size());
-    let mut stretch = L1Range::zeros(0, size.ok_or_else(|| missing(of))?);
+    let size = kernel.symbols.type_named(type_name).and_then(|ty| ty.size());
+    let mut range = L1Range::zeros(0, size.ok_or_else(|| missing(type_name))?);
     for (member, value) in values {
         let member = member.as_ref();
-        let field = kernel.symbols.field(&format!("{of}.{member}"));
+        let field = kernel.symbols.field(&format!("{type_name}.{member}"));
         let field = field.map_err(|_| missing(member))?;
-        stretch.put(field.offset, field.size.min(8) as usize, (*value).into());
+        range.put(field.offset, field.size.min(8) as usize, (*value).into());
     }
-    Ok(stretch.bytes)
+    Ok(range.bytes)
 }
 
-/// A mailbox at rest: zeros, unset waypoints, what the host knows of the chip, and INIT to be acknowledged.
+/// Returns an initial mailbox: zeros, unset waypoints, core information, and the go signal INIT,
+/// which firmware acknowledges.
 pub(super) fn fresh_mailbox(image: &Image, start: u64) -> Result<L1Range, ControlError> {
     const UNSET: u8 = b'X';
     let mailbox = mailbox(image)?;
     let start = start.min(mailbox.base);
-    let mut stretch = L1Range::zeros(start, mailbox.base + mailbox.bytes - start);
+    let mut range = L1Range::zeros(start, mailbox.base + mailbox.bytes - start);
     for at in 0..mailbox.waypoint_bytes.saturating_mul(mailbox.waypoint_count) {
-        stretch.put(mailbox.waypoints + at, 1, UNSET.into());
+        range.put(mailbox.waypoints + at, 1, UNSET.into());
     }
-    stretch.put(mailbox.go_signal, 1, mailbox.signals.init.into());
+    range.put(mailbox.go_signal, 1, mailbox.signals.init.into());
     let (columns, rows) = (image.layout.tiles.columns, image.layout.tiles.rows);
-    stretch.put_named(image, "mailboxes->core_info.noc_size_x", columns.into())?;
-    stretch.put_named(image, "mailboxes->core_info.noc_size_y", rows.into())?;
+    range.put_named(image, "mailboxes->core_info.noc_size_x", columns.into())?;
+    range.put_named(image, "mailboxes->core_info.noc_size_y", rows.into())?;
     let kind = if image.core == CoreKind::Erisc { "ACTIVE_ETH" } else { "WORKER" };
     let magic = image.symbols.constant(&format!("CoreMagicNumber::{kind}"));
     if let Some(magic) = magic.and_then(|magic| magic.as_u64()) {
-        stretch.put_named(image, "mailboxes->core_info.core_magic_number", magic)?;
+        range.put_named(image, "mailboxes->core_info.core_magic_number", magic)?;
     }
-    Ok(stretch)
+    Ok(range)
 }
 
-/// The mailbox that an image describes.
+/// Returns the mailbox that an image describes.
 ///
 /// # Errors
-/// `NoMember` where it describes none.
+/// `NoMember` if it describes none.
 pub fn mailbox(image: &Image) -> Result<&Mailbox, ControlError> {
     let missing = || ControlError::NoMember(image.name.clone(), "mailboxes".to_owned());
     image.mailbox.as_ref().ok_or_else(missing)
 }
 
-/// The value of a constant, by the first image of these that has it, else by any.
+/// Returns the value of a constant, from the first of these images that has it, else from any
+/// image.
 pub(super) fn constant(
     images: &ImageMap,
     first: &[&Arc<Image>],
     name: &str,
 ) -> Result<u64, ControlError> {
-    let of = |image: &Arc<Image>| image.symbols.constant(name)?.as_u64();
-    let known = first.iter().find_map(|image| of(image));
-    let known = known.or_else(|| images.all().find_map(of));
-    let asked = first.first().map_or_else(String::new, |image| image.name.clone());
-    known.ok_or_else(|| ControlError::NoMember(asked, name.to_owned()))
+    let value_in = |image: &Arc<Image>| image.symbols.constant(name)?.as_u64();
+    let known = first.iter().find_map(|image| value_in(image));
+    let known = known.or_else(|| images.all().find_map(value_in));
+    let first_name = first.first().map_or_else(String::new, |image| image.name.clone());
+    known.ok_or_else(|| ControlError::NoMember(first_name, name.to_owned()))
 }
 
-/// The value of a constant of the image of this name.
+/// Returns the value of a constant of the image of this name.
 pub fn constant_of(images: &ImageMap, name: &str, constant: &str) -> Result<u32, ControlError> {
     Ok(self::constant(images, &[&image(images, name)?], constant)? as u32)
 }

@@ -1,9 +1,11 @@
 //! Commands that change the machine: boot, launch, pause, tear down.
 //!
-//! An [`Operation`] is a list of [`Step`]s, writes and words to wait for, that a thread polls between snapshots: nothing here
-//! blocks, and a command that is dropped stops where it is. [`Firmware`] boots tiles, [`launch_kernel`] and [`KernelLaunch`] start
-//! a kernel as tt-metal's host does, [`RingPing`] and [`Dispatcher`] are workloads of several, [`topology`] finds rings and lines
-//! in a mesh, and [`occupancy`] tells who uses a tile. What `fabric` and `collectives` share lies here.
+//! An [`Operation`] is a list of [`Step`]s (writes and words to wait for) that a thread polls
+//! between snapshots. Nothing here blocks, and a dropped command stops where it is. [`Firmware`]
+//! names the images that boot tiles. [`launch_kernel`] and [`KernelLaunch`] start a kernel as
+//! tt-metal's host does. [`RingPing`] and [`Dispatcher`] are workloads of several kernels.
+//! [`topology`] finds rings and lines in a mesh. [`occupancy`] reports what uses a tile. `fabric`
+//! and `collectives` build on this crate.
 //!
 //! ```
 //! use launch::{Condition, Operation};
@@ -13,7 +15,7 @@
 //! let mut start = Operation::new("start");
 //! start.write_word(addr, 1);
 //! start.wait("the answer", addr, Condition::Masked { mask: 0xFF, value: 2 });
-//! assert_eq!(start.steps().len(), 2); // and start.poll(target) goes through them
+//! assert_eq!(start.steps().len(), 2); // start.poll(target) carries them out
 //! ```
 //!
 //! # Invariants
@@ -61,7 +63,7 @@ pub use together::Together;
 use decode::images::{Image, ImageMap};
 use std::sync::Arc;
 
-/// The image of this name.
+/// Returns the image of this name.
 ///
 /// # Errors
 /// `NoImage`.

@@ -1,4 +1,5 @@
-//! Is a mesh free? Who has its devices open, what runs on its tiles, what its target allows.
+//! Whether a mesh is free: processes that have its devices open, what runs on its tiles, and what
+//! its target allows.
 
 use crate::outcome::{Cause, Forbidden, RunError, User};
 use crate::{ControlError, Firmware, done, mailbox};
@@ -10,7 +11,7 @@ use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Allow, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What somebody who has the mesh for himself knows of it: what he wrote is still there.
+/// What the exclusive user of a mesh has loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     /// Compute tiles whose firmware runs.
@@ -19,23 +20,23 @@ pub struct Loaded {
     pub kernels: BTreeMap<Place, &'static str>,
 }
 
-/// What a tile is at.
+/// The state of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TileUse {
-    /// Our firmware waits for a kernel there.
+    /// Built-in firmware waits for a kernel.
     Ready,
-    /// It has to be booted or taken over first.
+    /// The tile must be booted or taken over first.
     Cold,
-    /// A kernel runs there, by its name if it is known.
+    /// A kernel runs; its name, if known.
     Runs(Option<String>),
-    /// An application that is not ours has the core.
+    /// An unknown application runs on the core.
     UnknownApplication,
 }
 
-/// What is on these compute tiles and Ethernet tiles; nothing is written.
+/// Returns the state of compute tiles and Ethernet tiles. Writes nothing.
 ///
 /// # Errors
-/// A tile that cannot be asked, or whose firmware is not known.
+/// If a tile cannot be read, or an image of built-in firmware is missing.
 pub fn survey_tiles(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -43,30 +44,30 @@ pub fn survey_tiles(
     ethernet: Vec<Place>,
     loaded: &Loaded,
 ) -> Result<BTreeMap<Place, TileUse>, RunError> {
-    let looks: Vec<TileCheck<'_>> = compute
+    let checks: Vec<TileCheck<'_>> = compute
         .into_iter()
         .map(|place| TileCheck::at(images, place, CoreKind::Brisc, loaded))
         .chain(
             ethernet.into_iter().map(|place| TileCheck::at(images, place, CoreKind::Erisc, loaded)),
         )
         .collect::<Result<_, _>>()?;
-    let spans = looks.iter().flat_map(TileCheck::spans).collect();
+    let spans = checks.iter().flat_map(TileCheck::spans).collect();
     let snapshot = target.read(&Plan { spans });
-    looks.iter().map(|look| Ok((look.place, look.judge(images, &snapshot)?))).collect()
+    checks.iter().map(|check| Ok((check.place, check.judge(images, &snapshot)?))).collect()
 }
 
-/// What is asked of one tile.
+/// The words to read of one tile.
 struct TileCheck<'a> {
     place: Place,
     core: CoreId,
-    /// Our firmware there.
+    /// The built-in firmware of such a core.
     firmware: &'a Image,
-    /// The mailbox that the core looks at, as far as is known.
+    /// The mailbox of the image that the core is resolved to, else that of built-in firmware.
     mailbox: &'a Mailbox,
-    /// A word that says whether firmware has the core at all.
+    /// The word that shows whether firmware runs on the core.
     life: Option<Span>,
-    /// Where our firmware proves itself.
-    proof: Option<(Span, &'a [u8])>,
+    /// Where built-in firmware has its build id, and the build id.
+    build_id: Option<(Span, &'a [u8])>,
     go: Span,
 }
 
@@ -89,8 +90,8 @@ impl<'a> TileCheck<'a> {
         } else {
             images.layout().soft_reset(TileKind::Tensix).map(|at| span(at, 4))
         };
-        let proof = firmware.build_id.as_ref();
-        let proof = proof.map(|(at, id)| (span(*at, id.len()), id.as_slice()));
+        let build_id = firmware.build_id.as_ref();
+        let build_id = build_id.map(|(at, id)| (span(*at, id.len()), id.as_slice()));
         let verified = loaded.firmware.contains(&place);
         Ok(Self {
             place,
@@ -98,21 +99,22 @@ impl<'a> TileCheck<'a> {
             firmware,
             mailbox,
             life: life.filter(|_| !verified),
-            proof: proof.filter(|_| !verified),
+            build_id: build_id.filter(|_| !verified),
             go: span(mailbox.go_word().0, 4),
         })
     }
 
     fn spans(&self) -> impl Iterator<Item = Span> {
-        let proof = self.proof.map(|(span, _)| span);
-        self.life.into_iter().chain(proof).chain([self.go])
+        let build_id = self.build_id.map(|(span, _)| span);
+        self.life.into_iter().chain(build_id).chain([self.go])
     }
 
     fn judge(&self, images: &ImageMap, snapshot: &Snapshot) -> Result<TileUse, RunError> {
         let word = |span: Span| snapshot.word(span.addr).map_err(|reason| unread(span, &reason));
         if let Some(life) = self.life {
             let word = word(life)?;
-            // An Ethernet tile's flag is set while an application has the core; a compute tile's bit holds it in reset.
+            // An Ethernet tile's flag is set while an application has the core; a compute tile's
+            // bit holds it in reset.
             let asleep = if self.core.core == CoreKind::Erisc {
                 word == 0
             } else {
@@ -127,10 +129,10 @@ impl<'a> TileCheck<'a> {
         if go >> shift & 0xFF == u32::from(self.mailbox.signals.go) {
             return Ok(TileUse::Runs(self.kernel(images)));
         }
-        if let Some((span, id)) = self.proof {
-            let there =
+        if let Some((span, id)) = self.build_id {
+            let bytes =
                 snapshot.bytes(span.addr, span.len).map_err(|reason| unread(span, &reason))?;
-            if there != id {
+            if bytes != id {
                 let ethernet = self.core.core == CoreKind::Erisc;
                 return Ok(if ethernet { TileUse::UnknownApplication } else { TileUse::Cold });
             }
@@ -140,7 +142,7 @@ impl<'a> TileCheck<'a> {
         Ok(if up { TileUse::Ready } else { TileUse::Cold })
     }
 
-    /// Name of the kernel that the core is believed to run.
+    /// Returns the name of the kernel that the core is resolved to.
     fn kernel(&self, images: &ImageMap) -> Option<String> {
         let mut resolved = images.resolved(self.core).into_iter();
         let kernel = resolved.find(|load| load.image.role == ImageRole::Kernel)?;
@@ -158,14 +160,14 @@ fn unread(span: Span, reason: &AccessError) -> RunError {
     RunError::from(why).at(span.addr.into())
 }
 
-/// Somebody else has a device open.
+/// Returns an error if another process has a device open.
 pub fn held(target: &mut dyn Target) -> Result<(), RunError> {
     let holders = target.holders();
     let Some((chip, holder)) = holders.first() else { return Ok(()) };
     Err(RunError::new(Cause::InUse(User::Process(*chip, holder.clone()))))
 }
 
-/// Something runs on one of the tiles.
+/// Returns an error if one of the tiles is in use.
 pub fn used(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
     for (place, finding) in found {
         let user = match finding {
@@ -178,7 +180,7 @@ pub fn used(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Each word that is missing is named, and what needs it.
+/// Returns an error if the target lacks a permission; it names each one, and what needs it.
 pub fn allowed(target: &dyn Target, what: &'static str, needs: &[Writing]) -> Result<(), RunError> {
     let abilities = target.abilities();
     if let Some(why) = &abilities.unchangeable {

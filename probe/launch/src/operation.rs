@@ -1,4 +1,4 @@
-//! A command as a list of steps, polled between samples.
+//! A command as a list of steps, polled between snapshots.
 
 use layouts::{NoChannel, NocAddr};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -6,7 +6,7 @@ use machine::target::Target;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Why a command cannot be built or did not get through.
+/// Why a command cannot be built or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlError {
     /// There is no image of this name.
@@ -15,28 +15,28 @@ pub enum ControlError {
     NoMember(String, String),
     /// The mesh has no ring of links.
     NoRing,
-    /// The settings make no sense, in one sentence.
+    /// The settings are invalid; why, in one sentence.
     Settings(String),
-    /// The target went away while time was to pass.
+    /// The target was lost while time was to pass.
     Gone(AccessError),
     /// An access failed.
     Access {
-        /// Where.
+        /// The address.
         addr: NocAddr,
         /// Why.
         reason: AccessError,
     },
-    /// What was waited for did not come.
+    /// A condition was not met before its deadline.
     TookTooLong {
-        /// What.
+        /// What was waited for.
         what: String,
-        /// The word that was looked at.
+        /// The word that was polled.
         addr: NocAddr,
-        /// Its value when patience ended.
+        /// Its value at the deadline.
         value: u32,
-        /// How long, in cycles of the target's own time.
+        /// How long it was waited for, in cycles of the target's own time.
         waited_cycles: u64,
-        /// Since when, by that time.
+        /// Start of the wait, in cycles of the target's own time.
         since_cycles: u64,
     },
 }
@@ -65,7 +65,7 @@ impl From<NoChannel> for ControlError {
     }
 }
 
-/// What a word must show before the next step.
+/// What a word must hold before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Anything but zero.
@@ -80,7 +80,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Does the word fulfil it?
+    /// Returns true if the word fulfils it.
     pub fn holds(self, word: u32) -> bool {
         match self {
             Self::Nonzero => word != 0,
@@ -94,25 +94,25 @@ impl Condition {
 pub enum Step {
     /// Writes bytes.
     Write {
-        /// Where.
+        /// The address.
         addr: NocAddr,
-        /// What.
+        /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Waits until a word shows something.
+    /// Waits until a word fulfils a condition.
     Await {
         /// What is waited for, in words.
         what: String,
         /// The word.
         addr: NocAddr,
-        /// What it must show.
+        /// The condition.
         until: Condition,
-        /// Patience, in cycles of the target's own time.
+        /// Longest wait, in cycles of the target's own time.
         deadline_cycles: u64,
     },
 }
 
-/// A command under way.
+/// A command in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Operation {
     name: String,
@@ -120,24 +120,24 @@ pub struct Operation {
     waiting_since: Option<u64>,
 }
 
-/// A wait looks again after so many cycles.
+/// Interval at which a wait reads its word, in cycles.
 pub(super) const STEP_CYCLES: u64 = 2_000;
 
-/// How long a step may wait by default, in cycles: 20 ms of the target's own time.
+/// Default deadline of a wait, in cycles: 20 ms of the target's own time.
 const PATIENCE_CYCLES: u64 = 20_000_000;
 
 impl Operation {
-    /// An empty command with a name for people.
+    /// Makes an empty command; the name is for display.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is still to be done, for those who want to see it first.
+    /// Returns the remaining steps.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
         self.steps.iter()
     }
@@ -157,12 +157,12 @@ impl Operation {
         self.write(addr, word.to_le_bytes().to_vec());
     }
 
-    /// Appends a wait until the word at `addr` fulfils a condition; `what` says what is waited for.
+    /// Appends a wait until the word at `addr` fulfils a condition; `what` describes the condition.
     pub fn wait(&mut self, what: impl Into<String>, addr: NocAddr, until: Condition) {
         self.wait_for(what, addr, until, PATIENCE_CYCLES);
     }
 
-    /// Waits so many cycles at most.
+    /// Appends a wait of at most `deadline_cycles`.
     pub fn wait_for(
         &mut self,
         what: impl Into<String>,
@@ -173,10 +173,11 @@ impl Operation {
         self.steps.push_back(Step::Await { what: what.into(), addr, until, deadline_cycles });
     }
 
-    /// Goes on until a step has to wait; time passes outside. Tells whether all steps are done.
+    /// Carries out steps until one has to wait; the caller lets time pass. Returns true if all
+    /// steps are done.
     ///
     /// # Errors
-    /// A failed access or a wait that took too long. The command is over then.
+    /// A failed access or a wait that took too long. Either ends the command.
     pub fn poll(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
         loop {
             self.write_on(target, u64::MAX)?;
@@ -189,7 +190,8 @@ impl Operation {
         }
     }
 
-    /// Makes its writes up to a wait, until so many bytes are written; tells how many were.
+    /// Makes the writes before the next wait until `room` bytes are written. Returns the number of
+    /// bytes written.
     pub(super) fn write_on(
         &mut self,
         target: &mut dyn Target,
@@ -201,15 +203,15 @@ impl Operation {
         {
             let addr = *addr;
             target.commanded_by(&self.name);
-            let wrote = target.write(addr, bytes);
-            wrote.map_err(|reason| ControlError::Access { addr, reason })?;
+            let result = target.write(addr, bytes);
+            result.map_err(|reason| ControlError::Access { addr, reason })?;
             written += bytes.len() as u64;
             self.steps.pop_front();
         }
         Ok(written)
     }
 
-    /// The word that it waits for now.
+    /// Returns the word that the current step waits for, if it is a wait.
     pub(super) fn awaited(&self) -> Option<NocAddr> {
         match self.steps.front()? {
             Step::Await { addr, .. } => Some(*addr),
@@ -217,7 +219,7 @@ impl Operation {
         }
     }
 
-    /// Goes past a wait whose word shows what it must; tells whether it did.
+    /// Removes the current wait if its word fulfils the condition. Returns whether it did.
     pub(super) fn judge(&mut self, snapshot: &Snapshot, now: u64) -> Result<bool, ControlError> {
         let Some(Step::Await { what, addr, until, deadline_cycles }) = self.steps.front() else {
             return Ok(false);
@@ -238,7 +240,7 @@ impl Operation {
         Err(ControlError::TookTooLong { what, addr, value, waited_cycles, since_cycles })
     }
 
-    /// Polls to the end, letting time pass in between: for scenes and scripts, not for the probe
+    /// Polls to the end and lets time pass in between: for scenes and scripts, not for the probe
     /// thread.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Why something that was launched cannot be, or was not finished: what is known of it, without sentences.
+//! Why a run cannot be made or was not finished, as facts; [`crate::sentence`] puts them in words.
 
 use crate::ControlError;
 use layouts::{ChipId, EthId, Writing};
@@ -8,7 +8,7 @@ use machine::place::Place;
 use machine::snapshot::AccessError;
 use std::ops::{Deref, DerefMut};
 
-/// Why a run cannot be made, or was not finished. [`RunError::sentence`] puts it in words.
+/// Why a run cannot be made or was not finished. [`RunError::sentence`] puts it in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunError(Box<Facts>);
 
@@ -17,22 +17,22 @@ pub struct RunError(Box<Facts>);
 pub struct Facts {
     /// What ended it.
     pub cause: Cause,
-    /// The tile whose core is to blame, if one is.
+    /// The tile whose core caused it, if known.
     pub core: Option<Place>,
-    /// Where that core is.
+    /// The waypoint of that core.
     pub waypoint: Option<Waypoint>,
     /// What that core waits for, in words.
     pub waiting_for: Option<String>,
-    /// When it last got further, in cycles of the target's own time.
+    /// When it last made progress, in cycles of the target's own time.
     pub since_cycles: Option<u64>,
-    /// What else is known, one sentence each.
+    /// Further facts, one sentence each.
     pub notes: Vec<String>,
 }
 
 /// The waypoint of a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Waypoint {
-    /// Its code, and where the source sets it.
+    /// Its code, and the source line that sets it.
     At(String, Option<String>),
     /// Why it cannot be read.
     Unread(String),
@@ -41,78 +41,78 @@ pub enum Waypoint {
 /// What ended a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Somebody uses the mesh; nothing was written.
+    /// The mesh is in use; nothing was written.
     InUse(User),
     /// The target does not allow what the run needs.
     NotAllowed(Forbidden),
     /// The program cannot be put on the mesh.
     Program(Misfit),
-    /// A kernel ended before its time.
+    /// A kernel ended early.
     Kernel(Ended),
     /// A kernel did not end.
     TookTooLong(Stuck),
-    /// Nothing but that something could not be cleared away: the notes say what.
+    /// Only the cleanup failed; the notes name what is left.
     Left,
-    /// A step of it failed.
+    /// A step of the run failed.
     Control(ControlError),
     /// The machine did not answer.
     Access(AccessError),
 }
 
-/// Who uses a mesh.
+/// The user of a mesh that is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum User {
     /// A process has a chip's device open.
     Process(ChipId, Holder),
-    /// A kernel runs on the tile, by its name if it is known.
+    /// A kernel runs on the tile; its name, if known.
     Kernel(Option<String>),
-    /// An application that is not ours has the tile's core.
+    /// An unknown application runs on the tile's core.
     Application,
     /// The channel of a router is open for the client on this tile.
     Client(EthId, Place),
 }
 
-/// What a target, by its name, does not allow.
+/// What a target does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Forbidden {
-    /// It can never be changed, and why.
+    /// The target can never be changed: its name, and why.
     Ever(String, String),
-    /// Nobody has allowed what the run needs.
+    /// The user has not allowed what the run needs.
     SoFar {
         /// The target.
         target: String,
-        /// What needs it.
+        /// What the permission is for.
         what: &'static str,
-        /// What is missing.
+        /// The missing permissions.
         needs: Vec<Writing>,
     },
 }
 
-/// What does not fit a program.
+/// Why a program cannot be put on the mesh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// Two workers would be on the tile at once.
+    /// Two workers would be on the tile.
     TwoWorkers,
     /// The mesh has no such chip.
     NoChip(ChipId),
-    /// No kernel runs on such a tile.
+    /// The tile runs no kernels.
     NoKernels,
     /// The mesh has no such link.
     NoLink(EthId, EthId),
     /// The mesh cannot have this fault.
     Fault(FaultError),
-    /// The program has no output stretch of this number.
+    /// The program has no output range of this number.
     NoStretch(usize),
-    /// No worker checks a stretch of this chip.
+    /// No worker checks an output range of this chip.
     Unchecked(ChipId),
 }
 
-/// How a kernel ended before its time.
+/// How a kernel ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It refused its arguments; what it is for.
+    /// It refused its arguments; its role.
     Refused(Option<String>),
-    /// Somebody stopped it; what it is for.
+    /// It was stopped; its role.
     Stopped(String),
     /// A router was terminated before it was up.
     RouterTerminated(String),
@@ -120,47 +120,48 @@ pub enum Ended {
     RouterRefused(String, String),
 }
 
-/// Who did not come to an end.
+/// What made no progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stuck {
     /// A kernel.
     Kernel {
         /// Its name.
         kernel: &'static str,
-        /// What it is for, where its name does not say so.
+        /// Its role, if its name does not say so.
         role: Option<String>,
-        /// How long nothing moved, in cycles.
+        /// How long it made no progress, in cycles.
         waited_cycles: u64,
-        /// What shows that its core stands still, if it does.
+        /// What shows that its core stands still; none if the core runs.
         stands_still: Option<String>,
     },
-    /// Routers that come up; the first of them is to blame.
+    /// Routers that are coming up.
     Routers {
         /// What the fabric does.
         stage: &'static str,
-        /// How many did not get further.
+        /// Number of routers without progress.
         count: usize,
-        /// Of how many.
+        /// Number of all routers.
         of: usize,
-        /// How long none did, in cycles.
+        /// How long they made no progress, in cycles.
         waited_cycles: u64,
-        /// Who is to blame.
+        /// The first of them.
         router: String,
         /// Its status.
         status: String,
     },
-    /// A mux in front of a router does not answer, and has so many clients.
+    /// A mux in front of this router does not answer; the number of its clients.
     Mux(EthId, usize),
-    /// A client of these muxes, each in front of a router, or of the fabric itself, does not answer; what it is for.
+    /// A client of these muxes (each with its router), or of the fabric itself if there are none,
+    /// does not answer; its role.
     Client(Vec<(Place, EthId)>, String),
     /// A router stands still.
     Router,
-    /// The fabric dropped so many packets of a worker.
+    /// The fabric dropped this many packets of a worker.
     Dropped(u32),
 }
 
 impl RunError {
-    /// With what ended it; no more is known.
+    /// Makes an error of a cause alone.
     pub fn new(cause: Cause) -> Self {
         Self(Box::new(Facts {
             cause,
@@ -172,14 +173,14 @@ impl RunError {
         }))
     }
 
-    /// The same of a tile.
+    /// Sets the tile.
     #[must_use]
     pub fn at(mut self, core: Place) -> Self {
         self.core = Some(core);
         self
     }
 
-    /// The same, with more to say; nothing is said twice.
+    /// Adds notes, except those that it already has.
     #[must_use]
     pub fn and(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         for note in notes {
@@ -190,7 +191,7 @@ impl RunError {
         self
     }
 
-    /// It was refused because somebody uses the mesh; nothing was written.
+    /// Returns true if the run was refused because the mesh is in use; nothing was written.
     pub fn is_in_use(&self) -> bool {
         matches!(self.cause, Cause::InUse(_))
     }

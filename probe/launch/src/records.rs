@@ -1,28 +1,28 @@
-//! Many records of one type as a kernel wants them, by the names of its members.
+//! Arrays of records for kernels, built by the names of the type's members.
 
 use crate::ControlError;
 use decode::images::Image;
 
-/// Bytes of a type of the image.
-pub fn size(image: &Image, of: &str) -> Result<u64, ControlError> {
-    let size = image.symbols.type_named(of).and_then(|ty| ty.size());
-    size.ok_or_else(|| ControlError::NoMember(image.name.clone(), of.to_owned()))
+/// Returns the size of a type of the image, in bytes.
+pub fn size(image: &Image, type_name: &str) -> Result<u64, ControlError> {
+    let size = image.symbols.type_named(type_name).and_then(|ty| ty.size());
+    size.ok_or_else(|| ControlError::NoMember(image.name.clone(), type_name.to_owned()))
 }
 
-/// The records one after the other. All have the same members, which are looked up once.
+/// Returns the bytes of an array of records. All set the same members, which are resolved once.
 pub fn records<const N: usize>(
     image: &Image,
-    of: &str,
+    type_name: &str,
     members: [&str; N],
     records: impl Iterator<Item = [u32; N]>,
 ) -> Result<Vec<u8>, ControlError> {
     let field = |member: &str| {
-        let path = format!("{of}.{member}");
+        let path = format!("{type_name}.{member}");
         let field = image.symbols.field(&path);
         field.map_err(|_| ControlError::NoMember(image.name.clone(), path))
     };
     let fields = members.into_iter().map(field).collect::<Result<Vec<_>, _>>()?;
-    let stride = size(image, of)? as usize;
+    let stride = size(image, type_name)? as usize;
     let mut bytes = Vec::new();
     for record in records {
         let start = bytes.len();

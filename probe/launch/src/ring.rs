@@ -5,7 +5,7 @@ use machine::place::Place;
 use machine::target::{Link, Mesh};
 use std::collections::BTreeSet;
 
-/// Paths that the search gives up after; a ring through most chips is found long before.
+/// Paths after which the search stops. It finds a ring through most chips long before.
 const SEARCH_BUDGET: u32 = 20_000;
 
 /// The links of a ring in order, each from its sending to its receiving end.
@@ -18,21 +18,21 @@ pub struct Ring {
 /// One core of the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingStop {
-    /// Its Ethernet channel.
+    /// Its chip and Ethernet channel.
     pub eth: EthId,
     /// Its tile.
     pub place: Place,
     /// The other Ethernet tile of the ring on the same chip.
     pub sibling: Place,
-    /// It sends over its link, or receives.
+    /// Whether it sends over its link; otherwise it receives.
     pub sends: bool,
-    /// 0 is the master.
+    /// Place in ring order; 0 is the master.
     pub position: u32,
 }
 
 impl Ring {
-    /// A ring through all chips if the mesh has one, else the longest found from the lowest chip
-    /// that has any.
+    /// Returns a ring through all chips if the mesh has one, else the longest ring found from the
+    /// lowest chip that is on one.
     pub fn find(mesh: &Mesh) -> Option<Self> {
         let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
         chips.sort();
@@ -46,10 +46,10 @@ impl Ring {
         from(first, chips.len()).or_else(|| chips.iter().find_map(|&start| from(start, 0)))
     }
 
-    /// The cores in ring order: sender, receiver, sender, ...
+    /// Returns the cores in ring order: sender, receiver, sender, ...
     ///
     /// # Errors
-    /// A channel that the chips of the mesh do not have.
+    /// If the chips of the mesh lack a channel of the ring.
     pub fn stops(&self, mesh: &Mesh) -> Result<Vec<RingStop>, NoChannel> {
         let before = self.hops.iter().cycle().skip(self.hops.len().saturating_sub(1));
         let after = self.hops.iter().cycle().skip(1);
@@ -71,14 +71,14 @@ impl Ring {
 struct RingSearch<'a> {
     mesh: &'a Mesh,
     start: ChipId,
-    /// Chips that the ring must have.
+    /// Smallest number of chips on the ring.
     least: usize,
     best: Vec<(EthId, EthId)>,
     budget: u32,
 }
 
 impl RingSearch<'_> {
-    /// Depth first; a ring through every chip ends the search.
+    /// Searches depth first. A ring through every chip ends the search.
     fn extend(&mut self, at: ChipId, path: &mut Vec<(EthId, EthId)>) {
         let done = self.budget == 0 || self.best.len() == self.mesh.chips.len();
         if done || path.len() + 1 + self.within_reach(at, path) < self.least {
@@ -98,27 +98,28 @@ impl RingSearch<'_> {
         }
     }
 
-    /// One free link to each chip that may come next, those with the fewest ways onward first: what
-    /// is entered late could not be left any more.
+    /// Returns one free link to each possible next chip, chips with the fewest further links first:
+    /// entered late, such a chip would be a dead end.
     fn next_links(&self, at: ChipId, path: &[(EthId, EthId)]) -> Vec<(EthId, EthId)> {
         let seen = |chip| path.iter().any(|(near, _)| near.chip == chip);
-        let mut ways: Vec<(EthId, EthId)> = Vec::new();
-        for (from, to) in self.leaving(at) {
+        let mut links: Vec<(EthId, EthId)> = Vec::new();
+        for (from, to) in self.links_of(at) {
             let next = to.chip == self.start || !seen(to.chip);
-            let known = ways.iter().any(|(_, other)| other.chip == to.chip);
+            let known = links.iter().any(|(_, other)| other.chip == to.chip);
             if next && !known && !used(path, Link { a: from.min(to), b: from.max(to) }) {
-                ways.push((from, to));
+                links.push((from, to));
             }
         }
         let onward = |chip| {
-            let far = self.leaving(chip).map(|(_, far)| far.chip);
+            let far = self.links_of(chip).map(|(_, far)| far.chip);
             far.filter(|&far| far != at && !seen(far)).collect::<BTreeSet<_>>().len()
         };
-        ways.sort_by_cached_key(|(_, to)| onward(to.chip));
-        ways
+        links.sort_by_cached_key(|(_, to)| onward(to.chip));
+        links
     }
 
-    /// How many chips that are not on the path could still be: each needs a way in and a way out.
+    /// Returns how many chips outside the path could still join it: each needs two links, one in
+    /// and one out.
     fn within_reach(&self, at: ChipId, path: &[(EthId, EthId)]) -> usize {
         if self.least == 0 {
             return 0;
@@ -131,9 +132,9 @@ impl RingSearch<'_> {
             let before = open.len();
             let ends = [at, self.start];
             let stays = |chip: &ChipId| {
-                let far = self.leaving(*chip).map(|(_, far)| far);
-                let ways = far.filter(|far| open.contains(&far.chip) || ends.contains(&far.chip));
-                ways.map(|far| far.chip).collect::<BTreeSet<_>>().len() >= 2 || open.len() == 1
+                let far = self.links_of(*chip).map(|(_, far)| far);
+                let links = far.filter(|far| open.contains(&far.chip) || ends.contains(&far.chip));
+                links.map(|far| far.chip).collect::<BTreeSet<_>>().len() >= 2 || open.len() == 1
             };
             let left: BTreeSet<ChipId> = open.iter().copied().filter(stays).collect();
             open = left;
@@ -143,7 +144,7 @@ impl RingSearch<'_> {
         }
     }
 
-    fn leaving(&self, at: ChipId) -> impl Iterator<Item = (EthId, EthId)> {
+    fn links_of(&self, at: ChipId) -> impl Iterator<Item = (EthId, EthId)> {
         let both = self.mesh.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]);
         both.filter(move |(from, _)| from.chip == at)
     }
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_none() {
+    fn a_line_is_no_ring() {
         assert_eq!(Ring::find(&mesh(3, &[(0, 8, 1, 0), (1, 8, 2, 0)])), None);
         assert_eq!(Ring::find(&mesh(1, &[])), None);
     }

@@ -1,4 +1,4 @@
-//! The ring ping: one payload round a ring of links, checked at every lap.
+//! The ring ping: one payload circles a ring of links and is checked at every lap.
 
 use super::erisc::start_application;
 use super::kernel::await_done;
@@ -14,16 +14,16 @@ use machine::target::{Mesh, Target};
 
 const KERNEL: &str = "ring_ping";
 
-/// What the ring does.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingPingSettings {
-    /// The same on every core of a run, another for each launch, not zero.
+    /// Number of the run: the same on every core, different for each launch, not zero.
     pub run_id: u32,
-    /// Laps; 0 until told to stop.
+    /// Number of laps; 0: until the run is torn down.
     pub laps: u32,
     /// Bytes of the payload: a multiple of 16 from 16 to 65520.
     pub payload_bytes: u32,
-    /// Rest at each hop, in cycles, so that a person can follow.
+    /// Delay at each hop, in cycles, so that its progress is visible.
     pub delay_cycles: u32,
     /// Park before this stage: 0 never, 1 handshake, 2 meeting the sibling, 3 the first lap.
     pub pause_at_stage: u32,
@@ -45,10 +45,10 @@ pub struct RingPing {
 }
 
 impl RingPing {
-    /// Puts the ring where the mesh has one.
+    /// Places the ring ping on a ring of the mesh.
     ///
     /// # Errors
-    /// `NoRing`, or a channel that the chips do not have.
+    /// `NoRing`, or `Settings` if the chips lack a channel.
     pub fn on(mesh: &Mesh) -> Result<Self, ControlError> {
         let stops = Ring::find(mesh).ok_or(ControlError::NoRing)?.stops(mesh)?;
         Ok(Self { firmware: Firmware::OURS, stops })
@@ -66,10 +66,10 @@ impl RingPing {
         Ok(operation)
     }
 
-    /// Launches the kernels; the application firmware must run.
+    /// Launches the kernels. The application firmware must be running.
     ///
     /// # Errors
-    /// `Settings` for a payload that the kernel would refuse, or what [`launch_kernel`] says.
+    /// `Settings` for a payload that the kernel would refuse, or as [`launch_kernel`].
     pub fn launch(
         &self,
         images: &mut ImageMap,
@@ -100,14 +100,14 @@ impl RingPing {
         Ok(operation)
     }
 
-    /// `ring_ping_args_t`.
+    /// Returns the `ring_ping_args_t` of a core.
     fn arguments(
         &self,
         images: &ImageMap,
         stop: &RingStop,
         settings: &RingPingSettings,
     ) -> Result<Vec<u8>, ControlError> {
-        /// Base firmware gets its turn at every poll of a wait.
+        /// A wait yields to base firmware at every poll.
         const YIELD_INTERVAL: u32 = 1;
         let role = if stop.sends { "RING_PING_SENDER" } else { "RING_PING_RECEIVER" };
         let values = [
@@ -127,7 +127,7 @@ impl RingPing {
         arguments(&*image(images, KERNEL)?, "ring_ping_args_t", &values)
     }
 
-    /// Whether any core of the ring runs it; nothing is written.
+    /// Returns true if any core of the ring runs it. Writes nothing.
     ///
     /// # Errors
     /// When a core cannot be read, or an image is missing.
@@ -143,7 +143,7 @@ impl RingPing {
     /// # Errors
     /// When an image is missing or lacks a member.
     pub fn tear_down(&self, images: &ImageMap) -> Result<Operation, ControlError> {
-        let mut operation = Operation::new("tear the ring ping down");
+        let mut operation = Operation::new("tear down the ring ping");
         if let Some(master) = self.stops.first() {
             let signal = self.state(images, "control.termination_signal")?;
             let gracefully = constant_of(images, KERNEL, "GRACEFULLY_TERMINATE")?;
@@ -160,7 +160,7 @@ impl RingPing {
     pub fn await_finish(&self, images: &ImageMap) -> Result<Operation, ControlError> {
         let phase = self.state(images, "phase")?;
         let finished = constant_of(images, KERNEL, "RING_PING_FINISHED")?;
-        let mut operation = Operation::new("wait for the ring ping's end");
+        let mut operation = Operation::new("wait for the end of the ring ping");
         for stop in &self.stops {
             let finished = Condition::Masked { mask: u32::MAX, value: finished };
             let what = format!("{} has every credit back", stop.eth);
@@ -178,15 +178,15 @@ impl RingPing {
         self.pause_at(images, 0, "pause the ring ping")
     }
 
-    /// Lets a paused ring run on.
+    /// Resumes a paused ring.
     ///
     /// # Errors
     /// As [`RingPing::pause`].
     pub fn resume(&self, images: &ImageMap) -> Result<Operation, ControlError> {
-        self.pause_at(images, u32::MAX, "let the ring ping run")
+        self.pause_at(images, u32::MAX, "resume the ring ping")
     }
 
-    /// Lets every core begin stages up to, but not, `stage`.
+    /// Lets every core begin the stages before `stage`.
     ///
     /// # Errors
     /// As [`RingPing::pause`].
@@ -204,7 +204,7 @@ impl RingPing {
         Ok(operation)
     }
 
-    /// The address of a member of `ring_ping_state`, the same on every core.
+    /// Returns the address of a member of `ring_ping_state`, the same on every core.
     ///
     /// # Errors
     /// When the image is missing or lacks the member.
@@ -215,7 +215,7 @@ impl RingPing {
         place.map(|place| place.address()).map_err(missing)
     }
 
-    /// The tiles of the ring.
+    /// Returns the tiles of the ring.
     pub fn places(&self) -> impl Iterator<Item = Place> {
         self.stops.iter().map(|stop| stop.place)
     }

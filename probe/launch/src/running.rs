@@ -1,4 +1,4 @@
-//! Which tiles run a kernel of ours, as their own words tell.
+//! Which tiles run a built-in kernel, read from the tiles themselves.
 
 use super::l1_range::mailbox;
 use super::{ControlError, image};
@@ -7,8 +7,8 @@ use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// Those of the tiles whose go message lets a kernel run and that hold this one, by its build id and the beginning of its text;
-/// nothing is written.
+/// Returns the tiles that run this kernel: their go message lets a kernel run, and they hold the
+/// kernel's build id and the beginning of its text. Writes nothing.
 ///
 /// # Errors
 /// When a tile cannot be read, or an image is missing or has no build id.
@@ -32,11 +32,11 @@ pub fn running(
     let snapshot = target.read(&Plan { spans: places.iter().copied().flat_map(spans).collect() });
     let mut found = Vec::new();
     for place in places {
-        let [go, proof] = spans(place);
+        let [go, build_id] = spans(place);
         let unread = |addr| move |reason| ControlError::Access { addr, reason };
         let go = snapshot.word(go.addr).map_err(unread(go.addr))?;
-        let there = snapshot.bytes(proof.addr, proof.len).map_err(unread(proof.addr))?;
-        if go >> shift & 0xFF == u32::from(mailbox.signals.go) && there == *id {
+        let bytes = snapshot.bytes(build_id.addr, build_id.len).map_err(unread(build_id.addr))?;
+        if go >> shift & 0xFF == u32::from(mailbox.signals.go) && bytes == *id {
             found.push(place);
         }
     }
@@ -46,16 +46,17 @@ pub fn running(
     let mut running = Vec::new();
     for place in found {
         let Span { addr, len } = span(&place);
-        let there = snapshot.bytes(addr, len);
-        if there.map_err(|reason| ControlError::Access { addr, reason })? == text {
+        let bytes = snapshot.bytes(addr, len);
+        if bytes.map_err(|reason| ControlError::Access { addr, reason })? == text {
             running.push(place);
         }
     }
     Ok(running)
 }
 
-/// So much of the beginning of a kernel's text that no other image begins like it, and where it stands. A build id stands behind
-/// its text, and that of a longer kernel is still there when a shorter one lies over its beginning.
+/// Returns the address and the shortest beginning of a kernel's text that differs from every other
+/// image. The build id alone is not enough: it follows the text, and a shorter kernel does not
+/// overwrite the build id of a longer one.
 fn beginning<'a>(images: &ImageMap, kernel: &'a Image) -> Option<(u64, &'a [u8])> {
     let (at, text) = kernel.text().into_iter().min_by_key(|(at, _)| *at)?;
     let mut longest = 0;
@@ -79,7 +80,7 @@ mod tests {
     use machine::snapshot::{AccessError, Piece, Snapshot};
     use machine::target::{Abilities, Mesh};
 
-    /// The L1 of a tile.
+    /// A target with the L1 of one tile.
     struct Tile {
         l1: Vec<u8>,
         mesh: Mesh,
@@ -136,22 +137,22 @@ mod tests {
         let (word, shift) = mailbox.go_word();
         let go = u32::from(mailbox.signals.go) << shift;
         tile.write(place.at(word), &go.to_le_bytes()).unwrap();
-        let mut run = |name: &str, asked: &str| {
+        let mut run = |name: &str, expected: &str| {
             let image = images.named(name).unwrap();
             let (at, id) = image.build_id.clone().unwrap();
             for (at, bytes) in image.text() {
                 tile.write(place.at(at.into()), bytes).unwrap();
             }
             tile.write(place.at(at), &id).unwrap();
-            running(&mut tile, &images, "tensix_brisc", asked, vec![place]).unwrap()
+            running(&mut tile, &images, "tensix_brisc", expected, vec![place]).unwrap()
         };
         assert_eq!(run("ccl_worker", "ccl_worker"), [place]);
         assert_eq!(run("fabric_traffic", "fabric_traffic"), [place]);
-        assert_eq!(run("fabric_traffic", "ccl_worker"), [], "its id is still there");
+        assert_eq!(run("fabric_traffic", "ccl_worker"), [], "only its build id is left");
     }
 
     #[test]
-    fn no_kernel_begins_as_another_goes_on() {
+    fn no_kernel_begins_like_another() {
         let (images, _) = ImageMap::firmware();
         let kernels = || images.all().filter(|image| image.role == ImageRole::Kernel);
         for image in kernels() {

@@ -1,4 +1,4 @@
-//! The sentences about a run that failed, and about a step that did.
+//! Sentences about failed runs and failed steps.
 
 use crate::ControlError;
 use crate::outcome::{Cause, Ended, Facts, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
@@ -9,7 +9,7 @@ use machine::words::counted;
 use std::fmt::{self, Display};
 
 impl RunError {
-    /// All that is known, in one line; tiles have the names that the chips of the mesh give them.
+    /// Returns all that is known, in one line. Tiles have the names of the chips' layout.
     pub fn sentence(&self, layout: &ChipLayout) -> String {
         if self.cause == Cause::Left {
             return self.notes.join("; ");
@@ -21,7 +21,7 @@ impl RunError {
     }
 }
 
-/// Somebody did not answer; none refused, and nothing is gone.
+/// Returns true if a tile did not answer, which excludes refused accesses and lost devices.
 fn is_out_of_reach(facts: &Facts) -> bool {
     match &facts.cause {
         Cause::Control(ControlError::TookTooLong { .. }) => true,
@@ -38,7 +38,7 @@ fn is_out_of_reach(facts: &Facts) -> bool {
 }
 
 impl Facts {
-    /// What ended the run and what its core is at, without the notes.
+    /// Returns the cause and the state of its core, without the notes.
     pub fn headline(&self, layout: &ChipLayout) -> String {
         let tile = self.core.map_or_else(|| "a tile".to_owned(), |core| core.name(layout));
         match &self.cause {
@@ -47,7 +47,7 @@ impl Facts {
             Cause::Program(misfit) => misfit.sentence(self.core),
             Cause::Kernel(ended) => ended.sentence(&tile),
             Cause::TookTooLong(stuck) => stuck.sentence(layout, &tile, self),
-            Cause::Left => "something could not be cleared away".to_owned(),
+            Cause::Left => "the cleanup failed".to_owned(),
             Cause::Control(
                 error @ (ControlError::TookTooLong { .. }
                 | ControlError::Access { reason: AccessError::QueueError { .. }, .. }),
@@ -57,7 +57,7 @@ impl Facts {
         }
     }
 
-    fn waits(&self) -> &str {
+    fn waiting_for(&self) -> &str {
         self.waiting_for.as_deref().unwrap_or("what it waits for is unknown")
     }
 }
@@ -73,10 +73,10 @@ impl User {
                 format!("{tile} is in use: {kernel} runs there")
             }
             Self::Application => {
-                format!("{tile} is in use: an application that is not ours has the core")
+                format!("{tile} is in use: an unknown application runs on the core")
             }
             Self::Client(router, client) => format!(
-                "the router of {router} is in use: its channel is open for the client on {client}"
+                "the router of {router} is in use: the client on {client} has its channel open"
             ),
         }
     }
@@ -89,7 +89,7 @@ impl Display for Forbidden {
             Self::SoFar { target, what, needs } => {
                 let needs: Vec<&str> = needs.iter().map(|need| need.word()).collect();
                 let needs = needs.join(",");
-                write!(f, "{target} may not be changed so far: {what} needs --allow {needs}")
+                write!(f, "{target} cannot be changed: {what} needs --allow {needs}")
             }
         }
     }
@@ -99,13 +99,13 @@ impl Misfit {
     fn sentence(&self, core: Option<Place>) -> String {
         let place = core.map_or_else(|| "this".to_owned(), |place| place.to_string());
         match self {
-            Self::TwoWorkers => format!("two workers at once on {place}"),
+            Self::TwoWorkers => format!("two workers on {place}"),
             Self::NoChip(chip) => format!("there is no chip {chip}"),
-            Self::NoKernels => format!("{place} is no tile that runs kernels"),
+            Self::NoKernels => format!("{place} runs no kernels"),
             Self::NoLink(a, b) => format!("the mesh has no link from {a} to {b}"),
             Self::Fault(error) => error.to_string(),
-            Self::NoStretch(number) => format!("there is no stretch {number}"),
-            Self::Unchecked(chip) => format!("a stretch of chip {chip} is checked by no worker"),
+            Self::NoStretch(number) => format!("there is no output range {number}"),
+            Self::Unchecked(chip) => format!("no worker checks an output range of chip {chip}"),
         }
     }
 }
@@ -117,7 +117,7 @@ impl Ended {
             Self::Refused(Some(role)) => {
                 format!("{tile}: the kernel refused its arguments ({role})")
             }
-            Self::Stopped(role) => format!("{tile}: somebody stopped the kernel ({role})"),
+            Self::Stopped(role) => format!("{tile}: the kernel was stopped ({role})"),
             Self::RouterTerminated(router) => {
                 format!("router {router} was terminated before it was up")
             }
@@ -132,19 +132,19 @@ impl Stuck {
             Self::Kernel { kernel, role, waited_cycles, stands_still } => {
                 let role = role.as_ref().map_or(String::new(), |role| format!(" ({role})"));
                 let waited_us = waited_cycles / 1_000;
-                let who = format!("{tile}: {kernel}{role} makes no progress for {waited_us} us");
+                let stuck = format!("{tile}: {kernel}{role} makes no progress for {waited_us} us");
                 let at = facts.waypoint.as_ref().map_or(String::new(), Waypoint::to_string);
                 match stands_still {
-                    Some(why) => format!("{who}: its core stands still, {why} ({at})"),
-                    None => format!("{who}: {at}, {}", facts.waits()),
+                    Some(why) => format!("{stuck}: its core stands still, {why} ({at})"),
+                    None => format!("{stuck}: {at}, {}", facts.waiting_for()),
                 }
             }
             Self::Routers { stage, count, of, waited_cycles, router, status } => {
                 let waited_us = waited_cycles / 1_000;
                 let postcode = facts.waypoint.as_ref().map_or("", Waypoint::code);
                 format!(
-                    "the fabric {stage}: {count} of {of} did not get further for {waited_us} us: {router} is {status} at postcode {postcode}: {}",
-                    facts.waits()
+                    "the fabric {stage}: {count} of {of} made no progress for {waited_us} us: {router} is {status} at postcode {postcode}: {}",
+                    facts.waiting_for()
                 )
             }
             Self::Mux(router, clients) => format!(
@@ -155,9 +155,9 @@ impl Stuck {
                     format!("the mux on {} of router {router}", place.name(layout))
                 };
                 let muxes: Vec<String> = muxes.iter().map(mux).collect();
-                let of =
+                let fabric =
                     if muxes.is_empty() { "the fabric".to_owned() } else { muxes.join(" and ") };
-                format!("a client of {of} does not answer: {tile} ({role}) stands still")
+                format!("a client of {fabric} does not answer: {tile} ({role}) stands still")
             }
             Self::Router => {
                 format!("the router of {tile} stands still: its heartbeat does not move")
@@ -171,7 +171,7 @@ impl Stuck {
 }
 
 impl Waypoint {
-    /// Its code, or why it cannot be read.
+    /// Returns its code, or why it cannot be read.
     pub fn code(&self) -> &str {
         match self {
             Self::At(code, _) => code,
@@ -190,21 +190,22 @@ impl Display for Waypoint {
     }
 }
 
-/// A reason for people: what a queue's flags are is of use to nobody who runs a collective.
+/// Returns the reason for display. It omits the flags of a queue error, which do not help the user
+/// of a collective.
 pub fn reason(error: &AccessError) -> String {
     match error {
-        AccessError::QueueError { .. } => "its routing queue answers with an error".to_owned(),
+        AccessError::QueueError { .. } => "its routing queue reported an error".to_owned(),
         other => other.to_string(),
     }
 }
 
-/// A step that failed, without raw words.
+/// Returns the sentence of a failed step, without raw words.
 pub fn step(layout: &ChipLayout, error: &ControlError) -> String {
     match error {
         ControlError::TookTooLong { what, addr, waited_cycles, .. } => {
             let tile = Place::from(*addr).name(layout);
             let whose = if what.contains(&tile) { String::new() } else { format!("{tile}: ") };
-            format!("{whose}{what}: this did not happen within {} us", waited_cycles / 1_000)
+            format!("{whose}{what}: not within {} us", waited_cycles / 1_000)
         }
         ControlError::Access { addr, reason: why } => {
             format!("{}: {}", Place::from(*addr).name(layout), reason(why))

@@ -1,29 +1,30 @@
-//! Work as a queue of tasks that is polled between snapshots.
+//! Work as a queue of tasks, polled between snapshots.
 
 use crate::outcome::RunError;
 use machine::target::Target;
 use std::collections::VecDeque;
 
-/// Where work that is polled stands.
+/// The progress of polled work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<S, O> {
-    /// There is more to do; poll again after some time has passed.
+    /// Work remains; poll again after some time has passed.
     Going {
-        /// What it is at.
+        /// The current stage.
         stage: S,
-        /// How much of it is done.
+        /// Units of it that are done.
         done: u64,
-        /// Of how much.
+        /// All units of it.
         of: u64,
     },
-    /// It is over, with this outcome.
+    /// The work has ended with this outcome.
     Over(O),
 }
 
-/// Carries out the tasks in the queue of some work until one is not done: how far that one is. None: no task is left.
+/// Carries out queued tasks until one is not done. Returns the progress of that task; none if no
+/// task is left.
 ///
 /// # Errors
-/// Why a task failed, where `carry_out` put none in place of the rest.
+/// Why a task failed, as `carry_out` returned it.
 pub fn poll<W, T, P>(
     work: &mut W,
     queue: fn(&mut W) -> &mut VecDeque<T>,
@@ -40,7 +41,7 @@ pub fn poll<W, T, P>(
     Ok(None)
 }
 
-/// Polls to the end, letting so many cycles pass in between: for scenes, scripts and tests.
+/// Polls to the end, letting `step_cycles` pass in between: for scenes, scripts and tests.
 ///
 /// # Errors
 /// As `poll`, and when time cannot pass.

@@ -1,4 +1,4 @@
-//! Compute tiles: their firmware from reset, and the worker that writes a pattern.
+//! Compute tiles: booting their firmware from reset, and the worker that writes a pattern.
 
 use super::firmware::{clear_tables, first_jump, load};
 use super::kernel::{await_done, core_of, done};
@@ -12,13 +12,12 @@ use machine::target::Target;
 
 const WORKER: &str = "tensix_worker";
 
-/// Where our Tensix kernels find their arguments, and how far behind them their text is linked
-/// (firmware/device/LAUNCH.txt 6).
+/// L1 address of the arguments of the built-in Tensix kernels (firmware/device/LAUNCH.txt 6).
 pub const CONFIG_BASE: u64 = 0x14000;
-/// Bytes from the arguments of a Tensix kernel to its text.
+/// Bytes from the arguments of a built-in Tensix kernel to its text.
 pub const TEXT_OFFSET: u64 = 0x400;
 
-/// Boots the firmware of a compute tile (wormhole.md 4.2). The other cores start from BRISC.
+/// Boots the firmware of a compute tile (wormhole.md 4.2). BRISC starts the other cores.
 ///
 /// # Errors
 /// When an image is missing or does not describe its mailbox.
@@ -48,18 +47,18 @@ pub fn boot_tensix(
     Ok(operation)
 }
 
-/// What the worker writes.
+/// The pattern that the worker writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Where, in L1.
+    /// Its address in L1.
     pub address: u32,
-    /// How many words.
+    /// Number of words.
     pub words: u32,
-    /// Rest between two of them, in cycles.
+    /// Pause between two patterns, in cycles.
     pub interval_cycles: u32,
 }
 
-/// Launches the worker, which writes a running pattern until it is told to stop.
+/// Launches the worker, which writes a running pattern until its termination signal is set.
 ///
 /// # Errors
 /// As [`launch_kernel`].
@@ -92,7 +91,7 @@ pub fn launch_worker(
     launch_kernel(images, &launch)
 }
 
-/// The compute tiles on which the worker runs; nothing is written.
+/// Returns the compute tiles on which the worker runs. Writes nothing.
 ///
 /// # Errors
 /// When a tile cannot be read, or an image is missing.
@@ -105,7 +104,8 @@ pub fn running_workers(
     running(target, images, Firmware::OURS.tensix[0], WORKER, places)
 }
 
-/// Lets workers end with the pattern that they are at, and waits until they have returned: an operation for each.
+/// Ends workers after their current pattern and waits until they have returned: one operation for
+/// each.
 ///
 /// # Errors
 /// When an image is missing or lacks a member.

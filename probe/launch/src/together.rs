@@ -1,47 +1,48 @@
-//! Many commands side by side, polled: all that wait are looked at with one read.
+//! Many commands polled in parallel; one read covers all words that they wait for.
 
 use super::operation::STEP_CYCLES;
 use super::{ControlError, Operation};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// Commands under way together. While one waits, the others go on.
+/// Commands in progress in parallel. While one waits, the others continue.
 #[derive(Clone, Debug, Default)]
 pub struct Together {
-    going: Vec<Operation>,
+    active: Vec<Operation>,
     steps: u64,
     left: u64,
-    /// One that fails does not keep the others from going on; why they failed.
+    /// The errors, if a failed command does not end the others; none if it does.
     failed: Option<Vec<ControlError>>,
 }
 
-/// A poll writes about so many bytes and then lets others have the machine.
+/// Bytes after which a poll returns, so that the caller can use the machine.
 const BYTES_A_POLL: u64 = 1 << 17;
 
 impl Together {
-    /// These commands; writes of several of them are made in their order.
+    /// Makes the group. Writes of different commands are made in the commands' order.
     pub fn new(operations: impl IntoIterator<Item = Operation>) -> Self {
-        let going: Vec<Operation> = operations.into_iter().collect();
-        let steps = count(&going);
-        Self { going, steps, left: steps, failed: None }
+        let active: Vec<Operation> = operations.into_iter().collect();
+        let steps = count(&active);
+        Self { active, steps, left: steps, failed: None }
     }
 
-    /// The same, but as many of them are carried out as can be: for clearing away.
+    /// Makes a group in which a failed command does not end the others, for cleanup.
     pub fn as_can_be(operations: impl IntoIterator<Item = Operation>) -> Self {
         Self { failed: Some(Vec::new()), ..Self::new(operations) }
     }
 
-    /// Why some of them were not carried out.
+    /// Returns the errors of the commands that failed.
     pub fn failed(&self) -> &[ControlError] {
         self.failed.as_deref().map_or(&[][..], |failed| failed)
     }
 
-    /// Steps that are done, and how many there are.
+    /// Returns the number of completed steps and of all steps.
     pub fn done(&self) -> (u64, u64) {
         (self.steps - self.left, self.steps)
     }
 
-    /// Goes on until all wait, or until much has been written; time passes outside. Tells whether all are done.
+    /// Carries out steps until all commands wait or many bytes are written; the caller lets time
+    /// pass. Returns true if all commands are done.
     ///
     /// # Errors
     /// As [`Operation::poll`], at the first command that fails.
@@ -54,9 +55,9 @@ impl Together {
                 }
                 Ok(())
             })?;
-            self.going.retain(|operation| operation.steps().len() > 0);
-            self.left = count(&self.going);
-            if self.going.is_empty() {
+            self.active.retain(|operation| operation.steps().len() > 0);
+            self.left = count(&self.active);
+            if self.active.is_empty() {
                 return Ok(true);
             }
             if room == 0 || !self.poll_words(target)? {
@@ -65,15 +66,15 @@ impl Together {
         }
     }
 
-    /// Looks at every word that is waited for; tells whether any of the commands goes on.
+    /// Reads every word that is waited for. Returns true if any command can continue.
     fn poll_words(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
-        let words = self.going.iter().filter_map(Operation::awaited);
+        let words = self.active.iter().filter_map(Operation::awaited);
         let spans: Vec<Span> = words.map(|addr| Span { addr, len: 4 }).collect();
         let snapshot = target.read(&Plan { spans });
         let now = match (target.now().map_err(ControlError::Gone), &mut self.failed) {
             (Ok(now), _) => now,
             (Err(error), None) => return Err(error),
-            // A write that did not arrive is told once.
+            // A lost write is reported once.
             (Err(error), Some(failed)) => {
                 failed.push(error);
                 target.now().map_err(ControlError::Gone)?
@@ -87,15 +88,15 @@ impl Together {
         Ok(moved)
     }
 
-    /// Does something with each command; one that fails ends all, or only itself.
+    /// Applies `act` to each command. A failed command ends all, or only itself.
     fn each(
         &mut self,
         mut act: impl FnMut(&mut Operation) -> Result<(), ControlError>,
     ) -> Result<(), ControlError> {
         let Some(failed) = &mut self.failed else {
-            return self.going.iter_mut().try_for_each(act);
+            return self.active.iter_mut().try_for_each(act);
         };
-        self.going.retain_mut(|operation| match act(operation) {
+        self.active.retain_mut(|operation| match act(operation) {
             Ok(()) => true,
             Err(error) => {
                 failed.push(error);
@@ -111,7 +112,7 @@ fn count(operations: &[Operation]) -> u64 {
 }
 
 impl Operation {
-    /// Polls many commands side by side to their ends: while one waits, the others go on.
+    /// Polls many commands in parallel to their ends: while one waits, the others continue.
     ///
     /// # Errors
     /// As [`Operation::finish`], at the first command that fails.
@@ -120,16 +121,16 @@ impl Operation {
         target: &mut dyn Target,
     ) -> Result<(), ControlError> {
         loop {
-            let mut going = Vec::with_capacity(operations.len());
+            let mut active = Vec::with_capacity(operations.len());
             for mut operation in operations {
                 if !operation.poll(target)? {
-                    going.push(operation);
+                    active.push(operation);
                 }
             }
-            if going.is_empty() {
+            if active.is_empty() {
                 return Ok(());
             }
-            operations = going;
+            operations = active;
             target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;
         }
     }

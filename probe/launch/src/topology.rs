@@ -1,4 +1,5 @@
-//! Which chips are neighbours, and over which Ethernet sockets: the ring or line of a collective, and rings of any length.
+//! Neighbouring chips and the Ethernet sockets between them: the ring or line of a collective, and
+//! rings of any length.
 
 mod error;
 mod free;
@@ -15,26 +16,27 @@ use machine::target::Mesh;
 use search::Graph;
 use std::collections::BTreeSet;
 
-/// A link as one neighbour sees it: the near end and the far end.
+/// A link as seen from one of its chips: the near end and the far end.
 pub type Socket = (EthId, EthId);
 
 /// The ring or line of a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
-    /// Are the last rank and the first neighbours?
+    /// Whether the last rank and the first are neighbours.
     pub kind: TopologyKind,
     /// Chip of each rank.
     pub ranks: Vec<ChipId>,
-    /// The sockets from each rank to the next; those of a ring's last rank lead to the first.
+    /// The sockets from each rank to the next. Those of a ring's last rank lead to the first.
     pub edges: Vec<Vec<Socket>>,
 }
 
 impl Topology {
-    /// The ring or line through exactly these chips, or all of the mesh, with so many links between neighbours. A ring of two
-    /// goes back over the same links, in their other direction, where there are no others.
+    /// Returns the ring or line through exactly these chips (none: the whole mesh) with `links`
+    /// links between neighbours. A ring of two uses the same links in both directions if there
+    /// are no others.
     ///
     /// # Errors
-    /// What the chips lack.
+    /// Why the chips form no such topology.
     pub fn find(
         mesh: &Mesh,
         chips: &[ChipId],
@@ -56,10 +58,10 @@ impl Topology {
         Ok(Self { kind, edges: sockets(&free, &ranks, kind, links as usize), ranks })
     }
 
-    /// The shortest way between two chips, as a line.
+    /// Returns the shortest path between two chips, as a line.
     ///
     /// # Errors
-    /// What the way lacks.
+    /// Why present is no such path.
     pub fn line_between(
         mesh: &Mesh,
         from: ChipId,
@@ -69,26 +71,27 @@ impl Topology {
         let free = FreeLinks::of(mesh);
         requested(mesh, &free, &[from, to])?;
         let all: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
-        let way = |least| {
+        let path = |least| {
             let graph = Graph::new(&all, |a, b| free.between(a, b).len() >= least);
             graph.shortest(from, to)
         };
         let lacking = || {
             let missing = Missing::Parted(vec![from], vec![to]);
-            let fewer = way(1).and_then(|way| free.lacking(&way, TopologyKind::Line, links));
+            let fewer = path(1).and_then(|path| free.lacking(&path, TopologyKind::Line, links));
             fewer.unwrap_or(TopologyError::NoTopology { kind: TopologyKind::Line, missing })
         };
-        let ranks = way(links as usize).ok_or_else(lacking)?;
+        let ranks = path(links as usize).ok_or_else(lacking)?;
         let edges = sockets(&free, &ranks, TopologyKind::Line, links as usize);
         Ok(Self { kind: TopologyKind::Line, ranks, edges })
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn size(&self) -> usize {
         self.ranks.len()
     }
 
-    /// The sockets from a rank to its next, or to the one before it; none at the end of a line.
+    /// Returns the sockets from a rank to the next or, backward, to the previous one; none at the
+    /// end of a line.
     pub fn sockets(&self, rank: usize, forward: bool) -> Vec<Socket> {
         let size = self.size();
         if forward {
@@ -103,28 +106,30 @@ impl Topology {
     }
 }
 
-/// The chips that were named, each once and there. If none was, all of the mesh but those whose every link is reserved for
-/// dispatch: the gateways of a TG are no part of its mesh.
+/// Returns the named chips after checking that each is in the mesh and named once. If none is
+/// named, returns all chips of the mesh except those whose links are all reserved for dispatch: the
+/// gateways of a TG are no part of its mesh.
 fn requested(
     mesh: &Mesh,
     free: &FreeLinks,
     chips: &[ChipId],
 ) -> Result<Vec<ChipId>, TopologyError> {
-    let mut there: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
-    there.sort_unstable();
+    let mut present: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
+    present.sort_unstable();
     let mut seen = BTreeSet::new();
     for &chip in chips {
-        if !there.contains(&chip) {
-            return Err(TopologyError::NoChip(chip, there.len()));
+        if !present.contains(&chip) {
+            return Err(TopologyError::NoChip(chip, present.len()));
         }
         if !seen.insert(chip) {
             return Err(TopologyError::Twice(chip));
         }
     }
-    let joined = |chip: &ChipId| there.iter().any(|&other| !free.between(*chip, other).is_empty());
+    let joined =
+        |chip: &ChipId| present.iter().any(|&other| !free.between(*chip, other).is_empty());
     let requested = if chips.is_empty() {
-        let mesh: Vec<ChipId> = there.iter().copied().filter(joined).collect();
-        if mesh.is_empty() { there } else { mesh }
+        let mesh: Vec<ChipId> = present.iter().copied().filter(joined).collect();
+        if mesh.is_empty() { present } else { mesh }
     } else {
         chips.to_vec()
     };
@@ -135,7 +140,7 @@ fn requested(
     }
 }
 
-/// An order of the chips in which each is a neighbour of the next.
+/// Returns an order of the chips in which each is a neighbour of the next.
 fn through(
     free: &FreeLinks,
     chips: &[ChipId],
@@ -148,7 +153,7 @@ fn through(
         Ok(order) => return Ok(order),
         Err(missing) => missing,
     };
-    // With fewer links, or with those for dispatch, it may be one: then links are what is missing.
+    // If fewer links, or those for dispatch too, give an order, links are what is missing.
     let fewer = graph(1).order(ring);
     let fewer = fewer.or_else(|_| {
         Graph::new(chips, |a, b| free.reserved(a, b) > 0 || !free.between(a, b).is_empty())
@@ -158,7 +163,7 @@ fn through(
     Err(lacking.unwrap_or(TopologyError::NoTopology { kind, missing }))
 }
 
-/// The sockets of each edge. tt-metal gives the two edges of a ring of two alternate links.
+/// Returns the sockets of each edge. tt-metal gives the two edges of a ring of two alternate links.
 fn sockets(
     free: &FreeLinks,
     ranks: &[ChipId],

@@ -1,4 +1,4 @@
-//! A folder of the test's own with copies of our images, gone when the test is.
+//! A temporary folder of a test, with copies of built-in images, removed at its end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ impl Folder {
         Self(path.canonicalize().unwrap())
     }
 
-    /// Puts a file there.
+    /// Writes a file.
     pub(crate) fn put(&self, path: &str, bytes: &[u8]) -> PathBuf {
         let path = self.0.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -22,12 +22,12 @@ impl Folder {
         path
     }
 
-    /// Puts one of our images there.
+    /// Writes a built-in image.
     pub(crate) fn image(&self, path: &str, name: &str) -> PathBuf {
         self.put(path, image(name))
     }
 
-    /// Our firmware as tt-metal lays out its own.
+    /// Writes the built-in firmware in tt-metal's layout.
     pub(crate) fn firmware(&self, under: &str) {
         for target in ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] {
             self.image(&format!("{under}/{target}/{target}.elf"), &format!("tensix_{target}"));
@@ -46,7 +46,7 @@ impl Drop for Folder {
     }
 }
 
-/// One of our images.
+/// Returns the bytes of a built-in image.
 pub(crate) fn image(name: &str) -> &'static [u8] {
     firmware::images().iter().find(|image| image.name == name).unwrap().elf
 }

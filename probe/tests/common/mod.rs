@@ -1,4 +1,4 @@
-//! What the tests against the vendor's simulator share.
+//! Helpers of the tests.
 #![allow(unreachable_pub, reason = "tests")]
 
 use access::bar_target::BarTarget;
@@ -10,7 +10,7 @@ use machine::target::{Abilities, Allow, Target};
 use std::path::PathBuf;
 use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
 
-/// By this the test program becomes the library's host when it is started again with a path after `--skip`.
+/// Makes the test program the library's host if it is started with a path after `--skip`.
 #[test]
 fn host_helper() {
     let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
@@ -20,7 +20,8 @@ fn host_helper() {
     }
 }
 
-/// libtest takes any text after `--skip`, which carries the library's path to the helper.
+/// Returns the command of the library's host. libtest accepts any text after `--skip`, which passes
+/// the library's path.
 pub fn host() -> HostCommand {
     let arguments = ["--exact", "common::host_helper", "--nocapture", "--skip"];
     HostCommand { arguments: arguments.map(Into::into).to_vec(), ..HostCommand::default() }
@@ -40,13 +41,13 @@ pub fn open(build: &str) -> Option<BarTarget> {
     Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
 }
 
-/// What is where on the chips of the tests' meshes.
+/// Returns the layout of the chips of the tests' meshes.
 pub fn layout() -> &'static ChipLayout {
     ChipKind::Wormhole.layout()
 }
 
-/// What a person is told of a run that failed.
-pub fn said(error: &RunError) -> String {
+/// Returns the sentence of a failed run.
+pub fn sentence(error: &RunError) -> String {
     error.sentence(layout())
 }
 

@@ -1,4 +1,4 @@
-//! A machine that can be made sick: it answers as silicon does when tiles, a NoC or the bus are dead.
+//! A machine with faults: it answers as silicon does when tiles, a NoC or the bus are dead.
 #![allow(unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
 
 use layouts::{ChipKind, NocXy};
@@ -8,20 +8,21 @@ use machine::window::Order;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What is wrong, and what was done all the same.
+/// The faults, and the counted accesses.
 #[derive(Default)]
 pub struct State {
     /// Tiles of device 0 that answer all ones.
     pub dead: BTreeSet<NocXy>,
-    /// Tiles of device 0 that stop answering in the middle of a block, which the machine notices itself.
+    /// Tiles of device 0 that stop answering in the middle of a block, which the machine itself
+    /// detects.
     pub slow: BTreeSet<NocXy>,
-    /// Tiles of device 0 to which nothing that is written arrives.
+    /// Tiles of device 0 that lose all writes.
     pub deaf: BTreeSet<NocXy>,
     /// No tile answers.
     pub noc: bool,
     /// Nothing answers.
     pub bus: bool,
-    /// A word that somebody else reads before our next batch, through a window of his own.
+    /// A word that another client reads before the next batch, through its own TLB window.
     pub foreign: Option<(NocXy, u64)>,
     /// Reads of each tile, in operations.
     pub reads: BTreeMap<NocXy, usize>,
@@ -30,13 +31,13 @@ pub struct State {
     windows: BTreeMap<u16, NocXy>,
 }
 
-/// A machine with a handle on what is wrong with it.
+/// A machine with faults.
 pub struct Sick {
     inner: Box<dyn Bar>,
     state: Arc<Mutex<State>>,
 }
 
-/// The handle.
+/// A handle on the faults.
 #[derive(Clone)]
 pub struct Handle(Arc<Mutex<State>>);
 
@@ -60,7 +61,7 @@ impl Sick {
 }
 
 impl State {
-    /// The tile that BAR0 shows at an offset.
+    /// Returns the tile that BAR0 maps at an offset.
     fn shown(&self, offset: u64) -> Option<NocXy> {
         let bar = &crate::common::layout().bar;
         let holds = |index: &u16| {
@@ -70,7 +71,7 @@ impl State {
         self.windows.get(&(0..bar.window_count()).find(holds)?).copied()
     }
 
-    /// Does an access to BAR0 bring nothing?
+    /// Returns true if an access to BAR0 is lost.
     fn is_lost(&self, tile: Option<NocXy>) -> bool {
         self.bus || tile.is_some_and(|tile| self.noc || self.dead.contains(&tile))
     }

@@ -1,4 +1,5 @@
-//! EDMs and workers by hand: arguments by the members' names, launches, and what the kernels say of themselves.
+//! Launches EDMs and workers directly, with arguments by the members' names, and reads the kernels'
+//! state.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use access::bar_target::BarTarget;
@@ -10,8 +11,9 @@ use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use workloads::scene::{Scene, Workload};
 
-/// One end of an n300's link e8-e0, and the other.
+/// The near end of an n300's link e8-e0.
 pub const NEAR: Place = Place { chip: ChipId(0), tile: NocXy { x: 9, y: 6 } };
+/// The far end.
 pub const FAR: Place = Place { chip: ChipId(1), tile: NocXy { x: 9, y: 0 } };
 
 /// Values of arguments by member.
@@ -70,7 +72,7 @@ impl Bench {
         launch.finish(&mut self.target).unwrap();
     }
 
-    /// Launches a kernel whose semaphores, zeros, stand at an offset from the base of its configuration.
+    /// Launches a kernel whose semaphores, all zero, are at an offset from its config base.
     pub fn launch_with_semaphores(
         &mut self,
         launch: &KernelLaunch<'_>,
@@ -105,7 +107,7 @@ impl Bench {
         u32::from_le_bytes(self.bytes(place, at, 4).try_into().unwrap())
     }
 
-    /// Asks a kernel to end: 1 gracefully, 2 at once.
+    /// Writes a kernel's termination signal: 1 gracefully, 2 at once.
     pub fn terminate(&mut self, place: Place, kernel: &str, signal: u32) {
         self.set(place, kernel, "control.termination_signal", signal);
     }
@@ -122,14 +124,14 @@ impl Bench {
         (found.address(), found.field.size as u32)
     }
 
-    /// A member of a kernel's state.
+    /// Reads a member of a kernel's state.
     pub fn state(&mut self, place: Place, kernel: &str, member: &str) -> u64 {
         let (at, size) = self.member(kernel, member);
         let bytes = self.bytes(place, at, size);
         bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
     }
 
-    /// Lets time pass until both EDMs have come to an end, and tells their phases.
+    /// Lets time pass until both EDMs have ended. Returns their phases.
     pub fn finish_edms(&mut self, patience_cycles: u64) -> [u64; 2] {
         for _ in 0..patience_cycles.div_ceil(2_000) {
             let phases = [NEAR, FAR].map(|place| self.state(place, "edm", "phase"));
@@ -142,7 +144,7 @@ impl Bench {
     }
 }
 
-/// Arguments of an EDM: what both ends have alike.
+/// Returns the arguments of an EDM without its channels.
 pub fn edm(run_id: u32, first: bool, channels: u32, buffers: u32, buffer_bytes: u32) -> Values {
     let values = [
         ("run_id", run_id),
@@ -157,7 +159,7 @@ pub fn edm(run_id: u32, first: bool, channels: u32, buffers: u32, buffer_bytes: 
     values.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-/// Arguments of one of its channels.
+/// Returns the arguments of a channel of an EDM.
 pub fn channel(index: u32, sends: bool, messages: u32) -> Values {
     let values = [("is_sender", u32::from(sends)), ("message_count", messages)];
     values.map(|(name, value)| (format!("channel[{index}].{name}"), value)).to_vec()

@@ -1,4 +1,5 @@
-//! Workers by hand: their lists, tensors and channels, and what the host computes for them.
+//! Launches workers directly, with their command lists, tensors and channels, and computes the
+//! expected data.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use crate::edm::bench::{Bench, Values};
@@ -26,15 +27,15 @@ const COMMANDS: u64 = 0x2_0000;
 const BANKS: u64 = 0x2_8000;
 pub const DIGESTS: u64 = 0x2_C000;
 const STAGING: u32 = 0x4_0000;
-/// Three DRAM channels, by one of their ports.
+/// One port of each of three DRAM channels.
 const DRAM: [NocXy; 3] = [NocXy { x: 0, y: 1 }, NocXy { x: 0, y: 6 }, NocXy { x: 5, y: 1 }];
 const DRAM_BASE: u32 = 0x10_0000;
-/// Semaphores of an EDM's channels: four each.
+/// L1 address of the semaphores of an EDM's channels, four for each.
 const EDM_SEMAPHORES: u32 = 0x3_F300;
 /// Seed of the data.
 pub const SEED: u32 = 7;
 
-/// What a test moves.
+/// The tensor that a test moves.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub data_type: u32,
@@ -59,12 +60,12 @@ impl Shape {
         (self.pages - 1) * self.page_bytes + self.last_page_bytes
     }
 
-    /// Elements of a rank: three less than have room, so that padding shows.
+    /// Returns the elements of a rank: three less than fit, so that errors in padding show.
     pub fn elements(&self) -> u32 {
         self.bytes() / if self.data_type == 2 { 2 } else { 4 } - 3
     }
 
-    /// The words of a rank's data, as `CCL_FILL` makes them.
+    /// Returns the words of a rank's data, as `CCL_FILL` makes them.
     pub fn words(&self, rank: u32) -> Vec<u32> {
         let per_word = if self.data_type == 2 { 2 } else { 1 };
         let word = |index: u32| {
@@ -118,7 +119,7 @@ pub struct Side {
     pub number: u32,
     pub buffers: u32,
     pub buffer_bytes: u32,
-    /// Number of this worker, of so many that share the channel.
+    /// Number of this worker among the `workers` that share the channel.
     pub worker: u32,
     pub workers: u32,
     pub sharing: u32,
@@ -126,7 +127,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// A channel with one worker and a message count.
+    /// Returns the side of a channel with one worker and a message count.
     pub fn new(edm: Place, number: u32, buffers: u32, buffer_bytes: u32) -> Self {
         let (worker, workers, sharing, initiates) = (0, 1, 0, false);
         Self { edm, number, buffers, buffer_bytes, worker, workers, sharing, initiates }
@@ -142,7 +143,7 @@ pub struct Command {
     pub rank: u32,
 }
 
-/// What one worker does.
+/// The work of one worker.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     pub commands: Vec<Command>,
@@ -156,12 +157,13 @@ fn xy(tile: NocXy) -> u32 {
     u32::from(tile.x) | u32::from(tile.y) << 16
 }
 
-/// Address of the semaphore that a worker of an EDM's channel counts up.
+/// Returns the address of the semaphore that a worker of an EDM's channel increments.
 pub fn edm_semaphore(number: u32, worker: u32) -> u32 {
     EDM_SEMAPHORES + 64 * number + 16 * worker
 }
 
-/// Arguments of an EDM's channel that has these workers, which use their semaphore of that number.
+/// Returns the arguments of an EDM's channel with these workers, which use their semaphore of this
+/// number.
 pub fn with_workers(index: u32, semaphore: u32, workers: &[Place]) -> Values {
     let own = CONFIG_BASE as u32 + SEMAPHORES + 16 * semaphore;
     let values = [
@@ -175,7 +177,7 @@ pub fn with_workers(index: u32, semaphore: u32, workers: &[Place]) -> Values {
     values.into_iter().chain(tiles).collect()
 }
 
-/// Places of a tensor's pages: one page a bank in turn.
+/// Returns the place of a tensor's page. Pages alternate between the banks.
 fn page(tensor: u32, shape: &Shape, page: u32) -> (NocXy, u64) {
     let banks = DRAM.len() as u32;
     let row = page / banks * shape.page_bytes;
@@ -201,7 +203,7 @@ fn side(values: &mut Values, name: &str, side: &Side, semaphore: u32) {
 }
 
 impl Bench {
-    /// The n-th compute tile of a chip that is not harvested.
+    /// Returns the n-th compute tile of a chip that is not harvested.
     pub fn worker_tile(&self, chip: u16, n: usize) -> Place {
         let on = &self.target.mesh().chips[usize::from(chip)];
         let rows = (1..12u8).filter(|y| *y != 6 && on.is_fused_off(*y) == Some(false));
@@ -272,13 +274,13 @@ impl Bench {
         self.launch_with_semaphores(&launch, CONFIG_BASE, SEMAPHORES, 3);
     }
 
-    /// Carries out a list that has no channels.
+    /// Carries out a command list without channels.
     pub fn work(&mut self, place: Place, shape: &Shape, command: Command) {
         self.launch_worker(place, shape, &Work { commands: vec![command], ..Work::default() });
         self.finish_worker(place, 4);
     }
 
-    /// No semaphore of a worker holds anything.
+    /// Asserts that all semaphores of a worker are zero.
     pub fn assert_settled(&mut self, place: Place) {
         let semaphores = self.bytes(place, CONFIG_BASE + u64::from(SEMAPHORES), 48);
         assert_eq!(semaphores, [0; 48], "{place:?}");
@@ -297,7 +299,7 @@ impl Bench {
         panic!("{place:?} does not finish");
     }
 
-    /// The words of a tensor, read page by page.
+    /// Reads the words of a tensor page by page.
     pub fn tensor(&mut self, chip: u16, tensor: u32, shape: &Shape) -> Vec<u32> {
         let mut words = Vec::new();
         for index in 0..shape.pages {

@@ -1,4 +1,5 @@
-//! A router's sender channel that a test plays: it takes packets out of the slots as a router does, and delivers them on its own chip.
+//! A router's sender channel that a test plays: it takes packets out of the slots as a router does
+//! and delivers them on its own chip.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use access::bar_target::BarTarget;
@@ -40,13 +41,13 @@ pub struct Played {
     slot_bytes: u32,
     taken: u32,
     open: bool,
-    /// Who sent each packet, and its number.
+    /// Sender and number of each packet.
     pub seen: Vec<(u16, u32)>,
     pub closes: u32,
 }
 
 impl Played {
-    /// A channel that is ready, on a tile on which nothing runs.
+    /// Makes a ready channel on an idle tile.
     pub fn new(
         target: &mut BarTarget,
         place: Place,
@@ -76,7 +77,7 @@ impl Played {
         }
     }
 
-    fn tell(&self, target: &mut BarTarget) {
+    fn publish_taken(&self, target: &mut BarTarget) {
         put(target, self.place.at(INFO + 48), self.taken);
         if self.open {
             let counter = word(target, self.place.at(INFO));
@@ -84,12 +85,12 @@ impl Played {
         }
     }
 
-    /// Opens, closes, and takes at most one packet.
+    /// Opens or closes the channel on request and takes at most one packet.
     pub fn step(&mut self, target: &mut BarTarget) {
         match word(target, self.place.at(HANDSHAKE)) {
             1 if !self.open => {
                 self.open = true;
-                self.tell(target);
+                self.publish_taken(target);
             }
             2 => {
                 self.open = false;
@@ -109,7 +110,7 @@ impl Played {
             self.deliver(target, &packet);
             self.taken += 1;
             put(target, self.place.at(stream + 0x88), 1 << 6);
-            self.tell(target);
+            self.publish_taken(target);
         }
     }
 
@@ -126,7 +127,7 @@ impl Played {
         };
         let bytes = number(packet, 40, 2) as usize;
         let payload = &packet[64..64 + bytes];
-        assert_eq!(number(packet, 44, 4), 0b01, "one hop, there it is written");
+        assert_eq!(number(packet, 44, 4), 0b01, "one hop, then a write");
         assert_eq!(packet[48], 3, "ttl");
         self.seen.push((number(packet, 50, 2) as u16, number(packet, 60, 4) as u32));
         match packet[42] {

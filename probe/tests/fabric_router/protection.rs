@@ -1,4 +1,5 @@
-//! What protects a fabric: refusals, time to live, time-outs, negative acknowledges, the status queue.
+//! Protection of a fabric: refusals, time to live, time-outs, negative acknowledges, the status
+//! queue.
 
 use crate::edm::bench::{Bench, FAR, NEAR};
 use crate::fabric_router::pair;
@@ -28,7 +29,8 @@ fn two_ends_that_do_not_fit_refuse_each_other() {
         assert_eq!(routers.each_ref().map(|router| bench.router(router, "refusal")), [reason; 2]);
     }
 
-    // A peer with other slots, played by hand: the identity that a router sends, changed.
+    // A peer with other slots, played by the test: a changed copy of the identity that a router
+    // sends.
     let [near, far] = pair(line);
     bench.launch_routers(std::slice::from_ref(&near));
     bench.target.pass(30_000).unwrap();
@@ -40,13 +42,13 @@ fn two_ends_that_do_not_fit_refuse_each_other() {
     bench.await_status(std::slice::from_ref(&near), REFUSED);
     assert_eq!(bench.router(&near, "refusal"), OTHER_SLOTS);
 
-    // Nobody at the other end: it waits, and can be told to leave.
+    // Without a peer the router waits and can be terminated.
     bench.launch_routers(std::slice::from_ref(&far));
     bench.target.pass(50_000).unwrap();
     bench.terminate_routers(&[far], 1);
 }
 
-/// An empty status queue in DRAM.
+/// Makes an empty status queue in DRAM.
 fn queue(bench: &mut Bench, chip: u16, entries: u32) -> Place {
     let place = Place { chip: layouts::ChipId(chip), tile: DRAM };
     let mut bytes = vec![0; 64 + 64 * entries as usize];
@@ -56,7 +58,7 @@ fn queue(bench: &mut Bench, chip: u16, entries: u32) -> Place {
     place
 }
 
-/// Events, senders, numbers and times to live of the entries.
+/// Reads event, packet number and time to live of each entry.
 fn entries(bench: &mut Bench, queue: Place) -> Vec<[u32; 3]> {
     let count = bench.word(queue, u64::from(QUEUE) + 8);
     let word =
@@ -69,7 +71,7 @@ fn with_queue(router: Router) -> Router {
 }
 
 #[test]
-fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_told() {
+fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_notified() {
     let mut bench = Bench::emulated();
     let image = "fabric_router_mesh";
     let queues = [0, 1].map(|chip| queue(&mut bench, chip, 2));
@@ -92,7 +94,7 @@ fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_told() {
     // The other chip has no router to the east.
     let packet = |device, n| Packet::atomic(to.tile, NACKS, 1).by_tables(image, device, from, n);
     bench.put(&routers[0], 0, 0, &packet(2, 0));
-    // To live for one hop only.
+    // Time to live: one hop.
     bench.put(&routers[0], 0, 1, &packet(1, 1).set("tail.ttl", 1));
     bench.put(&routers[0], 0, 2, &packet(1, 2));
     bench.target.pass(50_000).unwrap();
@@ -103,7 +105,8 @@ fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_told() {
         |chip| entries(&mut bench, queues[chip]).iter().map(|entry| entry[0]).collect::<Vec<_>>();
     assert_eq!([0, 1].map(node), [vec![], vec![6, 4]]);
 
-    // The peer leaves: what it has room for is sent, the rest times out here, and the full queue loses nothing silently.
+    // The peer ends. Packets for which it has room are sent, the rest times out here, and the full
+    // queue counts its losses.
     let at = bench.router_word(image, "termination_signal");
     bench.write_word(routers[1].place, at, 2);
     bench.await_status(&routers[1..], TERMINATED);
@@ -114,7 +117,7 @@ fn a_packet_that_makes_no_progress_is_dropped_and_its_sender_is_told() {
     assert_eq!(bench.router(&routers[0], "senders[0].packets_sent"), 11);
     let free = "fabric_router::remotes[0].free_slots";
     assert_eq!(bench.global(routers[0].place, image, free), 0);
-    // What was dropped is no longer under way.
+    // Dropped packets are no longer in flight.
     for n in 0..2 {
         bench.put(&routers[0], 1, n, &packet(1, n));
     }
@@ -140,7 +143,8 @@ fn a_blocked_direction_is_drained_until_it_moves_again() {
     bench.bring_up(&routers);
     let tile = bench.compute(1);
     bench.clear(tile, NACKS);
-    // What comes eastwards over the dateline gets no room downstream, in virtual channel 1.
+    // Packets that come eastwards over the dateline find no free slots downstream in virtual
+    // channel 1.
     let credits = bench.constant(image, "vc_1_free_slots_from_downstream_edge_1_stream_id");
     let [preset, value] =
         ["STREAM_PRESET", "STREAM_VALUE"].map(|name| bench.stream(image, credits, name));

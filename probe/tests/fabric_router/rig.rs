@@ -1,4 +1,5 @@
-//! Routers by hand: arguments, launches, packets put into slots through the window, and what routers say of themselves.
+//! Launches routers directly, puts packets into their slots through a TLB window, and reads their
+//! state.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use crate::edm::bench::{Bench, Values};
@@ -14,7 +15,7 @@ pub const LOCAL_HANDSHAKE_COMPLETE: u32 = 0xA2B2_C2D2;
 pub const TERMINATED: u32 = 0xA4B4_C4D4;
 pub const REFUSED: u32 = 0xA5B5_C5D5;
 
-/// Where senders of packets are told that one was dropped.
+/// L1 address of the senders' counters of negative acknowledges.
 pub const NACKS: u64 = 0x2_0000;
 
 /// A router that a test launches.
@@ -23,7 +24,7 @@ pub struct Router {
     pub place: Place,
     pub image: &'static str,
     pub direction: u32,
-    /// More arguments.
+    /// Further arguments.
     pub more: Vec<(String, u32)>,
 }
 
@@ -37,7 +38,7 @@ impl Router {
         self
     }
 
-    /// Names the router of this plane towards a direction.
+    /// Sets the router of this plane in a direction.
     pub fn beside(self, direction: u32, tile: NocXy) -> Self {
         self.with(&format!("downstream_xy[{direction}]"), xy(tile))
     }
@@ -47,7 +48,7 @@ pub fn xy(tile: NocXy) -> u32 {
     u32::from(tile.x) | u32::from(tile.y) << 16
 }
 
-/// `x << 36 | y << 42 | address`.
+/// Returns `x << 36 | y << 42 | address`.
 pub fn noc_address(tile: NocXy, address: u64) -> u64 {
     u64::from(tile.x) << 36 | u64::from(tile.y) << 42 | address
 }
@@ -66,7 +67,7 @@ impl Packet {
         packet.set("command_fields.unicast_seminc.val", value)
     }
 
-    /// One that is routed by tables, to a device of this mesh, from a tile of another one.
+    /// Makes the packet routed by tables, to a device of this mesh, from a tile of another device.
     pub fn by_tables(self, image: &str, device: u64, from: Place, number: u64) -> Self {
         let member = if image.ends_with("line") || image.ends_with("ring") {
             "routing_fields"
@@ -98,26 +99,26 @@ impl Packet {
 }
 
 impl Bench {
-    /// A compute tile of a chip that is harvested on none.
+    /// Returns a compute tile of the chip in a row that no chip has harvested.
     pub fn compute(&self, chip: u16) -> Place {
         let chips = &self.target.mesh().chips;
-        let there =
+        let works =
             |y: &u8| *y != 6 && chips.iter().all(|chip| chip.is_fused_off(*y) == Some(false));
-        place(chip, 1, (1..12).find(there).unwrap())
+        place(chip, 1, (1..12).find(works).unwrap())
     }
 
     fn symbols(&self, image: &str) -> &symbols::Symbols {
         &self.images.named(image).unwrap().symbols
     }
 
-    /// A constant of an image.
+    /// Returns a constant of an image.
     pub fn constant(&self, image: &str, name: &str) -> u64 {
         let found = self.symbols(image).constant(name);
         let bytes = found.unwrap_or_else(|| panic!("{image} has no {name}")).bytes;
         bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
     }
 
-    /// Address of one of the words that others write.
+    /// Returns the address of a word of a router that other tiles write.
     pub fn router_word(&self, image: &str, member: &str) -> u64 {
         let field = self.symbols(image).field(&format!("fabric_router_words_t.{member}")).unwrap();
         self.constant(image, "ROUTER_WORDS") + field.offset
@@ -136,7 +137,7 @@ impl Bench {
         self.global(place, image, &format!("fabric_router_state.{member}"))
     }
 
-    /// A member of any global.
+    /// Reads a member of any global.
     pub fn global(&mut self, place: Place, image: &str, path: &str) -> u64 {
         let found = self.symbols(image).locate(path).unwrap();
         let (at, size) = (found.address(), found.field.size as u32);
@@ -144,7 +145,8 @@ impl Bench {
         bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
     }
 
-    /// Writes a chip's tables into a router's tile: its device and place, and the direction towards each device of the mesh.
+    /// Writes a chip's tables into a router's tile: its device and place, and the direction to each
+    /// device of the mesh.
     pub fn write_tables(&mut self, router: &Router, device: u16, row: [u8; 4], directions: &[u8]) {
         let image = router.image;
         let field = |bench: &Self, member: &str| {
@@ -175,7 +177,7 @@ impl Bench {
         base + stream * self.constant(image, "STREAM_STRIDE") + self.constant(image, register)
     }
 
-    /// Clears 64 bytes; they are when it returns, on a far chip too.
+    /// Clears 64 bytes and waits until they are cleared, on a far chip too.
     pub fn clear(&mut self, place: Place, at: u64) {
         self.target.write(place.at(at), &[0; 64]).unwrap();
         assert_eq!(self.bytes(place, at, 64), [0; 64]);
@@ -185,7 +187,7 @@ impl Bench {
         self.target.write(place.at(at), &value.to_le_bytes()).unwrap();
     }
 
-    /// Starts application firmware where it is not there yet.
+    /// Starts application firmware on tiles where it does not run yet.
     pub fn start(&mut self, places: &[Place]) {
         for place in places {
             let start = start_application(&mut self.images, Firmware::OURS, *place).unwrap();
@@ -193,7 +195,8 @@ impl Bench {
         }
     }
 
-    /// Clears the words of all routers, then launches them; the first one of a chip is its master.
+    /// Clears the words of all routers, then launches them. The first router of a chip is its
+    /// master.
     pub fn launch_routers(&mut self, routers: &[Router]) {
         self.run_id += 1;
         for router in routers {
@@ -250,7 +253,7 @@ impl Bench {
         panic!("{all:?} is not {status:X}");
     }
 
-    /// Launches routers and lets them take traffic.
+    /// Launches routers and makes them ready for traffic.
     pub fn bring_up(&mut self, routers: &[Router]) {
         self.launch_routers(routers);
         self.await_status(routers, LOCAL_HANDSHAKE_COMPLETE);
@@ -266,7 +269,8 @@ impl Bench {
         self.target.pass(5_000).unwrap();
     }
 
-    /// Writes a termination signal to the master of each chip and waits until all routers have left.
+    /// Writes a termination signal to the master of each chip and waits until all routers have
+    /// ended.
     pub fn terminate_routers(&mut self, routers: &[Router], signal: u32) {
         let mut chips = Vec::new();
         for router in routers {
@@ -279,7 +283,7 @@ impl Bench {
         self.await_status(routers, TERMINATED);
     }
 
-    /// The header and payload of a packet as they lie in a slot.
+    /// Returns the header and payload of a packet as in a slot.
     pub fn packet_bytes(&self, image: &str, packet: &Packet) -> Vec<u8> {
         let symbols = self.symbols(image);
         let name = ["HybridMeshPacketHeader", "LowLatencyPacketHeader"]
@@ -315,7 +319,7 @@ impl Bench {
     }
 }
 
-/// The two links of an n300 as a ring: eastwards e8-e0, and on by e1-e9, which has the dateline.
+/// The two links of an n300 as a ring: eastwards e8-e0, then e1-e9, which has the dateline.
 pub fn ring(image: &'static str) -> [Router; 4] {
     let [(near, west), (far, east)] = [((9, 6), (1, 6)), ((9, 0), (1, 0))];
     let tile = |(x, y)| NocXy { x, y };

@@ -1,4 +1,4 @@
-//! Workers that send, a mux, a router, its peer, and a worker that receives, on an emulated n300.
+//! Sending workers, a mux, a router, its peer, and a receiving worker, on an emulated n300.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use access::bar_target::BarTarget;
@@ -29,11 +29,11 @@ pub struct Bench<const N: usize> {
     pub receiver: WorkerId,
 }
 
-/// Header of one dimension.
+/// Bytes of a one-dimensional header.
 const HEADER: u32 = 64;
 
 impl<const N: usize> Bench<N> {
-    /// The fabric is up; nothing else was launched.
+    /// Makes a bench with its fabric up and nothing else launched.
     pub fn new(policy: Policy, packets: [u32; N]) -> Self {
         let (mut images, _) = ImageMap::firmware();
         let scene = Scene { run: Some(Workload::Idle), seed: 5, ..Scene::new("n300") };
@@ -43,7 +43,7 @@ impl<const N: usize> Bench<N> {
         let first = FabricNode { mesh: 0, device: 0 };
         let router = *plan.routers.iter().find(|router| router.node == first).unwrap();
         let far = *plan.routers.iter().find(|other| other.eth == router.peer).unwrap();
-        // Who waits for a link waits as long as somebody looks.
+        // No time-out: clients wait for a link as long as the test runs.
         let settings = FabricSettings { unrouted_timeout_cycles: 0, ..FabricSettings::default() };
         let mut fabric = Fabric::new(plan.clone(), settings);
         fabric.finish(&mut target, &mut images, 2_000).unwrap();
@@ -92,13 +92,13 @@ impl<const N: usize> Bench<N> {
         self.launch(self.receiver);
     }
 
-    /// It runs, and is ready for traffic.
+    /// Launches the mux and lets it become ready for traffic.
     pub fn launch_mux(&mut self) {
         self.mux.launch(&mut self.images, 1).unwrap().finish(&mut self.target).unwrap();
         self.target.pass(50_000).unwrap();
     }
 
-    /// One after the other.
+    /// Launches the senders one after the other.
     pub fn launch_senders(&mut self) {
         for id in self.senders {
             self.launch(id);
@@ -113,30 +113,30 @@ impl<const N: usize> Bench<N> {
 
     pub fn cut(&mut self) {
         let from_cycles = self.target.now().unwrap();
-        let what = What::Link(self.router.eth, LinkFault::Down);
-        self.target.disrupt(&Fault { what, from_cycles, until_cycles: None }).unwrap();
+        let fault = What::Link(self.router.eth, LinkFault::Down);
+        self.target.disrupt(&Fault { what: fault, from_cycles, until_cycles: None }).unwrap();
     }
 
     pub fn place(&self, id: WorkerId) -> Place {
         self.traffic.place(id).unwrap()
     }
 
-    /// Somebody who was not told what was launched looks at the mesh.
-    pub fn strangers(self) -> Session {
+    /// Returns a session of a client that does not know what was launched.
+    pub fn into_session(self) -> Session {
         Session::over(Box::new(self.target), ImageMap::firmware().0)
     }
 }
 
-/// Looks until nothing new is found.
+/// Inspects until the read set does not grow. Returns the fabric and the number of snapshots.
 pub fn inspected(session: &mut Session) -> (FabricState, usize) {
     let mut read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
-    for looks in 1..10 {
+    for snapshots in 1..10 {
         let fabric = session.inspect(&read_set).state.fabric;
         let next = fabric_read_set(&fabric, &read_set);
         if next == read_set {
-            return (fabric, looks);
+            return (fabric, snapshots);
         }
         read_set = next;
     }
-    panic!("every look finds something new");
+    panic!("every snapshot extends the read set");
 }

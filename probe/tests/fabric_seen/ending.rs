@@ -1,5 +1,5 @@
-//! The end of three clients and of the mux that they share, step by step (tt-metal.md 5.2): whoever has to act next is held up, and
-//! each look sees how far everybody has come.
+//! The end of three clients and of the mux that they share, step by step (tt-metal.md 5.2). The
+//! test holds the core that must act next, and each snapshot shows the steps of all.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
 use super::bench::{Bench, inspected};
@@ -11,9 +11,9 @@ use machine::place::Place;
 use machine::target::Target;
 use probe::session::Session;
 
-/// Stages after which a kernel parks (`pause_at_stage`): the traffic kernel before it tells its termination master, the mux before it
-/// closes its own connection.
-const BEFORE_TELLING: u32 = 3;
+/// Stages after which a kernel parks (`pause_at_stage`): the traffic kernel before it notifies its
+/// termination master, the mux before it closes its own connection.
+const BEFORE_NOTIFYING: u32 = 3;
 const BEFORE_CLOSING: u32 = 2;
 const RUN_ON: u32 = u32::MAX;
 
@@ -25,7 +25,7 @@ fn brisc(place: Place) -> CoreId {
     CoreId { core: CoreKind::Brisc, ..erisc(place) }
 }
 
-/// From now on.
+/// Makes a fault that begins now and does not end.
 fn disrupt(target: &mut dyn Target, what: What) {
     let from_cycles = target.now().unwrap();
     target.disrupt(&Fault { what, from_cycles, until_cycles: None }).unwrap();
@@ -41,14 +41,14 @@ fn let_go(target: &mut dyn Target, core: CoreId) {
 
 pub fn pause(session: &mut Session, place: Place, kernel: &str, stages: u32) {
     let (target, images) = session.parts();
-    // All muxes and all routers have one name for it.
+    // All mux images, and all router images, share the name of their state.
     let state = kernel.split('_').take(2).collect::<Vec<_>>().join("_");
     let symbols = &images.named(kernel).unwrap().symbols;
     let word = symbols.locate(&format!("{state}_state.control.pause_at_stage")).unwrap();
     target.write(place.at(word.address()), &stages.to_le_bytes()).unwrap();
 }
 
-/// What a stranger sees a while later, and the steps of the clients.
+/// Lets time pass. Returns the inspected fabric and the steps of the clients.
 fn later(session: &mut Session, clients: [Place; 3]) -> (FabricState, [u8; 3]) {
     session.target().pass(200_000).unwrap();
     let (fabric, _) = inspected(session);
@@ -61,7 +61,7 @@ fn later(session: &mut Session, clients: [Place; 3]) -> (FabricState, [u8; 3]) {
 
 #[test]
 fn the_steps_of_an_end_are_seen_in_their_order() {
-    // Eight packets fill the router, whose link is down; two are left to the mux.
+    // Eight packets fill the router, whose link is down; two stay in the mux.
     let mut bench = Bench::new(Policy::Bounded256, [6, 2, 2]);
     let (mux, router) = (bench.mux.place, bench.router);
     let clients = bench.senders.map(|id| bench.place(id));
@@ -72,20 +72,21 @@ fn the_steps_of_an_end_are_seen_in_their_order() {
     hold(&mut bench.target, brisc(mux));
     bench.launch_senders();
     let kernel = bench.mux.kernel();
-    let mut session = bench.strangers();
+    let mut session = bench.into_session();
 
-    // The mux takes nothing and hears nobody.
+    // The mux takes no packets and answers no client.
     let (_, steps) = later(&mut session, clients);
     assert_eq!(steps, [1, 2, 2]);
 
-    // It answers; one of the clients does not see it.
+    // The mux answers; one of the clients does not see the answer.
     hold(session.target(), brisc(slow));
     let_go(session.target(), brisc(mux));
     let (_, steps) = later(&mut session, clients);
     assert_eq!(steps, [7, 4, 6]);
 
-    // It has, but does not tell the termination master, who waits for it alone.
-    pause(&mut session, slow, "fabric_traffic", BEFORE_TELLING);
+    // The client has seen it but does not notify the termination master, which waits only for this
+    // client.
+    pause(&mut session, slow, "fabric_traffic", BEFORE_NOTIFYING);
     let_go(session.target(), brisc(slow));
     let (fabric, steps) = later(&mut session, clients);
     assert_eq!(steps, [7, 5, 6]);
@@ -93,14 +94,14 @@ fn the_steps_of_an_end_are_seen_in_their_order() {
     let [wait] = &waits[..] else { panic!("{waits:?}") };
     assert_eq!((wait.on, wait.reason), (Party::Client(brisc(slow), 0), WaitReason::Clients));
 
-    // All have told the master, who does nothing.
+    // All have notified the master, which is held.
     hold(session.target(), brisc(master));
     pause(&mut session, slow, "fabric_traffic", RUN_ON);
     let (fabric, steps) = later(&mut session, clients);
     assert_eq!(steps, [8, 6, 6]);
     assert_eq!(fabric.waits.of(Party::Client(brisc(master), 0)).count(), 0);
 
-    // It ends the mux, which drains its channels into a router that takes nothing.
+    // The master terminates the mux, which drains its channels into a router that takes no packets.
     pause(&mut session, mux, kernel, BEFORE_CLOSING);
     let_go(session.target(), brisc(master));
     let (_, steps) = later(&mut session, clients);
@@ -110,7 +111,7 @@ fn the_steps_of_an_end_are_seen_in_their_order() {
     let (_, steps) = later(&mut session, clients);
     assert_eq!(steps, [10; 3]);
 
-    // The router does not answer its close.
+    // The router does not answer the mux's close.
     hold(session.target(), erisc(router.place));
     pause(&mut session, mux, kernel, RUN_ON);
     let (fabric, steps) = later(&mut session, clients);

@@ -1,4 +1,5 @@
-//! A ring of eight chips without its dateline: packets that all go the same way fill every slot, and nobody can move.
+//! A ring of eight chips without its dateline: packets in one direction fill every slot, and none
+//! can move.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
 use decode::images::ImageMap;
@@ -12,11 +13,12 @@ use machine::target::Target;
 use probe::session::Session;
 use workloads::scene::{Scene, Workload};
 
-/// Chips that a packet goes past, and packets of each chip.
+/// Hops of a packet.
 const HOPS: u8 = 7;
+/// Packets of each chip.
 const PACKETS: u32 = 200;
 
-/// Every chip sends to the one behind it, the long way round, faster than the links can bring it.
+/// Every chip sends to the chip behind it, the long way round, faster than the links can carry it.
 pub fn jammed() -> Session {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), seed: 3, ..Scene::new("t3000") };

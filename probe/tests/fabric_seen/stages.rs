@@ -1,4 +1,4 @@
-//! Fabrics that do not come up or do not end, and whom everybody waits for.
+//! Fabrics that do not come up or do not end, and the chains of waits.
 
 use super::bench::{Bench, inspected};
 use super::ending::pause;
@@ -20,7 +20,7 @@ use workloads::scene::{Scene, Workload};
 
 const LINE: &str = "fabric_router_line";
 
-/// Brings a fabric up until it waits for its routers to meet, and some more.
+/// Brings up a fabric until it waits for its routers' handshakes, and lets time pass.
 fn begin(target: &mut dyn Target, images: &mut ImageMap, fabric: &mut Fabric) {
     while let FabricProgress::Going { stage, .. } = fabric.poll(target, images).unwrap()
         && stage != FabricStage::Handshake
@@ -47,9 +47,9 @@ fn write(session: &mut Session, router: &Router, word: &str, value: u32) {
     session.target().pass(100_000).unwrap();
 }
 
-/// Nobody waits for a router as long as there is no packet: that it is dead shows all the same.
+/// Without packets nothing waits for a router, but a dead router shows.
 #[test]
-fn a_router_that_stands_still_is_found_before_anybody_waits_for_it() {
+fn a_router_that_stands_still_is_found_before_anything_waits_for_it() {
     let words = "emulator:n300,run=fabric,seed=3";
     let mut session = Session::open(words, &HostCommand::default(), Allow::ALL).unwrap();
     let mut after = |cycles: u64, fault: Option<&str>| {
@@ -74,13 +74,13 @@ fn a_router_that_stands_still_is_found_before_anybody_waits_for_it() {
     assert_eq!((waits.roots(), waits.tree().len()), (vec![router], 1));
     let note = &waits.notes[&router];
     assert!(note.starts_with("its loop has not turned for "), "{note}");
-    // Two looks close together tell nothing.
+    // Two snapshots close together show nothing.
     assert!(fourth.waits.lasting(&fourth.waits).still.is_empty());
 }
 
-/// Three chips in a line, of which the last has no router.
+/// Three chips in a line; the last chip has no router.
 #[test]
-fn bring_up_waits_for_the_router_that_never_came() {
+fn bring_up_waits_for_the_missing_router() {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), seed: 3, ..Scene::new("t3000") };
     let mut target = scene.build(&mut images).unwrap();
@@ -93,10 +93,12 @@ fn bring_up_waits_for_the_router_that_never_came() {
     let division = Division::Chips(vec![vec![chip(0), chip(1), chip(2)]]);
     let mut plan = FabricPlan::new(target.mesh(), &FabricRequest { division, ..request }).unwrap();
     assert_eq!(plan.routers.len(), 4);
-    let of = |chip: ChipId| plan.routers.iter().filter(move |r| r.eth.chip == chip).copied();
-    let (first, missing) = (of(chip(0)).next().unwrap(), of(chip(2)).next().unwrap());
+    let routers_of =
+        |chip: ChipId| plan.routers.iter().filter(move |r| r.eth.chip == chip).copied();
+    let (first, missing) =
+        (routers_of(chip(0)).next().unwrap(), routers_of(chip(2)).next().unwrap());
     let late = *plan.routers.iter().find(|r| r.eth == missing.peer).unwrap();
-    let met = of(chip(1)).find(|r| r.eth != late.eth).unwrap();
+    let met = routers_of(chip(1)).find(|r| r.eth != late.eth).unwrap();
 
     let settings = FabricSettings { deadline_cycles: u64::MAX, ..FabricSettings::default() };
     let mut tables = fabric::routing_tables(&plan);
@@ -110,15 +112,15 @@ fn bring_up_waits_for_the_router_that_never_came() {
     let root = Party::Router(missing.eth);
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
     assert_eq!(found.waits.notes[&root], "no router was found there");
-    let of = |who| (wait(&found, who).on, wait(&found, who).reason);
+    let wait_of = |who| (wait(&found, who).on, wait(&found, who).reason);
     let router = |router: Router| Party::Router(router.eth);
-    assert_eq!(of(router(late)), (root, WaitReason::Handshake));
-    // One of the two is the master of its chip.
-    assert_eq!(of(router(met)), (router(late), WaitReason::LocalSync));
-    assert_eq!(of(router(first)), (Party::Host, WaitReason::Begin));
+    assert_eq!(wait_of(router(late)), (root, WaitReason::Handshake));
+    // One of the two routers is the master of its chip.
+    assert_eq!(wait_of(router(met)), (router(late), WaitReason::LocalSync));
+    assert_eq!(wait_of(router(first)), (Party::Host, WaitReason::Begin));
     assert!(found.waits.on(router(late)).any(|wait| wait.who == Party::Host));
 
-    // One count too many, and the master waits for ever (tt-metal.md 4.1).
+    // With one count too many the master waits for ever (tt-metal.md 4.1).
     let (target, images) = session.parts();
     fabric.cancel();
     fabric.finish(target, images, 2_000).unwrap();
@@ -139,7 +141,7 @@ fn bring_up_waits_for_the_router_that_never_came() {
     assert_eq!(found.waits.notes[&root], "its edm_local_sync is 6, and its chip has 2 routers");
 }
 
-/// A mesh, and then a line at the other end, which does not come up and is taken down.
+/// A mesh, and then a line at the other end, which does not come up and is terminated.
 #[test]
 fn a_router_that_does_not_fit_says_why() {
     let (mut images, _) = ImageMap::firmware();
@@ -167,12 +169,12 @@ fn a_router_that_does_not_fit_says_why() {
     assert!(found.waits.all.is_empty(), "{:?}", found.waits.all);
 }
 
-/// Only one end of a link is told to end.
+/// Only one end of a link is terminated.
 #[test]
 fn an_end_waits_for_the_peer() {
     let bench = Bench::new(Policy::Unbounded, [0]);
     let (near, far) = (bench.router, bench.far);
-    let mut session = bench.strangers();
+    let mut session = bench.into_session();
     write(&mut session, &far, "termination_signal_addr", 1);
     let (found, _) = inspected(&mut session);
     let left = Party::Router(near.eth);
@@ -182,16 +184,17 @@ fn an_end_waits_for_the_peer() {
     assert_eq!(found.waits.notes[&left], "it has no termination signal");
 }
 
-/// The link is down: a router that is told to end waits for its packets. One that ends at once leaves its clients waiting.
+/// The link is down. A router that ends gracefully waits for its packets; a router that ends at
+/// once leaves its clients waiting.
 #[test]
-fn an_end_waits_for_packets_and_clients_wait_for_who_is_gone() {
+fn an_end_waits_for_packets_and_clients_wait_for_a_router_that_has_ended() {
     let mut bench = Bench::new(Policy::Unbounded, [40]);
     let near = bench.router;
     bench.launch_receiver();
     bench.cut();
     bench.launch_mux();
     bench.launch_senders();
-    let mut session = bench.strangers();
+    let mut session = bench.into_session();
     write(&mut session, &near, "termination_signal_addr", 1);
     let (found, _) = inspected(&mut session);
     let (router, sender) = (Party::Router(near.eth), Party::Sender(near.eth, 0));

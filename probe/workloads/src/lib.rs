@@ -1,8 +1,9 @@
-//! Scenes, which an emulated mesh runs, and studies, which measure what runs.
+//! Scenes, which describe an emulated mesh and its workload, and studies, which measure workloads.
 //!
-//! A [`scene::Scene`] is a mesh, what runs on it, faults, a seed and a time. [`scene::Scene::power_on`] gives the emulated mesh as
-//! it comes up, [`scene::Scene::build`] boots firmware and launches the workload through the bus, as on any machine, and gives the
-//! target. A module of [`study`] runs scenes with seeds and counts what comes of them; `meshscope study` prints it.
+//! A [`scene::Scene`] is a mesh, a workload, faults, a seed and a time. [`scene::Scene::power_on`]
+//! returns the emulated mesh at power on. [`scene::Scene::build`] boots firmware and launches the
+//! workload through the bus, as on any machine, and returns the target. A module of [`study`] runs
+//! scenes with seeds and measures them; `meshscope study` prints the result.
 //!
 //! ```
 //! use decode::images::ImageMap;
@@ -17,8 +18,8 @@
 //!
 //! # Invariants
 //!
-//! The same scene and the same host accesses give the same bytes at the same cycle. A study's output depends on nothing but its
-//! arguments.
+//! The same scene and the same host accesses give the same bytes at the same cycle. A study's
+//! output depends only on its arguments.
 
 pub mod scene;
 pub mod study;

@@ -1,7 +1,7 @@
-//! A scene: a mesh, what runs on it, what goes wrong, and a seed; built here and handed to the emulator.
+//! A scene: a mesh, its workload, its faults, and a seed; built here and run by the emulator.
 //!
-//! What flash and ARC do on silicon happens at power on: base firmware, its boot parameters and its
-//! routing table are in the Ethernet tiles. Everything after that goes through the bus, by the same
+//! At power on, base firmware, its boot parameters and its routing table are in the Ethernet tiles,
+//! where flash and ARC put them on silicon. Everything after that goes through the bus, by the same
 //! control code as on any machine.
 
 mod describe;
@@ -33,12 +33,12 @@ use std::path::PathBuf;
 use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 
-/// What runs on the mesh.
+/// The workload of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// Base firmware and Tensix firmware only.
     Idle,
-    /// A payload goes round a ring of links for ever, and compute tiles write patterns.
+    /// A payload circles a ring of links without end, and compute tiles write patterns.
     RingPing,
     /// Routers of a fabric, ready for traffic; compute tiles are free.
     Fabric,
@@ -49,73 +49,78 @@ pub enum Workload {
 pub enum Pace {
     /// As fast as the host can.
     Max,
-    /// So many cycles in each host second.
+    /// This many cycles in each host second.
     CyclesPerSecond(u64),
 }
 
-/// An idle chip takes about 14 MB of the host: with more of them a host without much memory is in danger.
+/// Most chips of an emulated mesh. An idle chip takes about 14 MB of host memory.
 const MOST_EMULATED_CHIPS: usize = 128;
 
-/// A person can follow a hop of the default ring ping at this pace: it rests half a second.
+/// Default pace. At this pace each hop of the default ring ping takes half a second, which the eye
+/// can follow.
 pub const DEFAULT_PACE: Pace = Pace::CyclesPerSecond(10_000_000);
-/// A scene that is not told when to start starts at 10 ms, which leaves room for the boot of a small
-/// mesh, so that what one-shot verbs print does not hang on how long booting takes.
+/// Default hand-over of a scene, in cycles: 10 ms. It leaves room for the boot of a small mesh, so
+/// that the output of one-shot verbs does not depend on the boot time.
 pub const HANDOVER_CYCLES: u64 = 10_000_000;
-/// Firmware for 2,560 compute tiles, most of it through queues several hops long, would keep a person
-/// waiting for minutes: a mesh of more chips than this starts a few tiles of each, the others stay in reset.
+/// Most chips of a small mesh. Larger meshes boot only a few compute tiles of each chip, because
+/// booting 2,560 tiles, most of them through queues over several hops, would take minutes. The
+/// other tiles stay in reset.
 const SMALL_MESH_CHIPS: usize = 8;
-/// Compute tiles that run of each chip of a larger mesh: two, and one where everything goes through queues.
+/// Compute tiles that boot on each chip of a larger mesh: chips with PCIe, and far chips.
 const LARGE_MESH_TILES: usize = 2;
 const LARGE_MESH_FAR_TILES: usize = 1;
-/// The same moment on a larger mesh, whose cycles cost the host much more: it is not kept waiting.
+/// Default hand-over of a larger mesh, in cycles. It is earlier because its cycles cost the host
+/// more.
 const LARGE_HANDOVER_CYCLES: u64 = 1_000_000;
-/// Rest at each hop, in cycles.
+/// Delay of the ring ping at each hop, in cycles.
 const DELAY_CYCLES: u32 = 5_000_000;
-/// Rest of the worker between two patterns, in cycles.
+/// Pause of the worker between two patterns, in cycles.
 const WORKER_REST_CYCLES: u32 = 2_000_000;
-/// How long a fabric is let alone between two looks at how far it is, in cycles.
+/// Interval at which a fabric is polled, in cycles.
 const FABRIC_STEP_CYCLES: u64 = 2_000;
-/// Where the worker's pattern goes and how many words it has.
+/// The worker's pattern.
 const PATTERN: Pattern =
     Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
 
 /// A scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
-    /// Name of a shipped mesh, or the path of a cluster descriptor or of a system specification.
+    /// Name of a shipped mesh, or path of a cluster descriptor or system specification.
     pub mesh: String,
-    /// How it is cabled, as its system specification calls it; plainly if not told.
+    /// Its cabling, by the name in its system specification; none: the plain cabling.
     pub cabling: Option<String>,
-    /// The host whose PCIe devices are there, by its number; those of all hosts if not told.
+    /// Number of the host whose PCIe devices the mesh has; none: those of all hosts.
     pub host: Option<u16>,
-    /// What runs; if not told, the ring ping where the mesh has a ring and runs firmware of this house, else
-    /// nothing but firmware.
+    /// The workload; none: the ring ping if the mesh has a ring and runs built-in firmware, else
+    /// firmware only.
     pub run: Option<Workload>,
-    /// What fabric runs, if one does.
+    /// The fabric, if the workload is one.
     pub fabric: FabricRequest,
-    /// Cycles between two reports of its rate by each router of the fabric; 0: none.
+    /// Cycles between two rate reports of each router of the fabric; 0: no reports.
     pub fabric_rate_cycles: u32,
-    /// Packets that workers send each other at random over the fabric, by the seed.
+    /// Number of random packets that workers send each other over the fabric, drawn by the seed.
     pub traffic: u64,
-    /// Between whom.
+    /// Pairs of chips that exchange packets.
     pub pattern: TrafficPattern,
-    /// Compute tiles of each chip that run firmware, at most; as many as the mesh is small enough for if not told.
+    /// Most compute tiles of each chip that run firmware; none: depends on the size of the mesh.
     pub tiles: Option<usize>,
-    /// A folder with tt-metal's firmware, which runs instead of this house's own over its base firmware.
+    /// A folder with tt-metal's firmware, which runs over built-in base firmware instead of the
+    /// other built-in firmware.
     pub firmware: Option<PathBuf>,
-    /// Emulated time at which the scene is handed over; the first whole multiple of
-    /// [`HANDOVER_CYCLES`] at which it runs if not told.
+    /// Emulated time at which the scene is handed over; none: the first multiple of
+    /// [`HANDOVER_CYCLES`] at which it runs.
     pub at_cycles: Option<u64>,
-    /// How fast time passes for those who watch.
+    /// How fast emulated time passes in the live view.
     pub pace: Pace,
-    /// Seed of everything that a real machine does not promise.
+    /// Seed of all behaviour that a real machine does not specify.
     pub seed: u64,
-    /// What goes wrong, by the emulated time since power on as `at_cycles`; from the hand-over on where no time is told.
+    /// Faults, in emulated time since power on as `at_cycles`. A fault without a time begins at the
+    /// hand-over.
     pub faults: Vec<Fault>,
 }
 
 impl Scene {
-    /// The default scene on a mesh.
+    /// Returns the default scene of a mesh.
     pub fn new(mesh: impl Into<String>) -> Self {
         Self {
             mesh: mesh.into(),
@@ -138,18 +143,18 @@ impl Scene {
     /// Builds the mesh, powers it on, and launches the workload through the bus.
     ///
     /// # Errors
-    /// What kept the scene from being built.
+    /// Why the scene cannot be built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         let bar = Box::new(EmulatorBar::new(self.power_on(images)?));
         self.start(bar, images)
     }
 
-    /// Boots the firmware and launches the workload over the bus of a mesh at power on.
+    /// Boots firmware and launches the workload over the bus of a mesh at power on.
     ///
     /// # Errors
-    /// What kept the scene from starting.
+    /// Why the scene cannot be started.
     pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
-        // A mesh of this very process costs nobody else anything.
+        // A mesh in this process affects no other user.
         let abilities = Abilities { allow: Allow::ALL, budget: None, ..emulator_bar::abilities() };
         let name = format!("emulator:{}", self.mesh);
         let host = self.host.map(|host| self.descriptor().map(|mesh| (host, mesh))).transpose()?;
@@ -163,7 +168,7 @@ impl Scene {
         }
         self.boot(&mut target, images)?;
         if let Some((host, mesh)) = &host {
-            // Every host has booted its own chips; from here on there is one of them.
+            // Every host has booted its own chips; from here on the target is that of one host.
             let bar = Box::new(HostBar::of(mesh, *host, target.into_bar()));
             target = BarTarget::open(&name, bar, abilities, patience)?;
             self.faults.iter().try_for_each(|fault| target.mesh().check_fault(fault))?;
@@ -177,7 +182,7 @@ impl Scene {
         Ok(target)
     }
 
-    /// The mesh at the moment of power on.
+    /// Returns the mesh at power on.
     ///
     /// # Errors
     /// What is wrong with the mesh or its description.
@@ -185,7 +190,7 @@ impl Scene {
         emulator::Mesh::new(self.config(images)?).map_err(|e| SceneError::Mesh(e.to_string()))
     }
 
-    /// What the emulator is told of the mesh.
+    /// Returns the emulator's configuration of the mesh.
     ///
     /// # Errors
     /// What is wrong with the mesh or its description.
@@ -193,7 +198,7 @@ impl Scene {
         power_on::config(&self.descriptor()?, images, self.seed)
     }
 
-    /// The descriptor of the whole mesh, all its hosts together.
+    /// Returns the descriptor of the whole mesh, with all its hosts.
     ///
     /// # Errors
     /// What is wrong with the mesh or its description.
@@ -208,7 +213,7 @@ impl Scene {
         }
     }
 
-    /// Firmware on every compute tile; for a workload also the kernels.
+    /// Boots firmware on compute tiles and launches the workload.
     fn boot(&self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
         let ring = self.ring(target.mesh())?;
         let fabric = (self.run == Some(Workload::Fabric))
@@ -217,8 +222,8 @@ impl Scene {
         let kind = target.mesh().kind;
         let given = self.firmware.as_deref().map(|folder| Given::read(kind, folder)).transpose()?;
         let given = given.map(|given| given.add_to(images));
-        let few = target.mesh().chips.len() > SMALL_MESH_CHIPS;
-        let tiles = compute_tiles(target, few, self.tiles.unwrap_or(usize::MAX));
+        let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
+        let tiles = compute_tiles(target, large, self.tiles.unwrap_or(usize::MAX));
         if let Some(firmware) = given {
             firmware::boot(firmware, &tiles, target, images)?;
         } else {
@@ -248,7 +253,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Workers that send each other packets over the fabric.
+    /// Launches workers that send each other random packets over the fabric.
     fn send_at_random(
         &self,
         plan: &FabricPlan,
@@ -268,14 +273,15 @@ impl Scene {
         Ok(())
     }
 
-    /// Where the ring ping runs, if it does: a person who asked for it hears that there is no ring.
+    /// Returns the ring ping, if it runs. If it was requested explicitly, a mesh without a ring is
+    /// an error.
     fn ring(&self, mesh: &Mesh) -> Result<Option<RingPing>, SceneError> {
         if let Some(folder) = &self.firmware {
             return match self.run {
                 Some(run @ (Workload::RingPing | Workload::Fabric)) => {
                     Err(SceneError::Firmware(format!(
-                        "{}: run={} is for firmware of this house: tt-metal's runs kernels out of instruction RAM, \
-                     for which ours are not linked",
+                        "{}: run={} needs built-in firmware: tt-metal's runs kernels out of instruction RAM, for which \
+                        the built-in kernels are not linked",
                         folder.display(),
                         if run == Workload::Fabric { "fabric" } else { "ring-ping" }
                     )))
@@ -295,11 +301,11 @@ impl Scene {
     }
 }
 
-/// Boots given firmware on a machine that is not this program's own, and lets time pass up to the moment
-/// that was asked for.
+/// Boots given firmware on a machine outside this program and lets time pass up to `at_cycles`, if
+/// given.
 ///
 /// # Errors
-/// What did not come up.
+/// What did not boot.
 pub fn boot_given(
     given: Given,
     at_cycles: Option<u64>,
@@ -307,7 +313,7 @@ pub fn boot_given(
     images: &mut ImageMap,
 ) -> Result<(), SceneError> {
     let given = given.add_to(images);
-    // A simulator of others is slow for every core that runs.
+    // Every running core slows down an external simulator.
     let tiles = compute_tiles(target, true, usize::MAX);
     firmware::boot(given, &tiles, target, images)?;
     if at_cycles.is_some() {
@@ -318,7 +324,7 @@ pub fn boot_given(
     Ok(())
 }
 
-/// How long it is from now to the hand-over: to the moment that was asked for, or to the next round one.
+/// Returns the cycles from now to the hand-over: to `at_cycles`, or to the next round time.
 fn time_left(at_cycles: Option<u64>, now: u64, target: &dyn Target) -> Result<u64, SceneError> {
     let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
     let round = if large { LARGE_HANDOVER_CYCLES } else { HANDOVER_CYCLES };
@@ -326,10 +332,11 @@ fn time_left(at_cycles: Option<u64>, now: u64, target: &dyn Target) -> Result<u6
     at_cycles.checked_sub(now).ok_or(SceneError::TooEarly { at_cycles, earliest_cycles: now })
 }
 
-/// The compute tiles that run: those that are not fused off, or only a few of each chip, and no more than so many.
-fn compute_tiles(target: &dyn Target, few: bool, most: usize) -> Vec<Place> {
+/// Returns the compute tiles to boot: all that are not fused off, or a few of each chip; at most
+/// `most` of each.
+fn compute_tiles(target: &dyn Target, large: bool, most: usize) -> Vec<Place> {
     let of_chip = |chip: &machine::target::Chip| {
-        let room = match (few, chip.pcie) {
+        let room = match (large, chip.pcie) {
             (false, _) => usize::MAX,
             (true, true) => LARGE_MESH_TILES,
             (true, false) => LARGE_MESH_FAR_TILES,
@@ -342,9 +349,9 @@ fn compute_tiles(target: &dyn Target, few: bool, most: usize) -> Vec<Place> {
 /// Why a scene cannot be built.
 #[derive(Debug)]
 pub enum SceneError {
-    /// No shipped mesh has this name; the names that there are.
+    /// No shipped mesh has this name; the shipped names.
     NoMesh(String, String),
-    /// The mesh cannot be cabled so, or has no such host.
+    /// The mesh has no such cabling or host.
     NoWord(String),
     /// The descriptor's file cannot be read.
     File(String),
@@ -354,33 +361,34 @@ pub enum SceneError {
     Mesh(String),
     /// The image of base firmware is missing or lacks something.
     Image(String),
-    /// The folder of firmware that a person named, or a file in it, cannot be used.
+    /// The given firmware folder, or a file in it, cannot be used.
     Firmware(String),
     /// The workload could not be launched.
     Control(ControlError),
-    /// A collective of a study was not finished, or a fabric did not come up, on chips of this kind.
+    /// A collective of a study was not finished, or a fabric did not come up; the kind of its
+    /// chips.
     Run(ChipKind, RunError),
-    /// Something that a study moved did not arrive as it was sent, in one sentence.
+    /// A study's data did not arrive as sent, in one sentence.
     Wrong(String),
     /// The mesh has no such fabric.
     Fabric(FabricError),
-    /// The mesh, by its name, has no ring of links for the workload.
+    /// The mesh of this name has no ring of links for the workload.
     NoRing(String),
-    /// The scene was asked for at a moment at which it is not ready yet.
+    /// The requested hand-over is before the scene is ready.
     TooEarly {
-        /// The moment that was asked for, in cycles.
+        /// The requested hand-over, in cycles.
         at_cycles: u64,
-        /// The first moment that can be had, in cycles.
+        /// The earliest possible hand-over, in cycles.
         earliest_cycles: u64,
     },
-    /// A fault on a link or core that is not there.
+    /// The mesh cannot have this fault.
     Fault(FaultError),
     /// The machine did not answer.
     Access(AccessError),
 }
 
 impl SceneError {
-    /// What a run on this target ended with.
+    /// Returns a conversion of errors of runs on this target.
     pub(crate) fn of_run(target: &dyn Target) -> impl FnOnce(RunError) -> Self + use<> {
         let kind = target.mesh().kind;
         move |error| Self::Run(kind, error)
@@ -404,7 +412,7 @@ impl fmt::Display for SceneError {
                 write!(f, "{mesh} has no ring of links for ring-ping; run=idle shows it without")
             }
             Self::TooEarly { at_cycles, earliest_cycles } => {
-                // Rounded up, so that the answer can be given back as it stands.
+                // Rounded up, so that the printed time is valid as `at`.
                 let (at, first) = (at_cycles / 1_000, earliest_cycles.div_ceil(1_000));
                 write!(f, "at: {at}us is too early: the scene is ready at {first}us")
             }

@@ -1,4 +1,4 @@
-//! Studies: measurements on emulated meshes, each with a seed and a length, for the verb `study` and for tests.
+//! Studies: measurements on emulated meshes with a seed, for the verb `study` and for tests.
 
 pub mod bandwidth;
 mod bench;
@@ -17,7 +17,7 @@ pub mod watching;
 
 pub use rig::Rig;
 
-/// By how many percent one figure lies above another.
+/// Returns by how many percent a measured figure is above (or, negative, below) a published one.
 fn deviation_percent(measured: f64, published: f64) -> f64 {
     100.0 * (measured / published - 1.0)
 }

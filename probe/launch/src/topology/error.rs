@@ -1,4 +1,4 @@
-//! How chips are joined, and why they are not.
+//! The kinds of topologies, and why chips form none.
 
 use layouts::ChipId;
 use std::fmt;
@@ -8,12 +8,12 @@ use std::fmt;
 pub enum TopologyKind {
     /// The last chip is joined to the first.
     Ring,
-    /// It is not.
+    /// The last chip is not joined to the first.
     Line,
 }
 
 impl TopologyKind {
-    /// As the command line spells it.
+    /// Returns its name, as on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ring => "ring",
@@ -31,28 +31,28 @@ impl fmt::Display for TopologyKind {
 /// Why chips form no ring or line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyError {
-    /// The mesh has no chip of this number; how many it has.
+    /// The mesh has no chip of this number; the number of its chips.
     NoChip(ChipId, usize),
     /// A chip was named twice.
     Twice(ChipId),
-    /// A collective needs two chips.
+    /// A collective needs at least two chips.
     TooFewChips(usize),
-    /// The chips do not form the topology, and what is missing.
+    /// The chips do not form the topology.
     NoTopology {
-        /// What they should form.
+        /// The topology that they should form.
         kind: TopologyKind,
-        /// What keeps them from it.
+        /// What is missing.
         missing: Missing,
     },
-    /// No closed walk of so many hops exists that uses no Ethernet tile twice.
+    /// No closed walk of this many hops uses every Ethernet tile at most once.
     NoWalk(usize),
-    /// An edge has fewer links than asked for.
+    /// An edge has fewer links than requested.
     TooFewLinks {
         /// One end of the edge.
         a: ChipId,
-        /// The other.
+        /// The other end.
         b: ChipId,
-        /// Links asked for.
+        /// Links requested.
         wanted: u32,
         /// Links that are free.
         free: usize,
@@ -79,11 +79,11 @@ impl fmt::Display for TopologyError {
             Self::NoWalk(hops) => {
                 write!(
                     f,
-                    "no ring of {hops} hops exists in this mesh that enters no Ethernet tile twice"
+                    "the mesh has no ring of {hops} hops that uses every Ethernet tile at most once"
                 )
             }
             Self::TooFewLinks { a, b, wanted, free, reserved } => {
-                write!(f, "{wanted} links were asked for, and chips {a} and {b} have {free}")?;
+                write!(f, "{wanted} links were requested, and chips {a} and {b} have {free}")?;
                 if *reserved > 0 {
                     write!(f, ", not counting {reserved} reserved for dispatch")?;
                 }
@@ -95,18 +95,18 @@ impl fmt::Display for TopologyError {
 
 impl std::error::Error for TopologyError {}
 
-/// What keeps chips from being a ring or a line.
+/// What is missing for a ring or a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// This chip has no link to any of the others.
     Alone(ChipId),
-    /// No link leads from these chips to those.
+    /// No link leads from the first chips to the second.
     Parted(Vec<ChipId>, Vec<ChipId>),
-    /// In a ring this chip has only one neighbour.
+    /// The first chip, which a ring should contain, has only the second as its neighbour.
     OneNeighbour(ChipId, ChipId),
-    /// The longest way that was found, and the first chips that no link joins: its end and a chip that it should go to.
+    /// No link extends the longest path that was found.
     Edge {
-        /// Chips of the way.
+        /// Chips of the path.
         path: Vec<ChipId>,
         /// Its end.
         from: ChipId,
@@ -118,15 +118,15 @@ pub enum Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Alone(chip) => write!(f, "chip {chip} has no link to any other of them"),
+            Self::Alone(chip) => write!(f, "chip {chip} has no link to any of the others"),
             Self::Parted(here, there) => {
                 write!(f, "no link leads from {} to {}", Chips(here), Chips(there))
             }
             Self::OneNeighbour(chip, neighbour) => {
                 write!(f, "chip {chip} has links to chip {neighbour} only")
             }
-            Self::Edge { path: way, from, to } => {
-                write!(f, "after {} no link leads from chip {from} to chip {to}", Chips(way))
+            Self::Edge { path, from, to } => {
+                write!(f, "after {} no link leads from chip {from} to chip {to}", Chips(path))
             }
         }
     }

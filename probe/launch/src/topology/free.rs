@@ -1,4 +1,4 @@
-//! Links that a collective may use: all but those that fast dispatch reserves.
+//! Links that a collective can use: all except those that fast dispatch reserves.
 
 use super::error::TopologyError;
 use super::error::TopologyKind;
@@ -7,9 +7,9 @@ use layouts::ChipId;
 use machine::target::{Link, Mesh};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The links that fast dispatch keeps for itself: where a chip is reached through another, one link between each two
-/// neighbours of different distance from the PCIe chip that both are reached through (BasicEthernetGuide, N300). It is the
-/// one with the lowest channel, as tt-metal's host code takes them in their order.
+/// Returns the links that fast dispatch reserves: for far chips, one link between each two
+/// neighbours at different distances from their common PCIe chip (BasicEthernetGuide, N300). It is
+/// the link with the lowest channel, because tt-metal's host code takes links in order.
 pub fn dispatch_reserved(mesh: &Mesh) -> BTreeSet<Link> {
     let mut reserved = BTreeMap::new();
     let gateways: BTreeMap<ChipId, (ChipId, usize)> = gateways(mesh);
@@ -24,21 +24,21 @@ pub fn dispatch_reserved(mesh: &Mesh) -> BTreeSet<Link> {
     reserved.into_values().collect()
 }
 
-/// For each chip the PCIe chip that it is reached through and how many links away that is.
+/// Returns for each chip the PCIe chip that it is reached through and its distance in links.
 fn gateways(mesh: &Mesh) -> BTreeMap<ChipId, (ChipId, usize)> {
     let mut known: BTreeMap<ChipId, (ChipId, usize)> = BTreeMap::new();
     for chip in &mesh.chips {
-        let told = chip.gateway.as_ref().and_then(|tiles| tiles.first());
-        let told = if chip.pcie { Some(chip.id) } else { told.map(|tile| tile.chip) };
-        let told =
-            told.and_then(|gateway| Some((gateway, *distances(mesh, gateway).get(&chip.id)?)));
+        let stated = chip.gateway.as_ref().and_then(|tiles| tiles.first());
+        let stated = if chip.pcie { Some(chip.id) } else { stated.map(|tile| tile.chip) };
+        let stated =
+            stated.and_then(|gateway| Some((gateway, *distances(mesh, gateway).get(&chip.id)?)));
         let pcie = mesh.chips.iter().filter(|other| other.pcie);
         let nearest = || {
-            let ways = pcie
+            let reached = pcie
                 .filter_map(|other| Some((other.id, *distances(mesh, other.id).get(&chip.id)?)));
-            ways.min_by_key(|&(id, distance)| (distance, id))
+            reached.min_by_key(|&(id, distance)| (distance, id))
         };
-        if let Some(found) = told.or_else(nearest) {
+        if let Some(found) = stated.or_else(nearest) {
             known.insert(chip.id, found);
         }
     }
@@ -61,16 +61,16 @@ fn distances(mesh: &Mesh, from: ChipId) -> BTreeMap<ChipId, usize> {
     distances
 }
 
-/// The free links of a mesh, by the chips that they join.
+/// The free links of a mesh, by the pair of chips that they join.
 #[derive(Clone, Debug, Default)]
 pub struct FreeLinks {
-    /// By the lower chip and the higher, in the order of the lower chip's channels.
+    /// Key: the lower chip, then the higher. Links are in the order of the lower chip's channels.
     free: BTreeMap<(ChipId, ChipId), Vec<Link>>,
     reserved: BTreeMap<(ChipId, ChipId), usize>,
 }
 
 impl FreeLinks {
-    /// Those of a mesh.
+    /// Returns the free links of a mesh.
     pub fn of(mesh: &Mesh) -> Self {
         let reserved = dispatch_reserved(mesh);
         let mut links = mesh.links.clone();
@@ -87,7 +87,7 @@ impl FreeLinks {
         free
     }
 
-    /// The free links from one chip to another, from there to here.
+    /// Returns the free links between two chips, the end at `from` first.
     pub fn between(&self, from: ChipId, to: ChipId) -> Vec<Socket> {
         let links = self.free.get(&pair(from, to)).into_iter().flatten();
         links
@@ -95,12 +95,12 @@ impl FreeLinks {
             .collect()
     }
 
-    /// How many links between two chips are reserved for dispatch.
+    /// Returns how many links between two chips are reserved for dispatch.
     pub fn reserved(&self, a: ChipId, b: ChipId) -> usize {
         self.reserved.get(&pair(a, b)).map_or(0, |count| *count)
     }
 
-    /// The first edge of this order that has fewer links than wanted.
+    /// Returns the first edge of this order that has fewer links than requested.
     pub(super) fn lacking(
         &self,
         order: &[ChipId],

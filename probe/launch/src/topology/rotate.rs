@@ -1,10 +1,12 @@
-//! A long path made whole by turning parts of it round (Posa's rotations): what depth first does not find in a large grid.
+//! Completes a long path by reversing parts of it (Posa's rotations). It finds orders in large
+//! grids that a depth-first search does not.
 
-/// Turns after which it gives up.
+/// Rotations after which it stops.
 const BUDGET: u32 = 20_000;
 
-/// Extends a path at its end where it can, else turns round what comes after a neighbour of its end; until it is what was
-/// wanted. False: it gave up, and the path is the longest that it had.
+/// Extends a path at its end if possible, else reverses the part behind a neighbour of its end,
+/// until the path is as wanted. Returns false if the budget ran out; the path is then the longest
+/// one found.
 pub(super) fn rotate(
     near: &[Vec<usize>],
     path: &mut Vec<usize>,

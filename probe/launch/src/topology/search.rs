@@ -1,4 +1,4 @@
-//! An order of chips in which each is a neighbour of the next, found depth first.
+//! Finds an order of chips in which each is a neighbour of the next, depth first.
 
 use super::error::Missing;
 use super::rotate::rotate;
@@ -6,10 +6,10 @@ use layouts::ChipId;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Steps after which the search gives up.
+/// Steps after which the search stops.
 const BUDGET: u32 = 2_000;
 
-/// Chips and who is whose neighbour, by index.
+/// Chips and the neighbours of each, by index.
 pub(super) struct Graph {
     chips: Vec<ChipId>,
     near: Vec<Vec<usize>>,
@@ -17,14 +17,14 @@ pub(super) struct Graph {
 
 impl Graph {
     pub(super) fn new(chips: &[ChipId], joined: impl Fn(ChipId, ChipId) -> bool) -> Self {
-        let of = |&a: &ChipId| {
+        let neighbours_of = |&a: &ChipId| {
             let others = chips.iter().enumerate().filter(|&(_, &b)| a != b && joined(a, b));
             others.map(|(index, _)| index).collect()
         };
-        Self { chips: chips.to_vec(), near: chips.iter().map(of).collect() }
+        Self { chips: chips.to_vec(), near: chips.iter().map(neighbours_of).collect() }
     }
 
-    /// The chips in the order of a ring or line, as they were given if that is one.
+    /// Returns the chips in the order of a ring or line: the given order if it is one.
     pub(super) fn order(&self, ring: bool) -> Result<Vec<ChipId>, Missing> {
         let given: Vec<usize> = (0..self.chips.len()).collect();
         if self.is_order(&given, ring) {
@@ -52,11 +52,11 @@ impl Graph {
         Err(self.gap(&best))
     }
 
-    /// The shortest way between two of the chips.
+    /// Returns the shortest path between two of the chips.
     pub(super) fn shortest(&self, from: ChipId, to: ChipId) -> Option<Vec<ChipId>> {
         let index = |chip| self.chips.iter().position(|&c| c == chip);
         let (from, to) = (index(from)?, index(to)?);
-        // From the end, so that the way can be read off forwards.
+        // The search starts at the end, so that `next` yields the path forwards.
         let mut next = BTreeMap::from([(to, to)]);
         let mut queue = VecDeque::from([to]);
         while let Some(at) = queue.pop_front() {
@@ -67,21 +67,21 @@ impl Graph {
                 }
             }
         }
-        let mut way = vec![from];
+        let mut path = vec![from];
         let mut at = from;
         while at != to {
             at = *next.get(&at)?;
-            way.push(at);
+            path.push(at);
         }
-        Some(self.named(&way))
+        Some(self.named(&path))
     }
 
     fn named(&self, order: &[usize]) -> Vec<ChipId> {
         order.iter().filter_map(|&index| self.chips.get(index).copied()).collect()
     }
 
-    fn neighbours(&self, of: usize) -> &[usize] {
-        self.near.get(of).map_or(&[], Vec::as_slice)
+    fn neighbours(&self, chip: usize) -> &[usize] {
+        self.near.get(chip).map_or(&[], Vec::as_slice)
     }
 
     fn is_order(&self, order: &[usize], ring: bool) -> bool {
@@ -96,7 +96,7 @@ impl Graph {
             && (!ring || closed())
     }
 
-    /// A reason that can be seen without a search.
+    /// Returns a reason that needs no search.
     fn plain_reason(&self, ring: bool) -> Option<Missing> {
         let chips = || self.chips.iter().zip(&self.near);
         if let Some((&chip, _)) = chips().find(|(_, near)| near.is_empty()) {
@@ -104,9 +104,9 @@ impl Graph {
         }
         let reached = self.reached(0, &[]);
         if reached.len() < self.chips.len() {
-            let (here, there): (Vec<usize>, Vec<usize>) =
+            let (reachable, unreachable): (Vec<usize>, Vec<usize>) =
                 (0..self.chips.len()).partition(|index| reached.contains(index));
-            return Some(Missing::Parted(self.named(&here), self.named(&there)));
+            return Some(Missing::Parted(self.named(&reachable), self.named(&unreachable)));
         }
         if ring && self.chips.len() > 2 {
             let end = chips().find(|(_, near)| near.len() == 1);
@@ -116,7 +116,7 @@ impl Graph {
         None
     }
 
-    /// Chips that can be reached from this one past those on the path.
+    /// Returns the chips reachable from this one without entering the path.
     fn reached(&self, from: usize, path: &[usize]) -> Vec<usize> {
         let mut reached = vec![from];
         let mut at = 0;
@@ -131,14 +131,14 @@ impl Graph {
         reached
     }
 
-    /// What the longest way lacks.
+    /// Returns the link that the longest path lacks.
     fn gap(&self, best: &[usize]) -> Missing {
-        let way = self.named(best);
-        let next = self.chips.iter().find(|chip| !way.contains(chip)).or(way.first());
-        match (way.last(), next) {
-            (Some(&from), Some(&to)) => Missing::Edge { from, to, path: way },
-            // Nobody was asked to stand in order: there are no chips.
-            _ => Missing::Parted(way, self.chips.clone()),
+        let path = self.named(best);
+        let next = self.chips.iter().find(|chip| !path.contains(chip)).or(path.first());
+        match (path.last(), next) {
+            (Some(&from), Some(&to)) => Missing::Edge { from, to, path },
+            // There are no chips to put in order.
+            _ => Missing::Parted(path, self.chips.clone()),
         }
     }
 }
@@ -147,7 +147,7 @@ struct PathSearch<'a> {
     graph: &'a Graph,
     ring: bool,
     budget: u32,
-    /// The longest way so far; whole and closed if the search was successful.
+    /// The longest path so far; whole (a ring: also closed) if the search was successful.
     best: Vec<usize>,
 }
 
@@ -175,17 +175,18 @@ impl PathSearch<'_> {
         }
     }
 
-    /// Where the path may go on, first to chips with the fewest ways onward: what is left late could not be entered any more.
+    /// Returns the possible next chips, those with the fewest free neighbours first: visited late,
+    /// they might be unreachable.
     fn next_chips(&self, path: &[usize]) -> Vec<usize> {
         let free = |&&chip: &&usize| !path.contains(&chip);
         let Some(&last) = path.last() else { return Vec::new() };
-        let mut ways: Vec<usize> =
+        let mut next: Vec<usize> =
             self.graph.neighbours(last).iter().filter(free).copied().collect();
-        ways.sort_by_key(|&chip| self.graph.neighbours(chip).iter().filter(free).count());
-        ways
+        next.sort_by_key(|&chip| self.graph.neighbours(chip).iter().filter(free).count());
+        next
     }
 
-    /// Every chip that is left can be reached, and can be left again but for the last.
+    /// Returns true if every remaining chip can be entered and, except the last, left again.
     fn can_be_finished(&self, path: &[usize]) -> bool {
         let (Some(&first), Some((&last, before))) = (path.first(), path.split_last()) else {
             return false;
@@ -195,12 +196,13 @@ impl PathSearch<'_> {
             return false;
         }
         let open = |chip: usize| !path.contains(&chip);
-        let ways = |chip: usize| {
+        let links = |chip: usize| {
             let near = self.graph.neighbours(chip).iter();
             near.filter(|&&near| open(near) || near == last || self.ring && near == first).count()
         };
-        let ends = (0..self.graph.chips.len()).filter(|&chip| open(chip) && ways(chip) < 2).count();
-        // A ring's first and last chip may be one chip, and then one way back is enough.
+        let ends =
+            (0..self.graph.chips.len()).filter(|&chip| open(chip) && links(chip) < 2).count();
+        // If one chip remains for a ring of two, one link is enough, there and back.
         ends <= usize::from(!self.ring || path.len() == 1 && left == 1)
     }
 }

@@ -1,8 +1,8 @@
-//! Rings and lines on meshes of every shape.
+//! Tests of rings and lines on the shipped meshes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 use super::*;
 
-/// A shipped mesh, such as `galaxy,cabling=torus`.
+/// Returns a shipped mesh, such as `galaxy,cabling=torus`.
 fn mesh(name: &str) -> Mesh {
     Mesh::described_by(&workloads::scene::described(name, name).unwrap())
 }
@@ -29,15 +29,15 @@ fn one_link_of_an_n300_is_left_to_dispatch() {
     let topology = find("n300", &[], TopologyKind::Ring, 1).unwrap();
     let names: Vec<String> =
         topology.edges.iter().flatten().map(|(a, b)| format!("{a} {b}")).collect();
-    assert_eq!(names, ["0:e9 1:e1", "1:e1 0:e9"], "both directions of the link that is left");
+    assert_eq!(names, ["0:e9 1:e1", "1:e1 0:e9"], "both directions of the unreserved link");
     assert_eq!(
         refused("n300", &[], TopologyKind::Line, 2),
-        "2 links were asked for, and chips 0 and 1 have 1, not counting 1 reserved for dispatch"
+        "2 links were requested, and chips 0 and 1 have 1, not counting 1 reserved for dispatch"
     );
 }
 
 #[test]
-fn the_edges_of_a_ring_of_two_take_other_links_where_there_are() {
+fn the_edges_of_a_ring_of_two_use_different_links_if_possible() {
     let topology = find("t3000", &[0, 1], TopologyKind::Ring, 1).unwrap();
     let names: Vec<String> =
         topology.edges.iter().flatten().map(|(a, b)| format!("{a} {b}")).collect();
@@ -96,7 +96,7 @@ fn rings_of_the_guides_hops_are_found_on_a_t3000() {
         let mut ends: Vec<EthId> = ring.iter().flat_map(|&(from, to)| [from, to]).collect();
         ends.sort_unstable();
         ends.dedup();
-        assert_eq!(ends.len(), 2 * hops, "every Ethernet tile has one part");
+        assert_eq!(ends.len(), 2 * hops, "every Ethernet tile is on one hop");
         for (hop, &(_, to)) in ring.iter().enumerate() {
             assert_eq!(to.chip, ring[(hop + 1) % hops].0.chip);
         }
@@ -118,7 +118,7 @@ fn what_is_missing_is_named() {
     );
     assert_eq!(
         refused("t3000", &[0, 3], ring, 1),
-        "the chips form no ring: chip 0 has no link to any other of them"
+        "the chips form no ring: chip 0 has no link to any of the others"
     );
     assert_eq!(
         refused("t3000", &[0, 1, 5, 7], TopologyKind::Line, 1),
@@ -129,7 +129,7 @@ fn what_is_missing_is_named() {
     assert_eq!(refused("t3000", &[0], ring, 1), "a collective needs two chips or more, not 1");
     assert_eq!(
         refused("t3000", &[0, 1, 3, 2], ring, 3),
-        "3 links were asked for, and chips 0 and 1 have 2"
+        "3 links were requested, and chips 0 and 1 have 2"
     );
     assert_eq!(
         refused("t3000", &[0, 1, 2, 3, 4, 5], ring, 1),
@@ -138,7 +138,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn the_way_between_two_chips_is_the_shortest() {
-    let way = Topology::line_between(&mesh("t3000"), ChipId(4), ChipId(5), 1).unwrap();
-    assert_eq!(way.ranks, chips(&[4, 0, 2, 5]));
+fn the_path_between_two_chips_is_the_shortest() {
+    let line = Topology::line_between(&mesh("t3000"), ChipId(4), ChipId(5), 1).unwrap();
+    assert_eq!(line.ranks, chips(&[4, 0, 2, 5]));
 }

@@ -1,4 +1,4 @@
-//! Rings of a wished length for the microbenchmarks, which may come to a chip again over other links.
+//! Rings of a given length for the microbenchmarks. They can visit a chip again over other links.
 
 use super::Socket;
 use super::error::TopologyError;
@@ -6,24 +6,26 @@ use super::free::FreeLinks;
 use layouts::ChipId;
 use machine::target::Mesh;
 
-/// Steps after which the search gives up.
+/// Steps after which the search stops.
 const BUDGET: u32 = 200_000;
 
-/// A ring of so many hops, each over a link of its own, so that every Ethernet tile has one part: it enters as many chips as
-/// it can, and where it must come to chips again the revisited edges take other links (the guide's 12 hops on a T3000).
+/// Returns a ring of this many hops, each over a link of its own, so that every Ethernet tile is on
+/// at most one hop. The ring enters as many chips as possible; edges that it repeats take other
+/// links (the guide's 12 hops on a T3000).
 ///
 /// # Errors
-/// There is none in this mesh.
+/// If the mesh has no such ring.
 pub fn ring_of_hops(mesh: &Mesh, hops: usize) -> Result<Vec<Socket>, TopologyError> {
     let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
     chips.sort_unstable();
     ring_of_hops_over(mesh, hops, &chips)
 }
 
-/// The same, with the chips tried in this order: another order finds another ring, where there are several.
+/// Returns a ring as [`ring_of_hops`] does, trying chips in this order. If the mesh has several
+/// such rings, another order finds another one.
 ///
 /// # Errors
-/// There is none over these chips.
+/// If no such ring leads over these chips.
 pub fn ring_of_hops_over(
     mesh: &Mesh,
     hops: usize,
@@ -54,22 +56,22 @@ impl Walk<'_> {
         if left == 0 {
             return at == start && seen == wanted;
         }
-        // The chip where it stands has not been left yet.
+        // The path has not left the chip that it is at.
         let new = wanted - seen - usize::from(entered(at) == 0);
         if self.budget == 0 || new + 1 > left {
             return false;
         }
         self.budget -= 1;
-        let mut ways: Vec<(usize, usize, Socket)> = Vec::new();
+        let mut candidates: Vec<(usize, usize, Socket)> = Vec::new();
         for &next in self.chips {
             let unused =
                 self.free.between(at, next).into_iter().find(|socket| !used(path, *socket));
             let ahead = self.chips.iter().filter(|&&far| entered(far) == 0);
             let onward = ahead.filter(|&&far| !self.free.between(next, far).is_empty()).count();
-            ways.extend(unused.map(|socket| (entered(next), onward, socket)));
+            candidates.extend(unused.map(|socket| (entered(next), onward, socket)));
         }
-        ways.sort_by_key(|&(entered, onward, _)| (entered, onward));
-        for (_, _, socket) in ways {
+        candidates.sort_by_key(|&(entered, onward, _)| (entered, onward));
+        for (_, _, socket) in candidates {
             path.push(socket);
             if self.extend(start, socket.1.chip, path) {
                 return true;

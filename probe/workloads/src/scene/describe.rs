@@ -1,11 +1,12 @@
-//! Which mesh the words of a scene mean: a shipped system, or the file of a descriptor or of a specification.
+//! Resolves the mesh words of a scene: a shipped system, or the file of a descriptor or
+//! specification.
 
 use super::SceneError;
 use layouts::{ClusterDescriptor, PLAIN_CABLING, SystemSpec};
 use std::path::Path;
 
-/// The descriptor that words such as `t3000`, `galaxy,cabling=torus`, `tgg,host=0` or the path of a file name; messages call
-/// it as the person did.
+/// Returns the descriptor for words such as `t3000`, `galaxy,cabling=torus`, `tgg,host=0` or the
+/// path of a file. Messages use the name `called`.
 ///
 /// # Errors
 /// `NoMesh`, `NoWord`, `File` or `Descriptor`.
@@ -31,7 +32,7 @@ pub fn described(words: &str, called: &str) -> Result<ClusterDescriptor, SceneEr
     Ok(descriptor.of_host(number))
 }
 
-/// The descriptor of a mesh with its cabling, all hosts together.
+/// Returns the descriptor of a mesh with its cabling and all its hosts.
 pub(super) fn cabled(
     mesh: &str,
     cabling: Option<&str>,
@@ -51,7 +52,7 @@ pub(super) fn cabled(
     }
     match cabling {
         Some(_) => Err(SceneError::NoWord(format!(
-            "{called}: a cluster descriptor says how its mesh is cabled; only a system can be cabled otherwise"
+            "{called}: a cluster descriptor defines its cabling; only a system specification has a choice of cablings"
         ))),
         None => Ok(ClusterDescriptor::parse(called, &text)?),
     }
@@ -72,17 +73,17 @@ fn with_cabling(
     })
 }
 
-/// Does the mesh have a host of this number?
+/// Returns an error if the mesh has no host of this number.
 pub(super) fn checked(
     host: u16,
     called: &str,
     descriptor: &ClusterDescriptor,
 ) -> Result<(), SceneError> {
-    let there = host < descriptor.host_count();
-    there.then_some(()).ok_or_else(|| no_host(called, &host.to_string(), descriptor))
+    let exists = host < descriptor.host_count();
+    exists.then_some(()).ok_or_else(|| no_host(called, &host.to_string(), descriptor))
 }
 
 fn no_host(called: &str, host: &str, descriptor: &ClusterDescriptor) -> SceneError {
     let last = descriptor.host_count() - 1;
-    SceneError::NoWord(format!("{called} has no host `{host}`: they are counted from 0 to {last}"))
+    SceneError::NoWord(format!("{called} has no host `{host}`: they are numbered from 0 to {last}"))
 }

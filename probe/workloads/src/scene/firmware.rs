@@ -1,4 +1,4 @@
-//! Firmware that a person names by its folder, as tt-metal lays its builds out: `<target>/<target>.elf`.
+//! Firmware from a folder in the layout of tt-metal's builds: `<target>/<target>.elf`.
 
 use super::SceneError;
 use decode::images::{Image, ImageMap, core_named};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
 
-/// The images of every core, read and found fit to boot a kind of chip.
+/// The images of every core, checked for a kind of chip.
 pub struct Given {
     firmware: Firmware,
     images: Vec<Image>,
@@ -22,7 +22,7 @@ impl Given {
     /// Reads a folder of firmware for chips of this kind.
     ///
     /// # Errors
-    /// `Firmware`, which says what is missing or wrong, and where.
+    /// `Firmware`, with the file and what is missing or wrong.
     pub fn read(chip: ChipKind, folder: &Path) -> Result<Self, SceneError> {
         if !folder.is_dir() {
             return wrong(folder, "there is no such folder of firmware");
@@ -33,7 +33,7 @@ impl Given {
         Ok(Self { firmware, images })
     }
 
-    /// Adds the images to what is known, and tells how they are called there.
+    /// Adds the images to the map and returns their names.
     pub(crate) fn add_to(self, images: &mut ImageMap) -> Firmware {
         for image in self.images {
             images.add(image);
@@ -48,7 +48,7 @@ fn wrong<T>(at: &Path, what: impl std::fmt::Display) -> Result<T, SceneError> {
 
 fn image(chip: ChipKind, folder: &Path, target: &str) -> Result<Image, SceneError> {
     let path: PathBuf = folder.join(target).join(format!("{target}.elf"));
-    let Some(core) = core_named(target) else { return wrong(&path, "no core is called so") };
+    let Some(core) = core_named(target) else { return wrong(&path, "no core has this name") };
     let bytes = match files::read(&path, files::Kind::ELF) {
         Ok(bytes) => bytes,
         Err(error) => return wrong(&path, error.reason()),
@@ -62,7 +62,8 @@ fn image(chip: ChipKind, folder: &Path, target: &str) -> Result<Image, SceneErro
     Ok(image)
 }
 
-/// Only what stands where the host looks for it and base firmware calls it can be started.
+/// Checks that the image's entry and mailbox are at the addresses that base firmware and the host
+/// use.
 fn fits(chip: ChipKind, path: &Path, image: &Image) -> Result<(), SceneError> {
     let entry = image.symbols.entry();
     let eth = image.core == CoreKind::Erisc;
@@ -79,19 +80,19 @@ fn fits(chip: ChipKind, path: &Path, image: &Image) -> Result<(), SceneError> {
     let place = if eth { &image.layout.eth.l1.mailbox } else { &image.layout.tensix.l1.mailbox };
     if mailbox.base < place.at || mailbox.base.saturating_add(mailbox.bytes) > place.end() {
         let (base, own) = (mailbox.base, place.at);
-        let text = format!("its mailbox stands at {base:#x}; that of a {chip} stands at {own:#x}");
+        let text = format!("its mailbox is at {base:#x}; that of a {chip} is at {own:#x}");
         return wrong(path, text);
     }
     Ok(())
 }
 
-/// What booting changes on a machine.
+/// Permissions that booting needs.
 const NEEDS: [Writing; 3] = [Writing::Launch, Writing::Write, Writing::Reset];
 
-/// Whether a person allowed all that booting needs.
+/// Returns an error if a permission that booting needs is missing.
 ///
 /// # Errors
-/// `Access`, which names the words that are missing.
+/// `Access`, which names the missing permissions.
 pub fn allowed(allow: Allow) -> Result<(), SceneError> {
     let missing = NEEDS.into_iter().filter(|need| !allow.covers(*need)).map(Writing::word);
     let missing: Vec<_> = missing.collect();
@@ -105,7 +106,7 @@ pub fn allowed(allow: Allow) -> Result<(), SceneError> {
 /// Boots compute tiles, and starts the application on both ends of every link.
 ///
 /// # Errors
-/// What did not come up.
+/// What did not boot.
 pub(crate) fn boot(
     firmware: Firmware,
     tiles: &[Place],
@@ -115,7 +116,7 @@ pub(crate) fn boot(
     let linked = linked(target.mesh())?;
     let boots = tiles.iter().map(|&place| boot_tensix(images, firmware, place));
     Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
-    // One after the other: what the host cannot reach for a moment it reaches through another tile.
+    // One after the other: while a tile restarts, the host reaches far chips through another tile.
     for place in linked {
         start_application(images, firmware, place)?.finish(target)?;
     }

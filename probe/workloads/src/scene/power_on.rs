@@ -1,5 +1,5 @@
-//! What is in an emulated mesh when time begins: the tiles of each chip, and what flash and ARC
-//! would have put into them. Words of base firmware are found by their DWARF names.
+//! The state of an emulated mesh at power on: the tiles of each chip, and what flash and ARC would
+//! have put into them. Words of base firmware are located by their DWARF names.
 
 use super::SceneError;
 use super::telemetry::telemetry;
@@ -16,7 +16,7 @@ const BASE_FIRMWARE: &str = "erisc_base";
 const GALAXY: &str = "galaxy";
 const ORIGIN: ChipCoord = ChipCoord { x: 0, y: 0, rack: 0, shelf: 0 };
 
-/// The emulator's configuration of a mesh.
+/// Returns the emulator's configuration of a mesh.
 pub fn config(
     descriptor: &ClusterDescriptor,
     images: &ImageMap,
@@ -39,8 +39,8 @@ pub fn config(
     })
 }
 
-/// The chips of a small mesh meet every few hundred cycles: a second thread would mostly wait. No byte
-/// depends on the number.
+/// Returns the number of emulator threads. The chips of a small mesh synchronise every few hundred
+/// cycles, so that a second thread would mostly wait. The number affects no emulated byte.
 fn threads(chips: usize) -> usize {
     let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if chips > super::SMALL_MESH_CHIPS { all() } else { 1 }
@@ -74,7 +74,7 @@ fn chip(
     })
 }
 
-/// Its channel, which Ethernet and DRAM tiles have.
+/// Returns the channel of an Ethernet or DRAM tile.
 fn channel(tile: Tile) -> Result<u8, SceneError> {
     tile.channel.ok_or_else(|| SceneError::Mesh(format!("tile {} has no channel", tile.xy)))
 }
@@ -95,23 +95,24 @@ fn tile(chip: &DescribedChip, tile: Tile) -> Result<TileConfig, SceneError> {
     Ok(TileConfig { x: tile.xy.x, y: tile.xy.y, kind, harvested })
 }
 
-/// Where the chip's firmware is told that it stands.
+/// Returns the coordinates in the chip's boot parameters.
 fn coord(descriptor: &ClusterDescriptor, chip: &DescribedChip) -> Result<ChipCoord, SceneError> {
-    // A chip alone routes to nobody, and may stand anywhere; so may chips that do not route.
+    // A single chip, and chips that do not route, need no coordinates.
     let layout = descriptor.kind.layout();
-    let anywhere = descriptor.chips.len() == 1 || routing_off(layout, chip);
+    let optional = descriptor.chips.len() == 1 || routing_off(layout, chip);
     let unplaced = || SceneError::Mesh(format!("chip {} has no coordinates", chip.id));
-    chip.coord.or(anywhere.then_some(ORIGIN)).ok_or_else(unplaced)
+    chip.coord.or(optional.then_some(ORIGIN)).ok_or_else(unplaced)
 }
 
-/// Base firmware does not route on a Galaxy whose chips all have PCIe (wormhole.md 6.8).
+/// Returns true if base firmware does not route: on a Galaxy whose chips all have PCIe (wormhole.md
+/// 6.8).
 fn routing_off(layout: &ChipLayout, chip: &DescribedChip) -> bool {
     let kind = chip.board.as_ref().and_then(|board| board.kind.as_deref());
     let board = kind.and_then(|kind| layout.arc.board_called(kind));
     chip.pcie.is_some() && board.is_some_and(|board| board.name == GALAXY)
 }
 
-/// Bytes of a global or constant pointer's target, put together by the members' names.
+/// Bytes of a global, or of the target of a constant pointer, composed by member names.
 struct GlobalWords<'a> {
     image: &'a Image,
     addr: u64,
@@ -169,7 +170,8 @@ fn boot_parameters(
     Ok(words.load())
 }
 
-/// The low word of the pair that names the chip: the board's, in its short form.
+/// Returns the low word of the chip's identifier: that of its unique id or, if zero, the short form
+/// of the board's id.
 fn short_id(chip: &DescribedChip, unique: u64) -> u32 {
     let board = chip.board.as_ref().and_then(|board| board.id);
     if unique as u32 != 0 { unique as u32 } else { board.map_or(0, short_board_id) }
@@ -187,7 +189,7 @@ fn routing_table(
     base: &Arc<Image>,
 ) -> Result<Load, SceneError> {
     let mut words = whole(base, "routing_table", "routing_table.count")?;
-    // Of a chip to which no way leads, such as one of another host, the table says nothing.
+    // The table omits chips without a route, such as those of another host.
     let routes = routes.table(chip.id).into_iter().filter(|(_, channels)| *channels != 0);
     let place = |to| descriptor.chip(to).and_then(|chip| chip.coord);
     let table: Vec<_> = routes.filter_map(|(to, channels)| Some((place(to)?, channels))).collect();

@@ -1,36 +1,38 @@
-//! What the ARC of an emulated chip tells of it: values that a card of firmware bundle 18.4 publishes.
+//! ARC telemetry of an emulated chip: the values that a card with firmware bundle 18.4 publishes.
 
 use super::SceneError;
 use layouts::{ChipLayout, DescribedChip};
 
-/// Bundle 18.4.0, the first with the table of tags (wormhole.md 8).
+/// Bundle 18.4.0, the first with the tag table (wormhole.md 8).
 const FIRMWARE_BUNDLE: u32 = 18 << 24 | 4 << 16;
-/// Degrees in the upper half: those of a card at work in a warm room (wormhole.md 8, as the vendor's simulator has it).
+/// Degrees Celsius in the upper half, of a busy card in a warm room (wormhole.md 8, as in the
+/// vendor's simulator).
 const ASIC_TEMPERATURE: u32 = 40 << 16;
 const BOARD_TEMPERATURE: u32 = 35 << 16;
-/// Clocks in MHz, same source.
+/// Clocks in MHz, from the same source.
 const AICLK: u32 = 1000;
 const AXICLK: u32 = 900;
 const ARCCLK: u32 = 540;
-/// Sixteen Ethernet tiles alive; six DRAM channels trained, each with two bits of which the lower says so.
+/// Sixteen Ethernet tiles are live. Six DRAM channels are trained: the lower of the two bits of
+/// each.
 const ETH_LIVE: u32 = 0xFFFF;
 const GDDR_STATUS: u32 = 0x555;
-/// Where in a board's id its type begins (wormhole.md 8).
+/// First bit of the type in a board's id (wormhole.md 8).
 const TYPE_SHIFT: u32 = 36;
-/// The count goes on as time passes.
+/// The heartbeat at power on; the emulator increments it.
 const FIRST_HEARTBEAT: u32 = 1;
 
-/// The board's id. Where only its type is told it has no serial number, and its type all the same.
+/// Returns the board's id. If the descriptor has only the board's type, the serial number is 0.
 fn board_id(layout: &ChipLayout, chip: &DescribedChip) -> u64 {
     let Some(board) = &chip.board else { return 0 };
     let typed = || layout.arc.board_called(board.kind.as_deref()?);
     board.id.or_else(|| Some(u64::from(typed()?.code) << TYPE_SHIFT)).unwrap_or(0)
 }
 
-/// Tags and values of a chip's telemetry.
+/// Returns the tags and values of a chip's telemetry.
 ///
 /// # Errors
-/// A name that the layout gives no tag.
+/// If the layout has no tag of a name.
 pub(super) fn telemetry(
     layout: &ChipLayout,
     chip: &DescribedChip,

@@ -1,9 +1,9 @@
-//! Meshes that no descriptor may describe, found as far as they can be.
+//! Tests of meshes that no valid descriptor describes: discovery reports what it can reach.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
 
-/// Opens an n300 after a change to what its chips are told at power on.
+/// Opens an n300 after a change to its descriptor.
 fn open(change: impl FnOnce(&mut ClusterDescriptor), patience: Patience) -> BarTarget {
     let (images, _) = ImageMap::firmware();
     let mut n300 = ClusterDescriptor::shipped("n300").unwrap().unwrap();
@@ -18,20 +18,20 @@ fn open(change: impl FnOnce(&mut ClusterDescriptor), patience: Patience) -> BarT
 fn two_chips_at_one_place_do_not_hold_discovery_up() {
     let target = open(|n300| n300.chips[1].coord = n300.chips[0].coord, Patience::default());
     assert_eq!(target.mesh().chips.len(), 1);
-    let said = &target.mesh().problems;
-    assert!(said[0].contains("another chip has the same coordinates"), "{said:?}");
+    let problems = &target.mesh().problems;
+    assert!(problems[0].contains("another chip has the same coordinates"), "{problems:?}");
 }
 
 #[test]
-fn a_chip_that_does_not_answer_in_time_is_asked_once_by_each_way() {
-    // No answer comes within so few cycles, over either link.
+fn a_chip_that_does_not_answer_in_time_is_tried_once_by_each_route() {
+    // No answer arrives within this deadline over either link.
     let patience = Patience { deadline_cycles: 10, ..Patience::default() };
     let target = open(|_| (), patience);
     assert_eq!(target.mesh().chips.len(), 1);
     let problems = &target.mesh().problems;
     let silent = problems.iter().filter(|problem| problem.contains("timed out"));
     assert_eq!(silent.count(), 1, "{problems:?}");
-    // The two links to it and two spare Ethernet tiles.
+    // The two links to it, and two Ethernet tiles without a link.
     assert_eq!(target.queue_commands(), 4);
 }
 

@@ -1,8 +1,9 @@
-//! How much one link carries both ways, by packet size and number of channels, beside what the packet overheads leave of it and what
-//! the vendor published.
+//! Bandwidth of one link in both directions, by packet size and number of channels, beside the
+//! bound that packet overheads leave and the vendor's published figures.
 //!
-//! The bound is computed from figures of the Basic Ethernet guide (tt-metal, `tech_reports/EthernetMultichip`): 12.5 GB/s a
-//! direction, at most 1500 bytes of payload in a packet, and about 50 bytes with each.
+//! The bound is computed from figures of the Basic Ethernet guide (tt-metal,
+//! `tech_reports/EthernetMultichip`): 12.5 GB/s per direction, at most 1500 bytes of payload per
+//! packet, and about 50 bytes of overhead with each.
 
 use super::bench::{Bench, Exchange};
 use super::published::Published;
@@ -11,44 +12,49 @@ use launch::ControlError;
 use launch::dice::Dice;
 use launch::topology::{FreeLinks, Socket};
 
-/// What the bound is computed from.
+/// The basis of the bound.
 pub const BOUND_BASIS: &str = "computed: 25 GB/s both ways, less about 50 bytes with each packet of at most 1500 (Basic Ethernet guide)";
-/// Both directions of a link, in bytes a nanosecond.
+/// Rate of both directions of a link, in bytes per nanosecond.
 const LINK_BYTES_PER_CYCLE: f64 = 25.0;
 const PACKET_PAYLOAD_BYTES: u32 = 1500;
 const PACKET_OVERHEAD_BYTES: u32 = 50;
-/// The synthetic benchmark's sizes, and the numbers of channels a direction that are tried with each.
+/// Sizes of the synthetic benchmark.
 const BYTES: [u32; 10] = [64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768];
+/// Channels per direction that are tried with each size.
 const CHANNELS: [u32; 6] = [1, 2, 4, 8, 16, 30];
-/// L1 has room for so many bytes of messages, both directions together.
+/// L1 for messages of both directions, in bytes.
 const ROOM_BYTES: u32 = 144 << 10;
-/// `test_erisc_bw_bi_dir`: messages in flight of each direction, and GB/s of each direction by bytes.
+/// Messages in flight per direction in `test_erisc_bw_bi_dir`.
 const TEST_CHANNELS: u32 = 16;
+/// GB/s per direction by bytes in `test_erisc_bw_bi_dir`.
 const TEST: [(u32, f64); 6] =
     [(128, 1.59), (256, 3.19), (512, 6.39), (1024, 10.9), (2048, 11.4), (4096, 11.82)];
-/// An EDM's: more of its buffers bring nothing.
+/// Sizes with EDMs.
 const EDM_BYTES: [u32; 3] = [4096, 8192, 16384];
+/// Channels per direction with EDMs.
 const EDM_CHANNELS: [u32; 2] = [1, 2];
+/// Most buffers of an EDM's channel; more do not raise its bandwidth.
 const EDM_MOST_BUFFERS: u32 = 8;
-/// So much goes over the link in each direction of a row, in messages of a channel from so many to so many.
+/// Bytes that a row sends in each direction, within [`MESSAGES`].
 const ROW_BYTES: u32 = 1 << 20;
+/// Fewest and most messages of a channel.
 const MESSAGES: (u32, u32) = (16, 256);
 
-/// Who moves the messages.
+/// What moves the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mover {
-    /// The synthetic benchmark: nothing but sends and completions.
+    /// The synthetic benchmark: only sends and completions.
     Stream,
     /// EDMs, whose channels have several buffers.
     Edm,
 }
 
-/// One size with one number of channels.
+/// A measurement of one size with one number of channels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidth {
-    /// The link: its two ends.
+    /// The two ends of the link.
     pub link: Socket,
-    /// Who moved them.
+    /// What moved the messages.
     pub mover: Mover,
     /// Bytes of a message.
     pub packet_bytes: u32,
@@ -58,37 +64,39 @@ pub struct Bandwidth {
     pub buffers: u32,
     /// Messages of all channels, both directions together.
     pub messages: u64,
-    /// From the handshake until every credit was back.
+    /// Cycles from the handshake until every credit is back.
     pub cycles: u64,
 }
 
 impl Bandwidth {
-    /// Payload of both directions, in GB/s.
+    /// Returns the payload rate of both directions, in GB/s.
     pub fn measured(&self) -> f64 {
         self.messages as f64 * f64::from(self.packet_bytes) / self.cycles.max(1) as f64
     }
 
-    /// What the overheads of its packets leave of the link's 25 GB/s: computed, see [`BOUND_BASIS`].
+    /// Returns what packet overheads leave of the link's 25 GB/s, in GB/s. It is computed, see
+    /// [`BOUND_BASIS`].
     pub fn bound(&self) -> f64 {
         LINK_BYTES_PER_CYCLE * bound_share(self.packet_bytes)
     }
 
-    /// By how many percent the measurement lies above (or, negative, below) the bound.
+    /// Returns by how many percent the measurement is above (or, negative, below) the bound.
     pub fn over_bound_percent(&self) -> f64 {
         super::deviation_percent(self.measured(), self.bound())
     }
 
-    /// What the vendor published for as many messages in flight, both directions together.
+    /// Returns the vendor's figure for the same number of messages in flight, both directions
+    /// together.
     pub fn published(&self) -> Option<Published> {
         let alike = self.mover == Mover::Stream && self.channels == TEST_CHANNELS;
         let test = TEST.into_iter().find(|&(bytes, _)| alike && bytes == self.packet_bytes);
         test.map(|(_, each)| Published::test(2.0 * each, "test_erisc_bw_bi_dir, 16 slots"))
     }
 
-    /// Why it is far from what is published, in one sentence.
+    /// Returns the reason of a large deviation from the published figure, in one sentence.
     pub fn reason(&self) -> Option<String> {
         let published = self.published().filter(|figure| figure.is_far_from(self.measured()))?;
-        // Both ends send and take messages at the same time.
+        // Both ends send and receive messages at the same time.
         let per_message = |gbps: f64| 2.0 * f64::from(self.packet_bytes) / gbps;
         let [here, there, wire] =
             [self.measured(), published.figure, self.bound()].map(per_message);
@@ -100,26 +108,27 @@ impl Bandwidth {
         ))
     }
 
-    /// How much of the link's rate is payload, in percent.
+    /// Returns the payload's share of the link's rate, in percent.
     pub fn utilisation_percent(&self) -> f64 {
         100.0 * self.measured() / LINK_BYTES_PER_CYCLE
     }
 }
 
-/// The payload's share of what crosses the link.
+/// Returns the payload's share of the bytes that cross the link.
 fn bound_share(packet_bytes: u32) -> f64 {
     let packets = packet_bytes.div_ceil(PACKET_PAYLOAD_BYTES);
     let all = packet_bytes + packets * PACKET_OVERHEAD_BYTES;
     f64::from(packet_bytes) / f64::from(all.max(1))
 }
 
-/// What is measured: who, bytes of a message, and channels of each direction.
+/// A measurement to make: the mover, bytes of a message, and channels of each direction.
 pub type Measurement = (Mover, u32, u32);
 
-/// Measures one link of a mesh, which the seed chooses, size after size; `told` hears of each row.
+/// Measures one link of a mesh, which the seed chooses, with all sizes. `report` is called with
+/// each row.
 ///
 /// # Errors
-/// As [`crate::scene::Scene::build`], and when the mesh has no link or messages arrive wrong.
+/// As [`crate::scene::Scene::build`], and if the mesh has no free link or messages arrive wrong.
 pub fn study(
     mesh: &str,
     seed: u64,
@@ -134,7 +143,7 @@ pub fn study(
     rows(mesh, seed, &requests, report)
 }
 
-/// The same for these wishes; what does not fit into L1 is left out.
+/// Makes the requested measurements, except those that do not fit into L1.
 ///
 /// # Errors
 /// As [`study`].
@@ -149,7 +158,7 @@ pub fn rows(
     let free = FreeLinks::of(&found);
     let pairs = found.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip));
     let pairs: Vec<Socket> = pairs.collect();
-    let none = || ControlError::Settings(format!("{mesh} has no link that is free"));
+    let none = || ControlError::Settings(format!("{mesh} has no free link"));
     let chosen = Dice(seed).below(pairs.len() as u64) as usize;
     let link = pairs.get(chosen).copied().ok_or_else(none)?;
     let mut rows = Vec::new();
@@ -178,7 +187,8 @@ pub fn rows(
     Ok(rows)
 }
 
-/// The cycles in which both ends of a link send and receive their messages, at the end that takes longer.
+/// Returns the cycles in which both ends of a link send and receive their messages, of the slower
+/// end.
 fn stream(
     bench: &mut Bench,
     (a, b): Socket,

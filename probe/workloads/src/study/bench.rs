@@ -1,4 +1,4 @@
-//! A mesh of our own with nothing on it but firmware, for microbenchmarks of its links.
+//! An emulated mesh with only firmware on it, for microbenchmarks of its links.
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
@@ -14,7 +14,7 @@ use machine::snapshot::{Plan, Span};
 use machine::target::{Mesh, Target};
 use std::collections::BTreeSet;
 
-/// The microbenchmark.
+/// The kernel of the microbenchmark.
 const LINK_BENCH: &str = "link_bench";
 
 /// A mesh under test.
@@ -25,7 +25,7 @@ pub(super) struct Bench {
     run_id: u32,
 }
 
-/// What is launched where.
+/// A kernel to launch on a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     /// The kernel's image.
@@ -34,18 +34,18 @@ pub(super) struct Start {
     pub(super) arguments: &'static str,
     /// The tile.
     pub(super) place: Place,
-    /// Its text is there already.
+    /// Whether its text is already in place.
     pub(super) in_place: bool,
 }
 
-/// What crosses a link.
+/// Messages that cross a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     /// Bytes of a message.
     pub(super) bytes: u32,
     /// Channels of each direction.
     pub(super) channels: u32,
-    /// Do channels run in both directions, or in one alone?
+    /// Whether channels run in both directions.
     pub(super) bidirectional: bool,
     /// Buffers of each channel.
     pub(super) buffers: u32,
@@ -65,18 +65,18 @@ impl Bench {
         self.target.mesh().clone()
     }
 
-    /// The tile of a link's end.
+    /// Returns the tile of a link's end.
     pub(super) fn place(&self, end: EthId) -> Result<Place, ControlError> {
         Ok(self.target.mesh().place(end)?)
     }
 
-    /// Another number for each launch.
+    /// Returns a new number for each launch.
     pub(super) fn next_run(&mut self) -> u32 {
         self.run_id += 1;
         self.run_id
     }
 
-    /// Starts the application firmware where it does not run yet.
+    /// Starts the application firmware on tiles where it does not run yet.
     pub(super) fn start(&mut self, places: &[Place]) -> Result<(), SceneError> {
         for &place in places {
             if self.started.insert(place) {
@@ -87,32 +87,32 @@ impl Bench {
         Ok(())
     }
 
-    /// Moves messages over a link with an EDM at each end, which make and check them themselves.
-    /// Gives the cycles from the handshake until every credit is back, at the end that takes longer.
+    /// Moves messages over a link with an EDM at each end; the EDMs make and check the messages.
+    /// Returns the cycles from the handshake until every credit is back, of the slower end.
     ///
     /// # Errors
-    /// When there is no room for the buffers, or the EDMs do not end, or messages arrive wrong.
+    /// When the buffers do not fit into L1, the EDMs do not end, or messages arrive wrong.
     pub(super) fn exchange(
         &mut self,
         (a, b): (EthId, EthId),
-        what: &Exchange,
+        exchange: &Exchange,
     ) -> Result<u64, SceneError> {
         let ends = [self.place(a)?, self.place(b)?];
         self.start(&ends)?;
         let settings = EdmSettings {
             run_id: self.next_run(),
-            buffer_bytes: what.bytes,
-            buffers_per_channel: what.buffers,
+            buffer_bytes: exchange.bytes,
+            buffers_per_channel: exchange.buffers,
             ..EdmSettings::default()
         };
         let mut launches = Vec::new();
         for (end, first) in ends.into_iter().zip([true, false]) {
             let mut edm = EdmBuilder::new(&self.images, end, first, settings)?;
-            for sends in self::channels(what, first) {
+            for sends in self::channels(exchange, first) {
                 let addresses = if sends {
-                    edm.add_sender_channel(0, what.messages, &[])
+                    edm.add_sender_channel(0, exchange.messages, &[])
                 } else {
-                    edm.add_receiver_channel(0, what.messages, &[])
+                    edm.add_receiver_channel(0, exchange.messages, &[])
                 };
                 addresses?;
             }
@@ -123,7 +123,7 @@ impl Bench {
         self.await_end(EDM, "edm_state", "EDM_FINISHED", &ends)?;
         let mut longest = 0;
         for end in ends {
-            for index in 0..channels(what, true).len() {
+            for index in 0..channels(exchange, true).len() {
                 let wrong = format!("edm_state.channels[{index}].mismatched_words");
                 if self.value(end, EDM, &wrong)? != 0 {
                     let why = format!("messages of channel {index} arrived wrong at {end}");
@@ -137,8 +137,8 @@ impl Bench {
         Ok(longest)
     }
 
-    /// Launches the microbenchmark on these tiles, with what is told of all and of each by its arguments' names, and waits
-    /// for its end.
+    /// Launches the microbenchmark on these tiles, with common and own arguments by their names,
+    /// and waits for its end.
     ///
     /// # Errors
     /// When it does not end, or messages arrive wrong.
@@ -170,7 +170,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The launch of a kernel with these arguments, by their names.
+    /// Returns the launch of a kernel with these arguments, by their names.
     pub(super) fn launch(
         &mut self,
         start: &Start,
@@ -192,7 +192,7 @@ impl Bench {
         Ok(launch_kernel(&mut self.images, &launch)?)
     }
 
-    /// Has the kernel of this tile returned?
+    /// Returns true if the kernel of this tile has returned.
     pub(super) fn has_returned(&mut self, place: Place) -> Result<bool, SceneError> {
         let firmware = image(&self.images, Firmware::OURS.application)?;
         let (word, done) = done(mailbox(&firmware)?);
@@ -204,24 +204,24 @@ impl Bench {
         await_done(&self.images, Firmware::OURS.application, place)
     }
 
-    /// A word of a tile.
+    /// Reads a word of a tile.
     pub(super) fn word(&mut self, place: Place, offset: u64) -> Result<u32, SceneError> {
         let addr = place.at(offset);
         let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
         Ok(snapshot.word(addr)?)
     }
 
-    /// The address of a variable of a kernel.
+    /// Returns the address of a variable of a kernel.
     pub(super) fn address(&self, kernel: &str, path: &str) -> Result<u64, ControlError> {
         address(&self.images, kernel, path)
     }
 
-    /// What the microbenchmark says of itself.
+    /// Reads a member of the microbenchmark's state.
     pub(super) fn bench_state(&mut self, place: Place, member: &str) -> Result<u64, SceneError> {
         self.value(place, LINK_BENCH, &format!("link_bench_state.{member}"))
     }
 
-    /// Waits until a kernel has ended well on these tiles.
+    /// Waits until a kernel has finished on these tiles.
     fn await_end(
         &mut self,
         kernel: &'static str,
@@ -235,7 +235,7 @@ impl Bench {
             let mut over = Operation::new(format!("wait for the end of {kernel}"));
             let finished = Condition::Masked { mask: u32::MAX, value };
             over.wait(
-                format!("{kernel} of {place} has every credit back"),
+                format!("{kernel} on {place} has every credit back"),
                 place.at(phase),
                 finished,
             );
@@ -245,7 +245,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What a variable of a kernel is now.
+    /// Reads a variable of a kernel.
     pub(super) fn value(
         &mut self,
         place: Place,
@@ -261,10 +261,11 @@ impl Bench {
     }
 }
 
-/// Does each channel of an end send? Channels of the two directions take turns, so that both ends number them alike.
-fn channels(what: &Exchange, first: bool) -> Vec<bool> {
-    let directions = if what.bidirectional { 2 } else { 1 };
-    (0..what.channels * directions).map(|n| (n % directions == 0) == first).collect()
+/// Returns for each channel of an end whether it sends. The directions alternate, so that both ends
+/// number channels alike.
+fn channels(exchange: &Exchange, first: bool) -> Vec<bool> {
+    let directions = if exchange.bidirectional { 2 } else { 1 };
+    (0..exchange.channels * directions).map(|n| (n % directions == 0) == first).collect()
 }
 
 fn address(images: &ImageMap, kernel: &str, path: &str) -> Result<u64, ControlError> {

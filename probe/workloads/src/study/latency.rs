@@ -1,4 +1,5 @@
-//! How long a packet needs: round rings of links on a T3000, and there and back over one link, beside what the vendor published.
+//! Latency of packets round rings of links on a T3000, and over one link and back, beside the
+//! vendor's published figures.
 
 mod published;
 
@@ -18,55 +19,57 @@ const HOPS: [usize; 4] = [2, 4, 8, 12];
 const GUIDE_HOPS: usize = 8;
 /// Sizes of the payload on the ring of eight.
 const BYTES: [u32; 5] = [16, 256, 1024, 4096, 16384];
-/// Sizes that go there and back.
+/// Sizes of round trips over one link.
 const ROUND_TRIP_BYTES: [u32; 9] = [16, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
-/// A flit of the guide's packets.
+/// The smallest packet of the guide: one flit.
 const LEAST_BYTES: u32 = 16;
-/// Laps or pings; the longest, which is the first with its start skew, does not count.
+/// Laps or pings. The longest does not count: it is the first, which includes the start skew.
 const ROUNDS: u32 = 24;
-/// Passes of a wait between two turns of base firmware: longer than any lap, which a turn would lengthen.
+/// Polls of a wait between two yields to base firmware. They take longer than any lap, so that no
+/// yield falls into a lap.
 const YIELD_INTERVAL: u32 = 8192;
 
-/// What goes how far.
+/// The route of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distance {
-    /// Once round a ring of so many links.
+    /// Once round a ring of links.
     Ring {
-        /// Links.
+        /// Number of links.
         hops: usize,
-        /// Payload and signal travel in one send.
+        /// Whether payload and signal are one send.
         merged: bool,
     },
-    /// Over one link and, as a completion, back.
+    /// Over one link and back, as a completion.
     RoundTrip,
 }
 
 /// One measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
-    /// The way.
+    /// The route.
     pub distance: Distance,
-    /// The chips that it begins from and comes to, in their order.
+    /// The chips on the route, in order.
     pub chips: Vec<ChipId>,
     /// Bytes of the payload.
     pub packet_bytes: u32,
     /// Laps or pings that count.
     pub count: u32,
-    /// The mean of these, in cycles of 1 ns.
+    /// Their mean time, in cycles of 1 ns.
     pub cycles: f64,
-    /// The vendor's figures for it, in ns.
+    /// The vendor's published figures, in ns.
     pub published: Vec<Published>,
-    /// Why it is far from some of these, a sentence for each of them.
+    /// For each published figure the reason of a large deviation, in one sentence; none if the
+    /// deviation is small.
     pub reasons: Vec<Option<String>>,
 }
 
 impl Latency {
-    /// Time of one lap or of there and back, in ns.
+    /// Returns the time of one lap or round trip, in ns.
     pub fn measured_ns(&self) -> f64 {
         self.cycles
     }
 
-    /// Links that are crossed.
+    /// Returns the number of crossed links.
     pub fn hops(&self) -> usize {
         match self.distance {
             Distance::Ring { hops, .. } => hops,
@@ -74,18 +77,18 @@ impl Latency {
         }
     }
 
-    /// The time for each link that was crossed.
+    /// Returns the time for each crossed link, in ns.
     pub fn per_hop_ns(&self) -> f64 {
         self.cycles / self.hops() as f64
     }
 
-    /// Where the time of a hop goes.
+    /// Returns the parts of a hop's time.
     pub fn parts(&self) -> Parts {
         Parts::of(self)
     }
 }
 
-/// All rows; `told` hears of each.
+/// Measures all rows. `report` is called with each row.
 ///
 /// # Errors
 /// As [`crate::scene::Scene::build`], and when a ring is not found or does not end.
@@ -96,8 +99,8 @@ pub fn study(seed: u64, report: &mut dyn FnMut(&Latency)) -> Result<Vec<Latency>
     rows(seed, &rings, &ROUND_TRIP_BYTES, report)
 }
 
-/// Rings of so many hops with so many bytes, and round trips of so many bytes. The seed says which of the mesh's rings and links
-/// these are, and where in its ring the measuring chip stands.
+/// Measures rings, by hops and bytes, and round trips, by bytes. The seed chooses the rings and
+/// links of the mesh and the measuring chip of each ring.
 ///
 /// # Errors
 /// As [`study`].
@@ -135,13 +138,14 @@ pub fn rows(
     Ok(rows)
 }
 
-fn row(route: Distance, chips: Vec<ChipId>, packet_bytes: u32, cycles: f64) -> Latency {
-    let published = published::published(route, packet_bytes);
+fn row(distance: Distance, chips: Vec<ChipId>, packet_bytes: u32, cycles: f64) -> Latency {
+    let published = published::published(distance, packet_bytes);
     let count = ROUNDS - 1;
-    Latency { distance: route, chips, packet_bytes, count, cycles, published, reasons: Vec::new() }
+    Latency { distance, chips, packet_bytes, count, cycles, published, reasons: Vec::new() }
 }
 
-/// The row with what explains it: a figure that grows with the size is compared with that of the least size before it.
+/// Adds the reasons of large deviations. A larger size is compared with an earlier row of the same
+/// route and the smallest size.
 fn explained(mut row: Latency, before: &[Latency]) -> Latency {
     let least = before
         .iter()
@@ -169,10 +173,10 @@ fn link_of(bench: &Bench, dice: &mut Dice) -> Result<Socket, ControlError> {
     let all: Vec<Socket> =
         mesh.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip)).collect();
     let chosen = all.get(dice.below(all.len() as u64) as usize).copied();
-    chosen.ok_or_else(|| ControlError::Settings("the mesh has no link that is free".to_owned()))
+    chosen.ok_or_else(|| ControlError::Settings("the mesh has no free link".to_owned()))
 }
 
-/// The mean time of a lap, in cycles.
+/// Measures the mean time of a lap, in cycles.
 fn ring(bench: &mut Bench, hops: &[Socket], bytes: u32, merged: bool) -> Result<f64, SceneError> {
     let stops = Ring { hops: hops.to_vec() }.stops(&bench.mesh()).map_err(ControlError::from)?;
     let all = [

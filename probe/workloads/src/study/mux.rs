@@ -1,6 +1,6 @@
-//! Policies of a fabric mux under congestion, in the experiment of the public write-up of the reduce-scatter hang: several muxes with
-//! eight workers each in front of routers that need 5 to 10 us for a packet, and that stay without slots for a while, for long, or for
-//! ever.
+//! Policies of a fabric mux under congestion, in the experiment of the public write-up of the
+//! reduce-scatter hang: several muxes with eight workers each in front of routers that need 5 to 10
+//! us for a packet and that run out of slots for a short time, for a long time, or for ever.
 
 mod bench;
 mod case;
@@ -24,27 +24,29 @@ use machine::fabric::MuxCore;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// The healthy run is that of the same seed under the first policy without congestion. One that takes more than so many times as
-/// long slows.
+/// A run that takes more than this many times as long as its healthy run slows. The healthy run is
+/// that of the same seed under the first policy without congestion.
 pub const SLOW_FACTOR: u64 = 2;
-/// A client that has handed over its last packet, and whose close the mux does not answer for so many times as long as the healthy
-/// run takes, starves: the answer needs nothing of the router.
+/// A client starves if it has handed over its last packet and the mux does not answer its close for
+/// more than this many times the healthy run. The answer needs nothing from the router.
 pub const STARVE_FACTOR: u64 = 1;
-/// What is not over after so many times as long never ends.
+/// A run that has not ended after this many times its healthy run never ends.
 pub const NEVER_FACTOR: u64 = 10;
-/// Meshes that share the seeds, whatever machine this runs on: what comes of a seed hangs, by some cycles, on what its mesh did before.
+/// Meshes that share the seeds. The number is fixed because a seed's cycles depend slightly on the
+/// earlier runs of its mesh.
 const BENCHES: u64 = 2;
-/// A healthy run is over long before.
+/// Limit of a healthy run, in cycles; it ends long before.
 const HEALTHY_CYCLES: u64 = 20_000_000;
 
-/// How a mux waits in a run: a policy, and how long its bounded wait lasts if not so many polls as its name says.
+/// How a mux waits in a run: a policy, and its bounded wait if the wait is not counted in polls as
+/// the policy's name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MuxWait {
     /// Its name.
     pub name: &'static str,
     /// Its policy.
     pub policy: Policy,
-    /// Its bounded wait, if it is not one of polls.
+    /// Its bounded wait, if it is not counted in polls.
     pub turn: Option<Turn>,
 }
 
@@ -57,8 +59,8 @@ const fn keeps(wait_cycles: u32) -> Turn {
 }
 
 impl MuxWait {
-    /// The five policies as they are built, and the two bounded ones as the write-up reads them: for 130 us, or 5 us, the channel that
-    /// waits takes every slot that the router frees.
+    /// The five policies as built, and the two bounded ones as the write-up describes them: the
+    /// waiting channel takes every slot that the router frees for 130 us or 5 us.
     pub const ALL: [Self; 7] = [
         mux_wait("unbounded", Policy::Unbounded, None),
         mux_wait("no_wait", Policy::NoWait, None),
@@ -70,24 +72,24 @@ impl MuxWait {
     ];
 }
 
-/// Which runs.
+/// Options of the study.
 #[derive(Clone, Debug)]
 pub struct MuxStudy<'a> {
     /// A mesh of two chips or more.
     pub mesh: &'a str,
-    /// What the muxes run on.
+    /// The kind of core that the muxes run on.
     pub core: MuxCore,
     /// Workers of each mux.
     pub workers: usize,
-    /// Links of one chip, each with a mux; two, or as many as there are, if not told.
+    /// Links of one chip, each with a mux; none: two, or all if the chip has fewer.
     pub links: Option<usize>,
     /// The first seed.
     pub seed: u64,
-    /// How many.
+    /// Number of seeds.
     pub seeds: u64,
-    /// Of which ways a host waits for the first run that never ends, and how.
+    /// The ways of waiting for which a host waits for the first run that never ends.
     pub hosts: Vec<MuxWait>,
-    /// The same.
+    /// How that host waits.
     pub patience: HostPatience,
 }
 
@@ -98,71 +100,72 @@ pub struct MuxRun {
     pub seed: u64,
     /// How the muxes wait.
     pub wait: MuxWait,
-    /// What came of it.
+    /// Its outcome.
     pub fate: Fate,
-    /// The healthy run, in cycles.
+    /// Time of the healthy run, in cycles.
     pub healthy_cycles: u64,
-    /// This one, until it was over or given up: by the dispatcher's clock.
+    /// Time of this run until it ended or timed out, in cycles of the dispatcher's clock.
     pub cycles: u64,
-    /// Cycles from packet to packet of a router in the healthy run.
+    /// Cycles between two packets of a router in the healthy run.
     pub packet_cycles: u64,
-    /// How long the routers were without slots, or slow; `None`: for ever.
+    /// How long the routers were slow or without slots; `None`: for ever.
     pub stall_cycles: Option<u64>,
-    /// Did the router itself stand still, so that it did not even answer a close?
+    /// Whether the router itself stood still, so that it did not answer a close either.
     pub router_stands: bool,
-    /// Of one that never ends: cores that have not told the dispatcher that they are done. All workers have if no more are left than
-    /// there are links.
+    /// For a run that never ends: cores that have not reported to the dispatcher. If there are no
+    /// more of them than links, all workers have reported.
     pub undone: u32,
-    /// What was measured on the device.
+    /// Measurements of the device.
     pub figures: Figures,
     /// The congestion, in words.
     pub congestion: String,
-    /// Of one that starves or never ends: who waits for whom.
+    /// For a run that starves or never ends: the chain of waits, one sentence each.
     pub chain: Vec<String>,
 }
 
-/// What a host saw that waited for a run that never ends.
+/// Observations of a host that waited for a run that never ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostSeen {
     /// The seed.
     pub seed: u64,
     /// How the muxes wait.
     pub wait: MuxWait,
-    /// Looks at the dispatcher.
+    /// Polls of the dispatcher.
     pub polls: u64,
-    /// `DISPATCH_PROGRESS`, which stood still, and how many commands there were.
+    /// `DISPATCH_PROGRESS`, which stood still.
     pub progress: u32,
-    /// The same.
+    /// Commands of the dispatcher.
     pub commands: u32,
-    /// Cores that have told the dispatcher, as the workers themselves say, and for how many it waits.
+    /// Cores that have reported to the dispatcher.
     pub done: u32,
-    /// The same.
+    /// Cores that the dispatcher waits for.
     pub wait_count: u32,
-    /// When the host gave up, in cycles after the go; `None`: the run came to an end before.
+    /// When the host timed out, in cycles after the go message; `None`: the run ended before.
     pub gave_up_cycles: Option<u64>,
-    /// Who waits for whom then.
+    /// The chain of waits at that time, one sentence each.
     pub chain: Vec<String>,
 }
 
-/// What a study has seen.
+/// The results of a study.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Links that took part.
     pub links: usize,
     /// Every run.
     pub runs: Vec<MuxRun>,
-    /// What hosts saw.
+    /// The hosts' observations.
     pub hosts: Vec<HostSeen>,
 }
 
-/// Every way of waiting meets every seed's congestion. Every other seed has a mesh of its own, on a thread of its own.
+/// Runs every seed's congestion with every way of waiting. Even and odd seeds run on two meshes,
+/// each on a thread of its own.
 ///
 /// # Errors
-/// When the mesh or its fabric cannot be had.
-pub fn study(asked: &MuxStudy<'_>) -> Result<Seen, SceneError> {
+/// When the mesh or its fabric cannot be built.
+pub fn study(setup: &MuxStudy<'_>) -> Result<Seen, SceneError> {
     let parts = thread::scope(|scope| {
-        let part = |first| scope.spawn(move || part(asked, first));
-        let parts: Vec<_> = (0..BENCHES.min(asked.seeds)).map(part).collect();
+        let part = |first| scope.spawn(move || part(setup, first));
+        let parts: Vec<_> = (0..BENCHES.min(setup.seeds)).map(part).collect();
         let join = |part: thread::ScopedJoinHandle<'_, _>| {
             part.join().unwrap_or_else(|panic| resume_unwind(panic))
         };
@@ -174,29 +177,29 @@ pub fn study(asked: &MuxStudy<'_>) -> Result<Seen, SceneError> {
         seen.runs.extend(part.runs);
     }
     seen.runs.sort_by_key(|run| run.seed);
-    seen.hosts = hosts(asked, &seen.runs)?;
+    seen.hosts = hosts(setup, &seen.runs)?;
     Ok(seen)
 }
 
-/// The seeds of one mesh.
-fn part(asked: &MuxStudy<'_>, first: u64) -> Result<Seen, SceneError> {
-    let mut bench = Bench::new(asked)?;
+/// Runs the seeds of one mesh.
+fn part(setup: &MuxStudy<'_>, first: u64) -> Result<Seen, SceneError> {
+    let mut bench = Bench::new(setup)?;
     let mut seen = Seen { links: bench.links(), ..Seen::default() };
-    for seed in (asked.seed + first..asked.seed + asked.seeds).step_by(BENCHES as usize) {
-        let (case, ails, healthy) = prepared(&mut bench, seed)?;
-        for route in MuxWait::ALL {
+    for seed in (setup.seed + first..setup.seed + setup.seeds).step_by(BENCHES as usize) {
+        let (case, congestion, healthy) = prepared(&mut bench, seed)?;
+        for wait in MuxWait::ALL {
             let never = NEVER_FACTOR * healthy.cycles;
-            let observed = bench.run(&case, route, Some(&ails), never)?;
+            let observed = bench.run(&case, wait, Some(&congestion), never)?;
             if !observed.settled {
-                bench = Bench::new(asked)?;
+                bench = Bench::new(setup)?;
             }
-            seen.runs.push(judge(seed, route, (&case, &healthy), &ails, observed));
+            seen.runs.push(judge(seed, wait, (&case, &healthy), &congestion, observed));
         }
     }
     Ok(seen)
 }
 
-/// What a seed's workers send, what ails its routers, and its healthy run.
+/// Returns a seed's case, its congestion, and its healthy run.
 fn prepared(
     bench: &mut Bench,
     seed: u64,
@@ -204,19 +207,19 @@ fn prepared(
     let mut dice = Dice(seed);
     let case = Case::draw(&mut dice, bench.links(), bench.workers());
     let healthy = bench.run(&case, MuxWait::ALL[0], None, HEALTHY_CYCLES)?;
-    let ails = Congestion::draw(&mut dice, healthy.cycles, bench.links());
-    Ok((case, ails, healthy))
+    let congestion = Congestion::draw(&mut dice, healthy.cycles, bench.links());
+    Ok((case, congestion, healthy))
 }
 
-/// The first run of each way that never ended, once more, with a host that waits for it.
-fn hosts(asked: &MuxStudy<'_>, runs: &[MuxRun]) -> Result<Vec<HostSeen>, SceneError> {
+/// Repeats the first run of each way of waiting that never ended, with a host that waits for it.
+fn hosts(setup: &MuxStudy<'_>, runs: &[MuxRun]) -> Result<Vec<HostSeen>, SceneError> {
     let mut seen = Vec::new();
-    for &route in &asked.hosts {
-        let hung = |run: &&MuxRun| run.wait == route && run.fate == Fate::NeverEnds;
+    for &wait in &setup.hosts {
+        let hung = |run: &&MuxRun| run.wait == wait && run.fate == Fate::NeverEnds;
         let Some(run) = runs.iter().find(hung) else { continue };
-        let mut bench = Bench::new(asked)?;
-        let (case, ails, _) = prepared(&mut bench, run.seed)?;
-        seen.push(bench.wait_as_host(&case, route, &ails, asked.patience, run.seed)?);
+        let mut bench = Bench::new(setup)?;
+        let (case, congestion, _) = prepared(&mut bench, run.seed)?;
+        seen.push(bench.wait_as_host(&case, wait, &congestion, setup.patience, run.seed)?);
     }
     Ok(seen)
 }

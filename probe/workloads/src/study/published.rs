@@ -1,12 +1,14 @@
-//! What the vendor published, with the words of its source: studies print it beside what they measure.
+//! Figures that the vendor published, with quotations. Studies print them beside their
+//! measurements.
 
 /// The vendor's guide.
 pub const GUIDE: &str =
     "Basic Ethernet guide (tt-metal, tech_reports/EthernetMultichip/BasicEthernetGuide.md)";
-/// The vendor's regression test, whose figures its runs must meet within a tenth (or, bandwidths, within 0.5 GB/s).
+/// The vendor's regression test. Its runs must meet its figures within a tenth (bandwidths: within
+/// 0.5 GB/s).
 pub const TEST: &str = "tt-metal, tests/tt_metal/microbenchmarks/ethernet/test_ethernet_link_write_worker_with_transaction_id_*.py of 2025";
 
-/// A deviation of more than so many percent is explained.
+/// Deviation above which a study explains the difference, in percent.
 pub const EXPLAINED_PERCENT: f64 = 10.0;
 
 /// A published figure.
@@ -16,7 +18,7 @@ pub struct Published {
     pub figure: f64,
     /// Where it is published: [`GUIDE`] or [`TEST`].
     pub source: &'static str,
-    /// What it says there.
+    /// The quotation.
     pub words: &'static str,
 }
 
@@ -29,17 +31,17 @@ impl Published {
         Self { figure, source: TEST, words }
     }
 
-    /// The source in a word.
+    /// Returns the source in one word.
     pub fn source_name(&self) -> &'static str {
         if self.source == GUIDE { "guide" } else { "test" }
     }
 
-    /// By how many percent a measurement lies above (or, negative, below) it.
+    /// Returns by how many percent a measurement is above (or, negative, below) the figure.
     pub fn deviation_percent(&self, measured: f64) -> f64 {
         super::deviation_percent(measured, self.figure)
     }
 
-    /// Is it so far off that somebody asks why?
+    /// Returns true if a measurement deviates by more than [`EXPLAINED_PERCENT`].
     pub fn is_far_from(&self, measured: f64) -> bool {
         self.deviation_percent(measured).abs() > EXPLAINED_PERCENT
     }

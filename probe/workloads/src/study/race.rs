@@ -1,6 +1,6 @@
-//! Two ops that follow each other on one link, each chip in its own time: the two races of the Basic Ethernet guide (tt-metal,
-//! `tech_reports/EthernetMultichip`, "Multichip Programming Challenges"), with kernels that leave out what the guide asks for and
-//! with kernels that do it.
+//! Two successive ops on one link, which each chip runs at its own time: the two races of the Basic
+//! Ethernet guide (tt-metal, `tech_reports/EthernetMultichip`, "Multichip Programming Challenges"),
+//! with careless kernels, which omit what the guide requires, and with proper kernels, which do it.
 
 mod evidence;
 mod round;
@@ -14,20 +14,20 @@ use launch::dice::Dice;
 use launch::topology::FreeLinks;
 use layouts::EthId;
 
-/// Which of the two.
+/// One of the two races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The second op of one chip begins while the other chip is still at the first.
+    /// The second op of one chip begins while the other chip still runs the first.
     Start,
-    /// The first op of one chip has returned while its credits are still under way.
+    /// The first op of one chip has returned while its credits are still in flight.
     Completion,
 }
 
 impl Kind {
-    /// All of them.
+    /// Both races.
     pub const ALL: [Self; 2] = [Self::Start, Self::Completion];
 
-    /// As on the command line.
+    /// Returns its name, as on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// What the careless kernels leave out.
+    /// Returns what the careless kernels omit.
     pub fn left_out(self) -> &'static str {
         match self {
             Self::Start => "handshake",
@@ -43,47 +43,47 @@ impl Kind {
         }
     }
 
-    /// What the race is, and what the guide says against it.
+    /// Returns an explanation of the race and of the guide's remedy.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Start => {
                 "asynchronous start: chips start the kernels of an op when they are ready, not together. The sender's second op sends \
-                 into buffers from which the receiver's first op still reads. The guide's answer is a handshake before the first message."
+                 into buffers from which the receiver's first op still reads. The guide requires a handshake before the first message."
             }
             Self::Completion => {
                 "asynchronous completion: chips end the kernels of an op when they are ready, not together. A sender that returns before \
-                 its credits are back leaves them to its next op, which takes them for its own: the first one for the answer to its \
-                 handshake. The guide's answer is a teardown that waits for every credit."
+                 its credits are back leaves them to its next op, which takes them for its own, the first one for the answer to its \
+                 handshake. The guide requires a teardown that waits for every credit."
             }
         }
     }
 }
 
-/// What is played.
+/// Options of the study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RaceStudy<'a> {
-    /// The mesh; its first free link is taken.
+    /// The mesh; the study uses its first free link.
     pub mesh: &'a str,
     /// The first seed.
     pub seed: u64,
-    /// How many.
+    /// Number of seeds.
     pub seeds: u64,
-    /// Which races.
+    /// The races to run.
     pub kinds: Vec<Kind>,
 }
 
-/// What a seed decides.
+/// Parameters drawn by a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// Channels, with a message on each in every round.
+    /// Channels; each carries a message in every round.
     pub channels: u32,
     /// Rounds of an op.
     pub rounds: u32,
     /// Bytes of a message.
     pub payload_bytes: u32,
-    /// So long the receiver works on a message before it reads it, in cycles.
+    /// Delay of the receiver before it reads a message, in cycles.
     pub delay_cycles: u32,
-    /// So much later than it could be is the second op launched on the receiver's chip, in cycles.
+    /// Delay of the second op's launch on the receiver's chip, in cycles.
     pub late_cycles: u64,
 }
 
@@ -94,17 +94,17 @@ pub struct Round {
     pub seed: u64,
     /// The race.
     pub kind: Kind,
-    /// Do the kernels do what the guide asks for?
+    /// Whether the kernels do what the guide requires.
     pub proper: bool,
-    /// What the seed decided.
+    /// The drawn parameters.
     pub draw: Draw,
-    /// The end that sends, and the one that receives.
+    /// The sending and the receiving end.
     pub ends: (EthId, EthId),
-    /// Words that a kernel took for its own.
+    /// Sync words that a kernel misread.
     pub misreads: Vec<Misread>,
-    /// Words of messages that were wrong when the receiver read them, of both ops.
+    /// Wrong words of messages when the receiver read them, of both ops.
     pub mismatched_words: u64,
-    /// The first of these of each op.
+    /// The first wrong word of each op.
     pub mismatches: Vec<Mismatch>,
     /// Kernels that did not end.
     pub stuck: Vec<Stuck>,
@@ -113,12 +113,13 @@ pub struct Round {
 }
 
 impl Round {
-    /// Did the race do harm?
+    /// Returns true if the race did harm.
     pub fn is_harmed(&self) -> bool {
         !self.misreads.is_empty() || self.mismatched_words > 0 || !self.stuck.is_empty()
     }
 
-    /// What was seen, a sentence each: what the sender took for its own comes before what that did to the receiver.
+    /// Returns a sentence on each misread, mismatch and stuck kernel. Misreads of the sender are
+    /// first: they cause the receiver's.
     pub fn sentences(&self) -> Vec<String> {
         let mut misreads = self.misreads.clone();
         misreads.sort_by_key(|misread| misread.end != self.ends.0);
@@ -129,24 +130,24 @@ impl Round {
     }
 }
 
-/// Plays each race with careless and with proper kernels, on a fresh mesh for each seed and race. `told` hears of each round.
+/// Runs each race with careless and with proper kernels, on a fresh mesh for each seed and race.
+/// `report` is called with each round.
 ///
 /// # Errors
-/// When the mesh cannot be had or has no free link, or a kernel refuses its arguments.
+/// When the mesh cannot be built or has no free link, or a kernel refuses its arguments.
 pub fn study(
-    asked: &RaceStudy<'_>,
+    setup: &RaceStudy<'_>,
     report: &mut dyn FnMut(&Round),
 ) -> Result<Vec<Round>, SceneError> {
     let mut rounds = Vec::new();
-    for seed in asked.seed..asked.seed.saturating_add(asked.seeds) {
-        for &kind in &asked.kinds {
-            let mut bench = Bench::new(asked.mesh, seed)?;
+    for seed in setup.seed..setup.seed.saturating_add(setup.seeds) {
+        for &kind in &setup.kinds {
+            let mut bench = Bench::new(setup.mesh, seed)?;
             let found = bench.mesh();
             let free = FreeLinks::of(&found);
             let mut pairs =
                 found.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip));
-            let none =
-                || ControlError::Settings(format!("{} has no link that is free", asked.mesh));
+            let none = || ControlError::Settings(format!("{} has no free link", setup.mesh));
             let ends = pairs.next().ok_or_else(none)?;
             for proper in [false, true] {
                 let draw = draw(kind, &mut Dice(seed));
@@ -177,9 +178,10 @@ impl Round {
     }
 }
 
-/// Some draws leave the receiver so little to do that even careless kernels get away with it.
+/// Draws the parameters. With some draws the receiver is so fast that even careless kernels cause
+/// no harm.
 fn draw(kind: Kind, dice: &mut Dice) -> Draw {
-    // What is credited on arrival has a slot for each message.
+    // With credits on arrival each message needs a slot of its own.
     let rounds = if kind == Kind::Start { 1 } else { 1 + dice.below(3) as u32 };
     Draw {
         channels: 1 + dice.below(4) as u32,

@@ -1,4 +1,5 @@
-//! Collectives launched again and again on one mesh: does any of them leave a credit, a packet or a semaphore behind?
+//! Repeated launches of collectives on one mesh. None must leave a credit, a packet or a semaphore
+//! behind.
 
 use super::rig::{Shared, lock};
 use crate::scene::{Scene, SceneError, Workload};
@@ -17,30 +18,31 @@ use machine::target::{Abilities, Allow, Mesh, Target};
 use std::sync::{Arc, Mutex};
 use transport::emulator_bar::EmulatorBar;
 
-/// Time between two polls of a run, in cycles: it is over within some microseconds.
+/// Interval between two polls of a run, in cycles; a run takes some microseconds.
 const STEP_CYCLES: u64 = 2_000;
-/// Base firmware has business of its own now and then: a tile that never rests in so many looks does not.
+/// Polls after which a tile counts as busy. Base firmware occasionally has transfers of its own, so
+/// that one poll is not enough.
 const POLLS: u32 = 20;
 const POLL_CYCLES: u64 = 500;
-/// Sentences that are kept; one that goes wrong goes wrong often.
+/// Most sentences to keep; the same fault often repeats.
 const MOST_SENTENCES: usize = 16;
-/// Of so many all-gathers that are drawn a mesh can do some, or it can do none.
+/// Draws after which a mesh counts as unable to run any all-gather.
 const MOST_DRAWS: u32 = 1_000;
 /// The largest share of a rank, in elements.
 const MOST_ELEMENTS: u64 = 3_000;
 
-/// What came of it.
+/// The outcome of the launches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relaunch {
     /// Launches.
     pub runs: u64,
     /// Bytes that the collectives gathered, over all launches.
     pub bytes: u64,
-    /// Elements that were wrong.
+    /// Wrong elements.
     pub wrong: u64,
-    /// Things that were left behind.
+    /// Leftovers: credits, packets, semaphores.
     pub left: u64,
-    /// The first of these, one sentence each.
+    /// The first leftovers, one sentence each.
     pub sentences: Vec<String>,
     /// Emulated time of all launches, in cycles.
     pub cycles: u64,
@@ -48,11 +50,12 @@ pub struct Relaunch {
     pub transactions: u64,
 }
 
-/// Launches so many small all-gathers on a fresh mesh, whose sizes, links and directions the seed draws, and looks after each
-/// whether everything is at rest. `told` hears how many are done.
+/// Launches `count` small all-gathers on a fresh mesh and checks after each that everything is at
+/// rest. The seed draws their sizes, links and directions. `report` is called with the number of
+/// finished launches.
 ///
 /// # Errors
-/// When the mesh cannot be built or can do no all-gather, or a run is not finished.
+/// When the mesh cannot be built or run an all-gather, or a run is not finished.
 pub fn study(
     mesh: &str,
     seed: u64,
@@ -96,7 +99,8 @@ pub fn study(
     Ok(found)
 }
 
-/// What is on its way at every one of several looks.
+/// Returns a sentence on each tile with requests or transfers in flight at every one of several
+/// polls.
 fn unrest(
     emulated: &Mutex<EmulatorBar>,
     target: &mut dyn Target,
@@ -115,14 +119,14 @@ fn unrest(
     let sentence = |tile: &emulator::Unrest| {
         let ((x, y), requests, transfers) = (tile.tile, tile.requests, tile.transfers);
         format!(
-            "chip {} tile {x}-{y}: {requests} NoC requests and {transfers} transfers are under way",
+            "chip {} tile {x}-{y}: {requests} NoC requests and {transfers} transfers are in flight",
             tile.chip
         )
     };
     Ok(unrest.iter().map(sentence).collect())
 }
 
-/// An all-gather that this mesh can do.
+/// Draws an all-gather that this mesh can run.
 fn draw_program(dice: &mut Dice, mesh: &Mesh) -> Result<Program, ControlError> {
     let mut why = None;
     for _ in 0..MOST_DRAWS {
@@ -133,26 +137,26 @@ fn draw_program(dice: &mut Dice, mesh: &Mesh) -> Result<Program, ControlError> {
         };
     }
     let why = why.map_or_else(String::new, |error| format!(": {error}"));
-    Err(ControlError::Settings(format!("no all-gather of {MOST_DRAWS} can be made{why}")))
+    Err(ControlError::Settings(format!("none of {MOST_DRAWS} drawn all-gathers can be made{why}")))
 }
 
 fn draw_request(dice: &mut Dice, mesh: &Mesh) -> Request {
     let all = mesh.chips.len() as u64;
-    // The two ends of a link, or everybody.
+    // The two ends of a link, or all chips.
     let pair = dice.one(&mesh.links).filter(|_| dice.below(4) > 0);
     let chips = pair.map_or_else(Vec::new, |link| vec![link.a.chip, link.b.chip]);
     let ranks = if chips.is_empty() { all } else { chips.len() as u64 };
     let data_type = dice.one(&[DataType::Int32, DataType::Float32, DataType::Bfloat16]);
     let data_type = data_type.unwrap_or(DataType::Int32);
     let elements = 1 + dice.below(MOST_ELEMENTS);
-    let routes = [Bidirectional::No, Bidirectional::HalfTensors, Bidirectional::FullTensors];
+    let directions = [Bidirectional::No, Bidirectional::HalfTensors, Bidirectional::FullTensors];
     Request {
         chips,
         topology: dice.one(&[Some(TopologyKind::Ring), Some(TopologyKind::Line), None]).flatten(),
         links: 1 + dice.below(2) as u32,
         data_type,
         layout: dice.one(&[Layout::Interleaved, Layout::Sharded]).unwrap_or(Layout::Interleaved),
-        bidirectional: dice.one(&routes).unwrap_or(Bidirectional::No),
+        bidirectional: dice.one(&directions).unwrap_or(Bidirectional::No),
         page_bytes: Some(32 << dice.below(7)),
         buffer_bytes: 2048 << dice.below(3),
         buffers_per_channel: 1 + dice.below(3) as u32,
@@ -176,10 +180,10 @@ mod tests {
     #[test]
     fn nothing_is_left_behind() {
         for (mesh, count) in [("n300", 12), ("t3000", 4)] {
-            let mut heard = 0;
-            let found = study(mesh, 7, count, &mut |runs| heard = runs).unwrap();
+            let mut reported = 0;
+            let found = study(mesh, 7, count, &mut |runs| reported = runs).unwrap();
             assert_eq!(
-                (found.runs, found.wrong, found.left, heard),
+                (found.runs, found.wrong, found.left, reported),
                 (count, 0, 0, count),
                 "{found:?}"
             );

@@ -1,4 +1,5 @@
-//! A link of a fabric is lost and comes back, in the midst of an all-gather or of random traffic: is all data right, exactly once?
+//! Links of a fabric go down and come back during an all-gather or random traffic. All data must
+//! arrive right and exactly once.
 
 mod round;
 mod watch;
@@ -16,47 +17,50 @@ use launch::dice::Dice;
 use layouts::{ChipId, EthId};
 use machine::fault::Fault;
 use machine::target::Target;
-use watch::{links, mended, sent};
+use watch::{links, sent, settled_counters};
 
-/// An outage lasts at most so many times as long as the healthy run.
+/// Longest outage, in healthy runs.
 const LONGEST: u64 = 3;
-/// Outages of a round of random traffic.
+/// Most outages of a round of random traffic.
 const MOST_OUTAGES: u64 = 4;
 
-/// What is under way when links are lost.
+/// The traffic during the outages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// An all-gather of so many bytes over all chips; one link is lost.
+    /// An all-gather of this many bytes over all chips; one link goes down.
     AllGather(u64),
-    /// So many random packets between all pairs of chips; up to four links are lost, one after the other or together.
+    /// This many random packets between all pairs of chips; up to four links go down, one after the
+    /// other or together.
     Packets(u64),
 }
 
-/// Which mesh, and how often.
+/// Options of the study.
 #[derive(Clone, Debug)]
 pub struct RerouteStudy {
     /// The mesh and its fabric.
     pub scene: Scene,
-    /// What is under way.
+    /// The traffic.
     pub load: Load,
     /// The first seed.
     pub seed: u64,
-    /// How many.
+    /// Number of seeds.
     pub seeds: u64,
 }
 
-/// Brings a fabric up on a fresh mesh and loses links of it in every round: those that have another link to turn to, at random times
-/// and for random lengths. `told` hears of each round.
+/// Brings up a fabric on a fresh mesh and takes links down in every round, at random times and for
+/// random lengths. Only links that have a fallback link go down. `report` is called with each
+/// round.
 ///
 /// # Errors
-/// When the mesh or the fabric cannot be had, no link has another beside it, or a run is not finished.
+/// When the mesh or the fabric cannot be built, no link has a fallback link, or a run is not
+/// finished.
 pub fn study(
-    asked: &RerouteStudy,
+    setup: &RerouteStudy,
     report: &mut dyn FnMut(&Round),
 ) -> Result<Vec<Round>, SceneError> {
-    match asked.load {
-        Load::AllGather(bytes) => all_gathers(asked, bytes, report),
-        Load::Packets(packets) => random_packets(asked, packets, report),
+    match setup.load {
+        Load::AllGather(bytes) => all_gathers(setup, bytes, report),
+        Load::Packets(packets) => random_packets(setup, packets, report),
     }
 }
 
@@ -70,19 +74,19 @@ fn outage(dice: &mut Dice, links: &[EthId], healthy_cycles: u64) -> Option<Outag
     Some(Outage { link, from_cycles, cycles: 1 + dice.below(LONGEST * healthy_cycles) })
 }
 
-fn nowhere() -> SceneError {
-    settings("no link that carries anything has another one beside it")
+fn no_fallback() -> SceneError {
+    settings("no link that carries traffic has a fallback link")
 }
 
 fn all_gathers(
-    asked: &RerouteStudy,
+    setup: &RerouteStudy,
     bytes: u64,
     report: &mut dyn FnMut(&Round),
 ) -> Result<Vec<Round>, SceneError> {
     let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), seed: asked.seed, ..asked.scene.clone() };
+    let scene = Scene { run: Some(Workload::Idle), seed: setup.seed, ..setup.scene.clone() };
     let mut target = scene.build(&mut images)?;
-    let request = &asked.scene.fabric;
+    let request = &setup.scene.fabric;
     let plan = FabricPlan::new(target.mesh(), request).map_err(SceneError::Fabric)?;
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
     fabric.finish(&mut target, &mut images, STEP_CYCLES).map_err(SceneError::of_run(&target))?;
@@ -97,13 +101,13 @@ fn all_gathers(
     let longest = longest.ok_or_else(|| settings("no chip moved data"))?;
     let links = links(&plan, &sent(&mut target, &images, &plan)?, &before);
     let mut rounds = Vec::new();
-    for seed in asked.seed..asked.seed + asked.seeds {
+    for seed in setup.seed..setup.seed + setup.seeds {
         let mut dice = Dice(seed);
-        let outage = outage(&mut dice, &links, longest).ok_or_else(nowhere)?;
-        let [rerouted, resent] = mended(&mut target, &images, &plan)?;
+        let outage = outage(&mut dice, &links, longest).ok_or_else(no_fallback)?;
+        let [rerouted, resent] = settled_counters(&mut target, &images, &plan)?;
         let (times, wrong) = gather(&mut target, &mut images, &program, vec![outage.fault()])?;
         let (chip, healthy_cycles, cycles) = latest(&healthy, &times);
-        let after = mended(&mut target, &images, &plan)?;
+        let after = settled_counters(&mut target, &images, &plan)?;
         let round = Round {
             seed,
             outages: vec![outage],
@@ -123,7 +127,7 @@ fn all_gathers(
     Ok(rounds)
 }
 
-/// The chip that is later than in the healthy run by most, and its two times.
+/// Returns the chip with the largest delay against the healthy run, and its two times.
 fn latest(healthy: &Times, times: &Times) -> (Option<ChipId>, u64, u64) {
     let both = times.iter().filter_map(|(chip, cycles)| {
         let (_, before) = healthy.iter().find(|(other, _)| other == chip)?;
@@ -135,7 +139,7 @@ fn latest(healthy: &Times, times: &Times) -> (Option<ChipId>, u64, u64) {
 /// How long each chip moved data, in cycles of its own clock.
 type Times = Vec<(ChipId, u64)>;
 
-/// Its times, and elements that are wrong.
+/// Runs the all-gather. Returns its times and the number of wrong elements.
 fn gather(
     target: &mut BarTarget,
     images: &mut ImageMap,
@@ -151,14 +155,14 @@ fn gather(
 }
 
 fn random_packets(
-    asked: &RerouteStudy,
+    setup: &RerouteStudy,
     packets: u64,
     report: &mut dyn FnMut(&Round),
 ) -> Result<Vec<Round>, SceneError> {
-    let RerouteStudy { seed, seeds, .. } = *asked;
-    let (scene, pattern, mux_percent) = (asked.scene.clone(), TrafficPattern::Random, 0);
-    let asked = traffic::TrafficStudy { scene, packets, seed, seeds, pattern, mux_percent };
-    let mut bench = traffic::Bench::new(&asked)?;
+    let RerouteStudy { seed, seeds, .. } = *setup;
+    let (scene, pattern, mux_percent) = (setup.scene.clone(), TrafficPattern::Random, 0);
+    let setup = traffic::TrafficStudy { scene, packets, seed, seeds, pattern, mux_percent };
+    let mut bench = traffic::Bench::new(&setup)?;
     let plan = bench.fabric.plan().clone();
     let mut rounds = Vec::new();
     for seed in seed..seed + seeds {
@@ -169,12 +173,12 @@ fn random_packets(
         let outages: Option<Vec<Outage>> = (0..=dice.below(MOST_OUTAGES))
             .map(|_| outage(&mut dice, &links, healthy.cycles))
             .collect();
-        let outages = outages.ok_or_else(nowhere)?;
-        let [rerouted, resent] = mended(&mut bench.target, &bench.images, &plan)?;
+        let outages = outages.ok_or_else(no_fallback)?;
+        let [rerouted, resent] = settled_counters(&mut bench.target, &bench.images, &plan)?;
         bench.faults = outages.iter().map(Outage::fault).collect();
         let found = bench.round(Draw { seed, packets, pattern, mux_percent })?;
         let ended = found.unfinished == 0;
-        let after = mended(&mut bench.target, &bench.images, &plan)?;
+        let after = settled_counters(&mut bench.target, &bench.images, &plan)?;
         let round = Round {
             seed,
             outages,

@@ -1,4 +1,5 @@
-//! A mesh of our own with a ring ping on it, which can be looked at over the bus and, from outside, without it.
+//! An emulated mesh with a ring ping, which can be read over the bus and, without an access,
+//! through the emulator.
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
@@ -17,7 +18,7 @@ use transport::emulator_bar::EmulatorBar;
 /// The kernel that runs.
 const KERNEL: &str = "ring_ping";
 
-/// The bus of a mesh that somebody else keeps a hand on.
+/// The bus of a mesh that the study also reads directly.
 pub(super) struct Shared(pub(super) Arc<Mutex<EmulatorBar>>);
 
 pub(super) fn lock(mesh: &Mutex<EmulatorBar>) -> MutexGuard<'_, EmulatorBar> {
@@ -34,22 +35,22 @@ impl Bar for Shared {
     }
 }
 
-/// The run is handed over at a multiple of so many cycles.
+/// The run is handed over at a multiple of this many cycles.
 const START_CYCLES: u64 = 100_000;
 
-/// A running ring ping without rests.
+/// A running ring ping without delays.
 pub struct Rig {
     target: BarTarget,
     images: ImageMap,
     mesh: Arc<Mutex<EmulatorBar>>,
     ring: RingPing,
-    /// Where the master counts its laps.
+    /// Address of the master's lap counter.
     laps: NocAddr,
 }
 
 impl Rig {
-    /// Builds it for so many laps, 0 for ever; the same mesh, seed and laps give the same bytes at the
-    /// same cycle.
+    /// Builds it for a number of laps; 0: without end. The same mesh, seed and laps give the same
+    /// bytes at the same cycle.
     ///
     /// # Errors
     /// As [`Scene::build`].
@@ -71,8 +72,9 @@ impl Rig {
         Ok(Self { target, images, mesh, laps: laps.ok_or_else(no_ring)?, ring })
     }
 
-    /// Looks at this once in `period_cycles` until `end_cycles`, and counts the looks. A look that is
-    /// late is made at once; one that is under way at the end is finished.
+    /// Takes a snapshot every `period_cycles` until `end_cycles` and returns the number of
+    /// snapshots. A late snapshot is taken at once; a snapshot that is in progress at the end is
+    /// finished.
     ///
     /// # Errors
     /// When the mesh is gone.
@@ -101,12 +103,12 @@ impl Rig {
         }
     }
 
-    /// The present cycle.
+    /// Returns the present cycle.
     pub fn cycles(&self) -> u64 {
         lock(&self.mesh).mesh().now()
     }
 
-    /// Lets time pass up to this cycle, without a look.
+    /// Lets time pass up to this cycle without a snapshot.
     ///
     /// # Errors
     /// When the mesh is gone.
@@ -115,7 +117,7 @@ impl Rig {
         self.target.pass(left)
     }
 
-    /// Laps of the ring so far, without an access.
+    /// Returns the laps of the ring so far, without an access.
     pub fn laps(&self) -> u64 {
         let NocAddr { chip, tile, offset } = self.laps;
         let bytes = self.l1(chip, tile);
@@ -123,7 +125,7 @@ impl Rig {
         word.map_or(0, |word| u32::from_le_bytes(word).into())
     }
 
-    /// The progress words of the kernel on each core of the ring, without an access.
+    /// Returns the progress words of the kernel on each core of the ring, without an access.
     pub fn progress(&self) -> Vec<(Place, NamedWord)> {
         let spots = self.images.named(KERNEL).map(|image| image.state.as_slice());
         let word = |place: Place, bytes: &[u8], spot: &Spot| {
@@ -132,15 +134,15 @@ impl Rig {
             let Spot { name, addr, size } = spot.clone();
             Some((place, NamedWord { name, addr, size, value }))
         };
-        let of = |place: Place| {
+        let words_of = |place: Place| {
             let bytes = self.l1(place.chip, place.tile);
             let spots = spots.into_iter().flatten();
             spots.filter_map(|spot| word(place, &bytes, spot)).collect::<Vec<_>>()
         };
-        self.ring.places().flat_map(of).collect()
+        self.ring.places().flat_map(words_of).collect()
     }
 
-    /// L1 of a tile, without an access; empty where no cores stand.
+    /// Returns the L1 of a tile, without an access; empty if the tile has no cores.
     pub fn l1(&self, chip: ChipId, tile: NocXy) -> Vec<u8> {
         let bar = lock(&self.mesh);
         let memory = bar.mesh().l1(usize::from(chip.0), tile.x, tile.y);
@@ -148,12 +150,12 @@ impl Rig {
         whole.map_or_else(Vec::new, <[u8]>::to_vec)
     }
 
-    /// The target.
+    /// Returns the target.
     pub fn target(&mut self) -> &mut BarTarget {
         &mut self.target
     }
 
-    /// The ring.
+    /// Returns the ring.
     pub fn ring(&self) -> &RingPing {
         &self.ring
     }

@@ -1,8 +1,9 @@
-//! The packet time-out of routers: what becomes of packets that stand at the head of a channel because a receiver further on is stuck,
-//! with and without a time-out, and after the receiver is well again.
+//! The packet time-out of routers: packets wait at the head of a channel because a receiver further
+//! on is stuck, with and without a time-out, until the receiver recovers.
 //!
-//! Three chips in a row: a worker on the first one sends to the last one, where the router that receives is stuck. The router that the
-//! packets wait in is that of the second chip which receives them from the first.
+//! The study uses three chips in a row. A worker on the first chip sends to the last chip, whose
+//! receiving router is stuck. The packets wait in the router of the second chip that receives them
+//! from the first.
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
@@ -17,53 +18,55 @@ use machine::fabric::{Direction, FabricNode};
 use machine::fault::Fault;
 use machine::target::{Mesh, Target};
 
-/// So many packets are sent: more than there are slots on the way.
+/// Packets to send: more than the slots on the route.
 const PACKETS: u32 = 60;
 const PAYLOAD_BYTES: u32 = 256;
-/// Hops that a packet may take; it takes two.
+/// Time to live of a packet, in hops; it takes two.
 const TTL: u8 = 8;
-/// Between two polls of a bring-up, and between two looks at what was dropped, in cycles.
+/// Interval between two polls of a bring-up, in cycles.
 const STEP_CYCLES: u64 = 2_000;
+/// Interval between two reads of the router's counters, in cycles.
 const POLL_CYCLES: u64 = 2_000;
-/// After the receiver is well again, all that still can has arrived within so many cycles.
+/// Time after the recovery of the receiver within which all remaining packets arrive, in cycles.
 const AFTER_CYCLES: u64 = 200_000;
-/// The receiver is stuck for so many cycles from the worker's begin on.
+/// Time for which the receiver is stuck, from the start of the worker, in cycles.
 pub const STUCK_CYCLES: u64 = 300_000;
-/// Time-outs that are tried: none, two that end while the receiver is stuck, and one that does not.
+/// Time-outs to try: none, two that expire while the receiver is stuck, and one that does not.
 pub const TIME_OUTS_CYCLES: [u32; 4] = [0, 20_000, 100_000, 1_000_000];
 
-/// One time-out.
+/// The outcome of one time-out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeOutRow {
     /// The time-out, in cycles; 0: none.
     pub time_out_cycles: u32,
-    /// The router in which packets wait, and the stuck one.
+    /// The router in which packets wait, and the stuck router.
     pub routers: (EthId, EthId),
     /// Packets of the worker.
     pub packets: u32,
-    /// Handed to the first router while the last one was stuck.
+    /// Packets handed to the first router while the last one was stuck.
     pub sent_meanwhile: u32,
-    /// Handed over in the end.
+    /// Packets handed over at the end.
     pub sent: u32,
-    /// Received by the last router in the end.
+    /// Packets received by the last router at the end.
     pub received: u32,
-    /// Dropped by the router in which they waited.
+    /// Packets dropped by the router in which they waited.
     pub dropped: u32,
     /// Negative acknowledges at the worker.
     pub reported: u32,
-    /// Entries `EVENT_TIMED_OUT` of the router's status queue, and entries for which there was no room.
+    /// Entries `EVENT_TIMED_OUT` of the router's status queue.
     pub entries: u32,
-    /// See `entries`.
+    /// Entries that were lost because the queue was full.
     pub entries_lost: u32,
-    /// How long the first packet that was dropped had stood at the head, and from its entry to the last one, by the clock of the
-    /// router's chip.
+    /// How long the first dropped packet had waited at the head, by the clock of the router's chip.
     pub first_drop_cycles: Option<u64>,
-    /// See `first_drop_cycles`.
+    /// Time from the entry of the first drop to that of the last, by the clock of the router's
+    /// chip.
     pub drops_last_cycles: Option<u64>,
 }
 
 impl TimeOutRow {
-    /// Every packet has arrived or was dropped, and the router told of each that was dropped; none was dropped without need.
+    /// Returns true if every packet arrived or was dropped, the router reported every drop, and
+    /// packets were dropped only if the time-out expired.
     pub fn is_right(&self) -> bool {
         let due = self.time_out_cycles != 0 && u64::from(self.time_out_cycles) < STUCK_CYCLES;
         self.sent == self.packets
@@ -74,10 +77,10 @@ impl TimeOutRow {
     }
 }
 
-/// Tries each time-out on a fresh mesh. `told` hears of each row.
+/// Tries each time-out on a fresh mesh. `report` is called with each row.
 ///
 /// # Errors
-/// When the mesh or the fabric cannot be had, or has no three chips in a row.
+/// When the mesh or the fabric cannot be built or has no three chips in a row.
 pub fn study(
     scene: &Scene,
     time_outs_cycles: &[u32],
@@ -85,7 +88,7 @@ pub fn study(
 ) -> Result<Vec<TimeOutRow>, SceneError> {
     let mut rows = Vec::new();
     for &time_out_cycles in time_outs_cycles {
-        let row = one(scene, time_out_cycles)?;
+        let row = try_time_out(scene, time_out_cycles)?;
         report(&row);
         rows.push(row);
     }
@@ -94,17 +97,19 @@ pub fn study(
 
 /// Three chips in a row.
 struct ThreeChips {
-    /// The first router, to which the worker hands its packets.
+    /// The router to which the worker hands its packets.
     first: Router,
     /// The router of the second chip that receives them.
     waiting: Router,
-    /// The router of the third chip that is to receive them, and its chip.
+    /// The router of the third chip that should receive them.
     stuck: EthId,
+    /// The third chip.
     last: FabricNode,
 }
 
 impl ThreeChips {
-    /// The first one whose second chip has PCIe, where looks take no time of other chips, or else the first one.
+    /// Returns the first row whose second chip has PCIe, where reads take no time of other chips,
+    /// else the first row.
     fn of(mesh: &Mesh, plan: &FabricPlan) -> Option<Self> {
         let all = || plan.nodes().filter_map(|node| Self::from(plan, node));
         let near = |route: &Self| mesh.chip(route.waiting.eth.chip).is_some_and(|chip| chip.pcie);
@@ -120,7 +125,7 @@ impl ThreeChips {
     }
 }
 
-fn one(scene: &Scene, time_out_cycles: u32) -> Result<TimeOutRow, SceneError> {
+fn try_time_out(scene: &Scene, time_out_cycles: u32) -> Result<TimeOutRow, SceneError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), tiles: Some(0), ..scene.clone() };
     let mut target = scene.build(&mut images)?;
@@ -163,7 +168,7 @@ fn no_route(why: &str) -> ControlError {
     ControlError::Settings(why.to_owned())
 }
 
-/// The worker, and what it is to send to one on the last chip.
+/// Returns the worker with its packets to a worker on the last chip.
 fn load(
     target: &mut BarTarget,
     images: &mut ImageMap,
@@ -205,23 +210,24 @@ fn tables(images: &ImageMap, plan: &FabricPlan, node: FabricNode) -> Result<Vec<
     fabric::pack_tables(own, images, plan)
 }
 
-/// From now on the core of an Ethernet tile executes nothing, or goes on.
+/// Makes the core of an Ethernet tile stuck, or releases it.
 fn disrupt(target: &mut BarTarget, end: EthId, how: &str) -> Result<(), SceneError> {
     let fault: Fault = format!("core:{}.e{}:{how}", end.chip, end.channel).parse()?;
     let now = target.now()?;
     Ok(target.disrupt(&fault.counted_from(now))?)
 }
 
-/// What a router says of its first receiver channel, and how many packets it has dropped late.
+/// A router's counters of its first receiver channel and of its drops by time-out.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     dropped: u32,
     received: u32,
-    /// Low half of the wall clock of its chip when a packet last left the channel.
+    /// Low half of its chip's wall clock when a packet last left the channel.
     moved: u32,
 }
 
-/// Lets the receiver be stuck for its time; when a packet last left the router, by the last two looks before the first one was dropped.
+/// Lets the receiver be stuck for its time. Returns `moved` of the last two reads before the first
+/// drop.
 fn await_drop(
     target: &mut BarTarget,
     images: &ImageMap,
@@ -242,12 +248,12 @@ fn await_drop(
     }
 }
 
-/// How long a packet had stood at the head when its entry was written. Of the last look some words may have been read after that, since
-/// the words of a look are not read at once.
-fn stood(entry_cycles: u64, [before, last]: [u32; 2]) -> u64 {
+/// Returns how long a packet had waited at the head when its entry was written. The last read can
+/// include words from after the drop, because the words are not read at the same time.
+fn time_at_head(entry_cycles: u64, [before, last]: [u32; 2]) -> u64 {
     let since = |moved: u32| (entry_cycles as u32).wrapping_sub(moved);
-    let stood = if since(last) > u32::MAX / 2 { since(before) } else { since(last) };
-    stood.into()
+    let waited = if since(last) > u32::MAX / 2 { since(before) } else { since(last) };
+    waited.into()
 }
 
 fn counters(
@@ -266,7 +272,7 @@ fn counters(
     })
 }
 
-/// The row with what the router's status queue says.
+/// Adds the entries of the router's status queue to the row.
 fn with_entries(
     target: &mut BarTarget,
     images: &ImageMap,
@@ -282,7 +288,7 @@ fn with_entries(
         let drops = report.entries.iter().filter(|entry| entry.event == "EVENT_TIMED_OUT");
         let at: Vec<u64> = drops.map(|entry| entry.cycles).collect();
         (row.entries, row.entries_lost) = (at.len() as u32, report.lost);
-        row.first_drop_cycles = at.first().map(|&first| stood(first, moved));
+        row.first_drop_cycles = at.first().map(|&first| time_at_head(first, moved));
         row.drops_last_cycles = at.first().zip(at.last()).map(|(first, last)| last - first);
     }
     Ok(row)

@@ -1,4 +1,5 @@
-//! Random traffic between all pairs of chips of a fabric: does every packet arrive, exactly once and in order?
+//! Random traffic between all pairs of chips of a fabric. Every packet must arrive exactly once and
+//! in order.
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
@@ -11,45 +12,46 @@ use launch::{Firmware, Operation, boot_tensix};
 use machine::fault::Fault;
 use machine::target::Target;
 
-/// Time between two looks at the workers, and how long nothing may move before a round is given up, in cycles.
+/// Interval between two polls of the workers, in cycles.
 const POLL_CYCLES: u64 = 50_000;
+/// Time without progress after which a round ends unfinished, in cycles.
 const PATIENCE_CYCLES: u64 = 1_000_000;
-/// Between two polls of a bring-up.
+/// Interval between two polls of a bring-up, in cycles.
 pub(super) const STEP_CYCLES: u64 = 2_000;
 
-/// Which traffic.
+/// Options of the study.
 #[derive(Clone, Debug)]
 pub struct TrafficStudy {
     /// The mesh and its fabric.
     pub scene: Scene,
     /// Packets of each round.
     pub packets: u64,
-    /// The first seed, and how many.
+    /// The first seed.
     pub seed: u64,
-    /// Rounds.
+    /// Number of seeds; each is a round.
     pub seeds: u64,
-    /// Between whom.
+    /// Pairs of chips that exchange packets.
     pub pattern: TrafficPattern,
-    /// So many of a hundred workers stand behind muxes.
+    /// Percentage of workers that send through muxes.
     pub mux_percent: u64,
 }
 
-/// One seed's packets.
+/// The outcome of one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// The seed.
     pub seed: u64,
-    /// Packets that were to be sent.
+    /// Packets to send.
     pub packets: u64,
     /// Packets handed to a router.
     pub sent: u64,
-    /// Stretches of memory looked at.
+    /// Ranges of memory that were checked.
     pub arrived: u64,
-    /// Words that were wrong.
+    /// Wrong words.
     pub wrong_words: u64,
-    /// Packets that came more than once.
+    /// Packets that arrived more than once.
     pub doubled: u64,
-    /// Stretches that did not come.
+    /// Ranges that did not arrive.
     pub missing: u64,
     /// Packets without a route.
     pub refused: u64,
@@ -57,12 +59,12 @@ pub struct Round {
     pub nacks: u64,
     /// Workers that did not end.
     pub unfinished: u64,
-    /// Of the chip that took longest.
+    /// Time of the slowest worker, in cycles.
     pub cycles: u64,
 }
 
 impl Round {
-    /// Did everything arrive exactly once and in order?
+    /// Returns true if everything arrived exactly once and in order.
     pub fn is_right(&self) -> bool {
         let Self {
             packets, sent, wrong_words, doubled, missing, refused, nacks, unfinished, ..
@@ -71,19 +73,19 @@ impl Round {
     }
 }
 
-/// Brings a fabric up on a fresh mesh, sends every seed's packets over it, and takes it down. `told` hears of each round. A round that
-/// does not end is the last.
+/// Brings up a fabric on a fresh mesh, sends every seed's packets over it, and terminates it.
+/// `report` is called with each round. An unfinished round is the last.
 ///
 /// # Errors
-/// When the mesh or the fabric cannot be had.
+/// When the mesh or the fabric cannot be built.
 pub fn study(
-    asked: &TrafficStudy,
+    setup: &TrafficStudy,
     report: &mut dyn FnMut(&Round),
 ) -> Result<Vec<Round>, SceneError> {
-    let mut bench = Bench::new(asked)?;
+    let mut bench = Bench::new(setup)?;
     let mut rounds = Vec::new();
-    for seed in asked.seed..asked.seed + asked.seeds {
-        let TrafficStudy { packets, pattern, mux_percent, .. } = *asked;
+    for seed in setup.seed..setup.seed + setup.seeds {
+        let TrafficStudy { packets, pattern, mux_percent, .. } = *setup;
         let round = bench.round(Draw { seed, packets, pattern, mux_percent })?;
         report(&round);
         let ended = round.unfinished == 0;
@@ -104,20 +106,20 @@ pub(super) struct Bench {
     pub(super) fabric: Fabric,
     random: RandomTraffic,
     run_id: u32,
-    /// What goes wrong in the next round; times count from its begin.
+    /// Faults of the next round, in cycles from its start.
     pub(super) faults: Vec<Fault>,
 }
 
 impl Bench {
-    pub(super) fn new(asked: &TrafficStudy) -> Result<Self, SceneError> {
+    pub(super) fn new(setup: &TrafficStudy) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
         let run = Some(Workload::Idle);
-        let scene = Scene { run, tiles: Some(0), seed: asked.seed, ..asked.scene.clone() };
+        let scene = Scene { run, tiles: Some(0), seed: setup.seed, ..setup.scene.clone() };
         let mut target = scene.build(&mut images)?;
         let plan =
-            FabricPlan::new(target.mesh(), &asked.scene.fabric).map_err(SceneError::Fabric)?;
+            FabricPlan::new(target.mesh(), &setup.scene.fabric).map_err(SceneError::Fabric)?;
         let random = RandomTraffic::new(target.mesh(), &plan)?;
-        let tiles = random.tiles(asked.mux_percent > 0);
+        let tiles = random.tiles(setup.mux_percent > 0);
         let boots = tiles.map(|tile| boot_tensix(&mut images, Firmware::OURS, tile));
         Operation::finish_all(boots.collect::<Result<_, _>>()?, &mut target)?;
         let mut fabric = Fabric::new(plan, FabricSettings::default());
@@ -139,8 +141,9 @@ impl Bench {
         }
         Operation::finish_all(gos, &mut self.target)?;
         let outcomes = self.await_end(&load)?;
-        let sum =
-            |of: fn(&TrafficOutcome) -> u32| outcomes.iter().map(|o| u64::from(of(o))).sum::<u64>();
+        let sum = |count: fn(&TrafficOutcome) -> u32| {
+            outcomes.iter().map(|o| u64::from(count(o))).sum::<u64>()
+        };
         let cycles = outcomes.iter().map(|o| o.finished_cycles.saturating_sub(o.started_cycles));
         Ok(Round {
             seed: draw.seed,
@@ -157,13 +160,13 @@ impl Bench {
         })
     }
 
-    /// Lets time pass until all have ended, or none has moved for long.
+    /// Lets time pass until all workers have ended or none makes progress.
     fn await_end(&mut self, load: &PacketLoad) -> Result<Vec<TrafficOutcome>, SceneError> {
         let (mut last, mut quiet) = (0, 0);
         loop {
             self.target.pass(POLL_CYCLES)?;
-            let look = |id: &WorkerId| load.traffic.outcome(&mut self.target, &self.images, *id);
-            let outcomes = load.ids.iter().map(look).collect::<Result<Vec<_>, _>>()?;
+            let outcome = |id: &WorkerId| load.traffic.outcome(&mut self.target, &self.images, *id);
+            let outcomes = load.ids.iter().map(outcome).collect::<Result<Vec<_>, _>>()?;
             let moved = outcomes.iter().map(|o| u64::from(o.sent) + u64::from(o.arrived)).sum();
             quiet = if moved == last { quiet + POLL_CYCLES } else { 0 };
             last = moved;

@@ -1,4 +1,4 @@
-//! The same collectives over EDMs and over the fabric, beside each other.
+//! Compares the same collectives over EDMs and over the fabric.
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
@@ -7,24 +7,24 @@ use decode::images::ImageMap;
 use launch::ControlError;
 use machine::target::Target;
 
-/// Between two polls of a run.
+/// Interval between two polls of a run, in cycles.
 const STEP_CYCLES: u64 = 2_000;
-/// What is compared, and in which sizes.
+/// The collectives and sizes that are compared.
 const OPS: [Op; 3] = [Op::AllGather, Op::ReduceScatter, Op::AllReduce];
 const SIZES: [u64; 3] = [16 << 10, 128 << 10, 1 << 20];
-/// Buffers of each channel over the fabric; those of EDMs have the guide's two.
+/// Buffers of each channel over the fabric. Channels of EDMs have two, as in the guide.
 const BUFFERS: u32 = 4;
 /// An EDM has no room for the channels of more workers.
 const EDM_WORKERS: u32 = 2;
 
-/// What is to be compared.
+/// Options of the study.
 #[derive(Clone, Copy, Debug)]
 pub struct TransportStudy<'a> {
     /// The mesh.
     pub mesh: &'a str,
     /// Workers of each link and direction.
     pub workers: u32,
-    /// Which fabric.
+    /// Options of the fabric.
     pub fabric: FabricOptions,
     /// Seed of the data.
     pub seed: u32,
@@ -35,13 +35,13 @@ pub struct TransportStudy<'a> {
 pub struct TransportRow {
     /// The collective.
     pub op: Op,
-    /// Its size as nccl-tests counts it.
+    /// Its size, as nccl-tests counts it.
     pub size_bytes: u64,
     /// Over EDMs, in cycles.
     pub edm_cycles: u64,
     /// Over the fabric, in cycles.
     pub fabric_cycles: u64,
-    /// What its routers are built for.
+    /// The topology of the fabric.
     pub fabric: &'static str,
     /// Muxes of the fabric's run.
     pub muxes: usize,
@@ -50,38 +50,39 @@ pub struct TransportRow {
 }
 
 impl TransportRow {
-    /// Time over the fabric by that over EDMs.
+    /// Returns the ratio of the time over the fabric to the time over EDMs.
     pub fn factor(&self) -> f64 {
         self.fabric_cycles as f64 / self.edm_cycles.max(1) as f64
     }
 }
 
-/// Runs each collective of each size both ways on a fresh mesh. `told` hears of each row.
+/// Runs each collective of each size over EDMs and over the fabric, on a fresh mesh. `report` is
+/// called with each row.
 ///
 /// # Errors
-/// When the mesh cannot be had, or cannot do it.
+/// When the mesh cannot be built or cannot run the collectives.
 pub fn study(
-    asked: &TransportStudy<'_>,
+    setup: &TransportStudy<'_>,
     report: &mut dyn FnMut(&TransportRow),
 ) -> Result<Vec<TransportRow>, SceneError> {
     let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new(asked.mesh) };
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new(setup.mesh) };
     let mut target = scene.build(&mut images)?;
     let mut rows = Vec::new();
     for (op, size_bytes) in OPS.into_iter().flat_map(|op| SIZES.map(|size| (op, size))) {
         let request = Request {
-            workers: asked.workers.min(EDM_WORKERS),
-            seed: asked.seed,
+            workers: setup.workers.min(EDM_WORKERS),
+            seed: setup.seed,
             ..Request::new(op, size_bytes)
         };
-        let edm = one(&mut target, &mut images, &request)?;
+        let edm = run_collective(&mut target, &mut images, &request)?;
         let over_fabric = Request {
-            transport: Transport::Fabric(asked.fabric),
-            workers: asked.workers,
+            transport: Transport::Fabric(setup.fabric),
+            workers: setup.workers,
             buffers_per_channel: BUFFERS,
             ..request
         };
-        let fabric = one(&mut target, &mut images, &over_fabric)?;
+        let fabric = run_collective(&mut target, &mut images, &over_fabric)?;
         let row = TransportRow {
             op,
             size_bytes,
@@ -97,18 +98,18 @@ pub fn study(
     Ok(rows)
 }
 
-struct One {
+struct Measured {
     cycles: u64,
     wrong: u64,
     fabric: &'static str,
     muxes: usize,
 }
 
-fn one(
+fn run_collective(
     target: &mut BarTarget,
     images: &mut ImageMap,
     request: &Request,
-) -> Result<One, SceneError> {
+) -> Result<Measured, SceneError> {
     let program = compile(target.mesh(), request);
     let program = program.map_err(|why| ControlError::Settings(why.to_string()))?;
     let crossing = program.crossing.as_ref();
@@ -119,5 +120,5 @@ fn one(
     let unchecked = || ControlError::Settings("the run was not finished or not checked".to_owned());
     let found = report.and_then(|report| Some((report.time_cycles, report.wrong?)));
     let (cycles, wrong) = found.ok_or_else(unchecked)?;
-    Ok(One { cycles, wrong, fabric, muxes })
+    Ok(Measured { cycles, wrong, fabric, muxes })
 }

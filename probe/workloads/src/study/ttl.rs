@@ -1,8 +1,8 @@
-//! A loop in the routing tables: packets go round in it until their time to live is used up, and the router that receives them then
-//! drops them, says so in its status queue and tells their sender.
+//! A loop in the routing tables: packets circle in it until their time to live expires. The router
+//! that receives them then drops them, records that in its status queue and notifies their sender.
 //!
-//! The loop is that of the example in the TT-Fabric specification, from D1 to D16 of a mesh of four rows and columns; a smaller mesh
-//! has one round its first four chips.
+//! The loop is that of the example in the TT-Fabric specification, from D1 to D16 of a mesh of four
+//! rows and columns. In a smaller mesh it circles the first four chips.
 
 mod loops;
 
@@ -20,47 +20,50 @@ pub use loops::Loop;
 use machine::fabric::{Direction, Entry, FabricNode, FabricTopology};
 use machine::target::Target;
 
-/// Hops for which a header's count has room.
+/// Most hops that a header can count.
 pub const MOST_TTL: u8 = 32;
-/// Between two polls of a bring-up, and between two looks at who was told, in cycles.
+/// Interval between two polls of a bring-up, in cycles.
 const STEP_CYCLES: u64 = 2_000;
+/// Interval between two polls of the sender, in cycles.
 const POLL_CYCLES: u64 = 20_000;
-/// Within so many cycles the sender is told of every packet, or of the rest never.
+/// Time within which the sender receives all negative acknowledges, in cycles; later ones count as
+/// lost.
 const PATIENCE_CYCLES: u64 = 1_000_000;
 const PAYLOAD_BYTES: u32 = 256;
-/// The sender rests so long between two packets, in cycles.
+/// Pause of the sender between two packets, in cycles.
 const REST_CYCLES: u32 = 10_000;
 
-/// Where a packet ends: a router of a chip.
+/// The router at which a packet ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteEnd {
-    /// The device, from 0.
+    /// Its device, from 0.
     pub device: u16,
-    /// Where the router's own link leads: the packet came from there.
+    /// The direction of the router's link, from which the packet came.
     pub direction: Direction,
 }
 
-/// One packet.
+/// The outcome of one packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TtlRow {
-    /// Hops that it may take.
+    /// Its time to live, in hops.
     pub ttl: u8,
-    /// The devices that it comes to by the tables, the last one that where it ends.
+    /// The devices on its route by the tables; the last is the one where it ends.
     pub route: Vec<u16>,
-    /// Where it is to end by the tables.
+    /// Where it should end by the tables.
     pub expected: RouteEnd,
-    /// The router whose status queue says that it ended there, with its end and its chip's clock.
+    /// The router whose status queue records its end, the end, and the wall clock of the router's
+    /// chip.
     pub seen: Option<(EthId, RouteEnd, u64)>,
 }
 
 impl TtlRow {
-    /// Did it end where the tables say?
+    /// Returns true if it ended where it should by the tables.
     pub fn is_right(&self) -> bool {
         self.seen.is_some_and(|(_, end, _)| end == self.expected)
     }
 }
 
-/// What came of all packets.
+/// The outcome of all packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiry {
     /// The loop.
@@ -69,17 +72,18 @@ pub struct Expiry {
     pub chips: Vec<ChipId>,
     /// The packets.
     pub rows: Vec<TtlRow>,
-    /// Packets that the sender handed over, and negative acknowledges that it got.
+    /// Packets that the sender handed over.
     pub sent: u32,
-    /// See `sent`.
+    /// Negative acknowledges that the sender received.
     pub reported: u32,
-    /// Routers whose control channel has dropped messages, as it does where there is no room, and how many: acknowledges may be among
-    /// them.
+    /// Routers whose control channel was full and dropped messages, with the number of these. They
+    /// can include acknowledges.
     pub control_dropped: Vec<(EthId, u32)>,
 }
 
 impl Expiry {
-    /// Did every packet end where the tables say, and was the sender told of each of which the acknowledge was not counted as lost?
+    /// Returns true if every packet ended where it should, and the dropped messages account for all
+    /// missing acknowledges.
     pub fn is_right(&self) -> bool {
         let all = self.rows.len() as u32;
         let missing = all.saturating_sub(self.reported);
@@ -89,10 +93,11 @@ impl Expiry {
     }
 }
 
-/// Brings a fabric up with the loop in its tables and sends a packet for each time to live from 1 to `most`.
+/// Brings up a fabric with the loop in its tables and sends a packet for each time to live from 1
+/// to `most`.
 ///
 /// # Errors
-/// When the mesh or the fabric cannot be had, or is too small for a loop.
+/// When the mesh or the fabric cannot be built, or is too small for a loop.
 pub fn study(mesh: &str, most: u8) -> Result<Expiry, SceneError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), ..Scene::new(mesh) };
@@ -136,12 +141,13 @@ pub fn study(mesh: &str, most: u8) -> Result<Expiry, SceneError> {
 
 fn too_small(mesh: &str) -> SceneError {
     let why = format!(
-        "{mesh} is too small: a loop takes two rows and two columns, and a chip beside them that nobody gets to"
+        "{mesh} is too small: a loop takes two rows and two columns, and a chip outside the loop as the destination"
     );
     SceneError::Control(ControlError::Settings(why))
 }
 
-/// A mesh of all chips, or of the specification's sixteen where there are more, with one routing plane.
+/// Returns a mesh of all chips, or of the specification's sixteen if there are more, with one
+/// routing plane.
 fn plan(target: &BarTarget) -> Result<FabricPlan, SceneError> {
     let request = FabricRequest { planes: Some(1), ..FabricRequest::new(FabricTopology::Mesh) };
     let whole = FabricPlan::new(target.mesh(), &request).map_err(SceneError::Fabric)?;
@@ -182,7 +188,8 @@ fn packets(
         control: false,
         arrives: false,
     };
-    // Negative acknowledges share a few slots of the control channel, which drops what it has no room for.
+    // Negative acknowledges share the few slots of the control channel, which drops messages when
+    // it is full.
     traffic.behave(from, REST_CYCLES, false)?;
     for ttl in 1..=most {
         traffic.send(from, &[to], Shipment { ttl, ..shipment })?;
@@ -207,7 +214,7 @@ fn await_report(
     }
 }
 
-/// Which router's status queue tells of which packet.
+/// Reads the routers' status queues into the rows.
 fn read_status_queues(
     target: &mut BarTarget,
     images: &ImageMap,
@@ -219,7 +226,7 @@ fn read_status_queues(
         let eth = report.queue.router;
         let Some(router) = plan.router_at(eth) else { continue };
         for entry in report.entries.iter().filter(|entry| entry.event == "EVENT_EXPIRED") {
-            // The number of the packet, which its sender counted from 0.
+            // The sender numbers its packets from 0.
             let [_, _, number, _] = entry.detail;
             let end = RouteEnd { device: entry.device_id as u16, direction: router.direction };
             if let Some(row) = rows.get_mut(number as usize) {

@@ -1,4 +1,5 @@
-//! What watching costs a running workload: laps of a ring ping that is looked at, against one that is not.
+//! The cost of watching a running workload: laps of a watched ring ping against laps of an
+//! unwatched one.
 
 use super::Rig;
 use crate::scene::SceneError;
@@ -7,66 +8,67 @@ use launch::RingStop;
 use launch::dice::Dice;
 use machine::target::{Mesh, Target};
 
-/// Looks without a pause begin somewhere in about a lap.
+/// About a lap, in cycles: without a period, the first snapshot is at a random time within it.
 const LAP_CYCLES: u64 = 10_000;
 
-/// What is looked at.
+/// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
     /// Nothing.
     Nothing,
-    /// An Ethernet tile of the ring and the compute tiles, on a chip with PCIe: through windows alone.
+    /// An Ethernet tile of the ring and the compute tiles of its chip, which has PCIe: through TLB
+    /// windows only.
     Near,
-    /// An Ethernet tile of the ring on a chip without: through the routing queues.
+    /// An Ethernet tile of the ring on a far chip: through the routing queues.
     Far,
 }
 
-/// One rate at which a mesh is watched.
+/// The cost of watching at one rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// What was looked at.
+    /// What was watched.
     pub sight: Sight,
-    /// From look to look, in cycles; 0 is without a pause.
+    /// Interval between two snapshots, in cycles; 0: without a pause.
     pub period_cycles: u64,
-    /// Looks that were taken.
+    /// Snapshots taken.
     pub snapshots: u64,
     /// Cycles of the run.
     pub cycles: u64,
-    /// Laps of the ring in these.
+    /// Laps of the ring in these cycles.
     pub laps: u64,
-    /// Laps of the same mesh in the same cycles when nobody looks.
+    /// Laps of the same mesh, unwatched, in the same cycles.
     pub laps_unwatched: u64,
 }
 
 impl Cost {
-    /// Cycles of one lap.
+    /// Returns the cycles of one lap.
     pub fn lap_cycles(&self) -> f64 {
         self.cycles as f64 / self.laps.max(1) as f64
     }
 
-    /// Cycles that watching adds to a thousand cycles of the workload.
+    /// Returns the cycles that watching adds to a thousand cycles of the workload.
     pub fn per_thousand(&self) -> f64 {
         1000.0 * (self.laps_unwatched as f64 / self.laps.max(1) as f64 - 1.0)
     }
 }
 
-/// What a look of this sight reads.
+/// Returns the read set of a sight; none if the mesh has no such tile.
 pub fn read_set(mesh: &Mesh, stops: &[RingStop], sight: Sight) -> Option<ReadSet> {
     let pcie = |chip| mesh.chip(chip).is_some_and(|chip| chip.pcie);
     let on = |near: bool| stops.iter().map(|stop| stop.place).find(|p| pcie(p.chip) == near);
-    let of = |near| on(near).map(|place| (place.chip, place.tile));
+    let tile_on = |near| on(near).map(|place| (place.chip, place.tile));
     Some(match sight {
         Sight::Nothing => ReadSet::default(),
         Sight::Near => {
-            let tile = of(true)?;
+            let tile = tile_on(true)?;
             ReadSet { tile: Some(tile), compute: vec![tile.0], ..ReadSet::default() }
         }
-        Sight::Far => ReadSet { tile: Some(of(false)?), ..ReadSet::default() },
+        Sight::Far => ReadSet { tile: Some(tile_on(false)?), ..ReadSet::default() },
     })
 }
 
-/// Runs the ring for so many cycles at each rate, each time on a fresh mesh; the seed says how long after the ring's begin the
-/// first look comes. A mesh without a far chip has no rows for far looks.
+/// Runs the ring for `run_cycles` at each rate, each time on a fresh mesh. The seed determines the
+/// time of the first snapshot. A mesh without a far chip has no rows for [`Sight::Far`].
 ///
 /// # Errors
 /// As [`Rig::new`], or when the mesh is gone.

@@ -1,17 +1,20 @@
-//! Published latencies, and why a measurement differs from them: what of it the emulator's model gives to links, wires and copies.
+//! Published latencies, and explanations of deviations from the parts of the emulator's timing
+//! model: links, wires and copies.
 
 use super::{Distance, GUIDE_HOPS, LEAST_BYTES, Latency};
 use crate::study::published::Published;
 use emulator::Timing;
 use emulator::timing::{LINK_LATENCY_CYCLES, LINK_RATE_BYTES, LINK_RATE_CYCLES};
 
-/// Payload of a packet (wormhole.md 5.2), and bytes of a sync word or completion, which are a packet of their own.
+/// Payload of a packet (wormhole.md 5.2).
 const PACKET_BYTES: u32 = 1500;
+/// Bytes of a sync word or completion, each a packet of its own.
 const SYNC_BYTES: u32 = 16;
-/// Bytes of a message that a NoC carries in a cycle.
+/// Bytes of a message that a NoC carries per cycle.
 const NOC_BYTES: u32 = 32;
 
-/// `test_erisc_latency_uni_dir`, before its answer became as long as its message: there and back over one link, by bytes.
+/// Round trips over one link by bytes, in ns: `test_erisc_latency_uni_dir` before its answers
+/// became as long as its messages.
 const ROUND_TRIPS: [(u32, f64); 8] = [
     (16, 894.0),
     (128, 911.0),
@@ -23,11 +26,11 @@ const ROUND_TRIPS: [(u32, f64); 8] = [
     (8192, 1686.0),
 ];
 
-/// What is published of a way with messages of so many bytes, the guide's figure first.
-pub(super) fn published(route: Distance, bytes: u32) -> Vec<Published> {
+/// Returns the published figures of a route with messages of this size, the guide's figure first.
+pub(super) fn published(distance: Distance, bytes: u32) -> Vec<Published> {
     const TEST: &str = "test_erisc_latency_uni_dir";
-    let test = ROUND_TRIPS.into_iter().find(|&(of, _)| of == bytes);
-    match (route, bytes) {
+    let test = ROUND_TRIPS.into_iter().find(|&(size, _)| size == bytes);
+    match (distance, bytes) {
         (Distance::Ring { hops: GUIDE_HOPS, merged: true }, LEAST_BYTES) => {
             vec![Published::guide(5200.0, "approximately 5.2 us for 8 hops")]
         }
@@ -37,7 +40,7 @@ pub(super) fn published(route: Distance, bytes: u32) -> Vec<Published> {
         (Distance::Ring { hops: hops @ 12, merged: false }, LEAST_BYTES) => {
             vec![Published::guide(690.0 * hops as f64, "slightly more than 690 ns a hop")]
         }
-        // The guide's plot is that of its first ring, whose payload and signal were not merged.
+        // The guide's plot is of its first ring, whose payload and signal were not merged.
         (Distance::Ring { hops: GUIDE_HOPS, merged: false }, 1024) => {
             vec![Published::guide(1000.0 * GUIDE_HOPS as f64, "roughly 1 us a hop")]
         }
@@ -51,20 +54,20 @@ pub(super) fn published(route: Distance, bytes: u32) -> Vec<Published> {
     }
 }
 
-/// Where the time of one hop goes, in ns; of a round trip each way counts as one.
+/// The parts of the time of one hop, in ns. Each direction of a round trip is one hop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parts {
-    /// In the Ethernet subsystem and on the wire, whatever the size.
+    /// In the Ethernet subsystem and on the wire, independent of the size.
     pub link_ns: f64,
     /// Until the last bit of the message is sent.
     pub wire_ns: f64,
-    /// Copying it over the NoC to the tile that sends it on.
+    /// Copying it over the NoC to the next sending tile.
     pub copy_ns: f64,
     /// The rest: instructions and polls of the kernels, and the NoC's hops.
     pub kernels_ns: f64,
 }
 
-/// So long a link needs to send this, in ns.
+/// Returns the time that a link needs to send this many bytes, in ns.
 fn wire_ns(bytes: u32) -> f64 {
     let overhead =
         Timing::default().packet_overhead as f64 * f64::from(bytes.div_ceil(PACKET_BYTES));
@@ -86,13 +89,14 @@ impl Parts {
         Self { link_ns, wire_ns, copy_ns, kernels_ns }
     }
 
-    /// What does not depend on the kernels.
+    /// Returns the time that does not depend on the kernels.
     fn fixed_ns(&self) -> f64 {
         self.link_ns + self.wire_ns + self.copy_ns
     }
 }
 
-/// Why a row differs from a figure, from where its time goes. `least` is the row of the same way with the least message.
+/// Explains why a row differs from a figure, from the parts of its time. `least` is the row of the
+/// same route with the smallest message.
 pub(super) fn reason(row: &Latency, published: &Published, least: Option<&Latency>) -> String {
     let parts = Parts::of(row);
     let Parts { link_ns, wire_ns, copy_ns, kernels_ns } = parts;
@@ -127,16 +131,18 @@ pub(super) fn reason(row: &Latency, published: &Published, least: Option<&Latenc
     clauses.join("; ")
 }
 
-/// Less is not worth a word.
+/// Differences below this are not mentioned.
 const FEW_NS: f64 = 10.0;
 
-/// By how much a hop takes longer with a larger message, in ns.
+/// The additional time of a hop with a larger message, in ns.
 struct Growth {
     /// Bytes of the smaller message and of the larger.
     bytes: (u32, u32),
+    /// As measured.
     here: f64,
+    /// As published.
     there: f64,
-    /// By serialising and copying it.
+    /// For serialising and copying the message.
     explained: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A mesh with routers, and one run after the other on it.
+//! A mesh with its fabric up, on which the runs of a study follow each other.
 
 use super::MuxStudy;
 use super::posts::{Post, neighbourhood, posts};
@@ -14,9 +14,10 @@ use machine::fault::{CoreFault, Fault, What};
 use machine::place::Place;
 use machine::target::Target;
 
-/// Between two polls of a bring-up.
+/// Interval between two polls of a bring-up, in cycles.
 pub(super) const STEP_CYCLES: u64 = 2_000;
-/// Between two looks at the dispatcher, which tells by its own clock when a run was over.
+/// Interval between two polls of the dispatcher, which records the end of a run by its own clock,
+/// in cycles.
 pub(super) const POLL_CYCLES: u64 = 50_000;
 
 /// A line of chips with its fabric up.
@@ -31,14 +32,14 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) fn new(asked: &MuxStudy<'_>) -> Result<Self, SceneError> {
+    pub(super) fn new(setup: &MuxStudy<'_>) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
-        let seed = asked.seed;
-        let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(asked.mesh) };
+        let seed = setup.seed;
+        let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(setup.mesh) };
         let mut target = scene.build(&mut images)?;
-        let (routers, plan) = neighbourhood(target.mesh(), asked)?;
-        let (posts, dispatcher) = posts(target.mesh(), &routers, asked)?;
-        if asked.core == MuxCore::Ethernet {
+        let (routers, plan) = neighbourhood(target.mesh(), setup)?;
+        let (posts, dispatcher) = posts(target.mesh(), &routers, setup)?;
+        if setup.core == MuxCore::Ethernet {
             for post in &posts {
                 let start = start_application(&mut images, Firmware::OURS, post.mux)?;
                 start.finish(&mut target)?;
@@ -48,7 +49,7 @@ impl Bench {
         fabric
             .finish(&mut target, &mut images, STEP_CYCLES)
             .map_err(SceneError::of_run(&target))?;
-        let core = asked.core;
+        let core = setup.core;
         let mut bench = Self { target, images, plan, posts, dispatcher, core, run_id: 0 };
         bench.hold_idle_cores()?;
         Ok(bench)
@@ -58,13 +59,14 @@ impl Bench {
         self.posts.len()
     }
 
-    /// Of each mux.
+    /// Returns the number of workers of each mux.
     pub(super) fn workers(&self) -> usize {
         self.posts.first().map_or(0, |post| post.senders.len())
     }
 
-    /// The Ethernet cores without a part in this would do nothing but beat, and be most of what a run costs: those without a link, and
-    /// those of other chips where no chip of the fabric is reached through them.
+    /// Halts the Ethernet cores that the study does not need: those without a link, and those of
+    /// other chips unless a chip of the fabric is reached through them. They would only beat, at
+    /// most of the cost of a run.
     fn hold_idle_cores(&mut self) -> Result<(), SceneError> {
         let mesh = self.target.mesh();
         let mut used: Vec<Place> = self.posts.iter().map(|post| post.mux).collect();
@@ -78,7 +80,7 @@ impl Bench {
         let idle: Vec<Place> = idle.filter(|tile| !used.contains(tile)).collect();
         let now = self.target.now()?;
         for tile in idle {
-            self.disrupt(stands(tile), now, None)?;
+            self.disrupt(stuck(tile), now, None)?;
         }
         Ok(())
     }
@@ -87,7 +89,7 @@ impl Bench {
         self.dispatcher.report(&mut self.target, &self.images)
     }
 
-    /// Until the dispatcher has written its event, or that moment has come.
+    /// Lets time pass until the dispatcher has written its event or the time has come.
     pub(super) fn watch(&mut self, until_cycles: u64) -> Result<DispatchReport, SceneError> {
         loop {
             let report = self.report()?;
@@ -117,6 +119,6 @@ pub(super) fn erisc(place: Place) -> CoreId {
     CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }
 }
 
-pub(super) fn stands(place: Place) -> What {
+pub(super) fn stuck(place: Place) -> What {
     What::Core(erisc(place), CoreFault::Stuck)
 }

@@ -1,32 +1,36 @@
-//! What the workers of a run send, how fast its routers are, and what ails them: all by the seed.
+//! The case of a run, drawn by the seed: the workers' packets, the routers' speed, and their
+//! congestion.
 
 use launch::dice::Dice;
 use std::fmt;
 
-/// What a line of 100 Gb/s carries, and what a packet adds to its payload on it, in bytes.
+/// Bytes that a line of 100 Gb/s carries.
 const BYTES_PER_25_CYCLES: u64 = 312;
+/// Bytes that a packet adds to its payload on the line.
 const OVERHEAD_BYTES: u64 = 100;
-/// A router of the write-up takes 5 to 10 us for a packet.
+/// Time of a router for a packet in the write-up: 5 to 10 us.
 const PACKET_CYCLES: [u64; 2] = [5_000, 10_000];
-/// Its reduce-scatter sends about eight packets, in pages of tiles, and its mux has one slot a channel.
+/// The write-up's reduce-scatter sends about eight packets, in pages of tiles, and its mux has one
+/// slot per channel.
 const PACKETS: [u64; 2] = [4, 12];
 const PAYLOADS: [u32; 3] = [1024, 2048, 4096];
 const SLOTS: u32 = 1;
-/// A long congestion lasts from one to 2^n healthy runs.
+/// A long congestion lasts from one to 2^LONG_BITS healthy runs.
 const LONG_BITS: u64 = 3;
-/// Most rest between two packets of a worker.
+/// Longest pause between two packets of a worker, in cycles.
 const MOST_REST: u64 = 1_000;
 
-/// What the workers do, by mux and worker.
+/// The workload of the workers.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
-    /// Packets of each worker, and the rest between two of them.
+    /// Packets of each worker, by mux and worker.
     pub(super) packets: Vec<Vec<u32>>,
+    /// Pause between two packets of each worker, by mux and worker.
     pub(super) interval_cycles: Vec<Vec<u32>>,
     pub(super) bytes: u32,
-    /// Of each channel of a mux.
+    /// Slots of each channel of a mux.
     pub(super) slots: u32,
-    /// Each packet occupies a line so many times as long as on a fast one.
+    /// Factor by which the lines are slower than 100 Gb/s.
     pub(super) line_factor: u32,
 }
 
@@ -34,8 +38,8 @@ impl Case {
     pub(super) fn draw(dice: &mut Dice, links: usize, workers: usize) -> Self {
         let bytes = PAYLOADS[dice.below(PAYLOADS.len() as u64) as usize];
         let pace = between(dice, PACKET_CYCLES);
-        let on_line = (u64::from(bytes) + OVERHEAD_BYTES) * 25;
-        let line_factor = (pace * BYTES_PER_25_CYCLES / on_line).max(1) as u32;
+        let line_bytes = (u64::from(bytes) + OVERHEAD_BYTES) * 25;
+        let line_factor = (pace * BYTES_PER_25_CYCLES / line_bytes).max(1) as u32;
         let each = |dice: &mut Dice, draw: &dyn Fn(&mut Dice) -> u64| -> Vec<Vec<u32>> {
             let mux = |dice: &mut Dice| (0..workers).map(|_| draw(dice) as u32).collect();
             (0..links).map(|_| mux(dice)).collect()
@@ -45,33 +49,34 @@ impl Case {
         Self { packets, interval_cycles, bytes, slots: SLOTS, line_factor }
     }
 
-    /// Packets of all workers of a mux.
+    /// Returns the packets of all workers of a mux.
     pub(super) fn packets_of(&self, mux: usize) -> u32 {
         self.packets.get(mux).map_or(0, |packets| packets.iter().sum())
     }
 }
 
-/// What ails a router.
+/// A fault that congests a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ailment {
-    /// Its link is so many times as slow as it was.
+pub(super) enum CongestionFault {
+    /// Its link is slower by this factor.
     SlowLink { factor: u32 },
-    /// What its peer acknowledges and completes is told so much later.
+    /// The peer's acknowledgements and completions arrive later by this delay.
     LateCredits { delay_cycles: u64 },
-    /// The peer stands still: nothing that was sent is acknowledged, no slot becomes free.
-    PeerStands,
-    /// It stands still itself.
-    RouterStands,
+    /// The peer stands still: it acknowledges nothing and frees no slot.
+    PeerStuck,
+    /// The router itself stands still.
+    RouterStuck,
 }
 
-/// What ails the routers, from a moment on and for how long.
+/// A congestion of the routers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Congestion {
-    pub(super) ailment: Ailment,
-    /// The first so many links.
+    pub(super) fault: CongestionFault,
+    /// Number of links with the fault, from the first.
     pub(super) links: usize,
+    /// Its beginning, in cycles after the start of the run.
     pub(super) from_cycles: u64,
-    /// `None`: for ever.
+    /// Its length; `None`: for ever.
     pub(super) cycles: Option<u64>,
 }
 
@@ -79,51 +84,56 @@ fn between(dice: &mut Dice, [least, most]: [u64; 2]) -> u64 {
     least + dice.below(most - least + 1)
 }
 
-/// From 1 to 2^bits times `least`, small ones as likely as large ones.
+/// Draws from 1 to 2^bits times `least`; each octave is equally likely.
 fn scaled(dice: &mut Dice, least: u64, bits: u64) -> u64 {
     let part = least << dice.below(bits);
     part + part_of(dice, part)
 }
 
-/// Less than the whole, in proportion to it: a whole that is a little longer changes little.
+/// Draws a part of the whole in proportion to it, so that a slightly longer whole changes the part
+/// only slightly.
 fn part_of(dice: &mut Dice, whole: u64) -> u64 {
     whole * dice.below(1_000) / 1_000
 }
 
 impl Congestion {
-    /// One in eight is for ever, the others last from a packet's time to eight healthy runs.
+    /// Draws a congestion. One in eight lasts for ever; the others last from a packet's time to
+    /// eight healthy runs.
     pub(super) fn draw(dice: &mut Dice, healthy: u64, links: usize) -> Self {
-        let stands = |dice: &mut Dice| match dice.below(2) {
-            0 => Ailment::PeerStands,
-            _ => Ailment::RouterStands,
+        let stuck = |dice: &mut Dice| match dice.below(2) {
+            0 => CongestionFault::PeerStuck,
+            _ => CongestionFault::RouterStuck,
         };
-        let (ailment, cycles) = match dice.below(8) {
+        let (fault, cycles) = match dice.below(8) {
             0 | 1 => {
                 let factor = scaled(dice, 2, 5) as u32;
-                (Ailment::SlowLink { factor }, Some(scaled(dice, healthy, LONG_BITS)))
+                (CongestionFault::SlowLink { factor }, Some(scaled(dice, healthy, LONG_BITS)))
             }
             2 => {
                 let delay_cycles = scaled(dice, PACKET_CYCLES[1], 5);
-                (Ailment::LateCredits { delay_cycles }, Some(scaled(dice, healthy, LONG_BITS)))
+                (
+                    CongestionFault::LateCredits { delay_cycles },
+                    Some(scaled(dice, healthy, LONG_BITS)),
+                )
             }
-            3 => (stands(dice), Some(scaled(dice, PACKET_CYCLES[0], 6))),
-            4..7 => (stands(dice), Some(scaled(dice, healthy, LONG_BITS))),
-            _ => (stands(dice), None),
+            3 => (stuck(dice), Some(scaled(dice, PACKET_CYCLES[0], 6))),
+            4..7 => (stuck(dice), Some(scaled(dice, healthy, LONG_BITS))),
+            _ => (stuck(dice), None),
         };
         let links = if dice.below(2) == 0 { 1 } else { links };
-        Self { ailment, links, from_cycles: part_of(dice, healthy), cycles }
+        Self { fault, links, from_cycles: part_of(dice, healthy), cycles }
     }
 }
 
 impl fmt::Display for Congestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.ailment {
-            Ailment::LateCredits { delay_cycles } => {
+        match self.fault {
+            CongestionFault::LateCredits { delay_cycles } => {
                 write!(f, "acknowledges {delay_cycles} cycles late")?;
             }
-            Ailment::SlowLink { factor } => write!(f, "a link {factor} times as slow")?,
-            Ailment::PeerStands => write!(f, "a peer of the router that stands still")?,
-            Ailment::RouterStands => write!(f, "a router that stands still")?,
+            CongestionFault::SlowLink { factor } => write!(f, "a link {factor} times as slow")?,
+            CongestionFault::PeerStuck => write!(f, "a peer of the router that stands still")?,
+            CongestionFault::RouterStuck => write!(f, "a router that stands still")?,
         }
         match self.cycles {
             Some(cycles) => write!(f, " from {} for {cycles}", self.from_cycles)?,
@@ -145,19 +155,19 @@ mod tests {
         for seed in 0..400 {
             let mut dice = Dice(seed);
             let case = Case::draw(&mut dice, 2, 8);
-            let on_line = (u64::from(case.bytes) + OVERHEAD_BYTES) * u64::from(case.line_factor);
-            let packet_cycles = on_line * 25 / BYTES_PER_25_CYCLES;
+            let line_bytes = (u64::from(case.bytes) + OVERHEAD_BYTES) * u64::from(case.line_factor);
+            let packet_cycles = line_bytes * 25 / BYTES_PER_25_CYCLES;
             assert!((4_500..=10_000).contains(&packet_cycles), "{case:?}");
             assert!(case.packets.iter().flatten().all(|packets| (4..=12).contains(packets)));
             assert_eq!(case.slots, 1);
-            let ails = Congestion::draw(&mut dice, HEALTHY, 2);
-            assert!(ails.from_cycles < HEALTHY, "{ails:?}");
-            kinds[match (ails.ailment, ails.cycles) {
+            let congestion = Congestion::draw(&mut dice, HEALTHY, 2);
+            assert!(congestion.from_cycles < HEALTHY, "{congestion:?}");
+            kinds[match (congestion.fault, congestion.cycles) {
                 (_, None) => 0,
                 (_, Some(cycles)) if cycles < HEALTHY => 1,
-                (Ailment::SlowLink { .. }, _) => 2,
-                (Ailment::LateCredits { .. }, _) => 3,
-                (Ailment::PeerStands | Ailment::RouterStands, _) => 4,
+                (CongestionFault::SlowLink { .. }, _) => 2,
+                (CongestionFault::LateCredits { .. }, _) => 3,
+                (CongestionFault::PeerStuck | CongestionFault::RouterStuck, _) => 4,
             }] += 1;
         }
         assert!(kinds.iter().all(|&count| count > 20), "{kinds:?}");

@@ -1,4 +1,5 @@
-//! Who does what in a run: muxes with their workers, a dispatcher for them, and workers that receive at the other end.
+//! The kernels of a run: muxes with their workers, a dispatcher for them, and receiving workers at
+//! the other end.
 
 use super::MuxWait;
 use super::bench::Bench;
@@ -12,29 +13,29 @@ use launch::{ControlError, DispatchCommand, Dispatcher, Firmware, Operation, go_
 use machine::fabric::MuxCore;
 use machine::place::Place;
 
-/// Hops that a packet may take.
+/// Time to live of a packet, in hops.
 const TTL: u8 = 8;
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Cast {
     pub(super) traffic: Traffic,
     pub(super) muxes: Vec<Mux>,
-    /// By mux.
+    /// Sending workers by mux.
     pub(super) senders: Vec<Vec<WorkerId>>,
     pub(super) receivers: Vec<WorkerId>,
     wait: MuxWait,
-    /// Of the dispatcher.
+    /// Number of the dispatcher's commands.
     pub(super) commands: u32,
 }
 
 impl Cast {
-    pub(super) fn new(bench: &Bench, case: &Case, route: MuxWait) -> Result<Self, ControlError> {
+    pub(super) fn new(bench: &Bench, case: &Case, wait: MuxWait) -> Result<Self, ControlError> {
         let mut cast = Self {
             traffic: Traffic::new(bench.images.layout(), false),
             muxes: Vec::new(),
             senders: Vec::new(),
             receivers: Vec::new(),
-            wait: route,
+            wait,
             commands: 0,
         };
         for (number, post) in bench.posts.iter().enumerate() {
@@ -43,7 +44,7 @@ impl Cast {
         Ok(cast)
     }
 
-    /// A mux with its workers and their packets. The first worker ends the mux.
+    /// Adds a mux with its workers and their packets. The first worker terminates the mux.
     fn join(
         &mut self,
         bench: &Bench,
@@ -72,13 +73,15 @@ impl Cast {
         let ends = Termination { master, master_connection: 0, clients: channels, signal };
         for (channel, &id) in senders.iter().enumerate() {
             traffic.connect(id, mux.connection(images, channel as u32)?, Some(ends))?;
-            let of = |each: &[Vec<u32>]| each.get(number).and_then(|of| of.get(channel)).copied();
+            let value = |by_mux: &[Vec<u32>]| {
+                by_mux.get(number).and_then(|by_worker| by_worker.get(channel)).copied()
+            };
             let short = || ControlError::Settings("the case has too few channels".to_owned());
-            let rest = of(&case.interval_cycles).ok_or_else(short)?;
+            let rest = value(&case.interval_cycles).ok_or_else(short)?;
             traffic.behave(id, rest, false)?;
             let (send, route) = (SendType::Fused, Route::Hops(1, 1));
             let (bytes, ttl, control, arrives) = (case.bytes, TTL, false, true);
-            for _ in 0..of(&case.packets).ok_or_else(short)? {
+            for _ in 0..value(&case.packets).ok_or_else(short)? {
                 let shipment =
                     Shipment { connection: 0, send, bytes, ttl, route, control, arrives };
                 traffic.send(id, &[receiver], shipment)?;
@@ -90,8 +93,9 @@ impl Cast {
         Ok(())
     }
 
-    /// What places everything, and what lets it go: the receivers by the host, as the other chip's business; the dispatcher by the host,
-    /// and everybody else by the dispatcher.
+    /// Returns the operations that place all kernels, and the go messages of the host: to the
+    /// receivers, which are on another chip, and to the dispatcher, which sends the other go
+    /// messages.
     pub(super) fn launch(
         &mut self,
         bench: &mut Bench,
@@ -102,8 +106,8 @@ impl Cast {
         let (mut places, mut gos, mut commands) = (Vec::new(), Vec::new(), Vec::new());
         for mux in &self.muxes {
             let on_tensix = mux.core == MuxCore::Tensix;
-            let tells = (!on_tensix).then_some(dispatcher.place.tile);
-            let terms = MuxTerms { turn: self.wait.turn, notifies: tells, in_place: false };
+            let notifies = (!on_tensix).then_some(dispatcher.place.tile);
+            let terms = MuxTerms { turn: self.wait.turn, notifies, in_place: false };
             let mut place = mux.place_on(images, run_id, terms)?;
             if on_tensix {
                 place.then(Dispatcher::takes(images, tensix, mux.place)?);
@@ -130,7 +134,7 @@ impl Cast {
         Ok([places, gos])
     }
 
-    /// Tells a receiver that nothing more comes.
+    /// Stops a receiver.
     pub(super) fn stop(&self, bench: &mut Bench, id: WorkerId) -> Result<(), ControlError> {
         let stop = self.traffic.stop(&bench.images, id)?;
         stop.finish(&mut bench.target)

@@ -1,4 +1,5 @@
-//! Who waits for whom in a run that does not end, from the workers to the link and from the dispatcher to the workers.
+//! The chain of waits in a run that does not end: from the workers to the link, and from the
+//! dispatcher to the workers.
 
 use super::bench::Bench;
 use super::case::Case;
@@ -10,7 +11,7 @@ use fabric::traffic_outcome::TrafficOutcome;
 use launch::ControlError;
 use std::collections::BTreeMap;
 
-/// `fabric_traffic_phase_t`, as words; what is not here goes on.
+/// Waiting phases of `fabric_traffic_phase_t` in words. In all other phases a worker runs.
 const PHASES: [(u32, &str); 4] = [
     (1, "waits until the mux is ready (FOPW)"),
     (2, "waits for a slot of the mux (FWSW)"),
@@ -29,8 +30,8 @@ pub(super) fn chain(
     for (number, post) in bench.posts.clone().iter().enumerate() {
         let Some(mux) = cast.muxes.get(number) else { continue };
         workers(bench, case, cast, (number, mux), &mut chain)?;
-        chain.push(of_mux(bench, mux)?);
-        chain.push(router(bench, post)?);
+        chain.push(mux_sentence(bench, mux)?);
+        chain.push(router_sentence(bench, post)?);
     }
     let report = bench.dispatcher.report(&mut bench.target, &bench.images)?;
     let place = bench.dispatcher.place;
@@ -41,7 +42,7 @@ pub(super) fn chain(
     Ok(chain)
 }
 
-/// The workers of a mux, those that wait for the same in one sentence.
+/// Adds the workers of a mux, those in the same phase in one sentence.
 fn workers(
     bench: &mut Bench,
     case: &Case,
@@ -52,26 +53,26 @@ fn workers(
     let (senders, packets) = (cast.senders.get(number), case.packets.get(number));
     let pairs = senders.into_iter().flatten().zip(packets.into_iter().flatten());
     let mut alike = BTreeMap::<u32, Vec<String>>::new();
-    for (channel, (&id, of)) in pairs.enumerate() {
+    for (channel, (&id, packets)) in pairs.enumerate() {
         let TrafficOutcome { phase, sent, .. } =
             cast.traffic.outcome(&mut bench.target, &bench.images, id)?;
         let place = cast.traffic.place(id)?;
         let path = format!("channels[{channel}].packets_forwarded");
         let forwarded = bench.mux_value(mux, &path)?;
-        let of = format!(
-            "{place} (channel {channel}: {sent} of {of} packets sent, {forwarded} forwarded)"
+        let worker = format!(
+            "{place} (channel {channel}: {sent} of {packets} packets sent, {forwarded} forwarded)"
         );
-        alike.entry(phase).or_default().push(of);
+        alike.entry(phase).or_default().push(worker);
     }
-    for (phase, who) in alike.into_iter().filter(|(phase, _)| *phase != ENDED) {
-        let known = PHASES.iter().find(|(of, _)| *of == phase);
-        let waits = known.map_or("goes on", |(_, words)| words);
-        chain.push(format!("worker {} {waits}", who.join(", ")));
+    for (phase, workers) in alike.into_iter().filter(|(phase, _)| *phase != ENDED) {
+        let known = PHASES.iter().find(|(value, _)| *value == phase);
+        let waits = known.map_or("runs", |(_, words)| words);
+        chain.push(format!("worker {} {waits}", workers.join(", ")));
     }
     Ok(())
 }
 
-fn of_mux(bench: &mut Bench, mux: &Mux) -> Result<String, ControlError> {
+fn mux_sentence(bench: &mut Bench, mux: &Mux) -> Result<String, ControlError> {
     let place = mux.place;
     let holder = bench.mux_value(mux, "holder")?;
     if holder < u64::from(mux.channels) {
@@ -83,11 +84,11 @@ fn of_mux(bench: &mut Bench, mux: &Mux) -> Result<String, ControlError> {
     Ok(if closing {
         format!("mux {place} waits until the router answers its close (FCFW)")
     } else {
-        format!("mux {place} goes round its channels")
+        format!("mux {place} polls its channels")
     })
 }
 
-fn router(bench: &mut Bench, post: &Post) -> Result<String, ControlError> {
+fn router_sentence(bench: &mut Bench, post: &Post) -> Result<String, ControlError> {
     let (place, kernel) = (post.router.place, router_image(bench.plan.topology));
     let mut count = |path: &str| bench.value(place, kernel, path);
     let sent = count("fabric_router_state.senders[0].packets_sent")?;

@@ -1,7 +1,8 @@
-//! One run after the other on the mesh of a study: launched, congested, watched, mended.
+//! Runs on the mesh of a study, one after the other: each is launched, congested, watched and
+//! repaired.
 
-use super::bench::{Bench, POLL_CYCLES, STEP_CYCLES, erisc, stands};
-use super::case::{Ailment, Case, Congestion};
+use super::bench::{Bench, POLL_CYCLES, STEP_CYCLES, erisc, stuck};
+use super::case::{Case, Congestion, CongestionFault};
 use super::cast::Cast;
 use super::chain::chain;
 use super::figures::{Figures, figures};
@@ -11,40 +12,44 @@ use launch::{ControlError, HostPatience, HostView, HostWait, Operation};
 use machine::fault::{CoreFault, LinkFault, What};
 use machine::target::Target;
 
-/// Looks at a receiver until its packets are there; and after how many nothing more comes of a mux that has left packets behind.
+/// Most polls of a receiver.
 const POLLS: u64 = 2_000;
+/// Polls of a receiver whose mux has abandoned packets, after which it is stopped.
 const LAST_POLLS: u64 = 100;
 
-/// What was seen of a run.
+/// Observations of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    /// From the dispatcher's start to its event, by its clock; of one that was given up until then.
+    /// Time from the dispatcher's start to its event, by its clock; without an event, until the
+    /// time-out.
     pub(super) cycles: u64,
-    /// It was over in time.
+    /// Whether it ended in time.
     pub(super) over: bool,
-    /// It came to its end at last, so that the bench can be used again.
+    /// Whether it ended at all, so that the bench can be used again.
     pub(super) settled: bool,
-    /// Cores that have not told the dispatcher.
+    /// Cores that have not reported to the dispatcher.
     pub(super) undone: u32,
     pub(super) figures: Figures,
     pub(super) chain: Vec<String>,
 }
 
 impl Bench {
-    /// Runs a case until it is over or has taken so long. One that has not settled leaves a bench that nobody can use.
+    /// Runs a case until it ends or times out. A run that has not settled leaves the bench
+    /// unusable.
     pub(super) fn run(
         &mut self,
         case: &Case,
-        route: MuxWait,
-        ails: Option<&Congestion>,
+        wait: MuxWait,
+        congestion: Option<&Congestion>,
         never_cycles: u64,
     ) -> Result<Observed, SceneError> {
-        let cast = self.start(case, route)?;
+        let cast = self.start(case, wait)?;
         let start = self.target.now()?;
-        self.ail(case, ails, start)?;
+        self.congest(case, congestion, start)?;
         let mut observed = Observed::default();
-        // Who waits for whom is seen best right before the congestion ends.
-        let ends = ails.and_then(|ails| Some(ails.from_cycles + ails.cycles?));
+        // The chain of waits is complete right before the congestion ends.
+        let ends =
+            congestion.and_then(|congestion| Some(congestion.from_cycles + congestion.cycles?));
         let last = ends.map_or(never_cycles, |ends| ends.saturating_sub(POLL_CYCLES));
         let mut report = self.watch(start + last.min(never_cycles))?;
         if report.written == 0 {
@@ -59,9 +64,9 @@ impl Bench {
         } else {
             self.target.now()? - start
         };
-        self.mend(ails, start)?;
-        let again = self.target.now()? + never_cycles;
-        observed.settled = self.watch(again)?.written != 0;
+        self.repair(congestion, start)?;
+        let deadline = self.target.now()? + never_cycles;
+        observed.settled = self.watch(deadline)?.written != 0;
         observed.figures = figures(self, &cast)?;
         if observed.settled {
             observed.settled = self.receive(&cast, &mut observed)?;
@@ -69,18 +74,19 @@ impl Bench {
         Ok(observed)
     }
 
-    /// Lets a case run into its congestion, and waits for it as a host does: until there is an event, or nothing has moved for too long.
+    /// Lets a case run into its congestion and waits for it as a host does: until there is an event
+    /// or no progress for too long.
     pub(super) fn wait_as_host(
         &mut self,
         case: &Case,
-        route: MuxWait,
-        ails: &Congestion,
+        wait: MuxWait,
+        congestion: &Congestion,
         patience: HostPatience,
         seed: u64,
     ) -> Result<HostSeen, SceneError> {
-        let cast = self.start(case, route)?;
+        let cast = self.start(case, wait)?;
         let start = self.target.now()?;
-        self.ail(case, Some(ails), start)?;
+        self.congest(case, Some(congestion), start)?;
         let mut host = HostWait::new(patience, start, 0);
         let (report, view) = loop {
             self.target.pass(patience.poll_cycles)?;
@@ -93,7 +99,7 @@ impl Bench {
         let waited = self.target.now()? - start;
         Ok(HostSeen {
             seed,
-            wait: route,
+            wait,
             polls: host.polls,
             progress: report.progress,
             commands: cast.commands,
@@ -104,10 +110,10 @@ impl Bench {
         })
     }
 
-    /// Places everything, slows the lines down, and lets the dispatcher go.
-    fn start(&mut self, case: &Case, route: MuxWait) -> Result<Cast, SceneError> {
+    /// Places all kernels, slows the lines down, and starts the dispatcher.
+    fn start(&mut self, case: &Case, wait: MuxWait) -> Result<Cast, SceneError> {
         self.run_id += 1;
-        let mut cast = Cast::new(self, case, route)?;
+        let mut cast = Cast::new(self, case, wait)?;
         let [place, go] = cast.launch(self, self.run_id)?;
         Operation::finish_all(place, &mut self.target)?;
         let now = self.target.now()?;
@@ -119,37 +125,39 @@ impl Bench {
         Ok(cast)
     }
 
-    /// A late acknowledge is one of the other end; a slower line is slower than the case's own.
-    fn ail(
+    /// Congests the routers. Late acknowledgements are a fault of the peer; a slow link multiplies
+    /// the case's line factor.
+    fn congest(
         &mut self,
         case: &Case,
-        ails: Option<&Congestion>,
+        congestion: Option<&Congestion>,
         start: u64,
     ) -> Result<(), SceneError> {
-        let Some(ails) = ails else { return Ok(()) };
-        let from = start + ails.from_cycles;
-        let until = ails.cycles.map(|cycles| from + cycles);
-        for post in self.posts.iter().take(ails.links).cloned().collect::<Vec<_>>() {
+        let Some(congestion) = congestion else { return Ok(()) };
+        let from = start + congestion.from_cycles;
+        let until = congestion.cycles.map(|cycles| from + cycles);
+        for post in self.posts.iter().take(congestion.links).cloned().collect::<Vec<_>>() {
             let router = post.router;
-            let what = match ails.ailment {
-                Ailment::LateCredits { delay_cycles } => {
+            let what = match congestion.fault {
+                CongestionFault::LateCredits { delay_cycles } => {
                     What::Link(router.peer, LinkFault::SlowAck { delay_cycles })
                 }
-                Ailment::SlowLink { factor } => {
+                CongestionFault::SlowLink { factor } => {
                     let factor = factor * case.line_factor;
                     What::Link(router.eth, LinkFault::Slow { factor })
                 }
-                Ailment::PeerStands => stands(router.peer_place),
-                Ailment::RouterStands => stands(router.place),
+                CongestionFault::PeerStuck => stuck(router.peer_place),
+                CongestionFault::RouterStuck => stuck(router.place),
             };
             self.disrupt(what, from, until)?;
         }
         Ok(())
     }
 
-    /// Nothing ails the links and routers any more; what was to begin later has begun before.
-    fn mend(&mut self, ails: Option<&Congestion>, start: u64) -> Result<(), SceneError> {
-        let begun = start + ails.map_or(0, |ails| ails.from_cycles + 1);
+    /// Repairs links and routers, after the congestion has begun: a later beginning would undo the
+    /// repair.
+    fn repair(&mut self, congestion: Option<&Congestion>, start: u64) -> Result<(), SceneError> {
+        let begun = start + congestion.map_or(0, |congestion| congestion.from_cycles + 1);
         let now = self.target.now()?;
         self.target.pass(begun.saturating_sub(now))?;
         let now = self.target.now()?;
@@ -162,12 +170,12 @@ impl Bench {
         Ok(())
     }
 
-    /// The far chip can be asked only when its links are well again, and not at once then: has everything arrived? What the muxes
-    /// left behind never does.
+    /// Waits until all packets have arrived, except those that the muxes abandoned. The far chip
+    /// answers only some time after its links are repaired.
     fn receive(&mut self, cast: &Cast, observed: &mut Observed) -> Result<bool, SceneError> {
         for id in cast.receivers.iter().copied() {
             let mut last = None;
-            for look in 0..POLLS {
+            for poll in 0..POLLS {
                 last = match cast.traffic.outcome(&mut self.target, &self.images, id) {
                     Ok(outcome) => Some(outcome),
                     Err(ControlError::Access { .. }) => last,
@@ -176,7 +184,7 @@ impl Bench {
                 if last.is_some_and(|outcome| outcome.is_over()) {
                     break;
                 }
-                if observed.figures.abandoned > 0 && look == LAST_POLLS {
+                if observed.figures.abandoned > 0 && poll == LAST_POLLS {
                     cast.stop(self, id)?;
                 }
                 self.target.pass(STEP_CYCLES)?;

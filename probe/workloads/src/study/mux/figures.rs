@@ -1,4 +1,4 @@
-//! What the device measured of a run, in its own cycles.
+//! Measurements of a run by the device, in its own cycles.
 
 use super::bench::Bench;
 use super::cast::Cast;
@@ -10,59 +10,61 @@ use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
-/// What was measured of a channel of a mux and of its worker.
+/// Measurements of a channel of a mux and of its worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelFigures {
-    /// The mux, by the number of its link, and the channel.
+    /// Number of the mux's link.
     pub mux: usize,
-    /// The same.
+    /// The channel.
     pub channel: usize,
-    /// The longest time from when nothing was left to do for the channel, or the last of it was done, until a packet of it was forwarded
-    /// or its client answered.
+    /// The longest time without service: between two services (a forwarded packet or an answer to
+    /// the client), or from idle to the next service.
     pub unserved_cycles: u64,
-    /// The longest time in which the mux did not look at what its client wants, which needs nothing of the router.
+    /// The longest time in which the mux did not poll the client's connection, which needs nothing
+    /// from the router.
     pub unattended_cycles: u64,
-    /// The longest turn in which it waited for the router and nobody else was looked at.
+    /// The longest turn in which the mux waited for the router and polled no other channel.
     pub hold_cycles: u64,
-    /// The longest wait of one of its packets for a slot of the router.
+    /// The longest wait of a packet for a slot of the router.
     pub wait_cycles: u64,
-    /// Polls for a slot of the router, and waits that were given up.
+    /// Polls for a slot of the router.
     pub polls: u64,
-    /// The same.
+    /// Waits that were abandoned.
     pub skips: u64,
-    /// From its worker's wish to close until the answer; until the run was looked at if there was none.
+    /// Time from the worker's request to close until the answer or, without one, until the
+    /// measurement.
     pub close_cycles: u64,
     /// The worker's longest wait for a slot of the mux.
     pub slot_wait_cycles: u64,
 }
 
-/// What was measured of a run.
+/// Measurements of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Of each channel.
+    /// Measurements of each channel.
     pub channels: Vec<ChannelFigures>,
-    /// Packets that a bounded drain left behind.
+    /// Packets that a bounded drain abandoned.
     pub abandoned: u64,
     /// Packets that did not arrive.
     pub missing: u64,
 }
 
 impl Figures {
-    /// The longest of all channels.
-    pub fn longest(&self, of: impl Fn(&ChannelFigures) -> u64) -> u64 {
-        self.channels.iter().map(of).max().unwrap_or(0)
+    /// Returns the longest time of all channels.
+    pub fn longest(&self, figure: impl Fn(&ChannelFigures) -> u64) -> u64 {
+        self.channels.iter().map(figure).max().unwrap_or(0)
     }
 }
 
-/// Type of what a mux keeps of a channel.
+/// Type of a mux's state of a channel.
 const CHANNEL: &str = "fabric_mux_channel_state_t";
 
 pub(super) fn figures(bench: &mut Bench, cast: &Cast) -> Result<Figures, ControlError> {
     let mut figures = Figures::default();
     for (number, (mux, senders)) in cast.muxes.iter().zip(&cast.senders).enumerate() {
         figures.abandoned += bench.mux_value(mux, "abandoned")?;
-        let of_mux = channels(bench, mux)?;
-        for (channel, (of, &id)) in of_mux.into_iter().zip(senders).enumerate() {
+        let by_channel = channels(bench, mux)?;
+        for (channel, (measured, &id)) in by_channel.into_iter().zip(senders).enumerate() {
             let outcome = cast.traffic.outcome(&mut bench.target, &bench.images, id)?;
             let close = outcome.closed_cycles.saturating_sub(outcome.closing_cycles);
             figures.channels.push(ChannelFigures {
@@ -70,20 +72,20 @@ pub(super) fn figures(bench: &mut Bench, cast: &Cast) -> Result<Figures, Control
                 channel,
                 close_cycles: close,
                 slot_wait_cycles: outcome.longest_slot_wait_cycles,
-                ..of
+                ..measured
             });
         }
     }
     Ok(figures)
 }
 
-/// What a mux says of its channels, in one read.
+/// Reads the state of a mux's channels in one read.
 fn channels(bench: &mut Bench, mux: &Mux) -> Result<Vec<ChannelFigures>, ControlError> {
     let kernel = image(&bench.images, mux.kernel())?;
     let missing = |path: &str| ControlError::NoMember(mux.kernel().to_owned(), path.to_owned());
     let found = kernel.symbols.locate("fabric_mux_state.channels");
     let found = found.map_err(|_| missing("fabric_mux_state.channels"))?;
-    let one = size(&kernel, CHANNEL)? as usize;
+    let stride = size(&kernel, CHANNEL)? as usize;
     let member = |name: &str| {
         let path = format!("{CHANNEL}.{name}");
         let field = kernel.symbols.field(&path).map_err(|_| missing(&path))?;
@@ -105,7 +107,7 @@ fn channels(bench: &mut Bench, mux: &Mux) -> Result<Vec<ChannelFigures>, Control
             ..ChannelFigures::default()
         })
     };
-    bytes.chunks_exact(one.max(1)).map(channel).collect()
+    bytes.chunks_exact(stride.max(1)).map(channel).collect()
 }
 
 impl Bench {
@@ -113,7 +115,7 @@ impl Bench {
         self.value(mux.place, mux.kernel(), &format!("fabric_mux_state.{member}"))
     }
 
-    /// A word of a kernel, by its path.
+    /// Reads a word of a kernel by its path.
     pub(super) fn value(
         &mut self,
         place: Place,

@@ -1,30 +1,30 @@
-//! What came of a run.
+//! Judges the outcome of a run.
 
-use super::case::{Ailment, Case, Congestion};
+use super::case::{Case, Congestion, CongestionFault};
 use super::course::Observed;
 use super::{MuxRun, MuxWait, SLOW_FACTOR, STARVE_FACTOR};
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// About as fast as the healthy one.
+    /// It ends about as fast as the healthy run.
     Finishes,
-    /// By [`SLOW_FACTOR`].
+    /// It takes more than [`SLOW_FACTOR`] times as long as the healthy run.
     Slows,
-    /// It came to an end, but a mux left packets behind.
+    /// It ends, but a mux abandoned packets.
     Loses,
-    /// By [`STARVE_FACTOR`].
+    /// A client starves, by [`STARVE_FACTOR`].
     Starves,
-    /// By [`super::NEVER_FACTOR`].
+    /// It has not ended after [`super::NEVER_FACTOR`] times the healthy run.
     NeverEnds,
 }
 
 impl Fate {
-    /// All five.
+    /// All outcomes.
     pub const ALL: [Self; 5] =
         [Self::Finishes, Self::Slows, Self::Loses, Self::Starves, Self::NeverEnds];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Finishes => "finishes",
@@ -36,12 +36,12 @@ impl Fate {
     }
 }
 
-/// A healthy run of a seed, and what it is compared with.
+/// Judges a run by the healthy run of its seed.
 pub(super) fn judge(
     seed: u64,
-    route: MuxWait,
+    wait: MuxWait,
     (case, healthy): (&Case, &Observed),
-    ails: &Congestion,
+    congestion: &Congestion,
     observed: Observed,
 ) -> MuxRun {
     let Observed { cycles, over, undone, figures, chain, .. } = observed;
@@ -62,16 +62,16 @@ pub(super) fn judge(
     let most = (0..case.packets.len()).map(|mux| case.packets_of(mux)).max();
     MuxRun {
         seed,
-        wait: route,
+        wait,
         fate,
         healthy_cycles,
         cycles,
         packet_cycles: healthy_cycles / u64::from(most.map_or(1, |most| most.max(1))),
-        stall_cycles: ails.cycles,
-        router_stands: ails.ailment == Ailment::RouterStands,
+        stall_cycles: congestion.cycles,
+        router_stands: congestion.fault == CongestionFault::RouterStuck,
         undone,
         figures,
-        congestion: ails.to_string(),
+        congestion: congestion.to_string(),
         chain,
     }
 }

@@ -1,4 +1,5 @@
-//! The tiles of a study: routers of one chip, a mux for each, its workers, who receives at the other end, and a dispatcher.
+//! The tiles of a study: routers of one chip, for each a mux with its workers and a receiver at the
+//! other end, and a dispatcher.
 
 use super::MuxStudy;
 use crate::scene::SceneError;
@@ -12,10 +13,11 @@ use machine::target::Mesh;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Links that take part if nobody says how many.
+/// Default number of links.
 const MOST_LINKS: usize = 2;
 
-/// A router of the first chip, the mux in front of it, its workers, and who receives at the other end.
+/// A router of the first chip, the mux in front of it, its workers, and the receiver at the other
+/// end.
 #[derive(Clone, Debug)]
 pub(super) struct Post {
     pub(super) router: Router,
@@ -24,11 +26,11 @@ pub(super) struct Post {
     pub(super) receiver: Place,
 }
 
-/// The chip with the most routers of those that the host reaches by itself, the first so many links of it, and the chips at their other
-/// ends: the fabric of a study.
+/// Returns the fabric of a study: of the chips with PCIe the one with the most routers, its first
+/// links, and the chips at their other ends.
 pub(super) fn neighbourhood(
     mesh: &Mesh,
-    asked: &MuxStudy<'_>,
+    setup: &MuxStudy<'_>,
 ) -> Result<(Vec<Router>, FabricPlan), SceneError> {
     let line = || FabricRequest::new(FabricTopology::Line);
     let whole = FabricPlan::new(mesh, &line()).map_err(SceneError::Fabric)?;
@@ -36,9 +38,9 @@ pub(super) fn neighbourhood(
     let first = near.min_by_key(|&chip| (Reverse(routers_of(&whole, chip).len()), chip));
     let first = first.unwrap_or(ChipId(0));
     let mut routers = routers_of(&whole, first);
-    let (there, links) = (routers.len(), asked.links.unwrap_or(MOST_LINKS.min(routers.len())));
-    if links == 0 || links > there {
-        let why = format!("{}: {links} links, of which chip {first} has {there}", asked.mesh);
+    let (all, links) = (routers.len(), setup.links.unwrap_or(MOST_LINKS.min(routers.len())));
+    if links == 0 || links > all {
+        let why = format!("{}: {links} links requested; chip {first} has {all}", setup.mesh);
         return Err(SceneError::NoWord(why));
     }
     routers.truncate(links);
@@ -59,15 +61,16 @@ fn routers_of(plan: &FabricPlan, chip: ChipId) -> Vec<Router> {
     plan.routers.iter().filter(|router| router.eth.chip == chip).copied().collect()
 }
 
-/// The tiles of a study: a mux for each router, its workers beside it, and a worker that receives at the other end.
+/// Returns the tiles of a study: for each router a mux with its workers on the same chip, and a
+/// receiver at the other end.
 pub(super) fn posts(
     mesh: &Mesh,
     routers: &[Router],
-    asked: &MuxStudy<'_>,
+    setup: &MuxStudy<'_>,
 ) -> Result<(Vec<Post>, Dispatcher), SceneError> {
     let few = || {
         let links = routers.len();
-        SceneError::NoWord(format!("{}: a chip has too few tiles for {links} muxes", asked.mesh))
+        SceneError::NoWord(format!("{}: a chip has too few tiles for {links} muxes", setup.mesh))
     };
     let first = routers.first().map(|router| router.eth.chip).ok_or_else(few)?;
     let tiles = |chip: ChipId| mesh.compute_tiles(chip);
@@ -77,13 +80,13 @@ pub(super) fn posts(
     let dispatcher = Dispatcher { place: near.next().ok_or_else(few)? };
     let mut posts = Vec::new();
     for &router in routers {
-        let on_tensix = asked.core == MuxCore::Tensix;
+        let on_tensix = setup.core == MuxCore::Tensix;
         let mux = if on_tensix { near.next() } else { idle.next() };
-        let senders: Vec<Place> = near.by_ref().take(asked.workers).collect();
+        let senders: Vec<Place> = near.by_ref().take(setup.workers).collect();
         let chip = router.peer.chip;
         let receiver = far.entry(chip).or_insert_with(|| tiles(chip)).next();
-        let whole = senders.len() == asked.workers;
-        let (Some(mux), Some(receiver), true) = (mux, receiver, whole) else {
+        let complete = senders.len() == setup.workers;
+        let (Some(mux), Some(receiver), true) = (mux, receiver, complete) else {
             return Err(few());
         };
         posts.push(Post { router, mux, senders, receiver });

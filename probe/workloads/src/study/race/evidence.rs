@@ -1,9 +1,9 @@
-//! What a race leaves to be seen: words that were taken for one's own, messages that were overwritten, kernels that wait for ever.
+//! Evidence of a race: misread sync words, overwritten messages, and stuck kernels.
 
 use layouts::EthId;
 use std::fmt;
 
-/// What a kernel took a word for.
+/// What a kernel waited for when it read a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Took {
     /// The word of a handshake.
@@ -15,7 +15,7 @@ pub enum Took {
 }
 
 impl Took {
-    /// By `link_race_wait_t`.
+    /// Decodes a `link_race_wait_t`.
     pub(super) fn of(wait: u64) -> Option<Self> {
         match wait {
             1 => Some(Self::Handshake),
@@ -25,7 +25,7 @@ impl Took {
         }
     }
 
-    /// In one word.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",
@@ -35,22 +35,22 @@ impl Took {
     }
 }
 
-/// A sync word that was taken for one's own.
+/// A sync word of another op that a kernel took for its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misread {
-    /// Whose kernel took it.
+    /// The end of the kernel.
     pub end: EthId,
-    /// The op of that kernel, 1 or 2.
+    /// The op of the kernel, 1 or 2.
     pub op: u64,
-    /// Address of the sync word in the L1 of that tile.
+    /// Address of the sync word in the L1 of the kernel's tile.
     pub addr: u64,
-    /// Its value: what the wait looked at.
+    /// Its value, by which the wait ended.
     pub bytes_sent: u64,
-    /// The op and the message, from 1, that it belongs to; message 0 is the handshake.
+    /// The op and the message that the word belongs to. Messages count from 1; 0 is the handshake.
     pub of: (u64, u64),
-    /// What it was taken for, and of which message.
+    /// What the kernel took it for.
     pub took: Took,
-    /// See `took`.
+    /// The number of the message that the kernel waited for.
     pub wanted: u64,
 }
 
@@ -74,23 +74,23 @@ impl fmt::Display for Misread {
     }
 }
 
-/// The first word of a message that was not what its sender had written.
+/// The first wrong word of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where it was read.
+    /// The end that read it.
     pub end: EthId,
     /// The op that read it, 1 or 2.
     pub op: u64,
-    /// Its address in the L1 of that tile.
+    /// Its address in the L1 of the tile.
     pub addr: u64,
-    /// What the sender of this op wrote.
+    /// The value that the sender of this op wrote.
     pub expected: u32,
-    /// What stood there.
+    /// The value that was read.
     pub found: u32,
 }
 
 impl Mismatch {
-    /// The op whose sender writes such words, by `link_race_pattern`.
+    /// Returns the op whose sender writes such words, by `link_race_pattern`.
     pub fn written_by(&self) -> u32 {
         self.found >> 24
     }
@@ -113,24 +113,24 @@ impl fmt::Display for Mismatch {
 /// A kernel that did not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Where.
+    /// The end of the kernel.
     pub end: EthId,
     /// Its op, 1 or 2.
     pub op: u64,
-    /// What it waits for, where it says so.
+    /// What it waits for, if it reports it.
     pub waits_for: Option<Took>,
-    /// On which channel.
+    /// The channel that it waits on.
     pub channel: u64,
-    /// Its sync word of that channel.
+    /// Address of the channel's sync word.
     pub addr: u64,
-    /// The value of that.
+    /// The value of the sync word.
     pub bytes_sent: u64,
 }
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { end, op, waits_for, channel, addr, bytes_sent } = self;
-        let waits_for = waits_for.map_or("nothing that it tells", Took::name);
+        let waits_for = waits_for.map_or("word of unknown kind", Took::name);
         write!(
             f,
             "{end}: op {op} waits for a {waits_for} of channel {channel} for ever: bytes_sent at {addr:#x} is {bytes_sent}"

@@ -1,4 +1,5 @@
-//! One round: the first op on both ends, then on each the second one as soon as its own chip has done the first.
+//! One round: the first op on both ends, then on each end the second op as soon as its own chip has
+//! finished the first.
 
 use super::super::bench::{Bench, Start};
 use super::evidence::{Mismatch, Misread, Stuck, Took};
@@ -12,13 +13,14 @@ use machine::target::Target;
 
 const LINK_RACE: &str = "link_race";
 const STATE: &str = "link_race_state";
-/// Between two looks at a kernel, and how long one may take that has nothing to wait for, in cycles.
+/// Interval at which a kernel is polled, in cycles.
 const POLL_CYCLES: u64 = 500;
+/// Time after which a kernel counts as stuck, without the receiver's delays, in cycles.
 const PATIENCE_CYCLES: u64 = 1_000_000;
-/// Misreads that a kernel tells of.
+/// Most misreads that a kernel reports.
 const MOST_MISREADS: u64 = 4;
 
-/// An end of the link: its name and tile, and whether it sends.
+/// An end of the link.
 #[derive(Clone, Copy)]
 struct RaceEnd {
     eth: EthId,
@@ -39,7 +41,7 @@ pub(super) fn play(
     let both = [receiver, sender].map(|end| launch(bench, &round, end, 1));
     let both = both.into_iter().collect::<Result<Vec<_>, _>>()?;
     Operation::finish_all(both, &mut bench.target)?;
-    // Each chip goes on when it is ready, whatever the other one is at.
+    // Each chip continues when it is ready, independent of the other chip.
     await_end(bench, &mut round, sender, 1)?;
     launch(bench, &round, sender, 2)?.finish(&mut bench.target)?;
     await_end(bench, &mut round, receiver, 1)?;
@@ -56,7 +58,7 @@ pub(super) fn play(
     Ok(round)
 }
 
-/// As after a boot: all credits are back.
+/// Clears the channels' words, as after a boot.
 fn clear(bench: &mut Bench, ends: &[RaceEnd]) -> Result<(), SceneError> {
     let words = &bench.target.mesh().layout().eth.l1.erisc_info;
     let mut clear = Operation::new("clear the channels' words");
@@ -95,14 +97,14 @@ fn launch(
     bench.launch(&start, &values)
 }
 
-/// Lets time pass until a kernel has returned, or is stuck, and takes down what it tells.
+/// Lets time pass until a kernel has returned or is stuck, and records its evidence.
 fn await_end(
     bench: &mut Bench,
     round: &mut Round,
     end: RaceEnd,
     op: u64,
 ) -> Result<(), SceneError> {
-    // The receiver of an op dwells on each message.
+    // The receiver of an op delays each message.
     let draw = round.draw;
     let messages = u64::from(draw.channels) * u64::from(draw.rounds);
     let until = bench.target.now()? + PATIENCE_CYCLES + 2 * u64::from(draw.delay_cycles) * messages;
@@ -152,7 +154,7 @@ fn misreads(bench: &mut Bench, round: &mut Round, end: RaceEnd, op: u64) -> Resu
 fn stuck(bench: &mut Bench, end: RaceEnd, op: u64) -> Result<Stuck, SceneError> {
     let waits_for = Took::of(state(bench, end, "waits_for")?);
     let channel = state(bench, end, "waits_on_channel")?;
-    // The words of the channels follow the four of the launch.
+    // The channels' words follow the four words of the launch.
     let addr = bench.target.mesh().layout().eth.l1.erisc_info.at + 16 * (1 + channel);
     let bytes_sent = bench.word(end.place, addr)?.into();
     Ok(Stuck { end: end.eth, op, waits_for, channel, addr, bytes_sent })
@@ -162,7 +164,7 @@ fn state(bench: &mut Bench, end: RaceEnd, member: &str) -> Result<u64, SceneErro
     bench.value(end.place, LINK_RACE, &format!("{STATE}.{member}"))
 }
 
-/// A kernel that is stuck leaves when it is told to.
+/// Terminates a stuck kernel by its termination signal.
 fn stop(bench: &mut Bench, end: RaceEnd) -> Result<(), SceneError> {
     if bench.has_returned(end.place)? {
         return Ok(());

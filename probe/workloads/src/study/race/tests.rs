@@ -1,12 +1,12 @@
-//! Both races, each with careless and with proper kernels.
+//! Tests of both races, each with careless and with proper kernels.
 #![allow(clippy::unwrap_used, reason = "tests")]
 use super::*;
 
 fn played(kind: Kind) -> [Round; 2] {
-    let asked = RaceStudy { mesh: "n300", seed: 2, seeds: 1, kinds: vec![kind] };
-    let mut heard = 0;
-    let rounds = study(&asked, &mut |_| heard += 1).unwrap();
-    assert_eq!(heard, 2);
+    let setup = RaceStudy { mesh: "n300", seed: 2, seeds: 1, kinds: vec![kind] };
+    let mut reports = 0;
+    let rounds = study(&setup, &mut |_| reports += 1).unwrap();
+    assert_eq!(reports, 2);
     let [careless, proper] = rounds.try_into().unwrap();
     assert!(!careless.proper && proper.proper);
     assert!(!proper.is_harmed(), "{proper:?}");
@@ -18,7 +18,7 @@ fn without_a_handshake_the_second_op_overwrites_what_the_first_one_reads() {
     let [careless, _] = played(Kind::Start);
     let mismatch = careless.mismatches[0];
     assert_eq!((mismatch.end, mismatch.op, mismatch.written_by()), (careless.ends.1, 1, 2));
-    assert_eq!((careless.misreads.len(), careless.stuck.len()), (0, 0), "nobody notices");
+    assert_eq!((careless.misreads.len(), careless.stuck.len()), (0, 0), "no kernel notices it");
     let sentence = &careless.sentences()[0];
     assert!(sentence.ends_with("where 0x01001000 was sent: op 2 wrote it"), "{sentence}");
 }

@@ -1,19 +1,19 @@
-//! What is lost in a round, and what came of it.
+//! The outages of a round and their effect.
 
 use layouts::{ChipId, EthId};
 use machine::fault::{Fault, LinkFault, What};
 
-/// What a healthy run takes longer or shorter than another: one part in so many.
+/// Inverse of the relative noise between healthy runs.
 const NOISE: u64 = 32;
 
-/// A link that is lost for a while.
+/// A link that is down for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// One end of it.
+    /// One end of the link.
     pub link: EthId,
-    /// When, in cycles from the begin.
+    /// Its beginning, in cycles from the start of the round.
     pub from_cycles: u64,
-    /// For how long.
+    /// Its length, in cycles.
     pub cycles: u64,
 }
 
@@ -27,45 +27,46 @@ impl Outage {
     }
 }
 
-/// What came of a seed.
+/// The outcome of a seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     /// The seed.
     pub seed: u64,
-    /// What was lost.
+    /// The outages.
     pub outages: Vec<Outage>,
-    /// Of an all-gather: the chip whose data came latest, beside when nothing is lost. The two times are its own: others need not wait
-    /// for what goes over that link.
+    /// For an all-gather: the chip with the largest delay against the healthy run. The two times
+    /// are its own, because not all chips wait for the data over that link.
     pub chip: Option<ChipId>,
-    /// How long the same takes when nothing is lost.
+    /// Time of the healthy run, in cycles.
     pub healthy_cycles: u64,
-    /// How long it took.
+    /// Time of this run, in cycles.
     pub cycles: u64,
-    /// Packets that went over another link.
+    /// Packets that were rerouted over another link.
     pub rerouted: u64,
     /// Packets that were sent again when the link was back.
     pub resent: u64,
-    /// Elements or words that are wrong.
+    /// Wrong elements or words.
     pub wrong: u64,
-    /// Packets that came more than once.
+    /// Packets that arrived more than once.
     pub doubled: u64,
-    /// Packets that did not come.
+    /// Packets that did not arrive.
     pub missing: u64,
 }
 
-/// What became of the time.
+/// The effect of the outages on the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It took longer.
+    /// The run took longer.
     Slower,
-    /// It did not, and nothing went over another link or was sent again: the last packet had gone, or the link was back before one came.
+    /// The run took no longer, and no packet was rerouted or resent: no packet needed the link
+    /// during the outage.
     NothingToSend,
-    /// It did not, although packets were rerouted: nobody waited for them.
+    /// The run took no longer although packets were rerouted or resent: nothing waited for them.
     NotWaitedFor,
 }
 
 impl Effect {
-    /// In a few words.
+    /// Returns its name.
     pub fn word(self) -> &'static str {
         match self {
             Self::Slower => "slower",
@@ -76,7 +77,7 @@ impl Effect {
 }
 
 impl Round {
-    /// What became of the time.
+    /// Returns the effect of the outages on the time.
     pub fn effect(&self) -> Effect {
         if self.cycles > self.healthy_cycles + self.healthy_cycles / NOISE {
             Effect::Slower
@@ -87,13 +88,13 @@ impl Round {
         }
     }
 
-    /// How much longer it took for each packet that went over another link, in cycles.
+    /// Returns the additional time per rerouted packet, in cycles.
     pub fn cost_cycles(&self) -> Option<u64> {
         let more = self.cycles.saturating_sub(self.healthy_cycles);
         more.checked_div(self.rerouted).filter(|_| self.effect() == Effect::Slower)
     }
 
-    /// Is all data right, nothing lost and nothing doubled?
+    /// Returns true if all data is right, nothing is lost and nothing is doubled.
     pub fn is_right(&self) -> bool {
         [self.wrong, self.doubled, self.missing] == [0; 3]
     }

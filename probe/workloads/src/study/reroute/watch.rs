@@ -1,4 +1,4 @@
-//! What the routers' counters say before and after a round.
+//! The routers' counters before and after a round.
 
 use super::settings;
 use crate::scene::SceneError;
@@ -8,11 +8,12 @@ use launch::ControlError;
 use layouts::EthId;
 use machine::target::Target;
 
-/// How long routers may need until all use their own links again, and between two looks, in cycles.
-const MENDED_CYCLES: u64 = 20_000_000;
+/// Time within which all routers must use their own links again, in cycles.
+const SETTLE_CYCLES: u64 = 20_000_000;
+/// Interval between two polls, in cycles.
 const POLL_CYCLES: u64 = 20_000;
 
-/// One end of each link that has another one beside it, and over which something went since `before`.
+/// Returns one end of each link that has a fallback link and has carried packets since `before`.
 pub(super) fn links(plan: &FabricPlan, sent: &[u64], before: &[u64]) -> Vec<EthId> {
     let busy = |router: &Router| {
         let grown = |end: EthId| {
@@ -43,7 +44,7 @@ impl Counters {
     }
 }
 
-/// Packets that each router has sent, over all its channels.
+/// Returns the packets that each router has sent, over all its channels.
 pub(super) fn sent(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -54,14 +55,14 @@ pub(super) fn sent(
     Ok(all.iter().map(|values| values.iter().map(|&value| u64::from(value)).sum()).collect())
 }
 
-/// Waits until every router uses its own link; what was rerouted and resent so far.
-pub(super) fn mended(
+/// Waits until every router uses its own link. Returns the numbers of rerouted and resent packets.
+pub(super) fn settled_counters(
     target: &mut dyn Target,
     images: &ImageMap,
     plan: &FabricPlan,
 ) -> Result<[u64; 2], SceneError> {
     let route = Counters { members: Counters::ROUTE.map(str::to_owned).to_vec() };
-    let until = target.now()? + MENDED_CYCLES;
+    let until = target.now()? + SETTLE_CYCLES;
     loop {
         let all = route.read(target, images, plan)?;
         let sum = |at: usize| all.iter().filter_map(|v| v.get(at)).map(|&v| u64::from(v)).sum();

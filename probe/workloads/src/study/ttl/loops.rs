@@ -1,4 +1,4 @@
-//! Loops in routing tables, and where a packet is in them after so many hops.
+//! Loops in routing tables, and the position of a packet in them after a number of hops.
 
 use super::RouteEnd;
 use fabric::FabricMesh;
@@ -6,7 +6,8 @@ use machine::fabric::Direction;
 
 /// Rows and columns of the specification's example.
 pub(super) const SIDE: usize = 4;
-/// What its tables say of D16, by device from 0: from D1 to D5, then D6, D7, D11, D10, D9, D5 and so on.
+/// The entries for D16 in its tables, by device from 0: from D1 to D5, then D6, D7, D11, D10, D9,
+/// D5 and so on.
 const SPECIFIED: [(u16, Direction); 7] = [
     (0, Direction::South),
     (4, Direction::East),
@@ -17,24 +18,24 @@ const SPECIFIED: [(u16, Direction); 7] = [
     (8, Direction::North),
 ];
 
-/// Entries of routing tables that lead round in a circle.
+/// Entries of routing tables that form a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Where packets begin, as a device from 0.
+    /// The device where packets begin, from 0.
     pub from: u16,
-    /// Where they are to go, and never come to.
+    /// Their destination, which they never reach.
     pub to: u16,
-    /// By device the way to there, in the order in which a packet comes to them.
+    /// By device the direction to the destination, in the order of a packet's route.
     pub entries: Vec<(u16, Direction)>,
 }
 
 impl Loop {
-    /// Has the mesh room for the specification's example?
+    /// Returns true if the mesh is large enough for the specification's example.
     pub(super) fn is_of_specification(mesh: &FabricMesh) -> bool {
         mesh.rows >= SIDE && mesh.columns >= SIDE
     }
 
-    /// The specification's, or else one round the first four chips.
+    /// Returns the specification's loop, else one round the first four chips.
     pub(super) fn of(mesh: &FabricMesh) -> Option<Self> {
         let last = mesh.chips.len().checked_sub(1)? as u16;
         if (mesh.rows, mesh.columns) == (SIDE, SIDE) {
@@ -51,7 +52,7 @@ impl Loop {
         room.then_some(Self { from: 0, to: last, entries })
     }
 
-    /// The devices that a packet comes to within so many hops, and where it is then.
+    /// Returns the devices on a packet's route of this many hops, and its end.
     pub(super) fn walk(&self, mesh: &FabricMesh, hops: u8) -> Option<(Vec<u16>, RouteEnd)> {
         let mut at = self.from;
         let (mut route, mut end) = (Vec::new(), None);
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!((found.to, route), (7, vec![1, 5, 4, 0, 1, 5]));
         assert_eq!(end, RouteEnd { device: 5, direction: Direction::North });
         for (rows, columns) in [(1, 8), (2, 2), (1, 2)] {
-            assert_eq!(Loop::of(&mesh(rows, columns)), None, "nobody is beside the loop");
+            assert_eq!(Loop::of(&mesh(rows, columns)), None, "no device is outside the loop");
         }
     }
 }
