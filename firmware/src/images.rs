@@ -1,8 +1,8 @@
 //! The table of embedded images, written by `firmware/build` from `firmware/manifest.toml`; do not edit.
-use crate::{Image, Role};
+use crate::{EmbeddedImage, Role};
 
-pub(crate) static IMAGES: &[Image] = &[
-    Image {
+pub(crate) static IMAGES: &[EmbeddedImage] = &[
+    EmbeddedImage {
         name: "erisc_base",
         role: Role::BaseFirmware,
         kernel_id: None,
@@ -11,7 +11,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "024ae23c6b19146b62fc229d53f9dba204653fc7d813bfb417c3bfd12616b1a8",
         build_id: 0x7106_4ecb_acf8_ad1f,
     },
-    Image {
+    EmbeddedImage {
         name: "erisc_app",
         role: Role::Application,
         kernel_id: None,
@@ -20,7 +20,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "c97462742c0a1cf9ac9ac303b6d1e1dd27dc19f20f59d85ebf457e3a8b2a6ed1",
         build_id: 0x76d2_776c_77d7_cef8,
     },
-    Image {
+    EmbeddedImage {
         name: "ring_ping",
         role: Role::Kernel,
         kernel_id: Some(1),
@@ -29,7 +29,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "d384d06c32faa7e5285bb78e77b19dcb042366e7b0332afa5c93cc23e1222b5b",
         build_id: 0x6c3c_e593_08bd_47a6,
     },
-    Image {
+    EmbeddedImage {
         name: "tensix_brisc",
         role: Role::BaseFirmware,
         kernel_id: None,
@@ -38,7 +38,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "9a1782b9109d3af9c98aee3e37981733068b57c2ea6b9fe596519864ae85defe",
         build_id: 0xec4f_09b1_1689_4a2d,
     },
-    Image {
+    EmbeddedImage {
         name: "tensix_ncrisc",
         role: Role::BaseFirmware,
         kernel_id: None,
@@ -47,7 +47,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "aa9634798e278b9f8bebf1b1b82daacfd18886360b36235ee963b005d639718a",
         build_id: 0x965a_6873_7cfb_9990,
     },
-    Image {
+    EmbeddedImage {
         name: "tensix_trisc0",
         role: Role::BaseFirmware,
         kernel_id: None,
@@ -56,7 +56,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "fa74bef24c28ee31380a0834525ae510e3a3a911895bfc0ec43d6277af083b5c",
         build_id: 0x8d11_3151_5a87_e3b8,
     },
-    Image {
+    EmbeddedImage {
         name: "tensix_trisc1",
         role: Role::BaseFirmware,
         kernel_id: None,
@@ -65,7 +65,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "458ebef0f983d454b7d35df666bf36030d0743fcb6534e083edb9d5e7bf71cc9",
         build_id: 0x46ff_a956_eaf2_023b,
     },
-    Image {
+    EmbeddedImage {
         name: "tensix_trisc2",
         role: Role::BaseFirmware,
         kernel_id: None,
@@ -74,7 +74,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "dff5f79f7ebc22d32173adb950e0ecc90ee397db572c36da38e6accd4207c32e",
         build_id: 0x6045_92e3_c35d_ec3c,
     },
-    Image {
+    EmbeddedImage {
         name: "tensix_worker",
         role: Role::Kernel,
         kernel_id: Some(2),
@@ -83,7 +83,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "f6a22f6644042a1db63c37a31be01fffdbd39fb47ca72d5fdc874f10129fd11a",
         build_id: 0x5631_2945_d6db_e2e3,
     },
-    Image {
+    EmbeddedImage {
         name: "edm",
         role: Role::Kernel,
         kernel_id: Some(3),
@@ -92,7 +92,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "40ba861c84f9dfec22f568a17359d7c5e12bee7c740845880b27ba71a0730650",
         build_id: 0x2660_6f21_4ae7_67cd,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_router_line",
         role: Role::Kernel,
         kernel_id: Some(10),
@@ -101,7 +101,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "785a224ea0a08f34f2d367f71d2a905cc49a0f4aaca60a94d90bba818bca578b",
         build_id: 0x55cb_fec7_3c2f_9860,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_router_ring",
         role: Role::Kernel,
         kernel_id: Some(11),
@@ -110,7 +110,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "3bf23946e75c13c717d74210134a5a5663dbe8d3759b5f818f17fd16f07592da",
         build_id: 0x07c5_9d76_5a8e_96d2,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_router_mesh",
         role: Role::Kernel,
         kernel_id: Some(12),
@@ -119,7 +119,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "0e85a074af5c2a79a378c0d5b71a3119cb56ea9c603c923fee6f8cb495aa4f76",
         build_id: 0x69fe_b2b6_d9a7_80b8,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_router_torus",
         role: Role::Kernel,
         kernel_id: Some(13),
@@ -128,7 +128,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "7cfbeaaf16002c25f2b6abf1db568efd317565b6da84d0a48f14943b65e09ae1",
         build_id: 0xbf56_78f0_c2a5_088d,
     },
-    Image {
+    EmbeddedImage {
         name: "link_bench",
         role: Role::Kernel,
         kernel_id: Some(5),
@@ -137,7 +137,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "2e3314c91bccbbdc522febfab5123a1218878a59bfcc0b1332e81cc3d04f6e0f",
         build_id: 0x8e1e_7033_26f9_4891,
     },
-    Image {
+    EmbeddedImage {
         name: "link_race",
         role: Role::Kernel,
         kernel_id: Some(6),
@@ -146,7 +146,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "1dd780d1490f62915170c4864cbca26c9fd678da41f237060c2e97a176bb1b6b",
         build_id: 0x0bb2_e961_493b_1943,
     },
-    Image {
+    EmbeddedImage {
         name: "ccl_worker",
         role: Role::Kernel,
         kernel_id: Some(4),
@@ -155,7 +155,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "b2e39b90182f3566de41b3bbe210a7b576ea019ab3b612bb79eda0ca2c06014e",
         build_id: 0xbf6e_3e4a_4597_5df9,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_unbounded_brisc",
         role: Role::Kernel,
         kernel_id: Some(7),
@@ -164,7 +164,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "5fa2a5f1b52389fe2ab3f804e8da9449040ae8195a6e757acdd97a328c977973",
         build_id: 0x21fa_37f4_0c7d_a1d7,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_unbounded_erisc",
         role: Role::Kernel,
         kernel_id: Some(14),
@@ -173,7 +173,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "7b0f8229df7c02156967c0fb162f1604ac8beb44c027b094021ed4a7a0690ca4",
         build_id: 0xdd39_b206_e53a_f2d3,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_no_wait_brisc",
         role: Role::Kernel,
         kernel_id: Some(15),
@@ -182,7 +182,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "8f71e4c453970f4481073baf0d314bff70302fcf758310c2562e42af9b025933",
         build_id: 0x1bd9_165d_10ed_55a0,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_no_wait_erisc",
         role: Role::Kernel,
         kernel_id: Some(16),
@@ -191,7 +191,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "31310ea4f1200c1da733ae40ea19012f9170b979b2de169a74fd1768fbcab9bd",
         build_id: 0xe9b6_1151_d923_a90f,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_unbounded_teardown_brisc",
         role: Role::Kernel,
         kernel_id: Some(17),
@@ -200,7 +200,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "0cc724242be4b97db5b7382ad2cd292f6ee742121bd961343523934ceefc4de6",
         build_id: 0x0a65_2e97_1a54_4fab,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_unbounded_teardown_erisc",
         role: Role::Kernel,
         kernel_id: Some(18),
@@ -209,7 +209,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "72423393c1bcfaaf5afbd6fd93d3e80cc594a6c4579bbfbd419e4b71882d8fe5",
         build_id: 0xd4ea_9471_5433_6293,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_bounded_32768_brisc",
         role: Role::Kernel,
         kernel_id: Some(19),
@@ -218,7 +218,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "798612780117b40ccb06f5e135b5d3cacf64401bbdfad629ecd3fb613b91d1c6",
         build_id: 0x191e_c591_3936_6275,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_bounded_32768_erisc",
         role: Role::Kernel,
         kernel_id: Some(20),
@@ -227,7 +227,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "743eda0ecb4459a780bb026d07fa9ab28954c5fd142c348da51144364d59d63e",
         build_id: 0x0040_a750_4776_b4ad,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_bounded_256_brisc",
         role: Role::Kernel,
         kernel_id: Some(21),
@@ -236,7 +236,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "bc6b717ce1c0693d8c58825a8cc04d0b816ec59012f50738f779493aef2ec94b",
         build_id: 0x7695_409e_206d_8c0b,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_mux_bounded_256_erisc",
         role: Role::Kernel,
         kernel_id: Some(22),
@@ -245,7 +245,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "3ab95a522d62cfe570051662b180458962298bcec0f2d6dba15cdaa3451e0e34",
         build_id: 0x7e4c_c7f7_4bdb_dc84,
     },
-    Image {
+    EmbeddedImage {
         name: "fabric_traffic",
         role: Role::Kernel,
         kernel_id: Some(8),
@@ -254,7 +254,7 @@ pub(crate) static IMAGES: &[Image] = &[
         sha256: "ded2bdf61068d5f1fa48088a4f388f046b0286eabfd5495672311ad5098e0497",
         build_id: 0xf1ab_e456_0f3c_03b5,
     },
-    Image {
+    EmbeddedImage {
         name: "dispatch",
         role: Role::Kernel,
         kernel_id: Some(9),

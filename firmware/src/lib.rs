@@ -54,7 +54,7 @@ pub enum Role {
 
 /// One committed ELF image with its identity.
 #[derive(Clone, Copy)]
-pub struct Image {
+pub struct EmbeddedImage {
     /// File name without `.elf`, for example `ring_ping`.
     pub name: &'static str,
     /// Its layer.
@@ -73,19 +73,19 @@ pub struct Image {
     pub build_id: u64,
 }
 
-impl std::fmt::Debug for Image {
+impl std::fmt::Debug for EmbeddedImage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({}, {:016x})", self.name, self.core, self.build_id)
     }
 }
 
 /// Returns all images, in the order of the manifest.
-pub fn images() -> &'static [Image] {
+pub fn images() -> &'static [EmbeddedImage] {
     images::IMAGES
 }
 
 /// Returns the image of that name.
-pub fn image(name: &str) -> Option<&'static Image> {
+pub fn image(name: &str) -> Option<&'static EmbeddedImage> {
     images().iter().find(|image| image.name == name)
 }
 

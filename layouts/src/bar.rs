@@ -284,7 +284,7 @@ impl Arc {
     }
 
     /// Returns the card type with this name in cluster descriptors, ignoring case.
-    pub fn board_called(&self, kind: &str) -> Option<&Board> {
+    pub fn board_named(&self, kind: &str) -> Option<&Board> {
         let called = |board: &&Board| {
             let mut names = std::iter::once(&board.name).chain(&board.spellings);
             names.any(|name| name.eq_ignore_ascii_case(kind))

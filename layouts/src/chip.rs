@@ -2,8 +2,8 @@
 
 use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use crate::bar::{Arc, Bar, WindowSpec};
-use crate::entry::{Access, AnyGroup, Entry, Group};
-use crate::map::{Maps, Stand};
+use crate::entry::{AnyGroup, Entry, Group, ReadAccess};
+use crate::map::{Maps, ReadMode};
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
 use crate::tiles::{Tile, Tiles};
@@ -434,7 +434,7 @@ impl ChipLayout {
 
     /// Whether this range is plain memory, where alignment and neighbours do not matter.
     pub fn is_memory(&self, tile: NocXy, offset: u64, len: u64) -> bool {
-        self.stand(Space::Tile(self.kind_at(tile)), offset, len) == Some(Stand::Memory)
+        self.read_mode(Space::Tile(self.kind_at(tile)), offset, len) == Some(ReadMode::Memory)
     }
 
     /// Returns the BAR0 offset of the ARC's NIU node id, which reads all ones when the chip has
@@ -503,12 +503,12 @@ pub(crate) fn private(range: &Range) -> Reason {
     Reason::Private { range: range.name.clone(), why: range.why.clone().unwrap_or_default() }
 }
 
-pub(crate) fn refusal(name: String, access: Access, why: Option<&String>) -> Option<Reason> {
+pub(crate) fn refusal(name: String, access: ReadAccess, why: Option<&String>) -> Option<Reason> {
     let why = why.cloned().unwrap_or_else(|| "it must not be read".into());
     match access {
-        Access::Read => None,
-        Access::Effect => Some(Reason::SideEffect { name, why }),
-        Access::Never => Some(Reason::Forbidden { name, why }),
+        ReadAccess::Read => None,
+        ReadAccess::Effect => Some(Reason::SideEffect { name, why }),
+        ReadAccess::Never => Some(Reason::Forbidden { name, why }),
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Deref;
 /// Whether a passive client may read a range or register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Access {
+pub enum ReadAccess {
     /// Safe to read.
     #[default]
     Read,
@@ -20,7 +20,7 @@ pub enum Access {
 /// The user's permission that a write needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Writing {
+pub enum WritePermission {
     /// Plain memory, and registers that neither stop nor start a core.
     #[default]
     Write,
@@ -34,7 +34,7 @@ pub enum Writing {
     Never,
 }
 
-impl Writing {
+impl WritePermission {
     /// Returns the permission's name on the command line.
     pub fn word(self) -> &'static str {
         match self {
@@ -64,10 +64,10 @@ pub struct Entry {
     pub stride: Option<u64>,
     /// Whether it may be read.
     #[serde(default)]
-    pub access: Access,
+    pub access: ReadAccess,
     /// The permission that a write needs.
     #[serde(default)]
-    pub write: Writing,
+    pub write: WritePermission,
     /// Why it may not be read without a command.
     #[serde(default)]
     pub why: Option<String>,

@@ -58,8 +58,8 @@ pub use cluster::{
     OutwardLink, Routes,
 };
 pub use coordinates::TranslatedXy;
-pub use entry::{Access, AnyGroup, Entry, Group, Named, Writing};
-pub use map::Stand;
+pub use entry::{AnyGroup, Entry, Group, Named, ReadAccess, WritePermission};
+pub use map::ReadMode;
 pub use ranges::{Range, Ranges, Reason, Space};
 pub use registers::{
     ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues,

@@ -2,8 +2,8 @@
 //! of a name.
 
 use crate::chip::{ChipLayout, Located, private, refusal};
-use crate::entry::{Access, AnyGroup, Entry, Writing};
-use crate::map::Stand;
+use crate::entry::{AnyGroup, Entry, ReadAccess, WritePermission};
+use crate::map::ReadMode;
 use crate::ranges::{Range, Ranges, Reason, Space};
 
 /// Registers are read as words of this many bytes.
@@ -13,7 +13,7 @@ impl ChipLayout {
     /// Returns whether the `len` bytes at `offset` of this space are memory or registers, if a
     /// passive client may read all of them. One binary search; [`ChipLayout::readable`] has the
     /// reason against it.
-    pub fn stand(&self, space: Space, offset: u64, len: u64) -> Option<Stand> {
+    pub fn read_mode(&self, space: Space, offset: u64, len: u64) -> Option<ReadMode> {
         self.maps.of(space).stand(offset, len)
     }
 
@@ -21,8 +21,8 @@ impl ChipLayout {
     ///
     /// # Errors
     /// The first reason against it.
-    pub fn readable(&self, space: Space, offset: u64, len: u64) -> Result<Stand, Reason> {
-        match self.stand(space, offset, len) {
+    pub fn readable(&self, space: Space, offset: u64, len: u64) -> Result<ReadMode, Reason> {
+        match self.read_mode(space, offset, len) {
             Some(stand) => Ok(stand),
             None => Err(self.against(space, offset, len)),
         }
@@ -80,9 +80,17 @@ impl ChipLayout {
     ///
     /// # Errors
     /// The first reason why the range must never be written.
-    pub fn writing(&self, space: Space, offset: u64, len: u64) -> Result<Vec<Writing>, Reason> {
+    pub fn write_permission(
+        &self,
+        space: Space,
+        offset: u64,
+        len: u64,
+    ) -> Result<Vec<WritePermission>, Reason> {
         let range = self.ranges.at(space, offset).ok_or_else(|| self.nothing(space, offset))?;
-        if range.private || range.access == Access::Never || range.write == Writing::Never {
+        if range.private
+            || range.access == ReadAccess::Never
+            || range.write == WritePermission::Never
+        {
             return Err(Reason::NotWritable { name: range.name.clone() });
         }
         let end = offset.checked_add(len).filter(|end| *end <= range.end());
@@ -104,7 +112,7 @@ impl ChipLayout {
 
     /// Returns the permissions of the words that the span touches, and the memory's own unless one
     /// word contains the span.
-    fn writing_memory(&self, range: &Range, span: std::ops::Range<u64>) -> Vec<Writing> {
+    fn writing_memory(&self, range: &Range, span: std::ops::Range<u64>) -> Vec<WritePermission> {
         let words = self.entries_of(range).into_iter().map(|(_, entry)| entry);
         let place = |entry: &Entry| range.start + entry.at..range.start + entry.end();
         let hit =
@@ -117,12 +125,12 @@ impl ChipLayout {
         own.into_iter().chain(hit.into_iter().map(|entry| entry.write)).collect()
     }
 
-    fn writing_register(&self, range: &Range, offset: u64) -> Result<Writing, Reason> {
+    fn writing_register(&self, range: &Range, offset: u64) -> Result<WritePermission, Reason> {
         let (_, inside) = split(range, offset);
         let entries = self.entries_of(range);
         let found = entries.iter().find(|(_, entry)| entry.locate(inside).is_some());
         let (name, entry) = found.ok_or(Reason::Unmapped { offset })?;
-        if entry.write == Writing::Never {
+        if entry.write == WritePermission::Never {
             return Err(Reason::NotWritable { name: format!("{}.{name}", range.name) });
         }
         Ok(entry.write)
@@ -261,7 +269,7 @@ mod tests {
                 let ends = [range.end() - 4, range.end(), range.end() - 2];
                 for at in words.step_by(4).chain(ends) {
                     for len in [2, 4, 8, 0x40] {
-                        let quick = ChipKind::Wormhole.layout().stand(space, at, len).is_some();
+                        let quick = ChipKind::Wormhole.layout().read_mode(space, at, len).is_some();
                         let slow = ChipKind::Wormhole.layout().judge(space, at, len);
                         assert_eq!(quick, slow.is_ok(), "{space:?} {at:#x} {len}: {slow:?}");
                     }

@@ -1,7 +1,7 @@
 //! The allow-list: the ranges of each kind of tile, and whether a passive client may read them.
 
 use crate::address::TileKind;
-use crate::entry::{Access, Writing};
+use crate::entry::{ReadAccess, WritePermission};
 use serde::Deserialize;
 use std::fmt;
 
@@ -54,10 +54,10 @@ pub struct Range {
     pub group: Option<String>,
     /// Whether it may be read.
     #[serde(default)]
-    pub access: Access,
+    pub access: ReadAccess,
     /// The permission that a write outside of the group's entries needs.
     #[serde(default)]
-    pub write: Writing,
+    pub write: WritePermission,
     /// Why it may not be read.
     #[serde(default)]
     pub why: Option<String>,
@@ -235,7 +235,7 @@ impl Ranges {
             let unexplained = self
                 .of(space)
                 .iter()
-                .filter(|r| (r.private || r.access != Access::Read) && r.why.is_none());
+                .filter(|r| (r.private || r.access != ReadAccess::Read) && r.why.is_none());
             problems.extend(
                 unexplained.map(|r| format!("ranges.toml: {} of {space:?} has no `why`", r.name)),
             );

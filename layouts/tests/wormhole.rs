@@ -3,7 +3,7 @@
 
 use layouts::{
     ChipId, ChipKind, ChipLayout, CoreAddr, CoreId, CoreKind, NocXy, Ordering, Ranges, Reason,
-    Space, TileKind, TranslatedXy, Writing,
+    Space, TileKind, TranslatedXy, WritePermission,
 };
 
 const ETH: Space = Space::Tile(TileKind::Eth);
@@ -171,8 +171,9 @@ fn queue_words_are_where_every_client_expects_them() {
 
 #[test]
 fn each_range_has_its_write_permissions() {
-    use Writing::{Halt, Launch, Reset, Write};
-    let needs = |space, offset, len| ChipKind::Wormhole.layout().writing(space, offset, len);
+    use WritePermission::{Halt, Launch, Reset, Write};
+    let needs =
+        |space, offset, len| ChipKind::Wormhole.layout().write_permission(space, offset, len);
     assert_eq!(needs(TENSIX, 0x2_0000, 64), Ok(vec![Write]));
     assert_eq!(needs(TENSIX, 0xFFB1_21B0, 4), Ok(vec![Reset]));
     assert_eq!(needs(TENSIX, 0xFFB1_2080, 8), Ok(vec![Halt]));
@@ -188,7 +189,7 @@ fn each_range_has_its_write_permissions() {
 fn some_ranges_are_never_writable() {
     let arc = Space::Tile(TileKind::Arc);
     let never = |space, offset| {
-        ChipKind::Wormhole.layout().writing(space, offset, 4).unwrap_err().to_string()
+        ChipKind::Wormhole.layout().write_permission(space, offset, 4).unwrap_err().to_string()
     };
     assert_eq!(never(arc, 0x8_8003_0328), "reset_unit.forbidden must not be written");
     assert_eq!(never(arc, 0x8_1000_0000), "csm must not be written");
@@ -196,6 +197,6 @@ fn some_ranges_are_never_writable() {
     assert_eq!(never(ETH, 0xFFB0_0000), "local_ram must not be written");
     assert_eq!(never(ETH, 0x4_0000), "nothing is known at 0x40000: l1 ends at 0x40000");
     assert_eq!(never(ETH, 0xFFB1_2000), "nothing is known at 0xffb12000");
-    let past = ChipKind::Wormhole.layout().writing(TENSIX, 0x16_DFFC, 8).unwrap_err();
+    let past = ChipKind::Wormhole.layout().write_permission(TENSIX, 0x16_DFFC, 8).unwrap_err();
     assert_eq!(past.to_string(), "runs past the end of l1 at 0x16e000");
 }

@@ -8,8 +8,8 @@ use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, pl
 use decode::state::{LedgerState, MeshState};
 use layouts::CoreId;
 use machine::bar::Bar;
-use machine::clients::Before;
-use machine::patience::Patience;
+use machine::clients::ServedHistory;
+use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Preview, Target};
 use std::fmt;
@@ -21,7 +21,7 @@ use transport::silicon::{self, DeviceError, SiliconBar};
 use transport::socket_bar::SocketBar;
 use transport::ttsim::{self, HostCommand};
 use transport::wire::Welcome;
-use workloads::scene::firmware::{Given, allowed};
+use workloads::scene::firmware::{FirmwareFolder, allowed};
 use workloads::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
 
 /// The number of snapshots between two reads of the build ids, which detect newly loaded images.
@@ -96,7 +96,7 @@ pub struct Session {
     images: ImageMap,
     library: Option<Library>,
     problems: Vec<String>,
-    before: Before,
+    before: ServedHistory,
     pacer: Option<Pacer>,
     snapshots: u64,
     last: ReadSet,
@@ -120,15 +120,16 @@ impl Session {
                 let mut target = scene.build(&mut images)?;
                 target.rename(words);
                 // Bringing up the mesh is not a user's command, so auditing starts here.
-                target.keep_audit(AuditLog::of_environment(words));
+                target.keep_audit(AuditLog::from_environment(words));
                 let pacer = Some(Pacer::new(scene.pace));
-                Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
+                Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
             }
             TargetSpec::Ttsim(Simulator { library, firmware, at_cycles }) => {
                 // What cannot be booted, or must not be, is told before anything is opened.
                 let given = firmware.as_deref();
-                let given =
-                    given.map(|folder| Given::read(ImageMap::FIRMWARE_CHIP, folder)).transpose()?;
+                let given = given
+                    .map(|folder| FirmwareFolder::read(ImageMap::FIRMWARE_CHIP, folder))
+                    .transpose()?;
                 given.as_ref().map(|_| allowed(allow)).transpose()?;
                 let open = || over_ttsim(words, &library, host, allow);
                 let mut session = Self::open_external(words, None, open)?;
@@ -182,20 +183,20 @@ impl Session {
         std::thread::scope(|scope| {
             let reading = scope.spawn(ImageMap::firmware);
             let mut target = open()?;
-            target.keep_audit(AuditLog::of_environment(words));
+            target.keep_audit(AuditLog::from_environment(words));
             let (images, problems) = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
-            Ok(Self { problems, pacer, ..Self::over(Box::new(target), images) })
+            Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
         })
     }
 
     /// Returns a session over an open target.
-    pub fn over(target: Box<dyn Target>, images: ImageMap) -> Self {
+    pub fn with_target(target: Box<dyn Target>, images: ImageMap) -> Self {
         Self {
             target,
             images,
             library: None,
             problems: Vec::new(),
-            before: Before::default(),
+            before: ServedHistory::default(),
             pacer: None,
             snapshots: 0,
             last: ReadSet::default(),
@@ -204,7 +205,7 @@ impl Session {
     }
 
     /// Adds the images of these directories to those that may run.
-    pub fn consult(&mut self, catalog: Catalog) {
+    pub fn add_catalog(&mut self, catalog: Catalog) {
         self.library = Some(Library::new(catalog));
         self.snapshots = 0;
     }
@@ -255,7 +256,7 @@ impl Session {
             }
         }
         let ledgers = state.fabric.ledgers.clone();
-        state.fabric.settle(&self.ledgers);
+        state.fabric.correct_verdicts(&self.ledgers);
         self.ledgers = ledgers;
         // The cost of verification is part of the snapshot.
         let cost = self.target.transactions().saturating_sub(before);
@@ -414,5 +415,5 @@ fn over_bar(
     abilities: Abilities,
     allow: Allow,
 ) -> Result<BarTarget, AccessError> {
-    BarTarget::open(words, bar, Abilities { allow, ..abilities }, Patience::default())
+    BarTarget::open(words, bar, Abilities { allow, ..abilities }, Deadlines::default())
 }

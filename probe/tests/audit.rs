@@ -4,7 +4,7 @@
 use access::AuditLog;
 use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn open(log: &Path) -> BarTarget {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let bar = Box::new(EmulatorBar::new(mesh));
-    let mut target = BarTarget::open("bare", bar, abilities, Patience::default()).unwrap();
+    let mut target = BarTarget::open("bare", bar, abilities, Deadlines::default()).unwrap();
     target.keep_audit(AuditLog::at(log, "emulator:bare"));
     target
 }

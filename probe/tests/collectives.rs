@@ -4,8 +4,8 @@
 use access::bar_target::BarTarget;
 use collectives::program::flags;
 use collectives::{
-    Bidirectional, DataType, Layout, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage,
-    compile, refuse_if_in_use,
+    Bidirectional, DataType, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage,
+    TensorLayout, compile, refuse_if_in_use,
 };
 use decode::images::ImageMap;
 use decode::inspect::{ReadSet, inspect, plan};
@@ -14,7 +14,7 @@ use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use layouts::{ChipId, CoreId, CoreKind};
 use machine::fault::Fault;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
@@ -41,7 +41,7 @@ impl Bench {
             faults: true,
             ..Abilities::default()
         };
-        let target = BarTarget::open(mesh, bar, abilities, Patience::default()).unwrap();
+        let target = BarTarget::open(mesh, bar, abilities, Deadlines::default()).unwrap();
         Self { target, images }
     }
 
@@ -63,7 +63,7 @@ impl Bench {
             let mut run = Run::new(program, RunSettings::default());
             match self.finish(&mut run) {
                 Ok(Some(report)) => {
-                    let wrong = (report.wrong, &report.wrong_stretches);
+                    let wrong = (report.wrong, &report.wrong_ranges);
                     assert_eq!(wrong, (Some(0), &vec![]), "{request:?}");
                 }
                 other => panic!("{request:?}: {other:?}"),
@@ -76,9 +76,11 @@ impl Bench {
     fn until_it_moves(&mut self, run: &mut Run) {
         loop {
             match run.poll(&mut self.target, &mut self.images).unwrap() {
-                RunProgress::Going { stage: Stage::Transfer, done, of } if 2 * done > of => return,
-                RunProgress::Going { .. } => self.target.pass(300).unwrap(),
-                other @ RunProgress::Over(_) => panic!("{other:?}"),
+                RunProgress::Running { stage: Stage::Transfer, done, of } if 2 * done > of => {
+                    return;
+                }
+                RunProgress::Running { .. } => self.target.pass(300).unwrap(),
+                other @ RunProgress::Finished(_) => panic!("{other:?}"),
             }
         }
     }
@@ -155,12 +157,12 @@ fn both_ends_of_a_link_agree_on_what_is_in_flight_while_workers_delay() {
     let (mut snapshots, mut agree) = (0, 0);
     while snapshots < 12 {
         match run.poll(&mut bench.target, &mut bench.images).unwrap() {
-            RunProgress::Going { stage: Stage::Transfer, done, .. } if done > 0 => {}
-            RunProgress::Going { .. } => {
+            RunProgress::Running { stage: Stage::Transfer, done, .. } if done > 0 => {}
+            RunProgress::Running { .. } => {
                 bench.target.pass(STEP_CYCLES).unwrap();
                 continue;
             }
-            other @ RunProgress::Over(_) => panic!("{other:?}"),
+            other @ RunProgress::Finished(_) => panic!("{other:?}"),
         }
         let snapshot = bench.target.read(&plan(bench.target.mesh(), &bench.images, &read_set));
         bench.images.learn(bench.target.mesh(), &snapshot);
@@ -229,7 +231,7 @@ fn every_type_layout_and_direction_is_right_on_an_n300() {
     let types = [DataType::Float32, DataType::Bfloat16];
     let sums_of = |data_type| sums.map(|op| Request { data_type, ..request(op, 2, 777) });
     bench.all_right(types.into_iter().flat_map(sums_of));
-    let sharded = |op| Request { layout: Layout::Sharded, ..request(op, 2, 5_003) };
+    let sharded = |op| Request { layout: TensorLayout::Sharded, ..request(op, 2, 5_003) };
     bench.all_right([Op::AllGather, Op::AllReduce, Op::AllToAll].map(sharded));
     let worker_initiated = |op| Request { worker_initiated: true, ..request(op, 2, 2_050) };
     bench.all_right([Op::AllGather, Op::ReduceScatter, Op::SendReceive].map(worker_initiated));
@@ -266,15 +268,15 @@ fn a_run_counts_its_bytes_and_its_iterations() {
     let mut stages = Vec::new();
     let report = loop {
         match run.poll(&mut bench.target, &mut bench.images).unwrap() {
-            RunProgress::Going { stage, done, of } => {
+            RunProgress::Running { stage, done, of } => {
                 assert!(done <= of, "{stage:?} {done} of {of}");
                 if stages.last() != Some(&stage) {
                     stages.push(stage);
                 }
                 bench.target.pass(500).unwrap();
             }
-            RunProgress::Over(Some(report)) => break report,
-            RunProgress::Over(None) => panic!("the run was not cancelled"),
+            RunProgress::Finished(Some(report)) => break report,
+            RunProgress::Finished(None) => panic!("the run was not cancelled"),
         }
     };
     for stage in [Stage::Fill, Stage::Transfer, Stage::Check] {
@@ -429,7 +431,7 @@ fn a_parked_kernel_is_waited_for() {
     let fills = Stage::Fill;
     while !matches!(
         run.poll(&mut bench.target, &mut bench.images).unwrap(),
-        RunProgress::Going { stage, .. } if stage == fills
+        RunProgress::Running { stage, .. } if stage == fills
     ) {
         bench.target.pass(300).unwrap();
     }
@@ -440,7 +442,7 @@ fn a_parked_kernel_is_waited_for() {
     bench.target.write(at, &0u32.to_le_bytes()).unwrap();
     for _ in 0..40 {
         let progress = run.poll(&mut bench.target, &mut bench.images);
-        let waits = matches!(progress, Ok(RunProgress::Going { stage, .. }) if stage == fills);
+        let waits = matches!(progress, Ok(RunProgress::Running { stage, .. }) if stage == fills);
         assert!(waits, "{progress:?}");
         bench.target.pass(20_000).unwrap();
     }
@@ -463,8 +465,8 @@ fn wrong_elements_are_counted() {
     }
     let mut run = Run::new(program, RunSettings::default());
     let report = bench.finish(&mut run).unwrap().unwrap();
-    println!("{:?}", report.wrong_stretches);
-    let [wrong] = &report.wrong_stretches[..] else { panic!("{:?}", report.wrong_stretches) };
+    println!("{:?}", report.wrong_ranges);
+    let [wrong] = &report.wrong_ranges[..] else { panic!("{:?}", report.wrong_ranges) };
     assert!((290..=300).contains(&wrong.elements), "{wrong}");
     assert_eq!(report.wrong, Some(wrong.elements));
 }

@@ -46,7 +46,7 @@ impl Bench {
             Ok(Some(report)) => report,
             other => panic!("{request:?}: {other:?}"),
         };
-        assert_eq!((report.wrong, &report.wrong_stretches), (Some(0), &vec![]), "{request:?}");
+        assert_eq!((report.wrong, &report.wrong_ranges), (Some(0), &vec![]), "{request:?}");
         report
     }
 }
@@ -254,9 +254,9 @@ fn a_run_over_the_fabric_can_be_cancelled() {
     let mut run = Run::new(program, RunSettings { check: false, ..RunSettings::default() });
     loop {
         match run.poll(&mut bench.target, &mut bench.images).unwrap() {
-            RunProgress::Going { stage: Stage::Transfer, done, .. } if done > 0 => break,
-            RunProgress::Going { .. } => bench.target.pass(300).unwrap(),
-            other @ RunProgress::Over(_) => panic!("{other:?}"),
+            RunProgress::Running { stage: Stage::Transfer, done, .. } if done > 0 => break,
+            RunProgress::Running { .. } => bench.target.pass(300).unwrap(),
+            other @ RunProgress::Finished(_) => panic!("{other:?}"),
         }
     }
     run.cancel();

@@ -440,7 +440,7 @@ fn the_same_images_run_on_the_vendors_simulator() {
     }
     for (chip, n) in (0..2).flat_map(|chip| (0..3).map(move |n| (chip, n))) {
         let place = bench.worker_tile(chip, n);
-        let boot = boot_tensix(&mut bench.images, Firmware::OURS, place).unwrap();
+        let boot = boot_tensix(&mut bench.images, Firmware::BUILT_IN, place).unwrap();
         boot.finish(&mut bench.target).unwrap();
     }
     for data_type in 0..3 {

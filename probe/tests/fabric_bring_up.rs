@@ -76,7 +76,7 @@ fn a_fabric_comes_up_is_found_and_goes_down() {
         let mut found = Fabric::found(plan.clone(), FabricSettings::default());
         assert_eq!(
             found.poll(&mut target, &mut images),
-            Ok(FabricProgress::Over(FabricOutcome::Up))
+            Ok(FabricProgress::Finished(FabricOutcome::Up))
         );
         found.terminate(way);
         let down = found.finish(&mut target, &mut images, STEP);
@@ -108,7 +108,7 @@ fn bring_up_can_be_cancelled_at_any_stage() {
     {
         let plan = plan(&target, FabricTopology::Mesh);
         let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
-        while let FabricProgress::Going { stage, .. } =
+        while let FabricProgress::Running { stage, .. } =
             fabric.poll(&mut target, &mut images).unwrap()
             && stage != wanted
         {
@@ -165,7 +165,7 @@ fn halves(topologies: [FabricTopology; 2], run_ids: [u32; 2]) -> [String; 2] {
             fabrics.iter_mut().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none())
         {
             match fabric.poll(&mut target, &mut images) {
-                Ok(FabricProgress::Over(FabricOutcome::Up)) => *outcome = Some("up".to_owned()),
+                Ok(FabricProgress::Finished(FabricOutcome::Up)) => *outcome = Some("up".to_owned()),
                 Ok(_) => {}
                 Err(error) => *outcome = Some(crate::common::sentence(&error)),
             }

@@ -10,7 +10,7 @@ mod played;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use fabric::mux::{Mux, Policy};
-use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use fabric::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
 use fabric::traffic_outcome::TrafficOutcome;
 use launch::{Firmware, boot_tensix, start_application};
 use layouts::{ChipId, NocXy};
@@ -104,9 +104,9 @@ impl Bench {
     }
 }
 
-fn shipment(send: SendType, bytes: u32) -> Shipment {
+fn shipment(send: SendType, bytes: u32) -> PacketSpec {
     let route = Route::Hops(1, 1);
-    Shipment { connection: 0, send, bytes, ttl: 3, route, control: false, arrives: true }
+    PacketSpec { connection: 0, send, bytes, ttl: 3, route, control: false, arrives: true }
 }
 
 const NODE: FabricNode = FabricNode { mesh: 0, device: 0 };
@@ -220,7 +220,7 @@ fn two_workers_share_a_mux_of_every_policy_and_end_it() {
 fn a_mux_runs_on_an_ethernet_tile_without_a_link() {
     let mut bench = Bench::emulated();
     let place = Place { chip: ChipId(0), tile: NocXy { x: 7, y: 6 } };
-    let start = start_application(&mut bench.images, Firmware::OURS, place).unwrap();
+    let start = start_application(&mut bench.images, Firmware::BUILT_IN, place).unwrap();
     start.finish(&mut bench.target).unwrap();
     for policy in Policy::ALL {
         send_through_a_mux(&mut bench, MuxCore::Ethernet, policy, 4);
@@ -319,12 +319,12 @@ fn the_same_images_run_on_the_vendors_simulator() {
     let mut bench = Bench { target, images: ImageMap::firmware().0, run_id: 0 };
     for n in [0, 1, 3, 4] {
         let place = bench.compute(n);
-        let boot = boot_tensix(&mut bench.images, Firmware::OURS, place).unwrap();
+        let boot = boot_tensix(&mut bench.images, Firmware::BUILT_IN, place).unwrap();
         boot.finish(&mut bench.target).unwrap();
     }
     send_to_a_played_router(&mut bench, 2);
     let place = Place { chip: ChipId(0), tile: NocXy { x: 7, y: 6 } };
-    let start = start_application(&mut bench.images, Firmware::OURS, place).unwrap();
+    let start = start_application(&mut bench.images, Firmware::BUILT_IN, place).unwrap();
     start.finish(&mut bench.target).unwrap();
     for policy in Policy::ALL {
         send_through_a_mux(&mut bench, MuxCore::Tensix, policy, 1);

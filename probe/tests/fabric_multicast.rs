@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use decode::images::ImageMap;
-use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
+use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::{Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, connection};
 use launch::{Firmware, go_kernel};
 use layouts::NocXy;
@@ -64,7 +64,7 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
         for direction in Direction::ALL {
             let Some(router) = plan.router(node, direction, 0) else { continue };
             let channel = connection(&images, &plan, router).unwrap();
-            let shipment = Shipment {
+            let shipment = PacketSpec {
                 connection: traffic.connect(ids[device], channel, None).unwrap(),
                 send: SendType::Fused,
                 bytes: BYTES,
@@ -88,7 +88,7 @@ fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
         kernel.finish(&mut target).unwrap();
     }
     for chip in &mesh.chips {
-        let go = go_kernel(&images, Firmware::OURS.tensix[0], Place { chip: *chip, tile });
+        let go = go_kernel(&images, Firmware::BUILT_IN.tensix[0], Place { chip: *chip, tile });
         go.unwrap().finish(&mut target).unwrap();
     }
     target.pass(1_000_000).unwrap();

@@ -14,7 +14,7 @@ use machine::target::Target;
 use probe::session::Session;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
 use workloads::scene::Scene;
-use workloads::study::reroute::{Load, RerouteStudy, Round, study};
+use workloads::study::reroute::{Load, RerouteRound, RerouteStudy, study};
 
 const DIRECT: u64 = 0;
 const FALLBACK: u64 = 2;
@@ -151,7 +151,7 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
         bench.put(&routers[0], 0, n, &Packet::atomic(to.tile, NACKS, 1).set("routing_fields", 1));
     }
     bench.target.pass(20_000).unwrap();
-    let mut session = Session::over(Box::new(bench.target), bench.images);
+    let mut session = Session::with_target(Box::new(bench.target), bench.images);
     let mut read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
     let mut ledgers_of = |_| {
         let fabric = session.inspect(&read_set).state.fabric;
@@ -183,7 +183,7 @@ fn assert_right(topology: FabricTopology, load: Load, seeds: u64) {
     let setup = RerouteStudy { scene, load, seed: 1, seeds };
     let rounds = study(&setup, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
     assert_eq!(rounds.len() as u64, seeds);
-    assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
+    assert!(rounds.iter().all(RerouteRound::is_right), "{rounds:?}");
 }
 
 #[test]

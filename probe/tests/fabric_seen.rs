@@ -138,7 +138,7 @@ fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
     let senders = cycle.iter().filter(|party| matches!(party, Party::Sender(_, 1)));
     assert_eq!(senders.count(), 8);
     // Clients wait for the cycle, and there is no other cause.
-    assert!(lasting.all.iter().any(|wait| matches!(wait.who, Party::Client(..))));
+    assert!(lasting.all.iter().any(|wait| matches!(wait.waiter, Party::Client(..))));
     assert!(lasting.roots().is_empty(), "{:?}", lasting.roots());
     assert!(fabric.ledgers.iter().any(|ledger| ledger.verdict == Verdict::BackPressured));
 }

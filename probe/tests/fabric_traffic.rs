@@ -6,7 +6,7 @@ use fabric::random::TrafficPattern;
 use fabric::{Division, FabricRequest};
 use machine::fabric::FabricTopology;
 use workloads::scene::Scene;
-use workloads::study::traffic::{Round, TrafficStudy, study};
+use workloads::study::traffic::{TrafficRound, TrafficStudy, study};
 
 fn assert_right(mesh: &str, topology: FabricTopology, packets: u64, seeds: u64) {
     let mut scene = Scene::new(mesh);
@@ -43,7 +43,7 @@ fn two_meshes_send_each_other_packets() {
         let setup =
             TrafficStudy { scene, packets: 300, seed: 1, seeds: 1, pattern, mux_percent: 0 };
         let rounds = study(&setup, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
-        assert!(rounds.iter().all(Round::is_right), "{rounds:?}");
+        assert!(rounds.iter().all(TrafficRound::is_right), "{rounds:?}");
         assert!(
             rounds.iter().all(|round| round.packets >= 300),
             "all pairs have a route: {rounds:?}"
@@ -63,6 +63,6 @@ fn without_its_dateline_a_ring_deadlocks() {
             TrafficStudy { scene, packets: 3_000, seed: 1, seeds: 1, pattern, mux_percent: 0 };
         let rounds =
             study(&setup, &mut |round| eprintln!("dateline {dateline} {round:?}")).unwrap();
-        assert_eq!(rounds.iter().all(Round::is_right), dateline, "{rounds:?}");
+        assert_eq!(rounds.iter().all(TrafficRound::is_right), dateline, "{rounds:?}");
     }
 }

@@ -8,7 +8,7 @@ use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use layouts::{ChipId, EthId, NocAddr, NocXy};
 use machine::fault::Fault;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow};
 use probe::session::Session;
@@ -28,9 +28,9 @@ fn idle(mesh: &str) -> Session {
     let bar = scene.build(&mut images).unwrap().into_bar();
     let abilities =
         Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() };
-    let patience = Patience { retry_cycles: RETRY, ..Patience::default() };
+    let patience = Deadlines { retry_cycles: RETRY, ..Deadlines::default() };
     let target = BarTarget::open(mesh, bar, abilities, patience).unwrap();
-    Session::over(Box::new(target), images)
+    Session::with_target(Box::new(target), images)
 }
 
 fn fault(session: &mut Session, words: &str) {

@@ -9,7 +9,7 @@ use emulator::Mesh;
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::fault::{ChipAddress, Fault};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Target};
 use std::hash::{DefaultHasher, Hasher};
@@ -44,7 +44,7 @@ fn gather(faults: &[&str], sleep: bool, threads: usize) -> (RunReport, u64, u64)
     let bar = Box::new(Shared(Arc::clone(&machine)));
     let abilities =
         Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() };
-    let mut target = BarTarget::open("n300", bar, abilities, Patience::default()).unwrap();
+    let mut target = BarTarget::open("n300", bar, abilities, Deadlines::default()).unwrap();
     let program = compile(target.mesh(), &Request::new(Op::AllGather, 64 << 10)).unwrap();
     let faults = faults.iter().map(|words| words.parse().unwrap()).collect();
     let mut run = Run::new(program, RunSettings { faults, ..RunSettings::default() });

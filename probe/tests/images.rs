@@ -25,9 +25,10 @@ fn session(folders: &[&Folder], run: Workload) -> Session {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(run), ..Scene::new("n300") };
     let target = scene.build(&mut images).unwrap();
-    let mut session = Session::over(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
+    let mut session =
+        Session::with_target(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
     let folders: Vec<_> = folders.iter().map(|folder| folder.path().to_owned()).collect();
-    session.consult(Catalog::read(&folders).unwrap());
+    session.add_catalog(Catalog::read(&folders).unwrap());
     session
 }
 
@@ -281,8 +282,8 @@ fn a_guess_is_no_finding_where_another_image_is_verified() {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::RingPing), ..Scene::new("n300") };
     let target = scene.build(&mut images).unwrap();
-    let mut session = Session::over(Box::new(target), images);
-    session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
+    let mut session = Session::with_target(Box::new(target), images);
+    session.add_catalog(Catalog::read(&[folder.path().to_owned()]).unwrap());
     let state = inspected(&mut session, true);
     let core = core_of(&state, ETH, CoreKind::Erisc);
     let application = only(core, ImageRole::Application);

@@ -13,7 +13,7 @@ use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_applicatio
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::bar::Holder;
 use machine::fault::Fault;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Target};
@@ -60,7 +60,7 @@ fn n300(allow: Allow) -> (Counted, ImageMap) {
     let (images, _) = ImageMap::firmware();
     let bar = Box::new(EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap()));
     let abilities = Abilities { allow, stepped_time: true, ..Abilities::default() };
-    let inner = BarTarget::open("emulator:n300", bar, abilities, Patience::default()).unwrap();
+    let inner = BarTarget::open("emulator:n300", bar, abilities, Deadlines::default()).unwrap();
     (Counted { inner, holders: Vec::new(), writes: 0 }, images)
 }
 
@@ -144,7 +144,7 @@ fn a_running_kernel_is_named() {
 fn an_unknown_application_is_left_alone() {
     let (mut target, mut images) = n300(Allow::ALL);
     let place = eth(0, 8);
-    start_application(&mut images, Firmware::OURS, place).unwrap().finish(&mut target).unwrap();
+    start_application(&mut images, Firmware::BUILT_IN, place).unwrap().finish(&mut target).unwrap();
     refuse_if_in_use(&mut target, &images, &program()).unwrap();
     let (at, id) = images.named("erisc_app").unwrap().build_id.clone().unwrap();
     target.write(place.at(at), &vec![0xEE; id.len()]).unwrap();
@@ -174,7 +174,7 @@ fn what_can_never_be_changed_needs_no_permission() {
     let why = Some("a recording cannot be changed".to_owned());
     let abilities = Abilities { unchangeable: why, ..Abilities::default() };
     let bar = target.inner.into_bar();
-    let inner = BarTarget::open("past.rec", bar, abilities, Patience::default()).unwrap();
+    let inner = BarTarget::open("past.rec", bar, abilities, Deadlines::default()).unwrap();
     let mut target = Counted { inner, holders: Vec::new(), writes: 0 };
     let error = refused(&mut target, &mut images);
     assert_eq!(crate::common::sentence(&error), "past.rec: a recording cannot be changed");
@@ -190,17 +190,17 @@ fn a_fault_on_a_target_without_faults_is_refused_before_anything_is_written() {
         crate::common::sentence(&error).contains("faults are for emulated meshes"),
         "{error:?}"
     );
-    assert_eq!((error, target.writes), (Fault::refused().into(), 0));
+    assert_eq!((error, target.writes), (Fault::unsupported().into(), 0));
 }
 
 #[test]
 fn a_tile_that_runs_needs_no_reset() {
     let (mut target, mut images) = n300(Allow::ALL);
-    boot_tensix(&mut images, Firmware::OURS, COMPUTE).unwrap().finish(&mut target).unwrap();
+    boot_tensix(&mut images, Firmware::BUILT_IN, COMPUTE).unwrap().finish(&mut target).unwrap();
     let mut abilities = target.abilities().clone();
     abilities.allow.reset = false;
     let bar = target.inner.into_bar();
-    let mut again = BarTarget::open("again", bar, abilities, Patience::default()).unwrap();
+    let mut again = BarTarget::open("again", bar, abilities, Deadlines::default()).unwrap();
     refuse_if_in_use(&mut again, &images, &program()).unwrap();
 }
 

@@ -66,7 +66,7 @@ fn nothing_read_is_nothing_known() {
     assert_eq!(state.problems, ["a problem"]);
     assert_eq!(state.links[0].condition, LinkCondition::Unread);
     let core = state.core(brisc()).unwrap();
-    assert_eq!(core.activity, Reading::Unread(AccessError::NotAsked));
+    assert_eq!(core.activity, Reading::Unread(AccessError::NotRequested));
     // No image is known on this core, so there is no mailbox.
     assert_eq!(core.waypoint, Reading::Absent);
     let harvested = state.tile(ChipId(0), NocXy { x: 1, y: 1 }).unwrap();
@@ -125,5 +125,5 @@ fn any_bytes_are_decoded_without_a_panic() {
     let state = inspect(&snapshot, &mesh, &images);
     assert_eq!(state.core(erisc).unwrap().activity, Reading::Known(Activity::InReset));
     let none = NocAddr { chip: ChipId(9), tile: NocXy { x: 0, y: 0 }, offset: 0 };
-    assert_eq!(snapshot.word(none), Err(AccessError::NotAsked));
+    assert_eq!(snapshot.word(none), Err(AccessError::NotRequested));
 }

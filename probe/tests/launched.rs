@@ -12,7 +12,7 @@ use decode::state::{
 };
 use folder::Folder;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Target};
 use probe::session::Session;
@@ -30,7 +30,7 @@ fn bare() -> BarTarget {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let bar = Box::new(EmulatorBar::new(mesh));
-    BarTarget::open("bare", bar, abilities, Patience::default()).unwrap()
+    BarTarget::open("bare", bar, abilities, Deadlines::default()).unwrap()
 }
 
 fn put(target: &mut dyn Target, tile: NocXy, offset: u64, bytes: &[u8]) {
@@ -70,8 +70,9 @@ fn launch(
 }
 
 fn session(target: impl Target + 'static, folder: &Folder) -> Session {
-    let mut session = Session::over(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
-    session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
+    let mut session =
+        Session::with_target(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
+    session.add_catalog(Catalog::read(&[folder.path().to_owned()]).unwrap());
     session
 }
 
@@ -137,7 +138,7 @@ fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
     let message = core.findings[0].to_string();
     assert!(message.contains("matches the kernel 5 loaded at 0x30400"), "{message}");
     folder.image(&format!("{elf}.xip.elf"), "tensix_worker");
-    session.consult(Catalog::read(&[folder.path().to_owned()]).unwrap());
+    session.add_catalog(Catalog::read(&[folder.path().to_owned()]).unwrap());
     let state = inspected(&mut session, TENSIX, true);
     let image = kernel(core_of(&state, TENSIX, brisc)).unwrap();
     assert_eq!(
@@ -295,8 +296,8 @@ fn of_all_builds_of_a_package_the_right_one_is_found() {
         load(&mut target, ETH, &erisc, |at| at);
         put(&mut target, ETH, crate::common::layout().eth.l1.launch_flag.at, &1u32.to_le_bytes());
         let mut session =
-            Session::over(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
-        session.consult(Catalog::read(std::slice::from_ref(&root)).unwrap());
+            Session::with_target(Box::new(target), ImageMap::new(layouts::ChipKind::Wormhole));
+        session.add_catalog(Catalog::read(std::slice::from_ref(&root)).unwrap());
         let tile = Some((ChipId(0), TENSIX));
         let read_set =
             ReadSet { links: true, tile, proofs: true, texts: true, ..ReadSet::default() };

@@ -122,7 +122,7 @@ fn a_hop_of_a_ring_takes_650_ns_and_690_without_merged_signals() {
     let ring = Ring::find(target.mesh()).unwrap();
     assert_eq!(ring.hops.len(), 8);
     for stop in ring.stops(target.mesh()).unwrap() {
-        let start = start_application(&mut images, Firmware::OURS, stop.place).unwrap();
+        let start = start_application(&mut images, Firmware::BUILT_IN, stop.place).unwrap();
         start.finish(&mut target).unwrap();
     }
     let mut bench = Bench { target, images, run_id: 0 };

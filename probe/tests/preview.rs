@@ -7,7 +7,7 @@ use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, AccessRoute, Allow, Preview, Target};
 use sick::{Handle, Sick};
@@ -18,7 +18,7 @@ fn open(allow: Allow) -> (BarTarget, Handle) {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
     let abilities = Abilities { allow, stepped_time: true, ..Abilities::default() };
     let (bar, handle) = Sick::new(Box::new(EmulatorBar::new(mesh)));
-    (BarTarget::open("bare", Box::new(bar), abilities, Patience::default()).unwrap(), handle)
+    (BarTarget::open("bare", Box::new(bar), abilities, Deadlines::default()).unwrap(), handle)
 }
 
 fn span(chip: u16, x: u8, offset: u64, len: u32) -> Span {
@@ -26,7 +26,7 @@ fn span(chip: u16, x: u8, offset: u64, len: u32) -> Span {
 }
 
 fn sum(preview: &Preview) -> u64 {
-    preview.visits.iter().map(|visit| visit.transactions).sum()
+    preview.accesses.iter().map(|visit| visit.transactions).sum()
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_snapshot_costs_what_was_promised_and_the_promise_nothing() {
         let promised = target.preview(std::slice::from_ref(&plan));
         assert_eq!(handle.state().transactions, before);
         assert_eq!(promised.gaps.len(), 1);
-        let visits = promised.visits.len();
+        let visits = promised.accesses.len();
         let snapshot = target.read(&plan);
         assert_eq!((sum(&promised), visits), (snapshot.transactions, snapshot.pieces.len()));
         assert_eq!(handle.state().transactions - before, snapshot.transactions);
@@ -64,7 +64,7 @@ fn a_write_costs_what_was_promised() {
         for x in [1, 1, (offset >> 4 & 7) as u8 + 2] {
             let x = if x == 5 { 4 } else { x };
             let promised = target.preview_write(span(0, x, offset, len));
-            assert!(promised.visits.last().unwrap().write);
+            assert!(promised.accesses.last().unwrap().write);
             let before = target.transactions();
             target.write(span(0, x, offset, len).addr, &vec![0; len as usize]).unwrap();
             assert_eq!(target.transactions() - before, sum(&promised), "{x} {offset:#x} {len}");
@@ -84,7 +84,7 @@ fn what_goes_through_a_queue_costs_at_least_what_was_promised() {
     for wanted in [span(1, 1, 0x2_0000, 4), span(1, 1, 0x2_0010, 0x1000)] {
         let plan = Plan { spans: vec![wanted] };
         let promised = target.preview(std::slice::from_ref(&plan));
-        assert_eq!(promised.visits[0].route, AccessRoute::Queue);
+        assert_eq!(promised.accesses[0].route, AccessRoute::Queue);
         assert!(sum(&promised) <= target.read(&plan).transactions);
     }
 }

@@ -7,7 +7,7 @@ use crate::sick;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Target};
 use sick::{Handle, Sick};
@@ -30,7 +30,7 @@ fn abilities() -> Abilities {
 }
 
 /// Opens bare chips. Returns the target and a handle on their faults.
-fn open(patience: Patience) -> (BarTarget, Handle) {
+fn open(patience: Deadlines) -> (BarTarget, Handle) {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
     let (bar, handle) = Sick::new(Box::new(EmulatorBar::new(mesh)));
     (BarTarget::open("sick", Box::new(bar), abilities(), patience).unwrap(), handle)
@@ -44,7 +44,7 @@ fn gap(snapshot: &Snapshot, span: Span) -> String {
 
 #[test]
 fn a_hung_tile_is_left_alone_until_it_is_cleared() {
-    let (mut target, handle) = open(Patience::default());
+    let (mut target, handle) = open(Deadlines::default());
     handle.state().dead.insert(TILE);
     let words: Vec<Span> = (0..16).map(|i| span(0, TILE, i * 0x1000, 4)).collect();
     let fine = span(0, OTHER, 0x100, 4);
@@ -75,7 +75,7 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
 
 #[test]
 fn all_ones_may_be_a_value() {
-    let (mut target, handle) = open(Patience::default());
+    let (mut target, handle) = open(Deadlines::default());
     let ones = span(0, TILE, 0x8000, 0x1000);
     target.write(ones.addr, &[0xFF; 0x1000]).unwrap();
     target.write(span(0, TILE, 0, 4).addr, &[7; 4]).unwrap();
@@ -98,7 +98,7 @@ fn all_ones_may_be_a_value() {
 
 #[test]
 fn a_tile_is_probed_before_its_first_block_only() {
-    let (mut target, handle) = open(Patience::default());
+    let (mut target, handle) = open(Deadlines::default());
     let block = span(0, TILE, 0x1000, 0x400);
     assert_eq!(read(&mut target, &[block]).gaps, []);
     assert_eq!(handle.state().reads[&TILE], 2);
@@ -111,7 +111,7 @@ fn a_tile_is_probed_before_its_first_block_only() {
 
 #[test]
 fn a_dead_tile_is_not_written_to() {
-    let (mut target, handle) = open(Patience::default());
+    let (mut target, handle) = open(Deadlines::default());
     handle.state().dead.insert(TILE);
     let error = target.write(span(0, TILE, 0x100, 4).addr, &[1; 4]).unwrap_err().to_string();
     assert!(error.contains("tile 1-2 hangs"), "{error}");
@@ -127,7 +127,7 @@ fn a_hung_noc_and_a_chip_off_the_bus_are_told_apart() {
         (noc, "unreachable: the NoC of device 0 hangs: its ARC tile answers all ones over it"),
         (bus, "device gone: device 0 answers all ones, including its ARC's node id"),
     ] {
-        let (mut target, handle) = open(Patience::default());
+        let (mut target, handle) = open(Deadlines::default());
         let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
         assert_eq!(read(&mut target, &wanted).gaps, []);
         break_it(&handle);
@@ -141,7 +141,7 @@ fn a_hung_noc_and_a_chip_off_the_bus_are_told_apart() {
 
 #[test]
 fn the_emulators_own_hang_is_quarantined() {
-    let (mut target, handle) = open(Patience::default());
+    let (mut target, handle) = open(Deadlines::default());
     let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
     assert_eq!(read(&mut target, &wanted).gaps, []);
     // Another client reads an address that never answers (wormhole.md 1.7), which also hangs the
@@ -159,7 +159,7 @@ fn a_far_chip_behind_a_dead_queue_is_tried_once() {
     let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
     let (bar, handle) = Sick::new(scene.build(&mut images).unwrap().into_bar());
     let mut target =
-        BarTarget::open("far", Box::new(bar), abilities(), Patience::default()).unwrap();
+        BarTarget::open("far", Box::new(bar), abilities(), Deadlines::default()).unwrap();
     let far = [span(1, TILE, 0x2_0000, 64), span(1, OTHER, 0x2_0000, 4)];
     assert_eq!(read(&mut target, &far).gaps, []);
     for channel in 0..16 {
@@ -178,7 +178,7 @@ fn a_far_chip_behind_a_dead_queue_is_tried_once() {
 
 #[test]
 fn a_chip_has_its_time_and_no_more() {
-    let patience = Patience { chip_cycles: 1, ..Patience::default() };
+    let patience = Deadlines { chip_cycles: 1, ..Deadlines::default() };
     let (mut target, _) = open(patience);
     let large = [span(0, TILE, 0, 0x10_0000), span(0, OTHER, 0, 0x10_0000)];
     let snapshot = read(&mut target, &large);
@@ -189,7 +189,7 @@ fn a_chip_has_its_time_and_no_more() {
 
 #[test]
 fn a_time_out_of_the_machine_itself_is_accepted_and_the_rest_is_read() {
-    let (mut target, handle) = open(Patience::default());
+    let (mut target, handle) = open(Deadlines::default());
     handle.state().slow.insert(TILE);
     let (before, after) = (NocXy { x: 1, y: 1 }, OTHER);
     let spans = [before, TILE, after].map(|tile| span(0, tile, 0x100, 64));

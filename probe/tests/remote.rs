@@ -8,7 +8,7 @@ use access::bar_target::BarTarget;
 use common::{addr, read};
 use decode::images::ImageMap;
 use layouts::NocAddr;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Chip, Target};
 use transport::emulator_bar::EmulatorBar;
@@ -18,7 +18,7 @@ fn emulator(scene: &str) -> BarTarget {
     let (images, _) = ImageMap::firmware();
     let bar = EmulatorBar::new(Scene::new(scene).power_on(&images).unwrap());
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-    BarTarget::open("emulator", Box::new(bar), abilities, Patience::default()).unwrap()
+    BarTarget::open("emulator", Box::new(bar), abilities, Deadlines::default()).unwrap()
 }
 
 /// Returns the emulated mesh and, if available, the vendor's build of the same shape.

@@ -6,10 +6,10 @@ use layouts::{ChipId, NocAddr, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Allow, Target};
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::io::{BufReader, ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -19,7 +19,7 @@ use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 use transport::serve::{self, Server};
 use transport::socket_bar::SocketBar;
-use transport::wire::{Outbox, Received, Reply, Request, VERSION, Welcome, receive};
+use transport::wire::{Outbox, Received, VERSION, Welcome, WireReply, WireRequest, receive};
 
 /// Serves bare chips without firmware on a socket of its own.
 fn start(name: &str) -> PathBuf {
@@ -49,7 +49,7 @@ fn open(path: &Path) -> BarTarget {
 
 fn open_for(path: &Path, allow: Allow) -> BarTarget {
     let abilities = Abilities { allow, stepped_time: true, ..Abilities::default() };
-    BarTarget::open("socket", Box::new(connect(path)), abilities, Patience::default()).unwrap()
+    BarTarget::open("socket", Box::new(connect(path)), abilities, Deadlines::default()).unwrap()
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn one_client_writes_and_many_read() {
     let inspected = || {
         let bar = SocketBar::connect(&path, false).unwrap();
         assert_eq!(bar.welcome().before.writer, Some(Client::this()));
-        BarTarget::open("socket", Box::new(bar), abilities(), Patience::default()).unwrap()
+        BarTarget::open("socket", Box::new(bar), abilities(), Deadlines::default()).unwrap()
     };
     let mut readers: Vec<_> = (0..20).map(|_| inspected()).collect();
     for round in 0..3_u32 {
@@ -164,7 +164,8 @@ fn one_client_writes_and_many_read() {
 fn the_server_itself_keeps_a_reading_client_from_writing() {
     let path = start("judged");
     let mut reader = SocketBar::connect(&path, false).unwrap();
-    let point = |x, y| BarOp::Point { device: 0, window: 0, x, y, page: 0, order: Order::Strict };
+    let point =
+        |x, y| BarOp::Point { device: 0, window: 0, x, y, page: 0, order: WindowOrdering::Strict };
     let write = |offset, bytes: Vec<u8>| BarOp::Write { device: 0, bar: 0, offset, bytes };
     // The entry of a read request, and of a write request (wormhole.md 6.3).
     let entry = |flags: u8| {
@@ -219,10 +220,11 @@ fn a_client_is_notified_that_the_machine_is_not_ready() {
     // is ready.
     let mut stream = BufReader::new(UnixStream::connect(&path).unwrap());
     let (version, client) = (VERSION, Client::this());
-    let hello = Request::Hello { version, client, writes: false };
+    let hello = WireRequest::Hello { version, client, writes: false };
     Outbox::default().send(stream.get_mut(), &hello).unwrap();
     for _ in 0..2 {
-        let Received::Message(Reply::Wait(why)) = receive(&mut stream, &mut Vec::new()).unwrap()
+        let Received::Message(WireReply::Wait(why)) =
+            receive(&mut stream, &mut Vec::new()).unwrap()
         else {
             panic!("no message")
         };

@@ -1,11 +1,11 @@
 //! The study of the policies of a fabric mux: a small fixed part of `meshscope study mux`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use launch::HostPatience;
+use launch::HostTimeout;
 use machine::fabric::MuxCore;
 use std::collections::BTreeSet;
 use workloads::study::mux::{
-    ChannelFigures, Fate, MuxRun, MuxStudy, MuxWait, STARVE_FACTOR, Seen, study,
+    ChannelFigures, Fate, MuxReport, MuxRun, MuxStudy, MuxWait, STARVE_FACTOR, study,
 };
 
 fn setup(core: MuxCore, workers: usize, seed: u64) -> MuxStudy<'static> {
@@ -17,11 +17,11 @@ fn setup(core: MuxCore, workers: usize, seed: u64) -> MuxStudy<'static> {
         seed,
         seeds: 1,
         hosts: Vec::new(),
-        patience: HostPatience::default(),
+        patience: HostTimeout::default(),
     }
 }
 
-fn run<'a>(seen: &'a Seen, name: &str) -> &'a MuxRun {
+fn run<'a>(seen: &'a MuxReport, name: &str) -> &'a MuxRun {
     let mut runs = seen.runs.iter().filter(|run| run.wait.name == name);
     runs.next().unwrap_or_else(|| panic!("no run of {name}"))
 }
@@ -65,7 +65,7 @@ fn policies_differ_in_the_closes_that_they_leave_unanswered() {
 /// At the end of the chain the dispatcher's progress stops, and a host that polls it times out.
 #[test]
 fn a_host_times_out_on_a_run_whose_router_stays_without_slots() {
-    let patience = HostPatience { poll_cycles: 100_000, give_up_cycles: 1_000_000 };
+    let patience = HostTimeout { poll_cycles: 100_000, give_up_cycles: 1_000_000 };
     let hosts = vec![MuxWait::ALL[0]];
     let setup = MuxStudy { hosts, patience, ..setup(MuxCore::Tensix, 2, 13) };
     let seen = study(&setup).unwrap();

@@ -8,7 +8,7 @@ use access::bar_target::BarTarget;
 use collectives::{FabricOptions, Op, Request, Run, RunSettings, Transport, compile};
 use common::open;
 use decode::images::ImageMap;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::target::Target;
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
@@ -23,7 +23,7 @@ fn digests(target: &mut dyn Target, requests: &[Request]) -> Vec<Vec<u32>> {
         let mut run = Run::new(program, RunSettings::default());
         let report = run.finish(target, &mut images, 2_000).unwrap().unwrap();
         println!("{}: {request:?}: {} cycles", target.name(), report.time_cycles);
-        assert_eq!(report.wrong, Some(0), "{:?}", report.wrong_stretches);
+        assert_eq!(report.wrong, Some(0), "{:?}", report.wrong_ranges);
         digests
     };
     requests.iter().map(digests_of).collect()
@@ -41,7 +41,7 @@ fn same(build: &str, mesh: &str, requests: &[Request]) {
     let (images, _) = ImageMap::firmware();
     let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
     let abilities = vendor.abilities().clone();
-    let mut ours = BarTarget::open(mesh, bar, abilities, Patience::default()).unwrap();
+    let mut ours = BarTarget::open(mesh, bar, abilities, Deadlines::default()).unwrap();
     assert_eq!(digests(&mut ours, requests), theirs);
 }
 

@@ -7,7 +7,7 @@ use crate::common;
 use access::bar_target::BarTarget;
 use common::{addr, host, library};
 use layouts::{ChipKind, Range, Space, TileKind};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 use transport::ttsim;
@@ -23,7 +23,7 @@ fn words(range: &Range) -> Vec<u64> {
 fn open(build: &str) -> Option<BarTarget> {
     let bar = ttsim::open(&library(build)?, &host()).unwrap();
     let abilities = ttsim::abilities().unwrap();
-    Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
+    Some(BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap())
 }
 
 #[test]

@@ -63,10 +63,10 @@ fn a_compute_tile_boots_near_and_far() {
     let mesh = target.mesh().clone();
     for chip in 0..2 {
         let place = Place { chip: ChipId(chip), tile: NocXy { x: 2, y: 3 } };
-        boot_tensix(&mut images, Firmware::OURS, place).unwrap().finish(&mut target).unwrap();
+        boot_tensix(&mut images, Firmware::BUILT_IN, place).unwrap().finish(&mut target).unwrap();
         let seed = 7 + u32::from(chip);
         let pattern = Pattern { address: 0x2_0000, words: 16, interval_cycles: 500 };
-        let worker = launch_worker(&mut images, Firmware::OURS, place, pattern, seed).unwrap();
+        let worker = launch_worker(&mut images, Firmware::BUILT_IN, place, pattern, seed).unwrap();
         worker.finish(&mut target).unwrap();
         target.pass(20_000).unwrap();
         let read_set =

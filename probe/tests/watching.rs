@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use decode::inspect::ReadSet;
-use decode::state::NamedWord;
+use decode::state::MemberState;
 use launch::RingStop;
 use layouts::{ChipId, NocXy, TileKind};
 use machine::target::Target;
 use std::ops::Range;
 use workloads::study::Rig;
-use workloads::study::watching::{self, Sight};
+use workloads::study::watching::{self, Watched};
 
 const MESH: &str = "n300";
 const SEED: u64 = 3;
@@ -19,7 +19,7 @@ fn rig(laps: u32) -> Rig {
     Rig::new(MESH, SEED, laps).unwrap()
 }
 
-fn read_set(rig: &mut Rig, sight: Sight) -> ReadSet {
+fn read_set(rig: &mut Rig, sight: Watched) -> ReadSet {
     let stops: Vec<RingStop> = rig.ring().stops.clone();
     watching::read_set(rig.target().mesh(), &stops, sight).unwrap()
 }
@@ -48,7 +48,7 @@ fn differences(a: &Rig, b: &Rig) -> Vec<(ChipId, NocXy, TileKind, Range<usize>)>
 fn through_windows_a_watched_run_has_the_same_bytes_at_the_same_cycle() {
     let (mut watched, mut alone) = (rig(0), rig(0));
     assert_eq!(watched.cycles(), alone.cycles());
-    let near = read_set(&mut watched, Sight::Near);
+    let near = read_set(&mut watched, Watched::Near);
     let before = watched.laps();
     let end = watched.cycles() + RUN_CYCLES;
     let snapshots = watched.watch(&near, 0, end).unwrap();
@@ -80,7 +80,7 @@ const BASE_FIRMWARE: Range<usize> = 0..0x9000;
 const QUEUES: Range<usize> = 0x11000..0x18000;
 
 /// Returns true if the word of the kernel is a time.
-fn is_clock(word: &NamedWord) -> bool {
+fn is_clock(word: &MemberState) -> bool {
     word.name.ends_with("_cycles") || word.name.ends_with("last_progress")
 }
 
@@ -88,7 +88,7 @@ fn is_clock(word: &NamedWord) -> bool {
 fn through_queues_a_watched_run_has_the_same_results() {
     let laps = 20;
     let (mut watched, mut alone) = (rig(laps), rig(laps));
-    let far = read_set(&mut watched, Sight::Far);
+    let far = read_set(&mut watched, Watched::Far);
     let end = watched.cycles() + RUN_CYCLES;
     let snapshots = watched.watch(&far, 20_000, end).unwrap();
     assert!(snapshots > 1, "{snapshots} snapshots");
@@ -122,8 +122,8 @@ fn the_cost_of_watching_is_a_table() {
     let [near, far] = costs.as_slice() else { panic!("{costs:?}") };
     assert_eq!(
         (near.sight, near.laps, near.per_thousand()),
-        (Sight::Near, near.laps_unwatched, 0.0)
+        (Watched::Near, near.laps_unwatched, 0.0)
     );
-    assert_eq!(far.sight, Sight::Far);
+    assert_eq!(far.sight, Watched::Far);
     assert!(far.snapshots > 1 && far.laps > 0 && far.laps <= far.laps_unwatched, "{far:?}");
 }

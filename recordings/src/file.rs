@@ -1,7 +1,7 @@
 //! Reads the undamaged part of a recording's file.
 
 use crate::error::RecordingError;
-use crate::format::{FORMAT, MOMENTS, Moment, PROFILE, SESSION, Session};
+use crate::format::{FORMAT, MOMENTS, Moment, PROFILE, SESSION, SessionRecord};
 use mcap::records::{Record, op};
 use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use std::io::Read;
@@ -19,7 +19,7 @@ pub struct Attachment {
 /// The undamaged contents of a file.
 #[derive(Debug)]
 pub(crate) struct Contents {
-    pub(crate) session: Session,
+    pub(crate) session: SessionRecord,
     pub(crate) moments: Vec<Moment>,
     pub(crate) attachments: Vec<Attachment>,
     /// Messages about the damaged parts.
@@ -30,7 +30,7 @@ pub(crate) struct Contents {
 /// matter.
 #[derive(Default)]
 struct Gathered {
-    session: Option<Session>,
+    session: Option<SessionRecord>,
     channel: Option<u16>,
     moments: Vec<Moment>,
     attachments: Vec<Attachment>,
@@ -146,14 +146,14 @@ fn check_profile(path: &Path, profile: &str) -> Result<(), Stop> {
 fn checked_session(
     path: &Path,
     record: &std::collections::BTreeMap<String, String>,
-) -> Result<Session, Stop> {
-    if let Some((format, made_by)) = Session::version(record)
+) -> Result<SessionRecord, Stop> {
+    if let Some((format, made_by)) = SessionRecord::version(record)
         && format > FORMAT
     {
         let (path, made_by) = (path.into(), made_by.into());
         return Err(Stop::Refuse(RecordingError::Newer { path, format, known: FORMAT, made_by }));
     }
-    Session::from_record(record).map_err(Stop::Truncated)
+    SessionRecord::from_record(record).map_err(Stop::Truncated)
 }
 
 /// Whether the lengths in an attachment record fit into it, which its parser does not check.

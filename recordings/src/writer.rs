@@ -1,7 +1,9 @@
 //! Writes moments of a target to a file, each complete on disk before the next.
 
 use crate::error::RecordingError;
-use crate::format::{ELF_MEDIA_TYPE, ENCODING, FORMAT, MOMENTS, Moment, PROFILE, SESSION, Session};
+use crate::format::{
+    ELF_MEDIA_TYPE, ENCODING, FORMAT, MOMENTS, Moment, PROFILE, SESSION, SessionRecord,
+};
 use machine::snapshot::Snapshot;
 use machine::target::Target;
 use mcap::records::{MessageHeader, Metadata};
@@ -30,7 +32,7 @@ impl Writer {
     pub fn create(path: &Path, target: &dyn Target) -> Result<Self, RecordingError> {
         let file =
             File::create(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
-        let session = Session {
+        let session = SessionRecord {
             made_by: env!("CARGO_PKG_VERSION").into(),
             format: FORMAT,
             target: target.name().into(),

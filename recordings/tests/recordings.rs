@@ -235,7 +235,7 @@ fn every_reason_survives() {
         AccessError::DeviceGone("last words".into()),
         AccessError::QueueError { flags: u32::MAX },
         AccessError::NotRecorded,
-        AccessError::NotAsked,
+        AccessError::NotRequested,
     ];
     let gap = |(n, reason)| Gap { span: span(at(0, n), 1), reason };
     let snapshot = Snapshot { gaps: (0..).zip(reasons).map(gap).collect(), ..Snapshot::default() };

@@ -2,7 +2,7 @@
 
 use gimli::{LineProgramHeader, constants as dw};
 
-use crate::die::View;
+use crate::die::DieView;
 use crate::ranges::{BUDGET, Code};
 use crate::sections::Slice;
 
@@ -28,12 +28,12 @@ impl Default for Bounds {
 
 impl Bounds {
     /// Reads everything that a lookup can read of one unit. The error is a reason for a `Problem`.
-    pub(crate) fn check(&mut self, view: &View<'_>, number: usize) -> Result<(), String> {
+    pub(crate) fn check(&mut self, view: &DieView<'_>, number: usize) -> Result<(), String> {
         self.entries(view, number).map_err(|error| error.to_string())??;
         self.lines(view, number)
     }
 
-    fn entries(&mut self, view: &View<'_>, number: usize) -> gimli::Result<Result<(), String>> {
+    fn entries(&mut self, view: &DieView<'_>, number: usize) -> gimli::Result<Result<(), String>> {
         let Some(unit) = view.unit(number) else { return Ok(Err("no such unit".into())) };
         let mut raw = unit.entries_raw(None)?;
         let mut open: Vec<isize> = Vec::new();
@@ -67,7 +67,7 @@ impl Bounds {
         Ok(Ok(()))
     }
 
-    fn lines(&mut self, view: &View<'_>, number: usize) -> Result<(), String> {
+    fn lines(&mut self, view: &DieView<'_>, number: usize) -> Result<(), String> {
         let Some(offset) = view.units.get(number).and_then(|unit| unit.lines) else {
             return Ok(());
         };

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use gimli::constants as dw;
 
-use crate::die::{Die, View, number};
+use crate::die::{Die, DieView, number};
 use crate::index::{Class, Index, NamedEntry};
 use crate::names::{Name, split_scopes};
 use crate::problem::Problem;
@@ -26,7 +26,7 @@ pub(crate) type TypeCache = RwLock<HashMap<DieId, Type>>;
 
 /// Builds types. It keeps the entries in progress, so that it notices a type that contains itself.
 pub(crate) struct Builder<'v, 'a> {
-    pub(crate) view: &'v View<'a>,
+    pub(crate) view: &'v DieView<'a>,
     pub(crate) index: &'v Index,
     pub(crate) cache: &'v TypeCache,
     pub(crate) problems: &'v mut Vec<Problem>,
@@ -35,7 +35,7 @@ pub(crate) struct Builder<'v, 'a> {
 
 impl<'v, 'a> Builder<'v, 'a> {
     pub(crate) fn new(
-        view: &'v View<'a>,
+        view: &'v DieView<'a>,
         index: &'v Index,
         cache: &'v TypeCache,
         problems: &'v mut Vec<Problem>,

@@ -11,7 +11,7 @@ use gimli::{
     LittleEndian, UnwindContext, UnwindOffset, UnwindSection,
 };
 
-use crate::image::Image;
+use crate::image::ElfHeaders;
 use crate::problem::Problem;
 use crate::sections::Slice;
 
@@ -35,7 +35,7 @@ struct FunctionEntry {
 
 /// The sections that hold call frame information.
 pub(crate) struct FrameSections<'a> {
-    pub(crate) image: &'a Image,
+    pub(crate) image: &'a ElfHeaders,
     /// `.debug_frame`.
     pub(crate) debug: &'a [u8],
     /// `.eh_frame`.

@@ -12,7 +12,7 @@ use addr2line::{LookupContinuation, LookupResult};
 use gimli::{DebugAbbrevOffset, Dwarf, DwarfFileType, EndianReader, LittleEndian, SectionId};
 
 use crate::bounds::Bounds;
-use crate::die::View;
+use crate::die::DieView;
 use crate::problem::Problem;
 use crate::source::Source;
 use crate::units::DieId;
@@ -22,7 +22,7 @@ type Shared = EndianReader<LittleEndian, Arc<[u8]>>;
 
 /// One call around an address; unknown fields are none.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct CallSite {
     /// The called or inlined function.
     pub(crate) die: Option<DieId>,
     /// The source position in it; except for the innermost call, that of the next call.
@@ -45,7 +45,7 @@ struct SplitUnit {
 
 impl Calls {
     /// Prepares the lookup; reports unusable units as problems.
-    pub(crate) fn new(view: &View<'_>, source: &Source, problems: &mut Vec<Problem>) -> Calls {
+    pub(crate) fn new(view: &DieView<'_>, source: &Source, problems: &mut Vec<Problem>) -> Calls {
         let mut bounds = Bounds::default();
         let info = passed_units(view, source.section(SectionId::DebugInfo), &mut bounds, problems);
         let context = context(view, &info, |id| source.section(id));
@@ -58,7 +58,7 @@ impl Calls {
     }
 
     /// Returns the calls around an address, innermost first; empty where no unit has code or lines.
-    pub(crate) fn at(&self, address: u32) -> Vec<Call> {
+    pub(crate) fn at(&self, address: u32) -> Vec<CallSite> {
         let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(context) = context.as_ref() else { return Vec::new() };
         let address = u64::from(address);
@@ -72,7 +72,7 @@ impl Calls {
         &self,
         context: &addr2line::Context<Shared>,
         address: u64,
-    ) -> gimli::Result<Vec<Call>> {
+    ) -> gimli::Result<Vec<CallSite>> {
         let unit = self.finish(context.find_dwarf_and_unit(address));
         let start = unit.map_or(Some(0), |unit| match (unit.dwarf.file_type, unit.dwo_id) {
             (DwarfFileType::Dwo, id) => Some(self.split.get(&id?.0)?.start as usize),
@@ -107,7 +107,7 @@ impl Calls {
 
 /// Returns the units in other files that are safe to read.
 fn split_units(
-    view: &View<'_>,
+    view: &DieView<'_>,
     source: &Source,
     bounds: &mut Bounds,
     problems: &mut Vec<Problem>,
@@ -154,13 +154,13 @@ impl Copies {
     }
 }
 
-fn call(die: Option<DieId>, place: Option<addr2line::Location<'_>>) -> Call {
+fn call(die: Option<DieId>, place: Option<addr2line::Location<'_>>) -> CallSite {
     let file = place.as_ref().and_then(|place| place.file).filter(|file| !file.is_empty());
-    Call { die, file: file.map(Arc::from), line: place.and_then(|place| place.line) }
+    CallSite { die, file: file.map(Arc::from), line: place.and_then(|place| place.line) }
 }
 
 fn context<'a>(
-    view: &View<'_>,
+    view: &DieView<'_>,
     info: &[u8],
     section: impl Fn(SectionId) -> &'a [u8],
 ) -> gimli::Result<addr2line::Context<Shared>> {
@@ -183,7 +183,7 @@ fn context<'a>(
 
 /// Returns `.debug_info` with only the units that are safe to read.
 fn passed_units(
-    view: &View<'_>,
+    view: &DieView<'_>,
     info: &[u8],
     bounds: &mut Bounds,
     problems: &mut Vec<Problem>,

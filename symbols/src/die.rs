@@ -15,7 +15,7 @@ use crate::units::{DieId, UnitInfo};
 const MAX_ORIGINS: usize = 16;
 
 /// The debug information for one lookup, borrowed from the file.
-pub(crate) struct View<'a> {
+pub(crate) struct DieView<'a> {
     /// The file's own sections; `dwarf_of` returns those of a unit.
     pub(crate) dwarf: gimli::Dwarf<Slice<'a>>,
     /// Other files, numbered from 1.
@@ -51,7 +51,7 @@ impl<'a> Die<'a> {
     }
 }
 
-impl<'a> View<'a> {
+impl<'a> DieView<'a> {
     /// Returns the index of the unit that holds the entry.
     pub(crate) fn unit_of(&self, id: DieId) -> Option<usize> {
         let after = self.units.partition_point(|unit| unit.start <= id.0);

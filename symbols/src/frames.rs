@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::functions::Names;
+use crate::functions::FunctionNames;
 use crate::inner::Inner;
 use crate::symtab::{Symbol, SymbolKind};
 use crate::units::DieId;
@@ -37,26 +37,26 @@ pub(crate) fn at(inner: &Inner, address: u32) -> Vec<Location> {
         let names = match call.die {
             Some(die) if inlined => inner.function_names(die, |die| dwarf_names(inner, die)),
             Some(die) => inner.function_names(die, |die| outermost_names(inner, address, die)),
-            None => inner.symbol_at(address).as_ref().map_or_else(Names::default, named),
+            None => inner.symbol_at(address).as_ref().map_or_else(FunctionNames::default, named),
         };
         frame(names, call.file, call.line.unwrap_or(0), inlined)
     });
     frames.collect()
 }
 
-fn frame(names: Names, file: Option<Arc<str>>, line: u32, inlined: bool) -> Location {
+fn frame(names: FunctionNames, file: Option<Arc<str>>, line: u32, inlined: bool) -> Location {
     let line = (line > 0).then_some(line);
     Location { function: names.plain, linkage_name: names.linkage, file, line, inlined }
 }
 
-fn dwarf_names(inner: &Inner, die: DieId) -> Names {
+fn dwarf_names(inner: &Inner, die: DieId) -> FunctionNames {
     let view = inner.view();
     let plain = view.full_name(die).map(Into::into);
-    Names { plain, linkage: view.linkage_name(die).map(Into::into) }
+    FunctionNames { plain, linkage: view.linkage_name(die).map(Into::into) }
 }
 
 /// Returns the names of the outermost function. It has a symbol, even if its entry has no name.
-fn outermost_names(inner: &Inner, address: u32, die: DieId) -> Names {
+fn outermost_names(inner: &Inner, address: u32, die: DieId) -> FunctionNames {
     let mut names = dwarf_names(inner, die);
     if (names.plain.is_none() || names.linkage.is_none())
         && let Some(symbol) = inner.symbol_at(address)
@@ -69,8 +69,8 @@ fn outermost_names(inner: &Inner, address: u32, die: DieId) -> Names {
 }
 
 /// Returns a symbol's names, for code without a debug entry: nearly all code has a symbol.
-fn named(symbol: &Symbol) -> Names {
-    Names {
+fn named(symbol: &Symbol) -> FunctionNames {
+    FunctionNames {
         plain: Some(symbol.demangled().unwrap_or_else(|| symbol.name.clone()).into()),
         linkage: Some(symbol.name.as_str().into()),
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use gimli::{UnitOffset, constants as dw};
 
-use crate::die::View;
-use crate::image::Image;
+use crate::die::DieView;
+use crate::image::ElfHeaders;
 use crate::index::{Index, NO_SCOPE, Scope};
 use crate::problem::Problem;
 use crate::ranges::{BUDGET, Code};
@@ -23,7 +23,7 @@ pub(crate) struct Piece {
 
 /// A function's names, cached for frequent lookups.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct FunctionNames {
     pub(crate) plain: Option<Arc<str>>,
     pub(crate) linkage: Option<Arc<str>>,
 }
@@ -61,7 +61,11 @@ impl Functions {
 }
 
 /// Reads the functions of all units.
-pub(crate) fn read(view: &View<'_>, image: &Image, problems: &mut Vec<Problem>) -> Functions {
+pub(crate) fn read(
+    view: &DieView<'_>,
+    image: &ElfHeaders,
+    problems: &mut Vec<Problem>,
+) -> Functions {
     let mut pass = Pass { view, image, found: Functions::default(), budget: BUDGET };
     for (number, info) in view.units.iter().enumerate() {
         if let Err(error) = pass.unit(number) {
@@ -75,8 +79,8 @@ pub(crate) fn read(view: &View<'_>, image: &Image, problems: &mut Vec<Problem>) 
 }
 
 struct Pass<'v, 'a> {
-    view: &'v View<'a>,
-    image: &'v Image,
+    view: &'v DieView<'a>,
+    image: &'v ElfHeaders,
     found: Functions,
     budget: usize,
 }
@@ -148,7 +152,7 @@ impl Pass<'_, '_> {
 }
 
 /// Returns the last entry of the chain of origins and specifications.
-fn root(view: &View<'_>, die: DieId) -> DieId {
+fn root(view: &DieView<'_>, die: DieId) -> DieId {
     let last = view.die(die).and_then(|die| view.origins(die).last());
     last.map_or(die, |die| die.id)
 }

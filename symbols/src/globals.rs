@@ -5,7 +5,7 @@ use crate::field::{Field, MemberPlace};
 use crate::index::Class;
 use crate::names::Name;
 use crate::normalized::normalized;
-use crate::path::{Step, Steps, split_root};
+use crate::path::{PathStep, Steps, split_root};
 use crate::storage::Storage;
 use crate::symbols::Symbols;
 use crate::symtab::{Symbol, SymbolKind};
@@ -121,7 +121,7 @@ impl Symbols {
         ty: &Type,
         bytes: &[u8],
     ) -> Result<Located, Error> {
-        let through = matches!(Steps::new(path, rest).next(), Some(Ok(Step::Through(_))));
+        let through = matches!(Steps::new(path, rest).next(), Some(Ok(PathStep::Through(_))));
         let target = self.pointee(ty).filter(|_| through || ty.name().ends_with('&'));
         let (Some(target), Some(base)) = (target, crate::field::little_endian(bytes)) else {
             let storage = "a constant of the debug information".to_owned();

@@ -57,22 +57,22 @@ pub(crate) struct Compressed {
 
 /// The contents of the ELF headers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Image {
+pub(crate) struct ElfHeaders {
     pub(crate) entry: u32,
     pub(crate) segments: Vec<SegmentInfo>,
     pub(crate) sections: Vec<SectionInfo>,
 }
 
-impl Image {
+impl ElfHeaders {
     /// Reads the headers; reports errors of single segments or sections in `problems`.
-    pub(crate) fn parse(data: &[u8], problems: &mut Vec<Problem>) -> Result<Image, Error> {
+    pub(crate) fn parse(data: &[u8], problems: &mut Vec<Problem>) -> Result<ElfHeaders, Error> {
         let header = check(data)?;
         if header.e_type(LE) == elf::ET_REL {
             problems.push(Problem::Relocatable);
         }
         let segments = segments(header, data, problems)?;
         let sections = sections(header, data, problems)?;
-        Ok(Image { entry: header.e_entry(LE), segments, sections })
+        Ok(ElfHeaders { entry: header.e_entry(LE), segments, sections })
     }
 
     /// Returns the first section of this name.

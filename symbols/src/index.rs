@@ -1,6 +1,6 @@
 //! The index of names: filled by one pass over the debug information, searched by bisection.
 
-use crate::die::View;
+use crate::die::DieView;
 use crate::names::{Keyword, Name, hash};
 use crate::units::DieId;
 use gimli::constants as dw;
@@ -70,7 +70,12 @@ impl Index {
     }
 
     /// Returns all entries of this name, the best match first.
-    pub(crate) fn find(&self, view: &View<'_>, name: &Name<'_>, class: Class) -> Vec<NamedEntry> {
+    pub(crate) fn find(
+        &self,
+        view: &DieView<'_>,
+        name: &Name<'_>,
+        class: Class,
+    ) -> Vec<NamedEntry> {
         let wanted = hash(name.last.as_bytes());
         let start = self.by_hash.partition_point(|&at| self.hash_at(at) < wanted);
         let same = self.by_hash.iter().skip(start).take_while(|&&at| self.hash_at(at) == wanted);
@@ -87,7 +92,7 @@ impl Index {
 
     /// Returns the functions of this name that enclose other entries, nearest first. They are few
     /// and rarely requested, so they have no table.
-    pub(crate) fn functions(&self, view: &View<'_>, name: &Name<'_>) -> Vec<DieId> {
+    pub(crate) fn functions(&self, view: &DieView<'_>, name: &Name<'_>) -> Vec<DieId> {
         let functions = self.scopes.iter().filter(|scope| scope.function);
         let mut found: Vec<(usize, DieId)> = functions
             .filter(|scope| {
@@ -105,7 +110,12 @@ impl Index {
 
     /// Returns how many scopes `wanted` omits; none if it does not match. As in a debugger, `b::c`
     /// finds `a::b::c`, but `b::c` itself is nearer.
-    pub(crate) fn distance(&self, view: &View<'_>, scope: u32, wanted: &[&str]) -> Option<usize> {
+    pub(crate) fn distance(
+        &self,
+        view: &DieView<'_>,
+        scope: u32,
+        wanted: &[&str],
+    ) -> Option<usize> {
         let mut wanted = wanted.iter().rev().peekable();
         let mut left_out = 0;
         for scope in self.scopes(scope) {
@@ -129,7 +139,7 @@ pub(crate) fn is_called(own: &str, name: &str) -> bool {
     own == name || own.split('<').next() == Some(name)
 }
 
-fn is_a(view: &View<'_>, named: NamedEntry, keyword: Keyword) -> bool {
+fn is_a(view: &DieView<'_>, named: NamedEntry, keyword: Keyword) -> bool {
     let tag = view.die(named.die).map(|die| die.tag());
     match keyword {
         Keyword::Record => matches!(tag, Some(dw::DW_TAG_structure_type | dw::DW_TAG_class_type)),

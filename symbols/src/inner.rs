@@ -12,10 +12,10 @@ use crate::bytes::Bytes;
 use crate::call_frames::{CallFrames, FrameSections, Rules};
 use crate::calls::Calls;
 use crate::companions::Companions;
-use crate::die::View;
+use crate::die::DieView;
 use crate::error::Error;
-use crate::functions::{self, Functions, Names};
-use crate::image::Image;
+use crate::functions::{self, FunctionNames, Functions};
+use crate::image::ElfHeaders;
 use crate::index::Index;
 use crate::lines::{self, Lines};
 use crate::problem::Problem;
@@ -26,18 +26,18 @@ use crate::source::{self, Source};
 use crate::split;
 use crate::symtab::{Symbol, SymbolKind, SymbolTable};
 use crate::types::Type;
-use crate::units::{self, DieId, Found, UnitInfo};
+use crate::units::{self, DieId, FoundUnits, UnitInfo};
 
 pub(crate) struct Inner {
     pub(crate) name: String,
     bytes: Arc<Bytes>,
-    pub(crate) image: Image,
+    pub(crate) image: ElfHeaders,
     /// Sections of the file itself.
     sections: DebugSections,
     /// The file with the debug information: usually the file itself.
     source: Source,
     /// The image of a separate debug file, if that file has the symbol table.
-    symbol_image: Option<Image>,
+    symbol_image: Option<ElfHeaders>,
     /// Other files with units of their own.
     others: Vec<Source>,
     units: Vec<UnitInfo>,
@@ -48,7 +48,7 @@ pub(crate) struct Inner {
     call_frames: OnceLock<CallFrames>,
     functions: OnceLock<Functions>,
     lines: Vec<OnceLock<Lines>>,
-    names: RwLock<HashMap<DieId, Names>>,
+    names: RwLock<HashMap<DieId, FunctionNames>>,
     pub(crate) types: TypeCache,
     pub(crate) named_types: RwLock<HashMap<Box<str>, Type>>,
     problems: Mutex<Vec<Problem>>,
@@ -64,7 +64,7 @@ impl Inner {
         let bytes = Arc::new(bytes);
         let data = (**bytes).as_ref();
         let mut problems = Vec::new();
-        let image = Image::parse(data, &mut problems)?;
+        let image = ElfHeaders::parse(data, &mut problems)?;
         let mut separate = None;
         let mut missing = Vec::new();
         if image.section(".debug_info").is_none() {
@@ -91,7 +91,7 @@ impl Inner {
             None => Source::new(name.clone(), Arc::clone(&bytes), sections.clone()),
         };
         let dwarf = source.dwarf();
-        let Found { mut units, skeletons } = units::read(&dwarf, 0, 0, &mut problems);
+        let FoundUnits { mut units, skeletons } = units::read(&dwarf, 0, 0, &mut problems);
         let split = split::read(
             &dwarf,
             &units,
@@ -131,8 +131,8 @@ impl Inner {
         (**self.bytes).as_ref()
     }
 
-    pub(crate) fn view(&self) -> View<'_> {
-        View {
+    pub(crate) fn view(&self) -> DieView<'_> {
+        DieView {
             dwarf: self.source.dwarf(),
             sources: &self.others,
             others: OnceCell::new(),
@@ -236,7 +236,7 @@ impl Inner {
     }
 
     /// Returns the file that has the symbol table.
-    fn symbol_file(&self) -> (&[u8], &Image) {
+    fn symbol_file(&self) -> (&[u8], &ElfHeaders) {
         match &self.symbol_image {
             Some(image) => (self.source.data(), image),
             None => (self.data(), &self.image),
@@ -279,7 +279,11 @@ impl Inner {
         (0..self.units.len()).filter_map(|unit| self.lines(unit))
     }
 
-    pub(crate) fn function_names(&self, die: DieId, make: impl FnOnce(DieId) -> Names) -> Names {
+    pub(crate) fn function_names(
+        &self,
+        die: DieId,
+        make: impl FnOnce(DieId) -> FunctionNames,
+    ) -> FunctionNames {
         cached(&self.names, die, || make(die))
     }
 }

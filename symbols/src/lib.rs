@@ -111,8 +111,8 @@ pub use storage::{Placed, Storage};
 pub use symbols::Symbols;
 pub use symtab::{Binding, Symbol, SymbolKind};
 pub use types::{
-    Access, Argument, Array, Bits, Encoding, Enumeration, Enumerator, Keyword, Kind, Member,
-    Pointer, Record, StaticMember, Type, VirtualBase,
+    AccessSpecifier, Argument, Array, Bits, Encoding, Enumeration, Enumerator, Keyword, Kind,
+    Member, Pointer, Record, StaticMember, Type, VirtualBase,
 };
 pub use unwind::{Backtrace, Module, Registers, StackEnd, StackFrame, backtrace};
 pub use value::Value;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use gimli::{AttributeValue, DebugLineOffset, LineProgramHeader, Unit, constants as dw};
 
 use crate::bounds;
-use crate::die::View;
-use crate::image::Image;
+use crate::die::DieView;
+use crate::image::ElfHeaders;
 use crate::problem::Problem;
 use crate::sections::Slice;
 use crate::units::DieId;
@@ -123,8 +123,8 @@ fn ends_in(path: &str, end: &str) -> bool {
 
 /// Reads a unit's line table. A damaged table yields the rows before the damage, and a problem.
 pub(crate) fn read(
-    view: &View<'_>,
-    image: &Image,
+    view: &DieView<'_>,
+    image: &ElfHeaders,
     index: usize,
     problems: &mut Vec<Problem>,
 ) -> Lines {
@@ -139,8 +139,8 @@ pub(crate) fn read(
 }
 
 fn fill<'a>(
-    view: &View<'a>,
-    image: &Image,
+    view: &DieView<'a>,
+    image: &ElfHeaders,
     unit: &Unit<Slice<'a>>,
     index: usize,
     offset: DebugLineOffset<usize>,
@@ -197,7 +197,7 @@ fn fill<'a>(
 }
 
 fn root_strings<'a>(
-    view: &View<'a>,
+    view: &DieView<'a>,
     unit: &Unit<Slice<'a>>,
     index: usize,
 ) -> (Option<Slice<'a>>, Option<Slice<'a>>) {
@@ -211,7 +211,7 @@ fn root_strings<'a>(
 /// Joins compilation directory, include directory and file name while the path is relative. The
 /// rest stays as recorded, so that other tools name the same file.
 fn path<'a>(
-    view: &View<'a>,
+    view: &DieView<'a>,
     unit: &Unit<Slice<'a>>,
     header: &LineProgramHeader<Slice<'a>>,
     compiled_in: Option<Slice<'a>>,

@@ -89,10 +89,10 @@ struct Search<'a> {
 }
 
 /// The depth of a variable in functions, its entry, and the code of its function.
-type Found = (usize, DieId, Vec<Range<u64>>);
+type FoundVariable = (usize, DieId, Vec<Range<u64>>);
 
 impl Search<'_> {
-    fn all(mut self) -> Vec<Found> {
+    fn all(mut self) -> Vec<FoundVariable> {
         let units = self.inner.view().units.len();
         let mut found = Vec::new();
         // Without scopes or program counter, the name would match variables of all functions.
@@ -106,7 +106,7 @@ impl Search<'_> {
         found
     }
 
-    fn unit(&mut self, number: usize, found: &mut Vec<Found>) -> gimli::Result<()> {
+    fn unit(&mut self, number: usize, found: &mut Vec<FoundVariable>) -> gimli::Result<()> {
         let view = self.inner.view();
         let (Some(info), Some(unit)) = (view.units.get(number), view.unit(number)) else {
             return Ok(());

@@ -7,7 +7,7 @@ use gimli::{DebugCuIndex, DebugTuIndex, EndianSlice, LittleEndian, SectionId, Un
 
 use crate::bytes::Bytes;
 use crate::companions::Companions;
-use crate::image::Image;
+use crate::image::ElfHeaders;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
 use crate::source::Source;
@@ -16,7 +16,7 @@ use crate::source::Source;
 pub(crate) struct Package {
     name: String,
     bytes: Arc<Bytes>,
-    image: Image,
+    image: ElfHeaders,
     sections: DebugSections,
     /// Whether a unit was found in it; only then its types are read.
     used: bool,
@@ -44,7 +44,7 @@ impl Package {
     fn new(name: String, bytes: Bytes) -> Result<Package, String> {
         let data = (*bytes).as_ref();
         let mut problems = Vec::new();
-        let image = Image::parse(data, &mut problems).map_err(|error| error.to_string())?;
+        let image = ElfHeaders::parse(data, &mut problems).map_err(|error| error.to_string())?;
         problems.clear();
         let sections = DebugSections::split(data, &image, &mut problems);
         if let Some(problem) = problems.first() {

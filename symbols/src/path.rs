@@ -4,7 +4,7 @@ use crate::error::Error;
 
 /// One step of a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum PathStep<'a> {
     /// `.name`
     Member(&'a str),
     /// `[3]`
@@ -43,17 +43,17 @@ impl<'a> Steps<'a> {
         Steps { path, rest }
     }
 
-    fn step(&mut self) -> Option<Step<'a>> {
+    fn step(&mut self) -> Option<PathStep<'a>> {
         if let Some(rest) = self.rest.strip_prefix("->") {
-            return Some(Step::Through(self.word(rest)?));
+            return Some(PathStep::Through(self.word(rest)?));
         }
         if let Some(rest) = self.rest.strip_prefix('.') {
-            return Some(Step::Member(self.word(rest)?));
+            return Some(PathStep::Member(self.word(rest)?));
         }
         let (index, rest) = self.rest.strip_prefix('[')?.split_once(']')?;
         let index = number(index.trim())?;
         self.rest = rest;
-        Some(Step::Index(index))
+        Some(PathStep::Index(index))
     }
 
     fn word(&mut self, text: &'a str) -> Option<&'a str> {
@@ -66,7 +66,7 @@ impl<'a> Steps<'a> {
 }
 
 impl<'a> Iterator for Steps<'a> {
-    type Item = Result<Step<'a>, Error>;
+    type Item = Result<PathStep<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.trim().is_empty() {
@@ -90,10 +90,10 @@ fn number(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, Steps, split_root};
+    use super::{PathStep, Steps, split_root};
     use crate::error::Error;
 
-    fn steps(path: &str) -> Result<Vec<Step<'_>>, Error> {
+    fn steps(path: &str) -> Result<Vec<PathStep<'_>>, Error> {
         Steps::new(path, split_root(path).1).collect()
     }
 
@@ -104,11 +104,11 @@ mod tests {
         assert_eq!(
             steps("m.launch[3].x[0x10]->y"),
             Ok(vec![
-                Step::Member("launch"),
-                Step::Index(3),
-                Step::Member("x"),
-                Step::Index(16),
-                Step::Through("y")
+                PathStep::Member("launch"),
+                PathStep::Index(3),
+                PathStep::Member("x"),
+                PathStep::Index(16),
+                PathStep::Through("y")
             ])
         );
         assert_eq!(steps("m"), Ok(vec![]));

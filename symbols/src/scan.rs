@@ -4,7 +4,7 @@ use gimli::{
     Abbreviation, AttributeValue, DwTag, EntriesRaw, Operation, Unit, UnitOffset, constants as dw,
 };
 
-use crate::die::View;
+use crate::die::DieView;
 use crate::index::{Class, Index, NO_SCOPE, NamedEntry, Scope};
 use crate::names::hash;
 use crate::problem::Problem;
@@ -12,7 +12,7 @@ use crate::sections::Slice;
 use crate::units::DieId;
 
 /// Reads all units into an index.
-pub(crate) fn scan(view: &View<'_>, problems: &mut Vec<Problem>) -> Index {
+pub(crate) fn scan(view: &DieView<'_>, problems: &mut Vec<Problem>) -> Index {
     let mut scan = Scan { view, index: Index::default(), open: Vec::new() };
     let mut completions = Vec::new();
     for (number, info) in view.units.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn scan(view: &View<'_>, problems: &mut Vec<Problem>) -> Index {
 }
 
 struct Scan<'v, 'a> {
-    view: &'v View<'a>,
+    view: &'v DieView<'a>,
     index: Index,
     /// The open scopes with their depth, outermost first.
     open: Vec<(isize, u32)>,
@@ -34,7 +34,7 @@ struct Scan<'v, 'a> {
 
 /// The attributes of one entry that the index needs.
 #[derive(Default)]
-struct Found {
+struct ScannedEntry {
     name: Option<u32>,
     completes: Option<DieId>,
     declaration: bool,
@@ -78,8 +78,8 @@ impl<'a> Scan<'_, 'a> {
         unit: &Unit<Slice<'a>>,
         abbreviation: &Abbreviation,
         raw: &mut EntriesRaw<'_, Slice<'a>>,
-    ) -> gimli::Result<Found> {
-        let mut found = Found::default();
+    ) -> gimli::Result<ScannedEntry> {
+        let mut found = ScannedEntry::default();
         for &spec in abbreviation.attributes() {
             let attribute = raw.read_attribute(spec)?;
             match attribute.name() {
@@ -99,7 +99,13 @@ impl<'a> Scan<'_, 'a> {
         Ok(found)
     }
 
-    fn note(&mut self, die: DieId, tag: DwTag, found: &Found, completions: &mut Vec<(u32, DieId)>) {
+    fn note(
+        &mut self,
+        die: DieId,
+        tag: DwTag,
+        found: &ScannedEntry,
+        completions: &mut Vec<(u32, DieId)>,
+    ) {
         let Some(class) = class(tag, found) else { return };
         let scope = self.open.last().map_or(NO_SCOPE, |&(_, scope)| scope);
         let local = self.in_function(scope);
@@ -164,7 +170,7 @@ fn is_wanted(tag: DwTag) -> bool {
         )
 }
 
-fn class(tag: DwTag, found: &Found) -> Option<Class> {
+fn class(tag: DwTag, found: &ScannedEntry) -> Option<Class> {
     match tag {
         dw::DW_TAG_structure_type
         | dw::DW_TAG_class_type

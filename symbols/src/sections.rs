@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gimli::{DwarfFileType, EndianSlice, LittleEndian, SectionId};
 
-use crate::image::{Image, MAX_DECOMPRESSED, SectionInfo};
+use crate::image::{ElfHeaders, MAX_DECOMPRESSED, SectionInfo};
 use crate::problem::Problem;
 
 /// The reader of all DWARF: little-endian slices of the file.
@@ -45,7 +45,11 @@ pub(crate) struct DebugSections {
 
 impl DebugSections {
     /// Finds the sections. An unreadable one is empty, and a problem.
-    pub(crate) fn load(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
+    pub(crate) fn load(
+        data: &[u8],
+        image: &ElfHeaders,
+        problems: &mut Vec<Problem>,
+    ) -> DebugSections {
         let mut left = MAX_DECOMPRESSED;
         let find = |id: SectionId| image.section(id.name());
         DebugSections { parts: USED.map(|id| part(data, find(id), &mut left, problems)) }
@@ -53,7 +57,11 @@ impl DebugSections {
 
     /// Finds the sections of a `.dwo` or `.dwp` file. Compilers put type units into groups: several
     /// sections of one name, which are joined.
-    pub(crate) fn split(data: &[u8], image: &Image, problems: &mut Vec<Problem>) -> DebugSections {
+    pub(crate) fn split(
+        data: &[u8],
+        image: &ElfHeaders,
+        problems: &mut Vec<Problem>,
+    ) -> DebugSections {
         let mut left = MAX_DECOMPRESSED;
         let parts = USED.map(|id| {
             let Some(name) = id.dwo_name() else { return SectionRange::default() };

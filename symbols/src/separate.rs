@@ -9,21 +9,21 @@ use object::pod::from_bytes;
 
 use crate::bytes::Bytes;
 use crate::companions::Companions;
-use crate::image::Image;
+use crate::image::ElfHeaders;
 use crate::problem::Problem;
 
 /// A file that holds the debug information of another.
 pub(crate) struct Separate {
     pub(crate) name: String,
     pub(crate) bytes: Bytes,
-    pub(crate) image: Image,
+    pub(crate) image: ElfHeaders,
 }
 
 /// Finds the debug information of a file that has none. A named file that is missing or does not
 /// match is a problem.
 pub(crate) fn find(
     data: &[u8],
-    image: &Image,
+    image: &ElfHeaders,
     companions: &mut Companions<'_>,
     problems: &mut Vec<Problem>,
 ) -> Option<Separate> {
@@ -76,12 +76,12 @@ fn by_build_id(id: &[u8], companions: &Companions<'_>) -> Vec<PathBuf> {
 fn open(
     path: &Path,
     companions: &mut Companions<'_>,
-    fits: impl Fn(&[u8], &Image) -> bool,
+    fits: impl Fn(&[u8], &ElfHeaders) -> bool,
 ) -> Option<Result<Separate, Problem>> {
     let bytes = companions.open(path)?;
     let name = path.display().to_string();
     let refused = |reason: String| Problem::DebugFile { file: name.clone(), reason };
-    let checked = Image::parse((*bytes).as_ref(), &mut Vec::new());
+    let checked = ElfHeaders::parse((*bytes).as_ref(), &mut Vec::new());
     Some(match checked {
         Err(error) => Err(refused(error.to_string())),
         Ok(image) if !fits((*bytes).as_ref(), &image) => {
@@ -95,7 +95,7 @@ fn open(
 }
 
 /// Returns the file name and checksum in `.gnu_debuglink`.
-fn link(data: &[u8], image: &Image) -> Option<(String, u32)> {
+fn link(data: &[u8], image: &ElfHeaders) -> Option<(String, u32)> {
     let section = image.section(".gnu_debuglink")?;
     let section = data.get(section.file.clone())?;
     let end = section.iter().position(|&byte| byte == 0)?;
@@ -108,7 +108,7 @@ fn link(data: &[u8], image: &Image) -> Option<(String, u32)> {
 }
 
 /// Returns the linker's build id (`--build-id`).
-pub(crate) fn build_id<'a>(data: &'a [u8], image: &Image) -> Option<&'a [u8]> {
+pub(crate) fn build_id<'a>(data: &'a [u8], image: &ElfHeaders) -> Option<&'a [u8]> {
     let section = image.section(".note.gnu.build-id")?;
     let note = data.get(section.file.clone())?;
     let (header, rest) = from_bytes::<NoteHeader32<LittleEndian>>(note).ok()?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use gimli::{AttributeValue, DwTag, constants as dw};
 
-use crate::die::{Die, View};
+use crate::die::{Die, DieView};
 use crate::index::{ANONYMOUS, Index, NO_SCOPE};
 use crate::units::DieId;
 
@@ -23,7 +23,7 @@ struct Spelled {
 
 /// Spells the names of one file's types.
 pub(crate) struct Speller<'v, 'a> {
-    pub(crate) view: &'v View<'a>,
+    pub(crate) view: &'v DieView<'a>,
     pub(crate) index: &'v Index,
 }
 
@@ -157,7 +157,7 @@ fn qualify(left: &mut String, word: &str) {
 }
 
 /// Returns a name with the namespaces and types around it.
-pub(crate) fn qualified(view: &View<'_>, index: &Index, scope: u32, own: &str) -> String {
+pub(crate) fn qualified(view: &DieView<'_>, index: &Index, scope: u32, own: &str) -> String {
     if scope == NO_SCOPE {
         return own.to_owned();
     }
@@ -180,7 +180,7 @@ pub(crate) fn qualified(view: &View<'_>, index: &Index, scope: u32, own: &str) -
 
 /// Returns the lengths of an array's dimensions. Compilers write an upper bound of all ones for
 /// length 0: it is -1 in the bound's own 32 bits.
-pub(crate) fn lengths(view: &View<'_>, array: DieId) -> Vec<Option<u64>> {
+pub(crate) fn lengths(view: &DieView<'_>, array: DieId) -> Vec<Option<u64>> {
     /// The most dimensions read.
     const MAX_RANK: usize = 64;
     let mut lengths = Vec::new();

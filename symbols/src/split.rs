@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::bytes::Bytes;
 use crate::companions::Companions;
-use crate::image::Image;
+use crate::image::ElfHeaders;
 use crate::package::Package;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
@@ -34,7 +34,7 @@ pub(crate) fn read(
     companions: Option<&mut Companions<'_>>,
     problems: &mut Vec<Problem>,
 ) -> Split {
-    let mut reader = Reader { main, own, split: Split::default(), next: first };
+    let mut reader = SplitReader { main, own, split: Split::default(), next: first };
     let Some(companions) = companions.filter(|_| !skeletons.is_empty()) else {
         problems.extend(skeletons.iter().map(|skeleton| problem(skeleton, None)));
         return reader.split;
@@ -71,14 +71,14 @@ fn problem(skeleton: &Skeleton, reason: Option<String>) -> Problem {
     Problem::Split { offset: u64::from(skeleton.start), file, reason }
 }
 
-struct Reader<'m, 'a> {
+struct SplitReader<'m, 'a> {
     main: &'m gimli::Dwarf<Slice<'a>>,
     own: &'m [UnitInfo],
     split: Split,
     next: usize,
 }
 
-impl Reader<'_, '_> {
+impl SplitReader<'_, '_> {
     /// Opens the file at the compiler's path, then around the ELF.
     fn file(&mut self, skeleton: &Skeleton, companions: &mut Companions<'_>) -> Result<(), String> {
         let mut refused = None;
@@ -161,7 +161,7 @@ fn candidates(skeleton: &Skeleton, companions: &Companions<'_>) -> Vec<PathBuf> 
 fn open(path: &Path, bytes: Bytes) -> Result<Source, String> {
     let data = (*bytes).as_ref();
     let mut problems = Vec::new();
-    let image = Image::parse(data, &mut problems).map_err(|error| format!("but {error}"))?;
+    let image = ElfHeaders::parse(data, &mut problems).map_err(|error| format!("but {error}"))?;
     problems.clear();
     let sections = DebugSections::split(data, &image, &mut problems);
     if let Some(problem) = problems.first() {

@@ -7,7 +7,7 @@ use gimli::{
     Unit, constants as dw,
 };
 
-use crate::die::{Die, View, number};
+use crate::die::{Die, DieView, number};
 use crate::sections::Slice;
 use crate::types::Type;
 
@@ -75,7 +75,7 @@ impl fmt::Display for Storage {
 }
 
 /// Returns the place that an entry defines; none if it defines none.
-pub(crate) fn storage(view: &View<'_>, die: &Die<'_>, ty: Option<&Type>) -> Option<Storage> {
+pub(crate) fn storage(view: &DieView<'_>, die: &Die<'_>, ty: Option<&Type>) -> Option<Storage> {
     if let Some(value) = die.attr(dw::DW_AT_const_value) {
         return Some(Storage::Constant(constant_bytes(view, die, value, ty)?));
     }
@@ -219,7 +219,7 @@ pub(crate) fn to_bytes(value: u64, size: u64) -> Vec<u8> {
 
 /// Returns the bytes of a `DW_AT_const_value`.
 pub(crate) fn constant_bytes(
-    view: &View<'_>,
+    view: &DieView<'_>,
     die: &Die<'_>,
     value: AttributeValue<Slice<'_>>,
     ty: Option<&Type>,

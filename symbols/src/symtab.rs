@@ -8,7 +8,7 @@ use object::pod::slice_from_all_bytes;
 use object::read::elf::Sym;
 
 use crate::demangle::demangle;
-use crate::image::Image;
+use crate::image::ElfHeaders;
 use crate::names::hash;
 
 const LE: LittleEndian = LittleEndian;
@@ -70,7 +70,7 @@ pub(crate) struct SymbolTable {
 
 impl SymbolTable {
     /// Sorts the table's entries; excludes undefined symbols, files, sections and mapping symbols.
-    pub(crate) fn build(data: &[u8], image: &Image) -> SymbolTable {
+    pub(crate) fn build(data: &[u8], image: &ElfHeaders) -> SymbolTable {
         let table = image.sections.iter().find(|s| s.kind == elf::SHT_SYMTAB.0);
         let strings = table.and_then(|table| image.sections.get(table.link as usize));
         let (Some(table), Some(strings)) = (table, strings) else { return SymbolTable::default() };
@@ -100,7 +100,7 @@ impl SymbolTable {
     }
 
     /// Whether the image has a symbol table.
-    pub(crate) fn is_in(image: &Image) -> bool {
+    pub(crate) fn is_in(image: &ElfHeaders) -> bool {
         image.sections.iter().any(|s| s.kind == elf::SHT_SYMTAB.0)
     }
 
@@ -116,7 +116,7 @@ impl SymbolTable {
         rest.split(|&byte| byte == 0).next().unwrap_or_default()
     }
 
-    fn symbol(&self, data: &[u8], image: &Image, index: u32) -> Option<Symbol> {
+    fn symbol(&self, data: &[u8], image: &ElfHeaders, index: u32) -> Option<Symbol> {
         let symbol = self.entries(data).get(index as usize)?;
         let section = image.sections.get(usize::from(symbol.st_shndx(LE).0));
         Some(Symbol {
@@ -134,7 +134,7 @@ impl SymbolTable {
     }
 
     /// Returns the symbol of this mangled name; prefers a global symbol to a local one.
-    pub(crate) fn named(&self, data: &[u8], image: &Image, name: &str) -> Option<Symbol> {
+    pub(crate) fn named(&self, data: &[u8], image: &ElfHeaders, name: &str) -> Option<Symbol> {
         let wanted = hash(name.as_bytes());
         let start = self.by_name.partition_point(|&(hash, _)| hash < wanted);
         let entries = self.entries(data);
@@ -153,14 +153,14 @@ impl SymbolTable {
     }
 
     /// Returns all functions, by address.
-    pub(crate) fn functions(&self, data: &[u8], image: &Image) -> Vec<Symbol> {
+    pub(crate) fn functions(&self, data: &[u8], image: &ElfHeaders) -> Vec<Symbol> {
         let symbols = self.by_address.iter().filter_map(|&(_, at)| self.symbol(data, image, at));
         symbols.filter(|symbol| symbol.kind == SymbolKind::Function).collect()
     }
 
     /// Returns the symbol that covers the address: the nearest at or below it that reaches the
     /// address.
-    pub(crate) fn at(&self, data: &[u8], image: &Image, address: u32) -> Option<Symbol> {
+    pub(crate) fn at(&self, data: &[u8], image: &ElfHeaders, address: u32) -> Option<Symbol> {
         /// Labels of size 0 and overlapping symbols may precede the right one, but not many.
         const LOOK_BACK: usize = 64;
         let end = self.by_address.partition_point(|&(value, _)| value <= address);
@@ -181,7 +181,7 @@ impl SymbolTable {
 }
 
 /// Whether the address is in the label's section, where a label ends at the latest.
-fn in_section(image: &Image, symbol: &Symbol, address: u32) -> bool {
+fn in_section(image: &ElfHeaders, symbol: &Symbol, address: u32) -> bool {
     let section = symbol.section.as_deref().and_then(|name| image.section(name));
     section.is_some_and(|s| s.allocated && address.wrapping_sub(s.address) < s.size)
 }

@@ -2,7 +2,9 @@
 
 mod record;
 
-pub use record::{Access, Argument, Bits, Keyword, Member, Record, StaticMember, VirtualBase};
+pub use record::{
+    AccessSpecifier, Argument, Bits, Keyword, Member, Record, StaticMember, VirtualBase,
+};
 
 use std::fmt;
 use std::sync::Arc;

@@ -117,7 +117,7 @@ impl UnitInfo {
 }
 
 /// The units of one source.
-pub(crate) struct Found {
+pub(crate) struct FoundUnits {
     pub(crate) units: Vec<UnitInfo>,
     pub(crate) skeletons: Vec<Skeleton>,
 }
@@ -128,12 +128,12 @@ pub(crate) fn read(
     source: usize,
     first: u32,
     problems: &mut Vec<Problem>,
-) -> Found {
+) -> FoundUnits {
     let headers = headers(dwarf, problems);
     let offsets = headers.iter().map(|header| header.debug_abbrev_offset().0).collect();
     let tables = abbreviations::read(dwarf, offsets);
     let info_length = dwarf.debug_info.reader().len();
-    let mut found = Found { units: Vec::with_capacity(headers.len()), skeletons: Vec::new() };
+    let mut found = FoundUnits { units: Vec::with_capacity(headers.len()), skeletons: Vec::new() };
     for header in headers {
         let base = if header.section() == SectionId::DebugTypes { info_length } else { 0 };
         let offset = (base + header.offset().0) as u64;

@@ -90,7 +90,7 @@ pub fn backtrace<E>(
     registers: &Registers,
     read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
 ) -> Backtrace<E> {
-    let mut walk = Walk {
+    let mut walk = Unwinder {
         modules,
         frames: Vec::new(),
         context: UnwindContext::new(),
@@ -107,14 +107,14 @@ pub fn backtrace<E>(
     Backtrace { frames: walk.frames, end }
 }
 
-struct Walk<'a, R, E> {
+struct Unwinder<'a, R, E> {
     modules: &'a [Module],
     frames: Vec<StackFrame>,
     context: UnwindContext<usize>,
     recovery: Recovery<R, E>,
 }
 
-impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Walk<'_, R, E> {
+impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Unwinder<'_, R, E> {
     /// Adds the frame with these registers, and returns the registers of its caller. `called_by` is
     /// the register through which this frame made its call, if it waits for one to return; the
     /// second result is the same for the caller.

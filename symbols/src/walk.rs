@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::field::{Field, MemberPlace};
-use crate::path::{Step, Steps};
+use crate::path::{PathStep, Steps};
 use crate::types::{Array, Kind, Member, Record, Type, TypeData};
 
 /// The deepest nesting of anonymous members and bases searched.
@@ -19,9 +19,9 @@ pub(crate) fn walk(root: &Type, steps: Steps<'_>) -> Result<MemberPlace, Error> 
     let mut place = MemberPlace::whole(root);
     for step in steps {
         match step? {
-            Step::Member(name) => member(&mut place, name)?,
-            Step::Index(at) => index(&mut place, at)?,
-            Step::Through(name) => {
+            PathStep::Member(name) => member(&mut place, name)?,
+            PathStep::Index(at) => index(&mut place, at)?,
+            PathStep::Through(name) => {
                 let in_type = place.ty.name().to_owned();
                 return Err(match place.ty.plain().kind() {
                     Kind::Pointer(_) => Error::InMemory { in_type },

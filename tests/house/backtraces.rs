@@ -48,9 +48,9 @@ fn every_frame_of_our_firmware_is_right() {
     let handle = Handle::new(config, tracers);
     let mut target = handle.target();
     let place = Place { chip: layouts::ChipId(0), tile: NocXy { x: WORKER.0, y: WORKER.1 } };
-    boot_tensix(&mut images, Firmware::OURS, place).unwrap().finish(&mut target).unwrap();
+    boot_tensix(&mut images, Firmware::BUILT_IN, place).unwrap().finish(&mut target).unwrap();
     let pattern = Pattern { address: 0x2_0000, words: 16, interval_cycles: 1000 };
-    let worker = launch_worker(&mut images, Firmware::OURS, place, pattern, 1).unwrap();
+    let worker = launch_worker(&mut images, Firmware::BUILT_IN, place, pattern, 1).unwrap();
     worker.finish(&mut target).unwrap();
     let ring = RingPing::on(target.mesh()).unwrap();
     ring.prepare(&mut images).unwrap().finish(&mut target).unwrap();
@@ -60,7 +60,7 @@ fn every_frame_of_our_firmware_is_right() {
     // The laps have ended: kernels return, and then the application returns the cores to base
     // firmware.
     ring.tear_down(&images).unwrap().finish(&mut target).unwrap();
-    let stop = |place| stop_application(&images, Firmware::OURS, place).unwrap();
+    let stop = |place| stop_application(&images, Firmware::BUILT_IN, place).unwrap();
     let stops = ring.stops.iter().map(|at| stop(at.place));
     Operation::finish_all(stops.collect::<Vec<_>>(), &mut target).unwrap();
     target.pass(20_000).unwrap();

@@ -66,7 +66,7 @@ fn library() -> Vec<PathBuf> {
 fn open(file: &Path) -> Session {
     let (images, problems) = ImageMap::firmware();
     assert_eq!(problems, Vec::<String>::new());
-    Session::over(Box::new(Replay::open(file).unwrap()), images)
+    Session::with_target(Box::new(Replay::open(file).unwrap()), images)
 }
 
 /// Updates the model like the probe thread.

@@ -76,7 +76,7 @@ impl Failure {
             }
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)
-                | SceneError::NoWord(_)
+                | SceneError::BadOption(_)
                 | SceneError::File(_)
                 | SceneError::Firmware(_)
                 | SceneError::Descriptor(_)
@@ -112,7 +112,7 @@ impl Failure {
         let end = match &error.cause {
             Cause::InUse(_) | Cause::NotAllowed(_) => Self::Refused,
             Cause::Program(_) => Self::Usage,
-            Cause::Kernel(_) | Cause::TookTooLong(_) | Cause::Left => Self::Finding,
+            Cause::Kernel(_) | Cause::TookTooLong(_) | Cause::CleanupFailed => Self::Finding,
             Cause::Control(error) => Self::by_control(error),
             Cause::Access(error) => Self::by_access(error),
         };

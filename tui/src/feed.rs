@@ -2,7 +2,7 @@
 //! others.
 
 use crate::exit::Failure;
-use crate::run::{Board, Order};
+use crate::run::{Board, MachineOrder};
 pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
 use decode::inspect::ReadSet;
@@ -61,7 +61,7 @@ pub trait Inspect: Send {
     fn clear_quarantine(&mut self);
 
     /// Starts a host action; later snapshots report its result.
-    fn order(&mut self, order: Order);
+    fn order(&mut self, order: MachineOrder);
 
     /// Tears down what is running, at the end of the program.
     fn tear_down(&mut self);
@@ -86,7 +86,7 @@ enum FeedCommand {
     /// End the quarantine.
     ClearQuarantine,
     /// Change the machine.
-    Order(Order),
+    Order(MachineOrder),
 }
 
 /// The screens' end of the probe thread.
@@ -148,7 +148,7 @@ impl Feed {
     }
 
     /// Requests a host action.
-    pub(crate) fn order(&self, order: Order) {
+    pub(crate) fn order(&self, order: MachineOrder) {
         let _ = self.commands.send(FeedCommand::Order(order));
     }
 

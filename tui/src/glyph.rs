@@ -57,7 +57,7 @@ impl Missing {
             AccessError::InReset => Self::InReset,
             AccessError::DeviceGone(_) => Self::Gone,
             AccessError::QueueError { .. } => Self::Queue,
-            AccessError::NotRecorded | AccessError::NotAsked => Self::Unread,
+            AccessError::NotRecorded | AccessError::NotRequested => Self::Unread,
         }
     }
 

@@ -60,6 +60,6 @@ mod words;
 pub use args::DEFAULT_TARGET;
 pub use glyph::Glyphs;
 pub use program::run;
-pub use transport::ttsim::host_if_asked;
+pub use transport::ttsim::run_host_if_requested;
 pub use update::update;
 pub use view::view;

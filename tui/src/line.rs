@@ -43,7 +43,7 @@ pub(crate) enum Typed {
     disable_help_subcommand = true,
     disable_version_flag = true
 )]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     order: Typed,
 }
@@ -51,9 +51,9 @@ struct Line {
 /// Parses a command; none if the first word is not a command, but a place.
 pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
     let first = text.split_whitespace().next()?;
-    let grammar = Line::command();
+    let grammar = CommandLine::command();
     let order = grammar.find_subcommand(first)?;
-    let parsed = Line::try_parse_from(text.split_whitespace());
+    let parsed = CommandLine::try_parse_from(text.split_whitespace());
     Some(parsed.map(|line| line.order).map_err(|error| {
         if error.kind() == ErrorKind::MissingRequiredArgument {
             return incomplete(order);
@@ -75,13 +75,13 @@ fn incomplete(order: &clap::Command) -> String {
 
 /// The names of all commands.
 pub(crate) fn names() -> Vec<String> {
-    Line::command().get_subcommands().map(|order| order.get_name().to_owned()).collect()
+    CommandLine::command().get_subcommands().map(|order| order.get_name().to_owned()).collect()
 }
 
 /// Every command and every option of it, in the words of the grammar.
 pub(crate) fn explained() -> Vec<(String, String)> {
     let mut all = Vec::new();
-    for order in Line::command().get_subcommands() {
+    for order in CommandLine::command().get_subcommands() {
         let words = |text: Option<&clap::builder::StyledStr>| {
             text.map(ToString::to_string).unwrap_or_default()
         };
@@ -115,7 +115,7 @@ pub(crate) fn candidates(text: &str) -> (usize, Vec<String>) {
     let Some((order, given)) = before.split_first() else {
         return (start, beginning_with(word, names()));
     };
-    let grammar = Line::command();
+    let grammar = CommandLine::command();
     let Some(order) = grammar.find_subcommand(order) else { return (start, Vec::new()) };
     if let Some((option, value)) = word.split_once('=') {
         let at = start + option.len() + 1;

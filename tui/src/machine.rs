@@ -8,7 +8,7 @@ mod work;
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, now_micros};
-use crate::run::Order;
+use crate::run::MachineOrder;
 use crate::traffic::{Meter, Traffic};
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
@@ -93,7 +93,7 @@ impl Machine {
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
         if let Some(catalog) = catalog {
-            machine.session.consult(catalog);
+            machine.session.add_catalog(catalog);
         }
         Ok(machine)
     }
@@ -105,7 +105,7 @@ impl Machine {
         })?;
         let (images, mut problems) = ImageMap::firmware();
         problems.extend(replay.problems().iter().cloned());
-        Ok(Self::over(Session::over(Box::new(replay), images), problems))
+        Ok(Self::over(Session::with_target(Box::new(replay), images), problems))
     }
 
     fn over(session: Session, problems: Vec<String>) -> Self {
@@ -180,7 +180,7 @@ impl Inspect for Machine {
         self.session.target().clear_quarantine();
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: MachineOrder) {
         self.work.order(order, &mut self.session);
     }
 

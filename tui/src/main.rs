@@ -6,7 +6,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // This binary is also the child in which the vendor's simulator runs, whose errors end only the
     // child.
-    if let Some(code) = tui::host_if_asked(std::env::args_os()) {
+    if let Some(code) = tui::run_host_if_requested(std::env::args_os()) {
         return code;
     }
     // Without this hook panics are still reported, in more lines.

@@ -1,8 +1,8 @@
 //! The rows of the words pane: the members of the structures that the core's images describe, as
 //! unfolded.
 
-use decode::images::Node;
-use decode::state::{CoreState, NamedWord, Reading};
+use decode::images::OutlineMember;
+use decode::state::{CoreState, MemberState, Reading};
 use layouts::{CoreId, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
 use std::collections::BTreeSet;
@@ -15,9 +15,9 @@ const WRITTEN_OUT: u64 = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MemberRow<'a> {
     /// A member, and whether it is unfolded, if it has members.
-    Member(&'a Node, Option<bool>),
+    Member(&'a OutlineMember, Option<bool>),
     /// A word outside all structures.
-    Word(&'a NamedWord),
+    Word(&'a MemberState),
 }
 
 impl<'a> MemberRow<'a> {
@@ -62,7 +62,7 @@ pub(crate) fn rows<'a>(
     for outline in &core.outlines {
         let nodes = outline.nodes();
         if !wanted.is_empty() {
-            let holds = |node: &&Node| node.path.to_lowercase().contains(&wanted);
+            let holds = |node: &&OutlineMember| node.path.to_lowercase().contains(&wanted);
             rows.extend(nodes.iter().filter(holds).map(|node| MemberRow::Member(node, None)));
             continue;
         }
@@ -85,13 +85,13 @@ pub(crate) fn count(core: &CoreState) -> usize {
 }
 
 /// Outermost structures are unfolded by default, inner ones folded.
-fn is_open(node: &Node, turned: &BTreeSet<String>) -> bool {
+fn is_open(node: &OutlineMember, turned: &BTreeSet<String>) -> bool {
     turned.contains(&node.path) != (node.depth == 0)
 }
 
 /// The words outside all structures.
-fn loose(core: &CoreState) -> impl Iterator<Item = &NamedWord> {
-    let held = |word: &NamedWord| {
+fn loose(core: &CoreState) -> impl Iterator<Item = &MemberState> {
+    let held = |word: &MemberState| {
         let roots = core.outlines.iter().filter_map(|outline| outline.nodes().first());
         let mut roots = roots.map(|root| root.addr..root.addr.saturating_add(root.size));
         roots.any(|root| root.contains(&word.addr))
@@ -129,13 +129,13 @@ pub(crate) fn text(core: CoreId, memory: &Snapshot, row: &MemberRow<'_>) -> Read
 pub(crate) fn bytes<'m>(
     core: CoreId,
     memory: &'m Snapshot,
-    node: &Node,
+    node: &OutlineMember,
 ) -> Result<&'m [u8], AccessError> {
     let at = NocAddr { chip: core.chip, tile: core.tile, offset: node.addr };
     memory.bytes(at, u32::try_from(node.size).unwrap_or(u32::MAX))
 }
 
-fn worded(word: &NamedWord) -> Reading<String> {
+fn worded(word: &MemberState) -> Reading<String> {
     match &word.value {
         Reading::Known(value) => Reading::Known(number(*value, word.size)),
         Reading::Unknown(raw) => Reading::Unknown(*raw),
@@ -145,11 +145,11 @@ fn worded(word: &NamedWord) -> Reading<String> {
 }
 
 /// Whether a record, or an array of records, is too large to be shown in full.
-fn is_large(node: &Node) -> bool {
+fn is_large(node: &OutlineMember) -> bool {
     node.size > WRITTEN_OUT && node.ty.array().map_or(&node.ty, |a| &a.element).record().is_some()
 }
 
-fn of_bytes(node: &Node, bytes: &[u8]) -> String {
+fn of_bytes(node: &OutlineMember, bytes: &[u8]) -> String {
     let value = node.value(bytes);
     let size = node.size as u32;
     match (&value, node.ty.plain().kind()) {

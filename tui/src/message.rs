@@ -1,7 +1,7 @@
 //! The inputs of the live view, and the commands that it returns.
 
 use crate::feed::MeshSnapshot;
-use crate::run::Order;
+use crate::run::MachineOrder;
 use crossterm::event::KeyEvent;
 use decode::inspect::ReadSet;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub enum Command {
     /// End the quarantine.
     ClearQuarantine,
     /// Change the machine.
-    Order(Order),
+    Order(MachineOrder),
     /// Let snapshots read what is on screen.
     Read(ReadSet),
 }

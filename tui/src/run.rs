@@ -9,7 +9,7 @@ pub(crate) mod table;
 pub(crate) use amount::shown;
 pub use board::{Board, Sheet, SheetState};
 pub use job::Going;
-pub(crate) use job::{Job, Turn, may_change};
+pub(crate) use job::{Job, SweepTurn, may_change};
 pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};
@@ -19,7 +19,7 @@ use workloads::scene::Pace;
 
 /// What a user orders the probe thread to do to the machine.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Order {
+pub enum MachineOrder {
     /// Run a collective.
     Run(Box<Sweep>),
     /// Stop the run; without one, the ring ping and its workers.

@@ -7,7 +7,7 @@ use crate::interrupt::{self, Signals};
 use crate::message::{Command, Message};
 use crate::model::Model;
 use crate::output::say;
-use crate::terminal::Session;
+use crate::terminal::RawTerminal;
 use crate::{update, view};
 use crossterm::event::{Event, EventStream};
 use std::collections::VecDeque;
@@ -50,7 +50,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     let failed = |e: std::io::Error| Failure::Internal(format!("signals: {e}"));
     let mut signals = Signals::of_screens().map_err(failed)?;
     let mut suspensions = interrupt::suspensions().map_err(failed)?;
-    let mut session = Session::enter().map_err(|e| terminal_failed(&e))?;
+    let mut session = RawTerminal::enter().map_err(|e| terminal_failed(&e))?;
     let mut events = EventStream::new();
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);

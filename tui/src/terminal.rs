@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static BORROWED: AtomicBool = AtomicBool::new(false);
 
 /// The terminal, in raw mode and on its alternate screen, until this is dropped.
-pub struct Session {
+pub struct RawTerminal {
     /// The terminal to draw on.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-impl Session {
+impl RawTerminal {
     /// Takes the terminal. A panic in any thread restores it before its report is printed.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Session {
     }
 }
 
-impl Session {
+impl RawTerminal {
     /// Restores the terminal, suspends this process until it is continued, and takes the terminal
     /// again.
     ///
@@ -66,7 +66,7 @@ fn borrow() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
-impl Drop for Session {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         restore();
     }

@@ -5,7 +5,7 @@ use decode::state::{
     SourceLine, TextCheck,
 };
 use layouts::TileKind;
-use machine::clients::{Before, Change, PastClient};
+use machine::clients::{Change, PastClient, ServedHistory};
 use machine::snapshot::AccessError;
 use machine::target::AccessRoute;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub(crate) fn reason(error: &AccessError) -> &'static str {
         AccessError::DeviceGone(_) => "device_gone",
         AccessError::QueueError { .. } => "queue_error",
         AccessError::NotRecorded => "not_recorded",
-        AccessError::NotAsked => "not_asked",
+        AccessError::NotRequested => "not_asked",
     }
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn age(micros: u64) -> String {
 
 /// Previous and current clients of a served mesh, one sentence each, at this host time in
 /// microseconds.
-pub(crate) fn before(before: &Before, now: u64) -> Vec<String> {
+pub(crate) fn before(before: &ServedHistory, now: u64) -> Vec<String> {
     let ago = |then: u64| age(now.saturating_sub(then));
     let visit = before.client.as_ref().map(|PastClient { client, until_micros, broke_off }| {
         let end = if *broke_off { "was disconnected" } else { "left" };

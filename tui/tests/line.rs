@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tui::feed::MeshSnapshot;
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
-use tui::run::{Board, Going, Measured, Order, Sheet, SheetState};
+use tui::run::{Board, Going, MachineOrder, Measured, Sheet, SheetState};
 use tui::update;
 
 fn with(board: Board, n: u64) -> Message {
@@ -119,16 +119,16 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
     press(&mut model, "4");
     let line = ":run all-gather --chips 0-1 --topology ring -b 4K -e 1M -f 2 --check<enter>";
     let orders = press(&mut model, line);
-    let run = |command: &Command| matches!(command, Command::Order(Order::Run(_)));
+    let run = |command: &Command| matches!(command, Command::Order(MachineOrder::Run(_)));
     assert_eq!(orders.iter().filter(|command| run(command)).count(), 1);
     assert_eq!(model.screen, Screen::Mesh, "where it is shown");
     assert!(picture(&model).contains("surveys the tiles"), "before the probe thread answers");
     update(&mut model, with(board(vec![sheet(Vec::new(), SheetState::Going(None))]), 1));
     assert!(!picture(&model).contains("surveys the tiles"));
-    assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(Order::Stop)));
-    let fault = Order::Fault("link:0.8:down".parse().unwrap());
+    assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(MachineOrder::Stop)));
+    let fault = MachineOrder::Fault("link:0.8:down".parse().unwrap());
     assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));
-    let pace = Order::Pace(workloads::scene::Pace::CyclesPerSecond(100_000));
+    let pace = MachineOrder::Pace(workloads::scene::Pace::CyclesPerSecond(100_000));
     assert!(press(&mut model, ":pace 100k<enter>").contains(&Command::Order(pace)));
     press(&mut model, ":help<enter>");
     assert!(picture(&model).contains("help: j k scroll"));

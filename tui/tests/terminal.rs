@@ -103,7 +103,7 @@ fn an_error_is_shown_on_the_restored_terminal() {
 #[test]
 fn panics_if_requested() {
     if std::env::var_os("MESHSCOPE_TEST_PANIC").is_some() {
-        let session = tui::terminal::Session::enter().unwrap();
+        let session = tui::terminal::RawTerminal::enter().unwrap();
         assert!(session.terminal.size().unwrap().width == 0, "as requested");
     }
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::schemas::conforms;
-use fabric::traffic::{Route, SendType, Shipment, Traffic};
+use fabric::traffic::{PacketSpec, Route, SendType, Traffic};
 use fabric::{
     Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, connection,
 };
@@ -116,13 +116,20 @@ fn the_command_sees_a_fabric_on_wh_x2() {
     traffic.connect(sender, connection(images, &plan, &router).unwrap(), None).unwrap();
     traffic.behave(sender, 8_000, false).unwrap();
     let (send, route) = (SendType::Write, Route::Hops(1, 1));
-    let shipment =
-        Shipment { connection: 0, send, bytes: 1024, ttl: 8, route, control: false, arrives: true };
+    let shipment = PacketSpec {
+        connection: 0,
+        send,
+        bytes: 1024,
+        ttl: 8,
+        route,
+        control: false,
+        arrives: true,
+    };
     for _ in 0..300 {
         traffic.send(sender, &[receiver], shipment).unwrap();
     }
     let place = traffic.place(sender).unwrap();
-    boot_tensix(images, Firmware::OURS, place).unwrap().finish(target).unwrap();
+    boot_tensix(images, Firmware::BUILT_IN, place).unwrap().finish(target).unwrap();
     traffic.launch(images, sender, 1, &[]).unwrap().finish(target).unwrap();
     target.pass(20_000).unwrap();
     drop(session);

@@ -36,14 +36,14 @@ pub struct SystemSpec {
     name: String,
     /// Names of the hosts.
     hosts: Vec<String>,
-    chips: Vec<Chip>,
+    chips: Vec<SystemChip>,
     /// Links by cabling; the plain cabling is always present.
     links: BTreeMap<String, Vec<(EthId, EthId)>>,
 }
 
 /// A chip of a system with its number.
 #[derive(Clone, Debug)]
-struct Chip {
+struct SystemChip {
     placed: Placed,
     pcie: Option<u32>,
     harvest_mask: u32,
@@ -85,7 +85,7 @@ impl SystemSpec {
     }
 
     /// Whether this text is a system specification rather than a cluster descriptor.
-    pub fn is_one(text: &str) -> bool {
+    pub fn is_spec(text: &str) -> bool {
         text.lines().any(|line| line.starts_with("ChipSpec:"))
     }
 
@@ -98,7 +98,7 @@ impl SystemSpec {
             return None;
         }
         let ids = number(&grids);
-        let mut chips: Vec<Option<Chip>> = vec![None; ids.values().len()];
+        let mut chips: Vec<Option<SystemChip>> = vec![None; ids.values().len()];
         for (grid, index) in grids
             .iter()
             .enumerate()
@@ -107,9 +107,9 @@ impl SystemSpec {
             let id = ids.get(&(grid, index))?;
             let placed = grids.get(grid)?.chips.get(index)?.clone();
             let mask = raw.harvesting.get(&u32::from(id.0)).map_or(0, |mask| mask.value);
-            chips[usize::from(id.0)] = Some(Chip { placed, pcie: None, harvest_mask: mask });
+            chips[usize::from(id.0)] = Some(SystemChip { placed, pcie: None, harvest_mask: mask });
         }
-        let mut chips: Vec<Chip> = chips.into_iter().flatten().collect();
+        let mut chips: Vec<SystemChip> = chips.into_iter().flatten().collect();
         let with_pcie = chips.iter_mut().filter(|chip| chip.placed.pcie);
         for (index, chip) in (0..).zip(with_pcie) {
             chip.pcie = Some(index);
@@ -172,7 +172,7 @@ fn number(grids: &[Grid]) -> BTreeMap<(usize, usize), ChipId> {
     (0..).map(ChipId).zip(order).map(|(id, (at, .., index))| ((at, index), id)).collect()
 }
 
-fn check(raw: &RawSystem, chips: &[Chip], problems: &mut Problems) {
+fn check(raw: &RawSystem, chips: &[SystemChip], problems: &mut Problems) {
     let mut places = BTreeMap::new();
     for (id, chip) in chips.iter().enumerate() {
         if let Some(other) = places.insert(chip.placed.coord, id) {
@@ -202,7 +202,7 @@ fn check(raw: &RawSystem, chips: &[Chip], problems: &mut Problems) {
     }
 }
 
-fn described(id: u16, chip: &Chip) -> DescribedChip {
+fn described(id: u16, chip: &SystemChip) -> DescribedChip {
     let placed = &chip.placed;
     DescribedChip {
         id: ChipId(id),

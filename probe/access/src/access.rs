@@ -10,9 +10,9 @@ use crate::planner::MergedRange;
 use crate::queue::{Queue, Results, Stamped};
 use far::FarRoute;
 use layouts::{ChipCoord, NocXy};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::AccessError;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(crate) struct Access {
     queues: BTreeMap<(u8, NocXy), Queue>,
     /// Gateways that lost a write; the next write must not be lost there, too.
     doubted: BTreeSet<(u8, NocXy)>,
-    pub(crate) patience: Patience,
+    pub(crate) patience: Deadlines,
     /// Devices, chips, tiles and gateways that are not accessed.
     pub(crate) quarantine: Quarantine,
     /// The device whose queue lock is held.
@@ -48,7 +48,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    pub(crate) fn new(bus: Bus, patience: Patience) -> Self {
+    pub(crate) fn new(bus: Bus, patience: Deadlines) -> Self {
         Self {
             bus,
             queues: BTreeMap::new(),
@@ -124,7 +124,7 @@ impl Access {
             Route::Pcie(device) => self.read_near(*device, &run),
             Route::Queue { .. } => {
                 let mut results = self.read_runs(route, &[run]).reads;
-                results.pop().unwrap_or(Err(AccessError::NotAsked))
+                results.pop().unwrap_or(Err(AccessError::NotRequested))
             }
         }
     }
@@ -190,7 +190,7 @@ impl Access {
     }
 
     fn read_near(&mut self, device: u8, run: &MergedRange) -> Result<Stamped, AccessError> {
-        let mut result = Err(AccessError::NotAsked);
+        let mut result = Err(AccessError::NotRequested);
         let Self { bus, quarantine, patience, .. } = self;
         read_near(bus, quarantine, *patience, device, &[*run], &mut |_, read| result = read);
         result.map(|(bytes, cycles)| Stamped { bytes: bytes.to_vec(), cycles })
@@ -208,11 +208,11 @@ impl Access {
             // A posted write has arrived once a read through the same window has returned.
             let last = run.offset + (bytes.len() as u64).saturating_sub(4);
             batch = batch
-                .write(device, run.tile, run.offset, bytes, Order::Memory)
+                .write(device, run.tile, run.offset, bytes, WindowOrdering::Memory)
                 .read(device, run.tile, last, 4);
         } else {
             for (at, word) in (run.offset..).step_by(4).zip(bytes.chunks(4)) {
-                batch = batch.write(device, run.tile, at, word, Order::Strict);
+                batch = batch.write(device, run.tile, at, word, WindowOrdering::Strict);
             }
         }
         batch.run().end()

@@ -10,15 +10,15 @@ use crate::bus::Bus;
 use crate::discover::discover;
 use crate::guard::{AuditEntry, AuditLog, FarPlace, Guard};
 use crate::planner::MergedRange;
-use checked::Known;
+use checked::CheckedPlans;
 use layouts::{ChipId, NocAddr};
 use machine::bar::{Bar, Holder};
 use machine::clock::host_micros;
 use machine::fault::{ChipAddress, Fault};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Quarantined;
-use machine::target::{Abilities, Mesh, Old, Preview, Target};
+use machine::target::{Abilities, Mesh, OldBytes, Preview, Target};
 use reading::read_all;
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct BarTarget {
     routes: BTreeMap<ChipId, Route>,
     access: Access,
     guard: Guard,
-    known: Known,
+    known: CheckedPlans,
     /// Log of the writes, appended to before each write.
     audit: Option<AuditLog>,
     /// Why a far write did not arrive, until a call can return the error.
@@ -46,7 +46,7 @@ impl BarTarget {
         name: impl Into<String>,
         bar: Box<dyn Bar>,
         abilities: Abilities,
-        patience: Patience,
+        patience: Deadlines,
     ) -> Result<Self, AccessError> {
         let mut access = Access::new(Bus::new(bar), patience);
         let found = discover(&mut access)?;
@@ -57,7 +57,7 @@ impl BarTarget {
             mesh: found.mesh,
             routes: found.routes,
             access,
-            known: Known::default(),
+            known: CheckedPlans::default(),
             audit: None,
             late: None,
         })
@@ -115,7 +115,7 @@ impl BarTarget {
     ///
     /// # Errors
     /// When the range may be read but the read fails; the write is then refused.
-    fn old(&mut self, route: &Route, span: &Span) -> Result<Old, AccessError> {
+    fn old(&mut self, route: &Route, span: &Span) -> Result<OldBytes, AccessError> {
         let stand = match self.guard.reading(span) {
             Ok(stand) => stand,
             Err(reason) => return Ok(Err(reason)),
@@ -168,7 +168,7 @@ impl Target for BarTarget {
         self.write_to(&route, addr, bytes)
     }
 
-    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<Old, AccessError> {
+    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError> {
         let span = Span { addr, len: bytes.len() as u32 };
         let route = self.writable(&span)?;
         let entry = AuditEntry { addr, old: self.old(&route, &span)?, new: bytes };

@@ -5,7 +5,7 @@ use layouts::{ChipKind, ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::{AccessError, Bytes};
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -162,7 +162,7 @@ impl Batch<'_> {
     /// Reads memory of a tile through its window; longer reads are split at window ends.
     #[inline]
     pub(crate) fn read(self, device: u8, tile: NocXy, offset: u64, len: u32) -> Self {
-        self.read_as(device, tile, offset, len, Order::Memory)
+        self.read_as(device, tile, offset, len, WindowOrdering::Memory)
     }
 
     /// Reads a range with the given ordering.
@@ -173,7 +173,7 @@ impl Batch<'_> {
         tile: NocXy,
         offset: u64,
         len: u32,
-        order: Order,
+        order: WindowOrdering,
     ) -> Self {
         let end = offset + u64::from(len);
         let mut at = offset;
@@ -196,7 +196,7 @@ impl Batch<'_> {
 
     /// Reads one 32-bit register: exactly one load.
     pub(crate) fn register(self, device: u8, tile: NocXy, offset: u64) -> Self {
-        self.read_as(device, tile, offset, 4, Order::Strict)
+        self.read_as(device, tile, offset, 4, WindowOrdering::Strict)
     }
 
     /// Writes bytes of a tile.
@@ -206,7 +206,7 @@ impl Batch<'_> {
         tile: NocXy,
         offset: u64,
         bytes: &[u8],
-        order: Order,
+        order: WindowOrdering,
     ) -> Self {
         let mut at = offset;
         let mut rest = bytes;
@@ -260,10 +260,10 @@ impl Batch<'_> {
     }
 
     /// Runs the batch. The answer holds the bytes read, and the error that ended the batch, if any.
-    pub(crate) fn run(self) -> Answer {
+    pub(crate) fn run(self) -> BatchAnswer {
         let Self { bus, mut ops, error } = self;
         if let Some(error) = error {
-            return Answer { bytes: Arc::default(), at: 0, whole: false, error: Some(error) };
+            return BatchAnswer { bytes: Arc::default(), at: 0, whole: false, error: Some(error) };
         }
         let expected = ops.iter().map(BarOp::answer_len).sum();
         let mut bytes = Vec::with_capacity(expected);
@@ -284,7 +284,7 @@ impl Batch<'_> {
         }
         ops.clear();
         bus.spare = ops;
-        Answer { bytes: Arc::new(bytes), at: 0, whole, error: result.err() }
+        BatchAnswer { bytes: Arc::new(bytes), at: 0, whole, error: result.err() }
     }
 
     /// Returns the BAR0 offset of the byte, and the number of accessible bytes from there.
@@ -294,7 +294,7 @@ impl Batch<'_> {
         tile: NocXy,
         at: u64,
         len: u64,
-        order: Order,
+        order: WindowOrdering,
     ) -> Option<(u64, u64)> {
         let layout = self.bus.layout();
         let windows = match self.bus.windows.entry(device) {
@@ -333,7 +333,7 @@ fn reached(ops: &[BarOp], answered: usize) -> usize {
 }
 
 /// The bytes that a batch read, taken in the order of the reads.
-pub(crate) struct Answer {
+pub(crate) struct BatchAnswer {
     bytes: Arc<Vec<u8>>,
     at: usize,
     /// Whether the batch ran to its end.
@@ -341,7 +341,7 @@ pub(crate) struct Answer {
     error: Option<AccessError>,
 }
 
-impl Answer {
+impl BatchAnswer {
     /// Returns the error that ended the batch; none if the batch ended at a read of ones.
     pub(crate) fn error(&self) -> Option<&AccessError> {
         self.error.as_ref()

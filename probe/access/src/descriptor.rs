@@ -47,7 +47,7 @@ mod tests {
     use crate::bar_target::BarTarget;
     use crate::expect::differences;
     use decode::images::ImageMap;
-    use machine::patience::Patience;
+    use machine::patience::Deadlines;
     use machine::target::{Abilities, Target};
     use transport::emulator_bar::EmulatorBar;
     use workloads::scene::power_on;
@@ -57,7 +57,7 @@ mod tests {
         let config = power_on::config(described, &images, 0).unwrap();
         let bar = Box::new(EmulatorBar::new(emulator::Mesh::new(config).unwrap()));
         let abilities = Abilities { stepped_time: true, ..Abilities::default() };
-        let target = BarTarget::open("emulator", bar, abilities, Patience::default()).unwrap();
+        let target = BarTarget::open("emulator", bar, abilities, Deadlines::default()).unwrap();
         target.mesh().clone()
     }
 

@@ -20,7 +20,7 @@ use port::{Peer, Port};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The mesh and the route to each of its chips.
-pub(crate) struct Found {
+pub(crate) struct Discovered {
     pub(crate) mesh: Mesh,
     pub(crate) routes: BTreeMap<ChipId, Route>,
 }
@@ -42,9 +42,9 @@ struct Candidate {
 ///
 /// # Errors
 /// Only when the machine itself is gone or has no Wormhole.
-pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
+pub(crate) fn discover(access: &mut Access) -> Result<Discovered, AccessError> {
     let elsewhere = access.bus.elsewhere().into_iter();
-    let mut walk = Walk {
+    let mut walk = Discovery {
         elsewhere: elsewhere.map(|chip| (chip.unique_id, chip.host)).collect(),
         access,
         chips: Vec::new(),
@@ -65,7 +65,7 @@ pub(crate) fn discover(access: &mut Access) -> Result<Found, AccessError> {
     Ok(found)
 }
 
-struct Walk<'a> {
+struct Discovery<'a> {
     access: &'a mut Access,
     chips: Vec<Candidate>,
     problems: Vec<String>,
@@ -80,7 +80,7 @@ struct Walk<'a> {
     elsewhere: BTreeMap<u64, String>,
 }
 
-impl Walk<'_> {
+impl Discovery<'_> {
     /// Follows the links breadth first, so that a far chip is reached over the fewest hops. Queues
     /// are not used where base firmware does not route.
     fn follow_links(&mut self) {

@@ -12,7 +12,7 @@ pub use audit::AuditLog;
 pub(crate) use near::{read_near, seen};
 pub(crate) use quarantine::{FarPlace, Quarantine};
 
-use layouts::{ChipLayout, NocAddr, Reason, Space, Stand, TileKind};
+use layouts::{ChipLayout, NocAddr, ReadMode, Reason, Space, TileKind};
 use machine::snapshot::{AccessError, Span};
 use machine::target::{Abilities, Allow, Mesh};
 use refusals::Refusals;
@@ -61,7 +61,7 @@ impl Guard {
     ///
     /// # Errors
     /// Why it may not be read.
-    pub(crate) fn reading(&self, span: &Span) -> Result<Stand, AccessError> {
+    pub(crate) fn reading(&self, span: &Span) -> Result<ReadMode, AccessError> {
         let space = self.space(span)?;
         let refused = |reason: Reason| AccessError::Refused(reason.to_string());
         self.layout.readable(space, span.addr.offset, span.len.into()).map_err(refused)
@@ -76,7 +76,8 @@ impl Guard {
         let space = self.space(span)?;
         let offset = span.addr.offset;
         let refused = |reason: Reason| AccessError::Refused(reason.to_string());
-        let needs = self.layout.writing(space, offset, span.len.into()).map_err(refused)?;
+        let needs =
+            self.layout.write_permission(space, offset, span.len.into()).map_err(refused)?;
         let Some(missing) = needs.into_iter().find(|need| !self.allow.covers(*need)) else {
             return Ok(());
         };

@@ -1,7 +1,7 @@
 //! Merges the ranges of a plan into as few bus transactions as possible.
 
 use crate::bus::Batch;
-use layouts::{ChipId, NocAddr, NocXy, Stand};
+use layouts::{ChipId, NocAddr, NocXy, ReadMode};
 use machine::snapshot::Span;
 
 /// Memory between two requested ranges is read along if it is shorter than this, because another
@@ -39,9 +39,9 @@ impl MergedRange {
     }
 
     /// Returns the range to read for a span of at least one byte.
-    pub(crate) fn of(span: &Span, stand: Stand) -> Self {
+    pub(crate) fn of(span: &Span, stand: ReadMode) -> Self {
         let NocAddr { tile, offset, .. } = span.addr;
-        if stand == Stand::Registers {
+        if stand == ReadMode::Registers {
             return Self { tile, offset, len: span.len, memory: false };
         }
         // Memory is read as whole words, as PCIe windows require.
@@ -97,8 +97,8 @@ mod tests {
 
     fn ranges(requested: &[Span], remote: bool) -> Vec<(u8, u64, u32)> {
         let stand = |span: &Span| match span.addr.offset {
-            0xFFB0_0000.. => Stand::Registers,
-            _ => Stand::Memory,
+            0xFFB0_0000.. => ReadMode::Registers,
+            _ => ReadMode::Memory,
         };
         let mut runs: Vec<MergedRange> =
             requested.iter().map(|span| MergedRange::of(span, stand(span))).collect();

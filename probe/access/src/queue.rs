@@ -21,15 +21,15 @@ mod write;
 
 use crate::eth_firmware::{eth, routing};
 pub(crate) use command::{Command, Stamped};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 pub(crate) use reader::{Gateway, Results, read_all};
 pub(crate) use words::Far;
 
 use crate::bus::{Batch, Bus};
 use layouts::NocXy;
 use machine::snapshot::AccessError;
-use machine::window::Order;
-use pace::Pace;
+use machine::window::WindowOrdering;
+use pace::QueuePace;
 use words::Field;
 
 /// Most bytes of one block (wormhole.md 6.6); a test compares with the layouts.
@@ -57,7 +57,7 @@ pub(crate) struct Queue {
     device: u8,
     tile: NocXy,
     base: u64,
-    patience: Patience,
+    patience: Deadlines,
     request_write: u32,
     request_read: u32,
     response_read: u32,
@@ -77,7 +77,7 @@ pub(crate) struct Queue {
     outstanding: usize,
     /// Whether posted writes have not yet been awaited.
     unflushed: bool,
-    pace: Pace,
+    pace: QueuePace,
 }
 
 impl Queue {
@@ -86,7 +86,7 @@ impl Queue {
         bus: &mut Bus,
         device: u8,
         tile: NocXy,
-        patience: Patience,
+        patience: Deadlines,
     ) -> Result<Self, AccessError> {
         let eth = eth();
         let (at, routing) = (eth.l1.queue_pointer.at, &eth.routing);
@@ -110,7 +110,7 @@ impl Queue {
             errors: 0,
             outstanding: 0,
             unflushed: false,
-            pace: Pace::default(),
+            pace: QueuePace::default(),
         })
     }
 
@@ -168,7 +168,7 @@ impl Queue {
         }
         let index = self.response_read.to_le_bytes();
         let at = self.response(Field::ReadIndex);
-        batch.write(self.device, self.tile, at, &index, Order::Strict)
+        batch.write(self.device, self.tile, at, &index, WindowOrdering::Strict)
     }
 
     /// Takes the answer at the response read index out of the queue.
@@ -187,10 +187,10 @@ impl Queue {
         for (command, block) in commands {
             let slot = self.request_write & 3;
             if !block.is_empty() {
-                batch = batch.write(device, tile, self.buffer(slot), block, Order::Strict);
+                batch = batch.write(device, tile, self.buffer(slot), block, WindowOrdering::Strict);
             }
             let at = self.request(Field::Entry(slot));
-            batch = batch.write(device, tile, at, &command.entry(), Order::Strict);
+            batch = batch.write(device, tile, at, &command.entry(), WindowOrdering::Strict);
             self.request_write = (self.request_write + 1) & 7;
             self.commands += 1;
         }
@@ -198,7 +198,13 @@ impl Queue {
             return batch;
         }
         let doorbell = self.request(Field::WriteIndex);
-        batch.write(device, tile, doorbell, &self.request_write.to_le_bytes(), Order::Strict)
+        batch.write(
+            device,
+            tile,
+            doorbell,
+            &self.request_write.to_le_bytes(),
+            WindowOrdering::Strict,
+        )
     }
 
     /// Marks the queue after giving up a command in flight.

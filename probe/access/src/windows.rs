@@ -2,7 +2,7 @@
 
 use layouts::{ChipLayout, NocXy, WindowClass};
 use machine::bar::BarOp;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -12,7 +12,7 @@ struct WindowView {
     class: usize,
     tile: NocXy,
     page: u64,
-    order: Order,
+    order: WindowOrdering,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Point {
     window: u16,
     tile: NocXy,
     page: u64,
-    order: Order,
+    order: WindowOrdering,
 }
 
 impl Point {
@@ -81,7 +81,7 @@ impl Windows {
         tile: NocXy,
         offset: u64,
         len: u64,
-        order: Order,
+        order: WindowOrdering,
     ) -> Option<WindowSlot> {
         let classes = self.classes;
         let last = offset + len.max(1) - 1;
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_worked_entry_of_the_reference() {
-        let place = windows().place(E8, 0x210, 4, Order::Strict).unwrap();
+        let place = windows().place(E8, 0x210, 4, WindowOrdering::Strict).unwrap();
         assert_eq!(entry_of(&place), Some((0x1FC0_0000, 0x0000_2400_0189_0000)));
         assert_eq!(place.bar_offset, 0x210);
         assert_eq!(place.room, 0x10_0000 - 0x210);
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_register_window_of_the_reference() {
-        let place = windows().place(E8, 0xFFB2_002C, 4, Order::Strict).unwrap();
+        let place = windows().place(E8, 0xFFB2_002C, 4, WindowOrdering::Strict).unwrap();
         assert_eq!(entry_of(&place), Some((0x1FC0_0000, 0x0000_2400_0189_0FFB)));
         assert_eq!(place.bar_offset, 0x2_002C);
     }
@@ -231,33 +231,36 @@ mod tests {
         let page = |i: u64| i << 24;
         let count = 156 + 10 + 19;
         for i in 0..count {
-            assert!(windows.place(E8, page(i), 4, Order::Memory).unwrap().point.is_some());
+            assert!(windows.place(E8, page(i), 4, WindowOrdering::Memory).unwrap().point.is_some());
         }
         for i in 0..count {
-            assert!(windows.place(E8, page(i), 4, Order::Memory).unwrap().point.is_none());
+            assert!(windows.place(E8, page(i), 4, WindowOrdering::Memory).unwrap().point.is_none());
         }
         for i in 0..7 {
-            windows.place(NocXy { x: 1, y: i }, 0, 4, Order::Memory).unwrap();
+            windows.place(NocXy { x: 1, y: i }, 0, 4, WindowOrdering::Memory).unwrap();
         }
-        assert!(windows.place(E8, page(0), 4, Order::Memory).unwrap().point.is_some());
-        assert!(windows.place(E8, page(8), 4, Order::Memory).unwrap().point.is_none());
+        assert!(windows.place(E8, page(0), 4, WindowOrdering::Memory).unwrap().point.is_some());
+        assert!(windows.place(E8, page(8), 4, WindowOrdering::Memory).unwrap().point.is_none());
     }
 
     #[test]
     fn no_access_ever_uses_the_kernels_window() {
         let mut windows = windows();
         for i in 0..64 {
-            let place =
-                windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 23, Order::Memory).unwrap();
+            let place = windows
+                .place(NocXy { x: 0, y: 0 }, i << 24, 1 << 23, WindowOrdering::Memory)
+                .unwrap();
             assert!(place.bar_offset + place.room <= 0x1E00_0000);
-            let big = windows.place(NocXy { x: 0, y: 0 }, i << 24, 1 << 30, Order::Memory).unwrap();
+            let big = windows
+                .place(NocXy { x: 0, y: 0 }, i << 24, 1 << 30, WindowOrdering::Memory)
+                .unwrap();
             assert_eq!(big.room, 1 << 24);
         }
     }
 
     #[test]
     fn a_range_across_one_megabyte_gets_a_larger_window() {
-        let place = windows().place(E8, 0xF_FFF0, 0x20, Order::Memory).unwrap();
+        let place = windows().place(E8, 0xF_FFF0, 0x20, WindowOrdering::Memory).unwrap();
         assert!(place.bar_offset >= 0x09C0_0000);
         assert!(place.room >= 0x20);
     }

@@ -7,7 +7,7 @@ use emulator::Mesh;
 use launch::{Firmware, Operation, Ring, RingPing, RingPingSettings};
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::AccessError;
 use machine::target::{self, Abilities, Allow, Link, Target};
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ pub(crate) fn open(name: &str, threads: usize) -> (Arc<Mutex<EmulatorBar>>, BarT
     let machine = Arc::new(Mutex::new(EmulatorBar::new(Mesh::new(config).unwrap())));
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let bar = Box::new(Shared(Arc::clone(&machine)));
-    let target = BarTarget::open("bench", bar, abilities, Patience::default()).unwrap();
+    let target = BarTarget::open("bench", bar, abilities, Deadlines::default()).unwrap();
     (machine, target, images)
 }
 
@@ -104,7 +104,7 @@ fn rings(mesh: &target::Mesh) -> Vec<RingPing> {
         _ => None,
     };
     let stops = pairs.values().flat_map(|links| links.chunks(2)).filter_map(two);
-    stops.map(|stops| RingPing { firmware: Firmware::OURS, stops }).collect()
+    stops.map(|stops| RingPing { firmware: Firmware::BUILT_IN, stops }).collect()
 }
 
 /// Returns a hash of all L1 of Ethernet tiles.

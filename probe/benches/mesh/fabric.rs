@@ -27,7 +27,7 @@ pub(crate) fn one(name: &str, threads: usize) {
     let (machine, mut target, mut images) = open(name, threads);
     let plan = FabricPlan::new(target.mesh(), &FabricRequest::new(FabricTopology::Torus)).unwrap();
     let random = RandomTraffic::new(target.mesh(), &plan).unwrap();
-    let boots = random.tiles(false).map(|tile| boot_tensix(&mut images, Firmware::OURS, tile));
+    let boots = random.tiles(false).map(|tile| boot_tensix(&mut images, Firmware::BUILT_IN, tile));
     Operation::finish_all(boots.collect::<Result<_, _>>().unwrap(), &mut target).unwrap();
     let mut fabric = Fabric::new(plan.clone(), FabricSettings::default());
     fabric.finish(&mut target, &mut images, STEP_CYCLES).unwrap();

@@ -49,15 +49,15 @@ pub(crate) fn one(name: &str, threads: usize) {
     let mut at = None;
     let report = loop {
         match run.poll(&mut target, &mut images).unwrap() {
-            RunProgress::Going { stage, .. } => {
+            RunProgress::Running { stage, .. } => {
                 if at != Some(stage) {
                     eprintln!("{name}: {}", stage.words());
                 }
                 at = Some(stage);
                 pass(&machine, stage, &mut spent);
             }
-            RunProgress::Over(Some(report)) => break report,
-            RunProgress::Over(None) => panic!("the run was cancelled"),
+            RunProgress::Finished(Some(report)) => break report,
+            RunProgress::Finished(None) => panic!("the run was cancelled"),
         }
     };
     assert_eq!(report.wrong, Some(0));

@@ -24,7 +24,7 @@ use transport::ttsim;
 use workloads::scene::Scene;
 
 fn main() -> ExitCode {
-    if let Some(code) = ttsim::host_if_asked(std::env::args_os()) {
+    if let Some(code) = ttsim::run_host_if_requested(std::env::args_os()) {
         return code;
     }
     if let Some(case) = std::env::var_os(CASE) {

@@ -7,7 +7,7 @@ use layouts::{ChipKind, TileKind};
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
@@ -60,7 +60,14 @@ fn raw(shape: &Shape, harvested: &[u8]) -> (Vec<BarOp>, Vec<BarOp>) {
         let tile = NocXy { x, y };
         let index = windows.iter().position(|shown| *shown == tile).unwrap_or_else(|| {
             let window = class.first + windows.len() as u16;
-            points.push(BarOp::Point { device: 0, window, x, y, page: 0, order: Order::Memory });
+            points.push(BarOp::Point {
+                device: 0,
+                window,
+                x,
+                y,
+                page: 0,
+                order: WindowOrdering::Memory,
+            });
             windows.push(tile);
             windows.len() - 1
         });

@@ -15,7 +15,7 @@ mod waypoints;
 
 use access::bar_target::BarTarget;
 use machine::bar::Bar;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::target::{Abilities, Allow};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ use transport::ttsim::{self, HostCommand};
 type Section = (&'static str, fn());
 
 fn main() -> ExitCode {
-    if let Some(code) = ttsim::host_if_asked(std::env::args_os()) {
+    if let Some(code) = ttsim::run_host_if_requested(std::env::args_os()) {
         return code;
     }
     if first_word::run_bare_if_requested() {
@@ -66,7 +66,7 @@ fn child(build: &str) -> Option<Box<dyn Bar>> {
 /// Returns a target over a bus.
 fn target(bar: Box<dyn Bar>) -> BarTarget {
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-    BarTarget::open("bench", bar, abilities, Patience::default()).unwrap()
+    BarTarget::open("bench", bar, abilities, Deadlines::default()).unwrap()
 }
 
 /// Returns the best time of several rounds, in seconds: other programs can only slow a round down.

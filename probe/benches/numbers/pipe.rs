@@ -4,7 +4,7 @@
 use crate::{best, child, library, row};
 use layouts::{ChipKind, NocXy, TileKind};
 use machine::bar::{Bar, BarOp};
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use transport::ttsim;
 
 /// A window of 2 MiB, which covers the whole L1 of a tile.
@@ -14,7 +14,7 @@ const TILES: usize = 80;
 
 /// Returns the operation that points the window at tile 1-1.
 pub(crate) fn point() -> BarOp {
-    BarOp::Point { device: 0, window: WINDOW, x: 1, y: 1, page: 0, order: Order::Memory }
+    BarOp::Point { device: 0, window: WINDOW, x: 1, y: 1, page: 0, order: WindowOrdering::Memory }
 }
 
 /// Reads 1 MiB of the L1 of every tile and keeps it, as a full snapshot does; returns seconds.
@@ -24,7 +24,7 @@ fn bulk(bar: &mut dyn Bar) -> f64 {
     best(5, || {
         let mut kept = Vec::new();
         for NocXy { x, y } in tiles().map(|tile| tile.xy) {
-            let order = Order::Memory;
+            let order = WindowOrdering::Memory;
             let point = BarOp::Point { device: 0, window: WINDOW, x, y, page: 0, order };
             let mut answer = Vec::with_capacity(BLOCK_BYTES as usize);
             bar.submit(&[point, read(0x1_0000, BLOCK_BYTES)], &mut answer).unwrap();

@@ -5,7 +5,7 @@ use super::launcher::firmware_of;
 use super::stuck::standing_worker;
 use super::watched::Watched;
 use decode::images::{ImageMap, waypoint_code};
-use launch::cause::still;
+use launch::cause::stuck_cores;
 use launch::outcome::{Cause, RunError, Stuck, Waypoint};
 use launch::{image, mailbox, reason};
 use layouts::CoreKind;
@@ -42,7 +42,7 @@ pub(super) fn blame(
         });
     }
     let edms: Vec<_> = open.iter().filter(|c| c.kernel == EDM).map(|c| c.place).collect();
-    let still = still(target, &edms)?;
+    let still = stuck_cores(target, &edms)?;
     let stuck = |at: usize, stands_still: Option<String>| {
         let (core, waypoint) = (open.get(at)?, waypoints.get(at)?);
         let role = (core.role != core.kernel).then(|| core.role.clone());

@@ -3,7 +3,7 @@
 
 use super::expected;
 use super::program::{Expected, Program};
-use super::report::WrongStretch;
+use super::report::WrongRange;
 use super::tensor::locate;
 use super::worker::WorkerPlaces;
 use decode::images::ImageMap;
@@ -62,7 +62,7 @@ impl Comparison {
     /// # Errors
     /// If the program has no such range.
     pub(super) fn new(program: &Program, index: usize) -> Result<Self, RunError> {
-        let none = || RunError::new(Cause::Program(Misfit::NoStretch(index)));
+        let none = || RunError::new(Cause::Program(Misfit::NoOutputRange(index)));
         let expected = program.expected.get(index).ok_or_else(none)?;
         Ok(Self {
             index,
@@ -90,7 +90,7 @@ impl Comparison {
         &mut self,
         target: &mut dyn Target,
         program: &Program,
-    ) -> Result<Option<WrongStretch>, RunError> {
+    ) -> Result<Option<WrongRange>, RunError> {
         let some: Vec<Span> =
             self.pages.iter().skip(self.next).take(PAGES_A_POLL).copied().collect();
         let snapshot = target.read(&Plan { spans: some.clone() });
@@ -101,9 +101,9 @@ impl Comparison {
         if self.next < self.pages.len() {
             return Ok(None);
         }
-        let none = || RunError::new(Cause::Program(Misfit::NoStretch(self.index)));
+        let none = || RunError::new(Cause::Program(Misfit::NoOutputRange(self.index)));
         let stretch = &program.expected.get(self.index).ok_or_else(none)?.stretch;
-        Ok(Some(WrongStretch {
+        Ok(Some(WrongRange {
             chip: stretch.chip,
             first_page: stretch.first_page,
             first_element: stretch.first_element + self.first.map_or(0, |first| first),

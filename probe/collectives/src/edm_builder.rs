@@ -206,7 +206,7 @@ impl EdmBuilder {
         KernelLaunch {
             place: self.place,
             kernel: EDM,
-            firmware: Firmware::OURS.application,
+            firmware: Firmware::BUILT_IN.application,
             core_type: "ACTIVE_ETH",
             config_base: self.layout.eth.l1.kernel_config.at,
             text_offset: 0,

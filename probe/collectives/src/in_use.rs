@@ -5,9 +5,9 @@ use super::launcher;
 use super::program::Program;
 use super::survey::{survey, tiles};
 use decode::images::ImageMap;
-use launch::occupancy::{Loaded, TileUse, allowed, held, used};
+use launch::occupancy::{Loaded, TileUse, check_holders, check_permissions, check_tiles};
 use launch::outcome::{Cause, Misfit, RunError};
-use layouts::{TileKind, Writing};
+use layouts::{TileKind, WritePermission};
 use machine::fault::Fault;
 use machine::place::Place;
 use machine::target::Target;
@@ -43,13 +43,13 @@ pub(super) fn judge(
             .map_err(|error| RunError::new(Cause::Program(Misfit::Fault(error))))?;
     }
     if !faults.is_empty() && !target.abilities().faults {
-        return Err(Fault::refused().into());
+        return Err(Fault::unsupported().into());
     }
     launcher::fits(images, program)?;
-    allowed(target, "a collective", &[Writing::Write, Writing::Launch])?;
-    held(target)?;
+    check_permissions(target, "a collective", &[WritePermission::Write, WritePermission::Launch])?;
+    check_holders(target)?;
     let found = survey(target, images, program, loaded)?;
-    used(&found)?;
+    check_tiles(&found)?;
     if let Some(crossing) = &program.crossing {
         connect::refuse(target, images, crossing)?;
     }
@@ -58,8 +58,8 @@ pub(super) fn judge(
         *finding == TileUse::Cold && layout.kind_at(place.tile) == TileKind::Tensix
     };
     if found.iter().any(boots) {
-        let needs = [Writing::Write, Writing::Launch, Writing::Reset];
-        allowed(target, "a collective", &needs)?;
+        let needs = [WritePermission::Write, WritePermission::Launch, WritePermission::Reset];
+        check_permissions(target, "a collective", &needs)?;
     }
     Ok(found)
 }

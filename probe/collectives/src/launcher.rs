@@ -226,5 +226,5 @@ pub(super) fn muxes(images: &ImageMap, program: &Program) -> Result<Vec<Mux>, Ru
 pub(super) fn firmware_of(kernel: &str) -> &'static str {
     use launch::Firmware;
     let ethernet = kernel == EDM || kernel.ends_with("_erisc");
-    if ethernet { Firmware::OURS.application } else { Firmware::OURS.tensix[0] }
+    if ethernet { Firmware::BUILT_IN.application } else { Firmware::BUILT_IN.tensix[0] }
 }

@@ -126,7 +126,7 @@ impl ChipTimes {
 
 /// A range of a chip's output that differs from what the host computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongStretch {
+pub struct WrongRange {
     /// The chip.
     pub chip: ChipId,
     /// Its first page in the output tensor.
@@ -137,7 +137,7 @@ pub struct WrongStretch {
     pub elements: u64,
 }
 
-impl fmt::Display for WrongStretch {
+impl fmt::Display for WrongRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { chip, first_page, first_element, elements } = self;
         write!(
@@ -158,7 +158,7 @@ pub struct RunReport {
     /// Number of wrong elements, over all chips; `None` if the data were not checked.
     pub wrong: Option<u64>,
     /// The ranges with wrong elements.
-    pub wrong_stretches: Vec<WrongStretch>,
+    pub wrong_ranges: Vec<WrongRange>,
     /// The chip launched last, whose times are reported.
     pub last: ChipId,
     /// Measured launches.
@@ -174,7 +174,7 @@ impl RunReport {
             time_cycles: 0,
             start_skew_cycles: 0,
             wrong: None,
-            wrong_stretches: Vec::new(),
+            wrong_ranges: Vec::new(),
             last,
             iterations: settings.iterations.max(1),
             chips: Vec::new(),

@@ -9,7 +9,7 @@ use layouts::ChipId;
 
 /// The location of a tensor's pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Layout {
+pub enum TensorLayout {
     /// Page by page over the DRAM channels.
     #[default]
     Interleaved,
@@ -17,7 +17,7 @@ pub enum Layout {
     Sharded,
 }
 
-impl Layout {
+impl TensorLayout {
     /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ pub struct Request {
     /// Type of the elements.
     pub data_type: DataType,
     /// The location of the tensors.
-    pub layout: Layout,
+    pub layout: TensorLayout,
     /// Use of both directions of a ring.
     pub bidirectional: Bidirectional,
     /// The rank that broadcasts, gathers, ...
@@ -85,7 +85,7 @@ impl Request {
             topology: None,
             links: 1,
             data_type: DataType::default(),
-            layout: Layout::default(),
+            layout: TensorLayout::default(),
             bidirectional: Bidirectional::default(),
             root: 0,
             bytes,

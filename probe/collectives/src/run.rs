@@ -12,7 +12,7 @@ use super::check::{Comparison, differing};
 use super::launcher::{Launcher, Layer};
 use super::program::Program;
 use super::report::{RunProgress, RunReport, RunSettings, Stage};
-use super::task::Task;
+use super::task::RunTask;
 use super::teardown;
 use super::times::Times;
 use super::watch::Watch;
@@ -22,7 +22,7 @@ use fabric::{is_mux, ownership};
 use launch::cause::gateway_notes;
 use launch::occupancy::Loaded;
 use launch::outcome::RunError;
-use launch::{ControlError, Together, task};
+use launch::{ControlError, OperationGroup, task};
 use layouts::ChipId;
 use machine::fault::Fault;
 use machine::place::Place;
@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Run {
     program: Program,
     settings: RunSettings,
-    tasks: VecDeque<Task>,
+    tasks: VecDeque<RunTask>,
     /// The fabric that the program uses, if any.
     fabric: Option<Fabric>,
     launcher: Launcher,
@@ -61,25 +61,25 @@ pub struct Run {
 impl Run {
     /// Creates a run that has not begun: the first poll reads the mesh.
     pub fn new(program: Program, settings: RunSettings) -> Self {
-        let mut tasks = VecDeque::from([Task::Judge]);
+        let mut tasks = VecDeque::from([RunTask::Judge]);
         let fabric = program.crossing.as_ref().map(ownership);
         if fabric.is_some() {
-            tasks.push_back(Task::Fabric(Stage::FabricUp, (0, 1)));
+            tasks.push_back(RunTask::Fabric(Stage::FabricUp, (0, 1)));
         }
         // Without a check of the data their contents do not matter.
         let check = settings.check && !program.checks.is_empty();
         if check && !program.fills.is_empty() {
-            tasks.push_back(Task::Launch(Layer::Fill));
+            tasks.push_back(RunTask::Launch(Layer::Fill));
         }
         let launches = settings.warmups + settings.iterations.max(1);
-        tasks.extend((0..launches).map(|_| Task::Launch(Layer::Transfer)));
+        tasks.extend((0..launches).map(|_| RunTask::Launch(Layer::Transfer)));
         if check {
-            tasks.extend([Task::Launch(Layer::Check), Task::Digests]);
+            tasks.extend([RunTask::Launch(Layer::Check), RunTask::Digests]);
         }
         if fabric.is_some() {
-            tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
+            tasks.push_back(RunTask::Fabric(Stage::FabricDown, (0, 1)));
         }
-        tasks.push_back(Task::GiveBack);
+        tasks.push_back(RunTask::GiveBack);
         // A program without ranks launches nothing: its report has times of 0 and an
         // arbitrary chip.
         let last = program.ranks.last().map_or(ChipId(0), |chip| *chip);
@@ -105,7 +105,7 @@ impl Run {
 
     /// Sets what the last run left on the tiles, for a caller with exclusive use of the mesh.
     #[must_use]
-    pub fn knowing(mut self, loaded: Loaded) -> Self {
+    pub fn with_loaded(mut self, loaded: Loaded) -> Self {
         self.launcher.loaded = loaded;
         self
     }
@@ -154,11 +154,11 @@ impl Run {
         if self.moving {
             self.disrupt(target)?;
         }
-        let carry_out = |run: &mut Self, task: &mut Task| {
+        let carry_out = |run: &mut Self, task: &mut RunTask| {
             let carried = run.carry_out(task, target, images);
             carried.or_else(|error| run.failed(error, target, images))
         };
-        let going = task::poll(self, |run| &mut run.tasks, Task::progress, carry_out)?;
+        let going = task::poll(self, |run| &mut run.tasks, RunTask::progress, carry_out)?;
         going.map_or_else(|| self.end(), Ok)
     }
 
@@ -213,85 +213,86 @@ impl Run {
     /// Whether firmware is being started, which is not interrupted.
     fn is_bringing_up(&self) -> bool {
         let up = [Stage::Boot, Stage::TakeOver];
-        self.tasks.iter().any(|task| matches!(task, Task::Steps(stage, _) if up.contains(stage)))
+        self.tasks.iter().any(|task| matches!(task, RunTask::Steps(stage, _) if up.contains(stage)))
     }
 
     /// Carries out a task as far as possible; returns whether it is done.
     fn carry_out(
         &mut self,
-        task: &mut Task,
+        task: &mut RunTask,
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<bool, RunError> {
         match task {
-            Task::Judge => self.judge(target, images)?,
-            Task::Launch(layer) => self.launch(*layer, target, images)?,
-            Task::Steps(_, together) => {
+            RunTask::Judge => self.judge(target, images)?,
+            RunTask::Launch(layer) => self.launch(*layer, target, images)?,
+            RunTask::Steps(_, together) => {
                 let done = together.poll(target)?;
                 if done {
                     self.left.extend_from_slice(together.failed());
                 }
                 return Ok(done);
             }
-            Task::Gone(layer) => {
+            RunTask::Gone(layer) => {
                 // Reading the time settles the accesses still in flight.
                 target.now()?;
                 let deadline = self.settings.deadline_cycles;
                 let watch = Watch::new(images, &self.program, *layer, deadline)?;
-                self.tasks.push_front(Task::Watch(*layer, Box::new(watch)));
+                self.tasks.push_front(RunTask::Watch(*layer, Box::new(watch)));
             }
-            Task::Watch(layer, watch) => {
+            RunTask::Watch(layer, watch) => {
                 if !watch.poll(target, images)? {
                     return Ok(false);
                 }
                 self.running.retain(|_, kernel| is_mux(kernel));
                 if !self.running.is_empty() {
-                    self.tasks.push_front(Task::Returned);
-                    self.tasks.push_front(Task::Muxes);
+                    self.tasks.push_front(RunTask::Returned);
+                    self.tasks.push_front(RunTask::Muxes);
                 }
                 if *layer == Layer::Transfer {
                     self.times.take(watch, self.last);
                     self.times.report(&mut self.report);
                 }
             }
-            Task::Digests => {
+            RunTask::Digests => {
                 self.report.wrong = Some(0);
                 for index in differing(target, images, &self.program)? {
                     let comparison = Comparison::new(&self.program, index)?;
-                    self.tasks.push_front(Task::Compare(Box::new(comparison)));
+                    self.tasks.push_front(RunTask::Compare(Box::new(comparison)));
                 }
             }
-            Task::Compare(comparison) => {
+            RunTask::Compare(comparison) => {
                 let Some(wrong) = comparison.poll(target, &self.program)? else { return Ok(false) };
                 self.report.wrong = self.report.wrong.map(|sum| sum + wrong.elements);
-                self.report.wrong_stretches.push(wrong);
+                self.report.wrong_ranges.push(wrong);
             }
-            Task::Moves => {
+            RunTask::Moves => {
                 self.moving = true;
                 self.disrupt(target)?;
             }
-            Task::Returned => self.running.clear(),
-            Task::RollCall => self.call_roll(target, images)?,
-            Task::Release => self.release(target, images)?,
-            Task::Close(release) => {
+            RunTask::Returned => self.running.clear(),
+            RunTask::RollCall => self.call_roll(target, images)?,
+            RunTask::Release => self.release(target, images)?,
+            RunTask::Close(release) => {
                 if !release.poll(target)? {
                     return Ok(false);
                 }
                 self.left.extend(release.left().into_iter().map(ControlError::Settings));
             }
-            Task::Muxes => {
+            RunTask::Muxes => {
                 let patience = self.settings.deadline_cycles;
                 let waits = self.running.iter().map(|(&place, &kernel)| {
                     teardown::await_return(images, place, kernel, patience)
                 });
-                let waits = Together::new(waits.collect::<Result<Vec<_>, _>>()?);
-                self.tasks.push_front(Task::Steps(Stage::Transfer, waits));
+                let waits = OperationGroup::new(waits.collect::<Result<Vec<_>, _>>()?);
+                self.tasks.push_front(RunTask::Steps(Stage::Transfer, waits));
             }
-            Task::Fabric(stage, done) => return self.poll_fabric(*stage, done, target, images),
-            Task::GiveBack => {
+            RunTask::Fabric(stage, done) => return self.poll_fabric(*stage, done, target, images),
+            RunTask::GiveBack => {
                 let back = self.taken.drain(..).map(|place| teardown::give_back(images, place));
                 let back = back.collect::<Result<Vec<_>, _>>()?;
-                self.tasks.push_front(Task::Steps(Stage::GiveBack, Together::as_can_be(back)));
+                self.tasks
+                    .push_front(RunTask::Steps(Stage::GiveBack, OperationGroup::tolerant(back)));
             }
         }
         Ok(true)

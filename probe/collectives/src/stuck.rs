@@ -8,7 +8,7 @@ use super::watched::Watched;
 use super::worker::{WORKER, worker_semaphore};
 use decode::images::ImageMap;
 use launch::outcome::{RunError, Waypoint};
-use launch::{done, image, mailbox};
+use launch::{done_condition, image, mailbox};
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
 
@@ -47,7 +47,7 @@ pub(super) fn standing_worker(
 ) -> Result<Option<(usize, String)>, RunError> {
     let semaphore = |name| worker_semaphore(images, name).map(u64::from);
     let firmware = image(images, firmware_of(WORKER))?;
-    let (go, returned) = done(mailbox(&firmware)?);
+    let (go, returned) = done_condition(mailbox(&firmware)?);
     let places = Places {
         go,
         inbound: semaphore("CCL_SEMAPHORE_INBOUND")?,

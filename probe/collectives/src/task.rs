@@ -5,17 +5,17 @@ use super::launcher::Layer;
 use super::report::{RunProgress, Stage};
 use super::watch::Watch;
 use fabric::Release;
-use launch::Together;
+use launch::OperationGroup;
 
 /// One task.
 #[derive(Debug)]
-pub(super) enum Task {
+pub(super) enum RunTask {
     /// Checks that the mesh is free.
     Judge,
     /// Composes the launch of a layer.
     Launch(Layer),
     /// Carries out operations in parallel.
-    Steps(Stage, Together),
+    Steps(Stage, OperationGroup),
     /// Marks the start of the data transfer, from which the times of faults count.
     Moves,
     /// Starts the watch, after the last go message of a launch.
@@ -42,7 +42,7 @@ pub(super) enum Task {
     GiveBack,
 }
 
-impl Task {
+impl RunTask {
     /// Returns the progress of the task.
     pub(super) fn progress(&self) -> RunProgress {
         let (stage, (done, of)) = match self {
@@ -59,6 +59,6 @@ impl Task {
                 (Stage::GiveBack, (0, 1))
             }
         };
-        RunProgress::Going { stage, done, of }
+        RunProgress::Running { stage, done, of }
     }
 }

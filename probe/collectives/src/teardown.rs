@@ -7,8 +7,8 @@ use super::worker::{WORKER, worker_semaphore};
 use decode::images::ImageMap;
 use launch::outcome::RunError;
 use launch::{
-    ControlError, Firmware, Operation, constant_of, done, image, mailbox, semaphore_address,
-    stop_application,
+    ControlError, Firmware, Operation, constant_of, done_condition, image, mailbox,
+    semaphore_address, stop_application,
 };
 use machine::place::Place;
 
@@ -56,7 +56,7 @@ pub(super) fn await_return(
     patience_cycles: u64,
 ) -> Result<Operation, RunError> {
     let firmware = image(images, firmware_of(kernel))?;
-    let (word, returned) = done(mailbox(&firmware)?);
+    let (word, returned) = done_condition(mailbox(&firmware)?);
     let mut operation = Operation::new(format!("wait for {kernel} on {place}"));
     let what = format!("{kernel} on {} returns", place.name(images.layout()));
     operation.wait_for(what, place.at(word), returned, patience_cycles);
@@ -96,5 +96,5 @@ pub(super) fn clear(
 
 /// Returns the operation that gives an Ethernet tile back to base firmware.
 pub(super) fn give_back(images: &ImageMap, place: Place) -> Result<Operation, RunError> {
-    Ok(stop_application(images, Firmware::OURS, place)?)
+    Ok(stop_application(images, Firmware::BUILT_IN, place)?)
 }

@@ -3,7 +3,7 @@
 
 use super::error::CclError;
 use super::program::{Bank, Tensor};
-use super::request::Layout;
+use super::request::TensorLayout;
 use layouts::{ChipId, NocXy};
 use machine::place::Place;
 use machine::target::Mesh;
@@ -26,7 +26,7 @@ pub const OUTPUT: u8 = 1;
 /// The tensors of every chip, at the same addresses on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
-    layout: Layout,
+    layout: TensorLayout,
     /// Input and output, by [`INPUT`] and [`OUTPUT`].
     pub tensors: [Tensor; 2],
 }
@@ -39,17 +39,17 @@ impl Placement {
     pub fn new(
         mesh: &Mesh,
         chips: &[ChipId],
-        layout: Layout,
+        layout: TensorLayout,
         page_bytes: u32,
         pages: [u64; 2],
     ) -> Result<Self, CclError> {
         match layout {
-            Layout::Interleaved => {
+            TensorLayout::Interleaved => {
                 let room = mesh.layout().tiles.dram.channel_bytes - u64::from(DRAM_BASE);
                 let banks = mesh.layout().tiles.dram.channels.len();
                 Self::over(layout, page_bytes, pages, banks, room, "DRAM channels")
             }
-            Layout::Sharded => {
+            TensorLayout::Sharded => {
                 let room = mesh.layout().tensix.l1_bytes - u64::from(L1_BASE);
                 let tiles = chips.iter().map(|&chip| mesh.compute_tiles(chip).count()).min();
                 let tiles = tiles.map_or(1, |tiles| tiles.max(1));
@@ -61,7 +61,7 @@ impl Placement {
     }
 
     fn over(
-        layout: Layout,
+        layout: TensorLayout,
         page_bytes: u32,
         pages: [u64; 2],
         banks: usize,
@@ -79,8 +79,8 @@ impl Placement {
             first_bank: 0,
             banks: banks as u32,
             pages_per_shard: match layout {
-                Layout::Interleaved => 1,
-                Layout::Sharded => in_bank(pages).max(1) as u32,
+                TensorLayout::Interleaved => 1,
+                TensorLayout::Sharded => in_bank(pages).max(1) as u32,
             },
             page_bytes,
             offset,
@@ -92,12 +92,12 @@ impl Placement {
     pub fn banks(&self, mesh: &Mesh, chip: ChipId) -> Vec<Bank> {
         let bank = |tile, address| Bank { place: Place { chip, tile }, address };
         match self.layout {
-            Layout::Interleaved => {
+            TensorLayout::Interleaved => {
                 let channels = mesh.layout().tiles.dram.channels.iter();
                 let ports = channels.filter_map(|ports| ports.get(DRAM_PORT));
                 ports.map(|&(x, y)| bank(NocXy { x, y }, DRAM_BASE)).collect()
             }
-            Layout::Sharded => {
+            TensorLayout::Sharded => {
                 let [input, _] = self.tensors;
                 let tiles = mesh.compute_tiles(chip).take(input.banks as usize);
                 tiles.map(|place| Bank { place, address: L1_BASE }).collect()
@@ -124,7 +124,7 @@ mod tests {
     fn pages_are_interleaved_over_six_channels_and_safe_ports() {
         let mesh = mesh("n300");
         let placement =
-            Placement::new(&mesh, &[ChipId(0)], Layout::Interleaved, 2048, [13, 26]).unwrap();
+            Placement::new(&mesh, &[ChipId(0)], TensorLayout::Interleaved, 2048, [13, 26]).unwrap();
         let banks = placement.banks(&mesh, ChipId(0));
         let tiles: Vec<String> = banks.iter().map(|bank| bank.place.tile.to_string()).collect();
         assert_eq!(tiles, ["0-1", "0-6", "5-1", "5-9", "5-4", "5-6"]);
@@ -137,7 +137,7 @@ mod tests {
     fn shards_are_on_tiles_that_are_not_fused_off() {
         let mesh = mesh("n300");
         let placement =
-            Placement::new(&mesh, &[ChipId(0)], Layout::Sharded, 1024, [20, 40]).unwrap();
+            Placement::new(&mesh, &[ChipId(0)], TensorLayout::Sharded, 1024, [20, 40]).unwrap();
         let chip = &mesh.chips[0];
         assert!((0..12).any(|row| chip.is_fused_off(row) == Some(true)));
         let banks = placement.banks(&mesh, ChipId(0));
@@ -154,9 +154,9 @@ mod tests {
             Placement::new(&mesh, &[ChipId(0)], layout, 4096, [1, pages]).unwrap_err().to_string()
         };
         assert_eq!(
-            refused(Layout::Sharded, 1 << 16),
+            refused(TensorLayout::Sharded, 1 << 16),
             "the tensors need 4198400 bytes in each of the compute tiles, which have 974848"
         );
-        assert!(refused(Layout::Interleaved, 1 << 23).contains("DRAM channels"));
+        assert!(refused(TensorLayout::Interleaved, 1 << 23).contains("DRAM channels"));
     }
 }

@@ -10,5 +10,5 @@ use machine::target::Mesh;
 
 /// Returns a shipped mesh, such as `galaxy,cabling=torus`.
 pub(crate) fn mesh(name: &str) -> Mesh {
-    Mesh::described_by(&workloads::scene::described(name, name).unwrap())
+    Mesh::from_descriptor(&workloads::scene::described(name, name).unwrap())
 }

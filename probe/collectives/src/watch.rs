@@ -9,7 +9,7 @@ use super::words::{StateWords, Values};
 use super::worker::WORKER;
 use decode::images::ImageMap;
 use launch::outcome::{Cause, Ended, RunError};
-use launch::{Condition, constant_of, done, image, mailbox};
+use launch::{Condition, constant_of, done_condition, image, mailbox};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 
@@ -51,7 +51,7 @@ impl KernelWords {
         let firmware = image(images, firmware_of(kernel))?;
         Ok(Self {
             state,
-            go: done(mailbox(&firmware)?),
+            go: done_condition(mailbox(&firmware)?),
             finished: phase("FINISHED")?,
             refused: phase("REFUSED")?,
             stopped: phase("STOPPED")?,

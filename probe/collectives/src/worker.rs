@@ -221,7 +221,7 @@ pub(super) fn worker_launch(
     Ok(KernelLaunch {
         place: plan.place,
         kernel: WORKER,
-        firmware: Firmware::OURS.tensix[0],
+        firmware: Firmware::BUILT_IN.tensix[0],
         core_type: "TENSIX",
         config_base: CONFIG_BASE,
         text_offset: TEXT_OFFSET,

@@ -21,10 +21,10 @@ pub fn writes(program: &Program, mesh: &Mesh, images: &ImageMap) -> Result<Vec<S
     let (compute, ethernet) = tiles(program);
     let mut all = Vec::new();
     for place in compute {
-        all.push(boot_tensix(&mut images, Firmware::OURS, place)?);
+        all.push(boot_tensix(&mut images, Firmware::BUILT_IN, place)?);
     }
     for place in ethernet {
-        all.push(start_application(&mut images, Firmware::OURS, place)?);
+        all.push(start_application(&mut images, Firmware::BUILT_IN, place)?);
     }
     let fabric = program.crossing.as_ref().filter(|crossing| !crossing.found);
     if let Some(crossing) = fabric {

@@ -8,11 +8,11 @@ mod kinds;
 mod known;
 mod library;
 mod mailbox;
+mod members;
 mod outline;
 mod pointers;
 mod proofs;
 mod signals;
-mod spots;
 mod text;
 mod waypoints;
 
@@ -24,11 +24,11 @@ pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
 pub use known::LoadedImage;
 pub use library::Library;
 pub use mailbox::Mailbox;
-pub use outline::{Node, Outline};
+pub use members::{Member, members};
+pub use outline::{Outline, OutlineMember};
 pub use pointers::member;
-pub use pointers::{WrittenOut, written_out};
+pub use pointers::{ResolvedPointer, resolve_pointer};
 pub use signals::Signals;
-pub use spots::{Spot, spots};
 pub use text::{Comparison, Difference, TextCheck};
 pub use waypoints::WaypointPlace;
 pub use waypoints::code as waypoint_code;
@@ -76,9 +76,9 @@ pub struct Image {
     /// The L1 address and the bytes of the build id.
     pub build_id: Option<(u64, Vec<u8>)>,
     /// The kernel's progress words: scalar members of the global named `*_state`.
-    pub state: Vec<Spot>,
+    pub state: Vec<Member>,
     /// The mailbox's scalars in a core's summary.
-    pub(crate) summary: Vec<Spot>,
+    pub(crate) summary: Vec<Member>,
     /// The global of the progress words with every member.
     pub(crate) own: Option<Outline>,
     /// The structures that firmware shares with the host, with every member.
@@ -134,10 +134,10 @@ impl Image {
             kernel_id: NO_KERNEL,
             waypoints: waypoints::read(&symbols),
             build_id,
-            summary: spots::summary(layout, &symbols),
+            summary: members::summary(layout, &symbols),
             own: Outline::global(&symbols, &state),
             shared: Outline::shared(layout, &symbols),
-            state: spots(layout, &symbols, &state),
+            state: members(layout, &symbols, &state),
             path: None,
             placed: None,
             symbols,

@@ -16,7 +16,7 @@ pub use read_set::ReadSet;
 use crate::images::ImageMap;
 use crate::state::{ChipState, MeshState, TileState};
 use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
-use machine::clients::Before;
+use machine::clients::ServedHistory;
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh};
 
@@ -48,7 +48,7 @@ pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState 
         gaps: snapshot.gaps.clone(),
         problems: mesh.problems.clone(),
         transactions: snapshot.transactions,
-        before: Before::default(),
+        before: ServedHistory::default(),
     }
 }
 

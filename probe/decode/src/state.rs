@@ -15,7 +15,7 @@ pub use crate::images::{
 pub use crate::reading::Reading;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::bar::Holder;
-use machine::clients::Before;
+use machine::clients::ServedHistory;
 use machine::snapshot::Gap;
 use machine::target::{Chip, Link};
 
@@ -39,7 +39,7 @@ pub struct MeshState {
     /// Bus transactions of the snapshot.
     pub transactions: u64,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.
-    pub before: Before,
+    pub before: ServedHistory,
 }
 
 /// The state of one chip.
@@ -113,14 +113,14 @@ pub struct CoreState {
     /// The channels of `erisc_info_t`, if the application firmware has them.
     pub channels: Vec<ChannelState>,
     /// Decoded words of the core's mailbox and counters, in display order.
-    pub words: Vec<NamedWord>,
+    pub words: Vec<MemberState>,
     /// Every structure that the core's images describe, to decode from the snapshot.
     pub outlines: Vec<Outline>,
 }
 
 /// A decoded member with its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedWord {
+pub struct MemberState {
     /// Member path, such as `mailboxes.launch_msg_rd_ptr`.
     pub name: String,
     /// Tile-local address.

@@ -5,7 +5,7 @@
 //! millions of instructions per second on one thread.
 #![allow(clippy::expect_used, clippy::print_stdout, missing_docs, reason = "a benchmark prints")]
 
-use emulator::hart::{Access, Devices, Fault, HartGroup, Load, Order, Stored};
+use emulator::hart::{DeviceAccess, DeviceFault, Devices, HartGroup, HartOrder, Load, Stored};
 use emulator::memory::TileMemory;
 use std::time::{Duration, Instant};
 
@@ -13,21 +13,21 @@ use std::time::{Duration, Instant};
 struct Clock;
 
 impl Devices for Clock {
-    fn load(&mut self, at: Access, _: &mut TileMemory) -> Result<Load, Fault> {
+    fn load(&mut self, at: DeviceAccess, _: &mut TileMemory) -> Result<Load, DeviceFault> {
         match at.addr {
             0xFFB1_21F0 => Ok(Load::clock(at.cycle as u32)),
-            _ => Err(Fault("unmapped load")),
+            _ => Err(DeviceFault("unmapped load")),
         }
     }
 
     fn store(
         &mut self,
-        _: Access,
+        _: DeviceAccess,
         _: u32,
         _: &mut TileMemory,
-        _: &mut Vec<Order>,
-    ) -> Result<Stored, Fault> {
-        Err(Fault("unmapped store"))
+        _: &mut Vec<HartOrder>,
+    ) -> Result<Stored, DeviceFault> {
+        Err(DeviceFault("unmapped store"))
     }
 }
 

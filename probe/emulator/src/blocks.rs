@@ -13,7 +13,7 @@ use crate::debug::Debug;
 use crate::eth::{Eth, EthStore};
 use crate::event::{Event, EventKind, Outbox, Queue};
 use crate::grid::Xy;
-use crate::hart::{Access, Devices, Fault, Load, Order, Stored};
+use crate::hart::{DeviceAccess, DeviceFault, Devices, HartOrder, Load, Stored};
 use crate::memory::{REGISTERS, TileMemory};
 use crate::niu::{Niu, NiuStore};
 use crate::stream::Streams;
@@ -123,7 +123,7 @@ impl Blocks {
         addr: u32,
         value: u32,
         now: u64,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<Stored, Refusal> {
         let offset = addr & 0xFFFF;
         match (addr, &mut self.special) {
@@ -186,25 +186,26 @@ impl Devices for Blocks {
         self.events.next_at()
     }
 
-    fn load(&mut self, at: Access, _memory: &mut TileMemory) -> Result<Load, Fault> {
+    fn load(&mut self, at: DeviceAccess, _memory: &mut TileMemory) -> Result<Load, DeviceFault> {
         if at.bytes != 4 {
-            return Err(Fault(width_fault(at.addr)));
+            return Err(DeviceFault(width_fault(at.addr)));
         }
-        self.read_register(Visitor::Hart(at.hart), at.addr, at.cycle).map_err(|r| Fault(r.name))
+        self.read_register(Visitor::Hart(at.hart), at.addr, at.cycle)
+            .map_err(|r| DeviceFault(r.name))
     }
 
     fn store(
         &mut self,
-        at: Access,
+        at: DeviceAccess,
         value: u32,
         _memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
-    ) -> Result<Stored, Fault> {
+        orders: &mut Vec<HartOrder>,
+    ) -> Result<Stored, DeviceFault> {
         if at.bytes != 4 {
-            return Err(Fault(width_fault(at.addr)));
+            return Err(DeviceFault(width_fault(at.addr)));
         }
         self.write_register(Visitor::Hart(at.hart), at.addr, value, at.cycle, orders)
-            .map_err(|r| Fault(r.name))
+            .map_err(|r| DeviceFault(r.name))
     }
 }
 

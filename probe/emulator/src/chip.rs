@@ -11,7 +11,7 @@ use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::eth::LinkEnd;
 use crate::event::{Event, Outbox};
 use crate::grid::Xy;
-use crate::hart::Order;
+use crate::hart::HartOrder;
 use crate::passive::{Backend, Passive};
 use crate::tile::Tile;
 use crate::timing::Timing;
@@ -131,7 +131,7 @@ impl Chip {
     }
 
     /// Applies an order to a core of the tile at `at`, at the present cycle.
-    pub(crate) fn order(&mut self, at: Xy, order: Order, now: u64) {
+    pub(crate) fn order(&mut self, at: Xy, order: HartOrder, now: u64) {
         let (unit, _) = self.place(at);
         if let Some(Unit::Core(tile)) = self.units.get_mut(unit) {
             tile.run(now, u64::MAX / 2);

@@ -2,7 +2,7 @@
 //! (wormhole.md 4).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
-use crate::hart::{Load, Order};
+use crate::hart::{HartOrder, Load};
 
 /// Bits of SOFT_RESET_0 that hold a hart, in the order of the tile's harts.
 const TENSIX_BITS: [u32; 5] = [11, 18, 12, 13, 14];
@@ -104,7 +104,7 @@ impl Debug {
         value: u32,
         now: u64,
         reset_pc: impl Fn(u8) -> u32,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<(), Refusal> {
         if let Some(i) = PLAIN.iter().position(|known| *known == offset) {
             self.plain[i] = value;
@@ -131,7 +131,7 @@ impl Debug {
         &mut self,
         value: u32,
         reset_pc: impl Fn(u8) -> u32,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) {
         let value = value & if self.tensix { TENSIX_KEPT } else { ETH_KEPT };
         let changed = self.soft_reset ^ value;
@@ -141,10 +141,10 @@ impl Debug {
                 continue;
             }
             if value >> bit & 1 == 1 {
-                orders.push(Order::Assert { hart });
+                orders.push(HartOrder::Assert { hart });
             } else {
-                orders.push(Order::ResetPc { hart, pc: reset_pc(hart) });
-                orders.push(Order::Release { hart });
+                orders.push(HartOrder::ResetPc { hart, pc: reset_pc(hart) });
+                orders.push(HartOrder::Release { hart });
             }
         }
     }

@@ -88,7 +88,7 @@ pub(crate) struct Impairment {
 
 /// A step of the plan.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum DisruptionStep {
     Begin(Disruption),
     End,
     Toggle,
@@ -117,7 +117,7 @@ struct Active {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disruptor {
     /// By cycle, then in the order of the requests.
-    plan: BTreeMap<(u64, u64), Step>,
+    plan: BTreeMap<(u64, u64), DisruptionStep>,
     active: Vec<Active>,
     ids: u64,
 }
@@ -140,9 +140,9 @@ impl Disruptor {
     pub(crate) fn plan(&mut self, disruption: Disruption, from: u64, until: Option<u64>) {
         // Two ids each: one for the beginning and the toggles, one for the end.
         self.ids += 2;
-        self.plan.insert((from, self.ids), Step::Begin(disruption));
+        self.plan.insert((from, self.ids), DisruptionStep::Begin(disruption));
         if let Some(until) = until {
-            self.plan.insert((until.max(from), self.ids + 1), Step::End);
+            self.plan.insert((until.max(from), self.ids + 1), DisruptionStep::End);
         }
     }
 
@@ -155,15 +155,15 @@ impl Disruptor {
     pub(crate) fn step(&mut self) -> Option<Affected> {
         let ((at, id), step) = self.plan.pop_first()?;
         match step {
-            Step::Begin(disruption) => Some(self.begin(id, disruption, at)),
-            Step::Toggle => {
+            DisruptionStep::Begin(disruption) => Some(self.begin(id, disruption, at)),
+            DisruptionStep::Toggle => {
                 let active = self.active.iter_mut().find(|active| active.id == id)?;
                 active.down = !active.down;
                 let disruption = active.disruption;
                 self.next_toggle(id, disruption, at);
                 disruption.link().map(Affected::Link)
             }
-            Step::End => {
+            DisruptionStep::End => {
                 let index = self.active.iter().position(|active| active.id == id - 1)?;
                 let disruption = self.active.remove(index).disruption;
                 self.forget_ended();
@@ -202,7 +202,7 @@ impl Disruptor {
     fn next_toggle(&mut self, id: u64, disruption: Disruption, at: u64) {
         if let Disruption::LinkFlap { period_cycles, .. } = disruption {
             let half = (period_cycles / 2).max(1);
-            self.plan.insert((at.saturating_add(half), id), Step::Toggle);
+            self.plan.insert((at.saturating_add(half), id), DisruptionStep::Toggle);
         }
     }
 
@@ -211,7 +211,7 @@ impl Disruptor {
     fn forget_ended(&mut self) {
         let Self { plan, active, .. } = self;
         let is_active = |id| active.iter().any(|active| active.id == id);
-        plan.retain(|(_, id), step| !matches!(step, Step::Toggle) || is_active(*id));
+        plan.retain(|(_, id), step| !matches!(step, DisruptionStep::Toggle) || is_active(*id));
     }
 
     /// Returns the core as released, unless another disruption holds it.

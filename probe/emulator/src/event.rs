@@ -3,14 +3,14 @@
 
 use crate::condition::Condition;
 use crate::grid::Xy;
-use crate::request::Request;
+use crate::request::NocRequest;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// A NoC packet in flight.
 #[derive(Clone, Debug)]
-pub(crate) struct Packet {
+pub(crate) struct NocPacket {
     pub(crate) noc: usize,
     /// The tile whose NIU sent it, in NOC 0 coordinates.
     pub(crate) from: Xy,
@@ -80,9 +80,9 @@ pub(crate) enum EventKind {
     /// The NIU assigns a virtual channel to a started command buffer.
     Begin { noc: usize, buf: usize },
     /// The last flit of a bulk write leaves; its data are read now.
-    Leave { noc: usize, request: Box<Request> },
+    Leave { noc: usize, request: Box<NocRequest> },
     /// A packet arrives.
-    Packet(Box<Packet>),
+    Packet(Box<NocPacket>),
     /// A transmit queue latched a command.
     TxqLatch { queue: usize },
     /// A transmit queue fetches the payload of its next packet.

@@ -10,7 +10,7 @@ use crate::condition::{Actor, Refusal, UNMAPPED};
 use crate::disruption::TERABIT;
 use crate::eth::{Eth, LinkEnd};
 use crate::event::{Event, EventKind, LinkPacket, LinkPayload};
-use crate::hart::{IRAM_BYTES, Order};
+use crate::hart::{HartOrder, IRAM_BYTES};
 use crate::memory::TileMemory;
 use crate::mesh::mix;
 use crate::txq::{Command, Transfer};
@@ -116,7 +116,7 @@ impl Blocks {
         frame: LinkPacket,
         now: u64,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<(), (Refusal, u64)> {
         self.changed = true;
         let Some(eth) = self.eth() else { return Ok(()) };

@@ -7,7 +7,7 @@ use crate::disruption::{Affected, Disruption, Disruptor, HartId};
 use crate::endpoint::HostMemory;
 use crate::eth::LinkEnd;
 use crate::grid;
-use crate::hart::Order;
+use crate::hart::HartOrder;
 use crate::journal::{HostAction, Journal};
 use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
@@ -285,10 +285,10 @@ impl Mesh {
                 drop(self.apply_link(link));
             }
             Some(Affected::Stuck(HartId { chip, x, y, hart })) => {
-                self.chips[chip].order((x, y), Order::Pause { hart }, now);
+                self.chips[chip].order((x, y), HartOrder::Pause { hart }, now);
             }
             Some(Affected::Released(HartId { chip, x, y, hart })) => {
-                self.chips[chip].order((x, y), Order::Resume { hart }, now);
+                self.chips[chip].order((x, y), HartOrder::Resume { hart }, now);
             }
             None => {}
         }

@@ -7,7 +7,7 @@ use crate::arc::{APB, Arc as ArcTile, NIUS};
 use crate::condition::{Actor, Condition, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::dram::{CHANNEL_BYTES, Dram};
 use crate::endpoint::Endpoint;
-use crate::event::{Body, Event, EventKind, Outbox, Packet, Queue};
+use crate::event::{Body, Event, EventKind, NocPacket, Outbox, Queue};
 use crate::grid::{self, Xy};
 use crate::niu::{Niu, counter as c};
 use crate::request::data_flits;
@@ -75,7 +75,7 @@ impl Passive {
         }
     }
 
-    fn receive(&mut self, packet: &Packet, now: u64) {
+    fn receive(&mut self, packet: &NocPacket, now: u64) {
         let port = self.port_at(packet.to);
         let niu = &mut self.ports[port][packet.noc];
         if packet.multicast && !niu.takes_multicast() {
@@ -88,7 +88,7 @@ impl Passive {
         }
     }
 
-    fn serve(&mut self, port: usize, packet: &Packet, now: u64) -> Result<(), (Refusal, u64)> {
+    fn serve(&mut self, port: usize, packet: &NocPacket, now: u64) -> Result<(), (Refusal, u64)> {
         if self.hung {
             return Err((Refusal::refused("tile-hung"), 0));
         }
@@ -162,7 +162,7 @@ impl Passive {
         niu.answer_free = leaves;
         let from = niu.at;
         let latency = 2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, from, to);
-        let packet = Box::new(Packet { noc, from, to, multicast: false, body });
+        let packet = Box::new(NocPacket { noc, from, to, multicast: false, body });
         self.seq += 1;
         let at = leaves + latency;
         let event = Event { at, source: self.unit, seq: self.seq, kind: EventKind::Packet(packet) };

@@ -12,7 +12,7 @@ pub(crate) const FLIT: u64 = 32;
 
 /// The target of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum NocTarget {
     /// One tile, in NOC 0 coordinates.
     One(Xy),
     /// A rectangle with both corners in the numbering of the NoC that carries the packet.
@@ -36,9 +36,9 @@ pub(crate) enum Action {
 
 /// A request as it leaves the NIU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct NocRequest {
     pub(crate) action: Action,
-    pub(crate) target: Target,
+    pub(crate) target: NocTarget,
     /// Address at the target.
     pub(crate) addr: u64,
     /// The tile that receives the acknowledgement of a write, if one was requested.
@@ -62,7 +62,7 @@ mod ctrl {
     pub(super) const SENDER_TOO: u32 = 1 << 17;
 }
 
-impl Request {
+impl NocRequest {
     /// Returns the flits for which the request occupies the NIU's output.
     pub(crate) fn flits(&self) -> u64 {
         match self.action {
@@ -111,7 +111,7 @@ impl Niu {
     }
 
     /// Decodes the buffer in its present state: its next packet, if it is split.
-    pub(crate) fn request(&self, buf: usize) -> Result<Request, Refusal> {
+    pub(crate) fn request(&self, buf: usize) -> Result<NocRequest, Refusal> {
         let words = &self.commands[buf];
         let bits = words[field::CTRL];
         let (targ, targ_end, targ_start) = address(words[field::TARG_LO], words[field::TARG_MID]);
@@ -145,13 +145,13 @@ impl Niu {
             (action, targ, targ_end, targ_start, None)
         };
         let target = if bits & ctrl::MULTICAST == 0 {
-            Target::One(grid::flip_checked(self.noc, end))
+            NocTarget::One(grid::flip_checked(self.noc, end))
         } else if write || atomic {
-            Target::Rectangle { start, end, sender_too: bits & ctrl::SENDER_TOO != 0 }
+            NocTarget::Rectangle { start, end, sender_too: bits & ctrl::SENDER_TOO != 0 }
         } else {
             return Err(Refusal::refused("multicast-read"));
         };
-        Ok(Request {
+        Ok(NocRequest {
             action,
             target,
             addr,
@@ -170,8 +170,8 @@ impl Niu {
         let len = self.commands[buf][field::AT_LEN_BE];
         let id = usize::from(request.id);
         let (packets, answered) = match request.action {
-            Action::Read { .. } => (Request::packets(len), true),
-            Action::Write { mask: None, .. } => (Request::packets(len), request.marked),
+            Action::Read { .. } => (NocRequest::packets(len), true),
+            Action::Write { mask: None, .. } => (NocRequest::packets(len), request.marked),
             _ => (1, request.marked),
         };
         if answered {
@@ -188,7 +188,7 @@ impl Niu {
 
     /// Counts the buffer's next packet, which got its virtual channel, and clears CMD_CTRL or
     /// advances by 8192 bytes.
-    pub(crate) fn begin(&mut self, buf: usize) -> Result<(Request, bool), Refusal> {
+    pub(crate) fn begin(&mut self, buf: usize) -> Result<(NocRequest, bool), Refusal> {
         let request = self.request(buf)?;
         self.count(counter::COMMANDS, 1);
         let posted = u32::from(!request.marked) as usize;
@@ -213,7 +213,7 @@ impl Niu {
     }
 
     /// Advances the buffer past one packet; returns true if more follow.
-    fn advance(&mut self, buf: usize, request: &Request) -> bool {
+    fn advance(&mut self, buf: usize, request: &NocRequest) -> bool {
         let words = &mut self.commands[buf];
         let splittable =
             matches!(request.action, Action::Read { .. } | Action::Write { mask: None, .. });

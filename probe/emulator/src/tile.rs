@@ -8,7 +8,7 @@ use crate::blocks::{Blocks, Special};
 use crate::condition::{Actor, Condition, HARVESTED, Refusal};
 use crate::config::TileKind;
 use crate::event::{Event, EventKind};
-use crate::hart::{Cause, ERISC, HartGroup, Order};
+use crate::hart::{Cause, ERISC, HartGroup, HartOrder};
 use crate::memory::TileMemory;
 use crate::mover::next_boundary;
 
@@ -122,7 +122,7 @@ impl Tile {
     }
 
     /// Applies orders to the harts, and notifies harts that wait for registers.
-    fn settle(&mut self, orders: Vec<Order>) {
+    fn settle(&mut self, orders: Vec<HartOrder>) {
         for order in orders {
             self.group.order(order);
         }

@@ -3,12 +3,12 @@
 use crate::blocks::{Blocks, Visitor};
 use crate::condition::{Actor, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
-use crate::event::{Body, Event, EventKind, Packet};
+use crate::event::{Body, Event, EventKind, NocPacket};
 use crate::grid::{self, Xy};
-use crate::hart::Order;
+use crate::hart::HartOrder;
 use crate::memory::{REGISTERS, TileMemory};
 use crate::niu::counter as c;
-use crate::request::{Action, Request, Target, data_flits};
+use crate::request::{Action, NocRequest, NocTarget, data_flits};
 use std::sync::Arc;
 
 impl Blocks {
@@ -47,7 +47,13 @@ impl Blocks {
     }
 
     /// Sends a bulk write as its last flit leaves, with the bytes read at this cycle.
-    pub(crate) fn leave(&mut self, noc: usize, request: &Request, now: u64, memory: &TileMemory) {
+    pub(crate) fn leave(
+        &mut self,
+        noc: usize,
+        request: &NocRequest,
+        now: u64,
+        memory: &TileMemory,
+    ) {
         self.changed = true;
         let Action::Write { len, from, mask } = request.action else { return };
         let from = if mask.is_some() { from & !15 } else { from };
@@ -64,16 +70,16 @@ impl Blocks {
     }
 
     /// Sends a request to one tile or to each tile of a rectangle.
-    fn emit(&mut self, noc: usize, leaves: u64, request: &Request, data: Option<&Arc<[u8]>>) {
+    fn emit(&mut self, noc: usize, leaves: u64, request: &NocRequest, data: Option<&Arc<[u8]>>) {
         match request.target {
-            Target::One(to) if grid::on_grid(to) => {
+            NocTarget::One(to) if grid::on_grid(to) => {
                 let body = Self::body(request, data);
                 self.send(noc, leaves, to, false, body);
             }
-            Target::One(_) => {
+            NocTarget::One(_) => {
                 self.report(leaves, Actor::Block("niu"), "no-such-tile", request.addr);
             }
-            Target::Rectangle { start, end, sender_too } => {
+            NocTarget::Rectangle { start, end, sender_too } => {
                 for y in (0..GRID_HEIGHT).filter(|y| grid::in_span(start.1, end.1, *y)) {
                     for x in (0..GRID_WIDTH).filter(|x| grid::in_span(start.0, end.0, *x)) {
                         let to = grid::flip(noc, (x, y));
@@ -87,8 +93,8 @@ impl Blocks {
         }
     }
 
-    fn body(request: &Request, data: Option<&Arc<[u8]>>) -> Body {
-        let &Request { addr, id, ack, .. } = request;
+    fn body(request: &NocRequest, data: Option<&Arc<[u8]>>) -> Body {
+        let &NocRequest { addr, id, ack, .. } = request;
         match request.action {
             Action::Write { mask, .. } => Body::Write {
                 addr,
@@ -111,7 +117,7 @@ impl Blocks {
         let latency =
             2 * self.timing.niu_router + self.timing.noc_hop * grid::hops(noc, self.at, to);
         let at = leaves + latency;
-        let packet = Box::new(Packet { noc, from: self.at, to, multicast, body });
+        let packet = Box::new(NocPacket { noc, from: self.at, to, multicast, body });
         self.seq += 1;
         let event = Event { at, source: self.unit, seq: self.seq, kind: EventKind::Packet(packet) };
         if to == self.at {
@@ -136,10 +142,10 @@ impl Blocks {
     /// Receives a packet.
     pub(crate) fn receive(
         &mut self,
-        packet: Packet,
+        packet: NocPacket,
         now: u64,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<(), (Refusal, u64)> {
         let noc = packet.noc;
         if packet.multicast && !self.niu[noc].takes_multicast() {
@@ -191,7 +197,7 @@ impl Blocks {
         body: Body,
         now: u64,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<(), (Refusal, u64)> {
         let (counter, id) = match body {
             Body::ReadData { addr, data, id } => {
@@ -255,7 +261,7 @@ impl Blocks {
         data: &[u8],
         now: u64,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<(), Refusal> {
         let addr = addr as u32;
         if addr < REGISTERS {
@@ -277,7 +283,7 @@ impl Blocks {
         mask: Option<u32>,
         now: u64,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<(), Refusal> {
         let Some(mask) = mask else {
             return self.write_local(addr, data, now, memory, orders);
@@ -300,7 +306,7 @@ impl Blocks {
         mask: u32,
         now: u64,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
+        orders: &mut Vec<HartOrder>,
     ) -> Result<(), Refusal> {
         let bytes = value.to_le_bytes();
         if addr as u32 >= REGISTERS {

@@ -15,7 +15,7 @@ use decode::images::ImageMap;
 use ending::Returns;
 use launch::cause;
 use launch::outcome::{Cause, RunError};
-use launch::{Operation, Together, step, task};
+use launch::{Operation, OperationGroup, step, task};
 use machine::fabric::RoutingTables;
 use machine::place::Place;
 use machine::target::Target;
@@ -28,7 +28,7 @@ pub struct Fabric {
     settings: FabricSettings,
     tables: Vec<RoutingTables>,
     run_id: u32,
-    tasks: VecDeque<Task>,
+    tasks: VecDeque<BringUpTask>,
     /// Ethernet tiles to give back.
     taken: BTreeSet<Place>,
     /// Tiles whose router was launched and has not returned.
@@ -44,13 +44,13 @@ pub struct Fabric {
 
 /// A task.
 #[derive(Debug)]
-enum Task {
+enum BringUpTask {
     /// Checks that the tiles are free.
     Survey,
     /// Composes the launch.
     Launch,
     /// Carries out operations in parallel.
-    Steps(FabricStage, Together),
+    Steps(FabricStage, OperationGroup),
     /// Waits for a status of all routers.
     Follow(Box<Follow>),
     /// Finds the running routers, and signals them to return.
@@ -61,7 +61,7 @@ enum Task {
     GiveBack,
 }
 
-impl Task {
+impl BringUpTask {
     fn progress(&self) -> FabricProgress {
         let (stage, (done, of)) = match self {
             Self::Survey => (FabricStage::Survey, (0, 1)),
@@ -72,7 +72,7 @@ impl Task {
             Self::Returns(returns) => (FabricStage::Stop, returns.done()),
             Self::GiveBack => (FabricStage::GiveBack, (0, 1)),
         };
-        FabricProgress::Going { stage, done, of }
+        FabricProgress::Running { stage, done, of }
     }
 }
 
@@ -81,7 +81,7 @@ impl Fabric {
     pub fn new(plan: FabricPlan, settings: FabricSettings) -> Self {
         let tables = routing_tables(&plan);
         Self {
-            tasks: VecDeque::from([Task::Survey, Task::Launch]),
+            tasks: VecDeque::from([BringUpTask::Survey, BringUpTask::Launch]),
             ..Self::idle(plan, settings, tables)
         }
     }
@@ -147,12 +147,14 @@ impl Fabric {
     /// Takes the fabric down. Pending takeovers are finished first, so that no firmware is left
     /// half started.
     fn go_down(&mut self, route: Termination, end: Result<FabricOutcome, RunError>) {
-        let half = |task: &Task| matches!(task, Task::Steps(FabricStage::TakeOver, _));
+        let half =
+            |task: &BringUpTask| matches!(task, BringUpTask::Steps(FabricStage::TakeOver, _));
         let failed = end.is_err();
-        let launches = |task: &Task| matches!(task, Task::Steps(FabricStage::Launch, _));
+        let launches =
+            |task: &BringUpTask| matches!(task, BringUpTask::Steps(FabricStage::Launch, _));
         self.half_launched = failed || self.tasks.iter().any(launches);
         self.tasks.retain(|task| half(task) && !failed);
-        self.tasks.extend([Task::Stop(route), Task::GiveBack]);
+        self.tasks.extend([BringUpTask::Stop(route), BringUpTask::GiveBack]);
         self.end = end;
     }
 
@@ -167,11 +169,11 @@ impl Fabric {
         images: &mut ImageMap,
     ) -> Result<FabricProgress, RunError> {
         target.commanded_by("fabric");
-        let carry_out = |fabric: &mut Self, task: &mut Task| {
+        let carry_out = |fabric: &mut Self, task: &mut BringUpTask| {
             let carried = fabric.carry_out(task, target, images);
             Ok(carried.unwrap_or_else(|error| fabric.failed(target, error)))
         };
-        let going = task::poll(self, |fabric| &mut fabric.tasks, Task::progress, carry_out)?;
+        let going = task::poll(self, |fabric| &mut fabric.tasks, BringUpTask::progress, carry_out)?;
         going.map_or_else(|| self.ended(target), Ok)
     }
 
@@ -204,9 +206,9 @@ impl Fabric {
         match std::mem::replace(&mut self.end, Ok(FabricOutcome::Down)) {
             Ok(outcome) if problems.is_empty() => {
                 self.end = Ok(outcome);
-                Ok(FabricProgress::Over(outcome))
+                Ok(FabricProgress::Finished(outcome))
             }
-            Ok(_) => Err(RunError::new(Cause::Left).and(problems)),
+            Ok(_) => Err(RunError::new(Cause::CleanupFailed).and(problems)),
             Err(error) => {
                 let routes = cause::gateway_notes(target, &error);
                 Err(error.and(routes).and(problems))
@@ -217,14 +219,14 @@ impl Fabric {
     /// Carries out a task until it has to wait; returns whether it is done.
     fn carry_out(
         &mut self,
-        task: &mut Task,
+        task: &mut BringUpTask,
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<bool, RunError> {
         match task {
-            Task::Survey => self.begin(target, images)?,
-            Task::Launch => self.launch(target, images)?,
-            Task::Steps(_, together) => {
+            BringUpTask::Survey => self.begin(target, images)?,
+            BringUpTask::Launch => self.launch(target, images)?,
+            BringUpTask::Steps(_, together) => {
                 let done = together.poll(target)?;
                 if done {
                     let layout = target.mesh().layout();
@@ -233,7 +235,7 @@ impl Fabric {
                 }
                 return Ok(done);
             }
-            Task::Follow(follow) => {
+            BringUpTask::Follow(follow) => {
                 if !follow.poll(target, images, &self.plan)? {
                     return Ok(false);
                 }
@@ -241,12 +243,12 @@ impl Fabric {
                     self.make_ready(images)?;
                 }
             }
-            Task::Stop(route) => {
+            BringUpTask::Stop(route) => {
                 let route = *route;
                 self.stop(route, target, images)?;
             }
-            Task::Returns(returns) => return self.returns(returns, target),
-            Task::GiveBack => self.give_back(images)?,
+            BringUpTask::Returns(returns) => return self.returns(returns, target),
+            BringUpTask::GiveBack => self.give_back(images)?,
         }
         Ok(true)
     }
@@ -260,10 +262,10 @@ impl Fabric {
             operation.write_word(master.place.at(words.status), ready);
             operation
         });
-        let operations = Together::new(operations);
+        let operations = OperationGroup::new(operations);
         let follow = self.follow(words, FabricStage::Ready)?;
-        self.tasks.push_front(Task::Follow(Box::new(follow)));
-        self.tasks.push_front(Task::Steps(FabricStage::Ready, operations));
+        self.tasks.push_front(BringUpTask::Follow(Box::new(follow)));
+        self.tasks.push_front(BringUpTask::Steps(FabricStage::Ready, operations));
         Ok(())
     }
 

@@ -78,7 +78,7 @@ pub fn router_launch(
     Ok(KernelLaunch {
         place: router.place,
         kernel: kernel.name,
-        firmware: Firmware::OURS.application,
+        firmware: Firmware::BUILT_IN.application,
         core_type: "ACTIVE_ETH",
         config_base: images.layout().eth.l1.kernel_config.at,
         text_offset: 0,

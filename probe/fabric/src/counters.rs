@@ -2,7 +2,7 @@
 
 use super::words::RouterImage;
 use super::{FabricPlan, Router};
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use launch::ControlError;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -25,7 +25,7 @@ pub fn router_counters(
     let value = |router: &Router, at: u64| {
         let Span { addr, len } = span(router, at);
         let unread = |reason| ControlError::Access { addr, reason };
-        Ok(Spot::value(snapshot.bytes(addr, len).map_err(unread)?) as u32)
+        Ok(Member::value(snapshot.bytes(addr, len).map_err(unread)?) as u32)
     };
     let values = |router| at.iter().map(|&at| value(router, at)).collect();
     plan.routers.iter().map(values).collect()

@@ -4,7 +4,7 @@
 use super::words::RouterImage;
 use super::{FabricMesh, FabricPlan, Router};
 use crate::words::router_image;
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use launch::{ControlError, Firmware, running};
 use layouts::{ChipId, ChipKind, EthId};
 use machine::fabric::{Direction, FabricNode, FabricTopology};
@@ -29,7 +29,7 @@ pub fn running_fabric(
             continue;
         }
         let places = ends.keys().map(|&eth| target.mesh().place(eth)).collect::<Result<_, _>>()?;
-        let firmware = Firmware::OURS.application;
+        let firmware = Firmware::BUILT_IN.application;
         let found = running(target, images, firmware, router_image(topology), places)?;
         if found.is_empty() {
             continue;
@@ -95,7 +95,7 @@ impl RouterSpans {
             let (at, size) = self.image.field(&format!("{ty}.{member}"))?;
             let bytes = bytes.get(at as usize..(at + size.min(4)) as usize);
             Ok::<_, ControlError>(
-                Spot::value(bytes.ok_or_else(|| self.image.missing(member))?) as u32
+                Member::value(bytes.ok_or_else(|| self.image.missing(member))?) as u32
             )
         };
         let arg = |member| value("fabric_router_args_t", member, args);

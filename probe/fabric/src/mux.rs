@@ -75,7 +75,7 @@ impl Policy {
 
 /// The bound of a bounded policy's wait, instead of the number of polls in its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Turn {
+pub struct WaitBound {
     /// Bound of the wait.
     pub wait_cycles: u32,
     /// Whether the waiting channel takes every slot that the router frees meanwhile, as in the
@@ -85,9 +85,9 @@ pub struct Turn {
 
 /// Options of a mux launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MuxTerms {
+pub struct MuxOptions {
     /// The bound of a bounded policy's wait.
-    pub turn: Option<Turn>,
+    pub turn: Option<WaitBound>,
     /// The dispatcher's tile that the kernel notifies when done; none if firmware notifies it.
     pub notifies: Option<NocXy>,
     /// Whether the kernel's text is already in L1.
@@ -160,9 +160,9 @@ impl Mux {
     /// Returns the name of the firmware that starts the kernel.
     pub fn firmware(&self) -> &'static str {
         if self.core == MuxCore::Tensix {
-            Firmware::OURS.tensix[0]
+            Firmware::BUILT_IN.tensix[0]
         } else {
-            Firmware::OURS.application
+            Firmware::BUILT_IN.application
         }
     }
 
@@ -188,7 +188,7 @@ impl Mux {
         run_id: u32,
         in_place: bool,
     ) -> Result<Operation, ControlError> {
-        self.place_on(images, run_id, MuxTerms { in_place, ..MuxTerms::default() })
+        self.place_on(images, run_id, MuxOptions { in_place, ..MuxOptions::default() })
     }
 
     /// Prepares the launch as [`Mux::place_kernel`] does, with options.
@@ -199,7 +199,7 @@ impl Mux {
         &self,
         images: &mut ImageMap,
         run_id: u32,
-        terms: MuxTerms,
+        terms: MuxOptions,
     ) -> Result<Operation, ControlError> {
         let image = image(images, self.kernel())?;
         let most = constant_of(images, self.kernel(), "FABRIC_MUX_MAX_CHANNELS")?;
@@ -253,10 +253,10 @@ impl Mux {
     }
 }
 
-impl MuxTerms {
+impl MuxOptions {
     fn values(self) -> Vec<(String, u32)> {
         let xy = |NocXy { x, y }| u32::from(x) | u32::from(y) << 16;
-        let turn = self.turn.unwrap_or(Turn { wait_cycles: 0, keeps_router: false });
+        let turn = self.turn.unwrap_or(WaitBound { wait_cycles: 0, keeps_router: false });
         let values = [
             ("wait_cycles", turn.wait_cycles),
             ("keeps_router", turn.keeps_router.into()),

@@ -1,11 +1,11 @@
 //! Random traffic between all pairs of chips of a fabric, determined by a seed.
 
 use super::mux::{Mux, Policy};
-use super::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use super::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
 use super::{FabricPlan, connection};
 use crate::tables::{pack_tables, routing_tables};
 use decode::images::ImageMap;
-use launch::dice::Dice;
+use launch::dice::Random;
 use launch::records::size;
 use launch::{ControlError, Firmware, Operation, go_kernel, image};
 use machine::fabric::MuxCore;
@@ -116,7 +116,7 @@ impl RandomTraffic {
     /// # Errors
     /// When there is no room for them, or an image is missing or lacks a member.
     pub fn draw(&self, images: &ImageMap, draw: Draw) -> Result<PacketLoad, ControlError> {
-        let mut dice = Dice(draw.seed);
+        let mut dice = Random(draw.seed);
         let mut load = self.workers(images, draw.mux_percent, &mut dice)?;
         let nodes = load.ids.len();
         let mut open = vec![vec![false; nodes]; nodes];
@@ -160,7 +160,7 @@ impl RandomTraffic {
             let routing = pack_tables(tables, images, &self.plan)?;
             places.push(load.traffic.place_kernel(images, *id, run_id, &routing)?);
             let place = load.traffic.place(*id)?;
-            gos.push(go_kernel(images, Firmware::OURS.tensix[0], place)?);
+            gos.push(go_kernel(images, Firmware::BUILT_IN.tensix[0], place)?);
         }
         Ok([muxes, places, gos])
     }
@@ -169,7 +169,7 @@ impl RandomTraffic {
         &self,
         images: &ImageMap,
         mux_percent: u64,
-        dice: &mut Dice,
+        dice: &mut Random,
     ) -> Result<PacketLoad, ControlError> {
         let two_dimensions = self.plan.topology.is_2d();
         let header =
@@ -223,7 +223,7 @@ impl RandomTraffic {
     fn send(
         &self,
         load: &mut PacketLoad,
-        dice: &mut Dice,
+        dice: &mut Random,
         (from, to): (usize, usize),
         send: SendType,
         bytes: u32,
@@ -231,14 +231,14 @@ impl RandomTraffic {
         let Some((direction, route)) = self.route(from, to, dice) else { return Ok(false) };
         let Some(connection) = load.connections[from][direction.index()] else { return Ok(false) };
         let (ttl, control, arrives) = (TTL, false, true);
-        let shipment = Shipment { connection, send, bytes, ttl, route, control, arrives };
+        let shipment = PacketSpec { connection, send, bytes, ttl, route, control, arrives };
         load.traffic.send(load.ids[from], &[load.ids[to]], shipment)?;
         load.packets += 1;
         Ok(true)
     }
 
     /// Returns direction and routing of a packet from one node to another.
-    fn route(&self, from: usize, to: usize, dice: &mut Dice) -> Option<(Direction, Route)> {
+    fn route(&self, from: usize, to: usize, dice: &mut Random) -> Option<(Direction, Route)> {
         let tables = self.tables.get(from)?;
         let target = self.tables.get(to)?.node;
         let same = target.mesh == tables.node.mesh;
@@ -263,7 +263,7 @@ impl RandomTraffic {
 }
 
 /// Draws the action and the payload size of a packet.
-fn content(longest: u32, dice: &mut Dice) -> (SendType, u32) {
+fn content(longest: u32, dice: &mut Random) -> (SendType, u32) {
     let long = dice.below(LONG_ONE_IN) == 0;
     let short = 16 * (1 + dice.below(u64::from(SHORT_BYTES) / 16) as u32);
     let bytes = if long { longest } else { short.min(longest) };

@@ -7,7 +7,7 @@ pub use report::{StatusEntry, StatusReport, read_status};
 
 use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use launch::{ControlError, Operation};
 use layouts::{EthId, NocXy};
 use machine::fabric::FabricTopology;
@@ -130,7 +130,7 @@ pub fn status_queues(
         for (arg, &field) in args.iter_mut().zip(&fields) {
             let span = span(router, field);
             let unread = |reason| ControlError::Access { addr: span.addr, reason };
-            *arg = Spot::value(snapshot.bytes(span.addr, span.len).map_err(unread)?) as u32;
+            *arg = Member::value(snapshot.bytes(span.addr, span.len).map_err(unread)?) as u32;
         }
         let [run_id, xy, address] = args;
         if xy != 0 {

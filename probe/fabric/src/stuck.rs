@@ -3,7 +3,7 @@
 use super::words::RouterWords;
 use super::{FabricPlan, Router};
 use decode::images::{ImageMap, waypoint_code};
-use launch::cause::{link_is_down, still};
+use launch::cause::{link_is_down, stuck_cores};
 use launch::outcome::{RunError, Waypoint};
 use launch::{ControlError, Firmware, image, mailbox};
 use layouts::{CoreKind, EthId};
@@ -52,7 +52,7 @@ pub(super) fn stuck_routers(
     routers: &[&Router],
 ) -> Result<StuckRouters, RunError> {
     let places: Vec<Place> = routers.iter().map(|router| router.place).collect();
-    let still = still(target, &places)?;
+    let still = stuck_cores(target, &places)?;
     let mut routers = routers.to_vec();
     routers.sort_by_key(|router| !still.contains(&router.place));
     let mut all = VecDeque::new();
@@ -69,7 +69,7 @@ pub(super) fn is_parked(
     images: &ImageMap,
     routers: &[&Router],
 ) -> Result<bool, ControlError> {
-    let firmware = image(images, Firmware::OURS.application)?;
+    let firmware = image(images, Firmware::BUILT_IN.application)?;
     let own = mailbox(&firmware)?;
     let (at, len) = (own.waypoint(CoreKind::Erisc), own.waypoint_bytes as u32);
     let span = |router: &Router| Span { addr: router.place.at(at), len };

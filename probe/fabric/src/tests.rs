@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// A shipped mesh, such as `galaxy,cabling=torus`.
 fn mesh(name: &str) -> Mesh {
-    Mesh::described_by(&workloads::scene::described(name, name).unwrap())
+    Mesh::from_descriptor(&workloads::scene::described(name, name).unwrap())
 }
 
 fn chips(ids: &[u16]) -> Vec<ChipId> {

@@ -63,7 +63,7 @@ pub enum Route {
 
 /// The specification of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shipment {
+pub struct PacketSpec {
     /// Number of the sender's connection.
     pub connection: usize,
     /// The action at the destination.
@@ -94,8 +94,8 @@ pub struct Termination {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packet {
-    pub(super) shipment: Shipment,
+pub(super) struct TrafficPacket {
+    pub(super) shipment: PacketSpec,
     pub(super) to: FabricNode,
     pub(super) place: Place,
     pub(super) address: u32,
@@ -117,7 +117,7 @@ pub(super) struct Worker {
     pub(super) place: Place,
     pub(super) node: FabricNode,
     pub(super) connections: Vec<(Connection, Option<Termination>)>,
-    pub(super) packets: Vec<Packet>,
+    pub(super) packets: Vec<TrafficPacket>,
     /// By sender.
     pub(super) arrivals: Vec<Vec<Arrival>>,
     pub(super) interval_cycles: u32,
@@ -209,7 +209,7 @@ impl Traffic {
         &mut self,
         from: WorkerId,
         to: &[WorkerId],
-        shipment: Shipment,
+        shipment: PacketSpec,
     ) -> Result<(), ControlError> {
         let refuse = |why: String| Err(ControlError::Settings(why));
         let mut address = DATA;
@@ -222,14 +222,14 @@ impl Traffic {
         let (place, node) = (first.place, first.node);
         let sender = self.worker(from)?;
         if shipment.connection >= sender.connections.len() || !shipment.bytes.is_multiple_of(16) {
-            let Shipment { connection, bytes, .. } = shipment;
+            let PacketSpec { connection, bytes, .. } = shipment;
             return refuse(format!(
                 "{} cannot send {bytes} bytes over its connection {connection}",
                 sender.place
             ));
         }
         let number = sender.packets.len() as u32;
-        sender.packets.push(Packet { shipment, to: node, place, address, number });
+        sender.packets.push(TrafficPacket { shipment, to: node, place, address, number });
         let arrivals = self::arrivals(&shipment, address, number);
         let end = arrivals.iter().map(|arrival| arrival.address + arrival.bytes).max();
         let end = end.unwrap_or(address).max(address).next_multiple_of(DATA_STEP);
@@ -253,7 +253,7 @@ impl Traffic {
     }
 }
 
-fn arrivals(shipment: &Shipment, address: u32, number: u32) -> Vec<Arrival> {
+fn arrivals(shipment: &PacketSpec, address: u32, number: u32) -> Vec<Arrival> {
     let whole = Arrival { address, bytes: shipment.bytes, counts: false, number, first_word: 0 };
     match shipment.send {
         SendType::Write => vec![whole],

@@ -33,7 +33,7 @@ impl Traffic {
         routing: &[u8],
     ) -> Result<Operation, ControlError> {
         let mut operation = self.place_kernel(images, id, run_id, routing)?;
-        operation.then(go_kernel(images, Firmware::OURS.tensix[0], self.place(id)?)?);
+        operation.then(go_kernel(images, Firmware::BUILT_IN.tensix[0], self.place(id)?)?);
         Ok(operation)
     }
 
@@ -85,7 +85,7 @@ impl Traffic {
         let launch = KernelLaunch {
             place,
             kernel: KERNEL,
-            firmware: Firmware::OURS.tensix[0],
+            firmware: Firmware::BUILT_IN.tensix[0],
             core_type: "TENSIX",
             config_base: CONFIG_BASE,
             text_offset: TEXT_OFFSET,

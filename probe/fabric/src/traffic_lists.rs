@@ -1,6 +1,6 @@
 //! A worker's lists in the layout of the traffic kernel.
 
-use super::traffic::{Packet, Route, SendType, Worker, WorkerId};
+use super::traffic::{Route, SendType, TrafficPacket, Worker, WorkerId};
 use decode::images::{Image, ImageMap};
 use launch::records::records;
 use launch::{ControlError, constant_of};
@@ -91,7 +91,7 @@ const PACKET: [&str; 17] = [
 ];
 
 /// Returns the values of [`PACKET`] for a packet.
-fn members(packet: &Packet, send_type: u32, flags: [u32; 3], counter: u32) -> [u32; 17] {
+fn members(packet: &TrafficPacket, send_type: u32, flags: [u32; 3], counter: u32) -> [u32; 17] {
     let shipment = &packet.shipment;
     let [tables, control, multicast] = flags;
     let mut flags = if shipment.control { control } else { 0 };

@@ -4,7 +4,7 @@ use super::mux::offset;
 use super::traffic::{Traffic, WorkerId};
 use super::traffic_launch::{WORDS, WORDS_TYPE};
 use super::traffic_lists::KERNEL;
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use launch::{ControlError, image};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -93,7 +93,7 @@ impl Traffic {
             let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
             let at = found.address().checked_sub(start).ok_or_else(outside)? as usize;
             let bytes = own.get(at..at + found.field.size as usize).ok_or_else(outside)?;
-            Ok::<u64, ControlError>(Spot::value(bytes))
+            Ok::<u64, ControlError>(Member::value(bytes))
         };
         let word = |member: &str| value(member).map(|value| value as u32);
         Ok(TrafficOutcome {
@@ -104,7 +104,7 @@ impl Traffic {
             wrong_words: word("wrong_words")?,
             doubled: word("doubled")?,
             missing: word("missing")?,
-            nacks: Spot::value(nacks) as u32,
+            nacks: Member::value(nacks) as u32,
             started_cycles: value("started_cycles")?,
             sent_cycles: value("sent_cycles")?,
             finished_cycles: value("finished_cycles")?,

@@ -89,7 +89,7 @@ pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
 ///
 /// # Errors
 /// When time cannot pass.
-pub fn still(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
+pub fn stuck_cores(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
     let heartbeat = target.mesh().layout().eth.l1.heartbeat.at;
     let beat = |place: Place| place.at(heartbeat);
     let mut inspected: Vec<Place> = cores.to_vec();

@@ -2,9 +2,9 @@
 
 /// A generator with its state; the first state is the seed.
 #[derive(Clone, Debug)]
-pub struct Dice(pub u64);
+pub struct Random(pub u64);
 
-impl Dice {
+impl Random {
     /// Returns the next number.
     #[expect(clippy::should_implement_trait, reason = "the sequence is endless")]
     pub fn next(&mut self) -> u64 {

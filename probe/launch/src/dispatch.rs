@@ -6,7 +6,7 @@ use super::kernel::{KernelLaunch, place_kernel};
 use super::l1_range::{L1Range, arguments, constant, constant_of, mailbox};
 use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
 use super::{ControlError, Firmware, Operation, image};
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use layouts::ChipLayout;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
@@ -110,7 +110,7 @@ impl Dispatcher {
         let launch = KernelLaunch {
             place: self.place,
             kernel: KERNEL,
-            firmware: Firmware::OURS.tensix[0],
+            firmware: Firmware::BUILT_IN.tensix[0],
             core_type: "TENSIX",
             config_base: CONFIG_BASE,
             text_offset: TEXT_OFFSET,
@@ -189,7 +189,7 @@ impl Dispatcher {
             let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());
             let at = at.checked_sub(start).ok_or_else(outside)? as usize;
             let bytes = bytes.get(at..at + size as usize).ok_or_else(outside)?;
-            Ok::<u64, ControlError>(Spot::value(bytes))
+            Ok::<u64, ControlError>(Member::value(bytes))
         };
         let word = |member: &str| value(member).map(|value| value as u32);
         let written = word("completion_q_wr_ptr")?;
@@ -199,7 +199,7 @@ impl Dispatcher {
             progress: word("dispatch_progress")?,
             written,
             wait_count: word("last_wait_count")?,
-            done: Spot::value(done) as u32,
+            done: Member::value(done) as u32,
             event: word("last_event")?,
             started_cycles: value("started_cycles")?,
             event_cycles: match written {
@@ -219,14 +219,14 @@ fn stream(layout: &ChipLayout, id: u32) -> u64 {
 
 /// The intervals at which a host polls its completion queue and times out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostPatience {
+pub struct HostTimeout {
     /// Interval between two polls.
     pub poll_cycles: u64,
     /// Time without an entry or progress after which the host times out.
     pub give_up_cycles: u64,
 }
 
-impl Default for HostPatience {
+impl Default for HostTimeout {
     fn default() -> Self {
         Self { poll_cycles: HOST_POLL_CYCLES, give_up_cycles: HOST_PATIENCE_CYCLES }
     }
@@ -246,7 +246,7 @@ pub enum HostView {
 /// A host that waits for an entry of a completion queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostWait {
-    patience: HostPatience,
+    patience: HostTimeout,
     moved_at: u64,
     progress: u32,
     /// Polls so far.
@@ -255,7 +255,7 @@ pub struct HostWait {
 
 impl HostWait {
     /// Starts the wait now, at this progress of the dispatcher.
-    pub fn new(patience: HostPatience, now: u64, progress: u32) -> Self {
+    pub fn new(patience: HostTimeout, now: u64, progress: u32) -> Self {
         Self { patience, moved_at: now, progress, polls: 0 }
     }
 
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_host_times_out_only_after_a_long_time_without_progress() {
-        let patience = HostPatience { poll_cycles: 10, give_up_cycles: 50 };
+        let patience = HostTimeout { poll_cycles: 10, give_up_cycles: 50 };
         let mut host = HostWait::new(patience, 0, 0);
         let report = |progress| DispatchReport { progress, ..DispatchReport::default() };
         assert_eq!(host.poll(10, &report(1)), HostView::Waits);

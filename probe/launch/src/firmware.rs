@@ -17,7 +17,7 @@ pub struct Firmware {
 
 impl Firmware {
     /// The built-in firmware.
-    pub const OURS: Self = Self {
+    pub const BUILT_IN: Self = Self {
         application: "erisc_app",
         tensix: [
             "tensix_brisc",

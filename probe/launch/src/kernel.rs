@@ -130,14 +130,14 @@ pub fn await_done(
 ) -> Result<Operation, ControlError> {
     let firmware = image(images, firmware)?;
     let mut operation = Operation::new("wait for the end of the kernel");
-    let (word, done) = done(mailbox(&firmware)?);
+    let (word, done) = done_condition(mailbox(&firmware)?);
     operation.wait(format!("{}:{} is done", place.chip, place.tile), place.at(word), done);
     Ok(operation)
 }
 
 /// Returns the word of the go message and the condition that its kernels have returned or that
 /// firmware is up.
-pub fn done(mailbox: &Mailbox) -> (u64, Condition) {
+pub fn done_condition(mailbox: &Mailbox) -> (u64, Condition) {
     let (word, shift) = mailbox.go_word();
     let value = u32::from(mailbox.signals.done) << shift;
     (word, Condition::Masked { mask: 0xFF << shift, value })

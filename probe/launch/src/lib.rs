@@ -44,12 +44,12 @@ pub mod topology;
 
 pub use dispatch::{
     DispatchCommand, DispatchReport, Dispatcher, HOST_PATIENCE_CYCLES, HOST_POLL_CYCLES,
-    HostPatience, HostView, HostWait,
+    HostTimeout, HostView, HostWait,
 };
 pub use erisc::{start_application, stop_application};
 pub use firmware::Firmware;
 pub use kernel::{KernelLaunch, go_kernel, launch_kernel, place_kernel};
-pub use kernel::{await_done, done, semaphore_address};
+pub use kernel::{await_done, done_condition, semaphore_address};
 pub use l1_range::{arguments, constant_of, mailbox};
 pub use operation::{Condition, ControlError, Operation, Step};
 pub use ring::{Ring, RingStop};
@@ -58,7 +58,7 @@ pub use running::running;
 pub use sentence::{reason, step};
 pub use tensix::{CONFIG_BASE, TEXT_OFFSET};
 pub use tensix::{Pattern, boot_tensix, launch_worker, running_workers, stop_workers};
-pub use together::Together;
+pub use together::OperationGroup;
 
 use decode::images::{Image, ImageMap};
 use std::sync::Arc;

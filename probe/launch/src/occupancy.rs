@@ -2,10 +2,10 @@
 //! its target allows.
 
 use crate::outcome::{Cause, Forbidden, RunError, User};
-use crate::{ControlError, Firmware, done, mailbox};
+use crate::{ControlError, Firmware, done_condition, mailbox};
 use decode::images::{Image, ImageMap, Mailbox};
 use decode::state::ImageRole;
-use layouts::{CoreId, CoreKind, TileKind, Writing};
+use layouts::{CoreId, CoreKind, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Allow, Target};
@@ -79,7 +79,8 @@ impl<'a> TileCheck<'a> {
         loaded: &Loaded,
     ) -> Result<Self, RunError> {
         let ethernet = core == CoreKind::Erisc;
-        let name = if ethernet { Firmware::OURS.application } else { Firmware::OURS.tensix[0] };
+        let name =
+            if ethernet { Firmware::BUILT_IN.application } else { Firmware::BUILT_IN.tensix[0] };
         let firmware = known(images, name)?;
         let id = CoreId { chip: place.chip, tile: place.tile, core };
         let own = mailbox(firmware)?;
@@ -137,7 +138,7 @@ impl<'a> TileCheck<'a> {
                 return Ok(if ethernet { TileUse::UnknownApplication } else { TileUse::Cold });
             }
         }
-        let (_, up) = done(mailbox(self.firmware)?);
+        let (_, up) = done_condition(mailbox(self.firmware)?);
         let up = self.core.core == CoreKind::Erisc || up.holds(go);
         Ok(if up { TileUse::Ready } else { TileUse::Cold })
     }
@@ -161,14 +162,14 @@ fn unread(span: Span, reason: &AccessError) -> RunError {
 }
 
 /// Returns an error if another process has a device open.
-pub fn held(target: &mut dyn Target) -> Result<(), RunError> {
+pub fn check_holders(target: &mut dyn Target) -> Result<(), RunError> {
     let holders = target.holders();
     let Some((chip, holder)) = holders.first() else { return Ok(()) };
     Err(RunError::new(Cause::InUse(User::Process(*chip, holder.clone()))))
 }
 
 /// Returns an error if one of the tiles is in use.
-pub fn used(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
+pub fn check_tiles(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
     for (place, finding) in found {
         let user = match finding {
             TileUse::Ready | TileUse::Cold => continue,
@@ -181,7 +182,11 @@ pub fn used(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
 }
 
 /// Returns an error if the target lacks a permission; it names each one, and what needs it.
-pub fn allowed(target: &dyn Target, what: &'static str, needs: &[Writing]) -> Result<(), RunError> {
+pub fn check_permissions(
+    target: &dyn Target,
+    what: &'static str,
+    needs: &[WritePermission],
+) -> Result<(), RunError> {
     let abilities = target.abilities();
     if let Some(why) = &abilities.unchangeable {
         let ever = Forbidden::Ever(target.name().to_owned(), why.clone());

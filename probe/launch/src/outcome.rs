@@ -1,7 +1,7 @@
 //! Why a run cannot be made or was not finished, as facts; [`crate::sentence`] puts them in words.
 
 use crate::ControlError;
-use layouts::{ChipId, EthId, Writing};
+use layouts::{ChipId, EthId, WritePermission};
 use machine::bar::Holder;
 use machine::fault::FaultError;
 use machine::place::Place;
@@ -52,7 +52,7 @@ pub enum Cause {
     /// A kernel did not end.
     TookTooLong(Stuck),
     /// Only the cleanup failed; the notes name what is left.
-    Left,
+    CleanupFailed,
     /// A step of the run failed.
     Control(ControlError),
     /// The machine did not answer.
@@ -84,7 +84,7 @@ pub enum Forbidden {
         /// What the permission is for.
         what: &'static str,
         /// The missing permissions.
-        needs: Vec<Writing>,
+        needs: Vec<WritePermission>,
     },
 }
 
@@ -102,7 +102,7 @@ pub enum Misfit {
     /// The mesh cannot have this fault.
     Fault(FaultError),
     /// The program has no output range of this number.
-    NoStretch(usize),
+    NoOutputRange(usize),
     /// No worker checks an output range of this chip.
     Unchecked(ChipId),
 }

@@ -51,7 +51,7 @@ impl RingPing {
     /// `NoRing`, or `Settings` if the chips lack a channel.
     pub fn on(mesh: &Mesh) -> Result<Self, ControlError> {
         let stops = Ring::find(mesh).ok_or(ControlError::NoRing)?.stops(mesh)?;
-        Ok(Self { firmware: Firmware::OURS, stops })
+        Ok(Self { firmware: Firmware::BUILT_IN, stops })
     }
 
     /// Starts the application firmware on every core of the ring.

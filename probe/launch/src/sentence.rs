@@ -11,7 +11,7 @@ use std::fmt::{self, Display};
 impl RunError {
     /// Returns all that is known, in one line. Tiles have the names of the chips' layout.
     pub fn sentence(&self, layout: &ChipLayout) -> String {
-        if self.cause == Cause::Left {
+        if self.cause == Cause::CleanupFailed {
             return self.notes.join("; ");
         }
         let reach = if is_out_of_reach(self) { "unreachable: " } else { "" };
@@ -47,7 +47,7 @@ impl Facts {
             Cause::Program(misfit) => misfit.sentence(self.core),
             Cause::Kernel(ended) => ended.sentence(&tile),
             Cause::TookTooLong(stuck) => stuck.sentence(layout, &tile, self),
-            Cause::Left => "the cleanup failed".to_owned(),
+            Cause::CleanupFailed => "the cleanup failed".to_owned(),
             Cause::Control(
                 error @ (ControlError::TookTooLong { .. }
                 | ControlError::Access { reason: AccessError::QueueError { .. }, .. }),
@@ -104,7 +104,7 @@ impl Misfit {
             Self::NoKernels => format!("{place} runs no kernels"),
             Self::NoLink(a, b) => format!("the mesh has no link from {a} to {b}"),
             Self::Fault(error) => error.to_string(),
-            Self::NoStretch(number) => format!("there is no output range {number}"),
+            Self::NoOutputRange(number) => format!("there is no output range {number}"),
             Self::Unchecked(chip) => format!("no worker checks an output range of chip {chip}"),
         }
     }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<S, O> {
     /// Work remains; poll again after some time has passed.
-    Going {
+    Running {
         /// The current stage.
         stage: S,
         /// Units of it that are done.
@@ -17,7 +17,7 @@ pub enum Progress<S, O> {
         of: u64,
     },
     /// The work has ended with this outcome.
-    Over(O),
+    Finished(O),
 }
 
 /// Carries out queued tasks until one is not done. Returns the progress of that task; none if no
@@ -52,8 +52,8 @@ pub fn finish<S, O>(
 ) -> Result<O, RunError> {
     loop {
         match poll(target)? {
-            Progress::Going { .. } => target.pass(step_cycles)?,
-            Progress::Over(outcome) => return Ok(outcome),
+            Progress::Running { .. } => target.pass(step_cycles)?,
+            Progress::Finished(outcome) => return Ok(outcome),
         }
     }
 }

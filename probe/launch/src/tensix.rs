@@ -1,7 +1,7 @@
 //! Compute tiles: booting their firmware from reset, and the worker that writes a pattern.
 
 use super::firmware::{clear_tables, first_jump, load};
-use super::kernel::{await_done, core_of, done};
+use super::kernel::{await_done, core_of, done_condition};
 use super::l1_range::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::running::running;
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
@@ -42,7 +42,7 @@ pub fn boot_tensix(
     }
     first_jump(&mut operation, place, &brisc)?;
     operation.write_word(reset, tensix.reset_all_but_brisc);
-    let (go, up) = done(mailbox(&brisc)?);
+    let (go, up) = done_condition(mailbox(&brisc)?);
     operation.wait("all five cores are up", place.at(go), up);
     Ok(operation)
 }
@@ -101,7 +101,7 @@ pub fn running_workers(
 ) -> Result<Vec<Place>, ControlError> {
     let mesh = target.mesh();
     let places = mesh.chips.iter().flat_map(|chip| mesh.compute_tiles(chip.id)).collect();
-    running(target, images, Firmware::OURS.tensix[0], WORKER, places)
+    running(target, images, Firmware::BUILT_IN.tensix[0], WORKER, places)
 }
 
 /// Ends workers after their current pattern and waits until they have returned: one operation for
@@ -117,7 +117,7 @@ pub fn stop_workers(images: &ImageMap, places: &[Place]) -> Result<Vec<Operation
     let stop = |&place: &Place| {
         let mut operation = Operation::new(format!("stop {WORKER} on {place}"));
         operation.write_word(place.at(signal), gracefully);
-        operation.then(await_done(images, Firmware::OURS.tensix[0], place)?);
+        operation.then(await_done(images, Firmware::BUILT_IN.tensix[0], place)?);
         Ok(operation)
     };
     places.iter().map(stop).collect()

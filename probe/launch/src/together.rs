@@ -7,7 +7,7 @@ use machine::target::Target;
 
 /// Commands in progress in parallel. While one waits, the others continue.
 #[derive(Clone, Debug, Default)]
-pub struct Together {
+pub struct OperationGroup {
     active: Vec<Operation>,
     steps: u64,
     left: u64,
@@ -18,7 +18,7 @@ pub struct Together {
 /// Bytes after which a poll returns, so that the caller can use the machine.
 const BYTES_A_POLL: u64 = 1 << 17;
 
-impl Together {
+impl OperationGroup {
     /// Makes the group. Writes of different commands are made in the commands' order.
     pub fn new(operations: impl IntoIterator<Item = Operation>) -> Self {
         let active: Vec<Operation> = operations.into_iter().collect();
@@ -27,7 +27,7 @@ impl Together {
     }
 
     /// Makes a group in which a failed command does not end the others, for cleanup.
-    pub fn as_can_be(operations: impl IntoIterator<Item = Operation>) -> Self {
+    pub fn tolerant(operations: impl IntoIterator<Item = Operation>) -> Self {
         Self { failed: Some(Vec::new()), ..Self::new(operations) }
     }
 

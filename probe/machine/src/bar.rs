@@ -2,7 +2,7 @@
 
 use crate::fault::{ChipAddress, Fault};
 use crate::snapshot::AccessError;
-use crate::window::{self, Order};
+use crate::window::{self, WindowOrdering};
 use layouts::ChipKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -57,7 +57,7 @@ pub enum BarOp {
         /// First byte to show: a multiple of the window's size, in the tile's address space.
         page: u64,
         /// How the window orders its traffic.
-        order: Order,
+        order: WindowOrdering,
     },
     /// Lets at least this many device cycles pass (silicon waits, simulators clock).
     Pass {
@@ -185,7 +185,7 @@ pub trait Bar: Send {
     /// # Errors
     /// `Refused` on a machine without fault injection, and for a link or core that does not exist.
     fn disrupt(&mut self, _at: ChipAddress, _fault: &Fault) -> Result<(), AccessError> {
-        Err(Fault::refused())
+        Err(Fault::unsupported())
     }
 
     /// Returns the largest possible number of devices.

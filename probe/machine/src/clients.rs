@@ -30,7 +30,7 @@ impl fmt::Display for Client {
 
 /// The previous client of a machine, its last change and its present writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Before {
+pub struct ServedHistory {
     /// The last client.
     pub client: Option<PastClient>,
     /// The last change that a client made.

@@ -13,7 +13,7 @@ pub const EMULATED: ChipKind = ChipKind::Wormhole;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The link or core, and its fault.
-    pub what: What,
+    pub kind: FaultKind,
     /// When it begins, in cycles. As parsed, it counts from the first go message of a run. In a
     /// scene it is the emulated time since power on, and 0 means at the hand-over. For
     /// [`crate::target::Target::disrupt`] it is the target's own time, and a time in the past means
@@ -25,7 +25,7 @@ pub struct Fault {
 
 /// A link or core, and its fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum FaultKind {
     /// A fault of the link that ends at this Ethernet tile.
     Link(EthId, LinkFault),
     /// A fault of a core.
@@ -77,13 +77,13 @@ pub enum ChipAddress {
     /// The chip of a PCIe device.
     Device(u8),
     /// The chip at a position that its base firmware reports: rack, shelf, x, y.
-    At([u8; 4]),
+    Position([u8; 4]),
 }
 
 impl ChipAddress {
     /// Returns the address of the chip at a position.
     pub fn at(coord: ChipCoord) -> Self {
-        Self::At([coord.rack, coord.shelf, coord.x, coord.y])
+        Self::Position([coord.rack, coord.shelf, coord.x, coord.y])
     }
 }
 
@@ -127,14 +127,14 @@ impl Fault {
 
     /// Returns the chip of the link or core.
     pub fn chip(&self) -> ChipId {
-        match self.what {
-            What::Link(end, _) => end.chip,
-            What::Core(core, _) => core.chip,
+        match self.kind {
+            FaultKind::Link(end, _) => end.chip,
+            FaultKind::Core(core, _) => core.chip,
         }
     }
 
     /// Returns the error of a machine that does not support faults.
-    pub fn refused() -> AccessError {
+    pub fn unsupported() -> AccessError {
         AccessError::Refused("faults are for emulated meshes".into())
     }
 }

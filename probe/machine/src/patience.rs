@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Deadlines for access to remote chips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Deadlines {
     /// In the target's own time, per command.
     pub deadline_cycles: u64,
     /// In the target's own time, for all reads of one chip in one snapshot.
@@ -17,7 +17,7 @@ pub struct Patience {
     pub watchdog: Duration,
 }
 
-impl Default for Patience {
+impl Default for Deadlines {
     /// An application that yields answers within its yield period; 4 ms are ten times the slowest
     /// answer seen.
     fn default() -> Self {
@@ -31,7 +31,7 @@ impl Default for Patience {
     }
 }
 
-impl Patience {
+impl Deadlines {
     /// Returns the error of a command that passed its deadline.
     pub fn timed_out(&self) -> AccessError {
         AccessError::TimedOut { deadline_cycles: self.deadline_cycles }

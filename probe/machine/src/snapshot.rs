@@ -30,7 +30,7 @@ pub enum AccessError {
     /// The recording does not hold this range.
     NotRecorded,
     /// The range was not requested.
-    NotAsked,
+    NotRequested,
 }
 
 impl fmt::Display for AccessError {
@@ -45,7 +45,7 @@ impl fmt::Display for AccessError {
             Self::DeviceGone(words) => write!(f, "device gone: {words}"),
             Self::QueueError { flags } => write!(f, "queue error, flags {flags:#010x}"),
             Self::NotRecorded => write!(f, "not recorded"),
-            Self::NotAsked => write!(f, "not asked"),
+            Self::NotRequested => write!(f, "not asked"),
         }
     }
 }
@@ -218,7 +218,7 @@ impl Snapshot {
             (start.chip, start.tile) == (addr.chip, addr.tile)
                 && (start.offset..start.offset + u64::from(gap.span.len)).contains(&addr.offset)
         };
-        self.gaps.iter().find(covers).map_or(AccessError::NotAsked, |gap| gap.reason.clone())
+        self.gaps.iter().find(covers).map_or(AccessError::NotRequested, |gap| gap.reason.clone())
     }
 
     /// Returns the newest target time of any piece of `chip`, in device cycles.

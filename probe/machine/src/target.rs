@@ -1,13 +1,13 @@
 //! The interface that silicon, simulators, the emulator and recordings share.
 
 use crate::bar::Holder;
-use crate::fault::{Fault, FaultError, What};
+use crate::fault::{Fault, FaultError, FaultKind};
 use crate::place::Place;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 pub use layouts::Refusal;
 use layouts::{
     ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
-    TileKind, Writing,
+    TileKind, WritePermission,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -80,29 +80,29 @@ impl Allow {
     }
 
     /// Whether it permits a kind of write.
-    pub fn covers(self, writing: Writing) -> bool {
+    pub fn covers(self, writing: WritePermission) -> bool {
         match writing {
-            Writing::Write => self.write,
-            Writing::Halt => self.halt,
-            Writing::Launch => self.launch,
-            Writing::Reset => self.reset,
-            Writing::Never => false,
+            WritePermission::Write => self.write,
+            WritePermission::Halt => self.halt,
+            WritePermission::Launch => self.launch,
+            WritePermission::Reset => self.reset,
+            WritePermission::Never => false,
         }
     }
 }
 
 impl fmt::Display for Allow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use Writing::{Halt, Launch, Reset, Write};
+        use WritePermission::{Halt, Launch, Reset, Write};
         let words = [Write, Halt, Launch, Reset].into_iter().filter(|w| self.covers(*w));
-        let words: Vec<_> = words.map(Writing::word).collect();
+        let words: Vec<_> = words.map(WritePermission::word).collect();
         f.write_str(if words.is_empty() { "nothing" } else { "" })?;
         f.write_str(&words.join(","))
     }
 }
 
 /// The bytes before a write, or why they could not be read.
-pub type Old = Result<Vec<u8>, AccessError>;
+pub type OldBytes = Result<Vec<u8>, AccessError>;
 
 /// The route of an access to its tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub struct PlannedAccess {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     /// The accesses, in order.
-    pub visits: Vec<PlannedAccess>,
+    pub accesses: Vec<PlannedAccess>,
     /// Ranges that would not be accessed, and why.
     pub gaps: Vec<Gap>,
 }
@@ -206,11 +206,11 @@ impl Mesh {
         let Some(chip) = self.chip(id) else {
             return absent(format!("there is no chip {id}"));
         };
-        match fault.what {
-            What::Link(end, _) if !self.links.iter().any(|l| l.a == end || l.b == end) => {
+        match fault.kind {
+            FaultKind::Link(end, _) if !self.links.iter().any(|l| l.a == end || l.b == end) => {
                 absent(format!("no link ends at {end}"))
             }
-            What::Core(core, _) if chip.is_fused_off(core.tile.y) == Some(true) => {
+            FaultKind::Core(core, _) if chip.is_fused_off(core.tile.y) == Some(true) => {
                 absent(format!("tile {} of chip {id} is fused off", core.tile))
             }
             _ => Ok(()),
@@ -241,7 +241,7 @@ impl Mesh {
     }
 
     /// Returns the mesh of a cluster descriptor, as discovery would find it.
-    pub fn described_by(descriptor: &ClusterDescriptor) -> Self {
+    pub fn from_descriptor(descriptor: &ClusterDescriptor) -> Self {
         let chips = descriptor.chips.iter().map(|chip| Chip {
             id: chip.id,
             coord: chip.coord,
@@ -299,7 +299,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// What kept the bytes from being written.
-    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<Old, AccessError> {
+    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError> {
         let span = Span { addr, len: bytes.len() as u32 };
         let snapshot = self.read(&Plan { spans: vec![span] });
         self.write(addr, bytes)?;
@@ -323,7 +323,7 @@ pub trait Target: Send {
     /// # Errors
     /// `Refused` on a target without fault injection, and for a link or core that does not exist.
     fn disrupt(&mut self, _fault: &Fault) -> Result<(), AccessError> {
-        Err(Fault::refused())
+        Err(Fault::unsupported())
     }
     /// Returns the other processes that have a chip's device open.
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {
@@ -368,6 +368,6 @@ mod tests {
         assert_eq!(Allow::default().to_string(), "nothing");
         let error = Allow::parse("write,fly").unwrap_err();
         assert_eq!(error, "`fly` is not a permission: write, halt, launch, reset");
-        assert!(!Allow::ALL.covers(Writing::Never));
+        assert!(!Allow::ALL.covers(WritePermission::Never));
     }
 }

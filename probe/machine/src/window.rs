@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 /// one static virtual channel, so that writes through one of them never overtake each other.
 /// Windows that a driver configures keep that order only if they are strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Order {
+pub enum WindowOrdering {
     /// Default ordering: bulk memory.
     Memory,
     /// Strict ordering: registers, queue pointers, doorbells.
     Strict,
 }
 
-impl From<Order> for Ordering {
-    fn from(order: Order) -> Self {
+impl From<WindowOrdering> for Ordering {
+    fn from(order: WindowOrdering) -> Self {
         match order {
-            Order::Memory => Self::Relaxed,
-            Order::Strict => Self::Strict,
+            WindowOrdering::Memory => Self::Relaxed,
+            WindowOrdering::Strict => Self::Strict,
         }
     }
 }
@@ -30,7 +30,7 @@ pub fn entry(
     window: u16,
     tile: NocXy,
     page: u64,
-    order: Order,
+    order: WindowOrdering,
 ) -> Option<(u64, u64)> {
     let bar = &layout.bar;
     let spec = bar.window(window)?;

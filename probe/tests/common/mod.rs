@@ -4,7 +4,7 @@
 use access::bar_target::BarTarget;
 use launch::outcome::RunError;
 use layouts::{ChipId, ChipKind, ChipLayout, NocAddr, NocXy};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ fn host_helper() {
     let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
     if library.to_string_lossy().starts_with('/') {
         let arguments = ["".into(), HOST_ARGUMENT.into(), library];
-        assert!(ttsim::host_if_asked(arguments.into_iter()).is_some());
+        assert!(ttsim::run_host_if_requested(arguments.into_iter()).is_some());
     }
 }
 
@@ -38,7 +38,7 @@ pub fn library(build: &str) -> Option<PathBuf> {
 pub fn open(build: &str) -> Option<BarTarget> {
     let bar = ttsim::open(&library(build)?, &host()).unwrap();
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-    Some(BarTarget::open("ttsim", Box::new(bar), abilities, Patience::default()).unwrap())
+    Some(BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap())
 }
 
 /// Returns the layout of the chips of the tests' meshes.

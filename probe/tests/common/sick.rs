@@ -4,7 +4,7 @@
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -86,7 +86,8 @@ impl Bar for Sick {
         let foreign = self.state().foreign.take();
         if let Some((NocXy { x, y }, offset)) = foreign {
             let page = offset & !0xF_FFFF;
-            let point = BarOp::Point { device: 0, window: 155, x, y, page, order: Order::Strict };
+            let point =
+                BarOp::Point { device: 0, window: 155, x, y, page, order: WindowOrdering::Strict };
             let at = self.chip().layout().bar.window(155).unwrap().base + (offset - page);
             let load = BarOp::Read { device: 0, bar: 0, offset: at, len: 4, ones: 0 };
             self.inner.submit(&[point, load], &mut Vec::new())?;

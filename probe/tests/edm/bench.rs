@@ -38,7 +38,7 @@ impl Bench {
     pub fn on(target: BarTarget, images: ImageMap) -> Self {
         let mut bench = Self { target, images, run_id: 0 };
         for place in [NEAR, FAR] {
-            let start = start_application(&mut bench.images, Firmware::OURS, place).unwrap();
+            let start = start_application(&mut bench.images, Firmware::BUILT_IN, place).unwrap();
             start.finish(&mut bench.target).unwrap();
         }
         bench

@@ -190,7 +190,7 @@ impl Bench {
     /// Starts application firmware on tiles where it does not run yet.
     pub fn start(&mut self, places: &[Place]) {
         for place in places {
-            let start = start_application(&mut self.images, Firmware::OURS, *place).unwrap();
+            let start = start_application(&mut self.images, Firmware::BUILT_IN, *place).unwrap();
             start.finish(&mut self.target).unwrap();
         }
     }

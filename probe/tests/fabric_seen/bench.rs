@@ -6,12 +6,12 @@ use decode::images::ImageMap;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::FabricState;
 use fabric::mux::{Mux, Policy};
-use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use fabric::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, Router, connection};
 use layouts::NocXy;
 use machine::fabric::MuxCore;
 use machine::fabric::{FabricNode, FabricTopology};
-use machine::fault::{Fault, LinkFault, What};
+use machine::fault::{Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::target::Target;
 use probe::session::Session;
@@ -73,7 +73,7 @@ impl<const N: usize> Bench<N> {
             traffic.connect(id, channel, Some(ends)).unwrap();
             let (send, route) = (SendType::Fused, Route::Hops(1, 1));
             for _ in 0..packets[n] {
-                let shipment = Shipment {
+                let shipment = PacketSpec {
                     connection: 0,
                     send,
                     bytes: 512,
@@ -113,8 +113,8 @@ impl<const N: usize> Bench<N> {
 
     pub fn cut(&mut self) {
         let from_cycles = self.target.now().unwrap();
-        let fault = What::Link(self.router.eth, LinkFault::Down);
-        self.target.disrupt(&Fault { what: fault, from_cycles, until_cycles: None }).unwrap();
+        let fault = FaultKind::Link(self.router.eth, LinkFault::Down);
+        self.target.disrupt(&Fault { kind: fault, from_cycles, until_cycles: None }).unwrap();
     }
 
     pub fn place(&self, id: WorkerId) -> Place {
@@ -123,7 +123,7 @@ impl<const N: usize> Bench<N> {
 
     /// Returns a session of a client that does not know what was launched.
     pub fn into_session(self) -> Session {
-        Session::over(Box::new(self.target), ImageMap::firmware().0)
+        Session::with_target(Box::new(self.target), ImageMap::firmware().0)
     }
 }
 

@@ -6,7 +6,7 @@ use super::bench::{Bench, inspected};
 use decode::state::{FabricState, Party, WaitReason};
 use fabric::mux::Policy;
 use layouts::{CoreId, CoreKind};
-use machine::fault::{CoreFault, Fault, LinkFault, What};
+use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::target::Target;
 use probe::session::Session;
@@ -26,17 +26,17 @@ fn brisc(place: Place) -> CoreId {
 }
 
 /// Makes a fault that begins now and does not end.
-fn disrupt(target: &mut dyn Target, what: What) {
+fn disrupt(target: &mut dyn Target, what: FaultKind) {
     let from_cycles = target.now().unwrap();
-    target.disrupt(&Fault { what, from_cycles, until_cycles: None }).unwrap();
+    target.disrupt(&Fault { kind: what, from_cycles, until_cycles: None }).unwrap();
 }
 
 fn hold(target: &mut dyn Target, core: CoreId) {
-    disrupt(target, What::Core(core, CoreFault::Stuck));
+    disrupt(target, FaultKind::Core(core, CoreFault::Stuck));
 }
 
 fn let_go(target: &mut dyn Target, core: CoreId) {
-    disrupt(target, What::Core(core, CoreFault::Released));
+    disrupt(target, FaultKind::Core(core, CoreFault::Released));
 }
 
 pub fn pause(session: &mut Session, place: Place, kernel: &str, stages: u32) {
@@ -107,7 +107,7 @@ fn the_steps_of_an_end_are_seen_in_their_order() {
     let (_, steps) = later(&mut session, clients);
     assert_eq!(steps, [9; 3]);
 
-    disrupt(session.target(), What::Link(router.eth, LinkFault::Up));
+    disrupt(session.target(), FaultKind::Link(router.eth, LinkFault::Up));
     let (_, steps) = later(&mut session, clients);
     assert_eq!(steps, [10; 3]);
 

@@ -3,7 +3,7 @@
 #![allow(unreachable_pub, reason = "a module of a test")]
 
 use decode::images::ImageMap;
-use fabric::traffic::{Route, SendType, Shipment, Traffic};
+use fabric::traffic::{PacketSpec, Route, SendType, Traffic};
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection};
 use launch::{Firmware, Operation, go_kernel};
 use layouts::NocXy;
@@ -51,7 +51,7 @@ pub fn jammed() -> Session {
         for _ in 0..PACKETS {
             let (send, route, bytes) = (SendType::Atomic, Route::Hops(HOPS, HOPS), 0);
             let (control, arrives, ttl) = (false, true, 16);
-            let shipment = Shipment { connection: 0, send, bytes, ttl, route, control, arrives };
+            let shipment = PacketSpec { connection: 0, send, bytes, ttl, route, control, arrives };
             traffic.send(ids[n], &[to], shipment).unwrap();
         }
     }
@@ -59,10 +59,10 @@ pub fn jammed() -> Session {
     for id in ids {
         places.push(traffic.place_kernel(&mut images, id, 1, &[]).unwrap());
         let place = traffic.place(id).unwrap();
-        gos.push(go_kernel(&images, Firmware::OURS.tensix[0], place).unwrap());
+        gos.push(go_kernel(&images, Firmware::BUILT_IN.tensix[0], place).unwrap());
     }
     Operation::finish_all(places, &mut target).unwrap();
     Operation::finish_all(gos, &mut target).unwrap();
     target.pass(250_000).unwrap();
-    Session::over(Box::new(target), images)
+    Session::with_target(Box::new(target), images)
 }

@@ -22,7 +22,7 @@ const LINE: &str = "fabric_router_line";
 
 /// Brings up a fabric until it waits for its routers' handshakes, and lets time pass.
 fn begin(target: &mut dyn Target, images: &mut ImageMap, fabric: &mut Fabric) {
-    while let FabricProgress::Going { stage, .. } = fabric.poll(target, images).unwrap()
+    while let FabricProgress::Running { stage, .. } = fabric.poll(target, images).unwrap()
         && stage != FabricStage::Handshake
     {
         target.pass(2_000).unwrap();
@@ -107,7 +107,7 @@ fn bring_up_waits_for_the_missing_router() {
     plan.routers.retain(|router| router.eth != missing.eth);
     let mut fabric = Fabric::new(plan, settings.clone()).with_tables(tables);
     begin(&mut target, &mut images, &mut fabric);
-    let mut session = Session::over(Box::new(target), ImageMap::firmware().0);
+    let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
     let (found, _) = inspected(&mut session);
     let root = Party::Router(missing.eth);
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
@@ -118,7 +118,7 @@ fn bring_up_waits_for_the_missing_router() {
     // One of the two routers is the master of its chip.
     assert_eq!(wait_of(router(met)), (router(late), WaitReason::LocalSync));
     assert_eq!(wait_of(router(first)), (Party::Host, WaitReason::Begin));
-    assert!(found.waits.on(router(late)).any(|wait| wait.who == Party::Host));
+    assert!(found.waits.on(router(late)).any(|wait| wait.waiter == Party::Host));
 
     // With one count too many the master waits for ever (tt-metal.md 4.1).
     let (target, images) = session.parts();
@@ -159,7 +159,7 @@ fn a_router_that_does_not_fit_says_why() {
     begin(&mut target, &mut images, &mut near);
     let mut far = end(&target, 1, FabricTopology::Line);
     far.finish(&mut target, &mut images, 2_000).unwrap_err();
-    let mut session = Session::over(Box::new(target), ImageMap::firmware().0);
+    let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
     let (found, _) = inspected(&mut session);
     assert_eq!(found.routers.len(), 2);
     for router in &found.routers {
@@ -208,5 +208,5 @@ fn an_end_waits_for_packets_and_clients_wait_for_a_router_that_has_ended() {
     assert_eq!(found.waits.notes[&router], "it has ended (TERMINATED)");
     let waits = wait(&found, sender);
     assert_eq!((waits.on, waits.reason), (router, WaitReason::Router));
-    assert!(found.waits.all.iter().any(|wait| matches!(wait.who, Party::Client(..))));
+    assert!(found.waits.all.iter().any(|wait| matches!(wait.waiter, Party::Client(..))));
 }

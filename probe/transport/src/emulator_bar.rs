@@ -4,7 +4,7 @@ use crate::SIMULATOR_BUDGET;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch};
-use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, LinkFault, What};
+use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
 use machine::window;
@@ -126,7 +126,7 @@ impl Bar for EmulatorBar {
             ChipAddress::Device(device) => {
                 (0..).zip(chips()).filter(|(_, chip)| chip.pcie).nth(usize::from(device))
             }
-            ChipAddress::At(place) => {
+            ChipAddress::Position(place) => {
                 (0..).zip(chips()).find(|(_, chip)| chip.place == Some(place))
             }
         };
@@ -150,8 +150,8 @@ impl Bar for EmulatorBar {
 
 /// Returns the emulator's form of a fault at one of its chips.
 fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disruption> {
-    Some(match fault.what {
-        What::Link(end, what) => {
+    Some(match fault.kind {
+        FaultKind::Link(end, what) => {
             let end = (chip, end.channel);
             let link = config.links.iter().position(|link| link.a == end || link.b == end)?;
             match what {
@@ -166,7 +166,7 @@ fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disrupt
                 LinkFault::Up => Disruption::LinkMended { link },
             }
         }
-        What::Core(core, what) => {
+        FaultKind::Core(core, what) => {
             let kind = EMULATED.layout().tile_at(core.tile)?.kind;
             let hart = kind.cores().iter().position(|other| *other == core.core)? as u8;
             let hart = HartId { chip, x: core.tile.x, y: core.tile.y, hart };

@@ -125,7 +125,7 @@ impl Bar for HostBar {
             ChipAddress::Device(device) => {
                 ChipAddress::Device(self.device(device).ok_or_else(absent)?)
             }
-            other @ ChipAddress::At(_) => other,
+            other @ ChipAddress::Position(_) => other,
         };
         self.bar.disrupt(at, fault)
     }
@@ -281,9 +281,9 @@ impl Bar for JoinedBar {
                 let (bar, device) = self.at(device).ok_or_else(absent)?;
                 bar.disrupt(ChipAddress::Device(device), fault)
             }
-            ChipAddress::At(_) => {
+            ChipAddress::Position(_) => {
                 let mut tried = self.bars.iter_mut().map(|(bar, _)| bar.disrupt(at, fault));
-                tried.find(Result::is_ok).unwrap_or_else(|| Err(Fault::refused()))
+                tried.find(Result::is_ok).unwrap_or_else(|| Err(Fault::unsupported()))
             }
         }
     }

@@ -8,7 +8,7 @@ use layouts::{ChipKind, ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing, now};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use parking_lot::{FairMutex, FairMutexGuard};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 struct WindowView {
     tile: NocXy,
     page: u64,
-    order: Order,
+    order: WindowOrdering,
 }
 
 /// The targets of windows, by device and index in hardware.
@@ -232,7 +232,7 @@ mod tests {
     use crate::emulator_bar::EmulatorBar;
 
     fn point(window: u16, x: u8) -> BarOp {
-        let order = Order::Memory;
+        let order = WindowOrdering::Memory;
         BarOp::Point { device: 0, window, x, y: 1, page: 0x10_0000, order }
     }
 

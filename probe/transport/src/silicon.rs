@@ -28,7 +28,7 @@ mod sigbus;
 pub use bar::SiliconBar;
 pub use error::DeviceError;
 
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::target::Abilities;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub fn abilities() -> Abilities {
 
 /// Covers applications that seldom yield and the host's scheduler. The cycles are nanoseconds of
 /// host time here. The vendor's library waits for 5 s.
-pub const PATIENCE: Patience = Patience {
+pub const PATIENCE: Deadlines = Deadlines {
     deadline_cycles: 250_000_000,
     chip_cycles: 2_000_000_000,
     retry_cycles: 1_000_000_000,

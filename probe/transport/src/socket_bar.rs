@@ -1,6 +1,6 @@
 //! A machine at the other end of a Unix socket.
 
-use crate::wire::{self, Outbox, Received, Reply, Request, VERSION, Welcome};
+use crate::wire::{self, Outbox, Received, VERSION, Welcome, WireReply, WireRequest};
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, MOST_DEVICES, Sharing};
 use machine::clients::Client;
@@ -34,14 +34,14 @@ pub trait LastWords: Send {
 
 /// A [`Bar`] that sends its batches to a server.
 pub struct SocketBar {
-    line: Line,
+    line: Connection,
     welcome: Welcome,
     chip: ChipKind,
     change: Option<String>,
 }
 
 /// The connection to a server.
-struct Line {
+struct Connection {
     stream: BufReader<UnixStream>,
     outbox: Outbox,
     watchdog: Duration,
@@ -87,7 +87,7 @@ impl SocketBar {
         watchdog: Duration,
         writes: bool,
     ) -> Result<Self, AccessError> {
-        let mut line = Line {
+        let mut line = Connection {
             stream: BufReader::with_capacity(BUFFER_BYTES, stream),
             outbox: Outbox::default(),
             watchdog,
@@ -96,19 +96,19 @@ impl SocketBar {
             last_words,
         };
         line.wait_no_longer_than(watchdog.min(WELCOME_PATIENCE))?;
-        let hello = Request::Hello { version: VERSION, client: Client::this(), writes };
+        let hello = WireRequest::Hello { version: VERSION, client: Client::this(), writes };
         let mut reply = line.call(&hello, &mut Vec::new())?;
         // The server repeats this as a sign of life.
-        while let Some(Reply::Wait(_)) = reply {
+        while let Some(WireReply::Wait(_)) = reply {
             reply = line.reply(&mut Vec::new())?;
         }
         match reply {
-            Some(Reply::Welcome(welcome, chip)) => {
+            Some(WireReply::Welcome(welcome, chip)) => {
                 line.welcome = true;
                 line.wait_no_longer_than(watchdog)?;
                 Ok(Self { line, welcome: *welcome, chip, change: None })
             }
-            Some(Reply::Refused(reason)) => Err(AccessError::Refused(reason)),
+            Some(WireReply::Refused(reason)) => Err(AccessError::Refused(reason)),
             _ => Err(line.broken("it sent an unexpected reply")),
         }
     }
@@ -120,18 +120,19 @@ impl SocketBar {
 
     fn exchange(&mut self, ops: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
         let change = self.change.take();
-        let request = Request::Batch { ops: Cow::Borrowed(ops), change: change.map(Cow::Owned) };
+        let request =
+            WireRequest::Batch { ops: Cow::Borrowed(ops), change: change.map(Cow::Owned) };
         match self.line.call(&request, answer)? {
             None => Ok(()),
-            Some(Reply::Failed(error)) => Err(error),
+            Some(WireReply::Failed(error)) => Err(error),
             Some(_) => Err(self.line.broken("it sent an unexpected reply")),
         }
     }
 
     fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
         let ops = batches.iter().map(|part| (part.device, Cow::Borrowed(part.batch.as_slice())));
-        let (request, mut bytes) = (Request::Parallel(ops.collect()), Vec::new());
-        let Some(Reply::Parallel(results)) = self.line.call(&request, &mut bytes)? else {
+        let (request, mut bytes) = (WireRequest::Parallel(ops.collect()), Vec::new());
+        let Some(WireReply::Parallel(results)) = self.line.call(&request, &mut bytes)? else {
             return Err(self.line.broken("it sent an unexpected reply"));
         };
         let mut rest = bytes.as_slice();
@@ -149,7 +150,7 @@ impl SocketBar {
     }
 }
 
-impl Line {
+impl Connection {
     fn wait_no_longer_than(&mut self, watchdog: Duration) -> Result<(), AccessError> {
         let stream = self.stream.get_ref();
         let timeout = stream.set_read_timeout(Some(watchdog));
@@ -160,9 +161,9 @@ impl Line {
 
     fn call(
         &mut self,
-        request: &Request,
+        request: &WireRequest,
         answer: &mut Vec<u8>,
-    ) -> Result<Option<Reply>, AccessError> {
+    ) -> Result<Option<WireReply>, AccessError> {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
@@ -172,7 +173,7 @@ impl Line {
         self.reply(answer)
     }
 
-    fn reply(&mut self, answer: &mut Vec<u8>) -> Result<Option<Reply>, AccessError> {
+    fn reply(&mut self, answer: &mut Vec<u8>) -> Result<Option<WireReply>, AccessError> {
         match wire::receive(&mut self.stream, answer) {
             Ok(Received::Message(reply)) => Ok(Some(reply)),
             Ok(Received::Plain) => Ok(None),
@@ -228,9 +229,9 @@ impl Bar for SocketBar {
         if !self.welcome.shared {
             return Ok(Sharing::Alone);
         }
-        match self.line.call(&Request::LockQueues, &mut Vec::new())? {
-            Some(Reply::Locked) => Ok(Sharing::Shared),
-            Some(Reply::Failed(error)) => Err(error),
+        match self.line.call(&WireRequest::LockQueues, &mut Vec::new())? {
+            Some(WireReply::Locked) => Ok(Sharing::Shared),
+            Some(WireReply::Failed(error)) => Err(error),
             _ => Err(self.line.broken("it sent an unexpected reply")),
         }
     }
@@ -239,16 +240,16 @@ impl Bar for SocketBar {
         if !self.welcome.shared || self.line.end.is_some() {
             return Ok(());
         }
-        let sent = self.line.outbox.send(self.line.stream.get_mut(), &Request::UnlockQueues);
+        let sent = self.line.outbox.send(self.line.stream.get_mut(), &WireRequest::UnlockQueues);
         sent.map_err(|error| self.line.broken(&error.to_string()))
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.change = None;
-        let request = Request::Disrupt { at, fault: fault.to_string().into() };
+        let request = WireRequest::Disrupt { at, fault: fault.to_string().into() };
         match self.line.call(&request, &mut Vec::new())? {
             None => Ok(()),
-            Some(Reply::Failed(error)) => Err(error),
+            Some(WireReply::Failed(error)) => Err(error),
             Some(_) => Err(self.line.broken("it sent an unexpected reply")),
         }
     }
@@ -266,11 +267,11 @@ impl Bar for SocketBar {
     }
 }
 
-impl Drop for Line {
+impl Drop for Connection {
     /// Sends `Bye`. An error is ignored: the connection is gone in any case.
     fn drop(&mut self) {
         if self.end.is_none() {
-            let _ = self.outbox.send(self.stream.get_mut(), &Request::Bye);
+            let _ = self.outbox.send(self.stream.get_mut(), &WireRequest::Bye);
         }
     }
 }

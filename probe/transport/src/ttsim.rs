@@ -15,7 +15,7 @@ use machine::target::Abilities;
 use std::path::Path;
 
 pub use child::{HostCommand, open};
-pub use host::{HOST_ARGUMENT, host_if_asked};
+pub use host::{HOST_ARGUMENT, run_host_if_requested};
 
 /// Returns what the simulator supports, and what must not be read (wormhole.md 10.3).
 ///

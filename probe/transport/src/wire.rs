@@ -7,7 +7,7 @@
 
 use layouts::ChipKind;
 use machine::bar::{BarOp, Elsewhere};
-use machine::clients::{Before, Client};
+use machine::clients::{Client, ServedHistory};
 use machine::fault::ChipAddress;
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
@@ -27,7 +27,7 @@ const PREFIX_BYTES: usize = 8;
 
 /// A message of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Request<'a> {
+pub enum WireRequest<'a> {
     /// The first message.
     Hello {
         /// [`VERSION`] of the client.
@@ -64,7 +64,7 @@ pub enum Request<'a> {
 
 /// A message of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Reply {
+pub enum WireReply {
     /// The client may use the machine, whose chips are of this kind, as it asked for, until it leaves.
     Welcome(Box<Welcome>, ChipKind),
     /// The machine is not ready yet, and why; a welcome or a refusal follows.
@@ -95,7 +95,7 @@ pub struct Welcome {
     /// Whether other clients may use the machine at the same time.
     pub shared: bool,
     /// The previous client of the machine, and the present writer.
-    pub before: Before,
+    pub before: ServedHistory,
 }
 
 /// Encodes and sends frames, in a buffer that is reused.
@@ -122,7 +122,7 @@ impl Outbox {
     pub fn answer(
         &mut self,
         stream: &mut impl Write,
-        fill: impl FnOnce(&mut Vec<u8>) -> Option<Reply>,
+        fill: impl FnOnce(&mut Vec<u8>) -> Option<WireReply>,
     ) -> io::Result<()> {
         self.frame.clear();
         self.frame.resize(PREFIX_BYTES, 0);
@@ -232,12 +232,12 @@ mod tests {
             BarOp::Read { device: 1, bar: 4, offset: 1 << 40, len: 8, ones: 4 },
             BarOp::Now,
         ];
-        let batch = Request::Batch { ops: ops.into(), change: Some("a change".into()) };
+        let batch = WireRequest::Batch { ops: ops.into(), change: Some("a change".into()) };
         let mut stream = Vec::new();
         Outbox::default().send(&mut stream, &batch).unwrap();
         let (mut reader, mut plain) = (stream.as_slice(), Vec::new());
         assert_eq!(receive(&mut reader, &mut plain).unwrap(), Received::Message(batch));
-        assert_eq!(receive::<Request>(&mut reader, &mut plain).unwrap(), Received::End);
+        assert_eq!(receive::<WireRequest>(&mut reader, &mut plain).unwrap(), Received::End);
         assert!(plain.is_empty());
     }
 
@@ -248,17 +248,17 @@ mod tests {
         let long = vec![7; 100_000];
         let fill = |frame: &mut Vec<u8>| frame.extend(&long);
         outbox.answer(&mut stream, |frame| (fill(frame), None).1).unwrap();
-        let failed = Reply::Failed(AccessError::InReset);
+        let failed = WireReply::Failed(AccessError::InReset);
         outbox.answer(&mut stream, |frame| (fill(frame), Some(failed.clone())).1).unwrap();
         outbox.answer(&mut stream, |_| None).unwrap();
         let (mut reader, mut plain) = (stream.as_slice(), vec![1]);
-        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::Plain);
+        assert_eq!(receive::<WireReply>(&mut reader, &mut plain).unwrap(), Received::Plain);
         assert_eq!(plain, [vec![1], long.clone()].concat());
         plain.clear();
         let got = receive(&mut reader, &mut plain).unwrap();
         assert_eq!((got, &plain), (Received::Message(failed), &long));
-        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::Plain);
-        assert_eq!(receive::<Reply>(&mut reader, &mut plain).unwrap(), Received::End);
+        assert_eq!(receive::<WireReply>(&mut reader, &mut plain).unwrap(), Received::Plain);
+        assert_eq!(receive::<WireReply>(&mut reader, &mut plain).unwrap(), Received::End);
     }
 
     /// A stream whose every second read is interrupted by a signal.
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_signal_is_no_end_of_the_stream() {
         let mut stream = Vec::new();
-        let failed = Reply::Failed(AccessError::InReset);
+        let failed = WireReply::Failed(AccessError::InReset);
         let fill = |frame: &mut Vec<u8>| {
             frame.extend([7; 50]);
             Some(failed.clone())
@@ -289,7 +289,7 @@ mod tests {
         let mut plain = Vec::new();
         let got = receive(&mut reader, &mut plain).unwrap();
         assert_eq!((got, plain), (Received::Message(failed), vec![7; 50]));
-        assert_eq!(receive::<Reply>(&mut reader, &mut Vec::new()).unwrap(), Received::End);
+        assert_eq!(receive::<WireReply>(&mut reader, &mut Vec::new()).unwrap(), Received::End);
     }
 
     #[test]
@@ -299,7 +299,7 @@ mod tests {
         let short = [9, 0, 0, 0, 0, 0, 0, 0, 1];
         for bytes in [noise.as_slice(), &[0xFF; 8], &short, &short[..5]] {
             let mut stream = bytes;
-            assert!(receive::<Request>(&mut stream, &mut Vec::new()).is_err(), "{bytes:?}");
+            assert!(receive::<WireRequest>(&mut stream, &mut Vec::new()).is_err(), "{bytes:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ use decode::images::ImageMap;
 pub use describe::described;
 use fabric::random::{Draw, RandomTraffic, TrafficPattern};
 use fabric::{Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings};
-use firmware::Given;
+use firmware::FirmwareFolder;
 use launch::outcome::RunError;
 use launch::{
     self, ControlError, Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix,
@@ -24,7 +24,7 @@ use layouts::{ChipKind, ClusterDescriptor, DescriptorError};
 use machine::bar::Bar;
 use machine::fabric::FabricTopology;
 use machine::fault::{Fault, FaultError};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::place::Place;
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Mesh, Target};
@@ -161,7 +161,7 @@ impl Scene {
         if let Some((host, mesh)) = &host {
             describe::checked(*host, &name, mesh)?;
         }
-        let patience = Patience::default();
+        let patience = Deadlines::default();
         let mut target = BarTarget::open(&name, bar, abilities.clone(), patience)?;
         if host.is_none() {
             self.faults.iter().try_for_each(|fault| target.mesh().check_fault(fault))?;
@@ -220,14 +220,18 @@ impl Scene {
             .then(|| FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric));
         let fabric = fabric.transpose()?;
         let kind = target.mesh().kind;
-        let given = self.firmware.as_deref().map(|folder| Given::read(kind, folder)).transpose()?;
+        let given = self
+            .firmware
+            .as_deref()
+            .map(|folder| FirmwareFolder::read(kind, folder))
+            .transpose()?;
         let given = given.map(|given| given.add_to(images));
         let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
         let tiles = compute_tiles(target, large, self.tiles.unwrap_or(usize::MAX));
         if let Some(firmware) = given {
             firmware::boot(firmware, &tiles, target, images)?;
         } else {
-            let boots = tiles.iter().map(|&place| boot_tensix(images, Firmware::OURS, place));
+            let boots = tiles.iter().map(|&place| boot_tensix(images, Firmware::BUILT_IN, place));
             Operation::finish_all(boots.collect::<Result<_, _>>()?, target)?;
         }
         if let Some(plan) = fabric {
@@ -244,7 +248,7 @@ impl Scene {
         let Some(ring) = ring else { return Ok(()) };
         let workers = (1..)
             .zip(&tiles)
-            .map(|(seed, &place)| launch_worker(images, Firmware::OURS, place, PATTERN, seed));
+            .map(|(seed, &place)| launch_worker(images, Firmware::BUILT_IN, place, PATTERN, seed));
         Operation::finish_all(workers.collect::<Result<_, _>>()?, target)?;
         ring.prepare(images)?.finish(target)?;
         let settings =
@@ -307,7 +311,7 @@ impl Scene {
 /// # Errors
 /// What did not boot.
 pub fn boot_given(
-    given: Given,
+    given: FirmwareFolder,
     at_cycles: Option<u64>,
     target: &mut dyn Target,
     images: &mut ImageMap,
@@ -352,7 +356,7 @@ pub enum SceneError {
     /// No shipped mesh has this name; the shipped names.
     NoMesh(String, String),
     /// The mesh has no such cabling or host.
-    NoWord(String),
+    BadOption(String),
     /// The descriptor's file cannot be read.
     File(String),
     /// The descriptor is wrong.
@@ -399,7 +403,7 @@ impl fmt::Display for SceneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMesh(name, known) => write!(f, "no mesh is called {name}; there is {known}"),
-            Self::NoWord(why)
+            Self::BadOption(why)
             | Self::File(why)
             | Self::Mesh(why)
             | Self::Image(why)

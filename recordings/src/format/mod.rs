@@ -7,7 +7,7 @@ mod moment;
 mod session;
 
 pub(crate) use moment::Moment;
-pub(crate) use session::Session;
+pub(crate) use session::SessionRecord;
 
 /// The number of this format, checked when a recording is opened.
 pub const FORMAT: u32 = 1;

@@ -77,7 +77,7 @@ fn encode_reason(reason: &AccessError) -> (&'static str, String, u64) {
         AccessError::DeviceGone(words) => ("device_gone", words.clone(), 0),
         AccessError::QueueError { flags } => ("queue_error", String::new(), u64::from(*flags)),
         AccessError::NotRecorded => ("not_recorded", String::new(), 0),
-        AccessError::NotAsked => ("not_asked", String::new(), 0),
+        AccessError::NotRequested => ("not_asked", String::new(), 0),
     }
 }
 
@@ -91,7 +91,7 @@ fn decode_reason(gap: &StoredGap) -> AccessError {
         "device_gone" => AccessError::DeviceGone(gap.words.clone()),
         "queue_error" => AccessError::QueueError { flags: gap.number as u32 },
         "not_recorded" => AccessError::NotRecorded,
-        "not_asked" => AccessError::NotAsked,
+        "not_asked" => AccessError::NotRequested,
         newer => AccessError::Refused(format!("{newer} {}", gap.words).trim_end().to_owned()),
     }
 }

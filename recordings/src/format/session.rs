@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The session record: text keys, so that any MCAP tool can show them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Session {
+pub(crate) struct SessionRecord {
     /// The version of the meshscope that wrote it.
     pub(crate) made_by: String,
     /// The format of the moments.
@@ -167,7 +167,7 @@ fn load_abilities(stored: StoredAbilities) -> Abilities {
     }
 }
 
-impl Session {
+impl SessionRecord {
     /// Returns the record's keys and values.
     pub(crate) fn to_record(&self) -> serde_json::Result<BTreeMap<String, String>> {
         let mesh = serde_json::to_string(&store_mesh(&self.mesh))?;

@@ -121,7 +121,7 @@ pub fn read_text(path: &Path, kind: Kind) -> Result<String, Unusable> {
 }
 
 /// Whether the folder is in a file system that the kernel generates, such as `/proc`.
-pub fn is_made_up(folder: &Path) -> bool {
+pub fn is_pseudo_file_system(folder: &Path) -> bool {
     statfs(folder).is_ok_and(|about| kernels_own(about.f_type).is_some())
 }
 
@@ -206,7 +206,7 @@ mod tests {
             let error = refused(path, Kind::DESCRIPTOR);
             assert!(error.contains(words), "{error}");
         }
-        assert!(is_made_up(Path::new("/proc")) && !is_made_up(&folder));
+        assert!(is_pseudo_file_system(Path::new("/proc")) && !is_pseudo_file_system(&folder));
         let long = folder.join("long");
         let file = File::create(&long).unwrap();
         file.set_len(17 << 20).unwrap();

@@ -3,10 +3,12 @@
 use gimli::{AttributeValue, Operation, constants as dw};
 
 use super::{Builder, arguments};
-use crate::die::{Die, View};
+use crate::die::{Die, DieView};
 use crate::spelling::Speller;
 use crate::storage::{Storage, storage};
-use crate::types::{Access, Bits, Keyword, Member, Record, StaticMember, Type, VirtualBase};
+use crate::types::{
+    AccessSpecifier, Bits, Keyword, Member, Record, StaticMember, Type, VirtualBase,
+};
 use crate::units::DieId;
 
 /// Reads the members, bases and static members of a record.
@@ -59,20 +61,20 @@ fn is_virtual(die: &Die<'_>) -> bool {
 }
 
 /// Returns the access of a member; without an attribute, the keyword's default.
-fn access(die: &Die<'_>, keyword: Keyword) -> Access {
+fn access(die: &Die<'_>, keyword: Keyword) -> AccessSpecifier {
     match die.attr(dw::DW_AT_accessibility) {
-        Some(AttributeValue::Accessibility(dw::DW_ACCESS_public)) => Access::Public,
-        Some(AttributeValue::Accessibility(dw::DW_ACCESS_protected)) => Access::Protected,
-        Some(AttributeValue::Accessibility(dw::DW_ACCESS_private)) => Access::Private,
-        _ if keyword == Keyword::Class => Access::Private,
-        _ => Access::Public,
+        Some(AttributeValue::Accessibility(dw::DW_ACCESS_public)) => AccessSpecifier::Public,
+        Some(AttributeValue::Accessibility(dw::DW_ACCESS_protected)) => AccessSpecifier::Protected,
+        Some(AttributeValue::Accessibility(dw::DW_ACCESS_private)) => AccessSpecifier::Private,
+        _ if keyword == Keyword::Class => AccessSpecifier::Private,
+        _ => AccessSpecifier::Public,
     }
 }
 
 fn static_member<'a>(
     builder: &mut Builder<'_, 'a>,
     die: &Die<'a>,
-    access: Access,
+    access: AccessSpecifier,
 ) -> Option<StaticMember> {
     let view = builder.view;
     let name = view.name(die)?.into();
@@ -87,7 +89,11 @@ fn static_member<'a>(
     Some(StaticMember { name, type_name, value, access })
 }
 
-fn member<'a>(builder: &mut Builder<'_, 'a>, die: &Die<'a>, access: Access) -> Option<Member> {
+fn member<'a>(
+    builder: &mut Builder<'_, 'a>,
+    die: &Die<'a>,
+    access: AccessSpecifier,
+) -> Option<Member> {
     let view = builder.view;
     let base = die.tag() == dw::DW_TAG_inheritance;
     let Some(location) = location(view, die) else {
@@ -103,7 +109,7 @@ fn member<'a>(builder: &mut Builder<'_, 'a>, die: &Die<'a>, access: Access) -> O
 
 /// Returns the byte offset of a member; 0 without an attribute, as in unions and DWARF 5
 /// bit-fields.
-fn location(view: &View<'_>, die: &Die<'_>) -> Option<u64> {
+fn location(view: &DieView<'_>, die: &Die<'_>) -> Option<u64> {
     match die.attr(dw::DW_AT_data_member_location) {
         None => Some(0),
         Some(AttributeValue::Exprloc(expression)) => {

@@ -48,7 +48,7 @@ pub struct Member {
     /// Whether it is a base class.
     pub base: bool,
     /// The access rule.
-    pub access: Access,
+    pub access: AccessSpecifier,
 }
 
 /// The place of a bit-field.
@@ -62,7 +62,7 @@ pub struct Bits {
 
 /// The access rule of a member or base in C++.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Access {
+pub enum AccessSpecifier {
     /// Accessible everywhere.
     Public,
     /// Accessible in the class and in classes derived from it.
@@ -77,7 +77,7 @@ pub struct VirtualBase {
     /// The base.
     pub ty: Type,
     /// The access rule.
-    pub access: Access,
+    pub access: AccessSpecifier,
 }
 
 /// A static data member, which is not in the bytes of an object.
@@ -91,7 +91,7 @@ pub struct StaticMember {
     /// `Symbols::constant` for other members.
     pub value: Option<Value>,
     /// The access rule.
-    pub access: Access,
+    pub access: AccessSpecifier,
 }
 
 /// One template argument.
@@ -154,13 +154,13 @@ impl Keyword {
     }
 }
 
-impl Access {
+impl AccessSpecifier {
     /// Returns the keyword as written.
     pub fn as_str(self) -> &'static str {
         match self {
-            Access::Public => "public",
-            Access::Protected => "protected",
-            Access::Private => "private",
+            AccessSpecifier::Public => "public",
+            AccessSpecifier::Protected => "protected",
+            AccessSpecifier::Private => "private",
         }
     }
 }

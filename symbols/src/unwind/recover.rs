@@ -1,7 +1,7 @@
 //! Recovers a caller's registers from those of the frame it called.
 
 use super::end::StackEnd;
-use super::expression::{Fault, evaluate};
+use super::expression::{ExpressionFault, evaluate};
 use super::registers::{COUNT, RA, Registers, SP, preserved};
 use crate::call_frames::{Cfa, Rule, Rules};
 
@@ -28,7 +28,7 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
     ) -> Result<u32, StackEnd<E>> {
         let value = match &rules.cfa {
             Cfa::Register { register, offset } => {
-                let base = registers.get(*register).ok_or(Fault::Unknown(*register));
+                let base = registers.get(*register).ok_or(ExpressionFault::Unknown(*register));
                 base.map(|base| base.wrapping_add(*offset as u32))
             }
             Cfa::Expression(bytes) => {
@@ -54,10 +54,12 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         for (number, failure) in (0..).zip(&mut failures) {
             let value = match rules.rule(number) {
                 // The call itself sets the link register; a trap saves it elsewhere.
-                _ if number == rules.link && rules.interrupts => Err(Fault::Unknown(number)),
+                _ if number == rules.link && rules.interrupts => {
+                    Err(ExpressionFault::Unknown(number))
+                }
                 _ if number == rules.link => Ok(back),
                 None if number == SP => Ok(cfa),
-                None if !keeps_value(number, rules.link) => Err(Fault::Unknown(number)),
+                None if !keeps_value(number, rules.link) => Err(ExpressionFault::Unknown(number)),
                 _ => self.value(number, rules, cfa, registers),
             };
             *failure = match value {
@@ -65,11 +67,13 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
                     caller.set(number, Some(value));
                     None
                 }
-                Err(Fault::Unreadable(address, error)) => Some((address, error)),
-                Err(Fault::Unknown(lost)) if lost == number && same(rules.rule(number)) => {
+                Err(ExpressionFault::Unreadable(address, error)) => Some((address, error)),
+                Err(ExpressionFault::Unknown(lost))
+                    if lost == number && same(rules.rule(number)) =>
+                {
                     self.failures.get_mut(usize::from(number)).and_then(Option::take)
                 }
-                Err(Fault::Unknown(_) | Fault::Broken(_)) => None,
+                Err(ExpressionFault::Unknown(_) | ExpressionFault::Broken(_)) => None,
             };
         }
         self.failures = failures;
@@ -84,13 +88,13 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         rules: &Rules,
         cfa: u32,
         registers: &Registers,
-    ) -> Result<u32, Fault<E>> {
-        let known = |number| registers.get(number).ok_or(Fault::Unknown(number));
+    ) -> Result<u32, ExpressionFault<E>> {
+        let known = |number| registers.get(number).ok_or(ExpressionFault::Unknown(number));
         let mut expression =
             |bytes| evaluate(bytes, rules.encoding, Some(cfa), registers, &mut self.read);
         let address = match rules.rule(number) {
             None | Some(Rule::Same) => return known(number),
-            Some(Rule::Undefined) => return Err(Fault::Unknown(number)),
+            Some(Rule::Undefined) => return Err(ExpressionFault::Unknown(number)),
             Some(Rule::ValOffset(offset)) => return Ok(cfa.wrapping_add(*offset as u32)),
             Some(Rule::Register(other)) => return known(*other),
             Some(Rule::ValExpression(bytes)) => return expression(bytes),
@@ -99,16 +103,18 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Recovery<R, E> {
         };
         let mut word = [0; 4];
         let read = (self.read)(address.into(), &mut word);
-        read.map_err(|error| Fault::Unreadable(address, error))?;
+        read.map_err(|error| ExpressionFault::Unreadable(address, error))?;
         Ok(u32::from_le_bytes(word))
     }
 
     /// Returns the end of the backtrace for a fault in a required value.
-    fn end(&mut self, pc: u32, what: &'static str, fault: Fault<E>) -> StackEnd<E> {
+    fn end(&mut self, pc: u32, what: &'static str, fault: ExpressionFault<E>) -> StackEnd<E> {
         match fault {
-            Fault::Broken(reason) => StackEnd::BrokenCallFrames { pc, reason },
-            Fault::Unreadable(address, error) => StackEnd::Unreadable { pc, what, address, error },
-            Fault::Unknown(number) => {
+            ExpressionFault::Broken(reason) => StackEnd::BrokenCallFrames { pc, reason },
+            ExpressionFault::Unreadable(address, error) => {
+                StackEnd::Unreadable { pc, what, address, error }
+            }
+            ExpressionFault::Unknown(number) => {
                 let register = Registers::name(number).unwrap_or("a nonexistent register");
                 match self.failures.get_mut(usize::from(number)).and_then(Option::take) {
                     Some((address, error)) => {

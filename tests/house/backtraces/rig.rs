@@ -46,7 +46,7 @@ impl Handle {
             "traced",
             Box::new(self.clone()),
             abilities,
-            machine::patience::Patience::default(),
+            machine::patience::Deadlines::default(),
         )
         .unwrap()
     }

@@ -3,7 +3,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
-use collectives::{Bidirectional, DataType, FabricOptions, Layout, Op, Transport};
+use collectives::{Bidirectional, DataType, FabricOptions, Op, TensorLayout, Transport};
 use fabric::mux::Policy;
 use launch::topology::TopologyKind;
 use machine::fabric::FabricTopology;
@@ -63,7 +63,7 @@ pub(crate) struct RunArguments {
     /// Where pages of a tensor are: interleaved over the DRAM banks, or in shards in L1 of compute
     /// tiles.
     #[arg(long, value_parser = layouts(), default_value = "interleaved", value_name = "LAYOUT")]
-    pub(crate) layout: Layout,
+    pub(crate) layout: TensorLayout,
     /// Use of both directions of a ring: none, half of each tensor in each, or whole tensors
     /// half-way round in each.
     #[arg(long, value_parser = directions(), default_value = "no", value_name = "HOW")]
@@ -168,8 +168,12 @@ fn types() -> impl TypedValueParser<Value = DataType> {
     one_of(all.map(|kind| (kind.name(), others(kind), kind)).into())
 }
 
-fn layouts() -> impl TypedValueParser<Value = Layout> {
-    one_of([Layout::Interleaved, Layout::Sharded].map(|at| (at.name(), &[][..], at)).into())
+fn layouts() -> impl TypedValueParser<Value = TensorLayout> {
+    one_of(
+        [TensorLayout::Interleaved, TensorLayout::Sharded]
+            .map(|at| (at.name(), &[][..], at))
+            .into(),
+    )
 }
 
 fn directions() -> impl TypedValueParser<Value = Bidirectional> {

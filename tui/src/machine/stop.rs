@@ -1,7 +1,7 @@
 //! What `:stop` ends if no run is running: the ring ping, and the workers that write patterns.
 
 use decode::images::ImageMap;
-use launch::{ControlError, Operation, RingPing, Together, running_workers, stop_workers};
+use launch::{ControlError, Operation, OperationGroup, RingPing, running_workers, stop_workers};
 use machine::target::Target;
 use machine::words::counted;
 
@@ -9,9 +9,9 @@ use machine::words::counted;
 const WAITS: u32 = 10;
 
 /// Kernels that are being stopped.
-pub(super) struct Stop {
+pub(super) struct StoppingKernels {
     count: usize,
-    workers: Together,
+    workers: OperationGroup,
     ring: Option<Ring>,
 }
 
@@ -24,7 +24,7 @@ struct Ring {
     waits: u32,
 }
 
-impl Stop {
+impl StoppingKernels {
     /// Finds what runs on the mesh and can be stopped; writes nothing yet.
     pub(super) fn find(
         target: &mut dyn Target,
@@ -46,7 +46,7 @@ impl Stop {
         if ring.is_none() && places.is_empty() {
             return Ok(None);
         }
-        let workers = Together::as_can_be(stop_workers(images, &places)?);
+        let workers = OperationGroup::tolerant(stop_workers(images, &places)?);
         Ok(Some(Self { count: places.len(), workers, ring }))
     }
 

@@ -1,9 +1,9 @@
 //! Host actions of the user: one run or teardown at a time, advanced between two snapshots.
 
 use super::pace::{RequestedPace, missed};
-use super::stop::Stop;
+use super::stop::StoppingKernels;
 use crate::exit::Failure;
-use crate::run::{Board, Job, Order, Sheet, SheetState, Sweep, Turn, may_change};
+use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, may_change};
 use crate::words;
 use collectives::Stage;
 use machine::fault::Fault;
@@ -29,7 +29,7 @@ enum MachineTask {
     #[default]
     None,
     Run(Box<Job>),
-    Stop(Box<Stop>),
+    Stop(Box<StoppingKernels>),
 }
 
 /// Host actions and their results.
@@ -61,12 +61,12 @@ impl Work {
     }
 
     /// Starts a host action, or reports why not.
-    pub(super) fn order(&mut self, order: Order, session: &mut Session) {
+    pub(super) fn order(&mut self, order: MachineOrder, session: &mut Session) {
         let done = match order {
-            Order::Run(sweep) => self.begin(*sweep, session),
-            Order::Stop => self.stop(session),
-            Order::Fault(fault) => self.disturb(fault, session.target()),
-            Order::Pace(pace) => self.keep(pace, session),
+            MachineOrder::Run(sweep) => self.begin(*sweep, session),
+            MachineOrder::Stop => self.stop(session),
+            MachineOrder::Fault(fault) => self.disturb(fault, session.target()),
+            MachineOrder::Pace(pace) => self.keep(pace, session),
         };
         if let Err(failure) = done {
             self.board_mut().say(failure.to_string());
@@ -107,7 +107,7 @@ impl Work {
                 may_launch(target)?;
                 let name = target.name().to_owned();
                 let failed = |error| Failure::of_control(&name, &error);
-                match Stop::find(target, images).map_err(failed)? {
+                match StoppingKernels::find(target, images).map_err(failed)? {
                     Some(stop) => {
                         self.board_mut().say(stop.begins());
                         self.task = MachineTask::Stop(Box::new(stop));
@@ -123,7 +123,7 @@ impl Work {
         target.mesh().check_fault(&fault).map_err(|error| Failure::Usage(error.to_string()))?;
         let name = fault.to_string();
         if !target.abilities().faults {
-            return Err(Failure::of_access(&name, &Fault::refused()));
+            return Err(Failure::of_access(&name, &Fault::unsupported()));
         }
         let failed = |error| Failure::of_access(&name, &error);
         let now = target.now().map_err(failed)?;
@@ -236,23 +236,23 @@ impl Work {
         }
     }
 
-    fn note(&mut self, turn: Result<Turn, Failure>) -> Option<Stage> {
+    fn note(&mut self, turn: Result<SweepTurn, Failure>) -> Option<Stage> {
         let state = match turn {
-            Ok(Turn::Going(going)) => {
+            Ok(SweepTurn::Going(going)) => {
                 let stopping = |sheet: &Sheet| sheet.state == SheetState::Stopping;
                 if !self.board.sheets.last().is_some_and(stopping) {
                     self.set(SheetState::Going(Some(going)));
                 }
                 return Some(going.stage);
             }
-            Ok(Turn::Row(row)) => {
+            Ok(SweepTurn::Row(row)) => {
                 if let Some(sheet) = self.board_mut().sheets.last_mut() {
                     sheet.rows.push(row);
                 }
                 return None;
             }
-            Ok(Turn::Done) => SheetState::Done,
-            Ok(Turn::Cancelled) => SheetState::Stopped,
+            Ok(SweepTurn::Done) => SheetState::Done,
+            Ok(SweepTurn::Cancelled) => SheetState::Stopped,
             Err(failure) => SheetState::Failed(failure.to_string()),
         };
         self.task = MachineTask::None;

@@ -79,7 +79,7 @@ pub(crate) fn chips(text: &str) -> Result<Vec<ChipId>, String> {
 
 /// The step from one size to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum SizeStep {
     /// Multiplied by this.
     Factor(u64),
     /// This many bytes more.
@@ -87,7 +87,7 @@ pub(crate) enum Step {
 }
 
 /// All sizes of a sweep, the smallest first.
-pub(crate) fn sizes(least: u64, most: u64, step: Step) -> Result<Vec<u64>, String> {
+pub(crate) fn sizes(least: u64, most: u64, step: SizeStep) -> Result<Vec<u64>, String> {
     if least == 0 {
         return Err("-b: a size of 0 bytes moves no data".into());
     }
@@ -95,8 +95,8 @@ pub(crate) fn sizes(least: u64, most: u64, step: Step) -> Result<Vec<u64>, Strin
         return Err(format!("-e: {most} is less than -b {least}"));
     }
     let next = |size: u64| match step {
-        Step::Factor(factor) => size.checked_mul(factor),
-        Step::Bytes(bytes) => size.checked_add(bytes),
+        SizeStep::Factor(factor) => size.checked_mul(factor),
+        SizeStep::Bytes(bytes) => size.checked_add(bytes),
     };
     let mut sizes = vec![least];
     while let Some(size) = sizes.last().copied().and_then(next).filter(|size| *size <= most) {
@@ -139,14 +139,14 @@ mod tests {
 
     #[test]
     fn sweeps_multiply_or_add() {
-        assert_eq!(sizes(4, 32, Step::Factor(2)), Ok(vec![4, 8, 16, 32]));
-        assert_eq!(sizes(4, 33, Step::Factor(3)), Ok(vec![4, 12]));
-        assert_eq!(sizes(10, 30, Step::Bytes(10)), Ok(vec![10, 20, 30]));
-        assert_eq!(sizes(7, 7, Step::Bytes(1)), Ok(vec![7]));
-        assert_eq!(sizes(u64::MAX, u64::MAX, Step::Factor(2)), Ok(vec![u64::MAX]));
-        assert!(sizes(0, 7, Step::Factor(2)).unwrap_err().starts_with("-b"));
-        assert!(sizes(8, 7, Step::Factor(2)).unwrap_err().contains("less than"));
-        assert!(sizes(1, 1 << 30, Step::Bytes(1)).unwrap_err().contains("sizes"));
+        assert_eq!(sizes(4, 32, SizeStep::Factor(2)), Ok(vec![4, 8, 16, 32]));
+        assert_eq!(sizes(4, 33, SizeStep::Factor(3)), Ok(vec![4, 12]));
+        assert_eq!(sizes(10, 30, SizeStep::Bytes(10)), Ok(vec![10, 20, 30]));
+        assert_eq!(sizes(7, 7, SizeStep::Bytes(1)), Ok(vec![7]));
+        assert_eq!(sizes(u64::MAX, u64::MAX, SizeStep::Factor(2)), Ok(vec![u64::MAX]));
+        assert!(sizes(0, 7, SizeStep::Factor(2)).unwrap_err().starts_with("-b"));
+        assert!(sizes(8, 7, SizeStep::Factor(2)).unwrap_err().contains("less than"));
+        assert!(sizes(1, 1 << 30, SizeStep::Bytes(1)).unwrap_err().contains("sizes"));
     }
 
     #[test]

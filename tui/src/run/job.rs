@@ -32,7 +32,7 @@ pub(crate) struct Job {
 
 /// The result of a poll.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Turn {
+pub(crate) enum SweepTurn {
     /// Time has to pass.
     Going(Going),
     /// A size is done, and more may follow.
@@ -158,17 +158,17 @@ impl Job {
         &mut self,
         target: &mut dyn Target,
         images: &mut ImageMap,
-    ) -> Result<Turn, Failure> {
+    ) -> Result<SweepTurn, Failure> {
         let run = match &mut self.run {
             Some(run) => run,
-            None if self.cancelled => return Ok(Turn::Cancelled),
+            None if self.cancelled => return Ok(SweepTurn::Cancelled),
             None => match self.left.pop_front() {
-                None => return Ok(Turn::Done),
+                None => return Ok(SweepTurn::Done),
                 Some(program) => {
                     self.moving_cycles = None;
                     let run = Run::new(program, self.sweep.settings().clone());
                     // The mesh was not released since the previous size.
-                    self.run.insert(run.knowing(std::mem::take(&mut self.loaded)))
+                    self.run.insert(run.with_loaded(std::mem::take(&mut self.loaded)))
                 }
             },
         };
@@ -184,7 +184,7 @@ impl Job {
             }
         };
         match progress {
-            RunProgress::Going { stage, done, of } => {
+            RunProgress::Running { stage, done, of } => {
                 let size_bytes = run.program().size_bytes;
                 if stage.is_transfer() {
                     self.moving_cycles.get_or_insert(now);
@@ -192,16 +192,24 @@ impl Job {
                 let number = self.total - self.left.len();
                 let moving_cycles = self.moving_cycles.map(|since| now - since);
                 let sizes = self.total;
-                Ok(Turn::Going(Going { size_bytes, number, sizes, stage, done, of, moving_cycles }))
+                Ok(SweepTurn::Going(Going {
+                    size_bytes,
+                    number,
+                    sizes,
+                    stage,
+                    done,
+                    of,
+                    moving_cycles,
+                }))
             }
-            RunProgress::Over(Some(report)) => {
+            RunProgress::Finished(Some(report)) => {
                 let row = measured(run.program(), &report, self.sweep.request().root);
                 self.loaded = self.run.take().map(Run::into_loaded).unwrap_or_default();
-                Ok(Turn::Row(row))
+                Ok(SweepTurn::Row(row))
             }
-            RunProgress::Over(None) => {
+            RunProgress::Finished(None) => {
                 self.run = None;
-                Ok(Turn::Cancelled)
+                Ok(SweepTurn::Cancelled)
             }
         }
     }
@@ -251,6 +259,6 @@ fn measured(program: &Program, report: &RunReport, root: u32) -> Measured {
         start_skew_cycles: report.start_skew_cycles,
         last: report.last,
         chips: chips.collect(),
-        places: report.wrong_stretches.iter().map(ToString::to_string).collect(),
+        places: report.wrong_ranges.iter().map(ToString::to_string).collect(),
     }
 }

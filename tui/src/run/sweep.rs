@@ -1,7 +1,7 @@
 //! A sweep: one collective in several sizes, as stated on the command line, and its programs on a
 //! mesh.
 
-use super::amount::{Step, bytes, chips, count, sizes, time};
+use super::amount::{SizeStep, bytes, chips, count, sizes, time};
 use crate::args::RunArguments;
 use crate::words;
 use collectives::{FabricOptions, Program, Request, RunSettings, Transport, compile_over};
@@ -26,7 +26,7 @@ pub struct Sweep {
     /// All but the size.
     request: Request,
     sizes: Vec<u64>,
-    step: Step,
+    step: SizeStep,
     settings: RunSettings,
 }
 
@@ -185,8 +185,8 @@ impl Sweep {
     /// The step as nccl-tests prints it.
     pub(crate) fn step(&self) -> String {
         match self.step {
-            Step::Factor(factor) => format!("{factor}(factor)"),
-            Step::Bytes(bytes) => format!("{bytes}(bytes)"),
+            SizeStep::Factor(factor) => format!("{factor}(factor)"),
+            SizeStep::Bytes(bytes) => format!("{bytes}(bytes)"),
         }
     }
 }
@@ -205,14 +205,14 @@ fn fabric_only(run: &RunArguments) -> Result<(), String> {
     }
 }
 
-fn step(run: &RunArguments) -> Result<Step, String> {
+fn step(run: &RunArguments) -> Result<SizeStep, String> {
     match (&run.step_factor, &run.step_bytes) {
         (_, Some(text)) => match bytes("-i", text)? {
             0 => Err("-i: a step of 0 bytes never reaches the largest size".into()),
-            bytes => Ok(Step::Bytes(bytes)),
+            bytes => Ok(SizeStep::Bytes(bytes)),
         },
-        (Some(text), None) => Ok(Step::Factor(count("-f", text, 2, u32::MAX)?.into())),
-        (None, None) => Ok(Step::Factor(2)),
+        (Some(text), None) => Ok(SizeStep::Factor(count("-f", text, 2, u32::MAX)?.into())),
+        (None, None) => Ok(SizeStep::Factor(2)),
     }
 }
 

@@ -111,8 +111,8 @@ impl<'a> DryRun<'a> {
         Self {
             target,
             discovery_transactions: discovery,
-            transactions: preview.visits.iter().map(|visit| visit.transactions).sum(),
-            accesses: preview.visits.iter().map(planned).collect(),
+            transactions: preview.accesses.iter().map(|visit| visit.transactions).sum(),
+            accesses: preview.accesses.iter().map(planned).collect(),
             gaps: missed(&preview.gaps),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Missed, Missing, Source, Why, missed, value, why, xy};
 use crate::words;
-use decode::state::{ChannelState, CoreState, ImageUse, MeshState, NamedWord, SourceLine};
+use decode::state::{ChannelState, CoreState, ImageUse, MemberState, MeshState, SourceLine};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -251,7 +251,7 @@ fn channel(channel: &ChannelState) -> Channel {
     }
 }
 
-fn word(word: &NamedWord) -> Word<'_> {
+fn word(word: &MemberState) -> Word<'_> {
     let missing = why(&word.value);
     Word {
         name: &word.name,

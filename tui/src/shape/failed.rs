@@ -143,7 +143,7 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 Misfit::NoKernels => "no-kernels",
                 Misfit::NoLink(..) => "no-link",
                 Misfit::Fault(_) => "no-fault",
-                Misfit::NoStretch(_) => "no-stretch",
+                Misfit::NoOutputRange(_) => "no-stretch",
                 Misfit::Unchecked(_) => "unchecked",
             },
         ),
@@ -168,7 +168,7 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 Stuck::Dropped(_) => "packets-dropped",
             },
         ),
-        Cause::Left => ("left", "left"),
+        Cause::CleanupFailed => ("left", "left"),
         Cause::Control(error) => (
             "control",
             match error {

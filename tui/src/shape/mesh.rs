@@ -243,7 +243,7 @@ fn link(state: &LinkState, ends: Vec<LinkEnd>) -> Link {
 fn link_end(state: &MeshState, at: EthId) -> LinkEnd {
     let tile = state.eth(at);
     let mut missing = Missing::new();
-    let gone = || AccessError::NotAsked;
+    let gone = || AccessError::NotRequested;
     let unread = || Reading::Unread(gone());
     let waypoint = tile.and_then(|t| t.cores.first()).map_or_else(unread, |c| c.waypoint.clone());
     let eth = tile.and_then(|t| t.eth.as_ref());

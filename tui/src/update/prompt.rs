@@ -5,7 +5,7 @@ use super::turn::show;
 use crate::line::{self, Typed};
 use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
-use crate::run::{Order, Sweep, fault};
+use crate::run::{MachineOrder, Sweep, fault};
 use crossterm::event::{Event, KeyCode, KeyEvent};
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
@@ -84,12 +84,12 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             model.screen = Screen::Mesh;
             model.help = None;
             model.notice = Some(BEGINS.to_owned());
-            Order::Run(Box::new(sweep))
+            MachineOrder::Run(Box::new(sweep))
         }
-        Typed::Stop => Order::Stop,
-        Typed::Fault { fault: words } => Order::Fault(fault(&words)?),
+        Typed::Stop => MachineOrder::Stop,
+        Typed::Fault { fault: words } => MachineOrder::Fault(fault(&words)?),
         Typed::Pace { pace } => {
-            Order::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
+            MachineOrder::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
         }
         Typed::Path(path) => {
             show(model, Screen::Fabric);

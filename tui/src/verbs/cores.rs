@@ -8,7 +8,7 @@ use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
 use crate::words;
 use decode::inspect::ReadSet;
-use decode::state::{ChipState, CoreState, MeshState, NamedWord};
+use decode::state::{ChipState, CoreState, MemberState, MeshState};
 use layouts::{ChipId, EthId, NocXy, Tile, TileKind};
 use machine::target::Mesh;
 
@@ -80,7 +80,7 @@ pub(super) fn read_set(mesh: &Mesh, place: Option<NamedPlace>) -> ReadSet {
 
 /// The decoded words of a core, below its own line.
 fn word_lines(style: Style, core: &CoreState) -> String {
-    let line = |word: &NamedWord| {
+    let line = |word: &MemberState| {
         let value = cell(style, &word.value, |v| format!("{v:#x}"));
         format!("      {:<9} {value:<12} {}\n", format!("{:#x}", word.addr), word.name)
     };

@@ -72,7 +72,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         }
         Verb::Write { place, values, bytes } => {
             let what = write::What { place, values, bytes: bytes.as_deref() };
-            let write::Order { addr, bytes } = write::Order::of(&what)?;
+            let write::WriteRequest { addr, bytes } = write::WriteRequest::of(&what)?;
             let span = Span { addr, len: bytes.len() as u32 };
             Box::new(move |machine| Ok(machine.target().preview_write(span)))
         }
@@ -98,7 +98,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
 
 fn table(preview: &Preview) -> String {
     let mut table = Columns::new(&["CHIP", "TILE", "ADDRESS", "BYTES", "WHAT", "BY", "TX"]);
-    for PlannedAccess { span, route, write, transactions } in &preview.visits {
+    for PlannedAccess { span, route, write, transactions } in &preview.accesses {
         table.row(vec![
             span.addr.chip.to_string(),
             span.addr.tile.to_string(),
@@ -110,8 +110,8 @@ fn table(preview: &Preview) -> String {
         ]);
     }
     let gaps = preview.gaps.iter().map(|gap| format!("{}  {}\n", gap.span.addr, gap.reason));
-    let sum: u64 = preview.visits.iter().map(|visit| visit.transactions).sum();
-    let (count, gaps) = (preview.visits.len(), gaps.collect::<String>());
+    let sum: u64 = preview.accesses.iter().map(|visit| visit.transactions).sum();
+    let (count, gaps) = (preview.accesses.len(), gaps.collect::<String>());
     format!(
         "{}{gaps}{count} accesses, {sum} bus transactions (through queues: at least)\n",
         table.text()

@@ -14,7 +14,7 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
-use decode::images::{Image, WrittenOut};
+use decode::images::{Image, ResolvedPointer};
 use layouts::{CoreId, CoreKind};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
@@ -114,7 +114,7 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
         Unread::Access(error @ AccessError::Refused(_)) => {
             Err(Failure::of_access(&core.to_string(), error))
         }
-        Unread::Access(AccessError::NotRecorded | AccessError::NotAsked)
+        Unread::Access(AccessError::NotRecorded | AccessError::NotRequested)
         | Unread::Nowhere(_)
         | Unread::Unmapped(_) => {
             say(&format!("{core}: {why}"));
@@ -124,7 +124,12 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     }
 }
 
-fn lines(expression: &str, found: &Found, pointer: Option<&WrittenOut>, image: &str) -> String {
+fn lines(
+    expression: &str,
+    found: &Found,
+    pointer: Option<&ResolvedPointer>,
+    image: &str,
+) -> String {
     let value = match &found.value {
         Value::Known(value) => value.to_string(),
         Value::Missing(_) => "?".to_owned(),

@@ -29,7 +29,7 @@ pub(super) fn run(
         let name = file.display();
         return Err(Failure::Usage(format!("{name}: exists already, and is not overwritten")));
     }
-    let kept = Kept { file: file.into(), writer: Arc::default() };
+    let kept = RecordingFile { file: file.into(), writer: Arc::default() };
     let at_signal = kept.clone();
     interrupt::watch(move || at_signal.interrupted())?;
     let mut machine = open(target)?.into_machine();
@@ -56,7 +56,7 @@ fn number(option: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, F
 fn keep(
     machine: &mut Machine,
     target: &Opening,
-    kept: &Kept,
+    kept: &RecordingFile,
     count: u64,
     cycles: u64,
 ) -> Result<usize, Failure> {
@@ -98,12 +98,12 @@ fn words(moments: u32) -> String {
 
 /// The file being written, shared with the signal watcher.
 #[derive(Clone)]
-struct Kept {
+struct RecordingFile {
     file: PathBuf,
     writer: Arc<Mutex<Option<Writer>>>,
 }
 
-impl Kept {
+impl RecordingFile {
     fn lock(&self) -> MutexGuard<'_, Option<Writer>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
-use crate::run::{Going, Job, Sweep, Turn, may_change};
+use crate::run::{Going, Job, Sweep, SweepTurn, may_change};
 use crate::shape;
 use collectives::writes;
 use layouts::ChipId;
@@ -40,9 +40,9 @@ pub(super) fn run(
     style: Style,
     options: &RunArguments,
 ) -> Result<Outcome, Failure> {
-    let mut known = Known::default();
+    let mut known = SweepState::default();
     let result = carry_out(opening, style, options, &mut known);
-    let Known { sweep_head, job, rows } = &known;
+    let SweepState { sweep_head, job, rows } = &known;
     if style.json {
         let both = sweep_head.as_ref().zip(job.as_ref());
         let about = both.map(|(sweep_head, job)| sweep_head.head(&opening.words, job.sweep()));
@@ -68,7 +68,7 @@ pub(super) fn run(
 
 /// What is known of a sweep, also after a failure.
 #[derive(Default)]
-struct Known {
+struct SweepState {
     sweep_head: Option<SweepHead>,
     job: Option<Job>,
     rows: Vec<Measured>,
@@ -78,7 +78,7 @@ fn carry_out(
     opening: &Opening,
     style: Style,
     options: &RunArguments,
-    known: &mut Known,
+    known: &mut SweepState,
 ) -> Result<Outcome, Failure> {
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
     let stop = Stop::listen()?;
@@ -110,8 +110,8 @@ pub(super) fn preview(machine: &mut Machine, options: &RunArguments) -> Result<P
         let spans = spans
             .map_err(|error| Failure::of_run(target.name(), target.mesh().layout(), &error))?;
         for span in spans {
-            let Preview { visits, gaps } = target.preview_write(span);
-            whole.visits.extend(visits);
+            let Preview { accesses: visits, gaps } = target.preview_write(span);
+            whole.accesses.extend(visits);
             whole.gaps.extend(gaps);
         }
     }
@@ -189,20 +189,20 @@ impl Carrying<'_> {
             }
             let turn = self.job.poll(target, images);
             match turn.inspect_err(|_| self.line.clear())? {
-                Turn::Going(going) => {
+                SweepTurn::Going(going) => {
                     self.line.show(&going);
                     let passed = target.pass(STEP_CYCLES);
                     passed.map_err(|error| Failure::of_access(target.name(), &error))?;
                 }
-                Turn::Row(row) => {
+                SweepTurn::Row(row) => {
                     self.line.clear();
                     if !style.json {
                         text(&row.line())?;
                     }
                     self.rows.push(row);
                 }
-                Turn::Done => return Ok(()),
-                Turn::Cancelled => {
+                SweepTurn::Done => return Ok(()),
+                SweepTurn::Cancelled => {
                     self.line.clear();
                     return Err(Failure::Interrupted);
                 }

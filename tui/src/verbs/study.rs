@@ -31,7 +31,7 @@ use machine::target::AccessRoute;
 use probe::session::OpenError;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::watching::{self, Cost, Sight};
+use workloads::study::watching::{self, Cost, Watched};
 
 /// Snapshots per second of the mesh: two hundred up to as many as possible.
 const PERIODS_CYCLES: [u64; 5] = [5_000_000, 1_000_000, 100_000, 10_000, 0];
@@ -72,9 +72,9 @@ struct Row {
 fn row(cost: &Cost) -> Row {
     Row {
         route: match cost.sight {
-            Sight::Nothing => "none",
-            Sight::Near => words::route(AccessRoute::Window),
-            Sight::Far => words::route(AccessRoute::Queue),
+            Watched::Nothing => "none",
+            Watched::Near => words::route(AccessRoute::Window),
+            Watched::Far => words::route(AccessRoute::Queue),
         },
         period_cycles: cost.period_cycles,
         snapshots: cost.snapshots,

@@ -18,12 +18,12 @@ pub(super) struct What<'a> {
 }
 
 /// The address, and the bytes in the order of memory.
-pub(super) struct Order {
+pub(super) struct WriteRequest {
     pub(super) addr: NocAddr,
     pub(super) bytes: Vec<u8>,
 }
 
-impl Order {
+impl WriteRequest {
     /// Parses the arguments, before a target is opened.
     pub(super) fn of(what: &What<'_>) -> Result<Self, Failure> {
         let (chip, tile, offset) = locate::address(what.place).map_err(Failure::Usage)?;
@@ -33,14 +33,15 @@ impl Order {
         };
         let addr = NocAddr { chip, tile, offset };
         let kind = locate::layout().kind_at(tile);
-        let judged = locate::layout().writing(Space::Tile(kind), offset, bytes.len() as u64);
+        let judged =
+            locate::layout().write_permission(Space::Tile(kind), offset, bytes.len() as u64);
         misplaced(words::tile(kind), addr, bytes.len() as u64, judged.err())?;
         Ok(Self { addr, bytes })
     }
 }
 
 pub(super) fn run(opening: &Opening, style: Style, what: &What<'_>) -> Result<Outcome, Failure> {
-    let Order { addr, bytes } = Order::of(what)?;
+    let WriteRequest { addr, bytes } = WriteRequest::of(what)?;
     let mut machine = open(opening)?;
     if machine.mesh().chip(addr.chip).is_none() {
         let chip = addr.chip;

@@ -11,7 +11,7 @@ use crate::model::{CorePane, Model};
 use crate::reading::{long, short};
 use crate::words;
 use decode::state::{
-    Activity, CoreState, ImageUse, LaunchState, NamedWord, Provenance, Reading, SourceLine,
+    Activity, CoreState, ImageUse, LaunchState, MemberState, Provenance, Reading, SourceLine,
 };
 use layouts::EthId;
 use ratatui::Frame;
@@ -234,7 +234,7 @@ fn moved(model: &Model, row: &MemberRow<'_>) -> bool {
         }
         MemberRow::Word(word) => {
             let before = model.mesh_before().and_then(|mesh| mesh.core(model.core_id()));
-            let same = |other: &&NamedWord| (other.addr, &other.name) == (word.addr, &word.name);
+            let same = |other: &&MemberState| (other.addr, &other.name) == (word.addr, &word.name);
             let before = before.and_then(|core| core.words.iter().find(same));
             before.is_some_and(|before| before.value != word.value)
         }

@@ -34,7 +34,7 @@ pub(super) fn draw(model: &Model, core: &CoreState, frame: &mut Frame, area: Rec
 }
 
 fn byte(model: &Model, addr: u64) -> Result<u8, AccessError> {
-    let Some(snapshot) = model.shown.as_deref() else { return Err(AccessError::NotAsked) };
+    let Some(snapshot) = model.shown.as_deref() else { return Err(AccessError::NotRequested) };
     let at = NocAddr { chip: model.chip, tile: model.tile, offset: addr };
     snapshot.memory.bytes(at, 1).map(|b| b.first().copied().unwrap_or_default())
 }

@@ -57,7 +57,7 @@ fn waits() -> Waits {
     let mux = Party::Mux(core(MUX));
     let sender = Party::Sender(end(0, 9), 0);
     let receiver = Party::Receiver(end(1, 1), 0);
-    let wait = |who, on, reason| Wait { who, on, reason, mark: 7 };
+    let wait = |who, on, reason| Wait { waiter: who, on, reason, mark: 7 };
     let all = vec![
         wait(client, mux, WaitReason::Slot),
         wait(mux, sender, WaitReason::Slot),

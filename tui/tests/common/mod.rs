@@ -4,11 +4,11 @@ mod fabric;
 
 use decode::state::{
     Activity, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState, GoSignal,
-    ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MeshState, NamedWord, Provenance,
+    ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MemberState, MeshState, Provenance,
     Reading, SourceLine, TileState,
 };
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
-use machine::clients::Before;
+use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         ],
         problems: vec![],
         transactions: 412,
-        before: Before::default(),
+        before: ServedHistory::default(),
     }
 }
 
@@ -128,7 +128,7 @@ fn core(chip: u16, tile: NocXy, kind: CoreKind, channel: Option<u8>, n: u64) -> 
             missing(id, &AccessError::TimedOut { deadline_cycles: 100_000 })
         }
         (_, (3, 3)) if chip == 1 => missing(id, &AccessError::InReset),
-        (_, (4, 4)) if chip == 1 => missing(id, &AccessError::NotAsked),
+        (_, (4, 4)) if chip == 1 => missing(id, &AccessError::NotRequested),
         _ => tensix(id, n),
     }
 }
@@ -196,8 +196,8 @@ fn image(role: ImageRole, name: &str, load_addr: u32, evidence: Provenance) -> I
     }
 }
 
-fn word(name: &str, addr: u64, size: u32, value: Reading<u64>) -> NamedWord {
-    NamedWord { name: name.into(), addr, size, value }
+fn word(name: &str, addr: u64, size: u32, value: Reading<u64>) -> MemberState {
+    MemberState { name: name.into(), addr, size, value }
 }
 
 fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
@@ -216,7 +216,7 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
                 0x2000,
                 Provenance::Verified,
             )],
-            ..missing(id, &AccessError::NotAsked)
+            ..missing(id, &AccessError::NotRequested)
         };
     }
     let sends = channel == 8 || channel == 1;
@@ -267,13 +267,13 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
     }
 }
 
-fn erisc_words(n: u64, busy: bool) -> Vec<NamedWord> {
+fn erisc_words(n: u64, busy: bool) -> Vec<MemberState> {
     let mut words = vec![
         word("mailboxes.launch_msg_rd_ptr", 0x3DDD0, 4, Reading::Known(1)),
         word("mailboxes.go_messages[0].signal", 0x3E273, 1, Reading::Known(0x80)),
         word("mailboxes.watcher.enable", 0x3E280, 4, Reading::Unknown(0x17)),
         word("mailboxes.watcher.debug_waypoint[0]", 0x3E284, 4, Reading::Known(0x4B43_4153)),
-        word("mailboxes.aerisc_run_flag", 0x3E290, 4, Reading::Unread(AccessError::NotAsked)),
+        word("mailboxes.aerisc_run_flag", 0x3E290, 4, Reading::Unread(AccessError::NotRequested)),
     ];
     for i in 0..8 {
         let base = 0x3DC30 + i * 32;

@@ -61,7 +61,7 @@ impl Access {
             }
             Some(Err(gone @ AccessError::DeviceGone(_))) => Err(gone),
             refused => {
-                let error = refused.and_then(Result::err).unwrap_or(AccessError::NotAsked);
+                let error = refused.and_then(Result::err).unwrap_or(AccessError::NotRequested);
                 let now = self.bus.now()?;
                 self.pass_over_gateway(route, tile, &error, now);
                 Ok(Err(error))

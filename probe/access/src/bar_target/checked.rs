@@ -1,10 +1,10 @@
 //! Plans that the guard has checked, kept because the same plan is read repeatedly.
 
-use super::reading::Chip;
+use super::reading::ChipRead;
 use super::{BarTarget, no_route};
 use crate::access::Route;
 use crate::planner::{MergedRange, merge};
-use layouts::{ChipId, ChipLayout, Stand, TileKind};
+use layouts::{ChipId, ChipLayout, ReadMode, TileKind};
 use machine::snapshot::{Gap, Plan, Span};
 
 /// Number of kept plans: enough for a screen and a recording.
@@ -16,15 +16,15 @@ pub(super) struct Checked {
     /// Ranges that must not be read, or cannot be reached.
     pub(super) gaps: Vec<Gap>,
     /// The ranges to read, by chip, in order.
-    pub(super) chips: Vec<Chip>,
+    pub(super) chips: Vec<ChipRead>,
 }
 
 /// The plans checked last. The guard's rules and the routes to chips do not change while a target
 /// is open, so that a check stays valid; the quarantine is consulted at every read.
 #[derive(Default)]
-pub(super) struct Known(Vec<Checked>);
+pub(super) struct CheckedPlans(Vec<Checked>);
 
-impl Known {
+impl CheckedPlans {
     /// Takes a checked plan.
     fn take(&mut self, plan: &Plan) -> Option<Checked> {
         let index = self.0.iter().rposition(|known| known.plan == *plan)?;
@@ -49,7 +49,7 @@ struct RequestedRange {
 }
 
 impl RequestedRange {
-    fn new(layout: &ChipLayout, span: &Span, stand: Stand) -> Self {
+    fn new(layout: &ChipLayout, span: &Span, stand: ReadMode) -> Self {
         let elsewhere = layout.kind_at(span.addr.tile) != TileKind::Eth;
         Self { group: (elsewhere, span.addr.chip), run: MergedRange::of(span, stand) }
     }

@@ -4,10 +4,10 @@ use super::BarTarget;
 use crate::access::Route;
 use crate::planner::MergedRange;
 use crate::queue::{BLOCK_ALIGN, BLOCK_BYTES};
-use layouts::{NocXy, Stand};
+use layouts::{NocXy, ReadMode};
 use machine::snapshot::{AccessError, Gap, Plan, Span};
 use machine::target::{AccessRoute, PlannedAccess, Preview};
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::collections::BTreeSet;
 
 /// A command through a queue takes at least its entry, the doorbell, a read of the answer and its
@@ -28,7 +28,7 @@ impl BarTarget {
         let (mut preview, mut probed) = (Preview::default(), BTreeSet::new());
         for plan in plans {
             let part = self.read_of(plan, &mut probed);
-            preview.visits.extend(part.visits);
+            preview.accesses.extend(part.accesses);
             preview.gaps.extend(part.gaps);
         }
         self.access.bus.restore(windows);
@@ -52,7 +52,7 @@ impl BarTarget {
                     write: false,
                     transactions,
                 };
-                preview.visits.extend(spans.zip(costs).map(visit));
+                preview.accesses.extend(spans.zip(costs).map(visit));
             }
         }
         self.known.keep(checked);
@@ -75,7 +75,7 @@ impl BarTarget {
                 transactions += PROBE_TRANSACTIONS;
             }
             transactions += self.writing_cost(&route, &span);
-            preview.visits.push(PlannedAccess {
+            preview.accesses.push(PlannedAccess {
                 span,
                 route: access_route(&route),
                 write: true,
@@ -117,7 +117,7 @@ impl BarTarget {
     }
 
     fn writing_cost(&mut self, route: &Route, span: &Span) -> u64 {
-        let run = MergedRange::of(span, self.guard.reading(span).unwrap_or(Stand::Registers));
+        let run = MergedRange::of(span, self.guard.reading(span).unwrap_or(ReadMode::Registers));
         let Route::Pcie(device) = *route else {
             return commands(run.offset, run.len, run.memory);
         };
@@ -126,11 +126,11 @@ impl BarTarget {
         if !run.memory {
             let words = (run.offset..).step_by(4).zip(bytes.chunks(4));
             let batch = words.fold(bus.batch(), |batch, (at, word)| {
-                batch.write(device, run.tile, at, word, Order::Strict)
+                batch.write(device, run.tile, at, word, WindowOrdering::Strict)
             });
             return batch.transactions();
         }
-        let batch = bus.batch().write(device, run.tile, run.offset, &bytes, Order::Memory);
+        let batch = bus.batch().write(device, run.tile, run.offset, &bytes, WindowOrdering::Memory);
         // The last word is read back, and partial words are read before.
         let merged = u64::from((run.offset, run.len) != (span.addr.offset, span.len));
         batch.transactions() + 1 + merged

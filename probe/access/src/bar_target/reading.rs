@@ -12,7 +12,7 @@ use machine::snapshot::{Gap, Piece, Snapshot};
 use std::collections::BTreeMap;
 
 /// A chip, the route to it, and its ranges.
-pub(super) type Chip = (ChipId, Route, Vec<MergedRange>);
+pub(super) type ChipRead = (ChipId, Route, Vec<MergedRange>);
 
 fn device(route: &Route) -> u8 {
     match route {
@@ -23,13 +23,13 @@ fn device(route: &Route) -> u8 {
 /// One device's share of the work.
 struct Share<'a> {
     access: Access,
-    chips: Vec<&'a Chip>,
+    chips: Vec<&'a ChipRead>,
     snapshot: Snapshot,
 }
 
 /// Reads all chips; failed ranges become gaps.
-pub(super) fn read_all(access: &mut Access, chips: &[Chip], snapshot: &mut Snapshot) {
-    let mut by_device: BTreeMap<u8, Vec<&Chip>> = BTreeMap::new();
+pub(super) fn read_all(access: &mut Access, chips: &[ChipRead], snapshot: &mut Snapshot) {
+    let mut by_device: BTreeMap<u8, Vec<&ChipRead>> = BTreeMap::new();
     for chip in chips {
         by_device.entry(device(&chip.1)).or_default().push(chip);
     }
@@ -59,7 +59,7 @@ pub(super) fn read_all(access: &mut Access, chips: &[Chip], snapshot: &mut Snaps
 /// Reads chips in sequence.
 fn read_chips<'a>(
     access: &mut Access,
-    chips: impl Iterator<Item = &'a Chip> + Clone,
+    chips: impl Iterator<Item = &'a ChipRead> + Clone,
     snapshot: &mut Snapshot,
 ) {
     let queues = chips.clone().any(|(_, route, _)| matches!(route, Route::Queue { .. }));

@@ -5,7 +5,7 @@
 //! word, and not at all if the other end of its link has been read.
 
 use super::port::{CHANNELS, Peer, Port, PortPlace, PortWords, can_have_a_peer};
-use super::{Candidate, Walk, harvested_rows, no_rows};
+use super::{Candidate, Discovery, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::eth_firmware::routing;
 use layouts::ChipLayout;
@@ -20,7 +20,7 @@ const BLOCK: u64 = 32;
 /// The gateway of a far chip: the PCIe chip, and its channels in order of preference.
 pub(super) type Gateway = (usize, Vec<u8>);
 
-impl Walk<'_> {
+impl Discovery<'_> {
     /// Discovers the chip at the other end of a link.
     pub(super) fn far_chip(&mut self, from: usize, channel: u8, port: &Port) -> Option<usize> {
         let place = port.peer.coord;

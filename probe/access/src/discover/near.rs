@@ -2,7 +2,7 @@
 //! the live tiles in one batch, and its board in two more.
 
 use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces, training_pieces};
-use super::{Candidate, Walk, harvested_rows, no_rows};
+use super::{Candidate, Discovery, harvested_rows, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
 use crate::telemetry::board_id;
@@ -19,7 +19,7 @@ const BEAT_POLLS: u32 = 3;
 pub(super) const TRAINING_POLLS: u32 = 50;
 const TRAINING_CYCLES: u64 = 200_000;
 
-impl Walk<'_> {
+impl Discovery<'_> {
     /// Finds the chips on the bus, up to the first absent device. Losing a device during discovery
     /// does not affect the others.
     pub(super) fn pcie_chips(&mut self) -> Result<(), AccessError> {

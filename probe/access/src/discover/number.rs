@@ -1,15 +1,15 @@
 //! Builds the mesh from the walk: ids, links, and a sentence for each problem.
 
 use super::port::{Peer, Port};
-use super::{Candidate, Found, Walk};
+use super::{Candidate, Discovered, Discovery};
 use crate::access::Route;
 use layouts::{ChipId, EthId};
 use machine::target::{Chip, Link, Mesh};
 use std::collections::{BTreeMap, BTreeSet};
 
-impl Walk<'_> {
+impl Discovery<'_> {
     /// Assigns the chip ids: PCIe chips in device order, then far ones by (rack, shelf, y, x).
-    pub(super) fn number(mut self) -> Found {
+    pub(super) fn number(mut self) -> Discovered {
         let mut order: Vec<usize> = (0..self.chips.len()).collect();
         order.sort_by_key(|&i| {
             let chip = &self.chips[i];
@@ -32,7 +32,7 @@ impl Walk<'_> {
             problems: std::mem::take(&mut self.problems),
         };
         let routes = order.iter().map(|&i| (ids[i], self.chips[i].route.clone())).collect();
-        Found { mesh, routes }
+        Discovered { mesh, routes }
     }
 
     /// Returns all links that at least one end publishes, including links that are down if both

@@ -6,7 +6,7 @@ use crate::bar_target::BarTarget;
 use decode::images::ImageMap;
 use emulator::MeshConfig;
 use layouts::{ChipId, ChipKind, ClusterDescriptor, EthId, NocAddr};
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::power_on;
@@ -33,7 +33,7 @@ fn powered(config: MeshConfig) -> emulator::Mesh {
 fn open(mesh: emulator::Mesh) -> BarTarget {
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let bar = Box::new(EmulatorBar::new(mesh));
-    BarTarget::open("sick", bar, abilities, Patience::default()).unwrap()
+    BarTarget::open("sick", bar, abilities, Deadlines::default()).unwrap()
 }
 
 fn found(mesh: emulator::Mesh) -> Mesh {
@@ -56,7 +56,7 @@ fn hold(target: &mut BarTarget, chip: u16, channel: u8) {
 
 fn reopened(target: BarTarget) -> Mesh {
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-    let again = BarTarget::open("sick", target.into_bar(), abilities, Patience::default());
+    let again = BarTarget::open("sick", target.into_bar(), abilities, Deadlines::default());
     again.unwrap().mesh().clone()
 }
 

@@ -10,7 +10,7 @@ fn shipped(name: &str) -> ClusterDescriptor {
 
 /// Returns the mesh of a descriptor, as discovery would find it.
 fn found(name: &str) -> Mesh {
-    Mesh::described_by(&shipped(name))
+    Mesh::from_descriptor(&shipped(name))
 }
 
 fn kinds(found: &Mesh, expected: &ClusterDescriptor) -> Vec<&'static str> {

@@ -54,7 +54,7 @@ impl AuditLog {
     /// Returns the log for writes to `target` that the environment selects: `MESHSCOPE_AUDIT_LOG`,
     /// else a file below `XDG_STATE_HOME`, else one below `~/.local/state`. Relative folders are
     /// ignored.
-    pub fn of_environment(target: impl Into<String>) -> Self {
+    pub fn from_environment(target: impl Into<String>) -> Self {
         let path = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         // A relative folder would depend on the working directory (XDG Base Directory).
         let folder = |name| path(name).filter(|folder: &PathBuf| folder.is_absolute());

@@ -5,10 +5,10 @@
 
 use super::Quarantine;
 use super::hang::{HangVerdict, confirm, node_id};
-use crate::bus::{Answer, Bus};
+use crate::bus::{BatchAnswer, Bus};
 use crate::planner::MergedRange;
 use layouts::NocXy;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Bytes};
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ pub(crate) type Reading = Result<(Bytes, u64), AccessError>;
 pub(crate) fn read_near(
     bus: &mut Bus,
     quarantine: &mut Quarantine,
-    patience: Patience,
+    patience: Deadlines,
     device: u8,
     runs: &[MergedRange],
     take: &mut dyn FnMut(usize, Reading),
@@ -50,7 +50,7 @@ pub(crate) fn read_near(
 pub(crate) fn seen(
     bus: &mut Bus,
     quarantine: &mut Quarantine,
-    patience: Patience,
+    patience: Deadlines,
     device: u8,
     tile: NocXy,
 ) -> Result<(), AccessError> {
@@ -131,7 +131,7 @@ impl Near<'_> {
     }
 
     /// Submits the batch. Ranges in quarantine get their reason instead.
-    fn submit(&mut self, at: usize) -> (usize, Vec<CheckedRange>, Answer) {
+    fn submit(&mut self, at: usize) -> (usize, Vec<CheckedRange>, BatchAnswer) {
         let device = self.device;
         let mut batch = self.bus.batch().now();
         let mut parts = Vec::with_capacity(self.runs.len() - at);
@@ -171,7 +171,7 @@ impl Near<'_> {
     fn break_off(
         &mut self,
         parts: &[CheckedRange],
-        mut answer: Answer,
+        mut answer: BatchAnswer,
         reason: AccessError,
     ) -> Result<usize, Broken> {
         let began = answer.cycles().ok();
@@ -216,7 +216,7 @@ impl Near<'_> {
         &mut self,
         end: usize,
         parts: &[CheckedRange],
-        mut answer: Answer,
+        mut answer: BatchAnswer,
     ) -> Result<usize, Broken> {
         let broken = |index| move |reason| (index, reason);
         let began = answer.cycles().map_err(broken(0))?;

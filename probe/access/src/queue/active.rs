@@ -4,10 +4,10 @@ mod answers;
 
 use super::words::Field;
 use super::{Command, Queue, Stamped};
-use crate::bus::{Answer, Batch};
+use crate::bus::{Batch, BatchAnswer};
 use crate::eth_firmware::{eth, routing};
 use machine::snapshot::AccessError;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::collections::VecDeque;
 
 /// Shortest and longest time between two polls for one answer, in cycles.
@@ -123,7 +123,7 @@ impl<'q> ActiveQueue<'q> {
         let Queue { device, tile, .. } = *self.queue;
         for block in &self.landed {
             let at = self.queue.buffer(block.slot);
-            batch = batch.read_as(device, tile, at, block.len, Order::Strict);
+            batch = batch.read_as(device, tile, at, block.len, WindowOrdering::Strict);
         }
         // Without blocks, slots are released with the next doorbell.
         if self.landed.is_empty() { batch } else { self.queue.pop(batch) }
@@ -132,7 +132,7 @@ impl<'q> ActiveQueue<'q> {
     /// Takes the bytes that [`ActiveQueue::fetch`] requested.
     pub(super) fn fetched(
         &mut self,
-        answer: &mut Answer,
+        answer: &mut BatchAnswer,
         done: &mut Vec<CommandOutcome>,
     ) -> Result<(), AccessError> {
         let landed = std::mem::take(&mut self.landed);
@@ -185,7 +185,7 @@ impl<'q> ActiveQueue<'q> {
         for ahead in 0..count as u32 {
             let slot = response_read.wrapping_add(ahead) & 3;
             let at = self.queue.response(Field::Entry(slot)) + first;
-            batch = batch.read_as(device, tile, at, len, Order::Strict);
+            batch = batch.read_as(device, tile, at, len, WindowOrdering::Strict);
         }
         batch
     }

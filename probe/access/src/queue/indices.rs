@@ -3,11 +3,11 @@
 use super::wait::Wait;
 use super::words::{COUNTERS, Field};
 use super::{Queue, SLOTS, Step};
-use crate::bus::{Answer, Bus};
+use crate::bus::{BatchAnswer, Bus};
 use crate::eth_firmware::{eth, routing};
 use layouts::NocXy;
 use machine::snapshot::AccessError;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 
 /// The four indices and the counters, as read in one batch.
 pub(super) struct Indices {
@@ -116,7 +116,13 @@ impl Queue {
         let batch = batch
             .register(device, tile, self.request(Field::WriteIndex))
             .register(device, tile, self.request(Field::ReadIndex))
-            .read_as(device, tile, self.request(Field::Counters), 4 * COUNTERS, Order::Strict)
+            .read_as(
+                device,
+                tile,
+                self.request(Field::Counters),
+                4 * COUNTERS,
+                WindowOrdering::Strict,
+            )
             .register(device, tile, self.response(Field::WriteIndex))
             .register(device, tile, self.response(Field::ReadIndex));
         let mut indices = self.taken(&mut batch.run())?;
@@ -124,7 +130,7 @@ impl Queue {
         Ok(indices)
     }
 
-    fn taken(&self, answer: &mut Answer) -> Result<Indices, AccessError> {
+    fn taken(&self, answer: &mut BatchAnswer) -> Result<Indices, AccessError> {
         Ok(Indices {
             cycles: answer.cycles()?,
             request_write: index(self.tile, answer.word()?)?,

@@ -8,14 +8,14 @@ const LONGEST_CYCLES: u64 = 20_000;
 
 /// Cycles per command, learned from recent answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct QueuePace {
     /// Any command, without its data.
     word: u64,
     /// The data of a full block.
     block: u64,
 }
 
-impl Default for Pace {
+impl Default for QueuePace {
     /// The vendor's simulator's durations (wormhole.md 10.6.C, wormhole.md 10.6.E); others are
     /// learned in a few commands.
     fn default() -> Self {
@@ -23,7 +23,7 @@ impl Default for Pace {
     }
 }
 
-impl Pace {
+impl QueuePace {
     /// Returns the expected duration of a command among others in flight.
     pub(super) fn of(&self, command: &Command) -> u64 {
         let data = self.block * command.block().map_or(0, u64::from) / 1024;

@@ -9,7 +9,7 @@ mod judge;
 mod refusals;
 
 use super::active::{ActiveQueue, CommandOutcome, Stage};
-use super::{Command, Patience, Queue, Stamped};
+use super::{Command, Deadlines, Queue, Stamped};
 use crate::bus::Bus;
 use crate::eth_firmware::routing;
 use layouts::NocXy;
@@ -32,9 +32,9 @@ pub(crate) struct Gateway {
     pub(crate) depth: usize,
 }
 
-struct Reader<'a> {
+struct QueueReader<'a> {
     bus: &'a mut Bus,
-    patience: Patience,
+    patience: Deadlines,
     commands: &'a [Command],
     active: Vec<ActiveQueue<'a>>,
     waiting: VecDeque<usize>,
@@ -79,12 +79,12 @@ impl Results {
 /// Carries out the reads.
 pub(crate) fn read_all(
     bus: &mut Bus,
-    patience: Patience,
+    patience: Deadlines,
     gateways: &mut [Gateway],
     commands: &[Command],
 ) -> Results {
     let all_active = gateways.iter_mut();
-    let mut reader = Reader {
+    let mut reader = QueueReader {
         bus,
         patience,
         commands,
@@ -114,7 +114,7 @@ pub(crate) fn read_all(
             error
         }
     };
-    let Reader { results, silent, refusals, .. } = reader;
+    let QueueReader { results, silent, refusals, .. } = reader;
     let reads = results.into_iter().map(|result| result.unwrap_or_else(|| Err(error.clone())));
     let reads: Vec<Result<Stamped, AccessError>> = reads.collect();
     // If nothing could be reached, the chip is at fault, whatever tiles were read.
@@ -131,7 +131,7 @@ fn is_refusal(error: &AccessError) -> bool {
     matches!(error, AccessError::QueueError { flags } if flags & refused != 0)
 }
 
-impl Reader<'_> {
+impl QueueReader<'_> {
     fn all(&mut self) -> Result<(), AccessError> {
         self.open_direct()?;
         while !self.waiting.is_empty() || self.active.iter().any(ActiveQueue::is_busy) {

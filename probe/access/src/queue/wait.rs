@@ -1,13 +1,13 @@
 //! Waiting for the far side with a deadline and a watchdog.
 
 use crate::bus::Bus;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::AccessError;
 use std::time::Instant;
 
 /// A wait with two clocks: the target's for the deadline, the host's for the watchdog.
 pub(super) struct Wait {
-    patience: Patience,
+    patience: Deadlines,
     first_cycles: Option<u64>,
     started: Instant,
 }
@@ -16,7 +16,7 @@ impl Wait {
     /// Shortest and longest time between two polls, in cycles.
     const STEPS: (u64, u64) = (50, 2000);
 
-    pub(super) fn start(patience: Patience) -> Self {
+    pub(super) fn start(patience: Deadlines) -> Self {
         Self { patience, first_cycles: None, started: Instant::now() }
     }
 

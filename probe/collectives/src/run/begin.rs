@@ -5,12 +5,12 @@ use crate::edm_builder::EDM;
 use crate::in_use::judge;
 use crate::launcher::{Layer, muxes};
 use crate::report::Stage;
-use crate::task::Task;
+use crate::task::RunTask;
 use crate::worker::WORKER;
 use decode::images::ImageMap;
 use launch::occupancy::TileUse;
 use launch::outcome::RunError;
-use launch::{Firmware, Together, boot_tensix, start_application};
+use launch::{Firmware, OperationGroup, boot_tensix, start_application};
 use layouts::TileKind;
 use machine::target::Target;
 
@@ -34,14 +34,14 @@ impl Run {
                 continue;
             }
             if ethernet {
-                takes.push(start_application(images, Firmware::OURS, place)?);
+                takes.push(start_application(images, Firmware::BUILT_IN, place)?);
                 self.taken.push(place);
             } else {
-                boots.push(boot_tensix(images, Firmware::OURS, place)?);
+                boots.push(boot_tensix(images, Firmware::BUILT_IN, place)?);
             }
         }
-        self.tasks.push_front(Task::Steps(Stage::TakeOver, Together::new(takes)));
-        self.tasks.push_front(Task::Steps(Stage::Boot, Together::new(boots)));
+        self.tasks.push_front(RunTask::Steps(Stage::TakeOver, OperationGroup::new(takes)));
+        self.tasks.push_front(RunTask::Steps(Stage::Boot, OperationGroup::new(boots)));
         Ok(())
     }
 
@@ -52,15 +52,15 @@ impl Run {
         images: &mut ImageMap,
     ) -> Result<(), RunError> {
         let launch = self.launcher.launch(target.mesh(), images, &self.program, layer)?;
-        let mut tasks = vec![Task::Steps(Stage::Launch, Together::new(launch.place))];
+        let mut tasks = vec![RunTask::Steps(Stage::Launch, OperationGroup::new(launch.place))];
         if layer == Layer::Transfer {
-            tasks.push(Task::Moves);
+            tasks.push(RunTask::Moves);
         }
         for (chip, go) in launch.go {
             self.last = chip;
-            tasks.push(Task::Steps(Stage::Launch, Together::new(go)));
+            tasks.push(RunTask::Steps(Stage::Launch, OperationGroup::new(go)));
         }
-        tasks.push(Task::Gone(layer));
+        tasks.push(RunTask::Gone(layer));
         tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
         let workers = layer.workers(&self.program).iter().map(|plan| (plan.place, WORKER));
         self.running.extend(workers);

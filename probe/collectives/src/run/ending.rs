@@ -6,14 +6,14 @@ use super::outcome::RunEnd;
 use crate::edm_builder::EDM;
 use crate::launcher::muxes;
 use crate::report::{RunProgress, Stage};
-use crate::task::Task;
+use crate::task::RunTask;
 use crate::teardown::{self, TeardownMode};
 use crate::worker::WORKER;
 use decode::images::ImageMap;
 use fabric::Termination;
 use launch::occupancy::Loaded;
 use launch::outcome::{Cause, RunError};
-use launch::{Operation, Together, step};
+use launch::{Operation, OperationGroup, step};
 use machine::place::Place;
 use machine::words::counted;
 
@@ -30,9 +30,9 @@ impl Run {
         });
         match (outcome, left) {
             (RunEnd::Failed(error), left) => Err(error.and(left)),
-            (_, left @ Some(_)) => Err(RunError::new(Cause::Left).and(left)),
-            (RunEnd::Whole, None) => Ok(RunProgress::Over(Some(self.report.clone()))),
-            (RunEnd::Cancelled | RunEnd::Stuck, None) => Ok(RunProgress::Over(None)),
+            (_, left @ Some(_)) => Err(RunError::new(Cause::CleanupFailed).and(left)),
+            (RunEnd::Whole, None) => Ok(RunProgress::Finished(Some(self.report.clone()))),
+            (RunEnd::Cancelled | RunEnd::Stuck, None) => Ok(RunProgress::Finished(None)),
         }
     }
 
@@ -49,23 +49,23 @@ impl Run {
             }
             // The muxes' workers terminate them, unless a worker was never launched.
             self.stop(images, TeardownMode::Graceful, is_mux)?;
-            self.tasks.push_back(Task::Returned);
+            self.tasks.push_back(RunTask::Returned);
         } else {
             // What was half written cannot be relied on.
             self.launcher.loaded = Loaded::default();
             self.stop(images, TeardownMode::Immediate, |_| true)?;
             if self.fabric.is_some() {
-                self.tasks.extend([Task::RollCall, Task::Release]);
+                self.tasks.extend([RunTask::RollCall, RunTask::Release]);
             }
             let clear = self.running.iter();
             let clear = clear.map(|(place, kernel)| teardown::clear(images, *place, kernel));
-            let clear = Together::as_can_be(clear.collect::<Result<Vec<_>, _>>()?);
-            self.tasks.extend([Task::Steps(Stage::GiveBack, clear), Task::Returned]);
+            let clear = OperationGroup::tolerant(clear.collect::<Result<Vec<_>, _>>()?);
+            self.tasks.extend([RunTask::Steps(Stage::GiveBack, clear), RunTask::Returned]);
         }
         if self.leave_fabric(way) {
-            self.tasks.push_back(Task::Fabric(Stage::FabricDown, (0, 1)));
+            self.tasks.push_back(RunTask::Fabric(Stage::FabricDown, (0, 1)));
         }
-        self.tasks.push_back(Task::GiveBack);
+        self.tasks.push_back(RunTask::GiveBack);
         Ok(())
     }
 
@@ -102,10 +102,10 @@ impl Run {
         }
         for operations in [tell, wait] {
             let together = match way {
-                TeardownMode::Graceful => Together::new(operations),
-                TeardownMode::Immediate => Together::as_can_be(operations),
+                TeardownMode::Graceful => OperationGroup::new(operations),
+                TeardownMode::Immediate => OperationGroup::tolerant(operations),
             };
-            self.tasks.push_back(Task::Steps(Stage::Stop, together));
+            self.tasks.push_back(RunTask::Steps(Stage::Stop, together));
         }
         Ok(())
     }

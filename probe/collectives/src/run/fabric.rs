@@ -5,15 +5,15 @@ use super::Run;
 use super::outcome::RunEnd;
 use crate::launcher::firmware_of;
 use crate::report::Stage;
-use crate::task::Task;
+use crate::task::RunTask;
 use crate::transport::Crossing;
 use crate::worker::worker_semaphore;
 use decode::images::ImageMap;
 use fabric::{Fabric, FabricProgress, FabricSettings, Release, Termination};
-use launch::cause::still;
+use launch::cause::stuck_cores;
 use launch::outcome::{Cause, RunError, Stuck};
-use launch::{Condition, ControlError, done, image, mailbox};
-use layouts::{TileKind, Writing};
+use launch::{Condition, ControlError, done_condition, image, mailbox};
+use layouts::{TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -42,7 +42,7 @@ fn hold_in_reset(target: &mut dyn Target, place: Place) -> Result<(), String> {
         return Err(stands());
     }
     let at = layout.soft_reset(TileKind::Tensix).ok_or_else(stands)?;
-    if !target.abilities().allow.covers(Writing::Reset) {
+    if !target.abilities().allow.covers(WritePermission::Reset) {
         return Err("which stands still and may not be reset without --allow reset".to_owned());
     }
     let written = target.write(place.at(at), &layout.tensix.reset_all.to_le_bytes());
@@ -74,11 +74,11 @@ impl Run {
         let progress = fabric.poll(target, images)?;
         target.commanded_by(self.program.op.name());
         match progress {
-            FabricProgress::Going { done: now, of, .. } => {
+            FabricProgress::Running { done: now, of, .. } => {
                 *done = (now, of);
                 Ok(false)
             }
-            FabricProgress::Over(_) => Ok(true),
+            FabricProgress::Finished(_) => Ok(true),
         }
     }
 
@@ -92,7 +92,7 @@ impl Run {
         let mut words = BTreeMap::new();
         for (&place, &kernel) in &self.running {
             let firmware = image(images, firmware_of(kernel))?;
-            let (at, done) = done(mailbox(&firmware)?);
+            let (at, done) = done_condition(mailbox(&firmware)?);
             words.insert(place, (Span { addr: place.at(at), len: 4 }, done));
         }
         let nacks = u64::from(worker_semaphore(images, "CCL_SEMAPHORE_NACKS")?);
@@ -114,7 +114,7 @@ impl Run {
         if let Some(crossing) = self.program.crossing.as_ref().filter(|_| !self.running.is_empty())
         {
             let routers = crossing.plan.routers.iter().map(|router| router.place);
-            let still = still(target, &routers.collect::<Vec<_>>())?;
+            let still = stuck_cores(target, &routers.collect::<Vec<_>>())?;
             found.extend(still.into_iter().map(|place| blamed(Stuck::Router, place)));
         }
         let dropped = nacks.iter().filter_map(|(place, span)| {
@@ -163,7 +163,7 @@ impl Run {
         }
         let patience = self.settings.deadline_cycles;
         let release = Release::new(images, &crossing.plan, routers, patience)?;
-        self.tasks.push_front(Task::Close(Box::new(release)));
+        self.tasks.push_front(RunTask::Close(Box::new(release)));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use crate::compile;
 use crate::op::Bidirectional;
 use crate::op::{DataType, Op};
 use crate::program::{Channel, Program};
-use crate::request::{Layout, Request};
+use crate::request::{Request, TensorLayout};
 use launch::topology::TopologyKind;
 use layouts::ChipId;
 use machine::target::Mesh;
@@ -117,7 +117,8 @@ fn prove_everywhere(op: Op, ways: &[(TopologyKind, Bidirectional)]) {
                 let data_type =
                     [DataType::Int32, DataType::Float32, DataType::Bfloat16][(index + seed) % 3];
                 let parts = if op.cuts() { ranks } else { 1 };
-                let layout = [Layout::Interleaved, Layout::Sharded][(index + seed / 3) % 2];
+                let layout =
+                    [TensorLayout::Interleaved, TensorLayout::Sharded][(index + seed / 3) % 2];
                 let bytes = elements * parts * data_type.bytes();
                 let root = if op.has_root() { (seed as u64 % ranks) as u32 } else { 0 };
                 let links = if name == "galaxy" || ranks == 4 { 1 + index as u32 % 2 } else { 1 };

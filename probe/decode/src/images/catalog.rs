@@ -83,7 +83,7 @@ impl Catalog {
         let mut catalog = Self { directories: directories.to_vec(), ..Self::default() };
         let mut seen = BTreeSet::new();
         for directory in directories {
-            let mut walk = walk::Walk::new(directory, limits)?;
+            let mut walk = walk::CatalogWalk::new(directory, limits)?;
             while let Some(folder) = walk.next_folder() {
                 for name in &folder.files {
                     let path = folder.path.join(name);

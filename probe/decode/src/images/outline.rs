@@ -22,7 +22,7 @@ const SHARED: [&str; 3] = ["erisc_info", "mailboxes", "routing_info"];
 pub struct Outline(Arc<Inner>);
 
 struct Inner {
-    nodes: Vec<Node>,
+    nodes: Vec<OutlineMember>,
     /// The nodes without members, by address; of two at one address the narrower.
     leaves: Vec<u32>,
     spans: Vec<(u64, u64)>,
@@ -30,7 +30,7 @@ struct Inner {
 
 /// A member, an element, or the whole structure.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct OutlineMember {
     /// The full path, such as `mailboxes.go_messages[0].signal`.
     pub path: String,
     /// Index of the node's own name in the path.
@@ -49,7 +49,7 @@ pub struct Node {
     pub end: usize,
 }
 
-impl Node {
+impl OutlineMember {
     /// Returns the last part of the path.
     pub fn name(&self) -> &str {
         self.path.get(self.own..).map_or("", |own| own)
@@ -87,7 +87,7 @@ impl Outline {
     }
 
     fn new(name: &str, base: u64, ty: &Type) -> Self {
-        let mut walk = Walk { nodes: Vec::new() };
+        let mut walk = OutlineWalk { nodes: Vec::new() };
         walk.node(name.to_owned(), 0, 0, base, ty);
         let nodes = walk.nodes;
         let mut leaves: Vec<u32> = (0..nodes.len())
@@ -102,13 +102,13 @@ impl Outline {
     }
 
     /// Returns the nodes; the first is the whole structure.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[OutlineMember] {
         &self.0.nodes
     }
 
     /// Returns the nodes without members that overlap these bytes of the tile, by address, each
     /// with its index among them.
-    pub fn leaves(&self, from: u64, to: u64) -> impl Iterator<Item = (usize, &Node)> {
+    pub fn leaves(&self, from: u64, to: u64) -> impl Iterator<Item = (usize, &OutlineMember)> {
         let inner = &self.0;
         let node = |i: &u32| inner.nodes.get(*i as usize);
         let begins = |i: &u32| node(i).map_or(0, |node| node.addr);
@@ -141,11 +141,11 @@ fn spans(parts: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     joined
 }
 
-struct Walk {
-    nodes: Vec<Node>,
+struct OutlineWalk {
+    nodes: Vec<OutlineMember>,
 }
 
-impl Walk {
+impl OutlineWalk {
     fn node(&mut self, path: String, own: usize, depth: u8, addr: u64, ty: &Type) {
         let index = self.nodes.len();
         if index >= MOST_NODES {
@@ -154,7 +154,16 @@ impl Walk {
         // A type without a size takes no bytes.
         let size = ty.size().map_or(0, |size| size);
         let (ty, inside) = (ty.clone(), path.clone());
-        self.nodes.push(Node { path, own, depth, addr, size, ty: ty.clone(), bits: None, end: 0 });
+        self.nodes.push(OutlineMember {
+            path,
+            own,
+            depth,
+            addr,
+            size,
+            ty: ty.clone(),
+            bits: None,
+            end: 0,
+        });
         if depth < DEEPEST {
             self.inside(&inside, depth + 1, addr, &ty);
         }
@@ -222,7 +231,7 @@ impl Walk {
         let count = bits.size.min(64);
         let (size, ty) = ((shift + count).div_ceil(8), member.ty.clone());
         let bits = Some((count as u32, shift as u32));
-        self.nodes.push(Node { path, own, depth, addr, size, ty, bits, end: index + 1 });
+        self.nodes.push(OutlineMember { path, own, depth, addr, size, ty, bits, end: index + 1 });
     }
 }
 
@@ -275,7 +284,7 @@ mod tests {
         // low 0x1F, middle -1, straddles 0x1001; last 5, set.
         let word: u32 = 0x1F | 0x7F << 5 | 0x1001 << 12;
         let bytes = [word.to_le_bytes(), u32::from(5u8 | 1 << 3).to_le_bytes()].concat();
-        let value = |node: &Node| {
+        let value = |node: &OutlineMember| {
             let start = (node.addr - 0x100) as usize;
             node.value(&bytes[start..start + node.size as usize]).to_string()
         };

@@ -43,7 +43,7 @@ pub(crate) fn pointed(layout: &ChipLayout, symbols: &Symbols, name: &str) -> Opt
 
 /// An expression in which a structure's pointer is replaced by a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenOut {
+pub struct ResolvedPointer {
     /// The expression to evaluate.
     pub text: String,
     /// The pointer's name.
@@ -52,7 +52,7 @@ pub struct WrittenOut {
     pub at: u64,
 }
 
-impl fmt::Display for WrittenOut {
+impl fmt::Display for ResolvedPointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pointer, at, .. } = self;
         write!(f, "{pointer} points to {at:#x}, where the host places it (from the layouts)")
@@ -61,7 +61,11 @@ impl fmt::Display for WrittenOut {
 
 /// Replaces a structure's pointer in an expression by a number, if the debug information has the
 /// pointer's type but not its value.
-pub fn written_out(layout: &ChipLayout, symbols: &Symbols, expression: &str) -> Option<WrittenOut> {
+pub fn resolve_pointer(
+    layout: &ChipLayout,
+    symbols: &Symbols,
+    expression: &str,
+) -> Option<ResolvedPointer> {
     KNOWN.into_iter().find_map(|pointer| {
         let range = named_in(expression, pointer)?;
         let has_value = symbols
@@ -71,7 +75,7 @@ pub fn written_out(layout: &ChipLayout, symbols: &Symbols, expression: &str) -> 
         let target = pointed(layout, symbols, pointer)?;
         let (before, after) = (expression.get(..range.start)?, expression.get(range.end..)?);
         let text = format!("{before}(({} *){at:#x}){after}", target.ty.name());
-        Some(WrittenOut { text, pointer, at })
+        Some(ResolvedPointer { text, pointer, at })
     })
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn compare(
             continue;
         };
         match snapshot.bytes(addr, window.len) {
-            Err(AccessError::NotAsked) => return None,
+            Err(AccessError::NotRequested) => return None,
             Err(reason) => result.check = TextCheck::Unread(reason),
             Ok(found) => {
                 result.compared_bytes += window.len;

@@ -1,9 +1,9 @@
 //! Decodes a core: launch and go messages, waypoint, images.
 
 use super::Inspection;
-use crate::images::{Image, LoadedImage, Mailbox, Spot, waypoint_code};
+use crate::images::{Image, LoadedImage, Mailbox, Member, waypoint_code};
 use crate::state::{
-    Activity, ChannelState, CoreState, GoSignal, ImageRole, ImageUse, LaunchState, NamedWord,
+    Activity, ChannelState, CoreState, GoSignal, ImageRole, ImageUse, LaunchState, MemberState,
     Provenance, Reading, SourceLine,
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
@@ -93,7 +93,7 @@ impl Inspection<'_> {
         mailbox: &Mailbox,
     ) -> Result<Option<LaunchState>, AccessError> {
         let value = |at: u64, len: u32| {
-            self.snapshot.bytes(Self::at(id.chip, id.tile, at), len).map(Spot::value)
+            self.snapshot.bytes(Self::at(id.chip, id.tile, at), len).map(Member::value)
         };
         let rd_ptr = value(mailbox.rd_ptr, 4)?;
         if rd_ptr >= mailbox.launch_count {
@@ -175,27 +175,27 @@ impl Inspection<'_> {
         id: CoreId,
         images: &[(&Image, Provenance)],
         mailbox: Option<(&Mailbox, &Image)>,
-    ) -> Vec<NamedWord> {
+    ) -> Vec<MemberState> {
         let summary = mailbox.map_or(&[][..], |(mailbox, image)| self.summary(id, mailbox, image));
         let of_images = images.iter().flat_map(|(image, _)| image.state.clone());
         let spots = of_images.chain(summary.iter().cloned());
         spots
             .filter_map(|spot| {
                 match self.snapshot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
-                    Err(AccessError::NotAsked) => None,
+                    Err(AccessError::NotRequested) => None,
                     Err(reason) => Some((spot, Reading::Unread(reason))),
-                    Ok(bytes) => Some((spot, Reading::Known(Spot::value(bytes)))),
+                    Ok(bytes) => Some((spot, Reading::Known(Member::value(bytes)))),
                 }
             })
-            .map(|(Spot { name, addr, size }, value)| NamedWord { name, addr, size, value })
+            .map(|(Member { name, addr, size }, value)| MemberState { name, addr, size, value })
             .collect()
     }
 
     /// Returns the mailbox members if the snapshot has details: only then is `go_message_index`
     /// read.
-    fn summary<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Spot] {
+    fn summary<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Member] {
         let index = self.snapshot.word(Self::at(id.chip, id.tile, mailbox.go_index));
-        if matches!(index, Err(AccessError::NotAsked)) { &[] } else { &image.summary }
+        if matches!(index, Err(AccessError::NotRequested)) { &[] } else { &image.summary }
     }
 
     /// Returns the application's channels, with the live words of a running kernel. After a kernel

@@ -189,7 +189,7 @@ impl LedgerState {
 impl FabricState {
     /// Corrects verdicts of a snapshot during which packets moved: their counts do not add up. A
     /// ledger is miscounted only if nothing has moved since the previous snapshot.
-    pub fn settle(&mut self, before: &[LedgerState]) {
+    pub fn correct_verdicts(&mut self, before: &[LedgerState]) {
         for ledger in self.ledgers.iter_mut().filter(|l| l.verdict == Verdict::Miscounted) {
             let unchanged =
                 |old: &LedgerState| LedgerState { verdict: old.verdict, ..*ledger } == *old;

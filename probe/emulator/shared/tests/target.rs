@@ -9,7 +9,7 @@ use common::{library, whole_n300};
 use decode::images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::bar::Bar;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Chip, Target};
 use meshscope_ttsim::BOOT_CYCLES;
@@ -24,7 +24,7 @@ use workloads::scene::Scene;
 fn host_helper() {
     let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
     let arguments = ["".into(), HOST_ARGUMENT.into(), library];
-    assert!(ttsim::host_if_asked(arguments.into_iter()).is_some());
+    assert!(ttsim::run_host_if_requested(arguments.into_iter()).is_some());
 }
 
 /// Returns the command of the host, with the mesh in its environment.
@@ -38,7 +38,7 @@ fn host(mesh: &str) -> HostCommand {
 
 fn over(bar: impl Bar + 'static) -> BarTarget {
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-    BarTarget::open("same", Box::new(bar), abilities, Patience::default()).unwrap()
+    BarTarget::open("same", Box::new(bar), abilities, Deadlines::default()).unwrap()
 }
 
 fn in_the_library(mesh: &str) -> BarTarget {

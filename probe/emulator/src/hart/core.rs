@@ -1,7 +1,7 @@
 //! One hart: its registers, its private memories, and its state.
 
-use super::mode::{Mode, Pace, Sleep};
-use super::{IRAM, IRAM_BYTES, LOCAL_RAM, Stop};
+use super::mode::{Mode, ObservationPace, Sleep};
+use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_RAM};
 use crate::decode::{self, Op};
 
 /// Largest private RAM. TRISCs have only the lower half.
@@ -14,7 +14,7 @@ pub(crate) enum State {
     Running,
     /// Held by the debug interface.
     Paused,
-    Stopped(Stop),
+    Stopped(HartStop),
 }
 
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub(crate) struct Hart {
     /// Instructions skipped in sleep.
     pub(crate) slept: u64,
     pub(crate) mode: Mode,
-    pub(crate) pace: Pace,
+    pub(crate) pace: ObservationPace,
     /// The loop of the last sleep, to which the hart is likely to return.
     pub(crate) last: Option<Box<Sleep>>,
     /// L1 lines that carry this hart's watch bit.
@@ -73,7 +73,7 @@ impl Hart {
             retired: 0,
             slept: 0,
             mode: Mode::Plain,
-            pace: Pace::from(0),
+            pace: ObservationPace::from(0),
             last: None,
             watched: Vec::new(),
         }
@@ -83,7 +83,7 @@ impl Hart {
         self.regs.fill(0);
         self.pc = self.reset_pc;
         self.at = now;
-        self.pace = Pace::from(now);
+        self.pace = ObservationPace::from(now);
         self.state = State::Running;
     }
 

@@ -2,7 +2,7 @@
 
 use super::core::{Hart, State};
 use super::mode::Mode;
-use super::{Order, Stop};
+use super::{HartOrder, HartStop};
 
 /// All harts of a tile, at one present cycle.
 ///
@@ -13,7 +13,7 @@ use super::{Order, Stop};
 pub struct HartGroup {
     pub(crate) harts: Vec<Hart>,
     pub(crate) now: u64,
-    pub(crate) orders: Vec<Order>,
+    pub(crate) orders: Vec<HartOrder>,
     /// The boundary at which pending orders and stores into code take effect, if any.
     pub(crate) pending: Option<u64>,
     /// A device that harts may wait for has changed since the last notification.
@@ -80,11 +80,13 @@ impl HartGroup {
 
     /// Applies an order at the next boundary, because harts may have run ahead up to it. An order
     /// for a hart that does not run applies at once, unless other orders are pending.
-    pub fn order(&mut self, order: Order) {
+    pub fn order(&mut self, order: HartOrder) {
         let at_once = match order {
-            Order::Assert { .. } | Order::Pause { .. } => false,
-            Order::Release { .. } | Order::ResetPc { .. } | Order::Resume { .. } => true,
-            Order::LoadIram { hart, .. } => {
+            HartOrder::Assert { .. } | HartOrder::Pause { .. } => false,
+            HartOrder::Release { .. } | HartOrder::ResetPc { .. } | HartOrder::Resume { .. } => {
+                true
+            }
+            HartOrder::LoadIram { hart, .. } => {
                 !self.harts.get(hart as usize).is_some_and(Hart::running)
             }
         };
@@ -95,40 +97,40 @@ impl HartGroup {
         }
     }
 
-    pub(crate) fn carry_out(&mut self, order: Order) {
+    pub(crate) fn carry_out(&mut self, order: HartOrder) {
         let now = self.now;
         let index = order.hart();
         let Some(hart) = self.awake(index) else { return };
         match order {
-            Order::Assert { .. } => hart.state = State::Reset,
-            Order::Release { .. } if hart.state == State::Reset => hart.start(now),
-            Order::ResetPc { pc, .. } => hart.reset_pc = pc,
-            Order::LoadIram { offset, bytes, .. } => hart.load_iram(offset, &bytes),
-            Order::Pause { .. } if hart.running() => hart.state = State::Paused,
-            Order::Resume { .. } if hart.state == State::Paused => {
+            HartOrder::Assert { .. } => hart.state = State::Reset,
+            HartOrder::Release { .. } if hart.state == State::Reset => hart.start(now),
+            HartOrder::ResetPc { pc, .. } => hart.reset_pc = pc,
+            HartOrder::LoadIram { offset, bytes, .. } => hart.load_iram(offset, &bytes),
+            HartOrder::Pause { .. } if hart.running() => hart.state = State::Paused,
+            HartOrder::Resume { .. } if hart.state == State::Paused => {
                 hart.state = State::Running;
                 hart.at = now;
             }
-            Order::Release { .. } | Order::Pause { .. } | Order::Resume { .. } => {}
+            HartOrder::Release { .. } | HartOrder::Pause { .. } | HartOrder::Resume { .. } => {}
         }
     }
 
     /// Holds a hart in reset from the next boundary on. Its private RAM keeps its contents.
     pub fn assert_reset(&mut self, hart: u8) {
-        self.order(Order::Assert { hart });
+        self.order(HartOrder::Assert { hart });
     }
 
     /// Releases a hart from reset, with zero registers, at its reset pc. Does nothing if the hart
     /// is not in reset.
     pub fn release_reset(&mut self, hart: u8) {
-        self.order(Order::Release { hart });
+        self.order(HartOrder::Release { hart });
     }
 
     /// Whether a hart is held in reset, or will be at the next boundary.
     pub fn in_reset(&self, hart: u8) -> bool {
         let ordered = self.orders.iter().rev().find_map(|order| match *order {
-            Order::Assert { hart: other } if other == hart => Some(true),
-            Order::Release { hart: other } if other == hart => Some(false),
+            HartOrder::Assert { hart: other } if other == hart => Some(true),
+            HartOrder::Release { hart: other } if other == hart => Some(false),
             _ => None,
         });
         ordered.unwrap_or_else(|| {
@@ -138,13 +140,13 @@ impl HartGroup {
 
     /// Sets the pc at which a hart starts after reset.
     pub fn set_reset_pc(&mut self, hart: u8, pc: u32) {
-        self.order(Order::ResetPc { hart, pc });
+        self.order(HartOrder::ResetPc { hart, pc });
     }
 
     /// Loads instruction RAM from a byte offset in it. Ignores harts without one, incomplete words
     /// and bytes past its end.
     pub fn load_iram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
-        self.order(Order::LoadIram { hart, offset, bytes: bytes.to_vec() });
+        self.order(HartOrder::LoadIram { hart, offset, bytes: bytes.to_vec() });
     }
 
     /// Whether [`Order::Pause`] holds a hart.
@@ -153,7 +155,7 @@ impl HartGroup {
     }
 
     /// Returns why a hart stopped, unless it runs or a reset is pending.
-    pub fn stopped(&self, hart: u8) -> Option<Stop> {
+    pub fn stopped(&self, hart: u8) -> Option<HartStop> {
         match self.harts.get(hart as usize)?.state {
             State::Stopped(stop) if !self.in_reset(hart) => Some(stop),
             _ => None,

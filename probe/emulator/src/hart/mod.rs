@@ -109,11 +109,11 @@ pub enum Stored {
 
 /// Why a device refused an access; the name is shown to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault(pub &'static str);
+pub struct DeviceFault(pub &'static str);
 
 /// An access to a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
+pub struct DeviceAccess {
     /// Index of the hart in its group.
     pub hart: u8,
     /// Cycle of the mesh.
@@ -130,16 +130,16 @@ pub struct Access {
 /// [`TileMemory::write`].
 pub trait Devices {
     /// Loads a register.
-    fn load(&mut self, at: Access, memory: &mut TileMemory) -> Result<Load, Fault>;
+    fn load(&mut self, at: DeviceAccess, memory: &mut TileMemory) -> Result<Load, DeviceFault>;
 
     /// Stores the low `bytes` of `value`. Effects on harts of the tile go to `orders`.
     fn store(
         &mut self,
-        at: Access,
+        at: DeviceAccess,
         value: u32,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
-    ) -> Result<Stored, Fault>;
+        orders: &mut Vec<HartOrder>,
+    ) -> Result<Stored, DeviceFault>;
 
     /// Returns the cycle at which a block of the tile next touches L1 or a register, `u64::MAX` if
     /// none will. A run ends there at the latest. A store may bring the cycle nearer, but only to a
@@ -152,7 +152,7 @@ pub trait Devices {
 /// A change to a hart at the next boundary, in the order given by stores of the tile's harts or by
 /// [`HartGroup::order`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum HartOrder {
     /// Hold a hart in reset.
     Assert {
         /// Index in the group.
@@ -191,7 +191,7 @@ pub enum Order {
     },
 }
 
-impl Order {
+impl HartOrder {
     /// Returns the index of the hart.
     pub fn hart(&self) -> u8 {
         match *self {
@@ -207,7 +207,7 @@ impl Order {
 
 /// Why a hart stopped. It stays stopped until reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stop {
+pub struct HartStop {
     /// The cause.
     pub cause: Cause,
     /// Index in the group.
@@ -240,7 +240,7 @@ pub enum Cause {
     /// `ebreak`.
     Ebreak,
     /// A device refused the access.
-    Device(Fault),
+    Device(DeviceFault),
 }
 
 impl Cause {
@@ -255,7 +255,7 @@ impl Cause {
             Self::MisalignedAccess => "misaligned-access",
             Self::Ecall => "ecall",
             Self::Ebreak => "ebreak",
-            Self::Device(Fault(name)) => name,
+            Self::Device(DeviceFault(name)) => name,
         }
     }
 }

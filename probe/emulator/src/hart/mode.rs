@@ -21,19 +21,19 @@ pub(crate) const FIRST_LOCAL: u16 = 32;
 pub(crate) enum Mode {
     /// The fast loop, until the next observation is due.
     Plain,
-    Search(Box<Search>),
-    Record(Box<Record>),
+    Search(Box<PeriodSearch>),
+    Record(Box<PeriodRecord>),
     Sleep(Box<Sleep>),
 }
 
 /// When to observe a hart next.
 #[derive(Debug, Clone)]
-pub(crate) struct Pace {
+pub(crate) struct ObservationPace {
     pub(crate) next: u64,
     pause: u64,
 }
 
-impl Pace {
+impl ObservationPace {
     /// Starts at the shortest pause, for a hart that starts or wakes: it is likely to return to a
     /// loop soon.
     pub(crate) fn from(cycle: u64) -> Self {
@@ -51,10 +51,10 @@ impl Pace {
 
 /// A hart executed in search of a period.
 #[derive(Debug, Clone)]
-pub(crate) struct Search {
+pub(crate) struct PeriodSearch {
     pub(super) head: u32,
-    pub(super) visits: Vec<Visit>,
-    pub(super) words: Vec<Word>,
+    pub(super) visits: Vec<LoopVisit>,
+    pub(super) words: Vec<PeriodWord>,
     pub(super) observed: u64,
     /// The count of observed instructions at which the search for this head ends.
     pub(super) end: u64,
@@ -62,21 +62,21 @@ pub(crate) struct Search {
 
 /// Cycle and registers at one visit to the head of the loop.
 #[derive(Debug, Clone)]
-pub(super) struct Visit {
+pub(super) struct LoopVisit {
     pub(super) cycle: u64,
     pub(super) regs: [u32; 32],
 }
 
 /// A word of private RAM that the hart stored into, with its value at each visit.
 #[derive(Debug, Clone)]
-pub(super) struct Word {
+pub(super) struct PeriodWord {
     pub(super) slot: u16,
     pub(super) values: Vec<u32>,
 }
 
 /// A hart executed for one period, with the known stride of every slot.
 #[derive(Debug, Clone)]
-pub(crate) struct Record {
+pub(crate) struct PeriodRecord {
     pub(super) head: u32,
     pub(super) start: u64,
     pub(super) period: u64,
@@ -85,7 +85,7 @@ pub(crate) struct Record {
     pub(super) initial: Vec<(u16, Strided)>,
     /// Present strides, in the same order.
     pub(super) strides: Vec<u32>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<LoopStep>,
     /// The first iteration that is not verified.
     pub(super) bound: u64,
     pub(super) devices: bool,
@@ -93,13 +93,13 @@ pub(crate) struct Record {
 
 /// The result of one instruction of a loop.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Step {
+pub(crate) struct LoopStep {
     pub(crate) pc: u32,
     pub(crate) slot: u16,
     pub(crate) result: Strided,
 }
 
-impl Step {
+impl LoopStep {
     /// Creates the step of an instruction without result.
     pub(super) fn nothing(pc: u32) -> Self {
         Self { pc, slot: NO_SLOT, result: Strided::fixed(0) }
@@ -114,7 +114,7 @@ pub(crate) struct Sleep {
     pub(crate) period: u64,
     /// All slots that the loop uses, as of that cycle.
     pub(crate) initial: Vec<(u16, Strided)>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<LoopStep>,
     /// The cycle at which the loop must be executed again, `u64::MAX` for never.
     pub(crate) until: u64,
     /// The cycle at which the hart fell asleep.

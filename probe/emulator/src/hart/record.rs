@@ -1,7 +1,7 @@
 //! The verification of one iteration of a loop.
 
 use super::core::Hart;
-use super::mode::{FIRST_LOCAL, Mode, Record, Sleep, Step};
+use super::mode::{FIRST_LOCAL, LoopStep, Mode, PeriodRecord, Sleep};
 use super::step::Touched;
 use super::stride::{self, NEVER, Strided};
 use super::{IRAM, Nature, Stored};
@@ -20,7 +20,7 @@ pub(crate) struct Before {
     pub(crate) b: u32,
 }
 
-impl Record {
+impl PeriodRecord {
     pub(crate) fn new(head: u32, start: u64, period: u64, initial: Vec<(u16, Strided)>) -> Self {
         let strides = initial.iter().map(|(_, value)| value.stride).collect();
         let steps = Vec::with_capacity(period as usize);
@@ -72,7 +72,7 @@ impl Record {
     }
 
     /// Returns the step of the instruction; `None` if the loop cannot be verified.
-    fn step(&mut self, hart: &Hart, before: &Before, touched: Touched) -> Option<Step> {
+    fn step(&mut self, hart: &Hart, before: &Before, touched: Touched) -> Option<LoopStep> {
         let op = before.op;
         let (kind, rd, imm) = (d::kind(op), d::rd(op), d::imm(op));
         let a = Strided { value: before.a, stride: self.strides[d::rs1(op) as usize & 31] };
@@ -84,9 +84,9 @@ impl Record {
                     a,
                     b,
                 ));
-                return Some(Step::nothing(before.pc));
+                return Some(LoopStep::nothing(before.pc));
             }
-            d::NOP => return Some(Step::nothing(before.pc)),
+            d::NOP => return Some(LoopStep::nothing(before.pc)),
             d::SB..=d::SW if a.stride != 0 => return None,
             d::SB..=d::SW => return self.store(kind, hart, before.pc, b, touched),
             d::JALR | d::CSR if a.stride != 0 || touched != Touched::Nothing => return None,
@@ -100,11 +100,11 @@ impl Record {
             }
         };
         if rd == d::DISCARD {
-            return Some(Step::nothing(before.pc));
+            return Some(LoopStep::nothing(before.pc));
         }
         self.strides[rd as usize] = stride;
         let result = Strided { value: hart.regs[rd as usize], stride };
-        Some(Step { pc: before.pc, slot: u16::from(rd), result })
+        Some(LoopStep { pc: before.pc, slot: u16::from(rd), result })
     }
 
     /// Returns the index of a word of private RAM. Words without a store during the search have
@@ -145,12 +145,12 @@ impl Record {
         pc: u32,
         b: Strided,
         touched: Touched,
-    ) -> Option<Step> {
+    ) -> Option<LoopStep> {
         match touched {
-            Touched::L1Store { changed: false, .. } if b.stride == 0 => Some(Step::nothing(pc)),
+            Touched::L1Store { changed: false, .. } if b.stride == 0 => Some(LoopStep::nothing(pc)),
             Touched::DeviceStore { stored: Stored::Same } if b.stride == 0 => {
                 self.devices = true;
-                Some(Step::nothing(pc))
+                Some(LoopStep::nothing(pc))
             }
             Touched::LocalStore { slot, .. } => {
                 let word = self.word(slot)?;
@@ -159,7 +159,7 @@ impl Record {
                 }
                 self.strides[word] = b.stride;
                 let result = Strided { value: hart.slot(slot), stride: b.stride };
-                Some(Step { pc, slot, result })
+                Some(LoopStep { pc, slot, result })
             }
             _ => None,
         }

@@ -10,7 +10,7 @@ use super::group::HartGroup;
 use super::mode::Mode;
 use super::record::Before;
 use super::step::{self, Outside, Touched};
-use super::{BOUNDARY_CYCLES, Devices, Nature, Stop, Stored};
+use super::{BOUNDARY_CYCLES, Devices, HartStop, Nature, Stored};
 use crate::decode;
 use crate::memory::TileMemory;
 
@@ -22,7 +22,7 @@ const NOT_DUE: u64 = u64::MAX;
 
 /// Consecutive instructions of one hart.
 #[derive(Debug, Clone, Copy)]
-struct Turn {
+struct HartSlice {
     hart: usize,
     /// The cycle of its first instruction.
     at: u64,
@@ -88,7 +88,12 @@ impl HartGroup {
     }
 
     /// Executes a turn. Returns true if only the hart itself has advanced.
-    fn take(&mut self, turn: Turn, memory: &mut TileMemory, devices: &mut impl Devices) -> bool {
+    fn take(
+        &mut self,
+        turn: HartSlice,
+        memory: &mut TileMemory,
+        devices: &mut impl Devices,
+    ) -> bool {
         let hart = &mut self.harts[turn.hart];
         match hart.mode {
             Mode::Plain => {
@@ -151,8 +156,13 @@ impl HartGroup {
             }
             Err((cause, address)) => {
                 hart.plain(memory);
-                hart.state =
-                    State::Stopped(Stop { cause, hart: hart.index, pc: hart.pc, address, cycle });
+                hart.state = State::Stopped(HartStop {
+                    cause,
+                    hart: hart.index,
+                    pc: hart.pc,
+                    address,
+                    cycle,
+                });
             }
         }
         let device_access =
@@ -249,7 +259,7 @@ fn due_number(cycle: u64, hart: usize) -> u64 {
 /// Returns the turn of the hart that is due first. If none is due before `limit`, the turn begins
 /// at or after it.
 #[inline]
-fn turn(due: &Due, limit: u64) -> Turn {
+fn turn(due: &Due, limit: u64) -> HartSlice {
     let (mut first, mut second) = (NOT_DUE, NOT_DUE);
     for &number in due {
         second = second.min(first.max(number));
@@ -259,7 +269,7 @@ fn turn(due: &Due, limit: u64) -> Turn {
     // Within a cycle the lower index executes first, so a hart may still execute in the cycle in
     // which one of higher index is due.
     let shared = (second - hart).div_ceil(8).min(limit);
-    Turn {
+    HartSlice {
         hart: hart as usize,
         at: first >> 3,
         shared,

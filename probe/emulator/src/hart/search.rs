@@ -5,7 +5,7 @@
 //! next guess, with twice the time.
 
 use super::core::Hart;
-use super::mode::{Mode, Record, Search, Visit, Word};
+use super::mode::{LoopVisit, Mode, PeriodRecord, PeriodSearch, PeriodWord};
 use super::step::Touched;
 use super::stride::Strided;
 use crate::memory::TileMemory;
@@ -19,11 +19,11 @@ const MOST_VISITS: usize = 24;
 /// Maximum number of words of private RAM that a loop may store into.
 const MOST_WORDS: usize = 64;
 
-impl Search {
+impl PeriodSearch {
     pub(crate) fn new(hart: &Hart) -> Self {
         Self {
             head: hart.pc,
-            visits: vec![Visit::new(hart)],
+            visits: vec![LoopVisit::new(hart)],
             words: Vec::new(),
             observed: 0,
             end: FIRST_SPAN,
@@ -41,7 +41,7 @@ impl Search {
         if let Touched::LocalStore { slot, old } = touched
             && !self.words.iter().any(|word| word.slot == slot)
         {
-            self.words.push(Word { slot, values: vec![old; self.visits.len()] });
+            self.words.push(PeriodWord { slot, values: vec![old; self.visits.len()] });
         }
         let lost = touched.has_effect() || self.observed > LONGEST || self.words.len() > MOST_WORDS;
         if lost {
@@ -61,13 +61,13 @@ impl Search {
     fn guess_again(&mut self, hart: &Hart) {
         self.head = hart.pc;
         self.visits.clear();
-        self.visits.push(Visit::new(hart));
+        self.visits.push(LoopVisit::new(hart));
         self.words.clear();
         self.end = 2 * self.observed;
     }
 
-    fn visit(&mut self, hart: &Hart) -> Option<Record> {
-        self.visits.push(Visit::new(hart));
+    fn visit(&mut self, hart: &Hart) -> Option<PeriodRecord> {
+        self.visits.push(LoopVisit::new(hart));
         for word in &mut self.words {
             word.values.push(hart.slot(word.slot));
         }
@@ -75,7 +75,7 @@ impl Search {
     }
 
     /// Returns a period, once all slots changed by the same amounts between the last three visits.
-    fn period(&self) -> Option<Record> {
+    fn period(&self) -> Option<PeriodRecord> {
         let last = self.visits.len() - 1;
         if !last.is_multiple_of(2) {
             return None;
@@ -96,11 +96,11 @@ impl Search {
             self.words.iter().map(|word| (word.slot, [a, b, c].map(|visit| word.values[visit])));
         let initial: Option<Vec<_>> =
             regs.chain(words).map(|(slot, values)| Some((slot, strided(values)?))).collect();
-        Some(Record::new(self.head, self.visits[c].cycle, period, initial?))
+        Some(PeriodRecord::new(self.head, self.visits[c].cycle, period, initial?))
     }
 }
 
-impl Visit {
+impl LoopVisit {
     fn new(hart: &Hart) -> Self {
         let mut regs = [0; 32];
         regs.copy_from_slice(&hart.regs[..32]);

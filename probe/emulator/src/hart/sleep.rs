@@ -15,13 +15,13 @@
 //! heuristic without effect on results.
 
 use super::core::{Hart, State};
-use super::mode::{FIRST_LOCAL, Mode, Pace, Record, Search};
+use super::mode::{FIRST_LOCAL, Mode, ObservationPace, PeriodRecord, PeriodSearch};
 use crate::memory::{LINE_BYTES, TileMemory};
 
 impl Hart {
     /// Starts an observation.
     pub(crate) fn observe(&mut self) {
-        self.mode = Mode::Search(Box::new(Search::new(self)));
+        self.mode = Mode::Search(Box::new(PeriodSearch::new(self)));
         self.resume_recording();
     }
 
@@ -31,7 +31,7 @@ impl Hart {
         if self.last.as_ref().and_then(|last| last.head()) != Some(self.pc) {
             return false;
         }
-        let record = self.last.take().map(|last| Record::resume(*last, self));
+        let record = self.last.take().map(|last| PeriodRecord::resume(*last, self));
         self.mode = record.map_or(Mode::Plain, |record| Mode::Record(Box::new(record)));
         true
     }
@@ -46,7 +46,7 @@ impl Hart {
     /// Ends an observation because of a change from outside.
     pub(crate) fn disturb(&mut self, memory: &mut TileMemory) {
         if matches!(self.mode, Mode::Search(_) | Mode::Record(_)) {
-            self.pace = Pace::from(self.at);
+            self.pace = ObservationPace::from(self.at);
             self.plain(memory);
         }
     }
@@ -60,7 +60,7 @@ impl Hart {
             self.at = cycle;
             self.retired += sleep.slept(cycle);
             self.slept += sleep.slept(cycle);
-            self.pace = Pace::from(cycle);
+            self.pace = ObservationPace::from(cycle);
             self.last = Some(sleep);
         }
     }

@@ -2,7 +2,7 @@
 //! observation.
 
 use super::core::Hart;
-use super::{Access, Cause, Devices, IRAM, Nature, Order, Stored};
+use super::{Cause, DeviceAccess, Devices, HartOrder, IRAM, Nature, Stored};
 use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
 
@@ -58,7 +58,7 @@ pub(crate) type Halt = (Cause, u32);
 pub(crate) struct Outside<'a, D> {
     pub(crate) memory: &'a mut TileMemory,
     pub(crate) devices: &'a mut D,
-    pub(crate) orders: &'a mut Vec<Order>,
+    pub(crate) orders: &'a mut Vec<HartOrder>,
 }
 
 /// Returns the instruction at the hart's pc.
@@ -212,7 +212,7 @@ fn load<D: Devices>(
     } else if let Some((offset, slot)) = hart.local_offset(addr).zip(hart.local_slot(addr)) {
         (word(&hart.local[offset..offset + bytes as usize]), Touched::LocalLoad { slot })
     } else {
-        let at = Access { hart: hart.index, cycle: hart.at, addr, bytes };
+        let at = DeviceAccess { hart: hart.index, cycle: hart.at, addr, bytes };
         let load =
             out.devices.load(at, out.memory).map_err(|fault| (Cause::Device(fault), addr))?;
         (load.value, Touched::DeviceLoad { nature: load.nature })
@@ -241,7 +241,7 @@ fn store<D: Devices>(
         hart.local[offset..offset + bytes as usize].copy_from_slice(data);
         return Ok(Touched::LocalStore { slot, old });
     }
-    let at = Access { hart: hart.index, cycle: hart.at, addr, bytes };
+    let at = DeviceAccess { hart: hart.index, cycle: hart.at, addr, bytes };
     let stored = out
         .devices
         .store(at, word(data), out.memory, out.orders)

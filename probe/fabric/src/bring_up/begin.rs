@@ -1,18 +1,20 @@
 //! The start of a bring-up: nothing is written before all tiles are surveyed.
 
-use super::{Fabric, Task};
+use super::{BringUpTask, Fabric};
 use crate::builder::{fits, fresh_words, router_launch};
 use crate::progress::FabricStage;
 use crate::status_queue::StatusQueue;
 use crate::tables::pack_tables;
 use crate::words::{RouterImage, RouterWords};
 use decode::images::ImageMap;
-use launch::occupancy::{Loaded, TileUse, allowed, held, survey_tiles, used};
+use launch::occupancy::{
+    Loaded, TileUse, check_holders, check_permissions, check_tiles, survey_tiles,
+};
 use launch::outcome::{Cause, Misfit, RunError};
 use launch::{
-    ControlError, Firmware, Operation, Together, go_kernel, place_kernel, start_application,
+    ControlError, Firmware, Operation, OperationGroup, go_kernel, place_kernel, start_application,
 };
-use layouts::{ChipId, Writing};
+use layouts::{ChipId, WritePermission};
 use machine::place::Place;
 use machine::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,11 +36,11 @@ impl Fabric {
     pub fn writes(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
         let places: BTreeSet<_> = self.plan.routers.iter().map(|router| router.place).collect();
         let takes =
-            places.into_iter().map(|place| start_application(images, Firmware::OURS, place));
+            places.into_iter().map(|place| start_application(images, Firmware::BUILT_IN, place));
         let mut all = takes.collect::<Result<Vec<_>, _>>()?;
         all.extend(self.placed(images)?);
         for router in &self.plan.routers {
-            all.push(go_kernel(images, Firmware::OURS.application, router.place)?);
+            all.push(go_kernel(images, Firmware::BUILT_IN.application, router.place)?);
         }
         Ok(all)
     }
@@ -56,11 +58,11 @@ impl Fabric {
         for router in &self.plan.routers {
             router_launch(images, &self.plan, router, &self.settings, 1)?;
         }
-        allowed(target, "a fabric", &[Writing::Write, Writing::Launch])?;
-        held(target)?;
+        check_permissions(target, "a fabric", &[WritePermission::Write, WritePermission::Launch])?;
+        check_holders(target)?;
         let places = self.plan.routers.iter().map(|router| router.place).collect();
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
-        used(&found)?;
+        check_tiles(&found)?;
         Ok(found)
     }
 
@@ -75,10 +77,11 @@ impl Fabric {
         self.run_id = self.settings.run_id.unwrap_or(now).max(1);
         let mut takes = Vec::new();
         for (place, _) in found.into_iter().filter(|(_, finding)| *finding == TileUse::Cold) {
-            takes.push(start_application(images, Firmware::OURS, place)?);
+            takes.push(start_application(images, Firmware::BUILT_IN, place)?);
             self.taken.insert(place);
         }
-        self.tasks.push_front(Task::Steps(FabricStage::TakeOver, Together::new(takes)));
+        self.tasks
+            .push_front(BringUpTask::Steps(FabricStage::TakeOver, OperationGroup::new(takes)));
         Ok(())
     }
 
@@ -101,20 +104,23 @@ impl Fabric {
     ) -> Result<(), RunError> {
         let words = RouterWords::of(images, self.plan.topology)?;
         let follow = self.follow(words, FabricStage::Handshake)?;
-        let mut tasks = vec![Task::Steps(FabricStage::Launch, Together::new(self.placed(images)?))];
+        let mut tasks = vec![BringUpTask::Steps(
+            FabricStage::Launch,
+            OperationGroup::new(self.placed(images)?),
+        )];
         // Messages to far chips take longer, so near chips come last.
         let mut gos: BTreeMap<(bool, ChipId), Vec<Operation>> = BTreeMap::new();
         for router in &self.plan.routers {
             let chip = router.eth.chip;
             let near = target.mesh().chip(chip).is_some_and(|chip| chip.pcie);
-            let go = go_kernel(images, Firmware::OURS.application, router.place)?;
+            let go = go_kernel(images, Firmware::BUILT_IN.application, router.place)?;
             gos.entry((near, chip)).or_default().push(go);
             self.running.insert(router.place);
         }
         for (_, go) in gos {
-            tasks.push(Task::Steps(FabricStage::Launch, Together::new(go)));
+            tasks.push(BringUpTask::Steps(FabricStage::Launch, OperationGroup::new(go)));
         }
-        tasks.push(Task::Follow(Box::new(follow)));
+        tasks.push(BringUpTask::Follow(Box::new(follow)));
         tasks.into_iter().rev().for_each(|task| self.tasks.push_front(task));
         Ok(())
     }

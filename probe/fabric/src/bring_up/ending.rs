@@ -1,16 +1,19 @@
 //! The end of a fabric: the master of each chip gets the termination signal and forwards it.
 //! Routers that do not return are signalled directly, then reported.
 
-use super::{Fabric, Task};
+use super::{BringUpTask, Fabric};
 use crate::Router;
 use crate::progress::{FabricStage, Termination};
 use crate::stuck::stuck_routers;
 use crate::words::RouterWords;
 use decode::images::ImageMap;
-use launch::occupancy::{Loaded, TileUse, allowed, survey_tiles};
+use launch::occupancy::{Loaded, TileUse, check_permissions, survey_tiles};
 use launch::outcome::RunError;
-use launch::{Condition, Firmware, Operation, Together, done, image, mailbox, stop_application};
-use layouts::Writing;
+use launch::{
+    Condition, Firmware, Operation, OperationGroup, done_condition, image, mailbox,
+    stop_application,
+};
+use layouts::WritePermission;
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
@@ -52,7 +55,11 @@ impl Fabric {
         if self.running.is_empty() {
             return Ok(());
         }
-        allowed(target, "the end of a fabric", &[Writing::Write, Writing::Launch])?;
+        check_permissions(
+            target,
+            "the end of a fabric",
+            &[WritePermission::Write, WritePermission::Launch],
+        )?;
         let places = self.running.iter().copied().collect();
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
         for (place, finding) in found {
@@ -74,10 +81,10 @@ impl Fabric {
             running.iter().filter(|router| router.master).map(|router| router.eth.chip).collect();
         let signalled = running.iter().filter(|it| it.master || !masters.contains(&it.eth.chip));
         let signals = signalled.map(|router| stop_router(&words, router, signal));
-        let signals = Together::as_can_be(signals.collect::<Vec<_>>());
-        let firmware = image(images, Firmware::OURS.application)?;
+        let signals = OperationGroup::tolerant(signals.collect::<Vec<_>>());
+        let firmware = image(images, Firmware::BUILT_IN.application)?;
         let returns = Returns {
-            go: done(mailbox(&firmware)?),
+            go: done_condition(mailbox(&firmware)?),
             words,
             left: self.running.clone(),
             total: self.running.len(),
@@ -85,8 +92,8 @@ impl Fabric {
             signalled_all: false,
             patience_cycles: self.settings.deadline_cycles,
         };
-        self.tasks.push_front(Task::Returns(Box::new(returns)));
-        self.tasks.push_front(Task::Steps(FabricStage::Stop, signals));
+        self.tasks.push_front(BringUpTask::Returns(Box::new(returns)));
+        self.tasks.push_front(BringUpTask::Steps(FabricStage::Stop, signals));
         Ok(())
     }
 
@@ -175,9 +182,10 @@ impl Fabric {
 
     pub(super) fn give_back(&mut self, images: &ImageMap) -> Result<(), RunError> {
         let taken = std::mem::take(&mut self.taken);
-        let back = taken.iter().map(|place| stop_application(images, Firmware::OURS, *place));
+        let back = taken.iter().map(|place| stop_application(images, Firmware::BUILT_IN, *place));
         let back = back.collect::<Result<Vec<_>, _>>()?;
-        self.tasks.push_front(Task::Steps(FabricStage::GiveBack, Together::as_can_be(back)));
+        self.tasks
+            .push_front(BringUpTask::Steps(FabricStage::GiveBack, OperationGroup::tolerant(back)));
         Ok(())
     }
 }

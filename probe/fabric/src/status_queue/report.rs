@@ -3,7 +3,7 @@
 use super::{ENTRY, HEADER, MAGIC, StatusQueue};
 use crate::words::RouterImage;
 use decode::fabric::Enumeration;
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use launch::{ControlError, Operation};
 use machine::fabric::FabricNode;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -61,7 +61,7 @@ pub fn read_status(
 ) -> Result<Vec<StatusReport>, ControlError> {
     let mut layouts = Vec::new();
     for queue in queues {
-        layouts.push(Layout::of(&RouterImage::of(images, queue.topology)?)?);
+        layouts.push(QueueLayout::of(&RouterImage::of(images, queue.topology)?)?);
     }
     let both = || queues.iter().zip(&layouts);
     let heads = both().flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue)]);
@@ -129,7 +129,7 @@ impl StatusReport {
 }
 
 /// Offsets and sizes of the members of a queue and its entries.
-struct Layout {
+struct QueueLayout {
     header_bytes: u64,
     entry_bytes: u64,
     /// `magic`, `entries`, `write_count`, `read_count`.
@@ -142,7 +142,7 @@ struct Layout {
     events: Arc<Enumeration>,
 }
 
-impl Layout {
+impl QueueLayout {
     fn of(kernel: &RouterImage) -> Result<Self, ControlError> {
         let member = |ty: &str, name: &str| {
             let (at, size) = kernel.field(&format!("{ty}.{name}"))?;
@@ -234,5 +234,5 @@ fn read(snapshot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
 /// Reads a little-endian value of up to eight bytes, which [`Layout::of`] has checked to be in
 /// range.
 fn value(bytes: &[u8], (at, size): (u64, u64)) -> u64 {
-    bytes.get(at as usize..(at + size.min(8)) as usize).map_or(0, Spot::value)
+    bytes.get(at as usize..(at + size.min(8)) as usize).map_or(0, Member::value)
 }

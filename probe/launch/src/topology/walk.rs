@@ -32,7 +32,7 @@ pub fn ring_of_hops_over(
     chips: &[ChipId],
 ) -> Result<Vec<Socket>, TopologyError> {
     let free = FreeLinks::of(mesh);
-    let mut search = Walk { free: &free, chips, hops, budget: BUDGET };
+    let mut search = SnakeWalk { free: &free, chips, hops, budget: BUDGET };
     let found = chips.iter().find_map(|&start| {
         let mut path = Vec::new();
         (hops >= 2 && search.extend(start, start, &mut path)).then_some(path)
@@ -40,14 +40,14 @@ pub fn ring_of_hops_over(
     found.ok_or(TopologyError::NoWalk(hops))
 }
 
-struct Walk<'a> {
+struct SnakeWalk<'a> {
     free: &'a FreeLinks,
     chips: &'a [ChipId],
     hops: usize,
     budget: u32,
 }
 
-impl Walk<'_> {
+impl SnakeWalk<'_> {
     fn extend(&mut self, start: ChipId, at: ChipId, path: &mut Vec<Socket>) -> bool {
         let wanted = self.hops.min(self.chips.len());
         let entered = |chip: ChipId| path.iter().filter(|(near, _)| near.chip == chip).count();

@@ -1,7 +1,7 @@
 //! Parses and prints faults: `link:<chip>.<channel>:<what>` and
 //! `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
 
-use super::{CoreFault, EMULATED, Fault, FaultError, LinkFault, What};
+use super::{CoreFault, EMULATED, Fault, FaultError, FaultKind, LinkFault};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
 use std::fmt;
 use std::str::FromStr;
@@ -47,15 +47,16 @@ fn parse(words: &str) -> Parsed<Fault> {
         return Err(format!("the fault of {rest} is missing"));
     };
     let what = match kind {
-        "link" => What::Link(link(place)?, link_fault(fault)?),
-        "core" => What::Core(core(place)?, core_fault(fault)?),
+        "link" => FaultKind::Link(link(place)?, link_fault(fault)?),
+        "core" => FaultKind::Core(core(place)?, core_fault(fault)?),
         _ => return Err(format!("`{kind}` is neither link nor core")),
     };
-    let ends = matches!(what, What::Link(_, LinkFault::Up) | What::Core(_, CoreFault::Released));
+    let ends =
+        matches!(what, FaultKind::Link(_, LinkFault::Up) | FaultKind::Core(_, CoreFault::Released));
     if ends && until_cycles.is_some() {
         return Err(format!("`{fault}` takes no end time"));
     }
-    Ok(Fault { what, from_cycles, until_cycles })
+    Ok(Fault { kind: what, from_cycles, until_cycles })
 }
 
 fn span(when: &str) -> Parsed<(u64, Option<u64>)> {
@@ -215,7 +216,7 @@ impl fmt::Display for LinkFault {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Link(end, fault) => write!(f, "link:{}.{}:{fault}", end.chip, end.channel),
@@ -233,7 +234,7 @@ impl fmt::Display for What {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.what)?;
+        write!(f, "{}", self.kind)?;
         match (self.from_cycles, self.until_cycles) {
             (0, None) => Ok(()),
             (from, None) => write!(f, "@{}", Time(from)),

@@ -3,7 +3,7 @@
 use super::reader;
 use super::state::ServerState;
 use crate::shared_bar::SharedBar;
-use crate::wire::{self, Outbox, Received, Reply, Request, VERSION, Welcome};
+use crate::wire::{self, Outbox, Received, VERSION, Welcome, WireReply, WireRequest};
 use machine::bar::{Bar, BarOp, DeviceBatch, now};
 use machine::clients::{Change, Client, PastClient};
 use machine::clock::host_micros;
@@ -30,7 +30,7 @@ pub(super) struct Connection {
 
 /// Refuses a client. Send errors are ignored: the client may have disconnected.
 pub(super) fn refuse(mut stream: UnixStream, why: &str) {
-    let _ = Outbox::default().send(&mut stream, &Reply::Refused(why.to_owned()));
+    let _ = Outbox::default().send(&mut stream, &WireReply::Refused(why.to_owned()));
 }
 
 /// Greets a client, and serves it the machine until it disconnects.
@@ -42,7 +42,7 @@ pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     if connection.writes
         && let Err(why) = state.acquire_writer(&connection.client, connection.stream.get_ref())
     {
-        return connection.send(&Reply::Refused(why));
+        return connection.send(&WireReply::Refused(why));
     }
     let number = state.number();
     let mut change = None;
@@ -78,19 +78,19 @@ impl Connection {
         let hello = wire::receive(&mut stream, &mut Vec::new())?;
         stream.get_ref().set_read_timeout(None)?;
         let refusal = match hello {
-            Received::Message(Request::Hello { version: VERSION, client, writes }) => {
+            Received::Message(WireRequest::Hello { version: VERSION, client, writes }) => {
                 return Ok(Self { client, writes, stream, outbox: Outbox::default() });
             }
-            Received::Message(Request::Hello { version, .. }) => format!(
+            Received::Message(WireRequest::Hello { version, .. }) => format!(
                 "this server speaks protocol version {VERSION}, the client version {version}"
             ),
             _ => "the first message must be a hello".to_owned(),
         };
-        Outbox::default().send(stream.get_mut(), &Reply::Refused(refusal.clone()))?;
+        Outbox::default().send(stream.get_mut(), &WireReply::Refused(refusal.clone()))?;
         Err(io::Error::other(refusal))
     }
 
-    fn send(&mut self, reply: &Reply) -> io::Result<()> {
+    fn send(&mut self, reply: &WireReply) -> io::Result<()> {
         self.outbox.send(self.stream.get_mut(), reply)
     }
 
@@ -100,11 +100,11 @@ impl Connection {
     /// The stream's error.
     pub(super) fn serve_alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
         let welcome = Welcome { version: VERSION, ..welcome.clone() };
-        self.send(&Reply::Welcome(Box::new(welcome), bar.chip()))?;
+        self.send(&WireReply::Welcome(Box::new(welcome), bar.chip()))?;
         let mut change = None;
         loop {
             match wire::receive(&mut self.stream, &mut Vec::new())? {
-                Received::Message(Request::Bye) | Received::End => return Ok(()),
+                Received::Message(WireRequest::Bye) | Received::End => return Ok(()),
                 request => self.answer(bar, request, &mut change)?,
             }
         }
@@ -120,44 +120,44 @@ impl Connection {
         let (mut bar, welcome) = loop {
             match state.machine(WAIT_INTERVAL) {
                 Ok(ready) => break ready,
-                Err(why) => self.send(&Reply::Wait(why))?,
+                Err(why) => self.send(&WireReply::Wait(why))?,
             }
         };
         let welcome = Welcome { version: VERSION, ..welcome };
-        self.send(&Reply::Welcome(Box::new(welcome), bar.chip()))?;
+        self.send(&WireReply::Welcome(Box::new(welcome), bar.chip()))?;
         loop {
             match wire::receive(&mut self.stream, &mut Vec::new())? {
-                Received::Message(Request::Bye) => return Ok(Leave::Bye),
+                Received::Message(WireRequest::Bye) => return Ok(Leave::Bye),
                 Received::End => return Ok(Leave::BrokeOff),
-                Received::Message(Request::LockQueues) => {
+                Received::Message(WireRequest::LockQueues) => {
                     let reply = match state.lock_queues(number) {
-                        Ok(()) => Reply::Locked,
-                        Err(why) => Reply::Failed(AccessError::Unreachable(why)),
+                        Ok(()) => WireReply::Locked,
+                        Err(why) => WireReply::Failed(AccessError::Unreachable(why)),
                     };
                     self.send(&reply)?;
                 }
-                Received::Message(Request::UnlockQueues) => state.unlock_queues(number),
+                Received::Message(WireRequest::UnlockQueues) => state.unlock_queues(number),
                 request if self.is_allowed(&bar, &request) => {
                     self.answer(&mut bar, request, change)?;
                 }
                 _ => {
                     let why = "this client does not have the right to write".to_owned();
-                    self.send(&Reply::Failed(AccessError::Refused(why)))?;
+                    self.send(&WireReply::Failed(AccessError::Refused(why)))?;
                 }
             }
         }
     }
 
     /// Whether this client may make this request.
-    fn is_allowed(&self, bar: &SharedBar, request: &Received<Request>) -> bool {
+    fn is_allowed(&self, bar: &SharedBar, request: &Received<WireRequest>) -> bool {
         let Received::Message(request) = request else { return true };
         self.writes
             || match request {
-                Request::Batch { ops, .. } => reader::is_allowed(bar, ops),
-                Request::Parallel(parts) => {
+                WireRequest::Batch { ops, .. } => reader::is_allowed(bar, ops),
+                WireRequest::Parallel(parts) => {
                     parts.iter().all(|(_, ops)| reader::is_allowed(bar, ops))
                 }
-                Request::Disrupt { .. } => false,
+                WireRequest::Disrupt { .. } => false,
                 _ => true,
             }
     }
@@ -165,30 +165,34 @@ impl Connection {
     fn answer(
         &mut self,
         bar: &mut dyn Bar,
-        request: Received<Request>,
+        request: Received<WireRequest>,
         changed: &mut Option<(String, u64, u64)>,
     ) -> io::Result<()> {
         let stream = self.stream.get_mut();
         match request {
-            Received::Message(Request::Batch { ops, change }) => {
+            Received::Message(WireRequest::Batch { ops, change }) => {
                 self.outbox.answer(stream, |answer| {
                     let error = bar.submit(&ops, answer).err();
                     if let Some(what) = change {
                         *changed = Some((what.into_owned(), host_micros(), cycles(bar)));
                     }
-                    error.map(Reply::Failed)
+                    error.map(WireReply::Failed)
                 })
             }
-            Received::Message(Request::Parallel(batches)) => self.outbox.answer(stream, |answer| {
-                Some(Reply::Parallel(submit_parallel(bar, batches, answer)))
-            }),
-            Received::Message(Request::Disrupt { at, fault }) => self.outbox.answer(stream, |_| {
-                let error = disrupt(bar, at, &fault).err();
-                if error.is_none() {
-                    *changed = Some((fault.into_owned(), host_micros(), cycles(bar)));
-                }
-                error.map(Reply::Failed)
-            }),
+            Received::Message(WireRequest::Parallel(batches)) => {
+                self.outbox.answer(stream, |answer| {
+                    Some(WireReply::Parallel(submit_parallel(bar, batches, answer)))
+                })
+            }
+            Received::Message(WireRequest::Disrupt { at, fault }) => {
+                self.outbox.answer(stream, |_| {
+                    let error = disrupt(bar, at, &fault).err();
+                    if error.is_none() {
+                        *changed = Some((fault.into_owned(), host_micros(), cycles(bar)));
+                    }
+                    error.map(WireReply::Failed)
+                })
+            }
             _ => Err(io::Error::other("a request out of turn")),
         }
     }

@@ -4,7 +4,7 @@
 use crate::shared_bar::SharedBar;
 use crate::wire::Welcome;
 use machine::bar::Bar;
-use machine::clients::{Before, Change, Client, PastClient};
+use machine::clients::{Change, Client, PastClient, ServedHistory};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
 use std::os::unix::net::UnixStream;
@@ -44,7 +44,7 @@ struct Queues {
 #[derive(Default)]
 struct State {
     served: Option<Served>,
-    before: Before,
+    before: ServedHistory,
     writer: Option<Writer>,
     queues: Queues,
     /// Number of clients so far.
@@ -100,7 +100,7 @@ impl ServerState {
         let not_ready = || format!("{} is being brought up", self.machine);
         let served = state.served.as_ref().ok_or_else(not_ready)?;
         let writer = state.writer.as_ref().map(|writer| writer.client.clone());
-        let before = Before { writer, ..state.before.clone() };
+        let before = ServedHistory { writer, ..state.before.clone() };
         Ok((served.bar.another(), Welcome { before, ..served.welcome.clone() }))
     }
 

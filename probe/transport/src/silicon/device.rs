@@ -9,11 +9,11 @@
 //! otherwise.
 
 use super::error::DeviceError;
-use super::kmd::{self, Driver, LockAction, Node};
+use super::kmd::{self, Driver, DriverFile, LockAction};
 use super::mapping::{Lost, Mapping, WORD};
 use layouts::{ChipKind, Space};
 use machine::snapshot::AccessError;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ pub(super) struct Device {
     windows: BTreeMap<u64, Mapping>,
     /// Read-only pages of BAR0 outside of the windows, by offset.
     pages: BTreeMap<u64, Mapping>,
-    node: Box<dyn Node>,
+    node: Box<dyn DriverFile>,
     pub(super) number: u16,
     path: String,
     indices: Vec<u16>,
@@ -198,7 +198,7 @@ impl Device {
         window: u16,
         tile: (u8, u8),
         page: u64,
-        order: Order,
+        order: WindowOrdering,
     ) -> Result<(), AccessError> {
         self.unless_gone(|device| {
             let pointed = kmd::point_window(&*device.node, window, tile, page, order);

@@ -5,7 +5,7 @@
 
 use super::error::DeviceError;
 use super::mapping::Mapping;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::io;
 
 /// Folder of the device files.
@@ -23,26 +23,26 @@ pub(crate) trait Driver {
     /// Lists the numbers of the device files, ascending.
     fn devices(&self) -> Result<Vec<u16>, DeviceError>;
     /// Opens a device without changing its power and without excluding other clients.
-    fn open(&self, number: u16) -> Result<Box<dyn Node>, DeviceError>;
+    fn open(&self, number: u16) -> Result<Box<dyn DriverFile>, DeviceError>;
 }
 
 /// An open device file.
-pub(crate) trait Node: Send {
+pub(crate) trait DriverFile: Send {
     /// Makes a request.
-    fn call(&self, call: &mut Call) -> io::Result<()>;
+    fn call(&self, call: &mut Ioctl) -> io::Result<()>;
     /// Maps `len` bytes, uncached, from an offset that the driver returned.
     fn map(&self, offset: u64, len: usize) -> io::Result<Mapping>;
 }
 
 /// A request with its argument: the input, followed by the output.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct Ioctl {
     number: u32,
     argument: [u8; LONGEST],
     len: usize,
 }
 
-impl Call {
+impl Ioctl {
     fn new(number: u32, input: usize, output: usize) -> Self {
         Self { number: BASE + number, argument: [0; LONGEST], len: input + output }
     }
@@ -62,7 +62,7 @@ impl Call {
         self
     }
 
-    fn made(mut self, node: &dyn Node) -> io::Result<Self> {
+    fn made(mut self, node: &dyn DriverFile) -> io::Result<Self> {
         node.call(&mut self)?;
         Ok(self)
     }
@@ -87,22 +87,22 @@ impl Call {
 }
 
 /// GET_DEVICE_INFO: vendor and device id.
-pub(crate) fn device_ids(node: &dyn Node) -> io::Result<(u16, u16)> {
-    let call = Call::new(0, 4, 20).put(0, &20_u32.to_le_bytes()).made(node)?;
+pub(crate) fn device_ids(node: &dyn DriverFile) -> io::Result<(u16, u16)> {
+    let call = Ioctl::new(0, 4, 20).put(0, &20_u32.to_le_bytes()).made(node)?;
     Ok((call.u16(8), call.u16(10)))
 }
 
 /// GET_DRIVER_INFO: version of the interface and of the driver.
-pub(crate) fn driver_version(node: &dyn Node) -> io::Result<(u32, [u8; 3])> {
-    let call = Call::new(5, 4, 12).put(0, &12_u32.to_le_bytes()).made(node)?;
+pub(crate) fn driver_version(node: &dyn DriverFile) -> io::Result<(u32, [u8; 3])> {
+    let call = Ioctl::new(5, 4, 12).put(0, &12_u32.to_le_bytes()).made(node)?;
     Ok((call.u32(8), call.bytes(12)))
 }
 
 /// QUERY_MAPPINGS: offset for mapping BAR0 uncached, and its size.
-pub(crate) fn bar0(node: &dyn Node) -> io::Result<Option<(u64, u64)>> {
+pub(crate) fn bar0(node: &dyn DriverFile) -> io::Result<Option<(u64, u64)>> {
     const BAR0_UNCACHED: u32 = 1;
     let count = (MAPPINGS as u32).to_le_bytes();
-    let call = Call::new(2, 8, MAPPINGS * MAPPING_BYTES).put(0, &count).made(node)?;
+    let call = Ioctl::new(2, 8, MAPPINGS * MAPPING_BYTES).put(0, &count).made(node)?;
     let entries = (0..MAPPINGS).map(|index| 8 + index * MAPPING_BYTES);
     let found = entries.into_iter().find(|&at| call.u32(at) == BAR0_UNCACHED);
     Ok(found.map(|at| (call.u64(at + 8), call.u64(at + 16))))
@@ -110,24 +110,24 @@ pub(crate) fn bar0(node: &dyn Node) -> io::Result<Option<(u64, u64)>> {
 
 /// ALLOCATE_TLB: allocates a window of exactly this size; returns its hardware index and the offset
 /// for mapping it uncached.
-pub(crate) fn allocate_window(node: &dyn Node, bytes: u64) -> io::Result<(u16, u64)> {
-    let call = Call::new(11, 16, 32).put(0, &bytes.to_le_bytes()).made(node)?;
+pub(crate) fn allocate_window(node: &dyn DriverFile, bytes: u64) -> io::Result<(u16, u64)> {
+    let call = Ioctl::new(11, 16, 32).put(0, &bytes.to_le_bytes()).made(node)?;
     Ok((call.u32(16) as u16, call.u64(24)))
 }
 
 /// CONFIGURE_TLB: points an allocated window at a page of a tile, unicast on NoC 0.
 pub(crate) fn point_window(
-    node: &dyn Node,
+    node: &dyn DriverFile,
     window: u16,
     (x, y): (u8, u8),
     page: u64,
-    order: Order,
+    order: WindowOrdering,
 ) -> io::Result<()> {
     let ordering = match order {
-        Order::Memory => 0,
-        Order::Strict => 1,
+        WindowOrdering::Memory => 0,
+        WindowOrdering::Strict => 1,
     };
-    let call = Call::new(13, 40, 8)
+    let call = Ioctl::new(13, 40, 8)
         .put(0, &u32::from(window).to_le_bytes())
         .put(8, &page.to_le_bytes())
         .put(16, &u16::from(x).to_le_bytes())
@@ -146,12 +146,12 @@ pub(crate) enum LockAction {
 }
 
 /// LOCK_CTL: returns whether the lock was taken, or was held and released.
-pub(crate) fn lock(node: &dyn Node, index: u8, action: LockAction) -> io::Result<bool> {
+pub(crate) fn lock(node: &dyn DriverFile, index: u8, action: LockAction) -> io::Result<bool> {
     let flags: u32 = match action {
         LockAction::Acquire => 0,
         LockAction::Release => 1,
     };
-    let call = Call::new(8, 12, 4)
+    let call = Ioctl::new(8, 12, 4)
         .put(0, &4_u32.to_le_bytes())
         .put(4, &flags.to_le_bytes())
         .put(8, &[index]);

@@ -9,7 +9,7 @@
 
 use super::error::DeviceError;
 use super::holders::Processes;
-use super::kmd::{Call, Driver, Node};
+use super::kmd::{Driver, DriverFile, Ioctl};
 use super::mapping::Mapping;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -36,7 +36,7 @@ impl Driver for KernelDriver {
         Ok(numbers)
     }
 
-    fn open(&self, number: u16) -> Result<Box<dyn Node>, DeviceError> {
+    fn open(&self, number: u16) -> Result<Box<dyn DriverFile>, DeviceError> {
         let path = self.folder.join(number.to_string());
         let file = open(&path).map_err(|error| open_error(&path, number, error))?;
         let kind = file.metadata().map(|about| about.file_type());
@@ -87,8 +87,8 @@ fn open_error(file: &Path, number: u16, error: io::Error) -> DeviceError {
 /// does if this process dies.
 struct DeviceFile(File);
 
-impl Node for DeviceFile {
-    fn call(&self, call: &mut Call) -> io::Result<()> {
+impl DriverFile for DeviceFile {
+    fn call(&self, call: &mut Ioctl) -> io::Result<()> {
         let number = call.number();
         let argument = call.argument().as_mut_ptr();
         // SAFETY: `Call::new` makes each argument as long as the driver's structure for its number,

@@ -14,7 +14,7 @@ use layouts::{ChipId, NocAddr, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Target};
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn refused(card: &Arc<Card>) -> DeviceError {
     SiliconBar::all(&Double(vec![(0, Arc::clone(card))])).err().unwrap()
 }
 
-fn point(device: u8, window: u16, x: u8, y: u8, order: Order) -> BarOp {
+fn point(device: u8, window: u16, x: u8, y: u8, order: WindowOrdering) -> BarOp {
     BarOp::Point { device, window, x, y, page: 0, order }
 }
 
@@ -69,7 +69,8 @@ fn the_driver_is_asked_in_this_order_and_lends_a_modest_pool() {
 fn bytes_come_from_where_a_window_points() {
     let card = card(0x4433_2211);
     let mut bar = open(&card);
-    let batch = [point(0, 3, 1, 1, Order::Memory), load(0, 0x30_0100, 4), load(0, 0x30_0101, 2)];
+    let batch =
+        [point(0, 3, 1, 1, WindowOrdering::Memory), load(0, 0x30_0100, 4), load(0, 0x30_0101, 2)];
     let (answer, result) = submit(&mut bar, &batch);
     assert_eq!((answer, result), (vec![0x11, 0x22, 0x33, 0x44, 0x22, 0x33], Ok(())));
     let bytes = 0xCAFE_F00D_u32.to_le_bytes().to_vec();
@@ -83,8 +84,9 @@ fn a_window_is_pointed_by_the_drivers_request() {
     let card = card(1);
     let mut bar = open(&card);
     let page = 0xFFB0_0000;
-    let strict = BarOp::Point { device: 0, window: 5, x: 9, y: 6, page, order: Order::Strict };
-    submit(&mut bar, &[strict, point(0, 156, 2, 3, Order::Memory)]).1.unwrap();
+    let strict =
+        BarOp::Point { device: 0, window: 5, x: 9, y: 6, page, order: WindowOrdering::Strict };
+    submit(&mut bar, &[strict, point(0, 156, 2, 3, WindowOrdering::Memory)]).1.unwrap();
     let calls = card.state.lock().unwrap().calls.split_off(25);
     let mut config = vec![0; 48];
     config[0] = 5;
@@ -116,7 +118,7 @@ fn several_cards_are_read_in_parallel() {
     let both = (0..).zip(cards.iter().map(Arc::clone)).collect();
     let mut bar = SiliconBar::all(&Double(both)).unwrap();
     let batch = |device| {
-        let point = point(device, 3, 1, 1, Order::Memory);
+        let point = point(device, 3, 1, 1, WindowOrdering::Memory);
         DeviceBatch::new(device, vec![point, load(device, 0x30_0100, 4)])
     };
     let mut batches = [batch(1), batch(0), batch(2)];
@@ -151,7 +153,7 @@ fn fewer_windows_do_and_none_is_an_error() {
     let mut bar = open(&card);
     assert_eq!(bar.windows(0).unwrap(), [166]);
     let (answer, _) =
-        submit(&mut bar, &[point(0, 166, 1, 1, Order::Strict), load(0, 0x0B00_0100, 4)]);
+        submit(&mut bar, &[point(0, 166, 1, 1, WindowOrdering::Strict), load(0, 0x0B00_0100, 4)]);
     assert_eq!(answer, [7, 0, 0, 0]);
     let error = refused(&card).to_string();
     assert!(error.contains("has no free TLB window"), "{error}");
@@ -184,7 +186,8 @@ fn a_reset_by_another_client_ends_one_device_and_no_process() {
     let cards = Double(vec![(0, Arc::clone(&lost)), (1, Arc::clone(&kept))]);
     let mut bar = SiliconBar::all(&cards).unwrap();
     let read_both = |offset| {
-        let read = |device| [point(device, 0, 1, 1, Order::Strict), load(device, offset, 4)];
+        let read =
+            |device| [point(device, 0, 1, 1, WindowOrdering::Strict), load(device, offset, 4)];
         [read(1), read(0)].concat()
     };
     assert_eq!(submit(&mut bar, &read_both(L1)).0, [2, 0, 0, 0, 1, 0, 0, 0]);
@@ -200,7 +203,7 @@ fn a_reset_by_another_client_ends_one_device_and_no_process() {
     // The driver reports ENODEV.
     kept.state.lock().unwrap().gone = true;
     assert_error(
-        &submit(&mut bar, &[point(1, 0, 1, 1, Order::Strict)]).1,
+        &submit(&mut bar, &[point(1, 0, 1, 1, WindowOrdering::Strict)]).1,
         "/dev/tenstorrent/1 was reset",
     );
     assert_error(&submit(&mut bar, &[BarOp::Now]).1, "device gone");
@@ -220,7 +223,7 @@ fn all_ones_are_a_value_unless_the_arc_reads_ones_too() {
     let card = card(u32::MAX);
     let mut bar = open(&card);
     let batch = [
-        point(0, 0, 1, 1, Order::Strict),
+        point(0, 0, 1, 1, WindowOrdering::Strict),
         BarOp::Read { device: 0, bar: 0, offset: L1, len: 4, ones: 4 },
         load(0, L1, 4),
     ];

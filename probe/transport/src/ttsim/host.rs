@@ -20,7 +20,7 @@ pub const HOST_ARGUMENT: &str = "host-ttsim-library-on-stdin";
 
 /// If the program was started as a host, serves the library until the parent disconnects, and
 /// returns the exit code. Must be called before the program parses its arguments.
-pub fn host_if_asked(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+pub fn run_host_if_requested(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     arguments.next();
     if arguments.next()? != HOST_ARGUMENT {
         return None;

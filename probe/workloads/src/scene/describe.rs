@@ -21,7 +21,7 @@ pub fn described(words: &str, called: &str) -> Result<ClusterDescriptor, SceneEr
             _ => break,
         };
         if setting.replace(value).is_some() {
-            return Err(SceneError::NoWord(format!("{called}: {key} is given twice")));
+            return Err(SceneError::BadOption(format!("{called}: {key} is given twice")));
         }
         mesh = before;
     }
@@ -47,11 +47,11 @@ pub(super) fn cabled(
     }
     let text = files::read_text(Path::new(mesh), files::Kind::DESCRIPTOR);
     let text = text.map_err(|e| SceneError::File(format!("{called}: {}", e.reason())))?;
-    if SystemSpec::is_one(&text) {
+    if SystemSpec::is_spec(&text) {
         return with_cabling(&SystemSpec::parse(called, &text)?, cabling, called);
     }
     match cabling {
-        Some(_) => Err(SceneError::NoWord(format!(
+        Some(_) => Err(SceneError::BadOption(format!(
             "{called}: a cluster descriptor defines its cabling; only a system specification has a choice of cablings"
         ))),
         None => Ok(ClusterDescriptor::parse(called, &text)?),
@@ -66,7 +66,7 @@ fn with_cabling(
     let word = cabling.unwrap_or(PLAIN_CABLING);
     system.describe(word).ok_or_else(|| {
         let words: Vec<_> = system.cablings().collect();
-        SceneError::NoWord(format!(
+        SceneError::BadOption(format!(
             "{called} has no cabling `{word}`; there is {}",
             words.join(", ")
         ))
@@ -85,5 +85,7 @@ pub(super) fn checked(
 
 fn no_host(called: &str, host: &str, descriptor: &ClusterDescriptor) -> SceneError {
     let last = descriptor.host_count() - 1;
-    SceneError::NoWord(format!("{called} has no host `{host}`: they are numbered from 0 to {last}"))
+    SceneError::BadOption(format!(
+        "{called} has no host `{host}`: they are numbered from 0 to {last}"
+    ))
 }

@@ -4,7 +4,7 @@ use super::SceneError;
 use decode::images::{Image, ImageMap, core_named};
 use decode::state::ImageRole;
 use launch::{ControlError, Firmware, Operation, boot_tensix, start_application};
-use layouts::{ChipKind, CoreKind, Writing};
+use layouts::{ChipKind, CoreKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Target};
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use symbols::Symbols;
 
 /// The images of every core, checked for a kind of chip.
-pub struct Given {
+pub struct FirmwareFolder {
     firmware: Firmware,
     images: Vec<Image>,
 }
 
-impl Given {
+impl FirmwareFolder {
     /// Reads a folder of firmware for chips of this kind.
     ///
     /// # Errors
@@ -87,14 +87,15 @@ fn fits(chip: ChipKind, path: &Path, image: &Image) -> Result<(), SceneError> {
 }
 
 /// Permissions that booting needs.
-const NEEDS: [Writing; 3] = [Writing::Launch, Writing::Write, Writing::Reset];
+const NEEDS: [WritePermission; 3] =
+    [WritePermission::Launch, WritePermission::Write, WritePermission::Reset];
 
 /// Returns an error if a permission that booting needs is missing.
 ///
 /// # Errors
 /// `Access`, which names the missing permissions.
 pub fn allowed(allow: Allow) -> Result<(), SceneError> {
-    let missing = NEEDS.into_iter().filter(|need| !allow.covers(*need)).map(Writing::word);
+    let missing = NEEDS.into_iter().filter(|need| !allow.covers(*need)).map(WritePermission::word);
     let missing: Vec<_> = missing.collect();
     if missing.is_empty() {
         return Ok(());

@@ -108,7 +108,7 @@ fn coord(descriptor: &ClusterDescriptor, chip: &DescribedChip) -> Result<ChipCoo
 /// 6.8).
 fn routing_off(layout: &ChipLayout, chip: &DescribedChip) -> bool {
     let kind = chip.board.as_ref().and_then(|board| board.kind.as_deref());
-    let board = kind.and_then(|kind| layout.arc.board_called(kind));
+    let board = kind.and_then(|kind| layout.arc.board_named(kind));
     chip.pcie.is_some() && board.is_some_and(|board| board.name == GALAXY)
 }
 
@@ -158,7 +158,7 @@ fn boot_parameters(
     let unique = chip.unique_id.unwrap_or_else(|| chip.id.0.into());
     let board = chip.board.as_ref();
     let kind = board.and_then(|board| board.kind.as_deref());
-    let known = kind.and_then(|kind| layout.arc.board_called(kind));
+    let known = kind.and_then(|kind| layout.arc.board_named(kind));
     let channels = u64::from(layout.eth_channels());
     words.put("boot_params->routing_disabled", routing_off(layout, chip).into())?;
     words.put("boot_params->board_type", known.map_or(0, |known| known.code.into()))?;

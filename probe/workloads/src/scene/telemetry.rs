@@ -25,7 +25,7 @@ const FIRST_HEARTBEAT: u32 = 1;
 /// Returns the board's id. If the descriptor has only the board's type, the serial number is 0.
 fn board_id(layout: &ChipLayout, chip: &DescribedChip) -> u64 {
     let Some(board) = &chip.board else { return 0 };
-    let typed = || layout.arc.board_called(board.kind.as_deref()?);
+    let typed = || layout.arc.board_named(board.kind.as_deref()?);
     board.id.or_else(|| Some(u64::from(typed()?.code) << TYPE_SHIFT)).unwrap_or(0)
 }
 

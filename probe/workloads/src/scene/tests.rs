@@ -4,7 +4,7 @@
 use super::*;
 
 /// Opens an n300 after a change to its descriptor.
-fn open(change: impl FnOnce(&mut ClusterDescriptor), patience: Patience) -> BarTarget {
+fn open(change: impl FnOnce(&mut ClusterDescriptor), patience: Deadlines) -> BarTarget {
     let (images, _) = ImageMap::firmware();
     let mut n300 = ClusterDescriptor::shipped("n300").unwrap().unwrap();
     change(&mut n300);
@@ -16,7 +16,7 @@ fn open(change: impl FnOnce(&mut ClusterDescriptor), patience: Patience) -> BarT
 
 #[test]
 fn two_chips_at_one_place_do_not_hold_discovery_up() {
-    let target = open(|n300| n300.chips[1].coord = n300.chips[0].coord, Patience::default());
+    let target = open(|n300| n300.chips[1].coord = n300.chips[0].coord, Deadlines::default());
     assert_eq!(target.mesh().chips.len(), 1);
     let problems = &target.mesh().problems;
     assert!(problems[0].contains("another chip has the same coordinates"), "{problems:?}");
@@ -25,7 +25,7 @@ fn two_chips_at_one_place_do_not_hold_discovery_up() {
 #[test]
 fn a_chip_that_does_not_answer_in_time_is_tried_once_by_each_route() {
     // No answer arrives within this deadline over either link.
-    let patience = Patience { deadline_cycles: 10, ..Patience::default() };
+    let patience = Deadlines { deadline_cycles: 10, ..Deadlines::default() };
     let target = open(|_| (), patience);
     assert_eq!(target.mesh().chips.len(), 1);
     let problems = &target.mesh().problems;

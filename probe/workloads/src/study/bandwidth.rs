@@ -9,7 +9,7 @@ use super::bench::{Bench, Exchange};
 use super::published::Published;
 use crate::scene::SceneError;
 use launch::ControlError;
-use launch::dice::Dice;
+use launch::dice::Random;
 use launch::topology::{FreeLinks, Socket};
 
 /// The basis of the bound.
@@ -159,7 +159,7 @@ pub fn rows(
     let pairs = found.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip));
     let pairs: Vec<Socket> = pairs.collect();
     let none = || ControlError::Settings(format!("{mesh} has no free link"));
-    let chosen = Dice(seed).below(pairs.len() as u64) as usize;
+    let chosen = Random(seed).below(pairs.len() as u64) as usize;
     let link = pairs.get(chosen).copied().ok_or_else(none)?;
     let mut rows = Vec::new();
     for &(mover, packet_bytes, channels) in requests {

@@ -3,10 +3,10 @@
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
 use collectives::edm_builder::{EDM, EdmBuilder, EdmSettings};
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use launch::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, arguments, await_done, constant_of,
-    done, image, launch_kernel, mailbox, start_application,
+    done_condition, image, launch_kernel, mailbox, start_application,
 };
 use layouts::EthId;
 use machine::place::Place;
@@ -80,7 +80,7 @@ impl Bench {
     pub(super) fn start(&mut self, places: &[Place]) -> Result<(), SceneError> {
         for &place in places {
             if self.started.insert(place) {
-                let start = start_application(&mut self.images, Firmware::OURS, place)?;
+                let start = start_application(&mut self.images, Firmware::BUILT_IN, place)?;
                 start.finish(&mut self.target)?;
             }
         }
@@ -180,7 +180,7 @@ impl Bench {
         let launch = KernelLaunch {
             place: start.place,
             kernel: start.kernel,
-            firmware: Firmware::OURS.application,
+            firmware: Firmware::BUILT_IN.application,
             core_type: "ACTIVE_ETH",
             config_base: self.images.layout().eth.l1.kernel_config.at,
             text_offset: 0,
@@ -194,14 +194,14 @@ impl Bench {
 
     /// Returns true if the kernel of this tile has returned.
     pub(super) fn has_returned(&mut self, place: Place) -> Result<bool, SceneError> {
-        let firmware = image(&self.images, Firmware::OURS.application)?;
-        let (word, done) = done(mailbox(&firmware)?);
+        let firmware = image(&self.images, Firmware::BUILT_IN.application)?;
+        let (word, done) = done_condition(mailbox(&firmware)?);
         Ok(done.holds(self.word(place, word)?))
     }
 
     /// Waits until the kernel of this tile has returned.
     pub(super) fn await_returned(&self, place: Place) -> Result<Operation, ControlError> {
-        await_done(&self.images, Firmware::OURS.application, place)
+        await_done(&self.images, Firmware::BUILT_IN.application, place)
     }
 
     /// Reads a word of a tile.
@@ -239,7 +239,7 @@ impl Bench {
                 place.at(phase),
                 finished,
             );
-            over.then(await_done(&self.images, Firmware::OURS.application, place)?);
+            over.then(await_done(&self.images, Firmware::BUILT_IN.application, place)?);
             over.finish(&mut self.target)?;
         }
         Ok(())
@@ -257,7 +257,7 @@ impl Bench {
         let found = image.symbols.locate(path).map_err(missing)?;
         let (addr, len) = (place.at(found.address()), found.field.size.min(8) as u32);
         let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
-        Ok(Spot::value(snapshot.bytes(addr, len)?))
+        Ok(Member::value(snapshot.bytes(addr, len)?))
     }
 }
 

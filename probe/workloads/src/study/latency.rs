@@ -8,7 +8,7 @@ pub use published::Parts;
 use super::bench::Bench;
 use super::published::Published;
 use crate::scene::SceneError;
-use launch::dice::Dice;
+use launch::dice::Random;
 use launch::topology::{FreeLinks, Socket, ring_of_hops_over};
 use launch::{ControlError, Ring};
 use layouts::ChipId;
@@ -111,7 +111,7 @@ pub fn rows(
     report: &mut dyn FnMut(&Latency),
 ) -> Result<Vec<Latency>, SceneError> {
     let mut bench = Bench::new(RING_MESH, seed)?;
-    let mut dice = Dice(seed);
+    let mut dice = Random(seed);
     let mut rows: Vec<Latency> = Vec::new();
     let mut add = |row: Latency| {
         let row = explained(row, &rows);
@@ -158,7 +158,7 @@ fn explained(mut row: Latency, before: &[Latency]) -> Latency {
     row
 }
 
-fn ring_of(bench: &Bench, hops: usize, dice: &mut Dice) -> Result<Vec<Socket>, ControlError> {
+fn ring_of(bench: &Bench, hops: usize, dice: &mut Random) -> Result<Vec<Socket>, ControlError> {
     let mesh = bench.mesh();
     let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
     chips.sort_unstable();
@@ -167,7 +167,7 @@ fn ring_of(bench: &Bench, hops: usize, dice: &mut Dice) -> Result<Vec<Socket>, C
     found.map_err(|error| ControlError::Settings(error.to_string()))
 }
 
-fn link_of(bench: &Bench, dice: &mut Dice) -> Result<Socket, ControlError> {
+fn link_of(bench: &Bench, dice: &mut Random) -> Result<Socket, ControlError> {
     let mesh = bench.mesh();
     let free = FreeLinks::of(&mesh);
     let all: Vec<Socket> =

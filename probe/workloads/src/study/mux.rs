@@ -14,12 +14,12 @@ mod posts;
 use crate::scene::SceneError;
 use bench::Bench;
 use case::{Case, Congestion};
-use fabric::mux::{Policy, Turn};
+use fabric::mux::{Policy, WaitBound};
 pub use figures::{ChannelFigures, Figures};
 pub use judge::Fate;
 use judge::judge;
-use launch::HostPatience;
-use launch::dice::Dice;
+use launch::HostTimeout;
+use launch::dice::Random;
 use machine::fabric::MuxCore;
 use std::panic::resume_unwind;
 use std::thread;
@@ -47,15 +47,15 @@ pub struct MuxWait {
     /// Its policy.
     pub policy: Policy,
     /// Its bounded wait, if it is not counted in polls.
-    pub turn: Option<Turn>,
+    pub turn: Option<WaitBound>,
 }
 
-const fn mux_wait(name: &'static str, policy: Policy, turn: Option<Turn>) -> MuxWait {
+const fn mux_wait(name: &'static str, policy: Policy, turn: Option<WaitBound>) -> MuxWait {
     MuxWait { name, policy, turn }
 }
 
-const fn keeps(wait_cycles: u32) -> Turn {
-    Turn { wait_cycles, keeps_router: true }
+const fn keeps(wait_cycles: u32) -> WaitBound {
+    WaitBound { wait_cycles, keeps_router: true }
 }
 
 impl MuxWait {
@@ -90,7 +90,7 @@ pub struct MuxStudy<'a> {
     /// The ways of waiting for which a host waits for the first run that never ends.
     pub hosts: Vec<MuxWait>,
     /// How that host waits.
-    pub patience: HostPatience,
+    pub patience: HostTimeout,
 }
 
 /// A run.
@@ -125,7 +125,7 @@ pub struct MuxRun {
 
 /// Observations of a host that waited for a run that never ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostSeen {
+pub struct HostReport {
     /// The seed.
     pub seed: u64,
     /// How the muxes wait.
@@ -148,13 +148,13 @@ pub struct HostSeen {
 
 /// The results of a study.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct MuxReport {
     /// Links that took part.
     pub links: usize,
     /// Every run.
     pub runs: Vec<MuxRun>,
     /// The hosts' observations.
-    pub hosts: Vec<HostSeen>,
+    pub hosts: Vec<HostReport>,
 }
 
 /// Runs every seed's congestion with every way of waiting. Even and odd seeds run on two meshes,
@@ -162,16 +162,16 @@ pub struct Seen {
 ///
 /// # Errors
 /// When the mesh or its fabric cannot be built.
-pub fn study(setup: &MuxStudy<'_>) -> Result<Seen, SceneError> {
+pub fn study(setup: &MuxStudy<'_>) -> Result<MuxReport, SceneError> {
     let parts = thread::scope(|scope| {
         let part = |first| scope.spawn(move || part(setup, first));
         let parts: Vec<_> = (0..BENCHES.min(setup.seeds)).map(part).collect();
         let join = |part: thread::ScopedJoinHandle<'_, _>| {
             part.join().unwrap_or_else(|panic| resume_unwind(panic))
         };
-        parts.into_iter().map(join).collect::<Result<Vec<Seen>, SceneError>>()
+        parts.into_iter().map(join).collect::<Result<Vec<MuxReport>, SceneError>>()
     })?;
-    let mut seen = Seen::default();
+    let mut seen = MuxReport::default();
     for part in parts {
         seen.links = part.links;
         seen.runs.extend(part.runs);
@@ -182,9 +182,9 @@ pub fn study(setup: &MuxStudy<'_>) -> Result<Seen, SceneError> {
 }
 
 /// Runs the seeds of one mesh.
-fn part(setup: &MuxStudy<'_>, first: u64) -> Result<Seen, SceneError> {
+fn part(setup: &MuxStudy<'_>, first: u64) -> Result<MuxReport, SceneError> {
     let mut bench = Bench::new(setup)?;
-    let mut seen = Seen { links: bench.links(), ..Seen::default() };
+    let mut seen = MuxReport { links: bench.links(), ..MuxReport::default() };
     for seed in (setup.seed + first..setup.seed + setup.seeds).step_by(BENCHES as usize) {
         let (case, congestion, healthy) = prepared(&mut bench, seed)?;
         for wait in MuxWait::ALL {
@@ -204,7 +204,7 @@ fn prepared(
     bench: &mut Bench,
     seed: u64,
 ) -> Result<(Case, Congestion, course::Observed), SceneError> {
-    let mut dice = Dice(seed);
+    let mut dice = Random(seed);
     let case = Case::draw(&mut dice, bench.links(), bench.workers());
     let healthy = bench.run(&case, MuxWait::ALL[0], None, HEALTHY_CYCLES)?;
     let congestion = Congestion::draw(&mut dice, healthy.cycles, bench.links());
@@ -212,7 +212,7 @@ fn prepared(
 }
 
 /// Repeats the first run of each way of waiting that never ended, with a host that waits for it.
-fn hosts(setup: &MuxStudy<'_>, runs: &[MuxRun]) -> Result<Vec<HostSeen>, SceneError> {
+fn hosts(setup: &MuxStudy<'_>, runs: &[MuxRun]) -> Result<Vec<HostReport>, SceneError> {
     let mut seen = Vec::new();
     for &wait in &setup.hosts {
         let hung = |run: &&MuxRun| run.wait == wait && run.fate == Fate::NeverEnds;

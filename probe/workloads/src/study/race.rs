@@ -10,7 +10,7 @@ pub use evidence::{Mismatch, Misread, Stuck, Took};
 use super::bench::Bench;
 use crate::scene::SceneError;
 use launch::ControlError;
-use launch::dice::Dice;
+use launch::dice::Random;
 use launch::topology::FreeLinks;
 use layouts::EthId;
 
@@ -89,7 +89,7 @@ pub struct Draw {
 
 /// One race with one kind of kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Round {
+pub struct RaceRound {
     /// The seed.
     pub seed: u64,
     /// The race.
@@ -112,7 +112,7 @@ pub struct Round {
     pub cycles: u64,
 }
 
-impl Round {
+impl RaceRound {
     /// Returns true if the race did harm.
     pub fn is_harmed(&self) -> bool {
         !self.misreads.is_empty() || self.mismatched_words > 0 || !self.stuck.is_empty()
@@ -137,8 +137,8 @@ impl Round {
 /// When the mesh cannot be built or has no free link, or a kernel refuses its arguments.
 pub fn study(
     setup: &RaceStudy<'_>,
-    report: &mut dyn FnMut(&Round),
-) -> Result<Vec<Round>, SceneError> {
+    report: &mut dyn FnMut(&RaceRound),
+) -> Result<Vec<RaceRound>, SceneError> {
     let mut rounds = Vec::new();
     for seed in setup.seed..setup.seed.saturating_add(setup.seeds) {
         for &kind in &setup.kinds {
@@ -150,9 +150,9 @@ pub fn study(
             let none = || ControlError::Settings(format!("{} has no free link", setup.mesh));
             let ends = pairs.next().ok_or_else(none)?;
             for proper in [false, true] {
-                let draw = draw(kind, &mut Dice(seed));
+                let draw = draw(kind, &mut Random(seed));
                 let round =
-                    round::play(&mut bench, ends, Round::new(seed, kind, proper, draw, ends))?;
+                    round::play(&mut bench, ends, RaceRound::new(seed, kind, proper, draw, ends))?;
                 report(&round);
                 rounds.push(round);
             }
@@ -161,7 +161,7 @@ pub fn study(
     Ok(rounds)
 }
 
-impl Round {
+impl RaceRound {
     fn new(seed: u64, kind: Kind, proper: bool, draw: Draw, ends: (EthId, EthId)) -> Self {
         Self {
             seed,
@@ -180,7 +180,7 @@ impl Round {
 
 /// Draws the parameters. With some draws the receiver is so fast that even careless kernels cause
 /// no harm.
-fn draw(kind: Kind, dice: &mut Dice) -> Draw {
+fn draw(kind: Kind, dice: &mut Random) -> Draw {
     // With credits on arrival each message needs a slot of its own.
     let rounds = if kind == Kind::Start { 1 } else { 1 + dice.below(3) as u32 };
     Draw {

@@ -6,14 +6,14 @@ use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
 use collectives::rest::Rest;
 use collectives::{
-    Bidirectional, DataType, Layout, Op, Program, Request, Run, RunSettings, compile,
+    Bidirectional, DataType, Op, Program, Request, Run, RunSettings, TensorLayout, compile,
 };
 use decode::images::ImageMap;
 use launch::ControlError;
-use launch::dice::Dice;
+use launch::dice::Random;
 use launch::occupancy::Loaded;
 use launch::topology::TopologyKind;
-use machine::patience::Patience;
+use machine::patience::Deadlines;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use std::sync::{Arc, Mutex};
 use transport::emulator_bar::EmulatorBar;
@@ -68,8 +68,8 @@ pub fn study(
     let bar = Box::new(Shared(Arc::clone(&emulated)));
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
     let name = format!("emulator:{mesh}");
-    let mut target = BarTarget::open(name, bar, abilities, Patience::default())?;
-    let mut dice = Dice(seed);
+    let mut target = BarTarget::open(name, bar, abilities, Deadlines::default())?;
+    let mut dice = Random(seed);
     let mut found = Relaunch::default();
     let mut loaded = Loaded::default();
     let rest = Rest::new(&images).map_err(SceneError::Control)?;
@@ -77,8 +77,8 @@ pub fn study(
     for run in 0..count {
         let program = draw_program(&mut dice, target.mesh())?;
         found.bytes += program.size_bytes;
-        let mut kernels =
-            Run::new(program.clone(), RunSettings::default()).knowing(std::mem::take(&mut loaded));
+        let mut kernels = Run::new(program.clone(), RunSettings::default())
+            .with_loaded(std::mem::take(&mut loaded));
         let finished = kernels
             .finish(&mut target, &mut images, STEP_CYCLES)
             .map_err(SceneError::of_run(&target))?;
@@ -127,7 +127,7 @@ fn unrest(
 }
 
 /// Draws an all-gather that this mesh can run.
-fn draw_program(dice: &mut Dice, mesh: &Mesh) -> Result<Program, ControlError> {
+fn draw_program(dice: &mut Random, mesh: &Mesh) -> Result<Program, ControlError> {
     let mut why = None;
     for _ in 0..MOST_DRAWS {
         let request = draw_request(dice, mesh);
@@ -140,7 +140,7 @@ fn draw_program(dice: &mut Dice, mesh: &Mesh) -> Result<Program, ControlError> {
     Err(ControlError::Settings(format!("none of {MOST_DRAWS} drawn all-gathers can be made{why}")))
 }
 
-fn draw_request(dice: &mut Dice, mesh: &Mesh) -> Request {
+fn draw_request(dice: &mut Random, mesh: &Mesh) -> Request {
     let all = mesh.chips.len() as u64;
     // The two ends of a link, or all chips.
     let pair = dice.one(&mesh.links).filter(|_| dice.below(4) > 0);
@@ -155,7 +155,9 @@ fn draw_request(dice: &mut Dice, mesh: &Mesh) -> Request {
         topology: dice.one(&[Some(TopologyKind::Ring), Some(TopologyKind::Line), None]).flatten(),
         links: 1 + dice.below(2) as u32,
         data_type,
-        layout: dice.one(&[Layout::Interleaved, Layout::Sharded]).unwrap_or(Layout::Interleaved),
+        layout: dice
+            .one(&[TensorLayout::Interleaved, TensorLayout::Sharded])
+            .unwrap_or(TensorLayout::Interleaved),
         bidirectional: dice.one(&directions).unwrap_or(Bidirectional::No),
         page_bytes: Some(32 << dice.below(7)),
         buffer_bytes: 2048 << dice.below(3),

@@ -3,7 +3,7 @@
 
 mod round;
 mod watch;
-pub use round::{Effect, Outage, Round};
+pub use round::{Effect, Outage, RerouteRound};
 
 use super::traffic::{self, STEP_CYCLES};
 use crate::scene::{Scene, SceneError, Workload};
@@ -13,7 +13,7 @@ use decode::images::ImageMap;
 use fabric::random::{Draw, TrafficPattern};
 use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
 use launch::ControlError;
-use launch::dice::Dice;
+use launch::dice::Random;
 use layouts::{ChipId, EthId};
 use machine::fault::Fault;
 use machine::target::Target;
@@ -56,8 +56,8 @@ pub struct RerouteStudy {
 /// finished.
 pub fn study(
     setup: &RerouteStudy,
-    report: &mut dyn FnMut(&Round),
-) -> Result<Vec<Round>, SceneError> {
+    report: &mut dyn FnMut(&RerouteRound),
+) -> Result<Vec<RerouteRound>, SceneError> {
     match setup.load {
         Load::AllGather(bytes) => all_gathers(setup, bytes, report),
         Load::Packets(packets) => random_packets(setup, packets, report),
@@ -68,7 +68,7 @@ fn settings(why: impl Into<String>) -> SceneError {
     SceneError::Control(ControlError::Settings(why.into()))
 }
 
-fn outage(dice: &mut Dice, links: &[EthId], healthy_cycles: u64) -> Option<Outage> {
+fn outage(dice: &mut Random, links: &[EthId], healthy_cycles: u64) -> Option<Outage> {
     let link = *links.get(dice.below(links.len() as u64) as usize)?;
     let from_cycles = dice.below(healthy_cycles);
     Some(Outage { link, from_cycles, cycles: 1 + dice.below(LONGEST * healthy_cycles) })
@@ -81,8 +81,8 @@ fn no_fallback() -> SceneError {
 fn all_gathers(
     setup: &RerouteStudy,
     bytes: u64,
-    report: &mut dyn FnMut(&Round),
-) -> Result<Vec<Round>, SceneError> {
+    report: &mut dyn FnMut(&RerouteRound),
+) -> Result<Vec<RerouteRound>, SceneError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), seed: setup.seed, ..setup.scene.clone() };
     let mut target = scene.build(&mut images)?;
@@ -102,13 +102,13 @@ fn all_gathers(
     let links = links(&plan, &sent(&mut target, &images, &plan)?, &before);
     let mut rounds = Vec::new();
     for seed in setup.seed..setup.seed + setup.seeds {
-        let mut dice = Dice(seed);
+        let mut dice = Random(seed);
         let outage = outage(&mut dice, &links, longest).ok_or_else(no_fallback)?;
         let [rerouted, resent] = settled_counters(&mut target, &images, &plan)?;
         let (times, wrong) = gather(&mut target, &mut images, &program, vec![outage.fault()])?;
         let (chip, healthy_cycles, cycles) = latest(&healthy, &times);
         let after = settled_counters(&mut target, &images, &plan)?;
-        let round = Round {
+        let round = RerouteRound {
             seed,
             outages: vec![outage],
             chip,
@@ -117,7 +117,7 @@ fn all_gathers(
             rerouted: after[0] - rerouted,
             resent: after[1] - resent,
             wrong,
-            ..Round::default()
+            ..RerouteRound::default()
         };
         report(&round);
         rounds.push(round);
@@ -157,8 +157,8 @@ fn gather(
 fn random_packets(
     setup: &RerouteStudy,
     packets: u64,
-    report: &mut dyn FnMut(&Round),
-) -> Result<Vec<Round>, SceneError> {
+    report: &mut dyn FnMut(&RerouteRound),
+) -> Result<Vec<RerouteRound>, SceneError> {
     let RerouteStudy { seed, seeds, .. } = *setup;
     let (scene, pattern, mux_percent) = (setup.scene.clone(), TrafficPattern::Random, 0);
     let setup = traffic::TrafficStudy { scene, packets, seed, seeds, pattern, mux_percent };
@@ -169,7 +169,7 @@ fn random_packets(
         let before = sent(&mut bench.target, &bench.images, &plan)?;
         let healthy = bench.round(Draw { seed, packets, pattern, mux_percent })?;
         let links = links(&plan, &sent(&mut bench.target, &bench.images, &plan)?, &before);
-        let mut dice = Dice(seed);
+        let mut dice = Random(seed);
         let outages: Option<Vec<Outage>> = (0..=dice.below(MOST_OUTAGES))
             .map(|_| outage(&mut dice, &links, healthy.cycles))
             .collect();
@@ -179,7 +179,7 @@ fn random_packets(
         let found = bench.round(Draw { seed, packets, pattern, mux_percent })?;
         let ended = found.unfinished == 0;
         let after = settled_counters(&mut bench.target, &bench.images, &plan)?;
-        let round = Round {
+        let round = RerouteRound {
             seed,
             outages,
             healthy_cycles: healthy.cycles,
@@ -192,7 +192,7 @@ fn random_packets(
                 + found.refused
                 + found.packets.saturating_sub(found.sent)
                 + found.nacks,
-            ..Round::default()
+            ..RerouteRound::default()
         };
         report(&round);
         rounds.push(round);

@@ -3,9 +3,9 @@
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use decode::images::{ImageMap, Spot};
+use decode::images::{ImageMap, Member};
 use decode::inspect::{ReadSet, plan};
-use decode::state::{NamedWord, Reading};
+use decode::state::{MemberState, Reading};
 use launch::{RingPing, RingPingSettings};
 use layouts::{ChipId, ChipKind, NocAddr, NocXy};
 use machine::bar::{Bar, BarOp};
@@ -126,13 +126,13 @@ impl Rig {
     }
 
     /// Returns the progress words of the kernel on each core of the ring, without an access.
-    pub fn progress(&self) -> Vec<(Place, NamedWord)> {
+    pub fn progress(&self) -> Vec<(Place, MemberState)> {
         let spots = self.images.named(KERNEL).map(|image| image.state.as_slice());
-        let word = |place: Place, bytes: &[u8], spot: &Spot| {
+        let word = |place: Place, bytes: &[u8], spot: &Member| {
             let at = spot.addr as usize;
-            let value = Reading::Known(Spot::value(bytes.get(at..at + spot.size as usize)?));
-            let Spot { name, addr, size } = spot.clone();
-            Some((place, NamedWord { name, addr, size, value }))
+            let value = Reading::Known(Member::value(bytes.get(at..at + spot.size as usize)?));
+            let Member { name, addr, size } = spot.clone();
+            Some((place, MemberState { name, addr, size, value }))
         };
         let words_of = |place: Place| {
             let bytes = self.l1(place.chip, place.tile);

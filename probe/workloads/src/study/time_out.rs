@@ -10,7 +10,7 @@ use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use fabric::random::RandomTraffic;
 use fabric::status_queue::{read_status, status_queues};
-use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
+use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::{Fabric, FabricPlan, FabricSettings, Router, connection, router_counters};
 use launch::{ControlError, Firmware, Operation, boot_tensix};
 use layouts::EthId;
@@ -182,13 +182,13 @@ fn load(
         tile.ok_or_else(|| no_route("a chip of the fabric has no compute tile"))
     };
     let places = [tile(route.first.node)?, tile(route.last)?];
-    let boots = places.map(|tile| boot_tensix(images, Firmware::OURS, tile));
+    let boots = places.map(|tile| boot_tensix(images, Firmware::BUILT_IN, tile));
     Operation::finish_all(boots.into_iter().collect::<Result<_, _>>()?, target)?;
     let two_dimensions = plan.topology.is_2d();
     let mut traffic = Traffic::new(plan.layout(), two_dimensions);
     let from = traffic.add_worker(places[0], route.first.node);
     let to = traffic.add_worker(places[1], route.last);
-    let shipment = Shipment {
+    let shipment = PacketSpec {
         connection: traffic.connect(from, connection(images, plan, &route.first)?, None)?,
         send: SendType::Fused,
         bytes: PAYLOAD_BYTES,

@@ -38,7 +38,7 @@ pub struct TrafficStudy {
 
 /// The outcome of one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Round {
+pub struct TrafficRound {
     /// The seed.
     pub seed: u64,
     /// Packets to send.
@@ -63,7 +63,7 @@ pub struct Round {
     pub cycles: u64,
 }
 
-impl Round {
+impl TrafficRound {
     /// Returns true if everything arrived exactly once and in order.
     pub fn is_right(&self) -> bool {
         let Self {
@@ -80,8 +80,8 @@ impl Round {
 /// When the mesh or the fabric cannot be built.
 pub fn study(
     setup: &TrafficStudy,
-    report: &mut dyn FnMut(&Round),
-) -> Result<Vec<Round>, SceneError> {
+    report: &mut dyn FnMut(&TrafficRound),
+) -> Result<Vec<TrafficRound>, SceneError> {
     let mut bench = Bench::new(setup)?;
     let mut rounds = Vec::new();
     for seed in setup.seed..setup.seed + setup.seeds {
@@ -120,7 +120,7 @@ impl Bench {
             FabricPlan::new(target.mesh(), &setup.scene.fabric).map_err(SceneError::Fabric)?;
         let random = RandomTraffic::new(target.mesh(), &plan)?;
         let tiles = random.tiles(setup.mux_percent > 0);
-        let boots = tiles.map(|tile| boot_tensix(&mut images, Firmware::OURS, tile));
+        let boots = tiles.map(|tile| boot_tensix(&mut images, Firmware::BUILT_IN, tile));
         Operation::finish_all(boots.collect::<Result<_, _>>()?, &mut target)?;
         let mut fabric = Fabric::new(plan, FabricSettings::default());
         fabric
@@ -129,7 +129,7 @@ impl Bench {
         Ok(Self { target, images, fabric, random, run_id: 0, faults: Vec::new() })
     }
 
-    pub(super) fn round(&mut self, draw: Draw) -> Result<Round, SceneError> {
+    pub(super) fn round(&mut self, draw: Draw) -> Result<TrafficRound, SceneError> {
         let load = self.random.draw(&self.images, draw)?;
         self.run_id += 1;
         let [muxes, places, gos] = self.random.launch(&mut self.images, &load, self.run_id)?;
@@ -145,7 +145,7 @@ impl Bench {
             outcomes.iter().map(|o| u64::from(count(o))).sum::<u64>()
         };
         let cycles = outcomes.iter().map(|o| o.finished_cycles.saturating_sub(o.started_cycles));
-        Ok(Round {
+        Ok(TrafficRound {
             seed: draw.seed,
             packets: load.packets,
             sent: sum(|o| o.sent),

@@ -11,7 +11,7 @@ use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use fabric::random::RandomTraffic;
 use fabric::status_queue::{read_status, status_queues};
-use fabric::traffic::{Route, SendType, Shipment, Traffic, WorkerId};
+use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::traffic_outcome::TrafficOutcome;
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection, router_counters};
 use launch::ControlError;
@@ -179,7 +179,7 @@ fn packets(
     let first =
         round.entries.first().and_then(|(_, route)| plan.router(node(round.from), *route, 0));
     let router = connection(images, plan, first.ok_or_else(none)?)?;
-    let shipment = Shipment {
+    let shipment = PacketSpec {
         connection: traffic.connect(from, router, None)?,
         send: SendType::Fused,
         bytes: PAYLOAD_BYTES,
@@ -192,7 +192,7 @@ fn packets(
     // it is full.
     traffic.behave(from, REST_CYCLES, false)?;
     for ttl in 1..=most {
-        traffic.send(from, &[to], Shipment { ttl, ..shipment })?;
+        traffic.send(from, &[to], PacketSpec { ttl, ..shipment })?;
     }
     Ok((traffic, from))
 }

@@ -5,7 +5,7 @@ use super::Rig;
 use crate::scene::SceneError;
 use decode::inspect::ReadSet;
 use launch::RingStop;
-use launch::dice::Dice;
+use launch::dice::Random;
 use machine::target::{Mesh, Target};
 
 /// About a lap, in cycles: without a period, the first snapshot is at a random time within it.
@@ -13,7 +13,7 @@ const LAP_CYCLES: u64 = 10_000;
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Watched {
     /// Nothing.
     Nothing,
     /// An Ethernet tile of the ring and the compute tiles of its chip, which has PCIe: through TLB
@@ -27,7 +27,7 @@ pub enum Sight {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// What was watched.
-    pub sight: Sight,
+    pub sight: Watched,
     /// Interval between two snapshots, in cycles; 0: without a pause.
     pub period_cycles: u64,
     /// Snapshots taken.
@@ -53,17 +53,17 @@ impl Cost {
 }
 
 /// Returns the read set of a sight; none if the mesh has no such tile.
-pub fn read_set(mesh: &Mesh, stops: &[RingStop], sight: Sight) -> Option<ReadSet> {
+pub fn read_set(mesh: &Mesh, stops: &[RingStop], sight: Watched) -> Option<ReadSet> {
     let pcie = |chip| mesh.chip(chip).is_some_and(|chip| chip.pcie);
     let on = |near: bool| stops.iter().map(|stop| stop.place).find(|p| pcie(p.chip) == near);
     let tile_on = |near| on(near).map(|place| (place.chip, place.tile));
     Some(match sight {
-        Sight::Nothing => ReadSet::default(),
-        Sight::Near => {
+        Watched::Nothing => ReadSet::default(),
+        Watched::Near => {
             let tile = tile_on(true)?;
             ReadSet { tile: Some(tile), compute: vec![tile.0], ..ReadSet::default() }
         }
-        Sight::Far => ReadSet { tile: Some(tile_on(false)?), ..ReadSet::default() },
+        Watched::Far => ReadSet { tile: Some(tile_on(false)?), ..ReadSet::default() },
     })
 }
 
@@ -79,14 +79,14 @@ pub fn study(
     periods_cycles: &[u64],
 ) -> Result<Vec<Cost>, SceneError> {
     let mut costs = Vec::new();
-    for sight in [Sight::Near, Sight::Far] {
+    for sight in [Watched::Near, Watched::Far] {
         for &period_cycles in periods_cycles {
             let mut rig = Rig::new(mesh, seed, 0)?;
             let stops = rig.ring().stops.clone();
             let Some(read_set) = read_set(rig.target().mesh(), &stops, sight) else { break };
             let (start, before) = (rig.cycles(), rig.laps());
             let most = if period_cycles == 0 { LAP_CYCLES } else { period_cycles };
-            rig.pass_until(start + Dice(seed).below(most.min(run_cycles)))?;
+            rig.pass_until(start + Random(seed).below(most.min(run_cycles)))?;
             let snapshots = rig.watch(&read_set, period_cycles, start + run_cycles)?;
             let (end, laps) = (rig.cycles(), rig.laps() - before);
             let mut alone = Rig::new(mesh, seed, 0)?;

@@ -100,7 +100,7 @@ pub(crate) fn fabric_waits<'a>(
 /// Builds the waits.
 pub(super) fn waits(waits: &Waits) -> Vec<Wait> {
     let shape = |wait: &decode::state::Wait| Wait {
-        who: Waiter::of(wait.who),
+        who: Waiter::of(wait.waiter),
         on: Waiter::of(wait.on),
         r#for: wait.reason.word(),
     };

@@ -37,7 +37,7 @@ pub(in crate::verbs) struct KeptEntry<'a> {
 }
 
 /// The file, and its entries.
-pub(super) struct Kept {
+pub(super) struct KeptFile {
     path: PathBuf,
     file: File,
     names: BTreeSet<Name>,
@@ -45,7 +45,7 @@ pub(super) struct Kept {
     cut: bool,
 }
 
-impl Kept {
+impl KeptFile {
     /// Opens the file, or creates an empty one.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! `fabric status` and `fabric drain`: the contents of the fabric node status queues.
 
-use super::keep::Kept;
+use super::keep::KeptFile;
 use crate::args::StatusArguments;
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, NamedPlace};
@@ -27,7 +27,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     // An unusable file is reported before a machine is touched.
-    let mut kept = options.keep.as_deref().map(Kept::open).transpose()?;
+    let mut kept = options.keep.as_deref().map(KeptFile::open).transpose()?;
     if matches!(TargetSpec::parse(&opening.words), Ok(TargetSpec::Recording(_))) {
         let why = "a recording holds no status queues: they are read where the fabric runs";
         return Err(Failure::Usage(format!("{}: {why}", opening.words)));

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::found::{Found, Unread, Value};
-use decode::images::{Image, LoadedImage, WrittenOut, written_out};
+use decode::images::{Image, LoadedImage, ResolvedPointer, resolve_pointer};
 use layouts::{ChipLayout, CoreAddr, CoreId, NocAddr, Reason};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -18,7 +18,7 @@ pub(super) struct Answer<'i> {
     pub(super) load: LoadedImage<'i>,
     pub(super) found: Found,
     /// The pointer whose value only the layouts contain.
-    pub(super) pointer: Option<WrittenOut>,
+    pub(super) pointer: Option<ResolvedPointer>,
 }
 
 /// The answer of the first image that has one; answers with the value's place take precedence.
@@ -59,11 +59,14 @@ pub(super) fn answer<'i>(
 }
 
 /// The expression as evaluated in this image.
-pub(super) fn asking(image: &Image, expression: &Expression) -> (Expression, Option<WrittenOut>) {
-    let written_out = written_out(image.layout, &image.symbols, expression.text());
-    let rewritten = written_out.as_ref().and_then(|out| Expression::parse(&out.text).ok());
+pub(super) fn asking(
+    image: &Image,
+    expression: &Expression,
+) -> (Expression, Option<ResolvedPointer>) {
+    let pointer = resolve_pointer(image.layout, &image.symbols, expression.text());
+    let rewritten = pointer.as_ref().and_then(|out| Expression::parse(&out.text).ok());
     match rewritten {
-        Some(expression) => (expression, written_out),
+        Some(expression) => (expression, pointer),
         None => (expression.clone(), None),
     }
 }

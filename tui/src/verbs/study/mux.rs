@@ -12,7 +12,7 @@ use crate::output::{Columns, json, say, text};
 use crate::verbs::target::Style;
 use crate::words;
 use claims::{Claim, claims};
-use launch::HostPatience;
+use launch::HostTimeout;
 use machine::fabric::MuxCore;
 use probe::spec;
 pub(in crate::verbs) use rows::Muxes;
@@ -20,7 +20,7 @@ use rows::{PolicyRow, host_row, policy_row, row};
 use std::fmt::Write as _;
 use sums::Sums;
 use workloads::study::mux::{
-    MuxRun, MuxStudy, MuxWait, NEVER_FACTOR, SLOW_FACTOR, STARVE_FACTOR, Seen, study,
+    MuxReport, MuxRun, MuxStudy, MuxWait, NEVER_FACTOR, SLOW_FACTOR, STARVE_FACTOR, study,
 };
 
 /// Limits: seeds, channels of a mux, and links of a chip.
@@ -72,7 +72,7 @@ fn options<'a>(words: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
         seed: words.seed,
         seeds: count("seeds", words.seeds, MOST_SEEDS)?,
         hosts: words.hang.map(named).transpose()?.unwrap_or_default(),
-        patience: HostPatience {
+        patience: HostTimeout {
             poll_cycles: time("--poll", words.poll)?,
             give_up_cycles: time("--patience", words.patience)?,
         },
@@ -173,7 +173,7 @@ fn explain() {
 }
 
 /// The waits of the first policy with a run that starves or never ends.
-fn first_bad(seen: &Seen) {
+fn first_bad(seen: &MuxReport) {
     let bad = MuxWait::ALL
         .iter()
         .find_map(|route| seen.runs.iter().find(|run| run.wait == *route && !run.chain.is_empty()));
@@ -184,7 +184,7 @@ fn first_bad(seen: &Seen) {
     }
 }
 
-fn hosts(seen: &Seen, patience: HostPatience) {
+fn hosts(seen: &MuxReport, patience: HostTimeout) {
     for host in &seen.hosts {
         let (name, seed, polls) = (host.wait.name, host.seed, host.polls);
         let poll = words::cycles(patience.poll_cycles);

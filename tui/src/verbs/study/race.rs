@@ -12,7 +12,7 @@ use crate::verbs::target::Style;
 use crate::words;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::race::{Kind, Mismatch, Misread, RaceStudy, Round, Stuck, Took, study};
+use workloads::study::race::{Kind, Mismatch, Misread, RaceRound, RaceStudy, Stuck, Took, study};
 
 const MOST_SEEDS: u64 = 100_000;
 const HEAD: [&str; 10] = [
@@ -178,7 +178,7 @@ fn waits(stuck: &Stuck) -> StuckRow {
     StuckRow { end: end(stuck.end), op, waits_for, channel, addr, bytes_sent }
 }
 
-fn row(round: &Round) -> Row {
+fn row(round: &RaceRound) -> Row {
     let draw = round.draw;
     Row {
         seed: round.seed,
@@ -201,7 +201,7 @@ fn row(round: &Round) -> Row {
     }
 }
 
-fn kernels(round: &Round) -> String {
+fn kernels(round: &RaceRound) -> String {
     if round.proper {
         "as in the guide".to_owned()
     } else {
@@ -209,7 +209,7 @@ fn kernels(round: &Round) -> String {
     }
 }
 
-fn cells(round: &Round) -> [String; 10] {
+fn cells(round: &RaceRound) -> [String; 10] {
     [
         round.seed.to_string(),
         round.kind.name().to_owned(),
@@ -228,7 +228,7 @@ fn words_of(count: u64) -> String {
     format!("{count} word{}", if count == 1 { "" } else { "s" })
 }
 
-fn explained(kind: Kind, rounds: &[Round]) -> Explained {
+fn explained(kind: Kind, rounds: &[RaceRound]) -> Explained {
     let rounds_of = |proper| rounds.iter().filter(move |r| r.kind == kind && r.proper == proper);
     let harmed = |proper| rounds_of(proper).filter(|round| round.is_harmed()).count();
     Explained {
@@ -243,7 +243,7 @@ fn explained(kind: Kind, rounds: &[Round]) -> Explained {
 }
 
 /// The race, how often it caused harm, and the observations of the first time.
-fn paragraph(kind: Kind, rounds: &[Round]) -> String {
+fn paragraph(kind: Kind, rounds: &[RaceRound]) -> String {
     let race = explained(kind, rounds);
     let first = |proper| {
         let of = rounds.iter().filter(move |round| round.kind == kind && round.proper == proper);
@@ -261,7 +261,7 @@ fn paragraph(kind: Kind, rounds: &[Round]) -> String {
     )
 }
 
-fn seen(round: &Round) -> String {
+fn seen(round: &RaceRound) -> String {
     let sentences = round.sentences().into_iter().map(|sentence| format!("  {sentence}\n"));
     format!("seed {}, {}:\n{}", round.seed, kernels(round), sentences.collect::<String>())
 }

@@ -9,7 +9,7 @@ use crate::verbs::target::Style;
 use crate::words;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::reroute::{Effect, Load, RerouteStudy, Round, study};
+use workloads::study::reroute::{Effect, Load, RerouteRound, RerouteStudy, study};
 
 /// Limits.
 const MOST_BYTES: u64 = 1 << 30;
@@ -81,7 +81,7 @@ struct Row {
     cost_cycles: Option<u64>,
 }
 
-fn row(round: &Round) -> Row {
+fn row(round: &RerouteRound) -> Row {
     let lost = round.outages.iter().map(|outage| Lost {
         link: outage.link.to_string(),
         from_cycles: outage.from_cycles,
@@ -104,9 +104,9 @@ fn row(round: &Round) -> Row {
 }
 
 /// Number of slower rounds, the cost per packet in them, and the reasons of the others.
-fn summary(rounds: &[Round]) -> String {
+fn summary(rounds: &[RerouteRound]) -> String {
     let rounds_of = |effect| rounds.iter().filter(move |round| round.effect() == effect);
-    let mut costs: Vec<u64> = rounds.iter().filter_map(Round::cost_cycles).collect();
+    let mut costs: Vec<u64> = rounds.iter().filter_map(RerouteRound::cost_cycles).collect();
     costs.sort_unstable();
     let cost = match (costs.get(costs.len() / 2), costs.last()) {
         (Some(median), Some(most)) => format!(
@@ -141,7 +141,7 @@ pub(in crate::verbs) fn reroute(
     let options =
         RerouteStudy { scene, load, seed, seeds: count("seeds", words.seeds, MOST_SEEDS)? };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
-    let mut tell = |round: &Round| {
+    let mut tell = |round: &RerouteRound| {
         let more = round.outages.len().saturating_sub(1);
         let more = if more == 0 { String::new() } else { format!(" and {more}") };
         let first = round.outages.first();
@@ -168,6 +168,6 @@ pub(in crate::verbs) fn reroute(
     } else {
         text(&summary(&rounds))?;
     }
-    let right = rounds.iter().all(Round::is_right) && rounds.len() as u64 == options.seeds;
+    let right = rounds.iter().all(RerouteRound::is_right) && rounds.len() as u64 == options.seeds;
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })
 }

@@ -11,7 +11,7 @@ use probe::spec::TargetSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
 use workloads::scene::Scene;
-use workloads::study::traffic::{Round, TrafficStudy, study};
+use workloads::study::traffic::{TrafficRound, TrafficStudy, study};
 
 /// Limits: the capacity of a round's lists on a mesh of two chips, and seeds.
 pub(super) const MOST_PACKETS: u64 = 10_000;
@@ -70,7 +70,7 @@ struct Row {
     cycles: u64,
 }
 
-fn row(round: &Round) -> Row {
+fn row(round: &TrafficRound) -> Row {
     Row {
         seed: round.seed,
         packets: round.packets,
@@ -129,7 +129,7 @@ pub(in crate::verbs) fn traffic(
         mux_percent,
     };
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
-    let mut tell = |round: &Round| {
+    let mut tell = |round: &TrafficRound| {
         let cells = [
             round.seed.to_string(),
             round.packets.to_string(),
@@ -147,6 +147,6 @@ pub(in crate::verbs) fn traffic(
     if style.json {
         json(Traffic { mesh, topology, mux_percent, rows: rounds.iter().map(row).collect() })?;
     }
-    let right = rounds.iter().all(Round::is_right);
+    let right = rounds.iter().all(TrafficRound::is_right);
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })
 }

@@ -58,7 +58,7 @@ fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bo
     if known.is_empty() {
         let unread = model.glyphs.missing(Missing::Unread);
         // A failed read differs from a range that was not requested.
-        let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotAsked);
+        let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotRequested);
         let why = if all.iter().any(in_vain) { "unread" } else { "not read" };
         return if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
     }

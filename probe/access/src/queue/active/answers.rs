@@ -4,7 +4,7 @@
 use super::super::indices::index;
 use super::super::{Command, Stamped, Step, is_write_answer};
 use super::{ActiveQueue, CommandOutcome, Landed, STEPS};
-use crate::bus::Answer;
+use crate::bus::BatchAnswer;
 use machine::snapshot::AccessError;
 
 impl ActiveQueue<'_> {
@@ -12,7 +12,7 @@ impl ActiveQueue<'_> {
     /// older answer.
     pub(in crate::queue) fn take(
         &mut self,
-        answer: &mut Answer,
+        answer: &mut BatchAnswer,
         (before, now): (u64, u64),
         commands: &[Command],
         done: &mut Vec<CommandOutcome>,

@@ -2,7 +2,7 @@
 
 use super::super::Stamped;
 use super::super::active::{CommandOutcome, Stage, is_no_room};
-use super::{Reader, STRIKES, is_refusal};
+use super::{QueueReader, STRIKES, is_refusal};
 use layouts::NocXy;
 use machine::snapshot::AccessError;
 use std::time::Instant;
@@ -17,7 +17,7 @@ const NO_ROOM_IN_A_ROW: u32 = 8;
 /// A tile is given up for this series when this number of its commands in a row were refused.
 const TILE_REFUSALS: usize = 4;
 
-impl Reader<'_> {
+impl QueueReader<'_> {
     /// Keeps results, and puts commands to be retried in front.
     pub(super) fn settle(&mut self, done: Vec<(usize, CommandOutcome)>) {
         if !done.is_empty() {
@@ -47,7 +47,7 @@ impl Reader<'_> {
                 // The chip itself seems to be at fault: commands in flight are awaited, the rest is
                 // not tried.
                 self.silent = result.as_ref().err().cloned();
-                self.last_error = self.silent.clone().unwrap_or(AccessError::NotAsked);
+                self.last_error = self.silent.clone().unwrap_or(AccessError::NotRequested);
                 for number in std::mem::take(&mut self.waiting) {
                     self.refusals.close(number);
                 }

@@ -2,7 +2,7 @@
 //! that there is no route (wormhole.md 6.3), which may be true of its own link only.
 
 use super::super::active::{ActiveQueue, Stage};
-use super::Reader;
+use super::QueueReader;
 use layouts::NocXy;
 use machine::snapshot::AccessError;
 use std::collections::{BTreeMap, VecDeque};
@@ -66,7 +66,7 @@ impl Refusals {
     }
 }
 
-impl Reader<'_> {
+impl QueueReader<'_> {
     /// Handles a refusal of a gateway. Returns whether the command is retried through another.
     pub(super) fn is_retried_elsewhere(
         &mut self,

@@ -1,12 +1,12 @@
 //! A test bench: an emulated n300 with the queue of its chip 0 e8.
 
 use crate::bus::Bus;
-use crate::queue::{Command, Far, Gateway, Patience, Queue, SLOTS, Stamped, read_all};
+use crate::queue::{Command, Deadlines, Far, Gateway, Queue, SLOTS, Stamped, read_all};
 use decode::images::ImageMap;
 use layouts::{ChipCoord, ChipKind, NocXy};
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;
-use machine::window::Order;
+use machine::window::WindowOrdering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use transport::emulator_bar::EmulatorBar;
@@ -14,7 +14,7 @@ use workloads::scene::Scene;
 
 pub(super) const E8: NocXy = NocXy { x: 9, y: 6 };
 pub(super) const E9: NocXy = NocXy { x: 1, y: 6 };
-pub(super) const PATIENCE: Patience = Patience {
+pub(super) const PATIENCE: Deadlines = Deadlines {
     deadline_cycles: 300_000,
     chip_cycles: 300_000_000,
     retry_cycles: 300_000_000,
@@ -95,7 +95,7 @@ impl Bench {
     /// Writes a word directly to the gateway's L1 or registers.
     pub(super) fn poke(&mut self, offset: u64, word: u32) {
         let bytes = word.to_le_bytes();
-        self.bus.batch().write(0, E8, offset, &bytes, Order::Strict).run().end().unwrap();
+        self.bus.batch().write(0, E8, offset, &bytes, WindowOrdering::Strict).run().end().unwrap();
     }
 
     pub(super) fn hold_gateway(&mut self, hold: bool) {

@@ -14,7 +14,7 @@ fn host_helper() {
     let Some(library) = std::env::args_os().skip_while(|a| a != "--skip").nth(1) else { return };
     if library.to_string_lossy().starts_with('/') {
         let arguments = ["".into(), ttsim::HOST_ARGUMENT.into(), library];
-        assert!(ttsim::host_if_asked(arguments.into_iter()).is_some());
+        assert!(ttsim::run_host_if_requested(arguments.into_iter()).is_some());
     }
 }
 

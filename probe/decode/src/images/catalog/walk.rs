@@ -42,7 +42,7 @@ struct Pending {
 }
 
 /// A walk in progress.
-pub(super) struct Walk {
+pub(super) struct CatalogWalk {
     pending: Vec<Pending>,
     visited: HashSet<(u64, u64)>,
     left: usize,
@@ -52,7 +52,7 @@ pub(super) struct Walk {
     pub(super) problems: Vec<String>,
 }
 
-impl Walk {
+impl CatalogWalk {
     pub(super) fn new(root: &Path, limits: Limits) -> Result<Self, CatalogError> {
         let error = |reason: std::io::Error| CatalogError {
             path: root.to_owned(),
@@ -60,7 +60,7 @@ impl Walk {
         };
         let path = fs::canonicalize(root).map_err(error)?;
         fs::read_dir(&path).map_err(error)?;
-        if files::is_made_up(&path) {
+        if files::is_pseudo_file_system(&path) {
             return Err(error(std::io::Error::other("a pseudo file system has no ELFs of cores")));
         }
         let first = Pending { path: path.clone(), depth: 0, siblings: Rc::default() };
@@ -90,7 +90,7 @@ impl Walk {
 
     fn visit(&mut self, folder: &Pending) -> std::io::Result<Option<Folder>> {
         let metadata = fs::metadata(&folder.path)?;
-        if files::is_made_up(&folder.path) {
+        if files::is_pseudo_file_system(&folder.path) {
             return Ok(None);
         }
         if !self.visited.insert((metadata.dev(), metadata.ino())) {

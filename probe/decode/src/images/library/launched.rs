@@ -3,7 +3,7 @@
 
 use super::plan;
 use crate::images::kinds::ImageRole;
-use crate::images::{Image, ImageMap, Mailbox, Spot};
+use crate::images::{Image, ImageMap, Mailbox, Member};
 use layouts::{CoreId, NocAddr, TileKind};
 use machine::snapshot::Snapshot;
 use machine::target::Target;
@@ -69,7 +69,7 @@ impl<'a> LaunchReader<'a> {
     fn indexes(&self, snapshot: &Snapshot) -> Option<[u64; 2]> {
         let (addr, len) = self.rd_ptr();
         let (now, count) =
-            (Spot::value(snapshot.bytes(addr, len).ok()?), self.mailbox.launch_count);
+            (Member::value(snapshot.bytes(addr, len).ok()?), self.mailbox.launch_count);
         (now < count).then(|| [now, (now + count - 1) % count])
     }
 
@@ -87,7 +87,7 @@ impl<'a> LaunchReader<'a> {
     fn value(&self, snapshot: &Snapshot, index: u64, member: u64, len: u64) -> Option<u64> {
         let (addr, _) = self.entry(index);
         let (addr, len) = self.place(addr.offset + member, len);
-        snapshot.bytes(addr, len).ok().map(Spot::value)
+        snapshot.bytes(addr, len).ok().map(Member::value)
     }
 
     fn launched(&self, first: &Snapshot, more: &Snapshot) -> Option<Launched> {

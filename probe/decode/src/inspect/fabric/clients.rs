@@ -75,7 +75,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
 
 /// Whether the plan had the words of the image.
 pub(super) fn was_read(site: &Site<'_>, word: Word) -> bool {
-    site.word(word) != Reading::Unread(AccessError::NotAsked)
+    site.word(word) != Reading::Unread(AccessError::NotRequested)
 }
 
 #[cfg(test)]

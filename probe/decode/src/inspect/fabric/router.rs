@@ -20,7 +20,7 @@ impl Router<'_> {
     /// Whether the plan had the words of the router.
     pub(super) fn was_read(&self) -> bool {
         let status: Reading<u64> = Reader(&self.site).fact(self.layout.facts.status.as_ref());
-        status != Reading::Unread(AccessError::NotAsked)
+        status != Reading::Unread(AccessError::NotRequested)
     }
 
     pub(super) fn state(&self, image: &str, channel: u8) -> RouterState {

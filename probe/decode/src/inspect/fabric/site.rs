@@ -2,7 +2,7 @@
 
 use super::head;
 use crate::fabric::{Header, Location, Memory, Reader, Word, stream};
-use crate::images::Spot;
+use crate::images::Member;
 use crate::inspect::Inspection;
 use crate::state::{HeadState, Reading};
 use layouts::{ChipId, NocAddr, NocXy};
@@ -46,7 +46,7 @@ impl Site<'_> {
 impl Memory for Site<'_> {
     fn word(&self, word: Word) -> Reading<u64> {
         match self.view.snapshot.bytes(self.at(word.addr), word.size) {
-            Ok(bytes) => Reading::Known(Spot::value(bytes)),
+            Ok(bytes) => Reading::Known(Member::value(bytes)),
             Err(reason) => Reading::Unread(reason),
         }
     }

@@ -17,8 +17,8 @@ pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState], cycle
     search.clients();
     search.muxes();
     search.routers();
-    search.all.sort_by_key(|wait| (wait.who, wait.on, wait.reason));
-    search.all.dedup_by_key(|wait| (wait.who, wait.on, wait.reason));
+    search.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    search.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
     let turns = fabric.routers.iter().filter(|router| stages::serves(router));
     let turns = turns.filter_map(|r| Some((Party::Router(r.at), stages::turns(r)?)));
     let turns = turns.collect();
@@ -45,7 +45,7 @@ impl<'a> Search<'a> {
     fn add(&mut self, who: Party, on: Party, reason: WaitReason, marks: [&Reading<u64>; 2]) {
         let [a, b] = marks.map(|mark| mark.known().map_or(0, |count| *count));
         // Two counters of 32 bits.
-        self.all.push(Wait { who, on, reason, mark: a << 32 | b & 0xFFFF_FFFF });
+        self.all.push(Wait { waiter: who, on, reason, mark: a << 32 | b & 0xFFFF_FFFF });
     }
 
     fn note(&mut self, party: Party, words: impl Into<String>) {

@@ -74,7 +74,7 @@ pub enum WaitReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The waiting party.
-    pub who: Party,
+    pub waiter: Party,
     /// The party waited for.
     pub on: Party,
     /// The thing waited for.
@@ -126,7 +126,7 @@ impl Waits {
 
     /// Returns the waits of a party.
     pub fn of(&self, who: Party) -> impl Iterator<Item = &Wait> {
-        self.all.iter().filter(move |wait| wait.who == who)
+        self.all.iter().filter(move |wait| wait.waiter == who)
     }
 
     /// Returns the waits for a party.
@@ -137,7 +137,7 @@ impl Waits {
     /// Returns the parties that are waited for, or whose loop does not turn, and that do not wait:
     /// the likely causes.
     pub fn roots(&self) -> Vec<Party> {
-        let waiting: BTreeSet<_> = self.all.iter().map(|wait| wait.who).collect();
+        let waiting: BTreeSet<_> = self.all.iter().map(|wait| wait.waiter).collect();
         let mut on: BTreeSet<_> = self.all.iter().map(|wait| wait.on).collect();
         on.extend(&self.still);
         on.difference(&waiting).copied().collect()
@@ -148,7 +148,7 @@ impl Waits {
     pub fn cycles(&self) -> Vec<Vec<Party>> {
         let mut on: BTreeMap<Party, Vec<Party>> = BTreeMap::new();
         for wait in &self.all {
-            on.entry(wait.who).or_default().push(wait.on);
+            on.entry(wait.waiter).or_default().push(wait.on);
         }
         let mut left: BTreeSet<_> = on.keys().copied().collect();
         let mut cycles = Vec::new();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     fn wait(who: Party, on: Party, mark: u64) -> Wait {
-        Wait { who, on, reason: WaitReason::Slot, mark }
+        Wait { waiter: who, on, reason: WaitReason::Slot, mark }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::rig::asm::{addi, branch, i, jal, jalr, load, lui, r, store};
 use super::rig::{Rig, RunMode};
-use crate::hart::{Cause, Fault, Stop};
+use crate::hart::{Cause, DeviceFault, HartStop};
 
 /// Returns x12 after the instructions ran with `a` in x10 and `b` in x11, in the reference and in
 /// the fast loop.
@@ -118,7 +118,7 @@ fn jumps_link_and_clear_the_lowest_bit() {
     );
 }
 
-fn stop(words: &[u32]) -> Stop {
+fn stop(words: &[u32]) -> HartStop {
     let mut stops = Vec::new();
     for mode in [RunMode::Reference, RunMode::Whole] {
         let mut rig = Rig::tensix(true);
@@ -134,7 +134,7 @@ fn stop(words: &[u32]) -> Stop {
 
 #[test]
 fn what_cannot_be_executed_stops_the_hart_with_a_name() {
-    let at = |cause, pc, address| Stop {
+    let at = |cause, pc, address| HartStop {
         cause,
         hart: 0,
         pc,
@@ -157,7 +157,7 @@ fn what_cannot_be_executed_stops_the_hart_with_a_name() {
     );
     assert_eq!(
         stop(&[lui(5, 0x0020_0000), load(2, 6, 5, 0)]),
-        at(Cause::Device(Fault("unmapped load")), 0x1004, 0x0020_0000)
+        at(Cause::Device(DeviceFault("unmapped load")), 0x1004, 0x0020_0000)
     );
     assert_eq!(
         stop(&[addi(5, 0, 0x102), jalr(1, 5, 0)]),

@@ -2,7 +2,9 @@
 
 use super::rig::asm::{addi, branch, jal, lui, lw, sw};
 use super::rig::{Rig, RunMode};
-use crate::hart::{Access, BOUNDARY_CYCLES, Cause, Devices, Fault, HartGroup, Load, Order, Stored};
+use crate::hart::{
+    BOUNDARY_CYCLES, Cause, DeviceAccess, DeviceFault, Devices, HartGroup, HartOrder, Load, Stored,
+};
 use crate::memory::TileMemory;
 
 #[test]
@@ -103,19 +105,19 @@ fn a_core_holds_and_releases_another() {
 struct Loader;
 
 impl Devices for Loader {
-    fn load(&mut self, _: Access, _: &mut TileMemory) -> Result<Load, Fault> {
-        Err(Fault("nothing here"))
+    fn load(&mut self, _: DeviceAccess, _: &mut TileMemory) -> Result<Load, DeviceFault> {
+        Err(DeviceFault("nothing here"))
     }
 
     fn store(
         &mut self,
-        _: Access,
+        _: DeviceAccess,
         value: u32,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
-    ) -> Result<Stored, Fault> {
-        let bytes = memory.slice(value, 64).map_err(|_| Fault("outside"))?.to_vec();
-        orders.push(Order::LoadIram { hart: 0, offset: 0, bytes });
+        orders: &mut Vec<HartOrder>,
+    ) -> Result<Stored, DeviceFault> {
+        let bytes = memory.slice(value, 64).map_err(|_| DeviceFault("outside"))?.to_vec();
+        orders.push(HartOrder::LoadIram { hart: 0, offset: 0, bytes });
         Ok(Stored::Quiet)
     }
 }
@@ -148,7 +150,10 @@ fn instruction_ram_is_fetched_from_and_not_read() {
     group.set_register(0, 12, 0xFFC0_0000);
     group.run(&mut memory, &mut Loader, 300);
     let stop = group.stopped(0).unwrap();
-    assert_eq!((stop.cause, stop.address), (Cause::Device(Fault("nothing here")), 0xFFC0_0000));
+    assert_eq!(
+        (stop.cause, stop.address),
+        (Cause::Device(DeviceFault("nothing here")), 0xFFC0_0000)
+    );
 }
 
 #[test]

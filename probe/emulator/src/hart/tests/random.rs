@@ -3,7 +3,7 @@
 
 use super::rig::asm::{branch, i, jal, jalr, load, lui, r, store};
 use super::rig::{Rig, RunMode};
-use crate::hart::Order;
+use crate::hart::HartOrder;
 use fastrand::Rng;
 
 /// Base registers of the programs, with their addresses: L1 data that harts share, private RAM, the
@@ -157,8 +157,8 @@ fn apply(rig: &mut Rig, event: &Event) {
         }
         Event::Reset(hart) => rig.group.assert_reset(*hart),
         Event::Release(hart) => rig.group.release_reset(*hart),
-        Event::Pause(hart) => rig.group.order(Order::Pause { hart: *hart }),
-        Event::Resume(hart) => rig.group.order(Order::Resume { hart: *hart }),
+        Event::Pause(hart) => rig.group.order(HartOrder::Pause { hart: *hart }),
+        Event::Resume(hart) => rig.group.order(HartOrder::Resume { hart: *hart }),
     }
 }
 

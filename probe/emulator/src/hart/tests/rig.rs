@@ -1,6 +1,6 @@
 //! A tile with a few devices, a small assembler, and several modes to run the same program in.
 
-use crate::hart::{Access, Devices, Fault, HartGroup, Load, Order, Stored};
+use crate::hart::{DeviceAccess, DeviceFault, Devices, HartGroup, HartOrder, Load, Stored};
 use crate::memory::TileMemory;
 
 pub(super) const CLOCK: u32 = 0xFFB1_2000;
@@ -39,7 +39,7 @@ impl Devices for Bench {
         self.due.iter().map(|(cycle, _)| *cycle).min().unwrap_or(u64::MAX)
     }
 
-    fn load(&mut self, at: Access, _: &mut TileMemory) -> Result<Load, Fault> {
+    fn load(&mut self, at: DeviceAccess, _: &mut TileMemory) -> Result<Load, DeviceFault> {
         let clock = at.cycle + self.offset;
         match at.addr {
             CLOCK => Ok(Load::clock(clock as u32)),
@@ -53,7 +53,7 @@ impl Devices for Bench {
                 Ok(Load::volatile(self.ticket))
             }
             RESET => Ok(Load::stable(self.held)),
-            addr => Bench::register(addr).map_or(Err(Fault("unmapped load")), |index| {
+            addr => Bench::register(addr).map_or(Err(DeviceFault("unmapped load")), |index| {
                 Ok(Load::stable(self.registers[index]))
             }),
         }
@@ -61,11 +61,11 @@ impl Devices for Bench {
 
     fn store(
         &mut self,
-        at: Access,
+        at: DeviceAccess,
         value: u32,
         memory: &mut TileMemory,
-        orders: &mut Vec<Order>,
-    ) -> Result<Stored, Fault> {
+        orders: &mut Vec<HartOrder>,
+    ) -> Result<Stored, DeviceFault> {
         if let Some(index) = Bench::register(at.addr) {
             if self.registers[index] == value {
                 return Ok(Stored::Same);
@@ -77,20 +77,22 @@ impl Devices for Bench {
             }
             if index == 3 {
                 // Models a device that answers into L1 in the same cycle.
-                memory.write_u32(0x8000 + (value & 0x7C), value).map_err(|_| Fault("outside"))?;
+                memory
+                    .write_u32(0x8000 + (value & 0x7C), value)
+                    .map_err(|_| DeviceFault("outside"))?;
             }
             return Ok(Stored::Changed);
         }
         if at.addr != RESET {
-            return Err(Fault("unmapped store"));
+            return Err(DeviceFault("unmapped store"));
         }
         self.log.push((at.cycle, at.hart, at.addr, value));
         self.held = value & 0x1F;
         for hart in 0..5 {
             orders.push(if value >> hart & 1 != 0 {
-                Order::Assert { hart }
+                HartOrder::Assert { hart }
             } else {
-                Order::Release { hart }
+                HartOrder::Release { hart }
             });
         }
         Ok(Stored::Changed)

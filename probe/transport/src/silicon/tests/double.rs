@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::silicon::error::DeviceError;
-use crate::silicon::kmd::{Call, Driver, Node};
+use crate::silicon::kmd::{Driver, DriverFile, Ioctl};
 use crate::silicon::mapping::Mapping;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -119,7 +119,7 @@ impl Driver for Double {
         Ok(self.0.iter().map(|(number, _)| *number).collect())
     }
 
-    fn open(&self, number: u16) -> Result<Box<dyn Node>, DeviceError> {
+    fn open(&self, number: u16) -> Result<Box<dyn DriverFile>, DeviceError> {
         let card = self.0.iter().find(|(known, _)| *known == number);
         let none = || DeviceError::NoDevice { path: number.to_string() };
         Ok(Box::new(Open(Arc::clone(&card.ok_or_else(none)?.1))))
@@ -164,8 +164,8 @@ fn window(index: u16) -> (u64, u64) {
     found.unwrap()
 }
 
-impl Node for Open {
-    fn call(&self, call: &mut Call) -> io::Result<()> {
+impl DriverFile for Open {
+    fn call(&self, call: &mut Ioctl) -> io::Result<()> {
         let number = call.number();
         let argument = call.argument();
         let mut state = self.0.state.lock().unwrap();

@@ -10,7 +10,7 @@ use fabric::{Fabric, FabricPlan, FabricSettings};
 use launch::{ControlError, DispatchReport, Dispatcher, Firmware, start_application};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind};
 use machine::fabric::MuxCore;
-use machine::fault::{CoreFault, Fault, What};
+use machine::fault::{CoreFault, Fault, FaultKind};
 use machine::place::Place;
 use machine::target::Target;
 
@@ -41,7 +41,7 @@ impl Bench {
         let (posts, dispatcher) = posts(target.mesh(), &routers, setup)?;
         if setup.core == MuxCore::Ethernet {
             for post in &posts {
-                let start = start_application(&mut images, Firmware::OURS, post.mux)?;
+                let start = start_application(&mut images, Firmware::BUILT_IN, post.mux)?;
                 start.finish(&mut target)?;
             }
         }
@@ -103,11 +103,11 @@ impl Bench {
 
     pub(super) fn disrupt(
         &mut self,
-        what: What,
+        what: FaultKind,
         from: u64,
         until: Option<u64>,
     ) -> Result<(), SceneError> {
-        Ok(self.target.disrupt(&Fault { what, from_cycles: from, until_cycles: until })?)
+        Ok(self.target.disrupt(&Fault { kind: what, from_cycles: from, until_cycles: until })?)
     }
 }
 
@@ -119,6 +119,6 @@ pub(super) fn erisc(place: Place) -> CoreId {
     CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }
 }
 
-pub(super) fn stuck(place: Place) -> What {
-    What::Core(erisc(place), CoreFault::Stuck)
+pub(super) fn stuck(place: Place) -> FaultKind {
+    FaultKind::Core(erisc(place), CoreFault::Stuck)
 }

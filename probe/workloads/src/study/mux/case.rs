@@ -1,7 +1,7 @@
 //! The case of a run, drawn by the seed: the workers' packets, the routers' speed, and their
 //! congestion.
 
-use launch::dice::Dice;
+use launch::dice::Random;
 use std::fmt;
 
 /// Bytes that a line of 100 Gb/s carries.
@@ -35,13 +35,13 @@ pub(super) struct Case {
 }
 
 impl Case {
-    pub(super) fn draw(dice: &mut Dice, links: usize, workers: usize) -> Self {
+    pub(super) fn draw(dice: &mut Random, links: usize, workers: usize) -> Self {
         let bytes = PAYLOADS[dice.below(PAYLOADS.len() as u64) as usize];
         let pace = between(dice, PACKET_CYCLES);
         let line_bytes = (u64::from(bytes) + OVERHEAD_BYTES) * 25;
         let line_factor = (pace * BYTES_PER_25_CYCLES / line_bytes).max(1) as u32;
-        let each = |dice: &mut Dice, draw: &dyn Fn(&mut Dice) -> u64| -> Vec<Vec<u32>> {
-            let mux = |dice: &mut Dice| (0..workers).map(|_| draw(dice) as u32).collect();
+        let each = |dice: &mut Random, draw: &dyn Fn(&mut Random) -> u64| -> Vec<Vec<u32>> {
+            let mux = |dice: &mut Random| (0..workers).map(|_| draw(dice) as u32).collect();
             (0..links).map(|_| mux(dice)).collect()
         };
         let packets = each(dice, &|dice| between(dice, PACKETS));
@@ -80,27 +80,27 @@ pub(super) struct Congestion {
     pub(super) cycles: Option<u64>,
 }
 
-fn between(dice: &mut Dice, [least, most]: [u64; 2]) -> u64 {
+fn between(dice: &mut Random, [least, most]: [u64; 2]) -> u64 {
     least + dice.below(most - least + 1)
 }
 
 /// Draws from 1 to 2^bits times `least`; each octave is equally likely.
-fn scaled(dice: &mut Dice, least: u64, bits: u64) -> u64 {
+fn scaled(dice: &mut Random, least: u64, bits: u64) -> u64 {
     let part = least << dice.below(bits);
     part + part_of(dice, part)
 }
 
 /// Draws a part of the whole in proportion to it, so that a slightly longer whole changes the part
 /// only slightly.
-fn part_of(dice: &mut Dice, whole: u64) -> u64 {
+fn part_of(dice: &mut Random, whole: u64) -> u64 {
     whole * dice.below(1_000) / 1_000
 }
 
 impl Congestion {
     /// Draws a congestion. One in eight lasts for ever; the others last from a packet's time to
     /// eight healthy runs.
-    pub(super) fn draw(dice: &mut Dice, healthy: u64, links: usize) -> Self {
-        let stuck = |dice: &mut Dice| match dice.below(2) {
+    pub(super) fn draw(dice: &mut Random, healthy: u64, links: usize) -> Self {
+        let stuck = |dice: &mut Random| match dice.below(2) {
             0 => CongestionFault::PeerStuck,
             _ => CongestionFault::RouterStuck,
         };
@@ -153,7 +153,7 @@ mod tests {
         const HEALTHY: u64 = 500_000;
         let mut kinds = [0u32; 5];
         for seed in 0..400 {
-            let mut dice = Dice(seed);
+            let mut dice = Random(seed);
             let case = Case::draw(&mut dice, 2, 8);
             let line_bytes = (u64::from(case.bytes) + OVERHEAD_BYTES) * u64::from(case.line_factor);
             let packet_cycles = line_bytes * 25 / BYTES_PER_25_CYCLES;

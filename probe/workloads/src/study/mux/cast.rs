@@ -6,8 +6,8 @@ use super::bench::Bench;
 use super::case::Case;
 use super::posts::Post;
 use fabric::connection;
-use fabric::mux::{Mux, MuxTerms};
-use fabric::traffic::{Route, SendType, Shipment, Termination, Traffic, WorkerId};
+use fabric::mux::{Mux, MuxOptions};
+use fabric::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
 use launch::records::size;
 use launch::{ControlError, DispatchCommand, Dispatcher, Firmware, Operation, go_kernel, image};
 use machine::fabric::MuxCore;
@@ -83,7 +83,7 @@ impl Cast {
             let (bytes, ttl, control, arrives) = (case.bytes, TTL, false, true);
             for _ in 0..value(&case.packets).ok_or_else(short)? {
                 let shipment =
-                    Shipment { connection: 0, send, bytes, ttl, route, control, arrives };
+                    PacketSpec { connection: 0, send, bytes, ttl, route, control, arrives };
                 traffic.send(id, &[receiver], shipment)?;
             }
         }
@@ -101,13 +101,13 @@ impl Cast {
         bench: &mut Bench,
         run_id: u32,
     ) -> Result<[Vec<Operation>; 2], ControlError> {
-        let tensix = Firmware::OURS.tensix[0];
+        let tensix = Firmware::BUILT_IN.tensix[0];
         let (images, dispatcher) = (&mut bench.images, bench.dispatcher);
         let (mut places, mut gos, mut commands) = (Vec::new(), Vec::new(), Vec::new());
         for mux in &self.muxes {
             let on_tensix = mux.core == MuxCore::Tensix;
             let notifies = (!on_tensix).then_some(dispatcher.place.tile);
-            let terms = MuxTerms { turn: self.wait.turn, notifies, in_place: false };
+            let terms = MuxOptions { turn: self.wait.turn, notifies, in_place: false };
             let mut place = mux.place_on(images, run_id, terms)?;
             if on_tensix {
                 place.then(Dispatcher::takes(images, tensix, mux.place)?);

@@ -6,10 +6,10 @@ use super::case::{Case, Congestion, CongestionFault};
 use super::cast::Cast;
 use super::chain::chain;
 use super::figures::{Figures, figures};
-use super::{HostSeen, MuxWait};
+use super::{HostReport, MuxWait};
 use crate::scene::SceneError;
-use launch::{ControlError, HostPatience, HostView, HostWait, Operation};
-use machine::fault::{CoreFault, LinkFault, What};
+use launch::{ControlError, HostTimeout, HostView, HostWait, Operation};
+use machine::fault::{CoreFault, FaultKind, LinkFault};
 use machine::target::Target;
 
 /// Most polls of a receiver.
@@ -81,9 +81,9 @@ impl Bench {
         case: &Case,
         wait: MuxWait,
         congestion: &Congestion,
-        patience: HostPatience,
+        patience: HostTimeout,
         seed: u64,
-    ) -> Result<HostSeen, SceneError> {
+    ) -> Result<HostReport, SceneError> {
         let cast = self.start(case, wait)?;
         let start = self.target.now()?;
         self.congest(case, Some(congestion), start)?;
@@ -97,7 +97,7 @@ impl Bench {
             }
         };
         let waited = self.target.now()? - start;
-        Ok(HostSeen {
+        Ok(HostReport {
             seed,
             wait,
             polls: host.polls,
@@ -119,7 +119,7 @@ impl Bench {
         let now = self.target.now()?;
         for post in self.posts.clone() {
             let fault = LinkFault::Slow { factor: case.line_factor };
-            self.disrupt(What::Link(post.router.eth, fault), now, None)?;
+            self.disrupt(FaultKind::Link(post.router.eth, fault), now, None)?;
         }
         Operation::finish_all(go, &mut self.target)?;
         Ok(cast)
@@ -140,11 +140,11 @@ impl Bench {
             let router = post.router;
             let what = match congestion.fault {
                 CongestionFault::LateCredits { delay_cycles } => {
-                    What::Link(router.peer, LinkFault::SlowAck { delay_cycles })
+                    FaultKind::Link(router.peer, LinkFault::SlowAck { delay_cycles })
                 }
                 CongestionFault::SlowLink { factor } => {
                     let factor = factor * case.line_factor;
-                    What::Link(router.eth, LinkFault::Slow { factor })
+                    FaultKind::Link(router.eth, LinkFault::Slow { factor })
                 }
                 CongestionFault::PeerStuck => stuck(router.peer_place),
                 CongestionFault::RouterStuck => stuck(router.place),
@@ -162,9 +162,9 @@ impl Bench {
         self.target.pass(begun.saturating_sub(now))?;
         let now = self.target.now()?;
         for post in self.posts.clone() {
-            self.disrupt(What::Link(post.router.eth, LinkFault::Up), now, None)?;
+            self.disrupt(FaultKind::Link(post.router.eth, LinkFault::Up), now, None)?;
             for place in [post.router.place, post.router.peer_place] {
-                self.disrupt(What::Core(erisc(place), CoreFault::Released), now, None)?;
+                self.disrupt(FaultKind::Core(erisc(place), CoreFault::Released), now, None)?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use super::cast::Cast;
-use decode::images::Spot;
+use decode::images::Member;
 use fabric::mux::Mux;
 use launch::records::size;
 use launch::{ControlError, image};
@@ -95,7 +95,7 @@ fn channels(bench: &mut Bench, mux: &Mux) -> Result<Vec<ChannelFigures>, Control
     let channel = |bytes: &[u8]| {
         let value = |name: &str| {
             let (at, size) = member(name)?;
-            bytes.get(at..at + size).map(Spot::value).ok_or_else(|| missing(name))
+            bytes.get(at..at + size).map(Member::value).ok_or_else(|| missing(name))
         };
         Ok(ChannelFigures {
             unserved_cycles: value("longest_unserved_cycles")?,
@@ -125,7 +125,7 @@ impl Bench {
         let missing = |_| ControlError::NoMember(kernel.to_owned(), path.to_owned());
         let found = image(&self.images, kernel)?.symbols.locate(path).map_err(missing)?;
         let bytes = self.read(place, found.address(), found.field.size.min(8) as u32)?;
-        Ok(Spot::value(&bytes))
+        Ok(Member::value(&bytes))
     }
 
     fn read(&mut self, place: Place, at: u64, len: u32) -> Result<Vec<u8>, ControlError> {

@@ -41,7 +41,7 @@ pub(super) fn neighbourhood(
     let (all, links) = (routers.len(), setup.links.unwrap_or(MOST_LINKS.min(routers.len())));
     if links == 0 || links > all {
         let why = format!("{}: {links} links requested; chip {first} has {all}", setup.mesh);
-        return Err(SceneError::NoWord(why));
+        return Err(SceneError::BadOption(why));
     }
     routers.truncate(links);
     let mut chips: Vec<ChipId> = routers.iter().map(|router| router.peer.chip).collect();
@@ -70,7 +70,7 @@ pub(super) fn posts(
 ) -> Result<(Vec<Post>, Dispatcher), SceneError> {
     let few = || {
         let links = routers.len();
-        SceneError::NoWord(format!("{}: a chip has too few tiles for {links} muxes", setup.mesh))
+        SceneError::BadOption(format!("{}: a chip has too few tiles for {links} muxes", setup.mesh))
     };
     let first = routers.first().map(|router| router.eth.chip).ok_or_else(few)?;
     let tiles = |chip: ChipId| mesh.compute_tiles(chip);

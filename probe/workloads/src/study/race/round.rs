@@ -3,7 +3,7 @@
 
 use super::super::bench::{Bench, Start};
 use super::evidence::{Mismatch, Misread, Stuck, Took};
-use super::{Kind, Round};
+use super::{Kind, RaceRound};
 use crate::scene::SceneError;
 use launch::outcome::{Cause, Ended, RunError};
 use launch::{Operation, constant_of};
@@ -31,8 +31,8 @@ struct RaceEnd {
 pub(super) fn play(
     bench: &mut Bench,
     (from, to): (EthId, EthId),
-    mut round: Round,
-) -> Result<Round, SceneError> {
+    mut round: RaceRound,
+) -> Result<RaceRound, SceneError> {
     let sender = RaceEnd { eth: from, place: bench.place(from)?, sends: true };
     let receiver = RaceEnd { eth: to, place: bench.place(to)?, sends: false };
     bench.start(&[sender.place, receiver.place])?;
@@ -70,7 +70,7 @@ fn clear(bench: &mut Bench, ends: &[RaceEnd]) -> Result<(), SceneError> {
 
 fn launch(
     bench: &mut Bench,
-    round: &Round,
+    round: &RaceRound,
     end: RaceEnd,
     op: u32,
 ) -> Result<Operation, SceneError> {
@@ -100,7 +100,7 @@ fn launch(
 /// Lets time pass until a kernel has returned or is stuck, and records its evidence.
 fn await_end(
     bench: &mut Bench,
-    round: &mut Round,
+    round: &mut RaceRound,
     end: RaceEnd,
     op: u64,
 ) -> Result<(), SceneError> {
@@ -134,7 +134,12 @@ fn await_end(
     Ok(())
 }
 
-fn misreads(bench: &mut Bench, round: &mut Round, end: RaceEnd, op: u64) -> Result<(), SceneError> {
+fn misreads(
+    bench: &mut Bench,
+    round: &mut RaceRound,
+    end: RaceEnd,
+    op: u64,
+) -> Result<(), SceneError> {
     for n in 0..state(bench, end, "misreads")?.min(MOST_MISREADS) {
         let mut report = |member: &str| state(bench, end, &format!("told[{n}].{member}"));
         let Some(took) = Took::of(report("wait")?) else { continue };

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 use super::*;
 
-fn played(kind: Kind) -> [Round; 2] {
+fn played(kind: Kind) -> [RaceRound; 2] {
     let setup = RaceStudy { mesh: "n300", seed: 2, seeds: 1, kinds: vec![kind] };
     let mut reports = 0;
     let rounds = study(&setup, &mut |_| reports += 1).unwrap();

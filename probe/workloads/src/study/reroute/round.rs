@@ -1,7 +1,7 @@
 //! The outages of a round and their effect.
 
 use layouts::{ChipId, EthId};
-use machine::fault::{Fault, LinkFault, What};
+use machine::fault::{Fault, FaultKind, LinkFault};
 
 /// Inverse of the relative noise between healthy runs.
 const NOISE: u64 = 32;
@@ -20,7 +20,7 @@ pub struct Outage {
 impl Outage {
     pub(super) fn fault(&self) -> Fault {
         Fault {
-            what: What::Link(self.link, LinkFault::Down),
+            kind: FaultKind::Link(self.link, LinkFault::Down),
             from_cycles: self.from_cycles,
             until_cycles: Some(self.from_cycles + self.cycles),
         }
@@ -29,7 +29,7 @@ impl Outage {
 
 /// The outcome of a seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Round {
+pub struct RerouteRound {
     /// The seed.
     pub seed: u64,
     /// The outages.
@@ -76,7 +76,7 @@ impl Effect {
     }
 }
 
-impl Round {
+impl RerouteRound {
     /// Returns the effect of the outages on the time.
     pub fn effect(&self) -> Effect {
         if self.cycles > self.healthy_cycles + self.healthy_cycles / NOISE {

@@ -2,10 +2,10 @@
 
 use super::claims::Claim;
 use super::sums::Sums;
-use launch::HostPatience;
+use launch::HostTimeout;
 use schemars::JsonSchema;
 use serde::Serialize;
-use workloads::study::mux::{Fate, HostSeen, MuxRun, MuxWait};
+use workloads::study::mux::{Fate, HostReport, MuxRun, MuxWait};
 
 /// Policies of a fabric mux under the same congestion.
 #[derive(Serialize, JsonSchema)]
@@ -207,7 +207,7 @@ pub(super) fn row(run: &MuxRun) -> Row<'_> {
     }
 }
 
-pub(super) fn host_row(seen: &HostSeen, patience: HostPatience) -> HostRow<'_> {
+pub(super) fn host_row(seen: &HostReport, patience: HostTimeout) -> HostRow<'_> {
     HostRow {
         policy: seen.wait.name,
         seed: seen.seed,

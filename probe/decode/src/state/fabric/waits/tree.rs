@@ -54,14 +54,14 @@ struct Tree<'a> {
 impl Tree<'_> {
     fn waiters(&mut self, on: Party, depth: usize) {
         for wait in self.waits.on(on) {
-            if self.cycles.contains(&(wait.who, on)) {
+            if self.cycles.contains(&(wait.waiter, on)) {
                 continue;
             }
-            let again = !self.listed.insert(wait.who);
+            let again = !self.listed.insert(wait.waiter);
             let reason = Some(wait.reason);
-            self.lines.push(WaitLine { depth, who: wait.who, reason, on: None, again });
+            self.lines.push(WaitLine { depth, who: wait.waiter, reason, on: None, again });
             if !again {
-                self.waiters(wait.who, depth + 1);
+                self.waiters(wait.waiter, depth + 1);
             }
         }
     }

@@ -11,7 +11,7 @@ const MOST: usize = 400;
 
 /// A scalar with name and address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct Member {
     /// Member path from the global, such as `mailboxes.go_messages[0].signal`.
     pub name: String,
     /// Tile-local address.
@@ -20,7 +20,7 @@ pub struct Spot {
     pub size: u32,
 }
 
-impl Spot {
+impl Member {
     /// Returns the zero-extended value of the bytes at [`Spot::addr`].
     pub fn value(bytes: &[u8]) -> u64 {
         bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
@@ -42,13 +42,13 @@ const SUMMARY: [&str; 10] = [
 ];
 
 /// Returns the scalars of a core's summary.
-pub(super) fn summary(layout: &ChipLayout, symbols: &Symbols) -> Vec<Spot> {
-    SUMMARY.iter().flat_map(|path| spots(layout, symbols, path)).collect()
+pub(super) fn summary(layout: &ChipLayout, symbols: &Symbols) -> Vec<Member> {
+    SUMMARY.iter().flat_map(|path| members(layout, symbols, path)).collect()
 }
 
 /// Returns all scalar members under a path such as `ring_ping_state` or `mailboxes->launch[0]`;
 /// empty if the image does not have the path.
-pub fn spots(layout: &ChipLayout, symbols: &Symbols, path: &str) -> Vec<Spot> {
+pub fn members(layout: &ChipLayout, symbols: &Symbols, path: &str) -> Vec<Member> {
     let mut found = Vec::new();
     let through = path.split_once("->").and_then(|(name, rest)| place(layout, symbols, name, rest));
     let located = || symbols.locate(path).ok().map(|place| (place.address(), place.ty));
@@ -58,7 +58,7 @@ pub fn spots(layout: &ChipLayout, symbols: &Symbols, path: &str) -> Vec<Spot> {
     found
 }
 
-fn walk(ty: &Type, name: &str, addr: u64, found: &mut Vec<Spot>) {
+fn walk(ty: &Type, name: &str, addr: u64, found: &mut Vec<Member>) {
     if found.len() >= MOST {
         return;
     }
@@ -77,7 +77,7 @@ fn walk(ty: &Type, name: &str, addr: u64, found: &mut Vec<Spot>) {
         }
         Kind::Base(_) | Kind::Enum(_) | Kind::Pointer(_) => {
             if let Some(size @ 1..=8) = ty.size() {
-                found.push(Spot { name: name.to_owned(), addr, size: size as u32 });
+                found.push(Member { name: name.to_owned(), addr, size: size as u32 });
             }
         }
         _ => {}
