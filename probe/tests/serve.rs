@@ -85,7 +85,7 @@ fn a_mesh_outlives_its_client() {
     drop(first);
     let mut second = open(&path);
     assert!(second.now().unwrap() > then);
-    let snapshot = second.read(&Plan { spans: vec![Span { addr: addr, len: 24 }] });
+    let snapshot = second.read(&Plan { spans: vec![Span { addr, len: 24 }] });
     assert_eq!(snapshot.bytes(addr, 24).unwrap(), b"left by the first client");
     drop(second);
     let welcome = connect(&path).welcome().clone();
@@ -137,7 +137,7 @@ fn several_devices_are_read_in_parallel_over_a_socket_too() {
 fn one_client_writes_and_many_read() {
     let path = start("second");
     let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
-    let plan = Plan { spans: vec![Span { addr: addr, len: 4 }] };
+    let plan = Plan { spans: vec![Span { addr, len: 4 }] };
     let mut writer = open(&path);
     let Err(AccessError::Refused(why)) = SocketBar::connect(&path, true) else { panic!("let in") };
     assert_eq!(why, format!("{} holds this machine", Client::this()));
