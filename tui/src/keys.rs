@@ -152,7 +152,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         Action::Line,
         ALL,
         "command (run, stop, fault, pace, path, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
-        Some((":", "order")),
+        Some((":", "command")),
     ),
     bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-5", "screens"))),
     bind(&[char('2')], Action::Show(Screen::Chip), ALL, "chip screen", None),
