@@ -4,7 +4,7 @@
 //! images with DWARF, `firmware/manifest.toml` the compiler, the flags and a SHA-256 per image,
 //! `firmware/device/LAUNCH.txt` the launch sequence of each image. `firmware/doc/tt-metal.md` lists
 //! the words shared with tt-metal. An Ethernet core has three layers ([`Role`]): base firmware,
-//! application, kernel; a Tensix core has the first and the last. Each [`Image`] carries its build
+//! application, kernel; a Tensix core has the first and the last. Each [`EmbeddedImage`] carries its build
 //! id in a loaded word, by which a host identifies it.
 //!
 //! In `firmware/device`: `base`, `app` and `tensix` are the lower layers; `kernels` has ring ping

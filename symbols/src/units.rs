@@ -33,7 +33,7 @@ pub(crate) struct UnitInfo {
     pub(crate) start: u32,
     /// The first byte after it.
     pub(crate) end: u32,
-    /// Its file: 0 is the ELF itself, others are numbered as in `View`.
+    /// Its file: 0 is the ELF itself, others are numbered as in `DieView`.
     pub(crate) source: usize,
     /// The first `DieId` of the source.
     pub(crate) base: u32,

@@ -1,4 +1,4 @@
-//! Why a run cannot be made or was not finished, as facts; [`crate::sentence`] puts them in words.
+//! Why a run cannot be made or was not finished, as facts; `sentence` puts them in words.
 
 use crate::ControlError;
 use layouts::{ChipId, EthId, WritePermission};

@@ -179,7 +179,7 @@ impl Snapshot {
     /// Returns `len` bytes at `addr`, if one piece holds them all.
     ///
     /// # Errors
-    /// The reason of the gap that covers `addr`, or `NotAsked`.
+    /// The reason of the gap that covers `addr`, or `NotRequested`.
     pub fn bytes(&self, addr: NocAddr, len: u32) -> Result<&[u8], AccessError> {
         let after = self.pieces.partition_point(|p| p.addr <= addr);
         if let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i))

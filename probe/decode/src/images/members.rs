@@ -21,7 +21,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Returns the zero-extended value of the bytes at [`Spot::addr`].
+    /// Returns the zero-extended value of the bytes at [`Member::addr`].
     pub fn value(bytes: &[u8]) -> u64 {
         bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
     }

@@ -149,7 +149,7 @@ impl HartGroup {
         self.order(HartOrder::LoadIram { hart, offset, bytes: bytes.to_vec() });
     }
 
-    /// Whether [`Order::Pause`] holds a hart.
+    /// Whether [`HartOrder::Pause`] holds a hart.
     pub fn paused(&self, hart: u8) -> bool {
         self.harts.get(hart as usize).is_some_and(|hart| hart.state == State::Paused)
     }

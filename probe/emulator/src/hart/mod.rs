@@ -5,7 +5,7 @@
 //! instruction, in index order. The extent of one [`HartGroup::run`] call has no effect.
 //!
 //! **Boundaries.** Changes to the execution of a hart from outside take effect at the next multiple
-//! of [`BOUNDARY_CYCLES`]: each [`Order`], and any store into instructions that are already decoded
+//! of [`BOUNDARY_CYCLES`]: each [`HartOrder`], and any store into instructions that are already decoded
 //! (decoding models the instruction cache; lines of 32 bytes are decoded when first fetched). So
 //! harts may run ahead of each other up to a boundary.
 //!

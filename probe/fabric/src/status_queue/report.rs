@@ -231,7 +231,7 @@ fn read(snapshot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
     snapshot.bytes(span.addr, span.len).map_err(unread)
 }
 
-/// Reads a little-endian value of up to eight bytes, which [`Layout::of`] has checked to be in
+/// Reads a little-endian value of up to eight bytes, which [`QueueLayout::of`] has checked to be in
 /// range.
 fn value(bytes: &[u8], (at, size): (u64, u64)) -> u64 {
     bytes.get(at as usize..(at + size.min(8)) as usize).map_or(0, Member::value)

@@ -91,7 +91,7 @@ impl DriverFile for DeviceFile {
     fn call(&self, call: &mut Ioctl) -> io::Result<()> {
         let number = call.number();
         let argument = call.argument().as_mut_ptr();
-        // SAFETY: `Call::new` makes each argument as long as the driver's structure for its number,
+        // SAFETY: `Ioctl::new` makes each argument as long as the driver's structure for its number,
         // output included, and the argument outlives the call.
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), number.into(), argument) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

@@ -21,7 +21,7 @@ const KEPT_LINES: usize = 8;
 /// How long a child whose socket closed may take to end.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The command that starts a program which calls [`super::host_if_asked`].
+/// The command that starts a program which calls [`super::run_host_if_requested`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostCommand {
     /// The program; the running binary if none.

@@ -9,7 +9,7 @@ use std::path::Path;
 /// path of a file. Messages use the name `called`.
 ///
 /// # Errors
-/// `NoMesh`, `NoWord`, `File` or `Descriptor`.
+/// `NoMesh`, `BadOption`, `File` or `Descriptor`.
 pub fn described(words: &str, called: &str) -> Result<ClusterDescriptor, SceneError> {
     let (mut mesh, mut cabling, mut host) = (words, None, None);
     while let Some((before, (key, value))) =

@@ -68,7 +68,7 @@ pub fn read_set(mesh: &Mesh, stops: &[RingStop], sight: Watched) -> Option<ReadS
 }
 
 /// Runs the ring for `run_cycles` at each rate, each time on a fresh mesh. The seed determines the
-/// time of the first snapshot. A mesh without a far chip has no rows for [`Sight::Far`].
+/// time of the first snapshot. A mesh without a far chip has no rows for [`Watched::Far`].
 ///
 /// # Errors
 /// As [`Rig::new`], or when the mesh is gone.
