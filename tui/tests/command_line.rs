@@ -86,7 +86,7 @@ fn a_mesh_without_a_ring_opens_unless_the_ring_is_requested() {
 #[test]
 fn a_study_of_muxes_says_what_a_mesh_lacks() {
     let mux = |words: &[&'static str]| [&["study", "mux", "--seeds", "1"], words].concat();
-    refuses(&mux(&["--mesh", "n150"]), 2, &["n150", "a link between them"]);
+    refuses(&mux(&["--mesh", "n150"]), 2, &["n150", "at least two linked chips"]);
     refuses(&mux(&["--mesh", "n300", "--links", "3"]), 2, &["n300", "3 links", "has 1"]);
     refuses(&mux(&["--workers", "9"]), 2, &["--workers 9", "from 1 to 8"]);
     refuses(&mux(&["--on", "trisc"]), 2, &["--on trisc", "brisc or erisc"]);
@@ -438,7 +438,7 @@ fn symbols_backtrace_says_what_it_cannot_use() {
     refuses(
         &["symbols", "backtrace", "--elf", &case, "--reg", "sp=1", "--reg", "sp=2"],
         2,
-        &["before"],
+        &["given twice"],
     );
     refuses(
         &["symbols", "backtrace", "--elf", "/nonexistent.elf@16"],

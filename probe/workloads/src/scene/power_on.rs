@@ -104,8 +104,8 @@ fn coord(descriptor: &ClusterDescriptor, chip: &DescribedChip) -> Result<ChipCoo
     chip.coord.or(optional.then_some(ORIGIN)).ok_or_else(unplaced)
 }
 
-/// Returns true if base firmware does not route: on a Galaxy whose chips all have PCIe (wormhole.md
-/// 6.8).
+/// Returns true if base firmware does not route: on a Galaxy whose chips all have PCIe
+/// (wormhole.md 6.8).
 fn routing_off(layout: &ChipLayout, chip: &DescribedChip) -> bool {
     let kind = chip.board.as_ref().and_then(|board| board.kind.as_deref());
     let board = kind.and_then(|kind| layout.arc.board_named(kind));
