@@ -62,7 +62,11 @@ fn only_regular_files_are_read() {
     refuses(&with(&["mesh", "--expect", "/dev/zero"]), 2, a_device);
     refuses(&["study", "bandwidth", "--mesh", "/dev/zero"], 2, a_device);
     refuses(&with(&["fabric", "status", "--keep", "/dev/full"]), 2, a_device);
-    refuses(&with(&["--elfs", "/proc", "mesh"]), 2, "/proc: a pseudo file system has no ELFs of cores");
+    refuses(
+        &with(&["--elfs", "/proc", "mesh"]),
+        2,
+        "/proc: a pseudo file system has no ELFs of cores",
+    );
     let backtrace = ["symbols", "backtrace", "--elf", IMAGE, "--reg", "pc=0xb000", "--memory"];
     refuses(&[&backtrace[..], &["/dev/zero@0"]].concat(), 2, a_device);
     refuses(&[&backtrace[..], &[&format!("{fifo}@0")]].concat(), 2, &is_fifo);

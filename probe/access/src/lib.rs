@@ -12,7 +12,7 @@
 //! use machine::target::Mesh;
 //!
 //! let shipped = |mesh| ClusterDescriptor::shipped(mesh).expect("shipped").expect("valid");
-//! let found = Mesh::described_by(&shipped("n300"));
+//! let found = Mesh::from_descriptor(&shipped("n300"));
 //! assert!(access::expect::differences(&found, &shipped("n300")).is_empty());
 //! assert!(!access::expect::differences(&found, &shipped("t3000")).is_empty());
 //! ```

@@ -12,7 +12,7 @@
 //! use machine::target::Mesh;
 //!
 //! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
-//! let program = compile(&Mesh::described_by(&n300), &Request::new(Op::AllGather, 4096))?;
+//! let program = compile(&Mesh::from_descriptor(&n300), &Request::new(Op::AllGather, 4096))?;
 //! assert_eq!(program.edms.len(), 2); // one end of the link on each chip
 //! # Ok::<(), collectives::CclError>(())
 //! ```

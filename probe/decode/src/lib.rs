@@ -15,7 +15,7 @@
 //! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
 //! let (images, problems) = ImageMap::firmware();
 //! assert!(problems.is_empty());
-//! let state = inspect(&Snapshot::default(), &Mesh::described_by(&n300), &images);
+//! let state = inspect(&Snapshot::default(), &Mesh::from_descriptor(&n300), &images);
 //! assert_eq!((state.chips.len(), state.links.len()), (2, 2));
 //! ```
 //!

@@ -16,7 +16,7 @@
 //! use machine::{fabric::FabricTopology, target::Mesh};
 //!
 //! let n300 = ClusterDescriptor::shipped("n300").expect("it is shipped").expect("it is sound");
-//! let mesh = Mesh::described_by(&n300);
+//! let mesh = Mesh::from_descriptor(&n300);
 //! let plan = FabricPlan::new(&mesh, &FabricRequest::new(FabricTopology::Line))?;
 //! assert_eq!(plan.nodes().count(), 2);
 //! assert!(plan.routers_of(ChipId(0)).count() > 0); // one for each link and routing plane

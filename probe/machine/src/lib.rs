@@ -16,11 +16,11 @@
 //! use machine::target::Mesh;
 //!
 //! let n300 = ClusterDescriptor::shipped("n300").expect("shipped").expect("valid");
-//! let mesh = Mesh::described_by(&n300);
+//! let mesh = Mesh::from_descriptor(&n300);
 //! assert!(mesh.chip(ChipId(0)).is_some_and(|chip| chip.pcie));
 //!
 //! let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 9, y: 6 }, offset: 0x1104 };
-//! assert_eq!(Snapshot::default().bytes(addr, 4), Err(AccessError::NotAsked));
+//! assert_eq!(Snapshot::default().bytes(addr, 4), Err(AccessError::NotRequested));
 //! ```
 //!
 //! # Invariants
