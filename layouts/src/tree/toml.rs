@@ -5,7 +5,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub(super) fn tree(text: &str) -> Result<Node, TextError> {
-    let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count() as u64;
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line = |at: usize| 1 + ends.partition_point(|end| *end < at) as u64;
     let table = DeTable::parse(text).map_err(|error| {
         TextError::new(error.span().map_or(0, |span| line(span.start)), error.message())
     })?;
