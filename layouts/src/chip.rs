@@ -236,6 +236,8 @@ pub struct EthValues {
     pub heartbeat_base: u16,
     /// High half of the heartbeat of idle-ERISC firmware.
     pub heartbeat_idle: u16,
+    /// High half of the heartbeat of a router of tt-metal's fabric.
+    pub heartbeat_router: u16,
     /// Link status: up.
     pub link_up: u32,
     /// Training status: up.

@@ -404,7 +404,8 @@ fn symbols_backtrace_keeps_its_promise() {
 
     // Without the stack there are two frames, and the reason; with a bias the addresses differ.
     let output = meshscope(&[&verb[..], &saved[..6]].concat());
-    let (shown, stderr) = (String::from_utf8(output.stdout).unwrap(), stderr(&output));
+    let stderr = stderr(&output);
+    let shown = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(4), "{stderr}");
     assert_eq!(shown.lines().count(), 2, "{shown}");
     assert!(

@@ -92,6 +92,7 @@ fn head(device: u16) -> HeadState {
         destination: Reading::Known(FabricNode { mesh: 0, device: 1 }),
         number: Reading::Known(41),
         to: Reading::Known(NocTarget { tile: NocXy { x: 4, y: 3 }, addr: 0x2_0000 }),
+        ..PacketFacts::default()
     };
     let packet = PacketState { facts, route: "EAST".to_owned() };
     HeadState { addr: 0x2_0000, bytes: 96, packet: Reading::Known(packet) }
@@ -132,6 +133,7 @@ fn router(
             ..SenderFacts::default()
         },
         head: (queued > 0).then(|| head(chip)),
+        candidates: Vec::new(),
     };
     let receiver = ReceiverState {
         index: 0,
@@ -147,6 +149,7 @@ fn router(
             ..ReceiverFacts::default()
         },
         head: (chip == 1).then(|| head(0)),
+        candidates: Vec::new(),
     };
     RouterState {
         at: end(chip, channel),
@@ -170,6 +173,7 @@ fn router(
             facts: EdgeFacts {
                 tile: Reading::Known(NocXy { x: 6, y: 6 }),
                 credits: Reading::Known(0),
+                ..EdgeFacts::default()
             },
         }],
     }

@@ -84,6 +84,9 @@ pub struct SenderState {
     pub facts: SenderFacts,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
+    /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
+    /// many as it holds are of packets that wait.
+    pub candidates: Vec<HeadState>,
 }
 
 impl SenderState {
@@ -107,6 +110,9 @@ pub struct ReceiverState {
     pub facts: ReceiverFacts,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
+    /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
+    /// many as it holds are of packets that wait.
+    pub candidates: Vec<HeadState>,
 }
 
 impl ReceiverState {

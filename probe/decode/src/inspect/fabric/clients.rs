@@ -56,7 +56,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
         if let Some(router) = image.and_then(|image| image.router.as_ref()) {
             let word = stream(site.view.layout(), TileKind::Eth, id)?;
             let counted = |sender: &&Sender| {
-                let free = sender.facts.free_slots.as_ref().map(|location| &location.formula);
+                let free = sender.facts.free_slots.location().map(|location| &location.formula);
                 matches!(free, Some(Formula::Word(free)) if *free == word)
             };
             let sender = router.senders.iter().find(counted)?;
@@ -67,7 +67,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
     found.kind.cores().iter().find_map(|&kind| {
         let mux = site.view.images.fabric_image(core(kind))?.mux.as_ref()?;
         let there = Site { tile, ..*site };
-        let first: Reading<u64> = Reader(&there).fact(mux.facts.first_stream.as_ref());
+        let first: Reading<u64> = Reader(&there).fact(mux.facts.first_stream.location());
         let channel = id.checked_sub(*first.known()?)?;
         Some(FabricPort::Mux(core(kind), u8::try_from(channel).ok()?))
     })
