@@ -14,6 +14,9 @@ const CHANNELS: [&str; 8] =
     ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];
 const LEDGERS: [&str; 9] =
     ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
+/// A count that the router keeps to itself.
+const UNKNOWN: &str = "?";
+
 pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
     let mut table = Columns::new(&CHANNELS);
     let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
@@ -64,9 +67,12 @@ pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -
             ledger.virtual_channel.to_string(),
             ledger.slots.to_string(),
             ledger.queued.to_string(),
-            ledger.remote_free_slots.to_string(),
-            ledger.in_flight.to_string(),
-            format!("{}+{}", ledger.arrived, ledger.held),
+            ledger.remote_free_slots.map_or_else(|| UNKNOWN.to_owned(), |free| free.to_string()),
+            ledger.in_flight.map_or_else(|| format!(">={}", ledger.arrived), |all| all.to_string()),
+            ledger.held.map_or_else(
+                || ledger.arrived.to_string(),
+                |held| format!("{}+{held}", ledger.arrived),
+            ),
             ledger.words(),
         ]);
     }

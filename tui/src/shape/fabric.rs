@@ -113,14 +113,16 @@ struct Ledger {
     slots: u64,
     /// Packets queued at the sender.
     queued: u64,
-    /// Credits of the sender: slots of the receiver that it counts as free.
-    remote_free_slots: u64,
-    /// Packets that were sent and are not completed.
-    in_flight: u64,
+    /// Credits of the sender: slots of the receiver that it counts as free; null if the router keeps
+    /// the count to itself.
+    remote_free_slots: Option<u64>,
+    /// Packets that were sent and are not completed; null if the router keeps the count to itself:
+    /// then at least `arrived`, at most `slots`.
+    in_flight: Option<u64>,
     /// Packets that arrived and were not processed by the receiver.
     arrived: u64,
-    /// Packets that the receiver holds.
-    held: u64,
+    /// Packets that the receiver holds; null if the router keeps the count to itself.
+    held: Option<u64>,
     /// The end of another link over which the sender sends instead; null if it does not.
     rerouted_by: Option<End>,
     /// The verdict, such as empty, moving, full, back-pressured or miscounted.

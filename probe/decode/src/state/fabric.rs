@@ -166,14 +166,16 @@ pub struct LedgerState {
     pub slots: u64,
     /// Packets in the sender channels.
     pub queued: u64,
-    /// Free slots of the receiver channel, as the sender counts.
-    pub remote_free_slots: u64,
-    /// Packets sent, not completed.
-    pub in_flight: u64,
+    /// Free slots of the receiver channel, as the sender counts; none if the router keeps the count
+    /// to itself.
+    pub remote_free_slots: Option<u64>,
+    /// Packets sent, not completed; none if the router keeps the count to itself: then at least as
+    /// many as arrived, at most as many as the receiver has slots.
+    pub in_flight: Option<u64>,
     /// Of those, packets that arrived and are not taken.
     pub arrived: u64,
-    /// Of those, packets taken, not completed.
-    pub held: u64,
+    /// Of those, packets taken, not completed; none if the router keeps the count to itself.
+    pub held: Option<u64>,
     /// Sum of both ends' packet counts: unchanged if nothing has moved.
     pub mark: u64,
     /// The router whose link carries the packets while this one is lost.

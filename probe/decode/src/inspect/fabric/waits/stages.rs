@@ -182,6 +182,9 @@ pub(super) fn stop_reason(router: &RouterState) -> Option<String> {
         (_, Some(Activity::Running)) if code == Some("PASW") => {
             Some("it is paused (PASW)".to_owned())
         }
+        (_, Some(Activity::Running)) if router.facts.state.is("PAUSED") => {
+            Some("it is paused (RouterState PAUSED)".to_owned())
+        }
         (_, Some(Activity::Running) | None) => None,
         (_, Some(_)) => Some("its kernel does not run".to_owned()),
     }
