@@ -35,3 +35,5 @@
 //!   word; with `MESHSCOPE_TTSIM_DIR` also on the vendor's simulator, and with
 //!   `MESHSCOPE_PEER_PYTHON` also tt-exalens'.
 #![forbid(unsafe_code)]
+
+pub mod tt_fabric;

@@ -32,8 +32,8 @@ impl Firmware {
         Self { application: "erisc", tensix: ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] };
 }
 
-/// Writes the loadable segments of an image. Segments of private memory go to the address that
-/// firmware copies them from. The image itself clears memory beyond the file's bytes.
+/// Writes the loadable segments of an image. Segments of private memory and of an Ethernet core's
+/// instruction RAM go to the address that firmware copies them from. The image itself clears memory beyond the file's bytes.
 pub(super) fn load(
     operation: &mut Operation,
     place: Place,
@@ -73,6 +73,13 @@ fn put(
 /// Returns the address where the host writes a segment that is linked at this address.
 fn load_address(image: &Image, linked: u64) -> Result<u64, ControlError> {
     let kind = if image.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
+    let eth = &image.layout.eth;
+    let iram = image.layout.block(Space::Tile(kind), "iram").filter(|_| kind == TileKind::Eth);
+    let inside = iram.and_then(|iram| linked.checked_sub(iram));
+    if let Some(inside) = inside.filter(|inside| *inside < eth.iram_bytes) {
+        // Firmware copies the kernel's text from there before it calls the kernel.
+        return Ok(eth.l1.kernel_text.at + inside);
+    }
     let local = image.layout.block(Space::Tile(kind), "local_ram");
     let Some(inside) = local.and_then(|local| linked.checked_sub(local)) else {
         return Ok(linked);

@@ -1,0 +1,213 @@
+//! Brings a fabric of tt-metal's kernels up, as tt-metal's host does: launch, wait for the
+//! handshakes, make the routers ready for traffic, start clients.
+
+use super::super::SceneError;
+use super::document::{Document, Kernel, MetalRouter};
+use decode::images::{Image, ImageMap, core_named};
+use decode::state::ImageRole;
+use launch::{
+    Condition, ControlError, Firmware, KernelLaunch, Operation, constant_of, go_kernel,
+    place_kernel,
+};
+use layouts::{ChipKind, CoreKind};
+use machine::target::Target;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use symbols::Symbols;
+
+/// Longest wait for a status, in cycles: 100 ms of the target's own time.
+const PATIENCE_CYCLES: u64 = 100_000_000;
+/// The identifier of the fabric's program in launch messages.
+const PROGRAM: u32 = 1;
+
+/// The steps of a router's `EDMStatus`, in order, as its debug information names them.
+const STEPS: [&str; 4] =
+    ["STARTED", "REMOTE_HANDSHAKE_COMPLETE", "LOCAL_HANDSHAKE_COMPLETE", "READY_FOR_TRAFFIC"];
+const MET: &str = "LOCAL_HANDSHAKE_COMPLETE";
+const READY: &str = "READY_FOR_TRAFFIC";
+
+/// A fabric of tt-metal's kernels in a folder.
+pub(crate) struct MetalFabric {
+    folder: PathBuf,
+    document: Document,
+}
+
+impl MetalFabric {
+    /// Reads the document of a folder, which must be for this mesh.
+    pub(crate) fn read(folder: &Path, mesh: &str) -> Result<Self, SceneError> {
+        let document = Document::read(folder).map_err(SceneError::Kernels)?;
+        if document.mesh != mesh {
+            let (path, of) = (folder.display(), &document.mesh);
+            let why = format!("{path}: its kernels are for emulator:{of}, not for emulator:{mesh}");
+            return Err(SceneError::Kernels(why));
+        }
+        Ok(Self { folder: folder.to_owned(), document })
+    }
+
+    /// Returns the folder of the firmware with which the kernels are linked.
+    pub(crate) fn firmware(&self) -> PathBuf {
+        self.folder.join(&self.document.firmware)
+    }
+
+    /// Reads the kernels' ELFs and adds them to the map.
+    pub(crate) fn add_to(&self, chip: ChipKind, images: &mut ImageMap) -> Result<(), SceneError> {
+        for kernel in self.document.kernels() {
+            images.add(self.image(chip, kernel).map_err(SceneError::Kernels)?);
+        }
+        Ok(())
+    }
+
+    fn image(&self, chip: ChipKind, kernel: &Kernel) -> Result<Image, String> {
+        let path = self.folder.join(&kernel.elf);
+        let wrong = |why: String| format!("{}: {why}", path.display());
+        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let core = core_named(name).ok_or_else(|| wrong("no core has this name".into()))?;
+        let bytes = files::read(&path, files::Kind::ELF).map_err(|e| wrong(e.reason()))?;
+        let symbols = Symbols::load(bytes, &path.display().to_string());
+        let (symbols, _) = symbols.map_err(|error| wrong(error.to_string()))?;
+        Ok(Image::new(chip, &kernel.name, ImageRole::Kernel, core, symbols))
+    }
+
+    /// Brings routers and muxes up, and starts the workers if they have packets to send.
+    pub(crate) fn bring_up(
+        &self,
+        packets: u64,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        let Document { routers, muxes, workers, .. } = &self.document;
+        self.launch(
+            &routers.iter().map(|router| &router.kernel).collect::<Vec<_>>(),
+            target,
+            images,
+        )?;
+        let statuses = routers.iter().map(|router| (&router.kernel, router.status));
+        let statuses: Vec<_> = statuses.collect();
+        self.reach(MET, &statuses, target, images)?;
+        let ready = routers.iter().filter(|router| router.master).map(|router| {
+            let name = &router.kernel.name;
+            let mut operation = Operation::new(format!("make {name} ready for traffic"));
+            let value = constant_of(images, name, READY)?;
+            operation.write_word(router.kernel.place().at(router.status), value);
+            Ok(operation)
+        });
+        Operation::finish_all(ready.collect::<Result<_, ControlError>>()?, target)?;
+        self.reach(READY, &statuses, target, images)?;
+        Self::run(routers, target, images)?;
+        self.launch(&muxes.iter().map(|mux| &mux.kernel).collect::<Vec<_>>(), target, images)?;
+        let statuses = muxes.iter().map(|mux| (&mux.kernel, mux.status)).collect::<Vec<_>>();
+        self.reach(READY, &statuses, target, images)?;
+        if packets > 0 {
+            let workers = workers.iter().map(|worker| {
+                let mut kernel = worker.kernel.clone();
+                if let Some(count) = kernel.arguments.get_mut(worker.packets_argument) {
+                    *count = packets as u32;
+                }
+                kernel
+            });
+            let workers: Vec<Kernel> = workers.collect();
+            self.launch(&workers.iter().collect::<Vec<_>>(), target, images)?;
+        }
+        Ok(())
+    }
+
+    /// Places kernels, then sends their go messages: to far chips first, because messages to them
+    /// take longer.
+    fn launch(
+        &self,
+        kernels: &[&Kernel],
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        let (mut placed, mut gos) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
+        for kernel in kernels {
+            let place = kernel.place();
+            let launch = Self::launch_of(kernel, images)?;
+            let mut operation = Operation::new(format!("launch {} on {place}", kernel.name));
+            for words in &kernel.words {
+                let bytes = words.values.iter().flat_map(|word| word.to_le_bytes()).collect();
+                operation.write(place.at(words.address), bytes);
+            }
+            operation.then(place_kernel(images, &launch)?);
+            placed.push(operation);
+            let near = target.mesh().chip(place.chip).is_some_and(|chip| chip.pcie);
+            let go = go_kernel(images, launch.firmware, place)?;
+            gos.entry((near, place.chip)).or_default().push(go);
+        }
+        Operation::finish_all(placed, target)?;
+        for go in gos.into_values() {
+            Operation::finish_all(go, target)?;
+        }
+        Ok(())
+    }
+
+    fn launch_of<'a>(
+        kernel: &'a Kernel,
+        images: &ImageMap,
+    ) -> Result<KernelLaunch<'a>, ControlError> {
+        let eth = launch::image(images, &kernel.name)?.core == CoreKind::Erisc;
+        let Firmware { application, tensix: [brisc, ..] } = Firmware::METAL;
+        Ok(KernelLaunch {
+            place: kernel.place(),
+            kernel: &kernel.name,
+            firmware: if eth { application } else { brisc },
+            core_type: if eth { "ACTIVE_ETH" } else { "TENSIX" },
+            config_base: kernel.config_base,
+            text_offset: kernel.text_offset,
+            arguments: kernel.arguments.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            semaphores: kernel.semaphores.clone(),
+            in_place: false,
+            host_assigned_id: PROGRAM,
+        })
+    }
+
+    /// Waits until every kernel has this status.
+    fn reach(
+        &self,
+        status: &str,
+        kernels: &[(&Kernel, u64)],
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), SceneError> {
+        let waits = kernels.iter().map(|(kernel, address)| {
+            let mut operation = Operation::new(format!("wait for {}", kernel.name));
+            let value = constant_of(images, &kernel.name, status)?;
+            let until = Condition::Masked { mask: u32::MAX, value };
+            let addr = kernel.place().at(*address);
+            operation.wait_for(kernel.name.clone(), addr, until, PATIENCE_CYCLES);
+            Ok(operation)
+        });
+        let waits = waits.collect::<Result<_, ControlError>>()?;
+        Operation::finish_all(waits, target).map_err(|error| self.stopped(status, error, images))
+    }
+
+    /// Returns the sentence about a kernel that did not reach a status.
+    fn stopped(&self, wanted: &str, error: ControlError, images: &ImageMap) -> SceneError {
+        let ControlError::TookTooLong { what, addr, value, waited_cycles, .. } = error else {
+            return SceneError::Control(error);
+        };
+        let named = STEPS.iter().find(|step| constant_of(images, &what, step) == Ok(value));
+        let status = named.map_or_else(|| format!("{value:#x}"), |name| (*name).to_owned());
+        let at = self.folder.display();
+        SceneError::Stopped(format!(
+            "{at}: {what} did not reach {wanted} in {waited_cycles} cycles; its EDMStatus at {addr} is {status}"
+        ))
+    }
+
+    /// Waits until every router's main loop runs: it then serves its clients.
+    fn run(
+        routers: &[MetalRouter],
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<(), SceneError> {
+        let waits = routers.iter().map(|MetalRouter { kernel, state, .. }| {
+            let mut operation = Operation::new(format!("wait for {}", kernel.name));
+            let value = constant_of(images, &kernel.name, "RouterState::RUNNING")?;
+            let until = Condition::Masked { mask: u32::MAX, value };
+            let what = format!("the main loop of {} runs", kernel.name);
+            operation.wait_for(what, kernel.place().at(*state), until, PATIENCE_CYCLES);
+            Ok(operation)
+        });
+        Ok(Operation::finish_all(waits.collect::<Result<_, ControlError>>()?, target)?)
+    }
+}
