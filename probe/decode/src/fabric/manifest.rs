@@ -158,9 +158,9 @@ impl FabricManifest {
         })
     }
 
-    /// Returns a member by its struct and names, such as `EDMChannelWorkerLocationInfo.worker_xy.x`:
-    /// its offset from the start of the struct, and its type. In an array of structs, it is of the
-    /// first.
+    /// Returns a member by the names of its struct and of members, such as `WorkerXY.x`:
+    /// its offset from the start of the struct, and its type. In an array of structs, it is the
+    /// first struct's.
     pub fn member(&self, path: &str) -> Option<(u32, &ElementType)> {
         let mut names = path.split('.');
         let mut within = self.structs.get(names.next()?)?;

@@ -1,7 +1,7 @@
 //! A router's channels and its edges to the routers downstream.
 
 use super::cursor::{Cursor, Parsed, quoted};
-use super::fields::{Fields, StreamRef, stream};
+use super::fields::{Fields, StreamRef};
 use super::path::{self, ChannelPath, RouterPath};
 use super::types::{Context, L1Region};
 use std::collections::BTreeMap;
@@ -159,7 +159,7 @@ impl Context<'_> {
         let mut found = Vec::new();
         for (index, virtual_channel, channel, at) in numbered(&senders, &by_vc, counts)? {
             let credits = at.get("credits")?;
-            let acked = credits.find("acked").map(|at| credit(&at, counters));
+            let acked = credits.find("acked").map(|at| self.credit(&at, counters));
             found.push(SenderChannel {
                 virtual_channel,
                 channel,
@@ -168,7 +168,7 @@ impl Context<'_> {
                 serviced_by: serviced_by(&at)?,
                 producer: at.get("producer")?.present().map(|at| producer(&at)).transpose()?,
                 ring_buffer: self.ring_buffer(&at)?,
-                completed: credit(&credits.get("completed")?, counters)?,
+                completed: self.credit(&credits.get("completed")?, counters)?,
                 acked: acked.transpose()?,
                 fields: self.fields(&at)?,
             });
@@ -216,6 +216,22 @@ impl Context<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Reads a credit: a stream register, or an element of one of the router's arrays of counters.
+    fn credit(&self, at: &Cursor<'_>, counters: &CreditCounters) -> Parsed<Credit> {
+        let Some(array) = at.find("array") else { return Ok(Credit::Stream(self.stream(at)?)) };
+        let array = array.one_of(&[
+            ("credit_counters/to_sender_ack", &counters.to_sender_ack),
+            ("credit_counters/to_sender_completion", &counters.to_sender_completion),
+            ("credit_counters/receiver_ack", &counters.receiver_ack),
+            ("credit_counters/receiver_completion", &counters.receiver_completion),
+        ])?;
+        let index = at.get("index")?;
+        let number: u32 = index.number()?;
+        let count = array.ty.count.unwrap_or(1);
+        let what = || index.refused(format!("is {number}, and the array has {count} counters"));
+        if number < count { Ok(Credit::Counter(array.address + number * 4)) } else { Err(what()) }
     }
 
     fn ring_buffer(&self, channel: &Cursor<'_>) -> Parsed<Option<RingBuffer>> {
@@ -274,22 +290,6 @@ fn producer(at: &Cursor<'_>) -> Parsed<Producer> {
         "tensix_mux" => Producer::TensixMux,
         _ => Producer::Router(path::router(at)?),
     })
-}
-
-/// Reads a credit: a stream register, or an element of one of the router's arrays of counters.
-fn credit(at: &Cursor<'_>, counters: &CreditCounters) -> Parsed<Credit> {
-    let Some(array) = at.find("array") else { return Ok(Credit::Stream(stream(at)?)) };
-    let array = array.one_of(&[
-        ("credit_counters/to_sender_ack", &counters.to_sender_ack),
-        ("credit_counters/to_sender_completion", &counters.to_sender_completion),
-        ("credit_counters/receiver_ack", &counters.receiver_ack),
-        ("credit_counters/receiver_completion", &counters.receiver_completion),
-    ])?;
-    let index = at.get("index")?;
-    let number: u32 = index.number()?;
-    let count = array.ty.count.unwrap_or(1);
-    let what = || index.refused(format!("is {number}, and the array has {count} counters"));
-    if number < count { Ok(Credit::Counter(array.address + number * 4)) } else { Err(what()) }
 }
 
 fn prefixed(at: &Cursor<'_>, text: &str, prefix: &str) -> Parsed<u8> {

@@ -2,10 +2,10 @@
 
 use super::cursor::{Cursor, Parsed};
 use super::types::{Context, L1Region};
+use crate::fabric;
+use layouts::TileKind;
 use std::collections::BTreeMap;
 
-/// Stream numbers from this one on mean an unused stream (`k_unused_stream_id`).
-const UNUSED_STREAM: u64 = 32;
 /// The address of a word that tt-metal did not allocate: the argument is -1.
 const NOT_ALLOCATED: u64 = 0xFFFF_FFFF;
 
@@ -100,7 +100,7 @@ impl Context<'_> {
         Ok(Some(match at.get("kind")?.one_of(&KINDS.map(|kind| (kind, kind)))? {
             "l1" if at.get("address")?.number::<u64>()? == NOT_ALLOCATED => return Ok(None),
             "l1" => Content::L1(self.region(at)?),
-            "stream" => Content::Stream(stream(at)?),
+            "stream" => Content::Stream(self.stream(at)?),
             "number" => Content::Number(value()?.number()?),
             "flag" => Content::Flag(value()?.flag()?),
             _ => {
@@ -108,15 +108,16 @@ impl Context<'_> {
             }
         }))
     }
-}
 
-/// Reads a stream register; none if the stream is unused.
-pub(super) fn stream(at: &Cursor<'_>) -> Parsed<Option<StreamRef>> {
-    const REGISTERS: [(&str, StreamRegister); 2] = [
-        ("buf_space_available", StreamRegister::SpaceAvailable),
-        ("remote_src", StreamRegister::RemoteSource),
-    ];
-    let id: u64 = at.get("stream_id")?.number()?;
-    let register = at.get("register")?.one_of(&REGISTERS)?;
-    Ok((id < UNUSED_STREAM).then_some(StreamRef { id: id as u8, register }))
+    /// Reads a stream register; none if the stream is unused.
+    pub(super) fn stream(&self, at: &Cursor<'_>) -> Parsed<Option<StreamRef>> {
+        const REGISTERS: [(&str, StreamRegister); 2] = [
+            ("buf_space_available", StreamRegister::SpaceAvailable),
+            ("remote_src", StreamRegister::RemoteSource),
+        ];
+        let id: u64 = at.get("stream_id")?.number()?;
+        let register = at.get("register")?.one_of(&REGISTERS)?;
+        let used = |id: &u8| fabric::stream(self.layout, TileKind::Eth, (*id).into()).is_some();
+        Ok(u8::try_from(id).ok().filter(used).map(|id| StreamRef { id, register }))
+    }
 }

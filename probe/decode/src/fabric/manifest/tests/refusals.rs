@@ -81,7 +81,12 @@ fn wrong_values_are_refused_with_their_paths() {
 
 #[test]
 fn what_a_router_cannot_have_is_refused() {
-    let region = |address: u32, size: u32| json!({ "address": address, "size": size, "schema": "bytes", "cleared_by_host": true });
+    let region = |address: u32, size: u32| {
+        let mut region = json!({ "address": address, "size": size });
+        region["schema"] = json!("bytes");
+        region["cleared_by_host"] = json!(true);
+        region
+    };
     check([
         of_router("identity/eth_chan", json!(16), {
             "is wrong: there is no Ethernet channel 16: a chip has 16, from 0"
@@ -111,8 +116,8 @@ fn what_a_router_cannot_have_is_refused() {
             "channels/senders/vc0/ch0/credits/completed",
             json!({ "array": "credit_counters/to_sender_ack", "index": 8 }),
             {
-                "ROUTER/channels/senders/vc0/ch0/credits/completed/index => is 8, and the array has 8 \
-             counters"
+                "ROUTER/channels/senders/vc0/ch0/credits/completed/index => is 8, and the array \
+             has 8 counters"
             },
         ),
         of_router("fields/edm_status/schema", json!("enum:Other"), {
