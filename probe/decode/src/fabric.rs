@@ -14,6 +14,7 @@ mod fact;
 mod fact_table;
 mod header;
 mod location;
+pub mod manifest;
 mod mux;
 mod router;
 mod tables;
