@@ -455,6 +455,15 @@ impl ChipLayout {
         Some(block + self.debug.soft_reset_0.at)
     }
 
+    /// Returns the size of a tile's L1, if it has one.
+    pub fn l1_bytes(&self, kind: TileKind) -> Option<u64> {
+        match kind {
+            TileKind::Tensix => Some(self.tensix.l1_bytes),
+            TileKind::Eth => Some(self.eth.l1_bytes),
+            _ => None,
+        }
+    }
+
     /// Returns the number of Ethernet channels of a chip.
     pub fn eth_channels(&self) -> u8 {
         self.tiles.eth.channels.len() as u8

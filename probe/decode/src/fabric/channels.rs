@@ -44,6 +44,10 @@ facts! {
         },
         /// The last client that opened the channel, even if it has closed it.
         last_client: NocXy = pair(Formula::Tile, at.info("worker_x"), at.info("worker_y")),
+        /// The word of the last client in which the router returns slots.
+        client_credits: u64 = None,
+        /// The word of the last client in which the router answers its close.
+        client_teardown: u64 = None,
         /// Address of the oldest packet.
         #[serde(skip)]
         oldest: u64 = at.slot(),

@@ -154,6 +154,11 @@ pub(crate) trait Memory {
         Reading::Absent
     }
 
+    /// Whether a tile has this word in its L1. Registers of other tiles are not read.
+    fn is_l1(&self, _tile: NocXy, _word: Word) -> bool {
+        false
+    }
+
     /// Returns the register of a stream's credits.
     fn credits(&self, _stream: u64) -> Option<Word> {
         None
@@ -307,8 +312,9 @@ impl<M: Memory> Reader<'_, M> {
 
     fn elsewhere(&self, xy: Word, address: Word) -> Option<(NocXy, Word)> {
         let [xy, addr] = [xy, address].map(|word| self.address(word).known().copied());
-        let xy = xy?;
-        Some((self.0.tile(xy & 0xFFFF, xy >> 16)?, Word { addr: addr?, size: 4 }))
+        let (xy, word) = (xy?, Word { addr: addr?, size: 4 });
+        let tile = self.0.tile(xy & 0xFFFF, xy >> 16)?;
+        self.0.is_l1(tile, word).then_some((tile, word))
     }
 
     /// Collects the ranges that a location refers to by addresses that were read.

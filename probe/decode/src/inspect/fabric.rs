@@ -49,6 +49,9 @@ impl Inspection<'_> {
         }
         fabric.routers.sort_by_key(|router| router.at);
         fabric.tables.sort_by_key(|tables| tables.at);
+        let found = clients::of_connections(self, chips, &fabric);
+        fabric.clients.extend(found);
+        fabric.clients.sort_by_key(|client| client.at);
         fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {

@@ -157,6 +157,8 @@ impl Names<'_> {
                 pair(Formula::Tile, info("worker_xy.x"), info("worker_xy.y")),
                 NO_CONSTANT,
             ),
+            client_credits: argument(self.of_client(index, "worker_semaphore_address")),
+            client_teardown: argument(self.of_client(index, "worker_teardown_semaphore_address")),
             read_counter: argument(info("edm_read_counter")),
             write_counter: argument(arguments.and_then(|found| found.write_counter(index))),
             in_flight: Located::Nowhere(PRIVATE),
@@ -173,6 +175,14 @@ impl Names<'_> {
         let name = format!("local_sender_channel_{index}_connection_info_addr");
         let at = self.constant(&name).filter(|at| *at != 0);
         self.member(&format!("EDMChannelWorkerLocationInfo.{member}"), at)
+    }
+
+    /// Returns a word of the client whose address the client wrote.
+    fn of_client(self, index: u64, address: &str) -> Option<Formula> {
+        match (self.client_info(index, "worker_xy")?, self.client_info(index, address)?) {
+            (Formula::Word(xy), Formula::Word(address)) => Some(Formula::Elsewhere(xy, address)),
+            _ => None,
+        }
     }
 
     /// Returns the names of `connection_t`: in tt-metal they are constants.

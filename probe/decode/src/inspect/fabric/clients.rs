@@ -1,9 +1,15 @@
 //! Decodes the kernels that send through channels of routers and muxes.
 
 use super::site::Site;
-use crate::fabric::{ClientLayout, Formula, Locations as _, Memory, Reader, Sender, Word, stream};
+use crate::fabric::{
+    ClientLayout, Enumeration, Formula, Locations as _, Memory, Reader, Sender, Word, stream,
+};
 use crate::images::Image;
-use crate::state::{ClientFacts, ClientState, CoreState, FabricPort, Reading};
+use crate::inspect::Inspection;
+use crate::state::{
+    Activity, ChipState, ClientFacts, ClientState, CoreState, FabricPort, FabricState, ImageRole,
+    Reading, RouterState, SenderState,
+};
 use layouts::{CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::{AccessError, Span};
 
@@ -40,6 +46,81 @@ impl Clients<'_> {
             ending: None,
         }
     }
+}
+
+/// Reason of facts of tt-metal's adapter.
+const ON_THE_STACK: &str = "tt-metal's adapter keeps it on the kernel's stack";
+const ENDS_NO_MUX: &str = "tt-metal's adapter does not know it";
+
+/// Returns the clients that only the connections of routers show: kernels that keep their end on
+/// the stack, as those with tt-metal's adapter do.
+pub(super) fn of_connections(
+    view: &Inspection<'_>,
+    chips: &[ChipState],
+    fabric: &FabricState,
+) -> Vec<ClientState> {
+    let connections = fabric.routers.iter().flat_map(|router| {
+        router.senders.iter().filter_map(move |sender| Some((router, sender, sender.client()?)))
+    });
+    let shown = |router: &RouterState, sender: &SenderState| {
+        let port = FabricPort::Router(router.at, sender.index);
+        fabric.clients.iter().any(|client| client.to == Some(port))
+    };
+    let is_tensix =
+        |tile: NocXy| view.layout().tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Tensix);
+    connections
+        .filter(|(router, sender, tile)| is_tensix(*tile) && !shown(router, sender))
+        .map(|(router, sender, tile)| of_connection(chips, router, sender, tile))
+        .collect()
+}
+
+fn of_connection(
+    chips: &[ChipState],
+    router: &RouterState,
+    sender: &SenderState,
+    tile: NocXy,
+) -> ClientState {
+    let chip = router.at.chip;
+    let cores = chips.iter().filter(|state| state.chip.id == chip);
+    let cores = cores.flat_map(|state| &state.tiles).filter(|state| state.xy == tile);
+    let cores: Vec<_> = cores.flat_map(|tile| &tile.cores).collect();
+    let runs = |core: &&&CoreState| core.activity == Reading::Known(Activity::Running);
+    let has_kernel = |core: &&&CoreState| kernel(core).is_some();
+    let core = cores.iter().filter(runs).find(has_kernel).or_else(|| cores.first());
+    let full = sender.facts.queued.known().is_some_and(|queued| *queued >= sender.slots);
+    let closing = sender.facts.connection.is("CLOSE_CONNECTION_REQUEST");
+    let stage = if closing { (1, "CLIENT_CLOSING") } else { (0, "CLIENT_OPEN") };
+    ClientState {
+        at: core.map_or(CoreId { chip, tile, core: CoreKind::Brisc }, |core| core.id),
+        image: core.and_then(|core| kernel(core)).unwrap_or("?").to_owned(),
+        name: format!("connection to e{}", router.at.channel),
+        activity: core.map_or(Reading::Absent, |core| core.activity.clone()),
+        waypoint: core.map_or(Reading::Absent, |core| core.waypoint.clone()),
+        facts: ClientFacts {
+            stage: Reading::Known(Enumeration::new(&[stage]).of_value(stage.0)),
+            waits: Reading::Known(full && !closing),
+            to_tile: Reading::Known(router.tile),
+            slots: Reading::Known(sender.slots),
+            used: sender.facts.queued.clone(),
+            teardown: sender.facts.client_teardown.clone(),
+            unknown: [
+                ("closed", ENDS_NO_MUX),
+                ("mux_clients", ENDS_NO_MUX),
+                ("sent", ON_THE_STACK),
+                ("termination", ENDS_NO_MUX),
+            ]
+            .into(),
+            ..ClientFacts::default()
+        },
+        to: Some(FabricPort::Router(router.at, sender.index)),
+        ending: None,
+    }
+}
+
+/// Returns the name of a core's kernel.
+fn kernel(core: &CoreState) -> Option<&str> {
+    let mut kernels = core.images.iter().filter(|image| image.role == ImageRole::Kernel);
+    kernels.next().map(|image| image.name.as_str())
 }
 
 /// Returns the used slots, at least 0: the count of taken packets is read later and can be ahead.

@@ -162,7 +162,9 @@ pub(super) fn turns(router: &RouterState) -> Option<u64> {
     let sent = router.senders.iter().flat_map(|s| [&s.facts.sent, &s.facts.completed]);
     let received = router.receivers.iter().flat_map(|r| [&r.facts.received, &r.facts.completed]);
     let packets = sent.chain(received).map(count).fold(0, u64::wrapping_add);
-    Some(router.facts.passes.known()?.wrapping_add(packets))
+    let facts = &router.facts;
+    let loops = facts.tx_heartbeat.known().or_else(|| facts.passes.known())?;
+    Some(loops.wrapping_add(packets))
 }
 
 /// Whether a router serves no packets.
