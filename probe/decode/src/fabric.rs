@@ -26,7 +26,10 @@ pub use channels::{EdgeFacts, ReceiverFacts, SenderFacts};
 pub use client::ClientFacts;
 pub(crate) use client::ClientLayout;
 pub use enumeration::{Enumeration, Enumerator};
-pub use fact::{Code, Fact, NameOrNumber, NocTarget, NocTargetJson, NodeJson};
+pub use fact::{
+    Channels, Code, Fact, Heartbeat, HeartbeatWriter, NameOrNumber, NocTarget, NocTargetJson,
+    NodeJson,
+};
 pub use header::PacketFacts;
 pub(crate) use header::{Header, HeaderBytes, Route};
 pub(crate) use location::{Formula, Lead, Location, Locations, Memory, Reader};

@@ -95,7 +95,7 @@ fn connection(glyphs: Glyphs, channel: &SenderState) -> String {
     }
 }
 
-pub(crate) fn head(glyphs: Glyphs, head: Option<&HeadState>) -> String {
+pub(super) fn head(glyphs: Glyphs, head: Option<&HeadState>) -> String {
     head.map_or("-".to_owned(), |head| short(glyphs, &head.packet, |it| packet(glyphs, it)))
 }
 

@@ -69,6 +69,8 @@ struct Router<'a> {
     waypoint: Option<&'a str>,
     #[serde(flatten)]
     facts: &'a RouterFacts,
+    /// The name of `postcode`; null if it has none.
+    postcode_name: Option<&'a str>,
     /// The name of `refusal`; null if it did not refuse.
     refusal_name: Option<&'a str>,
     /// Its sender channels.
@@ -91,6 +93,7 @@ impl<'a> Router<'a> {
             running: running(&router.activity),
             waypoint: router.waypoint.known().map(String::as_str),
             facts: &router.facts,
+            postcode_name: router.facts.postcode.name(),
             refusal_name: router.refusal_name(),
             senders: router.senders.iter().map(Sender::of).collect(),
             receivers: router.receivers.iter().map(Receiver::of).collect(),

@@ -21,8 +21,11 @@ pub(super) struct Sender<'a> {
     facts: &'a SenderFacts,
     /// NOC 0 coordinates of the connected client: x, y; null if there is none.
     client: Option<[u8; 2]>,
-    /// Its oldest packet; null if it has none.
+    /// Its oldest packet; null if it has none or if the oldest is not known.
     head: Option<Head<'a>>,
+    /// If it holds packets and the oldest is not known: all its slots, of which at most as many hold
+    /// a packet as it holds.
+    at_most: Vec<Head<'a>>,
 }
 
 impl<'a> Sender<'a> {
@@ -34,6 +37,7 @@ impl<'a> Sender<'a> {
             facts: &channel.facts,
             client: channel.client().map(xy),
             head: channel.head.as_ref().map(Head::of),
+            at_most: channel.candidates.iter().map(Head::of).collect(),
         }
     }
 }
@@ -49,8 +53,11 @@ pub(super) struct Receiver<'a> {
     slots: u64,
     #[serde(flatten)]
     facts: &'a ReceiverFacts,
-    /// Its oldest packet; null if it has none.
+    /// Its oldest packet; null if it has none or if the oldest is not known.
     head: Option<Head<'a>>,
+    /// If it holds packets and the oldest is not known: all its slots, of which at most as many hold
+    /// a packet as it holds.
+    at_most: Vec<Head<'a>>,
 }
 
 impl<'a> Receiver<'a> {
@@ -61,6 +68,7 @@ impl<'a> Receiver<'a> {
             slots: channel.slots,
             facts: &channel.facts,
             head: channel.head.as_ref().map(Head::of),
+            at_most: channel.candidates.iter().map(Head::of).collect(),
         }
     }
 }
