@@ -182,7 +182,8 @@ fn refusal(folder: &Path) -> String {
     let (mut images, _) = ImageMap::firmware();
     match scene("n300", folder, 0).build(&mut images) {
         Err(error @ SceneError::Kernels(_)) => error.to_string(),
-        other => panic!("{other:?}"),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("the folder was accepted"),
     }
 }
 
