@@ -82,7 +82,9 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
         let topology = request.topology;
         return Err(BuildError(format!("{topology}: only line and mesh are built")));
     }
-    let plan = FabricPlan::new(&mesh, &FabricRequest::new(request.topology));
+    let request_of_plan =
+        FabricRequest { with_dispatch_links: true, ..FabricRequest::new(request.topology) };
+    let plan = FabricPlan::new(&mesh, &request_of_plan);
     let plan = plan.map_err(BuildError::new)?;
     let fabric = Fabric { plan, mesh, descriptor };
     let routers = Routers::new(&fabric, &sources)?;

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// image defines it.
 const NO_OFFSET: (&str, u64) = ("RTA_CRTA_NO_ARGS_SENTINEL", 0xFFFF);
 
+/// The array of circular buffers in tt-metal's firmware of compute tiles.
+const CIRCULAR_BUFFERS: &str = "cb_interface";
+
 /// Distance between two semaphores of a program, in bytes (tt-metal.md 7.2).
 const SEMAPHORE_BYTES: u64 = 16;
 
@@ -177,6 +180,11 @@ fn message(
     ] {
         let path = format!("mailboxes->launch[0].kernel_config.{member}");
         message.put_named(firmware, &path, value)?;
+    }
+    // tt-metal's firmware sets up remote circular buffers from this number on; there are none.
+    if let Ok(buffers) = firmware.symbols.locate(CIRCULAR_BUFFERS) {
+        let path = "mailboxes->launch[0].kernel_config.min_remote_cb_start_index";
+        message.put_named(firmware, path, buffers.field.count)?;
     }
     Ok(message)
 }

@@ -21,8 +21,8 @@ const NO_STREAM: u32 = 32;
 /// The streams whose scratch registers synchronise retrains and the end; also those of a relay.
 const RETRAIN_STREAM: u32 = 30;
 const TEARDOWN_STREAM: u32 = 31;
-/// Rounds of the main loop between two yields to base firmware: idle ones, and all of those of the
-/// last link of an edge, which dispatch uses.
+/// Rounds of the main loop between two yields to base firmware: idle ones, and any on the
+/// link of an edge that dispatch uses.
 const SWITCH_INTERVAL: u32 = 10_000;
 const DISPATCH_SWITCH_INTERVAL: u32 = 16;
 /// The first of two virtual channels of the NoC, which alternate with the planes.
@@ -288,7 +288,9 @@ impl<'a> Routers<'a> {
         let (rows, columns) =
             plan.mesh_of(router.node).map_or((1, 1), |mesh| (mesh.rows, mesh.columns));
         let two_d = u32::from(plan.topology.is_2d());
-        let dispatch = router.plane + 1 == plan.planes;
+        // tt-metal takes the last link of an edge. The first is that through which hosts reach far
+        // chips here, so that they need not wait 50 ms for every answer.
+        let dispatch = router.plane == 0;
         for (name, value) in [
             ("MY_ETH_CHANNEL", router.eth.channel.into()),
             ("MY_DIRECTION", direction_code(router.direction).into()),
