@@ -12,6 +12,7 @@ mod mux;
 mod router;
 mod sources;
 mod tables;
+mod tensix;
 
 use clients::Clients;
 use fabric::{FabricPlan, FabricRequest};

@@ -60,8 +60,9 @@ impl MetalFabric {
     fn image(&self, chip: ChipKind, kernel: &Kernel) -> Result<Image, String> {
         let path = self.folder.join(&kernel.elf);
         let wrong = |why: String| format!("{}: {why}", path.display());
-        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let core = core_named(name).ok_or_else(|| wrong("no core has this name".into()))?;
+        let name = path.file_stem().and_then(|stem| stem.to_str());
+        let core =
+            name.and_then(core_named).ok_or_else(|| wrong("no core has this name".into()))?;
         let bytes = files::read(&path, files::Kind::ELF).map_err(|e| wrong(e.reason()))?;
         let symbols = Symbols::load(bytes, &path.display().to_string());
         let (symbols, _) = symbols.map_err(|error| wrong(error.to_string()))?;
@@ -76,7 +77,7 @@ impl MetalFabric {
         images: &mut ImageMap,
     ) -> Result<(), SceneError> {
         let Document { routers, muxes, workers, .. } = &self.document;
-        self.launch(
+        Self::launch(
             &routers.iter().map(|router| &router.kernel).collect::<Vec<_>>(),
             target,
             images,
@@ -94,7 +95,7 @@ impl MetalFabric {
         Operation::finish_all(ready.collect::<Result<_, ControlError>>()?, target)?;
         self.reach(READY, &statuses, target, images)?;
         Self::run(routers, target, images)?;
-        self.launch(&muxes.iter().map(|mux| &mux.kernel).collect::<Vec<_>>(), target, images)?;
+        Self::launch(&muxes.iter().map(|mux| &mux.kernel).collect::<Vec<_>>(), target, images)?;
         let statuses = muxes.iter().map(|mux| (&mux.kernel, mux.status)).collect::<Vec<_>>();
         self.reach(READY, &statuses, target, images)?;
         if packets > 0 {
@@ -106,7 +107,7 @@ impl MetalFabric {
                 kernel
             });
             let workers: Vec<Kernel> = workers.collect();
-            self.launch(&workers.iter().collect::<Vec<_>>(), target, images)?;
+            Self::launch(&workers.iter().collect::<Vec<_>>(), target, images)?;
         }
         Ok(())
     }
@@ -114,7 +115,6 @@ impl MetalFabric {
     /// Places kernels, then sends their go messages: to far chips first, because messages to them
     /// take longer.
     fn launch(
-        &self,
         kernels: &[&Kernel],
         target: &mut dyn Target,
         images: &mut ImageMap,
