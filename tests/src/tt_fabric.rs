@@ -12,6 +12,7 @@ mod mux;
 mod router;
 mod sources;
 mod tables;
+mod tensix;
 
 use clients::Clients;
 use fabric::{FabricPlan, FabricRequest};
@@ -31,6 +32,9 @@ pub use compile::Compiled;
 
 /// A folder of the wheel's firmware; kernels of all of them have the same addresses.
 const FIRMWARE: &str = "tt_metal/pre-compiled/1003041148146844629";
+
+/// The link to that folder in the result.
+const FIRMWARE_LINK: &str = "firmware";
 
 /// The fabric to build.
 #[derive(Clone, Debug)]
@@ -95,12 +99,12 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     let firmware = ttnn.join(FIRMWARE);
     let folder = &request.folder;
     let compiled = compile::all(&builds, &ttnn, &firmware, &sources, folder)?;
-    let firmware = std::path::absolute(&firmware).map_err(|e| BuildError::at(&firmware, e))?;
+    link(&firmware, &folder.join(FIRMWARE_LINK))?;
     let document = Document {
         schema: SCHEMA,
         mesh: request.mesh.clone(),
         topology: request.topology.to_string(),
-        firmware,
+        firmware: FIRMWARE_LINK.into(),
         routers: router_words,
         muxes,
         workers,
@@ -109,6 +113,15 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     let text = serde_json::to_string_pretty(&document).map_err(BuildError::new)?;
     std::fs::write(&path, text + "\n").map_err(|error| BuildError::at(&path, error))?;
     Ok(compiled)
+}
+
+/// Makes a symbolic link to a folder, so that the ELFs of firmware are found with those of kernels.
+fn link(to: &Path, at: &Path) -> Result<(), BuildError> {
+    let linked = std::path::absolute(to).and_then(|to| {
+        let _ = std::fs::remove_file(at);
+        std::os::unix::fs::symlink(to, at)
+    });
+    linked.map_err(|error| BuildError::at(at, error))
 }
 
 /// The planned fabric and the mesh.

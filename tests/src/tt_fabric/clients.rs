@@ -6,6 +6,7 @@ use super::compile::{Build, Source};
 use super::mux::Mux;
 use super::router::{Routers, macros};
 use super::tables::{direction_code, routing_info};
+use super::tensix::{CONFIG_BASE, CONNECTION_SEMAPHORES, TEXT, WORDS, connection_arguments};
 use super::{BuildError, Fabric, tile};
 use fabric::Router;
 use layouts::ChipId;
@@ -22,16 +23,11 @@ pub enum Route {
     Mux,
 }
 
-/// The L1 of a compute tile (tt-metal.md 1.5): routing tables, connections to routers, the base of
-/// kernel configurations.
+/// Routing tables and connections to routers in a compute tile (tt-metal.md 1.5).
 const ROUTING_INFO: u32 = 0x7340;
 const CONNECTIONS: u32 = 0x7DD0;
 const CONNECTION_BYTES: u32 = 24;
 const CONNECTIONS_MASK: u32 = 0x7F50;
-pub(super) const CONFIG_BASE: u64 = 0x8960;
-/// Where the kernels' text is linked, and their own words and buffers.
-pub(super) const TEXT: u32 = 0x30000;
-pub(super) const WORDS: u32 = 0x40000;
 /// The words of a worker's connection to a mux, behind its report; its header and payload.
 const FLOW_CONTROL: u32 = WORDS + 0x20;
 const TEARDOWN: u32 = WORDS + 0x30;
@@ -88,7 +84,7 @@ impl Clients<'_> {
                     let xy = self.fabric.xy(place)?;
                     let mux = Mux::new(place, xy, MUX_CLIENTS, &self.routers.l1);
                     let words = self.client_words(&journey)?;
-                    muxes.push(mux.launch(self, journey.router, words, builds));
+                    muxes.push(mux.launch(self.routers, journey.router, words, builds));
                     Some(mux)
                 }
             };
@@ -232,12 +228,4 @@ impl Clients<'_> {
         let address = CONNECTIONS + CONNECTION_BYTES * u32::from(channel);
         Ok(L1Words::new(format!("fabric_connection_info_t of e{channel}"), address, values))
     }
-}
-
-/// Semaphores of a client of a router: of the connection's end, and of the cursor.
-pub(super) const CONNECTION_SEMAPHORES: usize = 2;
-
-/// Returns the arguments of a client of a router: the channel, and its semaphores.
-pub(super) fn connection_arguments(router: &Router) -> [u32; 3] {
-    [router.eth.channel.into(), 0, 1]
 }

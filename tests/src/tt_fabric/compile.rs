@@ -42,9 +42,16 @@ pub(super) struct Build {
 }
 
 impl Build {
-    /// Returns the ELF, relative to the folder of the result.
+    /// Returns the ELF, relative to the folder of the result: as in tt-metal's cache, with the name
+    /// of the launch instead of a hash.
     pub(super) fn elf(&self) -> PathBuf {
-        Path::new(&self.name).join(format!("{}.elf", self.target))
+        let source = match &self.source {
+            Source::Metal(path) => path.as_path(),
+            Source::Own(name) => Path::new(name),
+        };
+        let kernel = source.file_stem().map_or(Path::new(&self.name), Path::new);
+        let folder = Path::new("kernels").join(kernel).join(&self.name).join(self.target);
+        folder.join(format!("{}.elf", self.target))
     }
 }
 

@@ -2,17 +2,20 @@
 //! (`FabricMuxConfig`).
 
 use super::arguments::Arguments;
-use super::clients::{
-    CONFIG_BASE, CONNECTION_SEMAPHORES, Clients, TEXT, WORDS, connection_arguments,
-};
 use super::compile::{Build, Source};
 use super::l1::RouterL1;
-use super::router::macros;
+use super::router::{Routers, macros};
+use super::tensix::{CONFIG_BASE, CONNECTION_SEMAPHORES, TEXT, WORDS, connection_arguments};
 use super::tile;
 use fabric::Router;
 use machine::place::Place;
 use workloads::scene::tt_fabric::{Kernel, L1Words, MetalMux};
 
+/// The mux's words, then the words of all channels.
+const STATUS: u32 = WORDS;
+const LANDING: u32 = STATUS + FIELD;
+const TERMINATION: u32 = LANDING + FIELD;
+const CONNECTIONS: u32 = TERMINATION + FIELD;
 /// Slots of a channel.
 const SLOTS: u32 = 8;
 /// Bytes of a field, and of an `EDMChannelWorkerLocationInfo`.
@@ -45,24 +48,8 @@ impl Mux {
         }
     }
 
-    fn status(&self) -> u32 {
-        WORDS
-    }
-
-    fn landing(&self) -> u32 {
-        WORDS + FIELD
-    }
-
-    fn termination(&self) -> u32 {
-        WORDS + 2 * FIELD
-    }
-
-    fn connection_info(&self) -> u32 {
-        WORDS + 3 * FIELD
-    }
-
     fn handshake(&self) -> u32 {
-        self.connection_info() + CONNECTION_INFO * self.clients
+        CONNECTIONS + CONNECTION_INFO * self.clients
     }
 
     fn flow_control(&self) -> u32 {
@@ -87,18 +74,18 @@ impl Mux {
             SLOTS,
             self.slot_bytes,
             self.channels() + number * SLOTS * self.slot_bytes,
-            self.connection_info() + number * CONNECTION_INFO,
+            CONNECTIONS + number * CONNECTION_INFO,
             self.handshake() + number * FIELD,
             self.flow_control() + number * FIELD,
             self.cursor() + number * FIELD,
-            self.status(),
+            STATUS,
         ]
     }
 
     /// Returns the launch, and adds its build.
     pub(super) fn launch(
         &self,
-        clients: &Clients<'_>,
+        routers: &Routers<'_>,
         router: &Router,
         mut words: Vec<L1Words>,
         builds: &mut Vec<Build>,
@@ -111,13 +98,13 @@ impl Mux {
             // No channels for headers only.
             0,
             SLOTS,
-            self.status(),
-            self.termination(),
-            self.connection_info(),
+            STATUS,
+            TERMINATION,
+            CONNECTIONS,
             self.handshake(),
             self.flow_control(),
             self.channels(),
-            self.landing(),
+            LANDING,
             self.router_status,
             self.router_slots,
             1,
@@ -128,11 +115,11 @@ impl Mux {
         ];
         // The stream of each channel.
         positional.extend(0..self.clients);
-        let macros = macros(clients.fabric);
+        let macros = macros(routers.fabric);
         let build = Build {
             name: name.clone(),
             target: "brisc",
-            source: Source::Metal(clients.routers.mux_source()),
+            source: Source::Metal(routers.mux_source()),
             arguments: Arguments { positional, macros, ..Arguments::default() },
             text: Some(TEXT),
         };
@@ -153,6 +140,6 @@ impl Mux {
             words,
         };
         builds.push(build);
-        MetalMux { kernel, status: self.status().into(), termination: self.termination().into() }
+        MetalMux { kernel, status: STATUS.into(), termination: TERMINATION.into() }
     }
 }

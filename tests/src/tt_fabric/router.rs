@@ -43,7 +43,7 @@ const ROUTING_INFO: u32 = 0x3F440;
 
 /// The routers of a fabric.
 pub(super) struct Routers<'a> {
-    fabric: &'a Fabric,
+    pub(super) fabric: &'a Fabric,
     sources: &'a Sources,
     pub(super) l1: RouterL1,
 }

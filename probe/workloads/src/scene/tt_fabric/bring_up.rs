@@ -10,19 +10,22 @@ use launch::{
     place_kernel,
 };
 use layouts::{ChipKind, CoreKind};
+use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
 
-/// Longest wait for a status, in cycles: 100 ms of the target's own time.
-const PATIENCE_CYCLES: u64 = 100_000_000;
+/// Longest wait for a status, in cycles: 40 ms of the target's own time.
+const PATIENCE_CYCLES: u64 = 40_000_000;
 /// The identifier of the fabric's program in launch messages.
 const PROGRAM: u32 = 1;
 
 /// The steps of a router's `EDMStatus`, in order, as its debug information names them.
 const STEPS: [&str; 4] =
     ["STARTED", "REMOTE_HANDSHAKE_COMPLETE", "LOCAL_HANDSHAKE_COMPLETE", "READY_FOR_TRAFFIC"];
+/// Most kernels that a sentence names.
+const SHOWN: usize = 4;
 const MET: &str = "LOCAL_HANDSHAKE_COMPLETE";
 const READY: &str = "READY_FOR_TRAFFIC";
 
@@ -60,8 +63,9 @@ impl MetalFabric {
     fn image(&self, chip: ChipKind, kernel: &Kernel) -> Result<Image, String> {
         let path = self.folder.join(&kernel.elf);
         let wrong = |why: String| format!("{}: {why}", path.display());
-        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let core = core_named(name).ok_or_else(|| wrong("no core has this name".into()))?;
+        let name = path.file_stem().and_then(|stem| stem.to_str());
+        let core =
+            name.and_then(core_named).ok_or_else(|| wrong("no core has this name".into()))?;
         let bytes = files::read(&path, files::Kind::ELF).map_err(|e| wrong(e.reason()))?;
         let symbols = Symbols::load(bytes, &path.display().to_string());
         let (symbols, _) = symbols.map_err(|error| wrong(error.to_string()))?;
@@ -76,7 +80,7 @@ impl MetalFabric {
         images: &mut ImageMap,
     ) -> Result<(), SceneError> {
         let Document { routers, muxes, workers, .. } = &self.document;
-        self.launch(
+        Self::launch(
             &routers.iter().map(|router| &router.kernel).collect::<Vec<_>>(),
             target,
             images,
@@ -94,7 +98,7 @@ impl MetalFabric {
         Operation::finish_all(ready.collect::<Result<_, ControlError>>()?, target)?;
         self.reach(READY, &statuses, target, images)?;
         Self::run(routers, target, images)?;
-        self.launch(&muxes.iter().map(|mux| &mux.kernel).collect::<Vec<_>>(), target, images)?;
+        Self::launch(&muxes.iter().map(|mux| &mux.kernel).collect::<Vec<_>>(), target, images)?;
         let statuses = muxes.iter().map(|mux| (&mux.kernel, mux.status)).collect::<Vec<_>>();
         self.reach(READY, &statuses, target, images)?;
         if packets > 0 {
@@ -106,7 +110,7 @@ impl MetalFabric {
                 kernel
             });
             let workers: Vec<Kernel> = workers.collect();
-            self.launch(&workers.iter().collect::<Vec<_>>(), target, images)?;
+            Self::launch(&workers.iter().collect::<Vec<_>>(), target, images)?;
         }
         Ok(())
     }
@@ -114,7 +118,6 @@ impl MetalFabric {
     /// Places kernels, then sends their go messages: to far chips first, because messages to them
     /// take longer.
     fn launch(
-        &self,
         kernels: &[&Kernel],
         target: &mut dyn Target,
         images: &mut ImageMap,
@@ -178,20 +181,16 @@ impl MetalFabric {
             Ok(operation)
         });
         let waits = waits.collect::<Result<_, ControlError>>()?;
-        Operation::finish_all(waits, target).map_err(|error| self.stopped(status, error, images))
-    }
-
-    /// Returns the sentence about a kernel that did not reach a status.
-    fn stopped(&self, wanted: &str, error: ControlError, images: &ImageMap) -> SceneError {
-        let ControlError::TookTooLong { what, addr, value, waited_cycles, .. } = error else {
-            return SceneError::Control(error);
-        };
-        let named = STEPS.iter().find(|step| constant_of(images, &what, step) == Ok(value));
-        let status = named.map_or_else(|| format!("{value:#x}"), |name| (*name).to_owned());
-        let at = self.folder.display();
-        SceneError::Stopped(format!(
-            "{at}: {what} did not reach {wanted} in {waited_cycles} cycles; its EDMStatus at {addr} is {status}"
-        ))
+        match Operation::finish_all(waits, target) {
+            Err(ControlError::TookTooLong { waited_cycles, .. }) => {
+                let where_all_are = statuses(kernels, target, images);
+                let at = self.folder.display();
+                Err(SceneError::Stopped(format!(
+                    "{at}: not all kernels reached {status} in {waited_cycles} cycles: {where_all_are}"
+                )))
+            }
+            other => Ok(other?),
+        }
     }
 
     /// Waits until every router's main loop runs: it then serves its clients.
@@ -210,4 +209,28 @@ impl MetalFabric {
         });
         Ok(Operation::finish_all(waits.collect::<Result<_, ControlError>>()?, target)?)
     }
+}
+
+/// Returns the names of kernels with their `EDMStatus`, the least advanced first.
+fn statuses(kernels: &[(&Kernel, u64)], target: &mut dyn Target, images: &ImageMap) -> String {
+    let status = |(kernel, address): &(&Kernel, u64)| {
+        let addr = kernel.place().at(*address);
+        let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+        let (step, status) = match snapshot.word(addr) {
+            Ok(value) => {
+                let named = |step: &&str| constant_of(images, &kernel.name, step) == Ok(value);
+                let step = STEPS.iter().position(named);
+                let name = step.and_then(|step| STEPS.get(step));
+                (step, name.map_or_else(|| format!("{value:#x}"), |name| (*name).to_owned()))
+            }
+            Err(reason) => (None, reason.to_string()),
+        };
+        (step, format!("{} {status}", kernel.name))
+    };
+    let mut all: Vec<_> = kernels.iter().map(status).collect();
+    all.sort();
+    let more = all.len().saturating_sub(SHOWN);
+    let shown: Vec<_> = all.into_iter().take(SHOWN).map(|(_, text)| text).collect();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }

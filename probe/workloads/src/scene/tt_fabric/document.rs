@@ -144,6 +144,12 @@ pub struct Delivery {
     pub payload: Vec<u32>,
 }
 
+/// The version, which is read first: another version may have any other members.
+#[derive(Deserialize)]
+struct Version {
+    schema: u32,
+}
+
 impl Document {
     /// Reads the document of a folder.
     ///
@@ -156,11 +162,6 @@ impl Document {
             return Err(format!("{}: there is no such folder of kernels", folder.display()));
         }
         let bytes = files::read(&path, files::Kind::DESCRIPTOR).map_err(|e| wrong(e.reason()))?;
-        /// The version is read first: another version may have any other members.
-        #[derive(Deserialize)]
-        struct Version {
-            schema: u32,
-        }
         let Version { schema } =
             serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
         if schema != SCHEMA {
