@@ -55,13 +55,14 @@ mod tests {
     }
 
     /// Words that only tt-metal's routers have.
-    const OF_TT_METAL: [&str; 12] = [
+    const OF_TT_METAL: [&str; 13] = [
         "channel",
         "channels",
         "command",
         "handshake",
         "heartbeat",
         "master_channel",
+        "packets_moved",
         "packets_received",
         "packets_sent",
         "peer",

@@ -26,7 +26,13 @@ pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
             channel.virtual_channel.to_string(),
             channel.slots.to_string(),
             count(&channel.facts.queued),
-            count(&channel.facts.in_flight),
+            channel
+                .in_flight_at_most
+                .filter(|_| channel.facts.in_flight.known().is_none())
+                .map_or_else(
+                    || count(&channel.facts.in_flight),
+                    |most| if most == 0 { most.to_string() } else { format!("<={most}") },
+                ),
             connection(glyphs, channel),
             "-".to_owned(),
             head(glyphs, channel.head.as_ref()),

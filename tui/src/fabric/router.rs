@@ -50,7 +50,8 @@ pub(crate) fn router_text(router: &RouterState) -> String {
             ("heartbeat", facts.heartbeat.known().copied().map(heartbeat)),
             ("tx heartbeat", count(&facts.tx_heartbeat)),
             ("rx heartbeat", count(&facts.rx_heartbeat)),
-            ("packets sent", count(&facts.packets_sent)),
+            ("packets moved", count(&facts.packets_moved)),
+            ("sent", count(&facts.packets_sent)),
             ("received", count(&facts.packets_received)),
         ],
     ];

@@ -132,6 +132,7 @@ fn router(
             last_client: Reading::Known(MUX),
             ..SenderFacts::default()
         },
+        in_flight_at_most: None,
         head: (queued > 0).then(|| head(chip)),
         candidates: Vec::new(),
     };

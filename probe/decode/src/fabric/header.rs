@@ -27,6 +27,8 @@ facts! {
         destination: FabricNode = {
             pair(Formula::Halves, at.at("dst_start_chip_id"), at.at("dst_start_mesh_id"))
         },
+        /// The sender channel of the router that sent it last.
+        source_channel: u64 = at.at("src_ch_id").map(Location::from),
         /// The packet's number, counted by the sender.
         number: u64 = at.at("tail.number").map(Location::from),
         /// Tile and address at the destination.

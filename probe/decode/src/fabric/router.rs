@@ -80,6 +80,8 @@ facts! {
         tx_heartbeat: u64 = None,
         /// Heartbeat of its receivers: rounds in which they had nothing to forward, or forwarded.
         rx_heartbeat: u64 = None,
+        /// Packets sent over its link, and packets that arrived over it and were forwarded.
+        packets_moved: u64 = None,
         /// Packets sent over its link.
         packets_sent: u64 = None,
         /// Packets that arrived over its link and were forwarded.

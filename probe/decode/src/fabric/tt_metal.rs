@@ -20,6 +20,8 @@ const PRIVATE: &str = "the router keeps it in registers and private memory of it
 const UNCOUNTED: &str = "tt-metal's routers do not count it";
 const NO_TELEMETRY: &str = "the router is built without this telemetry";
 const NO_CONSTANT: &str = "the debug information of the ELF lacks it";
+const COUNTED_TOGETHER: &str = "the telemetry of a router on one ERISC counts both together";
+const COUNTED_APART: &str = "the telemetry of a router on two ERISCs counts both apart";
 const NO_HANDSHAKE: &str = "the router is built without a handshake";
 const NO_SYNC: &str = "the router is built without the synchronization of its chip's routers";
 
@@ -65,6 +67,7 @@ impl Names<'_> {
         let marks = Heartbeat::marks(values.heartbeat_base, values.heartbeat_router);
         let sync = self.constant("edm_local_sync_ptr_addr").filter(|at| *at != 0);
         let sync = sync.map(|addr| Word { addr, size: 4 });
+        let one = self.has_one_erisc();
         RouterLocations {
             node: Located::or(
                 pair(Formula::Halves, formula(table("my_device_id")), formula(table("my_mesh_id"))),
@@ -111,8 +114,21 @@ impl Names<'_> {
             heartbeat: Located::At(Location { names: Some(Arc::new(marks)), ..heartbeat.into() }),
             tx_heartbeat: self.telemetry("HEARTBEAT_TX", "erisc[0].tx_heartbeat.full"),
             rx_heartbeat: self.telemetry("HEARTBEAT_RX", "erisc[0].rx_heartbeat.full"),
-            packets_sent: self.telemetry("BANDWIDTH", "tx_bandwidth.num_packets_sent"),
-            packets_received: self.telemetry("BANDWIDTH", "rx_bandwidth.num_packets_sent"),
+            packets_moved: if one {
+                self.telemetry("BANDWIDTH", "tx_bandwidth.num_packets_sent")
+            } else {
+                Located::Nowhere(COUNTED_APART)
+            },
+            packets_sent: if one {
+                Located::Nowhere(COUNTED_TOGETHER)
+            } else {
+                self.telemetry("BANDWIDTH", "tx_bandwidth.num_packets_sent")
+            },
+            packets_received: if one {
+                Located::Nowhere(COUNTED_TOGETHER)
+            } else {
+                self.telemetry("BANDWIDTH", "rx_bandwidth.num_packets_sent")
+            },
             topology: Located::Nowhere("tt-metal's routers know one or two dimensions only"),
             ..RouterLocations::default()
         }
@@ -136,6 +152,12 @@ impl Names<'_> {
             let all: Vec<_> = (0..).zip(Direction::ALL.map(Direction::name)).collect();
             Arc::new(Enumeration::new(&all))
         })
+    }
+
+    /// Whether one ERISC serves senders and receivers: then both counts of `BandwidthTelemetry` are of
+    /// all packets (`update_bw_counters`).
+    fn has_one_erisc(self) -> bool {
+        self.constant("NUM_ACTIVE_ERISCS").is_none_or(|eriscs| eriscs == 1)
     }
 
     /// Returns a member of the dynamic part of `FabricTelemetry`, if the router was built with

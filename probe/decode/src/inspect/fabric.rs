@@ -1,6 +1,7 @@
 //! Decodes routers, muxes and clients by the names of their images, and joins the credits of both
 //! ends of a link.
 
+mod bounds;
 mod clients;
 mod ending;
 mod head;
@@ -49,6 +50,7 @@ impl Inspection<'_> {
         }
         fabric.routers.sort_by_key(|router| router.at);
         fabric.tables.sort_by_key(|tables| tables.at);
+        bounds::find(self.mesh, &mut fabric.routers);
         let found = clients::of_connections(self, chips, &fabric);
         fabric.clients.extend(found);
         fabric.clients.sort_by_key(|client| client.at);

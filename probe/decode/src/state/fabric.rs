@@ -82,6 +82,8 @@ pub struct SenderState {
     pub slots: u64,
     /// The channel's facts.
     pub facts: SenderFacts,
+    /// If the count of packets in flight is not known: at most as many stand at the peer.
+    pub in_flight_at_most: Option<u64>,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
     /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
@@ -90,6 +92,12 @@ pub struct SenderState {
 }
 
 impl SenderState {
+    /// Returns the number of packets in flight, or the most that there can be; 0 if neither is
+    /// known.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.facts.in_flight.known().copied().or(self.in_flight_at_most).map_or(0, |count| count)
+    }
+
     /// Returns the connected client.
     pub fn client(&self) -> Option<NocXy> {
         let connected = self.facts.connection.value().is_some_and(|value| value != 0);

@@ -87,7 +87,8 @@ fn of_connection(
     let runs = |core: &&&CoreState| core.activity == Reading::Known(Activity::Running);
     let has_kernel = |core: &&&CoreState| kernel(core).is_some();
     let core = cores.iter().filter(runs).find(has_kernel).or_else(|| cores.first());
-    let full = sender.facts.queued.known().is_some_and(|queued| *queued >= sender.slots);
+    let used = sender.facts.queued.clone().map(|queued| queued + sender.in_flight());
+    let full = used.known().is_some_and(|used| *used >= sender.slots);
     let closing = sender.facts.connection.is("CLOSE_CONNECTION_REQUEST");
     let stage = if closing { (1, "CLIENT_CLOSING") } else { (0, "CLIENT_OPEN") };
     ClientState {
@@ -101,7 +102,7 @@ fn of_connection(
             waits: Reading::Known(full && !closing),
             to_tile: Reading::Known(router.tile),
             slots: Reading::Known(sender.slots),
-            used: sender.facts.queued.clone(),
+            used,
             teardown: sender.facts.client_teardown.clone(),
             unknown: [
                 ("closed", ENDS_NO_MUX),

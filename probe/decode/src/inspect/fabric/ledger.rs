@@ -48,7 +48,7 @@ fn rows<'a>(
                 .fold(0, u64::wrapping_add)
         };
         let packets =
-            [&receiver.facts.received, &from.facts.packets_sent, &to.facts.packets_received];
+            [&receiver.facts.received, &from.facts.packets_moved, &to.facts.packets_moved];
         let packets = packets.into_iter().filter_map(|count| count.known().copied());
         let ledger = LedgerState {
             from: from.at,

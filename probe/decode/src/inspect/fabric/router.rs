@@ -50,6 +50,7 @@ impl Router<'_> {
             index: sender.index,
             virtual_channel: sender.virtual_channel,
             slots: sender.slots,
+            in_flight_at_most: None,
             head: self.head(&facts.oldest, [&facts.queued, &facts.in_flight]),
             candidates: self.candidates(
                 [&facts.slots_address, &facts.slot_bytes, &facts.oldest],

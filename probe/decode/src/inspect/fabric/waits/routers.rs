@@ -32,7 +32,7 @@ impl Search<'_> {
 
     fn sender(&mut self, router: &RouterState, channel: &SenderState) {
         let who = Party::Sender(router.at, channel.index);
-        let (queued, in_flight) = (count(&channel.facts.queued), count(&channel.facts.in_flight));
+        let (queued, in_flight) = (count(&channel.facts.queued), channel.in_flight());
         if queued + in_flight == 0 {
             return;
         }

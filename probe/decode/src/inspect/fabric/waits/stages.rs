@@ -121,7 +121,7 @@ impl<'a> Search<'a> {
         let at = router.at;
         let senders =
             router.senders.iter().filter(|s| s.virtual_channel != CONTROL).filter_map(|s| {
-                let holds = count(&s.facts.queued) + count(&s.facts.in_flight) > 0;
+                let holds = count(&s.facts.queued) + s.in_flight() > 0;
                 holds.then_some((Party::Sender(at, s.index), [&s.facts.sent, &s.facts.completed]))
             });
         let receivers =
