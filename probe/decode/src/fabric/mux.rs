@@ -84,8 +84,8 @@ facts! {
 /// Locations of the facts of a mux and of its channels.
 #[derive(Clone, Debug)]
 pub(crate) struct MuxLayout {
-    /// The word with the address of `fabric_mux_words_t`.
-    pub(crate) words_address: Word,
+    /// A word that every plan for a mux has.
+    pub(crate) first_word: Word,
     pub(crate) facts: MuxLocations,
     pub(crate) channels: Vec<MuxChannelLocations>,
     pub(crate) headers: Vec<Header>,
@@ -123,12 +123,14 @@ impl MuxLayout {
         const STATE: &str = "fabric_mux_state";
         const ADDRESS: &str = "fabric_mux_state.args.words_address";
         let names = Names(layout, symbols);
-        symbols.locate(STATE).ok()?;
+        if symbols.locate(STATE).is_err() {
+            return names.tt_metal_mux();
+        }
         let words = names.structure(WORDS, ADDRESS)?;
         let at = |channel| MuxNames { state: names.within(STATE), words: &words, channel };
         let most = names.constant("FABRIC_MUX_MAX_CHANNELS")?.min(MOST_CHANNELS);
         Some(Self {
-            words_address: names.word(ADDRESS)?,
+            first_word: names.word(ADDRESS)?,
             facts: MuxLocations::builtin(&at(0)),
             channels: (0..most).map(|index| MuxChannelLocations::builtin(&at(index))).collect(),
             headers: [false, true].into_iter().filter_map(|two| names.header_of(two)).collect(),

@@ -4,6 +4,7 @@
 mod allocations;
 mod arguments;
 mod channels;
+mod mux;
 
 use super::builtin::{Names, pair};
 use super::enumeration::Enumeration;

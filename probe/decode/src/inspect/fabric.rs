@@ -95,7 +95,7 @@ fn collect(
             fabric.routers.push(router.state(&image.name, eth.channel));
         }
     }
-    if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.words_address)) {
+    if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.first_word)) {
         let mux = Mux::new(site, image, layout, core);
         fabric.leads.spans.extend(mux.spans());
         fabric.muxes.push(mux.state());

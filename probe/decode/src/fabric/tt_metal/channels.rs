@@ -186,7 +186,7 @@ impl Names<'_> {
     }
 
     /// Returns the names of `connection_t`: in tt-metal they are constants.
-    fn connection_names(self) -> Option<Arc<Enumeration>> {
+    pub(super) fn connection_names(self) -> Option<Arc<Enumeration>> {
         const NAMES: [(&str, &str); 3] = [
             ("unused_connection_value", "UNUSED_CONNECTION"),
             ("open_connection_value", "OPEN_CONNECTION"),
@@ -261,15 +261,12 @@ impl Names<'_> {
 
     /// Returns the header that the router is built for: the type of its channels' packets.
     pub(super) fn tt_metal_header(self) -> Option<Header> {
-        let two_dimensional = self.constant("is_2d_fabric").is_some_and(|two| two != 0);
-        let name = |parameter| {
-            let ty =
-                if two_dimensional { "HybridMeshPacketHeaderT" } else { "LowLatencyPacketHeaderT" };
-            format!("{ty}<{parameter}>")
+        let two_dimensional = match self.constant("is_2d_fabric") {
+            Some(two) => two != 0,
+            // Of both types, a mux has the one with which it is built.
+            None => !self.header_types(true).is_empty(),
         };
-        let all = if two_dimensional { ROUTE_BYTES } else { EXTENSION_WORDS };
-        let found: Vec<_> =
-            all.map(name).filter(|name| self.1.type_named(name).is_some()).collect();
+        let found = self.header_types(two_dimensional);
         let slots = self.words("RECEIVER_NUM_BUFFERS_ARRAY").and_then(|all| all.first().copied());
         let used = found.iter().find(|name| {
             let buffer = format!(
@@ -279,6 +276,17 @@ impl Names<'_> {
             self.1.type_named(&buffer).is_some()
         });
         self.header_named(used.or(found.first())?, two_dimensional)
+    }
+
+    /// Returns the names of the header types for one or two dimensions.
+    fn header_types(self, two_dimensional: bool) -> Vec<String> {
+        let (ty, all) = if two_dimensional {
+            ("HybridMeshPacketHeaderT", ROUTE_BYTES)
+        } else {
+            ("LowLatencyPacketHeaderT", EXTENSION_WORDS)
+        };
+        let names = all.map(|parameter| format!("{ty}<{parameter}>"));
+        names.filter(|name| self.1.type_named(name).is_some()).collect()
     }
 }
 

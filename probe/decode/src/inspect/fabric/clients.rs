@@ -7,10 +7,10 @@ use crate::fabric::{
 use crate::images::Image;
 use crate::inspect::Inspection;
 use crate::state::{
-    Activity, ChipState, ClientFacts, ClientState, CoreState, FabricPort, FabricState, ImageRole,
-    Reading, RouterState, SenderState,
+    Activity, ChipState, ClientFacts, ClientState, Code, CoreState, FabricPort, FabricState,
+    ImageRole, MuxChannelState, MuxState, Reading, RouterState, SenderState,
 };
-use layouts::{CoreId, CoreKind, EthId, NocXy, TileKind};
+use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::{AccessError, Span};
 
 /// A kernel with connections, being decoded.
@@ -52,70 +52,110 @@ impl Clients<'_> {
 const ON_THE_STACK: &str = "tt-metal's adapter keeps it on the kernel's stack";
 const ENDS_NO_MUX: &str = "tt-metal's adapter does not know it";
 
-/// Returns the clients that only the connections of routers show: kernels that keep their end on
-/// the stack, as those with tt-metal's adapter do.
+/// A channel whose client is connected, as its router or mux shows it.
+struct Connection<'a> {
+    port: FabricPort,
+    /// Chip and tile of the router or mux.
+    at: (ChipId, NocXy),
+    name: String,
+    client: NocXy,
+    word: &'a Reading<Code>,
+    slots: u64,
+    /// Packets whose slots were not returned.
+    used: Reading<u64>,
+    teardown: Reading<u64>,
+}
+
+impl<'a> Connection<'a> {
+    fn of_router(router: &'a RouterState, sender: &'a SenderState) -> Option<Self> {
+        Some(Self {
+            port: FabricPort::Router(router.at, sender.index),
+            at: (router.at.chip, router.tile),
+            name: format!("connection to e{}", router.at.channel),
+            client: sender.client()?,
+            word: &sender.facts.connection,
+            slots: sender.slots,
+            used: sender.facts.queued.clone().map(|queued| queued + sender.in_flight()),
+            teardown: sender.facts.client_teardown.clone(),
+        })
+    }
+
+    fn of_mux(mux: &'a MuxState, channel: &'a MuxChannelState) -> Option<Self> {
+        let connection = &channel.facts.connection;
+        connection.value().filter(|connection| *connection != 0)?;
+        Some(Self {
+            port: FabricPort::Mux(mux.at, channel.index),
+            at: (mux.at.chip, mux.at.tile),
+            name: format!("connection to {}", mux.at.tile),
+            client: *channel.facts.client.known()?,
+            word: connection,
+            slots: *channel.facts.slots.known()?,
+            used: channel.facts.queued.clone(),
+            teardown: Reading::Absent,
+        })
+    }
+
+    fn state(self, chips: &[ChipState]) -> ClientState {
+        let (chip, to_tile) = self.at;
+        let tile = self.client;
+        let cores = chips.iter().filter(|state| state.chip.id == chip);
+        let cores = cores.flat_map(|state| &state.tiles).filter(|state| state.xy == tile);
+        let cores: Vec<_> = cores.flat_map(|tile| &tile.cores).collect();
+        let runs = |core: &&&CoreState| core.activity == Reading::Known(Activity::Running);
+        let has_kernel = |core: &&&CoreState| kernel(core).is_some();
+        let core = cores.iter().filter(runs).find(has_kernel).or_else(|| cores.first());
+        let full = self.used.known().is_some_and(|used| *used >= self.slots);
+        let closing = self.word.is("CLOSE_CONNECTION_REQUEST");
+        let stage = if closing { (1, "CLIENT_CLOSING") } else { (0, "CLIENT_OPEN") };
+        ClientState {
+            at: core.map_or(CoreId { chip, tile, core: CoreKind::Brisc }, |core| core.id),
+            image: core.and_then(|core| kernel(core)).unwrap_or("?").to_owned(),
+            name: self.name,
+            activity: core.map_or(Reading::Absent, |core| core.activity.clone()),
+            waypoint: core.map_or(Reading::Absent, |core| core.waypoint.clone()),
+            facts: ClientFacts {
+                stage: Reading::Known(Enumeration::new(&[stage]).of_value(stage.0)),
+                waits: Reading::Known(full && !closing),
+                to_tile: Reading::Known(to_tile),
+                slots: Reading::Known(self.slots),
+                used: self.used,
+                teardown: self.teardown,
+                unknown: [
+                    ("closed", ENDS_NO_MUX),
+                    ("mux_clients", ENDS_NO_MUX),
+                    ("sent", ON_THE_STACK),
+                    ("termination", ENDS_NO_MUX),
+                ]
+                .into(),
+                ..ClientFacts::default()
+            },
+            to: Some(self.port),
+            ending: None,
+        }
+    }
+}
+
+/// Returns the clients that only the connections of routers and muxes show: kernels that keep their
+/// end on the stack, as those with tt-metal's adapter do.
 pub(super) fn of_connections(
     view: &Inspection<'_>,
     chips: &[ChipState],
     fabric: &FabricState,
 ) -> Vec<ClientState> {
-    let connections = fabric.routers.iter().flat_map(|router| {
-        router.senders.iter().filter_map(move |sender| Some((router, sender, sender.client()?)))
+    let routers = fabric.routers.iter().flat_map(|router| {
+        router.senders.iter().filter_map(move |sender| Connection::of_router(router, sender))
     });
-    let shown = |router: &RouterState, sender: &SenderState| {
-        let port = FabricPort::Router(router.at, sender.index);
-        fabric.clients.iter().any(|client| client.to == Some(port))
-    };
+    let muxes = fabric.muxes.iter().flat_map(|mux| {
+        mux.channels.iter().filter_map(move |channel| Connection::of_mux(mux, channel))
+    });
+    let is_shown = |port: FabricPort| fabric.clients.iter().any(|client| client.to == Some(port));
     let is_tensix =
         |tile: NocXy| view.layout().tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Tensix);
-    connections
-        .filter(|(router, sender, tile)| is_tensix(*tile) && !shown(router, sender))
-        .map(|(router, sender, tile)| of_connection(chips, router, sender, tile))
+    routers
+        .chain(muxes)
+        .filter(|found| is_tensix(found.client) && !is_shown(found.port))
+        .map(|found| found.state(chips))
         .collect()
-}
-
-fn of_connection(
-    chips: &[ChipState],
-    router: &RouterState,
-    sender: &SenderState,
-    tile: NocXy,
-) -> ClientState {
-    let chip = router.at.chip;
-    let cores = chips.iter().filter(|state| state.chip.id == chip);
-    let cores = cores.flat_map(|state| &state.tiles).filter(|state| state.xy == tile);
-    let cores: Vec<_> = cores.flat_map(|tile| &tile.cores).collect();
-    let runs = |core: &&&CoreState| core.activity == Reading::Known(Activity::Running);
-    let has_kernel = |core: &&&CoreState| kernel(core).is_some();
-    let core = cores.iter().filter(runs).find(has_kernel).or_else(|| cores.first());
-    let used = sender.facts.queued.clone().map(|queued| queued + sender.in_flight());
-    let full = used.known().is_some_and(|used| *used >= sender.slots);
-    let closing = sender.facts.connection.is("CLOSE_CONNECTION_REQUEST");
-    let stage = if closing { (1, "CLIENT_CLOSING") } else { (0, "CLIENT_OPEN") };
-    ClientState {
-        at: core.map_or(CoreId { chip, tile, core: CoreKind::Brisc }, |core| core.id),
-        image: core.and_then(|core| kernel(core)).unwrap_or("?").to_owned(),
-        name: format!("connection to e{}", router.at.channel),
-        activity: core.map_or(Reading::Absent, |core| core.activity.clone()),
-        waypoint: core.map_or(Reading::Absent, |core| core.waypoint.clone()),
-        facts: ClientFacts {
-            stage: Reading::Known(Enumeration::new(&[stage]).of_value(stage.0)),
-            waits: Reading::Known(full && !closing),
-            to_tile: Reading::Known(router.tile),
-            slots: Reading::Known(sender.slots),
-            used,
-            teardown: sender.facts.client_teardown.clone(),
-            unknown: [
-                ("closed", ENDS_NO_MUX),
-                ("mux_clients", ENDS_NO_MUX),
-                ("sent", ON_THE_STACK),
-                ("termination", ENDS_NO_MUX),
-            ]
-            .into(),
-            ..ClientFacts::default()
-        },
-        to: Some(FabricPort::Router(router.at, sender.index)),
-        ending: None,
-    }
 }
 
 /// Returns the name of a core's kernel.
