@@ -54,8 +54,11 @@ impl MetalFabric {
 
     /// Reads the kernels' ELFs and adds them to the map.
     pub(crate) fn add_to(&self, chip: ChipKind, images: &mut ImageMap) -> Result<(), SceneError> {
-        for kernel in self.document.kernels() {
-            images.add(self.image(chip, kernel).map_err(SceneError::Kernels)?);
+        // As tt-metal numbers the kernels of a process.
+        for (kernel_id, kernel) in (1..).zip(self.document.kernels()) {
+            let mut image = self.image(chip, kernel).map_err(SceneError::Kernels)?;
+            image.kernel_id = kernel_id;
+            images.add(image);
         }
         Ok(())
     }
