@@ -18,9 +18,6 @@ use symbols::Symbols;
 
 /// Longest wait for a status, in cycles: 40 ms of the target's own time.
 const PATIENCE_CYCLES: u64 = 40_000_000;
-/// The number of the first kernel in launch messages. 0 names no kernel; smaller numbers are those
-/// of the built-in kernels.
-const FIRST_KERNEL_ID: u16 = 0x100;
 /// The identifier of the fabric's program in launch messages.
 const PROGRAM: u32 = 1;
 
@@ -57,7 +54,8 @@ impl MetalFabric {
 
     /// Reads the kernels' ELFs and adds them to the map.
     pub(crate) fn add_to(&self, chip: ChipKind, images: &mut ImageMap) -> Result<(), SceneError> {
-        for (kernel_id, kernel) in (FIRST_KERNEL_ID..).zip(self.document.kernels()) {
+        // As tt-metal numbers the kernels of a process.
+        for (kernel_id, kernel) in (1..).zip(self.document.kernels()) {
             let mut image = self.image(chip, kernel).map_err(SceneError::Kernels)?;
             image.kernel_id = kernel_id;
             images.add(image);
