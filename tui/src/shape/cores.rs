@@ -235,7 +235,8 @@ fn core(state: &CoreState, with_words: bool) -> Core<'_> {
 }
 
 fn source(line: &SourceLine) -> Source<'_> {
-    Source { function: line.function.as_deref(), file: line.file.as_deref(), line: line.line }
+    let function = line.function.as_deref().map(Into::into);
+    Source { function, file: line.file.as_deref(), line: line.line }
 }
 
 fn image(image: &ImageUse) -> Image<'_> {

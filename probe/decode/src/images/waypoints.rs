@@ -85,7 +85,7 @@ fn letters(word: u32) -> Option<String> {
 
 fn source_line(frame: &Location) -> SourceLine {
     SourceLine {
-        function: frame.function.as_deref().map(str::to_owned),
+        function: frame.name().map(Into::into),
         file: frame.file.as_deref().map(plain),
         line: frame.line,
     }
@@ -105,7 +105,11 @@ pub fn code(word: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::letters;
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::{WaypointPlace, letters, read};
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+    use symbols::Symbols;
 
     #[test]
     fn a_code_has_one_to_four_letters() {
@@ -113,5 +117,84 @@ mod tests {
         assert_eq!(word(b"FWSW").as_deref(), Some("FWSW"));
         assert_eq!(word(b"R\0\0\0").as_deref(), Some("R"));
         assert_eq!((word(b"\0\0\0\0"), word(b"K\0D\0"), word(b"\x01\0\0\0")), (None, None, None));
+    }
+
+    /// Returns the places of an ELF that set the waypoint at this address.
+    fn places(elf: &str, word: u32) -> Vec<WaypointPlace> {
+        let (symbols, _) = Symbols::open(elf).unwrap();
+        let places = read(&symbols).into_iter();
+        places.filter(|place| place.word.is_none_or(|at| at == word)).collect()
+    }
+
+    /// Returns code and line of each place in order, each once.
+    fn lines(places: &[WaypointPlace]) -> BTreeSet<(u32, String)> {
+        places.iter().map(|place| (place.lines[0].line.unwrap(), place.code.clone())).collect()
+    }
+
+    #[test]
+    fn every_waypoint_of_a_source_is_found_however_it_is_compiled() {
+        let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../../firmware/cases");
+        let source = std::fs::read_to_string(format!("{cases}/waypoints.cpp")).unwrap();
+        let set = |(number, line): (usize, &str)| {
+            let (code, _) = line.trim().strip_prefix("WAYPOINT(\"")?.split_once('"')?;
+            Some((number as u32 + 1, code.to_owned()))
+        };
+        let want: BTreeSet<_> = source.lines().enumerate().filter_map(set).collect();
+        assert_eq!(want.len(), 14);
+        for name in ["waypoints", "waypoints-small", "waypoints-lto"] {
+            let found = places(&format!("{cases}/images/{name}.elf"), 0x3_E224);
+            assert_eq!(lines(&found), want, "{name}");
+            // A function that is inlined twice sets its waypoints at two places.
+            let copies = found.iter().filter(|place| place.code == "WFCW");
+            let callers: BTreeSet<_> = copies.map(|place| &place.lines[1].function).collect();
+            assert_eq!(callers.len(), 2, "{name}: {callers:?}");
+        }
+    }
+
+    #[test]
+    fn tt_metals_kernels_set_waypoints_in_their_source_lines() {
+        let Some(folder) = std::env::var_os("MESHSCOPE_TT_KERNELS") else {
+            println!("skipped: MESHSCOPE_TT_KERNELS is not set");
+            return;
+        };
+        let elf = |name: &str| PathBuf::from(&folder).join(name).display().to_string();
+        let checks = [
+            ("router_a_waypoints/erisc.elf", 0x3_E224, 30, "FSCD"),
+            ("worker_waypoints/brisc.elf", 0x4E4, 60, "FWSW"),
+        ];
+        for (name, word, least, code) in checks {
+            let found = places(&elf(name), word);
+            assert!(found.len() >= least, "{name}: {}", found.len());
+            assert!(found.iter().any(|place| place.code == code), "{name}: {code}");
+            for place in found {
+                let line = &place.lines[0];
+                let text = std::fs::read_to_string(line.file.as_ref().unwrap()).unwrap();
+                let text = text.lines().nth(line.line.unwrap() as usize - 1).unwrap();
+                let set = format!("WAYPOINT(\"{}\")", place.code);
+                assert!(text.contains(&set), "{name}: {text} for {place:?}");
+            }
+        }
+        for (name, word) in [("router_a/erisc.elf", 0x3_E224), ("worker/brisc.elf", 0x4E4)] {
+            assert_eq!(places(&elf(name), word), [], "{name}");
+        }
+    }
+
+    #[test]
+    fn released_firmware_sets_none() {
+        let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS") else {
+            println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
+            return;
+        };
+        let build = "ttnn/tt_metal/pre-compiled/1003041148146844629";
+        let build = PathBuf::from(root).join(build);
+        for core in ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc"] {
+            let elf = build.join(core).join(format!("{core}.elf")).display().to_string();
+            let words = match core {
+                "erisc" => vec![0x3_E224],
+                _ => (0..5).map(|index| 0x4E4 + 4 * index).collect(),
+            };
+            let all = words.into_iter().flat_map(|word| places(&elf, word));
+            assert_eq!(all.collect::<Vec<_>>(), [], "{core}");
+        }
     }
 }
