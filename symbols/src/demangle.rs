@@ -40,9 +40,9 @@ pub(crate) fn clones(symbol: &str) -> String {
     let mut parts = symbol.split('.').skip(1).peekable();
     while let Some(kind) = parts.next() {
         let between = if clones.is_empty() { "" } else { " " };
-        clones += &format!("{between}[clone .{kind}");
+        let _ = write!(clones, "{between}[clone .{kind}");
         while let Some(number) = parts.next_if(|part| part.bytes().all(|b| b.is_ascii_digit())) {
-            clones += &format!(".{number}");
+            let _ = write!(clones, ".{number}");
         }
         clones.push(']');
     }

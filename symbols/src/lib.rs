@@ -34,6 +34,7 @@
 #![deny(unsafe_code)]
 
 mod abbreviations;
+mod arithmetic;
 mod bounds;
 mod builder;
 mod bytes;
