@@ -27,6 +27,7 @@ mod inspect;
 mod launched;
 mod link_bench;
 mod links;
+mod metal_kernels;
 mod preview;
 mod quarantine;
 mod remote;

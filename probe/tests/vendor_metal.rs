@@ -50,7 +50,7 @@ fn waits(session: &mut Session, chip: u16, x: u8, y: u8) {
     let (core, snapshot) = core(session, id(chip, x, y, CoreKind::Erisc));
     assert_eq!(core.activity, Reading::Known(Activity::Waiting), "{}", core.id);
     assert_eq!(core.go, Reading::Known(GoSignal::Init));
-    assert_eq!(core.waypoint, Reading::Known("XXXX".to_owned()));
+    assert!(core.lacks_waypoints(), "{:?}", core.waypoint);
     let stated =
         core.images.iter().any(|i| i.name == "erisc" && i.evidence != Provenance::Mismatch);
     assert!(stated, "{:?}", core.images);

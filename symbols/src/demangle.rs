@@ -33,6 +33,22 @@ pub(crate) fn demangled_without_parameters(name: &str) -> Option<String> {
     with_options(name, DemangleOptions::new().no_params().no_return_type())
 }
 
+/// Returns the clones that a symbol's name ends in, in the format of binutils: `.isra.0.constprop.1`
+/// is two, `[clone .isra.0] [clone .constprop.1]`.
+pub(crate) fn clones(symbol: &str) -> String {
+    let mut clones = String::new();
+    let mut parts = symbol.split('.').skip(1).peekable();
+    while let Some(kind) = parts.next() {
+        let between = if clones.is_empty() { "" } else { " " };
+        let _ = write!(clones, "{between}[clone .{kind}");
+        while let Some(number) = parts.next_if(|part| part.bytes().all(|b| b.is_ascii_digit())) {
+            let _ = write!(clones, ".{number}");
+        }
+        clones.push(']');
+    }
+    clones
+}
+
 fn with_options(name: &str, options: DemangleOptions) -> Option<String> {
     if !name.starts_with("_Z") || name.len() > MAX_MANGLED {
         return None;

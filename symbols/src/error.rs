@@ -140,6 +140,22 @@ pub enum Error {
         /// The type of the value.
         in_type: String,
     },
+    /// A division by zero.
+    DivisionByZero,
+    /// A result that its type does not hold.
+    Overflow {
+        /// The type that C++ gives the result.
+        in_type: &'static str,
+        /// The result.
+        number: i128,
+    },
+    /// A shift by less than nothing, or by all bits of the type.
+    Shift {
+        /// The number of bits.
+        by: i128,
+        /// The size of the shifted number in bits.
+        bits: u64,
+    },
     /// A negative index into an array.
     Negative {
         /// The array's type.
@@ -240,6 +256,11 @@ impl fmt::Display for Error {
                 "`{in_type}` is too large: the limit is {bytes} bytes and {values} values"
             ),
             Error::NotNumber { in_type } => write!(f, "`{in_type}` is not a number"),
+            Error::DivisionByZero => f.write_str("division by zero"),
+            Error::Overflow { in_type, number } => write!(f, "{number} overflows `{in_type}`"),
+            Error::Shift { by, bits } => {
+                write!(f, "cannot shift a number of {bits} bits by {by} bits")
+            }
             Error::Negative { in_type, number } => {
                 write!(f, "index {number} is before the start of `{in_type}`")
             }

@@ -1,4 +1,5 @@
-//! Expressions in C++ syntax: paths, indexes, pointers that are followed on request, casts.
+//! Expressions in C++ syntax: paths, indexes, pointers that are followed on request, casts, integer
+//! arithmetic.
 
 mod lexer;
 mod parser;
@@ -12,11 +13,14 @@ use crate::error::Error;
 ///
 /// It may contain names with scopes and template arguments (`ns::x`, `Channel<8>::SLOTS`), `a.b`,
 /// `p->m`, `a[1]`, `p[1]`, `*p`, `&x`, numbers, casts (`(launch_msg_t *)0x1234`, `(uint32_t)p`),
-/// `sizeof(x)`, and a type at an address (`go_msg_t@0x370`, `uint32_t[4]@(&x)`).
+/// `sizeof(x)`, a type at an address (`go_msg_t@0x370`, `uint32_t[4]@(&x)`), and arithmetic with
+/// integers as in C++: `-` `~` `*` `/` `%` `+` `-` `<<` `>>` `&` `^` `|`.
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
-    pub(crate) root: Node,
+    root: Node,
+    /// Whether only a file's types decide how it is parsed: `(a) * b`.
+    depends: bool,
     pub(crate) pc: Option<u64>,
 }
 
@@ -36,11 +40,29 @@ pub(crate) enum NodeKind {
     Through(Box<Node>, String),
     Index(Box<Node>, Box<Node>),
     Follow(Box<Node>),
+    Negate(Box<Node>),
+    Complement(Box<Node>),
+    Binary(Operator, Box<Node>, Box<Node>),
     AddressOf(Box<Node>),
     Cast(String, Box<Node>),
     At(String, Box<Node>),
     /// The text inside, which may be a type's, and the expression if it is one.
     SizeOf(String, Option<Box<Node>>),
+}
+
+/// An operator between two numbers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Operator {
+    Multiply,
+    Divide,
+    Remainder,
+    Add,
+    Subtract,
+    ShiftLeft,
+    ShiftRight,
+    And,
+    Xor,
+    Or,
 }
 
 /// A number as it was written.
@@ -58,8 +80,18 @@ pub(crate) struct Literal {
 impl Expression {
     /// Parses an expression. The error contains the byte at which parsing failed.
     pub fn parse(text: &str) -> Result<Expression, Error> {
-        let root = parser::parse(text)?;
-        Ok(Expression { text: text.to_owned(), root, pc: None })
+        let mut depends = false;
+        let root = parser::parse(text, &mut |_| {
+            depends = true;
+            true
+        })?;
+        Ok(Expression { text: text.to_owned(), root, depends, pc: None })
+    }
+
+    /// Returns the parts, given the types of a file.
+    pub(crate) fn root(&self, is_type: &mut dyn FnMut(&str) -> bool) -> Node {
+        let known = self.depends.then(|| parser::parse(&self.text, is_type).ok()).flatten();
+        known.unwrap_or_else(|| self.root.clone())
     }
 
     /// Sets the program counter at which the expression is resolved: local variables of the

@@ -1,7 +1,9 @@
 //! The chain of calls at an address: inlined frames innermost first, then the function.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::demangle::clones;
 use crate::functions::FunctionNames;
 use crate::inner::Inner;
 use crate::symtab::{Symbol, SymbolKind};
@@ -12,6 +14,9 @@ use crate::units::DieId;
 pub struct Location {
     /// The function's own name, without scopes and parameters.
     pub function: Option<Arc<str>>,
+    /// If the code is a clone that the compiler made for some of the calls, or a split-off part:
+    /// its marks, such as `[clone .constprop.0]`.
+    pub clone: Option<Arc<str>>,
     /// Its mangled name, if it has one.
     pub linkage_name: Option<Arc<str>>,
     /// The source file as the compiler recorded it.
@@ -41,12 +46,31 @@ pub(crate) fn at(inner: &Inner, address: u32) -> Vec<Location> {
         };
         frame(names, call.file, call.line.unwrap_or(0), inlined)
     });
-    frames.collect()
+    let mut frames: Vec<Location> = frames.collect();
+    // Each part of the outermost function has a symbol of its own.
+    if let (Some(last), Some(symbol)) = (frames.last_mut(), inner.symbol_at(address)) {
+        // The cold part of a function is no clone.
+        let clones = clones(symbol.name.trim_end_matches(".cold"));
+        // A name from the symbol has them.
+        let without = !clones.is_empty() && last.function != named(&symbol).plain;
+        last.clone = without.then(|| clones.into());
+    }
+    frames
+}
+
+impl Location {
+    /// Returns the function with the marks of its clone.
+    pub fn name(&self) -> Option<Cow<'_, str>> {
+        let function = self.function.as_deref()?;
+        let whole = |clone: &Arc<str>| Cow::Owned(format!("{function} {clone}"));
+        Some(self.clone.as_ref().map_or(Cow::Borrowed(function), whole))
+    }
 }
 
 fn frame(names: FunctionNames, file: Option<Arc<str>>, line: u32, inlined: bool) -> Location {
     let line = (line > 0).then_some(line);
-    Location { function: names.plain, linkage_name: names.linkage, file, line, inlined }
+    let (function, linkage_name) = (names.plain, names.linkage);
+    Location { function, clone: None, linkage_name, file, line, inlined }
 }
 
 fn dwarf_names(inner: &Inner, die: DieId) -> FunctionNames {

@@ -1,13 +1,13 @@
 //! Functions by name: all their code, and the places where they were inlined.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use gimli::constants as dw;
 
-use crate::demangle::demangled_without_parameters;
+use crate::demangle::{clones, demangled_without_parameters};
 use crate::error::Error;
+use crate::frames::Location;
 use crate::functions::Functions;
 use crate::index::is_called;
 use crate::names::Name;
@@ -158,7 +158,7 @@ impl Symbols {
         InlinedCopy {
             begin,
             end,
-            into: caller.and_then(|frame| frame.function.clone()),
+            into: caller.and_then(Location::name).map(Into::into),
             file: caller.and_then(|frame| frame.file.clone()),
             line: caller.and_then(|frame| frame.line),
         }
@@ -192,19 +192,10 @@ impl Symbols {
 
 /// Returns a symbol's name without parameters; a clone's name ends in `[clone .constprop.0]`.
 fn plain_name(symbol: &Symbol) -> String {
-    let Some(mut name) = demangled_without_parameters(&symbol.name) else {
-        return symbol.name.clone();
-    };
-    // `.isra.0.constprop.1` is two clones, in the format of binutils.
-    let mut parts = symbol.name.split('.').skip(1).peekable();
-    while let Some(kind) = parts.next() {
-        let _ = write!(name, " [clone .{kind}");
-        while let Some(number) = parts.next_if(|part| part.bytes().all(|b| b.is_ascii_digit())) {
-            let _ = write!(name, ".{number}");
-        }
-        name.push(']');
+    match demangled_without_parameters(&symbol.name) {
+        Some(name) => format!("{name} {}", clones(&symbol.name)).trim_end().to_owned(),
+        None => symbol.name.clone(),
     }
-    name
 }
 
 fn without_clones(name: &str) -> &str {

@@ -59,6 +59,8 @@ pub(crate) struct Compressed {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ElfHeaders {
     pub(crate) entry: u32,
+    /// Whether instructions may be compressed to 16 bits.
+    pub(crate) compressed_code: bool,
     pub(crate) segments: Vec<SegmentInfo>,
     pub(crate) sections: Vec<SectionInfo>,
 }
@@ -72,7 +74,8 @@ impl ElfHeaders {
         }
         let segments = segments(header, data, problems)?;
         let sections = sections(header, data, problems)?;
-        Ok(ElfHeaders { entry: header.e_entry(LE), segments, sections })
+        let compressed_code = header.e_flags(LE).contains(elf::EF_RISCV_RVC);
+        Ok(ElfHeaders { entry: header.e_entry(LE), compressed_code, segments, sections })
     }
 
     /// Returns the first section of this name.

@@ -34,6 +34,7 @@
 #![deny(unsafe_code)]
 
 mod abbreviations;
+mod arithmetic;
 mod bounds;
 mod builder;
 mod bytes;
@@ -57,6 +58,7 @@ mod image;
 mod index;
 mod initial;
 mod inner;
+mod instruction;
 mod layout;
 mod limits;
 mod line_code;
@@ -83,6 +85,7 @@ mod source;
 mod spelling;
 mod split;
 mod storage;
+mod stores;
 mod suggestions;
 mod symbols;
 mod symtab;
@@ -108,6 +111,7 @@ pub use lines::LineCode;
 pub use problem::Problem;
 pub use resolved::{EvalError, Resolved};
 pub use storage::{Placed, Storage};
+pub use stores::ConstantStore;
 pub use symbols::Symbols;
 pub use symtab::{Binding, Symbol, SymbolKind};
 pub use types::{

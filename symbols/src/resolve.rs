@@ -1,14 +1,15 @@
 //! Resolves an expression part by part; every error names its part.
 
+use crate::arithmetic::Integer;
 use crate::casts;
 use crate::error::Error;
-use crate::expression::{Expression, Node, NodeKind};
+use crate::expression::{Expression, Node, NodeKind, Operator};
 use crate::field::MemberPlace;
 use crate::resolved::{EvalError, Resolved};
 use crate::storage::Storage;
 use crate::symbols::Symbols;
 use crate::synthetic;
-use crate::types::{Bits, Kind, Pointer, Type};
+use crate::types::{Bits, Encoding, Kind, Pointer, Type};
 use crate::value::Value;
 use crate::walk;
 
@@ -22,7 +23,9 @@ pub(crate) struct Resolver<'a, R> {
 impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
     /// Resolves the whole expression. A reference that cannot be followed is returned itself.
     pub(crate) fn whole(&mut self) -> Result<Resolved, EvalError<E>> {
-        let root = &self.expression.root;
+        let symbols = self.symbols;
+        let root =
+            &self.expression.root(&mut |name| synthetic::spelled_type(symbols, name).is_some());
         let found = self.node(root)?;
         let elsewhere = matches!(found.storage, Storage::Elsewhere(_) | Storage::Moving(_));
         if elsewhere || self.pointee(&found.ty).is_err() {
@@ -52,6 +55,14 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
             NodeKind::AddressOf(operand) => {
                 let operand = self.behind_reference(operand)?;
                 self.at_part(node, casts::address_of(&operand))?
+            }
+            NodeKind::Negate(operand) => {
+                let number = self.integer(operand)?;
+                integer(self.at_part(node, number.negated())?)
+            }
+            NodeKind::Complement(operand) => integer(self.integer(operand)?.complement()),
+            NodeKind::Binary(operator, left, right) => {
+                self.calculated(node, *operator, left, right)?
             }
             NodeKind::Cast(ty, operand) => {
                 let ty = self.at_part(node, self.spelled(ty))?;
@@ -155,6 +166,53 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         Ok(Resolved { storage: Storage::Address(address), ..first })
     }
 
+    fn calculated(
+        &mut self,
+        node: &Node,
+        operator: Operator,
+        left: &Node,
+        right: &Node,
+    ) -> Result<Resolved, EvalError<E>> {
+        let found = self.behind_reference(left)?;
+        if let (Kind::Pointer(_), Operator::Add | Operator::Subtract) =
+            (found.ty.plain().kind(), operator)
+        {
+            let count = self.integer(right)?.value;
+            let count = if operator == Operator::Subtract { -count } else { count };
+            return self.moved(node, left, &found, count);
+        }
+        let left = Integer::of(&found.ty, self.number(left, &found)?);
+        let right = self.integer(right)?;
+        let result = left.with(operator, right);
+        Ok(integer(self.at_part(node, result)?))
+    }
+
+    /// Returns a pointer moved by a number of its targets.
+    fn moved(
+        &mut self,
+        node: &Node,
+        operand: &Node,
+        pointer: &Resolved,
+        count: i128,
+    ) -> Result<Resolved, EvalError<E>> {
+        let target = self.at_part(operand, self.pointee(&pointer.ty))?;
+        let unknown = || Error::NoSize { in_type: target.name().to_owned() };
+        let size = self.at_part(operand, target.size().ok_or_else(unknown))?;
+        let start = self.number(operand, pointer)?;
+        let address = count.saturating_mul(size.into()).saturating_add(start);
+        self.at_part(node, casts::cast(pointer.ty.clone(), address))
+    }
+
+    /// Returns a part as a number to calculate with.
+    fn integer(&mut self, node: &Node) -> Result<Integer, EvalError<E>> {
+        let found = self.behind_reference(node)?;
+        let plain = found.ty.plain();
+        if let Kind::Pointer(_) | Kind::Base(Encoding::Float) = plain.kind() {
+            return self.at_part(node, Err(not_a_number(&found.ty)));
+        }
+        Ok(Integer::of(&found.ty, self.number(node, &found)?))
+    }
+
     fn size_of(
         &mut self,
         node: &Node,
@@ -203,6 +261,10 @@ impl<E, R: FnMut(u64, &mut [u8]) -> Result<(), E>> Resolver<'_, R> {
         })?;
         self.at_part(node, as_number(&value).ok_or_else(|| not_a_number(&found.ty)))
     }
+}
+
+fn integer(of: Integer) -> Resolved {
+    synthetic::integer(of.value, of.size, of.signed)
 }
 
 fn not_a_number(ty: &Type) -> Error {

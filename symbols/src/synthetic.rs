@@ -77,6 +77,20 @@ pub(crate) fn number(literal: Literal) -> Resolved {
     Resolved::computed(ty, to_bytes(value as u64, size))
 }
 
+/// Returns an integer of 4 or 8 bytes.
+pub(crate) fn integer(value: i128, size: u64, signed: bool) -> Resolved {
+    let (name, encoding) = match (size, signed) {
+        (4, true) => ("int", Encoding::Signed),
+        (4, false) => ("unsigned int", Encoding::Unsigned),
+        (_, true) => ("long long int", Encoding::Signed),
+        (_, false) => ("long long unsigned int", Encoding::Unsigned),
+    };
+    Resolved::computed(
+        new_type(name, Some(size), Kind::Base(encoding)),
+        to_bytes(value as u64, size),
+    )
+}
+
 /// Returns the value of `sizeof`.
 pub(crate) fn size(value: u64) -> Resolved {
     number(Literal { value: value.into(), decimal: true, unsigned: true, longs: 0 })

@@ -135,7 +135,7 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Unwinder<'_, R, E> {
             return Err(StackEnd::NoModule { pc });
         };
         let locations = crate::frames::at(inner, linked);
-        let function = locations.last().and_then(|location| location.function.clone());
+        let function = locations.last().and_then(Location::name).map(Into::into);
         let frame = StackFrame { pc, module, cfa: None, locations, registers };
         let registers = frame.registers.clone();
         self.frames.push(frame);

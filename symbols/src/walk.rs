@@ -11,6 +11,9 @@ use crate::types::{Array, Kind, Member, Record, Type, TypeData};
 /// The deepest nesting of anonymous members and bases searched.
 const MAX_NESTING: usize = 16;
 
+/// The member of `std::array` that holds its elements.
+const ELEMENTS: &str = "_M_elems";
+
 /// The most records searched for one name: a hostile file nests the same record many times.
 const MAX_SEARCHED: usize = 4096;
 
@@ -57,14 +60,18 @@ pub(crate) fn member(place: &mut MemberPlace, name: &str) -> Result<(), Error> {
 }
 
 pub(crate) fn index(place: &mut MemberPlace, index: u64) -> Result<(), Error> {
+    let whole = place.ty.clone();
+    if is_std_array(&whole) {
+        member(place, ELEMENTS)?;
+    }
     let Some(array) = place.ty.array() else {
-        return Err(no_parts(&place.ty, format!("[{index}]")));
+        return Err(no_parts(&whole, format!("[{index}]")));
     };
     // An open array (`[]`) has no length to check the index against.
     if let Some(length) = array.lengths.first().copied().flatten()
         && index >= length
     {
-        return Err(Error::OutOfRange { in_type: place.ty.name().into(), index, length });
+        return Err(Error::OutOfRange { in_type: whole.name().into(), index, length });
     }
     let element = element(&place.ty, array);
     let inner = Field::whole(&element);
@@ -72,6 +79,12 @@ pub(crate) fn index(place: &mut MemberPlace, index: u64) -> Result<(), Error> {
     place.field = place.field.then(Field { offset, ..inner });
     place.ty = element;
     Ok(())
+}
+
+/// Whether a type is a `std::array` of libstdc++.
+fn is_std_array(ty: &Type) -> bool {
+    let elements = |member: &Member| member.name.as_deref() == Some(ELEMENTS);
+    ty.plain().name().starts_with("std::array<") && ty.members().iter().any(elements)
 }
 
 fn no_parts(ty: &Type, step: String) -> Error {

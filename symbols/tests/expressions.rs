@@ -122,6 +122,88 @@ fn expressions_have_values() {
 }
 
 #[test]
+fn integers_are_calculated_with_as_in_cpp() {
+    let symbols = open("arrays.elf");
+    let checks = [
+        ("1+2*3", "int = 7"),
+        ("(1+2)*3", "int = 9"),
+        ("0x18080 + 16*2", "int = 98464"),
+        ("-7 / 2", "int = -3"),
+        ("-7 % 3", "int = -1"),
+        ("-1 + 1u", "unsigned int = 0"),
+        ("-1 + 1ull", "long long unsigned int = 0"),
+        ("~0", "int = -1"),
+        ("~0u", "unsigned int = 4294967295"),
+        ("~small", "int = -201"),
+        ("small * 2", "int = 400"),
+        ("-small", "int = -200"),
+        ("1 << 31", "int = -2147483648"),
+        ("1u << 31", "unsigned int = 2147483648"),
+        ("-16 >> 2", "int = -4"),
+        ("0xf0 | 6 ^ 2 & 3", "int = 244"),
+        ("0xffffffff * 0xffffffff", "unsigned int = 1"),
+        ("0xffffffffffffffff * 0xffffffffffffffff", "long long unsigned int = 1"),
+        ("(uint8_t)(small + 100)", "uint8_t = 44"),
+        ("(small)*2", "int = 400"),
+        ("(uint16_t)-1", "short unsigned int = 65535"),
+        ("(small)-1", "int = 199"),
+        ("sizeof(points) + 1", "unsigned int = 9"),
+        ("sizeof(1 + 1ll)", "unsigned int = 8"),
+        ("SLOTS[1]", "long unsigned int = 16"),
+        ("SLOTS[4 / 2]", "long unsigned int = 4"),
+        ("SLOTS[0] * SLOTS[1] + 1", "unsigned int = 129"),
+        ("PAIRS[1][0]", "unsigned char = 3"),
+        ("SLOTS._M_elems[1]", "long unsigned int = 16"),
+        ("points[1].y * 2", "int = -8"),
+        ("(&points[0] + 1)->x", "int16_t = 3"),
+        ("*(int16_t *)(&points + 1 - 1)", "int16_t = 1"),
+        ("1 / 0", "in `1 / 0`: division by zero"),
+        ("small % (1 - 1)", "in `small % (1 - 1)`: division by zero"),
+        ("lowest / -1", "in `lowest / -1`: 2147483648 overflows `int`"),
+        ("0x7fffffff + 1", "in `0x7fffffff + 1`: 2147483648 overflows `int`"),
+        ("1 << 32", "in `1 << 32`: cannot shift a number of 32 bits by 32 bits"),
+        ("1 >> -1", "in `1 >> -1`: cannot shift a number of 32 bits by -1 bits"),
+        ("points + 1", "in `points`: `std::array<point_t, 2>` is not a number"),
+        ("1 + &points", "in `&points`: `std::array<point_t, 2> *` is not a number"),
+        (
+            "SLOTS[3]",
+            "in `SLOTS[3]`: index 3 is outside `const std::array<long unsigned int, 3>` of length 3",
+        ),
+        ("points[1][0]", "in `points[1][0]`: cannot apply `[0]` to `point_t`"),
+    ];
+    for (text, want) in checks {
+        let found = match symbols
+            .evaluate(&Expression::parse(text).unwrap(), |at, bytes: &mut [u8]| {
+                symbols.initial(at, bytes)
+            }) {
+            Ok(found) => format!("{} = {}", found.ty, found.value),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(found, want, "{text}");
+    }
+}
+
+#[test]
+fn std_arrays_of_tt_metals_router_are_indexed() {
+    let Some(folder) = std::env::var_os("MESHSCOPE_TT_KERNELS") else {
+        println!("skipped: MESHSCOPE_TT_KERNELS is not set");
+        return;
+    };
+    let elf = std::path::PathBuf::from(folder).join("router_a/erisc.elf");
+    let (symbols, _) = Symbols::open(elf).unwrap();
+    for (text, want) in [
+        ("SENDER_NUM_BUFFERS_ARRAY[1]", "unsigned int = 8 a constant of the debug information"),
+        (
+            "kernel_compile_time_args[1 + 2]",
+            "long unsigned int = 8 a constant of the debug information",
+        ),
+        ("kernel_compile_time_args[2] + 16*2", "unsigned int = 98976 computed"),
+    ] {
+        assert_eq!(from_file(&symbols, text, None), want, "{text}");
+    }
+}
+
+#[test]
 fn errors_name_the_place_in_the_expression() {
     let symbols = open("types.elf");
     let checks = [

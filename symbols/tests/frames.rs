@@ -66,6 +66,35 @@ fn a_router_is_fifteen_frames_deep() {
 }
 
 #[test]
+fn a_clone_is_named_whole() {
+    let symbols = open("parts.elf");
+    let name = |symbol: &str| {
+        let at = symbols.symbol(symbol).unwrap().address;
+        symbols.frames_at(at).last().unwrap().name().unwrap().into_owned()
+    };
+    assert_eq!(name("_ZL4scanPKjii.constprop.0"), "scan [clone .constprop.0]");
+    assert_eq!(name("_Z7dividedj.part.0"), "divided [clone .part.0]");
+    assert_eq!(name("start"), "start");
+}
+
+#[test]
+fn clones_of_clones_in_tt_metals_router() {
+    let Some(folder) = std::env::var_os("MESHSCOPE_TT_KERNELS") else {
+        println!("skipped: MESHSCOPE_TT_KERNELS is not set");
+        return;
+    };
+    let elf = std::path::PathBuf::from(folder).join("router_a_waypoints/erisc.elf");
+    let (symbols, _) = Symbols::open(elf).unwrap();
+    let clones = symbols.functions("noc_inline_dw_write").unwrap().into_iter();
+    let parts = clones.flat_map(|function| function.parts);
+    let names: Vec<_> = parts
+        .map(|part| symbols.frames_at(part.begin).last().unwrap().name().unwrap().into_owned())
+        .collect();
+    let whole = "noc_inline_dw_write<(InlineWriteDst)0, true> [clone .constprop.0] [clone .isra.0]";
+    assert_eq!(names, [whole]);
+}
+
+#[test]
 fn code_that_the_linker_threw_away_is_nowhere() {
     let symbols = open("parts.elf");
     assert!(symbols.function_names().iter().any(|name| name == "divided"));

@@ -9,6 +9,7 @@ mod places;
 mod questions;
 mod split;
 mod stacks;
+mod stores;
 mod types;
 mod unwind;
 mod values;

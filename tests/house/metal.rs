@@ -35,7 +35,7 @@ fn the_core_screen_decodes_the_wheels_erisc() {
     let Some(mut session) = session() else { return };
     for size in [(80, 24), (160, 48)] {
         let start = lines(&mut session, "", size);
-        shows(&start, "state ◌ waiting waypoint XXXX never set");
+        shows(&start, "state ◌ waiting waypoint not built in");
         shows(&start, "go INIT");
         shows(&start, "images erisc_base verified, erisc verified");
         shows(&start, "launch_msg_rd_ptr 0x3dd5c 0x00000000");

@@ -1,8 +1,8 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
 use decode::state::{
-    Activity, ChannelMeaning, Comparison, GoSignal, ImageRole, LinkCondition, Provenance,
-    SourceLine, TextCheck,
+    Activity, ChannelMeaning, Comparison, CoreState, GoSignal, ImageRole, LinkCondition,
+    Provenance, Reading, SourceLine, TextCheck,
 };
 use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
@@ -195,6 +195,36 @@ pub(crate) fn count(count: u64) -> String {
         10_000..1_000_000 => format!("{}k", count / 1_000),
         _ => format!("{}M", count / 1_000_000),
     }
+}
+
+/// Why a core has no waypoint.
+pub(crate) const NO_WAYPOINTS: &str = "built without waypoints";
+
+/// The sentence about cores of a build without waypoints, if there are any.
+pub(crate) fn without_waypoints<'a>(
+    cores: impl IntoIterator<Item = &'a CoreState>,
+) -> Option<String> {
+    let described: Vec<_> = cores.into_iter().filter(|core| core.go != Reading::Absent).collect();
+    let without = described.iter().filter(|core| core.lacks_waypoints()).count();
+    match without {
+        0 => None,
+        _ if without == described.len() => Some(format!("the firmware was {NO_WAYPOINTS}")),
+        _ => Some(format!(
+            "the firmware of {without} of {} cores was {NO_WAYPOINTS}",
+            described.len()
+        )),
+    }
+}
+
+/// The source line of a core's waypoint; of several candidates, each line once.
+pub(crate) fn sources(core: &CoreState) -> Option<String> {
+    if let Some(line) = core.location.first() {
+        return Some(source(line));
+    }
+    let mut lines: Vec<_> = core.candidates.iter().filter_map(|c| c.first()).map(source).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    (!lines.is_empty()).then(|| lines.join(" or "))
 }
 
 /// `file:line function`, where known.

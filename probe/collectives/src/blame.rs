@@ -35,7 +35,7 @@ pub(super) fn blame(
         waypoints.push(match snapshot.bytes(span.addr, span.len).map(waypoint_code) {
             Ok(code) if code == PARKED => return Ok(None),
             Ok(code) => {
-                let line = line_of(images, core.kernel, &code);
+                let line = line_of(images, core.kernel, &code, own.waypoint(kind));
                 Waypoint::At(code, line)
             }
             Err(why) => Waypoint::Unread(reason(&why)),
@@ -78,9 +78,9 @@ pub(super) fn blame(
 }
 
 /// Returns where the kernel's source sets a waypoint.
-fn line_of(images: &ImageMap, kernel: &str, code: &str) -> Option<String> {
+fn line_of(images: &ImageMap, kernel: &str, code: &str, word: u64) -> Option<String> {
     let image = images.named(kernel)?;
-    let place = image.waypoints.iter().find(|place| place.code == code)?;
+    let place = image.waypoint_places(code, word).next()?;
     let line = place.lines.first()?;
     Some(format!("{}:{}", line.file.as_ref()?, line.line?))
 }

@@ -55,8 +55,6 @@ pub struct Image {
     pub core: CoreKind,
     /// The layout of the chips it runs on.
     pub layout: &'static ChipLayout,
-    /// The lowest load address.
-    pub load_addr: u32,
     /// The ELF's symbols.
     pub symbols: Symbols,
     /// Addresses of the mailbox, if the image has one.
@@ -72,7 +70,7 @@ pub struct Image {
     /// The kernel id in launch messages; 0 unless the image is a built-in kernel.
     pub kernel_id: u16,
     /// Places in the code that set waypoints.
-    pub waypoints: Vec<WaypointPlace>,
+    waypoints: Vec<WaypointPlace>,
     /// The L1 address and the bytes of the build id.
     pub build_id: Option<(u64, Vec<u8>)>,
     /// The kernel's progress words: scalar members of the global named `*_state`.
@@ -113,9 +111,6 @@ impl Image {
         symbols: Symbols,
     ) -> Self {
         let layout = chip.layout();
-        let segments = symbols.segments();
-        // An image without segments has nothing to locate.
-        let load_addr = segments.iter().map(|s| s.load_address as u32).min().map_or(0, |at| at);
         let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
             Some((symbol.address, symbols.file_bytes(symbol.address, symbol.size)?.to_vec()))
         });
@@ -125,7 +120,6 @@ impl Image {
             role,
             core,
             layout,
-            load_addr,
             mailbox: Mailbox::find(layout, &symbols),
             channel_table: channels::channel_table(layout, &symbols),
             router: RouterLayout::find(layout, &symbols),
@@ -142,6 +136,21 @@ impl Image {
             placed: None,
             symbols,
         }
+    }
+
+    /// Returns the places that set this waypoint, of a core whose waypoint is at `word`.
+    pub fn waypoint_places(&self, code: &str, word: u64) -> impl Iterator<Item = &WaypointPlace> {
+        self.setters(word).filter(move |place| place.code == code)
+    }
+
+    /// Whether the image sets waypoints of a core whose waypoint is at `word`.
+    pub(crate) fn sets_waypoints(&self, word: u64) -> bool {
+        self.setters(word).next().is_some()
+    }
+
+    fn setters(&self, word: u64) -> impl Iterator<Item = &WaypointPlace> {
+        let here = move |place: &&WaypointPlace| place.word.is_none_or(|at| u64::from(at) == word);
+        self.waypoints.iter().filter(here)
     }
 
     /// Whether the image is a router, a mux or a client of one.

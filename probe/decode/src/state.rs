@@ -98,9 +98,11 @@ pub struct CoreState {
     pub activity: Reading<Activity>,
     /// The core's waypoint, 1 to 4 characters.
     pub waypoint: Reading<String>,
-    /// The source lines at which the running image sets that waypoint (or of the pc), innermost
-    /// first.
+    /// The source lines at which the running image sets that waypoint, innermost first; of several
+    /// places, the lines that they share.
     pub location: Vec<SourceLine>,
+    /// The source lines of each place, if there are several.
+    pub candidates: Vec<Vec<SourceLine>>,
     /// The go message's signal.
     pub go: Reading<GoSignal>,
     /// The launch message at the core's read pointer.
@@ -154,8 +156,10 @@ pub struct ImageUse {
     pub role: ImageRole,
     /// The image's name.
     pub name: String,
-    /// Load address, as the core sees it.
+    /// The address of its text: in L1, or in instruction RAM if no copy in L1 is known.
     pub load_addr: u32,
+    /// The address from which the core runs the text.
+    pub run_addr: u32,
     /// How the image is known to be on the core.
     pub evidence: Provenance,
     /// The file, for an image of a named directory.
@@ -252,6 +256,13 @@ pub struct LinkState {
     /// Time between the reads of the two ends' counters, in cycles of the target; none if one was
     /// not read.
     pub apart_cycles: Option<u64>,
+}
+
+impl CoreState {
+    /// Whether the images on the core are known, and none was built with waypoints.
+    pub fn lacks_waypoints(&self) -> bool {
+        self.waypoint == Reading::Absent && self.go != Reading::Absent
+    }
 }
 
 impl MeshState {

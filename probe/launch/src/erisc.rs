@@ -33,7 +33,8 @@ pub fn start_application(
     clear_tables(&mut operation, place, &app);
     load(&mut operation, place, &app)?;
     operation.write_word(place.at(l1.launch_flag.at), 1);
-    let has_waypoint = app.waypoints.iter().any(|place| place.code == WAITS_FOR_GO);
+    let waypoint = mailbox(&app)?.waypoint(CoreKind::Erisc);
+    let has_waypoint = app.waypoint_places(WAITS_FOR_GO, waypoint).next().is_some();
     if !has_waypoint {
         // Without waypoints this is the only sign of life.
         let sign = place.at(layout.blocks.eth_niu0 + layout.niu.router_cfg_2.at);
@@ -43,7 +44,6 @@ pub fn start_application(
     }
     operation.write_word(place.at(routing), 1);
     if has_waypoint {
-        let waypoint = mailbox(&app)?.waypoint(CoreKind::Erisc);
         let mut letters = [0; 4];
         letters[..WAITS_FOR_GO.len()].copy_from_slice(WAITS_FOR_GO.as_bytes());
         let waits = Condition::Masked { mask: u32::MAX, value: u32::from_le_bytes(letters) };

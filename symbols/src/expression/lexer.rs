@@ -15,7 +15,7 @@ pub(crate) fn name(text: &str) -> usize {
         }
         end += part;
         let rest = text.get(end..).unwrap_or_default();
-        if rest.starts_with('<') {
+        if rest.starts_with('<') && !is_shift(rest) {
             let Some(arguments) = bracketed(rest) else { return 0 };
             end += arguments;
         }
@@ -24,6 +24,11 @@ pub(crate) fn name(text: &str) -> usize {
             None => return end,
         }
     }
+}
+
+/// Whether `<<` shifts: a template argument that begins with `<` is an unnamed function.
+fn is_shift(text: &str) -> bool {
+    text.starts_with("<<") && !text.starts_with("<<lambda")
 }
 
 /// Returns the length of the identifier at the start of `text`.
@@ -83,16 +88,24 @@ pub(crate) fn number(text: &str) -> Option<(Literal, usize)> {
 
 /// Returns the length of the type before an `@`; none if no `@` belongs to the type at the start.
 pub(crate) fn type_before_at(text: &str) -> Option<usize> {
-    let mut at = 0;
+    let (mut at, mut starred) = (0, false);
     loop {
         let rest = text.get(at..)?;
         match rest.bytes().next()? {
             b'@' => return Some(at),
             b'<' | b'[' => at += bracketed(rest)?,
             b'(' if rest.starts_with("(anonymous namespace)") => at += bracketed(rest)?,
-            b' ' | b'*' | b':' => at += 1,
+            b'*' => {
+                starred |= at > 0;
+                at += 1;
+            }
+            b' ' | b':' => at += 1,
             _ => {
                 let word = identifier(rest);
+                // A name after a star is a factor.
+                if starred && !matches!(rest.get(..word), Some("const" | "volatile")) {
+                    return None;
+                }
                 let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
                 at += Some(word.max(digits)).filter(|length| *length > 0)?;
             }
@@ -114,6 +127,8 @@ mod tests {
             ("f<&g>->x", "f<&g>"),
             ("(anonymous namespace)::x", "(anonymous namespace)::x"),
             ("p->m", "p"),
+            ("a<<2", "a"),
+            ("f<<lambda()> >::x", "f<<lambda()> >::x"),
             ("1a", ""),
             ("a::", ""),
             ("a<b", ""),
@@ -154,5 +169,7 @@ mod tests {
         assert_eq!(type_before_at("struct a::b<1> *[4]@0x10"), Some(19));
         assert_eq!(type_before_at("a[b@1]"), None);
         assert_eq!(type_before_at("a.b@1"), None);
+        assert_eq!(type_before_at("a * b_t@1"), None);
+        assert_eq!(type_before_at("a_t * const@1"), Some(11));
     }
 }

@@ -1,34 +1,48 @@
 //! Parses text into the parts of an expression, down to a limited depth.
 
-use super::{Node, NodeKind, lexer};
+use super::{Node, NodeKind, Operator, lexer};
 use crate::error::Error;
 
 /// The deepest, the most parts and the longest text accepted.
 const MAX_DEPTH: usize = 64;
 const MAX_PARTS: usize = 256;
+const MAX_OPERATORS: usize = 64;
 const MAX_TEXT: usize = 4096;
 
-/// Parses a whole expression.
-pub(super) fn parse(text: &str) -> Result<Node, Error> {
-    let mut parser = Parser { text, at: 0, depth: 0 };
+/// The operators between numbers, by precedence.
+const OPERATORS: [&[(&str, Operator)]; 6] = [
+    &[("|", Operator::Or)],
+    &[("^", Operator::Xor)],
+    &[("&", Operator::And)],
+    &[("<<", Operator::ShiftLeft), (">>", Operator::ShiftRight)],
+    &[("+", Operator::Add), ("-", Operator::Subtract)],
+    &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)],
+];
+
+/// Parses a whole expression. `is_type` decides where `(name)` can be a cast or an operand, as in
+/// `(name) * x`.
+pub(super) fn parse(text: &str, is_type: &mut dyn FnMut(&str) -> bool) -> Result<Node, Error> {
+    let mut parser = Parser { text, at: 0, depth: 0, operators: 0, is_type };
     if text.len() > MAX_TEXT {
         return Err(parser.wants("a shorter expression"));
     }
-    let node = parser.unary()?;
+    let node = parser.binary(0)?;
     parser.skip_spaces();
     match parser.rest() {
         "" => Ok(node),
-        _ => Err(parser.wants("`.`, `->` or `[`")),
+        _ => Err(parser.wants("`.`, `->`, `[` or an operator")),
     }
 }
 
-struct Parser<'a> {
+struct Parser<'a, 't> {
     text: &'a str,
     at: usize,
     depth: usize,
+    operators: usize,
+    is_type: &'t mut dyn FnMut(&str) -> bool,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> Parser<'a, '_> {
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -56,6 +70,31 @@ impl<'a> Parser<'a> {
         Node { span: start..self.at, kind }
     }
 
+    /// Parses operands with operators between them that bind at least as tightly as `level`.
+    fn binary(&mut self, level: usize) -> Result<Node, Error> {
+        let Some(operators) = OPERATORS.get(level) else { return self.unary() };
+        let mut node = self.binary(level + 1)?;
+        while let Some(operator) = self.operator(operators) {
+            self.operators += 1;
+            if self.operators > MAX_OPERATORS {
+                return Err(self.wants("an expression of fewer operators"));
+            }
+            let (start, left) = (node.span.start, Box::new(node));
+            let right = Box::new(self.binary(level + 1)?);
+            node = self.node(start, NodeKind::Binary(operator, left, right));
+        }
+        Ok(node)
+    }
+
+    fn operator(&mut self, operators: &[(&str, Operator)]) -> Option<Operator> {
+        self.skip_spaces();
+        let rest = self.rest();
+        let logical = ["&&", "||"].iter().any(|mark| rest.starts_with(mark));
+        let found = operators.iter().find(|(mark, _)| rest.starts_with(mark) && !logical)?;
+        self.at += found.0.len();
+        Some(found.1)
+    }
+
     fn unary(&mut self) -> Result<Node, Error> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -79,6 +118,16 @@ impl<'a> Parser<'a> {
         if self.take("&") {
             let operand = Box::new(self.unary()?);
             return Ok(self.node(start, NodeKind::AddressOf(operand)));
+        }
+        if self.take("~") {
+            let operand = Box::new(self.unary()?);
+            return Ok(self.node(start, NodeKind::Complement(operand)));
+        }
+        let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        if self.rest().strip_prefix('-').is_some_and(|rest| !digit(rest)) {
+            self.at += 1;
+            let operand = Box::new(self.unary()?);
+            return Ok(self.node(start, NodeKind::Negate(operand)));
         }
         if let Some(ty) = self.cast() {
             let operand = Box::new(self.unary()?);
@@ -113,18 +162,24 @@ impl<'a> Parser<'a> {
     fn cast(&mut self) -> Option<String> {
         let length = lexer::bracketed(self.rest()).filter(|_| self.rest().starts_with('('))?;
         let (inside, after) = (self.rest().get(1..length - 1)?, self.rest().get(length..)?);
-        let operand = |c: char| c.is_alphanumeric() || matches!(c, '_' | '(' | '*' | '&' | ':');
-        let negative = |text: &str| {
-            text.strip_prefix('-')
-                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        let after = after.trim_start();
+        let (inside, after) = (inside.trim(), after.trim_start());
+        let operand = |c: char| c.is_alphanumeric() || matches!(c, '_' | '(' | ':' | '~');
+        let either = |c: char| matches!(c, '*' | '&' | '-') && !after.starts_with("->");
         let nameless = self.rest().starts_with("(anonymous namespace)");
-        if nameless || !(after.starts_with(operand) || negative(after)) {
+        let casts = after.starts_with(operand) || after.starts_with(either) && self.is_cast(inside);
+        if nameless || !casts {
             return None;
         }
         self.at += length;
-        Some(inside.trim().to_owned())
+        Some(inside.to_owned())
+    }
+
+    /// Whether the text in parentheses is a type: only a file knows that of `(a)` and `(a[1])`.
+    fn is_cast(&mut self, inside: &str) -> bool {
+        let is_type = lexer::type_before_at(&format!("{inside}@")) == Some(inside.len());
+        let rest = inside.get(lexer::name(inside)..).unwrap_or_default();
+        let is_operand = rest.is_empty() || rest.starts_with('[');
+        is_type && (!is_operand || (self.is_type)(inside))
     }
 
     fn primary(&mut self) -> Result<Node, Error> {
@@ -147,7 +202,7 @@ impl<'a> Parser<'a> {
         if !self.take("(") {
             return Err(self.wants("a name, a number or `(`"));
         }
-        let inside = self.unary()?;
+        let inside = self.binary(0)?;
         self.must(")", "`)`")?;
         Ok(self.node(start, inside.kind))
     }
@@ -169,7 +224,7 @@ impl<'a> Parser<'a> {
         let length = lexer::bracketed(self.rest());
         self.at += 1;
         let operand =
-            self.unary().and_then(|operand| self.must(")", "`)`").map(|()| Box::new(operand)));
+            self.binary(0).and_then(|operand| self.must(")", "`)`").map(|()| Box::new(operand)));
         let Some(length) = length else { return operand.and(Err(self.wants("`)`"))) };
         (self.at, self.depth) = (open + length, depth);
         let inside = self.text.get(open + 1..self.at - 1).unwrap_or_default().trim();
@@ -188,7 +243,7 @@ impl<'a> Parser<'a> {
             } else if self.take(".") {
                 NodeKind::Member(operand, self.member()?)
             } else if self.take("[") {
-                let index = Box::new(self.unary()?);
+                let index = Box::new(self.binary(0)?);
                 self.must("]", "`]`")?;
                 NodeKind::Index(operand, index)
             } else {
@@ -213,8 +268,13 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use crate::error::Error;
     use crate::expression::{Node, NodeKind};
+
+    /// Parses a text; types end in `_t`.
+    fn parse(text: &str) -> Result<Node, Error> {
+        super::parse(text, &mut |name| name.ends_with("_t"))
+    }
 
     /// The parts with each operation in brackets.
     fn shape(node: &Node) -> String {
@@ -226,6 +286,11 @@ mod tests {
             NodeKind::Index(operand, index) => format!("[{} at {}]", shape(operand), shape(index)),
             NodeKind::Follow(operand) => format!("[* {}]", shape(operand)),
             NodeKind::AddressOf(operand) => format!("[& {}]", shape(operand)),
+            NodeKind::Negate(operand) => format!("[- {}]", shape(operand)),
+            NodeKind::Complement(operand) => format!("[~ {}]", shape(operand)),
+            NodeKind::Binary(operator, left, right) => {
+                format!("[{} {operator:?} {}]", shape(left), shape(right))
+            }
             NodeKind::Cast(ty, operand) => format!("[{} as {ty}]", shape(operand)),
             NodeKind::At(ty, address) => format!("[{ty} @ {}]", shape(address)),
             NodeKind::SizeOf(_, Some(operand)) => format!("[sizeof {}]", shape(operand)),
@@ -257,6 +322,29 @@ mod tests {
             ("sizeof(m.x)", "[sizeof [m . x]]"),
             ("sizeof( void * )", "[sizeof type void *]"),
             ("sizeof(unsigned long)", "[sizeof type unsigned long]"),
+            ("1+2*3", "[1 Add [2 Multiply 3]]"),
+            ("(1+2)*3", "[[1 Add 2] Multiply 3]"),
+            ("a - b - c", "[[a Subtract b] Subtract c]"),
+            ("a|b^c&d<<1+2", "[a Or [b Xor [c And [d ShiftLeft [1 Add 2]]]]]"),
+            ("a<<2>>1", "[[a ShiftLeft 2] ShiftRight 1]"),
+            ("p->x-1", "[[p -> x] Subtract 1]"),
+            ("a--b", "[a Subtract [- b]]"),
+            ("a*-1", "[a Multiply -1]"),
+            ("~a%-b", "[[~ a] Remainder [- b]]"),
+            ("a[i+1]*2", "[[a at [i Add 1]] Multiply 2]"),
+            ("*p * *q", "[[* p] Multiply [* q]]"),
+            ("a & &b", "[a And [& b]]"),
+            ("(a)*b", "[a Multiply b]"),
+            ("(a)-1", "[a Subtract 1]"),
+            ("(a)->b-1", "[[a -> b] Subtract 1]"),
+            ("(a_t)*b+c", "[[[* b] as a_t] Add c]"),
+            ("(a_t *)*b", "[[* b] as a_t *]"),
+            ("(a+1)&b", "[[a Add 1] And b]"),
+            ("(unsigned int)-b", "[[- b] as unsigned int]"),
+            ("(a_t)~0", "[[~ 0] as a_t]"),
+            ("*(uint32_t*)(0x18080 + 16*2)", "[* [[98432 Add [16 Multiply 2]] as uint32_t*]]"),
+            ("go_t@0x10 + a*b_t@4", "[[go_t @ 16] Add [a Multiply [b_t @ 4]]]"),
+            ("go_t@(4+4).x", "[[go_t @ [4 Add 4]] . x]"),
         ];
         for (text, want) in checks {
             assert_eq!(parse(text).map(|node| shape(&node)).as_deref(), Ok(want), "{text}");
@@ -270,7 +358,19 @@ mod tests {
             ("m.", "cannot read `m.` as an expression: the name of a member is missing at the end"),
             ("m[1", "cannot read `m[1` as an expression: `]` is missing at the end"),
             ("m..x", "cannot read `m..x` as an expression: the name of a member expected at `.x`"),
-            ("a b", "cannot read `a b` as an expression: `.`, `->` or `[` expected at `b`"),
+            (
+                "a b",
+                "cannot read `a b` as an expression: `.`, `->`, `[` or an operator expected at `b`",
+            ),
+            (
+                "a && b",
+                "cannot read `a && b` as an expression: `.`, `->`, `[` or an operator expected at \
+                 `&& b`",
+            ),
+            (
+                "1+",
+                "cannot read `1+` as an expression: a name, a number or `(` is missing at the end",
+            ),
             ("(a", "cannot read `(a` as an expression: `)` is missing at the end"),
             ("@4", "cannot read `@4` as an expression: a type before `@` expected at `@4`"),
             (
@@ -284,5 +384,7 @@ mod tests {
         }
         assert!(parse(&"(".repeat(5000)).is_err());
         assert!(parse(&"*".repeat(3000)).is_err());
+        assert!(parse(&"1+".repeat(1000)).is_err());
+        assert!(parse(&"(a)*".repeat(1000)).is_err());
     }
 }

@@ -38,8 +38,12 @@ struct Core<'a> {
     heartbeat: Option<u32>,
     /// The current launch message of the core.
     launch: Option<Launch>,
-    /// The source lines of its waypoint, innermost function first.
+    /// The source lines of its waypoint, innermost function first; if several places in the code
+    /// set it, the lines that they share.
     location: Vec<Source<'a>>,
+    /// The source lines of each place, if several places set it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<Vec<Source<'a>>>,
     /// The images that run on it.
     images: Vec<Image<'a>>,
     /// Problems of these images, a sentence each.
@@ -75,8 +79,11 @@ struct Image<'a> {
     role: &'static str,
     /// Its name.
     name: &'a str,
-    /// Its load address, as the core sees it.
+    /// The address of its text: in L1, or in instruction RAM if no copy in L1 is known.
     load_addr: u32,
+    /// The address from which the core runs the text: another one if firmware copies it to
+    /// instruction RAM.
+    run_addr: u32,
     /// Its provenance: stated (this process loaded it, or the command line states it), recorded (a
     /// file of the host or the recording states it), sampled (samples of its text were found in
     /// L1), verified (its whole text or its build id was found in L1), mismatch (L1 holds another
@@ -204,16 +211,21 @@ fn core(state: &CoreState, with_words: bool) -> Core<'_> {
         host_assigned_id: l.host_assigned_id,
         kernel_id: l.kernel_id,
     });
+    let waypoint = value("waypoint", &state.waypoint, &mut missing, Clone::clone);
+    if state.lacks_waypoints() {
+        missing.insert("waypoint", Why { reason: "absent", detail: words::NO_WAYPOINTS.into() });
+    }
     Core {
         chip: state.id.chip.0,
         tile: xy(state.id.tile),
         core: state.id.core.name(),
-        waypoint: value("waypoint", &state.waypoint, &mut missing, Clone::clone),
+        waypoint,
         activity: value("activity", &state.activity, &mut missing, |a| words::activity(*a)),
         go: value("go", &state.go, &mut missing, |g| words::go(*g)),
         heartbeat: value("heartbeat", &state.heartbeat, &mut missing, |h| *h),
         launch,
         location: state.location.iter().map(source).collect(),
+        candidates: state.candidates.iter().map(|c| c.iter().map(source).collect()).collect(),
         images: state.images.iter().map(image).collect(),
         findings: state.findings.iter().map(ToString::to_string).collect(),
         channels: state.channels.iter().map(channel).collect(),
@@ -223,7 +235,8 @@ fn core(state: &CoreState, with_words: bool) -> Core<'_> {
 }
 
 fn source(line: &SourceLine) -> Source<'_> {
-    Source { function: line.function.as_deref(), file: line.file.as_deref(), line: line.line }
+    let function = line.function.as_deref().map(Into::into);
+    Source { function, file: line.file.as_deref(), line: line.line }
 }
 
 fn image(image: &ImageUse) -> Image<'_> {
@@ -231,6 +244,7 @@ fn image(image: &ImageUse) -> Image<'_> {
         role: words::role(image.role),
         name: &image.name,
         load_addr: image.load_addr,
+        run_addr: image.run_addr,
         provenance: words::evidence_word(image.evidence),
         path: image.path.as_deref(),
         bias: image.bias,

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The frames of a stack.
@@ -31,8 +32,9 @@ pub(crate) struct Stacked<'a> {
 /// A place in source.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StackSource<'a> {
-    /// The function; null if it is not known.
-    pub(crate) function: Option<&'a str>,
+    /// The function, with the marks of a clone of it, such as `[clone .constprop.0]`; null if it
+    /// is not known.
+    pub(crate) function: Option<Cow<'a, str>>,
     /// The source file; null if it is not known.
     pub(crate) file: Option<&'a str>,
     /// The line; null if it is not known.

@@ -3,6 +3,7 @@
 use super::Decoded;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// A type; empty lists are omitted, except `members`.
 #[derive(Default, Serialize, JsonSchema)]
@@ -136,8 +137,9 @@ pub(crate) struct Member<'a> {
 /// A place in source.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Source<'a> {
-    /// The function; null if it is not known.
-    pub(crate) function: Option<&'a str>,
+    /// The function, with the marks of a clone of it, such as `[clone .constprop.0]`; null if it
+    /// is not known.
+    pub(crate) function: Option<Cow<'a, str>>,
     /// The source file; null if it is not known.
     pub(crate) file: Option<&'a str>,
     /// The line; null if it is not known.

@@ -48,6 +48,8 @@ pub(super) fn run(
         }
     }
     say_findings(&state.chips, passes);
+    let cores = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+    words::without_waypoints(cores.filter(|c| passes(c))).iter().for_each(|text| say(text));
     Ok(judge(state))
 }
 
@@ -95,7 +97,7 @@ fn row(style: Style, core: &CoreState) -> Vec<String> {
         cell(style, &core.waypoint, Clone::clone),
         cell(style, &core.activity, |a| words::activity(*a).to_owned()),
         cell(style, &core.go, |g| words::go(*g).to_owned()),
-        core.location.first().map_or_else(String::new, words::source),
+        words::sources(core).unwrap_or_default(),
     ]
 }
 

@@ -44,11 +44,15 @@ fn row(core: &CoreState, image: &ImageUse) -> Vec<String> {
         count => format!(" ({count} more with the same text)"),
     };
     let moved = if image.bias == 0 { "" } else { " moved" };
+    let runs = match image.run_addr {
+        at if at == image.load_addr => String::new(),
+        at => format!(", runs at {at:#x}"),
+    };
     vec![
         core.id.to_string(),
         words::role(image.role).to_owned(),
         format!("{}{also}", image.name),
-        format!("{:#x}{moved}", image.load_addr),
+        format!("{:#x}{moved}{runs}", image.load_addr),
         words::evidence(image.evidence).to_owned(),
         words::compared(&image.comparison),
         image.path.clone().unwrap_or_default(),

@@ -4,7 +4,7 @@ use super::target::{Style, cell, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, json, say, text};
 use crate::shape::Links;
 use crate::words;
 use decode::inspect::ReadSet;
@@ -30,6 +30,9 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
         }
         text(&table.text())?;
     }
+    let ends = state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
+    let cores = ends.filter_map(|end| state.eth(end)?.cores.first());
+    words::without_waypoints(cores).iter().for_each(|text| say(text));
     Ok(judge(state))
 }
 

@@ -67,12 +67,12 @@ fn address(text: &str) -> Result<u64, Failure> {
 }
 
 fn source(frame: &Location) -> Source<'_> {
-    Source { function: frame.function.as_deref(), file: frame.file.as_deref(), line: frame.line }
+    Source { function: frame.name(), file: frame.file.as_deref(), line: frame.line }
 }
 
 /// `function at file:line`.
 fn frame_words(frame: &Location) -> String {
-    let function = frame.function.as_deref().unwrap_or("?");
+    let function = frame.name().unwrap_or("?".into());
     let file = frame.file.as_deref().unwrap_or("?");
     let line = frame.line.map_or("?".to_owned(), |l| l.to_string());
     format!("{function} at {file}:{line}")

@@ -74,8 +74,10 @@ fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
     };
     let fused = if tile.harvested { ", harvested" } else { "" };
     let channel = tile.eth.as_ref().map_or(String::new(), |e| format!(" e{}", e.channel));
-    let title =
-        format!(" chip {} tile {x}-{y}: {}{channel}{fused} ", model.chip, words::tile(tile.kind));
+    let without = words::without_waypoints(&tile.cores).is_some();
+    let built = if without { format!(", {}", words::NO_WAYPOINTS) } else { String::new() };
+    let kind = words::tile(tile.kind);
+    let title = format!(" chip {} tile {x}-{y}: {kind}{channel}{fused}{built} ", model.chip);
     let block = titled(model, &title, true);
     let inner = block.inner(area);
     frame.render_widget(block, area);
@@ -109,7 +111,7 @@ fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
         state,
         Line::from(tiles::waypoint(model, core)),
         Line::raw(format!("go {go}")),
-        Line::styled(core.location.first().map_or(String::new(), words::source), model.theme.dim()),
+        Line::styled(words::sources(core).unwrap_or_default(), model.theme.dim()),
     ])
     .style(if chosen { model.theme.key() } else { Style::new() })
 }

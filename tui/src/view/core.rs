@@ -51,6 +51,7 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     let state_style = model.theme.reading(&core.activity, Style::new());
     let waypoint = match core.waypoint.known() {
         Some(_) => tiles::waypoint(model, core),
+        None if core.lacks_waypoints() => Span::styled("not built in", model.theme.dim()),
         None => Span::styled(
             long(g, &core.waypoint, Clone::clone),
             model.theme.reading(&core.waypoint, Style::new()),
@@ -63,7 +64,7 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     let mut first = vec![label(model, "state")];
     first.extend(state);
     first.extend([Span::styled("   waypoint ", model.theme.dim()), waypoint]);
-    // The host initialises waypoints to X; firmware built without waypoints never changes them.
+    // The host initialises waypoints to X.
     if core.waypoint.known().is_some_and(|code| code.bytes().all(|letter| letter == b'X')) {
         first.push(Span::styled(" never set", model.theme.dim()));
     }
@@ -71,13 +72,13 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     first.extend([Span::styled("   heartbeat ", model.theme.dim()), Span::raw(beat)]);
     let go = long(g, &core.go, |s| words::go(*s).to_owned());
     first.extend([Span::styled("   go ", model.theme.dim()), Span::raw(go)]);
-    let at = core.location.first().map_or_else(
-        || vec![Span::raw(g.missing(Missing::Unknown))],
-        |place| place_and_text(model, place),
-    );
+    let at = match (core.location.first(), words::sources(core)) {
+        (Some(place), _) => place_and_text(model, place),
+        (None, Some(candidates)) => vec![Span::raw(candidates)],
+        (None, None) => vec![Span::raw(g.missing(Missing::Unknown))],
+    };
     let frames = core.location.iter().filter_map(|l| l.function.as_deref());
-    // Template arguments are dropped: the callers need the room.
-    let frames: Vec<_> = frames.map(|f| f.split('<').next().unwrap_or(f)).collect();
+    let frames: Vec<_> = frames.map(without_arguments).collect();
     let within = if core.location.is_empty() {
         g.missing(Missing::Unknown).to_owned()
     } else {
@@ -91,6 +92,12 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
         Line::from(vec![label(model, "launch"), Span::raw(long(g, &core.launch, launch))]),
         Line::from(images(model, core)),
     ]
+}
+
+/// A function without its template arguments: the callers need the room.
+fn without_arguments(function: &str) -> String {
+    let (name, clones) = function.split_at(function.find(" [clone ").unwrap_or(function.len()));
+    format!("{}{clones}", name.split('<').next().unwrap_or(name))
 }
 
 fn launch(launch: &LaunchState) -> String {

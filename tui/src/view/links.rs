@@ -111,7 +111,7 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
         waypoint(model, mesh, end),
         Span::styled(format!("  heartbeat {beat}"), model.theme.dim()),
     ];
-    let at = core.location.first().map_or_else(|| nowhere(core).to_owned(), words::source);
+    let at = words::sources(core).unwrap_or_else(|| nowhere(core).to_owned());
     let busy = core.channels.iter().filter(|c| c.meaning != ChannelMeaning::Idle);
     let mut busy: Vec<_> =
         busy.map(|c| format!("ch {} {}", c.index, words::channel(c.meaning))).collect();
@@ -135,6 +135,7 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
 fn nowhere(core: &CoreState) -> &'static str {
     match core.activity {
         Reading::Known(Activity::BaseFirmware) => "base firmware has no waypoints",
+        _ if core.lacks_waypoints() => words::NO_WAYPOINTS,
         _ => "source unknown",
     }
 }

@@ -44,7 +44,7 @@ pub enum GoSignal {
 }
 
 /// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceLine {
     /// Function, where known.
     pub function: Option<String>,

@@ -1,6 +1,6 @@
 //! The provenance of an image on a core, and the resolution among several images.
 
-use super::text::{Comparison, Difference, TextCheck, TextWindow, compare};
+use super::text::{Comparison, Difference, TextCheck, TextWindow, compare, in_l1};
 use super::{Image, ImageMap};
 use crate::images::kinds::{ImageRole, Provenance};
 use layouts::CoreId;
@@ -30,6 +30,23 @@ impl LoadedImage<'_> {
     /// Returns the file, for an image of a named directory.
     pub fn path(&self) -> Option<&Path> {
         self.image.path.as_deref()
+    }
+
+    /// Returns the address from which the core runs the text; 0 for an image without text.
+    pub(crate) fn run_addr(&self) -> u32 {
+        self.linked_addr().map_or(0, |linked| linked.wrapping_add(self.bias))
+    }
+
+    /// Returns the address at which the text stands: in L1, or in instruction RAM if no copy in L1
+    /// is known.
+    pub(crate) fn load_addr(&self, core: CoreId) -> u32 {
+        let linked = self.linked_addr();
+        let copy = linked.and_then(|linked| in_l1(self.image.layout, core, linked, self.bias));
+        copy.map_or_else(|| self.run_addr(), |copy| copy.offset as u32)
+    }
+
+    fn linked_addr(&self) -> Option<u32> {
+        self.image.text().iter().map(|(addr, _)| *addr).min()
     }
 
     /// Whether its bytes, or samples of them, were found in L1.

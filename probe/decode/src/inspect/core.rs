@@ -21,21 +21,31 @@ impl Inspection<'_> {
         let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
         let has_go = go == Reading::Known(GoSignal::Go);
         let channels = mailbox.map_or(Vec::new(), |(of, _)| self.channels(id, of, has_go));
-        let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.waypoint(id, mailbox));
         let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
         let activity = self.activity(id, processor, &held, &go, &launch);
         let kernel_runs = activity == Reading::Known(Activity::Running);
-        let location =
-            waypoint.known().map_or_else(Vec::new, |code| location(&images, code, kernel_runs));
+        let word = mailbox.map(|(mailbox, _)| mailbox.waypoint(core));
+        let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| {
+            let kernel = launch.known().map_or(0, |launch| launch.kernel_id);
+            self.waypoint(id, mailbox, &images, kernel != 0)
+        });
+        let sources = word.zip(waypoint.known());
+        let mut candidates = sources
+            .map_or_else(Vec::new, |(word, code)| sources_of(&images, code, word, kernel_runs));
+        let location = common(&candidates);
+        if candidates.len() < 2 {
+            candidates.clear();
+        }
         CoreState {
             id,
             activity,
             waypoint,
             location,
+            candidates,
             go,
             launch,
             heartbeat: self.heartbeat(id),
-            images: self.images.loads(id).iter().map(usage).collect(),
+            images: self.images.loads(id).iter().map(|load| usage(id, load)).collect(),
             findings: self.images.findings(id),
             channels,
             words: self.words(id, &images, described),
@@ -112,9 +122,23 @@ impl Inspection<'_> {
         }))
     }
 
-    fn waypoint(&self, id: CoreId, mailbox: &Mailbox) -> Reading<String> {
+    /// Returns the waypoint; absent if nothing on the core sets it, whatever its word holds.
+    fn waypoint(
+        &self,
+        id: CoreId,
+        mailbox: &Mailbox,
+        images: &[(&Image, Provenance)],
+        has_kernel: bool,
+    ) -> Reading<String> {
         let (at, len) = (mailbox.waypoint(id.core), mailbox.waypoint_bytes as u32);
+        let resolved = || images.iter().filter(|(_, evidence)| *evidence != Provenance::Mismatch);
+        let known = resolved().next().is_some();
+        let lacks = known && !resolved().any(|(image, _)| image.sets_waypoints(at));
+        let unknown_kernel =
+            has_kernel && !resolved().any(|(image, _)| image.role == ImageRole::Kernel);
         match self.snapshot.bytes(Self::at(id.chip, id.tile, at), len) {
+            // A kernel whose image is not known may have set it.
+            Ok(word) if lacks && (is_preset(word) || !unknown_kernel) => Reading::Absent,
             Ok(word) if word.iter().all(|&byte| byte == 0) => Reading::Unknown(0),
             Ok(word) => Reading::Known(waypoint_code(word)),
             Err(reason) => Reading::Unread(reason),
@@ -217,11 +241,12 @@ impl Inspection<'_> {
     }
 }
 
-fn usage(load: &LoadedImage<'_>) -> ImageUse {
+fn usage(core: CoreId, load: &LoadedImage<'_>) -> ImageUse {
     ImageUse {
         role: load.image.role,
         name: load.image.name.clone(),
-        load_addr: load.image.load_addr.wrapping_add(load.bias),
+        load_addr: load.load_addr(core),
+        run_addr: load.run_addr(),
         evidence: load.evidence,
         path: load.path().map(|path| path.display().to_string()),
         bias: load.bias,
@@ -230,19 +255,43 @@ fn usage(load: &LoadedImage<'_>) -> ImageUse {
     }
 }
 
-/// Returns the source of a waypoint: the kernel's while one runs, else the lower layers'.
-fn location(images: &[(&Image, Provenance)], code: &str, kernel_runs: bool) -> Vec<SourceLine> {
+/// Whether a waypoint is as the host or a reset leaves it (tt-metal.md 1.3).
+fn is_preset(word: &[u8]) -> bool {
+    [0, b'X'].iter().any(|preset| word.iter().all(|byte| byte == preset))
+}
+
+/// Returns the lines that begin all of these lists.
+fn common(lists: &[Vec<SourceLine>]) -> Vec<SourceLine> {
+    let Some((first, others)) = lists.split_first() else { return Vec::new() };
+    let shared = |(at, line): &(usize, &SourceLine)| {
+        others.iter().all(|other| other.get(*at).is_some_and(|theirs| theirs == *line))
+    };
+    first.iter().enumerate().take_while(shared).map(|(_, line)| line.clone()).collect()
+}
+
+/// Returns the sources of a waypoint, each once: the kernel's while one runs, else the lower
+/// layers'.
+fn sources_of(
+    images: &[(&Image, Provenance)],
+    code: &str,
+    word: u64,
+    kernel_runs: bool,
+) -> Vec<Vec<SourceLine>> {
     let resolved = images.iter().filter(|(_, evidence)| *evidence != Provenance::Mismatch);
-    let place = |(image, _): &&(&Image, Provenance)| {
-        image.waypoints.iter().find(|place| place.code == code).map(|place| place.lines.clone())
+    let sources = |(image, _): &&(&Image, Provenance)| {
+        let places = image.waypoint_places(code, word).map(|place| &place.lines);
+        let mut lines: Vec<_> = places.filter(|lines| !lines.is_empty()).cloned().collect();
+        lines.sort_unstable();
+        lines.dedup();
+        Some(lines).filter(|lines| !lines.is_empty())
     };
     let layers: Vec<_> = resolved.collect();
     let kernels = || layers.iter().filter(|(image, _)| image.role == ImageRole::Kernel);
     let others = || layers.iter().rev().filter(|(image, _)| image.role != ImageRole::Kernel);
     let found = if kernel_runs {
-        kernels().chain(others()).find_map(place)
+        kernels().chain(others()).find_map(sources)
     } else {
-        others().chain(kernels()).find_map(place)
+        others().chain(kernels()).find_map(sources)
     };
-    found.into_iter().flatten().collect()
+    found.map_or_else(Vec::new, |found| found)
 }

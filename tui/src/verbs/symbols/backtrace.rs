@@ -132,7 +132,7 @@ fn shape<'a, E: std::fmt::Display>(modules: &'a [Module], found: &'a Backtrace<E
     let frame = |frame: &'a StackFrame| {
         let known = |n| Some((Registers::name(n)?, frame.registers.get(n)?));
         let locations = frame.locations.iter().map(|location| StackSource {
-            function: location.function.as_deref(),
+            function: location.name(),
             file: location.file.as_deref(),
             line: location.line,
             inlined: location.inlined,

@@ -42,7 +42,7 @@ pub(super) fn run(style: Style, place: &str, elf: &Path) -> Result<Outcome, Fail
 /// The functions around the code, innermost first; each outer one with the line of its call.
 fn chain(frames: &[Location]) -> String {
     let mut words = frames.iter().enumerate().map(|(i, frame)| match i {
-        0 => format!("in {}", frame.function.as_deref().unwrap_or("?")),
+        0 => format!("in {}", frame.name().unwrap_or("?".into())),
         _ => format!("inlined into {}", frame_words(frame)),
     });
     let first = words.next().unwrap_or_default();

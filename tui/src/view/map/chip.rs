@@ -2,6 +2,7 @@
 
 use crate::glyph::Missing;
 use crate::model::Model;
+use crate::words;
 use decode::state::{Activity, ChipState, Reading};
 use layouts::TileKind;
 use machine::snapshot::AccessError;
@@ -74,6 +75,10 @@ fn last_words(chip: &ChipState) -> String {
         if let Some(waypoint) = core.waypoint.known() {
             *counts.entry(waypoint).or_default() += 1;
         }
+    }
+    let tensix = chip.tiles.iter().filter(|t| t.kind == TileKind::Tensix).flat_map(|t| &t.cores);
+    if counts.is_empty() && words::without_waypoints(tensix).is_some() {
+        return words::NO_WAYPOINTS.to_owned();
     }
     let mut all: Vec<_> = counts.into_iter().collect();
     all.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
