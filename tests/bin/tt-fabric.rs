@@ -36,6 +36,7 @@ enum Topology {
 enum ViaRoute {
     Direct,
     Mux,
+    MuxV2,
 }
 
 fn main() -> ExitCode {
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     let route = match route {
         ViaRoute::Direct => Route::Direct,
         ViaRoute::Mux => Route::Mux,
+        ViaRoute::MuxV2 => Route::MuxV2,
     };
     match build(&Request { mesh, topology, route, wheel, folder: out.clone() }) {
         Ok(compiled) => {

@@ -37,8 +37,7 @@ fn request(mesh: &str, topology: FabricTopology, route: Route) -> Option<Request
         println!("skipped: gcc-riscv64-unknown-elf and libstdc++-12-dev are not installed");
         return None;
     }
-    let via = if route == Route::Mux { "-mux" } else { "" };
-    let name = format!("tt-fabric-{mesh}-{topology}{via}");
+    let name = format!("tt-fabric-{mesh}-{topology}-{route:?}");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     Some(Request { mesh: mesh.to_owned(), topology, route, wheel, folder })
 }
@@ -70,7 +69,7 @@ fn word(target: &mut dyn Target, place: Place, at: u64) -> u32 {
     words(target, place.at(at), 1)[0]
 }
 
-/// Checks that all routers and muxes are ready for traffic, and the routers run.
+/// Checks that all routers are ready for traffic and run, and that muxes wait for more clients.
 fn check_ready(target: &mut dyn Target, document: &Document, images: &ImageMap) {
     let constant = |name: &str| {
         let router = &document.routers[0].kernel.name;
@@ -85,7 +84,10 @@ fn check_ready(target: &mut dyn Target, document: &Document, images: &ImageMap) 
     }
     for mux in &document.muxes {
         let status = word(target, mux.kernel.place(), mux.status);
-        assert_eq!(status, constant("READY_FOR_TRAFFIC"), "{}: {status:#x}", mux.kernel.name);
+        // One that is not terminated has ended with its clients.
+        let ended = mux.termination.is_none();
+        let expected = constant(if ended { "TERMINATED" } else { "READY_FOR_TRAFFIC" });
+        assert_eq!(status, expected, "{}: {status:#x}", mux.kernel.name);
     }
 }
 
@@ -130,7 +132,7 @@ fn check_end(target: &mut BarTarget, document: &Document, images: &ImageMap) {
     let Document { routers, muxes, .. } = document;
     let constant = |name: &str| constant_of(images, &routers[0].kernel.name, name).unwrap();
     let signal = constant("IMMEDIATELY_TERMINATE").to_le_bytes();
-    let of_muxes = muxes.iter().map(|mux| (&mux.kernel, mux.status, Some(mux.termination)));
+    let of_muxes = muxes.iter().map(|mux| (&mux.kernel, mux.status, mux.termination));
     // A master tells the other routers of its chip.
     let of_routers = routers
         .iter()
@@ -175,6 +177,11 @@ fn a_line_of_two_chips_carries_packets() {
 #[test]
 fn packets_pass_tt_metals_mux() {
     carries_packets("n300", FabricTopology::Line, Route::Mux, 4);
+}
+
+#[test]
+fn packets_pass_the_second_version_of_tt_metals_mux() {
+    carries_packets("n300", FabricTopology::Line, Route::MuxV2, 4);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod clients;
 mod compile;
 mod l1;
 mod mux;
+mod mux_v2;
 mod router;
 mod sources;
 mod tables;

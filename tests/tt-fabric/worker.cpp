@@ -6,6 +6,8 @@
 #include "tt_metal/fabric/hw/inc/tt_fabric_api.h"
 #if defined(THROUGH_MUX)
 #include "tt_metal/fabric/hw/inc/tt_fabric_mux_interface.hpp"
+#elif defined(THROUGH_MUX_V2)
+#include "tt_metal/fabric/hw/inc/tt_fabric_mux_v2_sender.hpp"
 #endif
 
 // What a host reads.
@@ -53,6 +55,8 @@ void kernel_main() {
     auto next_stage = tt::tt_fabric::build_connection_to_fabric_endpoint(
         mux_x, mux_y, channel, mux_slots, slot_bytes, base, connection_info, handshake, flow_control, cursor,
         my_flow_control, my_teardown, my_cursor);
+#elif defined(THROUGH_MUX_V2)
+    auto next_stage = tt::tt_fabric::FabricMuxV2Sender<>::build_from_args(next);
 #else
     auto next_stage = tt::tt_fabric::WorkerToFabricEdmSender::build_from_args<ProgrammableCoreType::TENSIX>(next);
 #endif
@@ -71,7 +75,8 @@ void kernel_main() {
         header->to_noc_unicast_write(tt::tt_fabric::NocUnicastCommandHeader{slot}, bytes);
         next_stage.wait_for_empty_write_slot();
         next_stage.send_payload_without_header_non_blocking_from_address(payload_address, bytes);
-        next_stage.send_payload_flush_blocking_from_address(header_address, sizeof(PACKET_HEADER_TYPE));
+        next_stage.send_payload_flush_non_blocking_from_address(header_address, sizeof(PACKET_HEADER_TYPE));
+        noc_async_writes_flushed();
         report->sent = n + 1;
         report->free_slots = next_stage.get_num_free_write_slots();
     }

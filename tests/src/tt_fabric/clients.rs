@@ -4,6 +4,7 @@
 use super::arguments::Arguments;
 use super::compile::{Build, Source};
 use super::mux::Mux;
+use super::mux_v2::MuxV2;
 use super::router::{Routers, macros};
 use super::tables::{direction_code, routing_info};
 use super::tensix::{CONFIG_BASE, CONNECTION_SEMAPHORES, TEXT, WORDS, connection_arguments};
@@ -21,6 +22,8 @@ pub enum Route {
     Direct,
     /// The worker is the client of a mux, which is the router's client.
     Mux,
+    /// As `Mux`, with the second version of tt-metal's mux.
+    MuxV2,
 }
 
 /// Routing tables and connections to routers in a compute tile (tt-metal.md 1.5).
@@ -77,19 +80,28 @@ impl Clients<'_> {
         let (mut muxes, mut workers) = (Vec::new(), Vec::new());
         for node in self.fabric.plan.nodes() {
             let Some(journey) = self.journey(node)? else { continue };
-            let mux = match self.route {
-                Route::Direct => None,
+            let place = self.fabric.compute_tile(journey.chip, MUX_TILE)?;
+            let (xy, words) = (self.fabric.xy(place)?, self.client_words(&journey)?);
+            let l1 = &self.routers.l1;
+            // The macro of the worker's connection, and the arguments of each client.
+            let (through, clients) = match self.route {
+                Route::Direct => (None, vec![connection_arguments(journey.router).to_vec()]),
                 Route::Mux => {
-                    let place = self.fabric.compute_tile(journey.chip, MUX_TILE)?;
-                    let xy = self.fabric.xy(place)?;
-                    let mux = Mux::new(place, xy, MUX_CLIENTS, &self.routers.l1);
-                    let words = self.client_words(&journey)?;
+                    let mux = Mux::new(place, xy, MUX_CLIENTS, l1);
                     muxes.push(mux.launch(self.routers, journey.router, words, builds));
-                    Some(mux)
+                    let own = [FLOW_CONTROL, TEARDOWN, CURSOR, MUX_STATUS];
+                    let client = |number| [mux.client(number).as_slice(), &own].concat();
+                    (Some("THROUGH_MUX"), (0..MUX_CLIENTS).map(client).collect())
+                }
+                Route::MuxV2 => {
+                    let mux = MuxV2::new(place, xy, MUX_CLIENTS, l1);
+                    muxes.push(mux.launch(self.routers, journey.router, words, builds));
+                    let client = |number| mux.client(number).to_vec();
+                    (Some("THROUGH_MUX_V2"), (0..MUX_CLIENTS).map(client).collect())
                 }
             };
-            for number in 0..mux.as_ref().map_or(1, |_| MUX_CLIENTS) {
-                workers.push(self.worker(&journey, number, mux.as_ref(), builds)?);
+            for (number, connection) in (0..).zip(&clients) {
+                workers.push(self.worker(&journey, number, (through, connection), builds)?);
             }
         }
         Ok((muxes, workers))
@@ -126,7 +138,7 @@ impl Clients<'_> {
         &self,
         journey: &Journey<'_>,
         number: u32,
-        mux: Option<&Mux>,
+        (through, connection): (Option<&'static str>, &[u32]),
         builds: &mut Vec<Build>,
     ) -> Result<MetalWorker, BuildError> {
         let Journey { chip, far, to, .. } = *journey;
@@ -135,7 +147,7 @@ impl Clients<'_> {
         let delivery = DELIVERY + DELIVERY_BYTES * number;
         let name = format!("worker_{chip}_{number}");
         let mut macros = macros(self.fabric);
-        macros.extend(mux.map(|_| ("THROUGH_MUX", "1".to_owned())));
+        macros.extend(through.map(|through| (through, "1".to_owned())));
         let build = Build {
             name: name.clone(),
             target: "brisc",
@@ -154,13 +166,7 @@ impl Clients<'_> {
         let bytes = 4 * PAYLOAD_WORDS;
         let mut arguments =
             vec![PACKETS, bytes, HEADER, PAYLOAD, destination, x, y, delivery, SLOTS, WORDS];
-        match mux {
-            None => arguments.extend(connection_arguments(journey.router)),
-            Some(mux) => {
-                arguments.extend(mux.client(number));
-                arguments.extend([FLOW_CONTROL, TEARDOWN, CURSOR, MUX_STATUS]);
-            }
-        }
+        arguments.extend(connection);
         let mut words = self.client_words(journey)?;
         words.push(L1Words::new("report and words of the connection", WORDS, vec![0; 0x18]));
         words.push(L1Words::new("payload", PAYLOAD, payload.clone()));
@@ -172,6 +178,7 @@ impl Clients<'_> {
             config_base: CONFIG_BASE,
             text_offset: u64::from(TEXT) - CONFIG_BASE,
             arguments,
+            ncrisc: None,
             semaphores: vec![0; CONNECTION_SEMAPHORES],
             words,
         };

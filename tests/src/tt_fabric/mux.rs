@@ -119,7 +119,7 @@ impl Mux {
         let build = Build {
             name: name.clone(),
             target: "brisc",
-            source: Source::Metal(routers.mux_source()),
+            source: Source::Metal(routers.sources.mux.clone()),
             arguments: Arguments { positional, macros, ..Arguments::default() },
             text: Some(TEXT),
         };
@@ -136,10 +136,11 @@ impl Mux {
             config_base: CONFIG_BASE,
             text_offset: u64::from(TEXT) - CONFIG_BASE,
             arguments,
+            ncrisc: None,
             semaphores: vec![0; CONNECTION_SEMAPHORES],
             words,
         };
         builds.push(build);
-        MetalMux { kernel, status: STATUS.into(), termination: TERMINATION.into() }
+        MetalMux { kernel, status: STATUS.into(), termination: Some(TERMINATION.into()) }
     }
 }

@@ -9,7 +9,6 @@ use super::tables::{direction_code, routing_info};
 use super::{BuildError, Fabric, tile};
 use fabric::Router;
 use machine::fabric::Direction;
-use std::path::PathBuf;
 use workloads::scene::tt_fabric::{Kernel, L1Words, MetalRouter};
 
 /// The limits for which tt-metal's sources are written.
@@ -44,7 +43,7 @@ const ROUTING_INFO: u32 = 0x3F440;
 /// The routers of a fabric.
 pub(super) struct Routers<'a> {
     pub(super) fabric: &'a Fabric,
-    sources: &'a Sources,
+    pub(super) sources: &'a Sources,
     pub(super) l1: RouterL1,
 }
 
@@ -76,11 +75,6 @@ impl<'a> Routers<'a> {
         (meshes == 1).then_some(Self { fabric, sources, l1 }).ok_or_else(one)
     }
 
-    /// Returns the source of the mux.
-    pub(super) fn mux_source(&self) -> PathBuf {
-        self.sources.mux.clone()
-    }
-
     /// Returns all routers and adds their builds.
     pub(super) fn all(&self, builds: &mut Vec<Build>) -> Result<Vec<MetalRouter>, BuildError> {
         let routers = self.fabric.plan.routers.iter();
@@ -105,6 +99,7 @@ impl<'a> Routers<'a> {
             config_base: CONFIG_BASE,
             text_offset: 0,
             arguments: self.runtime(router)?,
+            ncrisc: None,
             semaphores: Vec::new(),
             words: vec![
                 L1Words::new("words of the router", cleared, vec![0; count as usize]),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The kernels.
 const MUX: &str = "tt_metal/fabric/impl/kernels/tt_fabric_mux.cpp";
+const MUX_V2: &str = "tt_metal/fabric/impl/kernels/tt_fabric_mux_v2.cpp";
 const ROUTER: &str = "tt_metal/fabric/impl/kernels/edm_fabric/fabric_erisc_router.cpp";
 /// How sources read an argument by its name.
 const READS: [&str; 2] = ["NAMED_CT_ARG(\"", "get_named_compile_time_arg_val(\""];
@@ -18,6 +19,8 @@ pub(super) struct Sources {
     pub(super) router: PathBuf,
     /// The mux's source.
     pub(super) mux: PathBuf,
+    /// That of its second version, for both cores.
+    pub(super) mux_v2: PathBuf,
     /// The arguments that the router reads by name.
     pub(super) names: BTreeSet<String>,
     /// Differs for other sources.
@@ -45,7 +48,13 @@ impl Sources {
                 names_in(&String::from_utf8_lossy(&bytes), &mut names);
             }
         }
-        Ok(Self { mux: ttnn.join(MUX), router, names, fingerprint: hasher.finish() })
+        Ok(Self {
+            mux: ttnn.join(MUX),
+            mux_v2: ttnn.join(MUX_V2),
+            router,
+            names,
+            fingerprint: hasher.finish(),
+        })
     }
 }
 

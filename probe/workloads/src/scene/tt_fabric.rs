@@ -9,5 +9,6 @@ mod document;
 
 pub(crate) use bring_up::MetalFabric;
 pub use document::{
-    DOCUMENT, Delivery, Document, Kernel, L1Words, MetalMux, MetalRouter, MetalWorker, SCHEMA,
+    DOCUMENT, Delivery, Document, Kernel, L1Words, MetalMux, MetalRouter, MetalWorker, Ncrisc,
+    SCHEMA,
 };

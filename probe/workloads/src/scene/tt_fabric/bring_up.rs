@@ -6,8 +6,8 @@ use super::document::{Document, Kernel, MetalRouter};
 use decode::images::{Image, ImageMap, core_named};
 use decode::state::ImageRole;
 use launch::{
-    Condition, ControlError, Firmware, KernelLaunch, Operation, constant_of, go_kernel,
-    place_kernel,
+    Condition, ControlError, Firmware, KernelLaunch, NcriscKernel, Operation, constant_of,
+    go_kernel, place_kernels,
 };
 use layouts::{ChipKind, CoreKind};
 use machine::snapshot::{Plan, Span};
@@ -54,25 +54,29 @@ impl MetalFabric {
 
     /// Reads the kernels' ELFs and adds them to the map.
     pub(crate) fn add_to(&self, chip: ChipKind, images: &mut ImageMap) -> Result<(), SceneError> {
+        let kernels = self.document.kernels().flat_map(|Kernel { name, elf, ncrisc, .. }| {
+            let ncrisc = ncrisc.as_ref().map(|ncrisc| (&ncrisc.name, &ncrisc.elf));
+            [(name, elf)].into_iter().chain(ncrisc)
+        });
         // As tt-metal numbers the kernels of a process.
-        for (kernel_id, kernel) in (1..).zip(self.document.kernels()) {
-            let mut image = self.image(chip, kernel).map_err(SceneError::Kernels)?;
+        for (kernel_id, (name, elf)) in (1..).zip(kernels) {
+            let mut image = self.image(chip, name, elf).map_err(SceneError::Kernels)?;
             image.kernel_id = kernel_id;
             images.add(image);
         }
         Ok(())
     }
 
-    fn image(&self, chip: ChipKind, kernel: &Kernel) -> Result<Image, String> {
-        let path = self.folder.join(&kernel.elf);
+    fn image(&self, chip: ChipKind, name: &str, elf: &Path) -> Result<Image, String> {
+        let path = self.folder.join(elf);
         let wrong = |why: String| format!("{}: {why}", path.display());
-        let name = path.file_stem().and_then(|stem| stem.to_str());
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
         let core =
-            name.and_then(core_named).ok_or_else(|| wrong("no core has this name".into()))?;
+            stem.and_then(core_named).ok_or_else(|| wrong("no core has this name".into()))?;
         let bytes = files::read(&path, files::Kind::ELF).map_err(|e| wrong(e.reason()))?;
         let symbols = Symbols::load(bytes, &path.display().to_string());
         let (symbols, _) = symbols.map_err(|error| wrong(error.to_string()))?;
-        Ok(Image::new(chip, &kernel.name, ImageRole::Kernel, core, symbols))
+        Ok(Image::new(chip, name, ImageRole::Kernel, core, symbols))
     }
 
     /// Brings routers and muxes up, and starts the workers if they have packets to send.
@@ -134,7 +138,11 @@ impl MetalFabric {
                 let bytes = words.values.iter().flat_map(|word| word.to_le_bytes()).collect();
                 operation.write(place.at(words.address), bytes);
             }
-            operation.then(place_kernel(images, &launch)?);
+            let ncrisc = kernel.ncrisc.as_ref().map(|ncrisc| NcriscKernel {
+                kernel: &ncrisc.name,
+                text_offset: ncrisc.text_offset,
+            });
+            operation.then(place_kernels(images, &launch, ncrisc)?);
             placed.push(operation);
             let near = target.mesh().chip(place.chip).is_some_and(|chip| chip.pcie);
             let go = go_kernel(images, launch.firmware, place)?;
@@ -188,9 +196,15 @@ impl MetalFabric {
             Err(ControlError::TookTooLong { waited_cycles, .. }) => {
                 let where_all_are = statuses(kernels, target, images);
                 let at = self.folder.display();
-                Err(SceneError::Stopped(format!(
+                let mut text = format!(
                     "{at}: not all kernels reached {status} in {waited_cycles} cycles: {where_all_are}"
-                )))
+                );
+                // For example a core that the emulator has stopped.
+                for remark in target.remarks() {
+                    text += "; ";
+                    text += &remark;
+                }
+                Err(SceneError::Stopped(text))
             }
             other => Ok(other?),
         }

@@ -49,6 +49,8 @@ pub struct Kernel {
     pub text_offset: u64,
     /// Runtime arguments.
     pub arguments: Vec<u32>,
+    /// The kernel that runs on NCRISC of the same tile, with the same arguments.
+    pub ncrisc: Option<Ncrisc>,
     /// Initial values of the program's semaphores.
     pub semaphores: Vec<u32>,
     /// What a host writes into the tile's L1 before the launch.
@@ -61,6 +63,18 @@ impl Kernel {
         let [x, y] = self.tile;
         Place { chip: ChipId(self.chip), tile: NocXy { x, y } }
     }
+}
+
+/// A kernel for NCRISC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ncrisc {
+    /// Its name, which is that of its folder.
+    pub name: String,
+    /// Its ELF, relative to the document's folder.
+    pub elf: PathBuf,
+    /// `kernel_text_offset` of the launch message.
+    pub text_offset: u64,
 }
 
 /// Words of L1.
@@ -110,8 +124,8 @@ pub struct MetalMux {
     pub kernel: Kernel,
     /// Address of its `EDMStatus`.
     pub status: u64,
-    /// Address of its `TerminationSignal`.
-    pub termination: u64,
+    /// Address of its `TerminationSignal`; none if it ends with its clients.
+    pub termination: Option<u64>,
 }
 
 /// A worker that sends packets to a tile of another chip.
