@@ -56,11 +56,11 @@ mod tests {
 
     /// Words that only tt-metal's routers have.
     const OF_TT_METAL: [&str; 13] = [
-        "channel",
-        "channels",
         "command",
         "handshake",
         "heartbeat",
+        "image_channel",
+        "local_channels",
         "master_channel",
         "packets_moved",
         "packets_received",

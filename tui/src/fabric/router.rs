@@ -29,7 +29,7 @@ pub(crate) fn router_text(router: &RouterState) -> String {
     let count = |reading: &Reading<u64>| reading.known().map(u64::to_string);
     let sync = count(&facts.local_sync).zip(count(&facts.local_routers));
     let channels = facts
-        .channels
+        .local_channels
         .known()
         .map(|all| all.0.iter().map(|channel| format!("e{channel}")).collect::<Vec<_>>().join(" "));
     let lines = [

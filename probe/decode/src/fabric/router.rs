@@ -30,7 +30,7 @@ facts! {
             Some(Formula::Constant(two.into()).into())
         },
         /// The Ethernet channel for which its image was built.
-        channel: u64 = None,
+        image_channel: u64 = None,
         /// The direction of its link.
         direction: Direction = at.named("eth_chan_directions", "args.my_direction"),
         /// Whether it is the router of its chip with which the host communicates.
@@ -40,7 +40,7 @@ facts! {
         /// The Ethernet channel of that router.
         master_channel: u64 = None,
         /// The Ethernet channels of its chip's routers.
-        channels: Channels = None,
+        local_channels: Channels = None,
         /// `EDMStatus`.
         status: Enumerator = {
             at.names.named("EDMStatus", at.names.pointed("edm_status_ptr_addr", 0))

@@ -75,7 +75,7 @@ impl Names<'_> {
                 NO_CONSTANT,
             ),
             two_dimensional: known("is_2d_fabric"),
-            channel: known("MY_ETH_CHANNEL"),
+            image_channel: known("MY_ETH_CHANNEL"),
             direction: Located::or(
                 self.constant("my_direction").map(|direction| Location {
                     formula: Formula::Constant(direction),
@@ -85,7 +85,7 @@ impl Names<'_> {
             ),
             master: known("is_local_handshake_master"),
             master_channel: known("local_handshake_master_eth_chan"),
-            channels: known("edm_channels_mask"),
+            local_channels: known("edm_channels_mask"),
             status: Located::or(
                 self.named("EDMStatus", self.pointed("edm_status_ptr_addr", 0)),
                 NO_CONSTANT,

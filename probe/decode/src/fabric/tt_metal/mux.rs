@@ -65,7 +65,7 @@ impl Names<'_> {
             let first = usize::try_from(first).ok()?;
             Some(words.get(first..first.checked_add(channels as usize)?)?.to_vec())
         });
-        streams.map_or_else(Vec::new, |streams| streams)
+        streams.into_iter().flatten().collect()
     }
 
     fn mux_channel(self, index: u64, full_size: bool, streams: &[u64]) -> MuxChannelLocations {
