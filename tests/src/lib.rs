@@ -3,7 +3,7 @@
 //! `tests/house` is one program: the arrows between crates, coding rules, citations of the pages on
 //! silicon and tt-metal, every screen on every recording as a golden frame (`BLESS=1 cargo test -p
 //! tests` writes new ones), and backtraces. `tests/recipes` describes how to add a register decode,
-//! a screen, a kernel, a finding, a target or a chip. [`tt_fabric`] and the program `tt-fabric` build
+//! a screen, a kernel, a finding, a target or a chip. [`tt_fabric`] and the example `tt-fabric` build
 //! tt-metal's own routers for an emulated mesh (`tests/tt-fabric.md`).
 //!
 //! # Tests that need more than a clone

@@ -60,7 +60,7 @@ pub(super) struct Clients<'a> {
 }
 
 /// The chips of a worker's packets.
-struct Journey<'a> {
+struct PacketPath<'a> {
     node: FabricNode,
     to: FabricNode,
     chip: ChipId,
@@ -79,36 +79,36 @@ impl Clients<'_> {
     ) -> Result<(Vec<MetalMux>, Vec<MetalWorker>), BuildError> {
         let (mut muxes, mut workers) = (Vec::new(), Vec::new());
         for node in self.fabric.plan.nodes() {
-            let Some(journey) = self.journey(node)? else { continue };
-            let place = self.fabric.compute_tile(journey.chip, MUX_TILE)?;
-            let (xy, words) = (self.fabric.xy(place)?, self.client_words(&journey)?);
+            let Some(path) = self.path(node)? else { continue };
+            let place = self.fabric.compute_tile(path.chip, MUX_TILE)?;
+            let (xy, words) = (self.fabric.xy(place)?, self.client_words(&path)?);
             let l1 = &self.routers.l1;
             // The macro of the worker's connection, and the arguments of each client.
             let (through, clients) = match self.route {
-                Route::Direct => (None, vec![connection_arguments(journey.router).to_vec()]),
+                Route::Direct => (None, vec![connection_arguments(path.router).to_vec()]),
                 Route::Mux => {
                     let mux = Mux::new(place, xy, MUX_CLIENTS, l1);
-                    muxes.push(mux.launch(self.routers, journey.router, words, builds));
+                    muxes.push(mux.launch(self.routers, path.router, words, builds));
                     let own = [FLOW_CONTROL, TEARDOWN, CURSOR, MUX_STATUS];
                     let client = |number| [mux.client(number).as_slice(), &own].concat();
                     (Some("THROUGH_MUX"), (0..MUX_CLIENTS).map(client).collect())
                 }
                 Route::MuxV2 => {
                     let mux = MuxV2::new(place, xy, MUX_CLIENTS, l1);
-                    muxes.push(mux.launch(self.routers, journey.router, words, builds));
+                    muxes.push(mux.launch(self.routers, path.router, words, builds));
                     let client = |number| mux.client(number).to_vec();
                     (Some("THROUGH_MUX_V2"), (0..MUX_CLIENTS).map(client).collect())
                 }
             };
             for (number, connection) in (0..).zip(&clients) {
-                workers.push(self.worker(&journey, number, (through, connection), builds)?);
+                workers.push(self.worker(&path, number, (through, connection), builds)?);
             }
         }
         Ok((muxes, workers))
     }
 
-    /// Returns the way from a node to the opposite one; none in the middle of a mesh.
-    fn journey(&self, node: FabricNode) -> Result<Option<Journey<'_>>, BuildError> {
+    /// Returns the path from a node to the opposite one; none in the middle of a mesh.
+    fn path(&self, node: FabricNode) -> Result<Option<PacketPath<'_>>, BuildError> {
         let plan = &self.fabric.plan;
         let missing = |what: &str| BuildError(format!("{node} has no {what}"));
         let mesh = plan.mesh_of(node).ok_or_else(|| missing("mesh"))?;
@@ -124,7 +124,7 @@ impl Clients<'_> {
             (_, Ordering::Less) => Direction::West,
             _ => return Ok(None),
         };
-        Ok(Some(Journey {
+        Ok(Some(PacketPath {
             node,
             to,
             chip: plan.chip(node).ok_or_else(|| missing("chip"))?,
@@ -136,12 +136,12 @@ impl Clients<'_> {
 
     fn worker(
         &self,
-        journey: &Journey<'_>,
+        path: &PacketPath<'_>,
         number: u32,
         (through, connection): (Option<&'static str>, &[u32]),
         builds: &mut Vec<Build>,
     ) -> Result<MetalWorker, BuildError> {
-        let Journey { chip, far, to, .. } = *journey;
+        let PacketPath { chip, far, to, .. } = *path;
         let place = self.fabric.compute_tile(chip, FIRST_WORKER_TILE + number as usize)?;
         let delivered = self.fabric.compute_tile(far, DELIVERY_TILE)?;
         let delivery = DELIVERY + DELIVERY_BYTES * number;
@@ -158,7 +158,7 @@ impl Clients<'_> {
         let destination = if self.fabric.plan.topology.is_2d() {
             u32::from(to.mesh) << 16 | u32::from(to.device)
         } else {
-            journey.hops
+            path.hops
         };
         let [x, y] = self.fabric.xy(delivered)?.map(u32::from);
         let pattern = (u32::from(chip.0) << 8 | number) << 16;
@@ -167,7 +167,7 @@ impl Clients<'_> {
         let mut arguments =
             vec![PACKETS, bytes, HEADER, PAYLOAD, destination, x, y, delivery, SLOTS, WORDS];
         arguments.extend(connection);
-        let mut words = self.client_words(journey)?;
+        let mut words = self.client_words(path)?;
         words.push(L1Words::new("report and words of the connection", WORDS, vec![0; 0x18]));
         words.push(L1Words::new("payload", PAYLOAD, payload.clone()));
         let kernel = Kernel {
@@ -199,18 +199,14 @@ impl Clients<'_> {
 
     /// Returns what a host writes into the tile of every client: routing tables, and the connection
     /// to the router.
-    fn client_words(&self, journey: &Journey<'_>) -> Result<Vec<L1Words>, BuildError> {
+    fn client_words(&self, path: &PacketPath<'_>) -> Result<Vec<L1Words>, BuildError> {
         Ok(vec![
-            L1Words::new(
-                "routing_l1_info_t",
-                ROUTING_INFO,
-                routing_info(self.fabric, journey.node)?,
-            ),
-            self.connection(journey.router)?,
+            L1Words::new("routing_l1_info_t", ROUTING_INFO, routing_info(self.fabric, path.node)?),
+            self.connection(path.router)?,
             L1Words::new(
                 "valid_connections_mask",
                 CONNECTIONS_MASK,
-                vec![1 << journey.router.eth.channel],
+                vec![1 << path.router.eth.channel],
             ),
         ])
     }

@@ -21,7 +21,7 @@ const SLOTS: u32 = 8;
 /// Bytes of a field, and of an `EDMChannelWorkerLocationInfo`.
 const FIELD: u32 = 16;
 const CONNECTION_INFO: u32 = 64;
-/// Rounds over the channels between two looks at the termination signal.
+/// Rounds over the channels between two reads of the termination signal.
 const ROUNDS: u32 = 32;
 /// `ProgrammableCoreType::TENSIX`.
 const TENSIX: u32 = 0;

@@ -47,7 +47,7 @@ pub(super) struct Routers<'a> {
     pub(super) l1: RouterL1,
 }
 
-/// A router on the same chip that continues the way of packets from a router's link.
+/// A router on the same chip that forwards packets from a router's link.
 struct Downstream<'a> {
     router: &'a Router,
     /// Its number among the directions other than that of the link.
@@ -123,7 +123,7 @@ impl<'a> Routers<'a> {
         })
     }
 
-    /// Returns the routers that continue the way of packets, in the order of directions.
+    /// Returns the routers that forward packets from the link, in the order of directions.
     fn downstream(&self, router: &Router) -> Vec<Downstream<'a>> {
         let plan = &self.fabric.plan;
         let mine = router.direction;
