@@ -11,3 +11,4 @@ mod modules;
 mod pictures;
 mod relay;
 mod tt_fabric;
+mod tt_fabric_states;

@@ -23,7 +23,7 @@ const PACKETS: u64 = 100;
 const ARRIVAL_CYCLES: u64 = 50_000_000;
 
 /// Returns the request, if there are sources and a compiler.
-fn request(mesh: &str, topology: FabricTopology, route: Route) -> Option<Request> {
+pub(crate) fn request(mesh: &str, topology: FabricTopology, route: Route) -> Option<Request> {
     let Some(wheel) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
         println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
         return None;
@@ -43,13 +43,13 @@ fn request(mesh: &str, topology: FabricTopology, route: Route) -> Option<Request
 }
 
 /// Builds a fabric; one test at a time, because several use the same folder.
-fn build(request: &Request) -> Compiled {
+pub(crate) fn build(request: &Request) -> Compiled {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
     tests::tt_fabric::build(request).unwrap()
 }
 
-fn scene(mesh: &str, folder: &Path, traffic: u64) -> Scene {
+pub(crate) fn scene(mesh: &str, folder: &Path, traffic: u64) -> Scene {
     Scene {
         run: Some(Workload::TtFabric),
         kernels: Some(folder.to_owned()),
@@ -128,7 +128,7 @@ fn check_traffic(target: &mut BarTarget, workers: &[MetalWorker], packets: u64) 
 }
 
 /// Terminates muxes and routers, as tt-metal's host does, and checks that they end.
-fn check_end(target: &mut BarTarget, document: &Document, images: &ImageMap) {
+pub(crate) fn check_end(target: &mut BarTarget, document: &Document, images: &ImageMap) {
     let Document { routers, muxes, .. } = document;
     let constant = |name: &str| constant_of(images, &routers[0].kernel.name, name).unwrap();
     let signal = constant("IMMEDIATELY_TERMINATE").to_le_bytes();
@@ -231,10 +231,10 @@ fn a_router_without_its_peer_is_named_with_its_status() {
 }
 
 /// A folder of this process that is removed at the end.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
