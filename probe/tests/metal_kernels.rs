@@ -58,9 +58,10 @@ fn load(session: &mut Session, cache: &Folder, core: CoreId, kernel: &str, moved
     let elf = cache.path().join(format!("kernels/{kernel}/1/{name}/{name}.elf"));
     let (symbols, _) = Symbols::open(elf).unwrap();
     for segment in symbols.segments() {
-        let at = match segment.executable {
-            true => (segment.address as u32).wrapping_add(moved),
-            false => segment.load_address as u32,
+        let at = if segment.executable {
+            (segment.address as u32).wrapping_add(moved)
+        } else {
+            segment.load_address as u32
         };
         if !segment.bytes.is_empty() {
             put(session, core, at.into(), segment.bytes);

@@ -49,7 +49,9 @@ pub(super) fn run(
     }
     say_findings(&state.chips, passes);
     let cores = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
-    words::without_waypoints(cores.filter(|c| passes(c))).iter().for_each(|text| say(text));
+    if let Some(text) = words::without_waypoints(cores.filter(|c| passes(c))) {
+        say(&text);
+    }
     Ok(judge(state))
 }
 

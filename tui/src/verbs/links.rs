@@ -32,7 +32,9 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
     }
     let ends = state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
     let cores = ends.filter_map(|end| state.eth(end)?.cores.first());
-    words::without_waypoints(cores).iter().for_each(|text| say(text));
+    if let Some(text) = words::without_waypoints(cores) {
+        say(&text);
+    }
     Ok(judge(state))
 }
 

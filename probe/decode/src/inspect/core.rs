@@ -293,5 +293,5 @@ fn sources_of(
     } else {
         others().chain(kernels()).find_map(sources)
     };
-    found.map_or_else(Vec::new, |found| found)
+    found.unwrap_or_else(Vec::new)
 }
