@@ -183,7 +183,7 @@ fn the_vendors_simulator_is_served_like_an_emulated_mesh() {
     let mut direct = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let direct = direct.args(["--target", &mesh, "mesh", "--json"]).output().unwrap();
     let direct: Value = serde_json::from_slice(&direct.stdout).unwrap();
-    assert_eq!((&served["chips"], &served["links"]), (&direct["chips"], &direct["links"]));
+    assert_eq!(served["chips"], direct["chips"]);
     let abilities = SocketBar::connect(&server.socket, false).unwrap().welcome().abilities.clone();
     assert_eq!(abilities, transport::ttsim::abilities().unwrap());
     // What one client writes the next one reads.
