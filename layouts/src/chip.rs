@@ -236,6 +236,8 @@ pub struct EthValues {
     pub heartbeat_base: u16,
     /// High half of the heartbeat of idle-ERISC firmware.
     pub heartbeat_idle: u16,
+    /// High half of the heartbeat of a router of tt-metal's fabric.
+    pub heartbeat_router: u16,
     /// Link status: up.
     pub link_up: u32,
     /// Training status: up.
@@ -451,6 +453,15 @@ impl ChipLayout {
             _ => return None,
         };
         Some(block + self.debug.soft_reset_0.at)
+    }
+
+    /// Returns the size of a tile's L1, if it has one.
+    pub fn l1_bytes(&self, kind: TileKind) -> Option<u64> {
+        match kind {
+            TileKind::Tensix => Some(self.tensix.l1_bytes),
+            TileKind::Eth => Some(self.eth.l1_bytes),
+            _ => None,
+        }
     }
 
     /// Returns the number of Ethernet channels of a chip.

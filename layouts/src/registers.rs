@@ -91,7 +91,8 @@ registers!(
         local_handshake, remote_board_id_low, remote_board_id_high, remote_xy, remote_rack_shelf,
         remote_channel, remote_board_type, remote_handshake, launch_flag, yield_pointer,
         application, kernel_text, kernel_data, application_data, queues, bank_tables,
-        routing_enabled, erisc_info, mailbox, kernel_config, fabric_telemetry, barrier,
+        routing_enabled, erisc_info, mailbox, kernel_config, fabric_telemetry,
+        fabric_routing, barrier,
     }
 );
 

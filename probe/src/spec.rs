@@ -21,8 +21,8 @@ const DEVICES: &str = "/dev/tenstorrent/";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
     /// `emulator:<mesh>[,key=value]..` with the keys `cabling`, `host`, `run`, `topology`, `planes`,
-    /// `meshes`, `dateline`, `traffic`, `pattern`, `rate`, `firmware`, `at`, `pace`, `seed` and any
-    /// number of `fault`.
+    /// `meshes`, `dateline`, `traffic`, `pattern`, `rate`, `firmware`, `kernels`, `at`, `pace`, `seed`
+    /// and any number of `fault`.
     Emulator(Scene),
     /// `ttsim:<library>[,firmware=..][,at=..]`.
     Ttsim(Simulator),
@@ -144,9 +144,10 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
                 of_fabric = Some(key);
             }
             "dateline" => (scene.fabric.dateline, of_fabric) = (switch(key, value)?, Some(key)),
-            "traffic" => (scene.traffic, of_fabric) = (count(key, value)? as u64, Some(key)),
+            "traffic" => scene.traffic = count(key, value)? as u64,
             "pattern" => (scene.pattern, of_fabric) = (pattern(value)?, Some(key)),
-            "firmware" => scene.firmware = Some(folder(value)?),
+            "firmware" => scene.firmware = Some(folder(key, value)?),
+            "kernels" => scene.kernels = Some(folder(key, value)?),
             "at" => scene.at_cycles = Some(time(key, value)?),
             "pace" => scene.pace = pace(value)?,
             "seed" => scene.seed = number(key, value)?,
@@ -154,14 +155,24 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             _ => {
                 return wrong(format!(
                     "`{key}` is not a setting: cabling, host, run, topology, planes, meshes, dateline, traffic, pattern, \
-                     rate, firmware, at, pace, seed or fault"
+                     rate, firmware, kernels, at, pace, seed or fault"
                 ));
             }
         }
     }
+    let fabrics = [Some(Workload::Fabric), Some(Workload::TtFabric)];
     match of_fabric {
         Some(key) if scene.run != Some(Workload::Fabric) => {
             wrong(format!("{key}: requires run=fabric"))
+        }
+        _ if scene.traffic > 0 && !fabrics.contains(&scene.run) => {
+            wrong("traffic: requires run=fabric or run=tt-fabric")
+        }
+        _ if scene.kernels.is_some() && scene.run != Some(Workload::TtFabric) => {
+            wrong("kernels: requires run=tt-fabric")
+        }
+        _ if scene.kernels.is_none() && scene.run == Some(Workload::TtFabric) => {
+            wrong("run=tt-fabric requires kernels=<folder>")
         }
         Some(_) if scene.traffic == 0 && scene.pattern != TrafficPattern::default() => {
             wrong("pattern: requires traffic=")
@@ -181,7 +192,7 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
             return twice(key);
         }
         match key {
-            "firmware" => simulator.firmware = Some(folder(value)?),
+            "firmware" => simulator.firmware = Some(folder(key, value)?),
             "at" => simulator.at_cycles = Some(time(key, value)?),
             _ if key.contains('/') => break,
             _ => return wrong(format!("`{key}` is not a setting of ttsim: firmware or at")),
@@ -196,8 +207,8 @@ fn twice<T>(key: &str) -> Result<T, SpecError> {
     wrong(format!("{key}: given twice"))
 }
 
-fn folder(value: &str) -> Result<PathBuf, SpecError> {
-    if value.is_empty() { wrong("firmware: the folder is missing") } else { Ok(value.into()) }
+fn folder(key: &str, value: &str) -> Result<PathBuf, SpecError> {
+    if value.is_empty() { wrong(format!("{key}: the folder is missing")) } else { Ok(value.into()) }
 }
 
 /// Parses a host's number, from 0.
@@ -210,7 +221,8 @@ fn workload(value: &str) -> Result<Workload, SpecError> {
         "ring-ping" => Ok(Workload::RingPing),
         "idle" => Ok(Workload::Idle),
         "fabric" => Ok(Workload::Fabric),
-        _ => wrong(format!("`{value}` is not a workload: ring-ping, fabric or idle")),
+        "tt-fabric" => Ok(Workload::TtFabric),
+        _ => wrong(format!("`{value}` is not a workload: ring-ping, fabric, tt-fabric or idle")),
     }
 }
 
@@ -361,6 +373,11 @@ mod tests {
             ("emulator:n300,run=fabric,planes=0", "planes: `0` is not a number from 1 to 65535"),
             ("emulator:n300,topology=line", "topology: requires run=fabric"),
             ("emulator:n300,run=fabric,pattern=far", "pattern: requires traffic="),
+            ("emulator:n300,traffic=3", "traffic: requires run=fabric or run=tt-fabric"),
+            ("emulator:n300,run=tt-fabric", "run=tt-fabric requires kernels=<folder>"),
+            ("emulator:n300,run=tt-fabric,kernels=", "kernels: the folder is missing"),
+            ("emulator:n300,kernels=k", "kernels: requires run=tt-fabric"),
+            ("emulator:n300,run=tt-fabric,kernels=k,planes=1", "planes: requires run=fabric"),
             ("emulator:n300,at=2", "not a time"),
             ("emulator:n300,at=99999999999999999s", "longer than 100s"),
             ("emulator:n300,at=99999999s", "longer than 100s, which would take hours"),

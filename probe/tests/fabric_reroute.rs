@@ -162,7 +162,15 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
     let rows: Vec<_> = ledgers
         .iter()
         .filter(|ledger| ledger.virtual_channel == 0)
-        .map(|l| (l.from.to_string(), l.remote_free_slots, l.in_flight, l.arrived, l.words()))
+        .map(|l| {
+            (
+                l.from.to_string(),
+                l.remote_free_slots.unwrap(),
+                l.in_flight.unwrap(),
+                l.arrived,
+                l.words(),
+            )
+        })
         .collect();
     let rows: Vec<_> =
         rows.iter().map(|(a, b, c, d, e)| (a.as_str(), *b, *c, *d, e.as_str())).collect();

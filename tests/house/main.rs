@@ -10,3 +10,4 @@ mod metal;
 mod modules;
 mod pictures;
 mod relay;
+mod tt_fabric;

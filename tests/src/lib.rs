@@ -3,7 +3,8 @@
 //! `tests/house` is one program: the arrows between crates, coding rules, citations of the pages on
 //! silicon and tt-metal, every screen on every recording as a golden frame (`BLESS=1 cargo test -p
 //! tests` writes new ones), and backtraces. `tests/recipes` describes how to add a register decode,
-//! a screen, a kernel, a finding, a target or a chip.
+//! a screen, a kernel, a finding, a target or a chip. [`tt_fabric`] and the example `tt-fabric` build
+//! tt-metal's own routers for an emulated mesh (`tests/tt-fabric.md`).
 //!
 //! # Tests that need more than a clone
 //!
@@ -16,7 +17,9 @@
 //! - `MESHSCOPE_PEER_PYTHON`: a Python with tt-umd and tt-exalens. They open emulated meshes as a
 //!   simulator and, with `MESHSCOPE_FAKEKMD`, as silicon.
 //! - `MESHSCOPE_TT_METAL_ELFS`: the unpacked Python package `ttnn==0.81.1`; questions with known
-//!   answers about real firmware, and its boot on the emulator.
+//!   answers about real firmware, its boot on the emulator, and, with Debian's
+//!   `gcc-riscv64-unknown-elf` and `libstdc++-12-dev`, fabrics of tt-metal's own kernels (those of a
+//!   T3000 with `cargo test -p tests --test house tt_fabric -- --ignored`).
 //! - `MESHSCOPE_MUTATE`: `seed=7,count=100000,seconds=60`, the seed and the number of mutated ELFs
 //!   for `symbols`. An ELF that causes a panic, a loop or high memory use is kept and named.
 //!
@@ -35,3 +38,5 @@
 //!   word; with `MESHSCOPE_TTSIM_DIR` also on the vendor's simulator, and with
 //!   `MESHSCOPE_PEER_PYTHON` also tt-exalens'.
 #![forbid(unsafe_code)]
+
+pub mod tt_fabric;

@@ -66,7 +66,11 @@ impl Failure {
         let named = matches!(
             error,
             OpenError::Scene(
-                SceneError::Descriptor(_) | SceneError::File(_) | SceneError::Firmware(_)
+                SceneError::Descriptor(_)
+                    | SceneError::File(_)
+                    | SceneError::Firmware(_)
+                    | SceneError::Kernels(_)
+                    | SceneError::Stopped(_)
             )
         );
         let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
@@ -79,6 +83,7 @@ impl Failure {
                 | SceneError::BadOption(_)
                 | SceneError::File(_)
                 | SceneError::Firmware(_)
+                | SceneError::Kernels(_)
                 | SceneError::Descriptor(_)
                 | SceneError::Mesh(_)
                 | SceneError::NoRing(_)
@@ -97,7 +102,7 @@ impl Failure {
                     Self::Usage(text)
                 }
                 SceneError::Run(kind, error) => Self::of_run(words, kind.layout(), error),
-                SceneError::Wrong(_) => Self::Finding(text),
+                SceneError::Wrong(_) | SceneError::Stopped(_) => Self::Finding(text),
                 SceneError::Control(_) | SceneError::Image(_) => Self::Internal(text),
             },
             OpenError::Unreachable { reason: AccessError::Refused(_), .. } => Self::Refused(text),

@@ -2,11 +2,13 @@
 
 mod channels;
 mod clients;
+mod router;
 mod routes;
 mod waits;
 
 pub(crate) use channels::{channel_table, ledger_table, receiver_wait};
 pub(crate) use clients::{client_table, client_wait, mux_table, policy, stage, target};
+pub(crate) use router::{candidates, router_text, status, unknown_text};
 pub(crate) use routes::{Addressee, chip_of, groups, routes_text, tables_text, tables_title};
 pub(crate) use waits::wait;
 
@@ -20,7 +22,7 @@ fn code(glyphs: Glyphs, reading: &Reading<Code>) -> String {
     short(glyphs, reading, |code| code.0.short())
 }
 
-/// The link that a router uses.
+/// The link that a router uses; nothing if it knows only its own.
 pub(crate) fn link(glyphs: Glyphs, router: &RouterState) -> String {
     code(glyphs, &router.facts.link)
 }

@@ -1,6 +1,7 @@
 //! The binary as scripts use it: exit codes, one line per error, guaranteed JSON, closed pipes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use crate::recording;
 
 use crate::schemas::conforms;
@@ -44,7 +45,7 @@ impl Drop for Scratch {
 /// Fails with this code, prints one line that contains all of these words, and nothing else.
 fn refuses(arguments: &[&str], code: i32, words: &[&str]) {
     let output = meshscope(arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
     assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
     for word in words {
@@ -55,7 +56,7 @@ fn refuses(arguments: &[&str], code: i32, words: &[&str]) {
 
 fn answers(arguments: &[&str]) -> Value {
     let output = meshscope(arguments);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(arguments, &answer);
@@ -270,7 +271,7 @@ fn lists_hold_patterns_anywhere_and_say_that_they_are_empty() {
     }
     let none = list("zebra*");
     assert_eq!((none.status.code(), none.stdout.len()), (Some(0), 0));
-    let stderr = String::from_utf8_lossy(&none.stderr).into_owned();
+    let stderr = stderr(&none);
     assert!(stderr.contains("no names of functions hold `zebra*`"), "{stderr}");
 }
 
@@ -350,7 +351,7 @@ fn symbols_line_function_and_list_keep_their_promises() {
     refused(&["line", "parts.cpp"], &["<file>:<line>"]);
     refused(&["list", "nothing"], &["'nothing'", "types"]);
     let none = meshscope(&["symbols", "line", "parts.cpp:1", "--elf", &parts]);
-    let stderr = String::from_utf8(none.stderr).unwrap();
+    let stderr = stderr(&none);
     assert!(
         none.status.success() && stderr.contains("line 1 of parts.cpp has no code"),
         "{stderr}"
@@ -403,8 +404,8 @@ fn symbols_backtrace_keeps_its_promise() {
 
     // Without the stack there are two frames, and the reason; with a bias the addresses differ.
     let output = meshscope(&[&verb[..], &saved[..6]].concat());
-    let (shown, stderr) =
-        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let stderr = stderr(&output);
+    let shown = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(4), "{stderr}");
     assert_eq!(shown.lines().count(), 2, "{shown}");
     assert!(
@@ -461,7 +462,7 @@ fn the_verbs_keep_their_promises_on_a_recording() {
     let verb = |arguments: &[&str]| {
         let output = meshscope(&[&["--json", "--target", file.path()], arguments].concat());
         // Nearly nothing was recorded: partial.
-        assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     let mesh = verb(&["mesh"]);
@@ -523,7 +524,7 @@ fn a_recording_of_a_recording_shows_the_same() {
     refuses(&["--target", file.path(), "record", copy.path()], 2, &["to.mcap", "exists already"]);
     std::fs::remove_file(&copy.0).unwrap();
     let output = meshscope(&["--target", file.path(), "record", copy.path(), "--moments", "2"]);
-    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let mesh = |target: &str| {
         let output = meshscope(&["--target", target, "links"]);
         String::from_utf8(output.stdout).unwrap()
@@ -552,7 +553,7 @@ fn a_closed_pipe_ends_quietly() {
         let output =
             command.args(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+        assert_eq!(stderr(&output), "", "{arguments:?}");
     }
 }
 

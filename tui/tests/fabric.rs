@@ -1,6 +1,7 @@
 //! `meshscope fabric` and its subcommands, on a fabric in which one router's link goes down.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::common::stderr;
 use crate::schemas::conforms;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -42,13 +43,13 @@ fn status_queues_are_read_and_kept_once() {
     std::fs::write(&path, std::fs::read(&path).unwrap().split_last().unwrap().1).unwrap();
     let drained = meshscope(&["fabric", "drain", "0:e9", "--keep", &keep]);
     assert_eq!(drained.status.code(), Some(0), "{drained:?}");
-    assert!(String::from_utf8(drained.stderr).unwrap().contains("3 entries, drained"));
+    assert!(stderr(&drained).contains("3 entries, drained"));
     assert_eq!(lines(&path), kept);
     std::fs::write(&path, "something else\n").unwrap();
     let refused = meshscope(&["fabric", "status", "--keep", &keep]);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("line 1 is not a status entry"));
+    assert!(stderr(&refused).contains("line 1 is not a status entry"));
 }
 
 /// A router is stuck while packets are in flight. All reads use a recording, whose mesh is built
@@ -115,7 +116,7 @@ fn a_recorded_fabric_answers_every_question() {
     let refused = on(&file, &["fabric", "status"]);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    let stderr = String::from_utf8(refused.stderr).unwrap();
+    let stderr = stderr(&refused);
     assert!(stderr.contains("a recording holds no status queues"), "{stderr}");
 }
 
@@ -127,7 +128,7 @@ fn what_is_not_there_is_refused() {
         for words in [&["fabric", place][..], &["fabric", "status", place]] {
             let output = meshscope(words);
             assert_eq!(output.status.code(), Some(2), "{output:?}");
-            assert!(String::from_utf8(output.stderr).unwrap().contains(why), "{words:?}");
+            assert!(stderr(&output).contains(why), "{words:?}");
         }
     }
 }

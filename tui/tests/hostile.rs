@@ -1,6 +1,7 @@
 //! Mistakes of users and scripts: each is refused by name, nothing hangs, and no data is lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -44,7 +45,7 @@ fn meshscope(arguments: &[&str]) -> Output {
 #[track_caller]
 fn refuses(arguments: &[&str], code: i32, says: &str) -> String {
     let output = meshscope(arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
     assert!(stderr.lines().count() == 1 && stderr.contains(says), "{arguments:?}: {stderr}");
     stderr
@@ -144,7 +145,7 @@ fn the_audit_log_is_not_written_into_the_working_directory() {
     command.args(["--target", "emulator:n150,run=idle", "write", "0:1-1:0x20000", "1"]);
     command.current_dir(&folder.0).env("HOME", "here").env("XDG_STATE_HOME", "there");
     let output = command.env_remove("MESHSCOPE_AUDIT_LOG").output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(5), "{stderr}");
     assert!(stderr.contains("nor an absolute HOME is set"), "{stderr}");
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);

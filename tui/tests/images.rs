@@ -1,6 +1,7 @@
 //! `images` and `--elfs` as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -11,10 +12,6 @@ fn meshscope(arguments: &[&str], usual: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", TARGET]).args(arguments).stdin(Stdio::null());
     command.env("MESHSCOPE_ELFS", usual).output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 fn images() -> String {

@@ -2,6 +2,7 @@
 //! over the bus.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use crate::pseudo;
 
 use crate::schemas::conforms;
@@ -19,7 +20,7 @@ const MESH: &str = "emulator:n300";
 fn answer(target: &str, arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output = command.args(["--json", "--target", target]).args(arguments).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     assert!(
         stderr.contains("of its own time"),
@@ -113,7 +114,7 @@ fn what_is_unknown_is_usage_and_what_is_unsafe_is_refused() {
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         let output = command.args(["--target", MESH, "read", place]).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{place}: {stderr}");
         assert!(stderr.contains(word) && stderr.lines().count() == 1, "{place}: {stderr}");
     }
@@ -215,7 +216,7 @@ fn an_interrupted_recording_can_be_opened_or_is_gone() {
     );
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output = command.args(["--target", name, "links"]).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,6 +1,7 @@
 //! `print`: values by the names of the firmware that runs on a core, as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use crate::schemas::conforms;
 use serde_json::{Value, json};
 use std::process::{Command, Output, Stdio};
@@ -19,10 +20,6 @@ fn refusal(output: &Output) -> String {
     let stderr = stderr(output);
     let list = stderr.find(" (searched ").or_else(|| stderr.find("; it runs "));
     stderr.chars().take(list.unwrap_or(usize::MAX)).collect()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn answer(target: &str, arguments: &[&str]) -> Value {

@@ -1,6 +1,7 @@
 //! `meshscope run` on an emulated n300: the table, its JSON, refusals, and how it is stopped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use crate::pseudo;
 
 use crate::schemas::conforms;
@@ -30,7 +31,7 @@ fn terminal(name: &str, arguments: &[&str]) -> Terminal {
 fn the_table_and_its_json_are_of_the_same_run() {
     let options = ["run", "all-gather", "-b", "4K", "-e", "16K", "-f", "4", "--check"];
     let table = meshscope(&options);
-    let stderr = String::from_utf8(table.stderr).unwrap();
+    let stderr = stderr(&table);
     assert_eq!(table.status.code(), Some(0), "{stderr}");
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(table.contains(
@@ -80,7 +81,7 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
         (&["--buffer-bytes", "60K", "-b", "4K", "-e", "256K"], 2, "do not fit"),
     ] {
         let output = meshscope(&[&["run", "all-gather"], arguments].concat());
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
         assert!(stderr.contains(word), "{arguments:?}: {stderr}");
@@ -92,7 +93,7 @@ fn what_cannot_be_is_refused_in_one_line_before_anything_is_written() {
 fn a_failed_run_tells_scripts_what_is_known() {
     let failed = |arguments: &[&str]| {
         let output = meshscope(&[&["run", "all-gather", "--json"], arguments].concat());
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = stderr(&output);
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         let error = &answer["error"];
         assert_eq!(error["exit_code"], json!(output.status.code()), "{answer}");
@@ -127,7 +128,7 @@ fn a_mesh_in_use_is_refused() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", "emulator:n300,run=ring-ping", "run", "all-gather"]);
     let output = command.stdin(Stdio::null()).output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(5), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(output.stdout.is_empty());
@@ -136,7 +137,7 @@ fn a_mesh_in_use_is_refused() {
 #[test]
 fn a_dry_run_says_what_would_be_written_where() {
     let output = meshscope(&["run", "all-gather", "--dry-run", "--json"]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let accesses = answer["accesses"].as_array().unwrap();
@@ -169,8 +170,8 @@ fn ctrl_c_tears_a_run_on_a_served_mesh_down() {
     let mut serve = meshscope();
     serve.args(["serve", "emulator:n300,run=idle", "--socket"]).arg(&socket);
     let mut server = serve.stderr(Stdio::piped()).spawn().unwrap();
-    let mut stderr = BufReader::new(server.stderr.take().unwrap()).lines();
-    assert!(stderr.any(|line| line.unwrap().contains("is served")));
+    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("is served")));
     let target = format!("socket:{}", socket.display());
     let run = ["--target", &target, "--allow", "launch,write,reset", "run", "all-gather"];
     let mut terminal = terminal("served", &[&run[..], &["-b", "1M", "-n", "100000"]].concat());
@@ -182,7 +183,7 @@ fn ctrl_c_tears_a_run_on_a_served_mesh_down() {
     let again = meshscope().args(run).stdin(Stdio::null()).output().unwrap();
     server.kill().unwrap();
     server.wait().unwrap();
-    let stderr = String::from_utf8(again.stderr).unwrap();
+    let stderr = stderr(&again);
     assert_eq!(again.status.code(), Some(0), "the mesh is free: {stderr}");
 }
 

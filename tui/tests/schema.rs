@@ -2,6 +2,7 @@
 //!
 //! `BLESS=1 cargo test -p tui` rewrites the golden files.
 
+use crate::common::stderr;
 use crate::schemas::{conforms, golden_path};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -20,14 +21,14 @@ fn meshscope(arguments: &[&str]) -> Output {
 
 fn text(arguments: &[&str]) -> String {
     let output = meshscope(arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// A verb prints one object with the number of its schema, which it matches.
 fn judge(arguments: &[&str]) {
     let output = meshscope(&[arguments, &["--json"]].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(&output);
     let answer = serde_json::from_slice::<Value>(&output.stdout);
     let answer = answer.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {stderr}"));
     assert_eq!(answer["schema"], 1, "{arguments:?}");
@@ -98,7 +99,7 @@ fn the_pages_of_verbs_name_their_schemas() {
 #[test]
 fn what_has_no_json_is_one_sentence() {
     let output = meshscope(&["schema", "record"]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
     assert!(output.stdout.is_empty() && stderr.contains("`record` prints no JSON"), "{stderr}");
 }

@@ -2,6 +2,7 @@
 //! chip, and the next finds everything unchanged.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use crate::schemas::conforms;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -49,7 +50,7 @@ impl Server {
 
     fn answer(&self, arguments: &[&str]) -> Value {
         let output = self.ask(arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = stderr(&output);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
         let answer = serde_json::from_slice(&output.stdout).unwrap();
         conforms(arguments, &answer);
@@ -91,8 +92,9 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     // in flight.
     let mut reader = server.writer(&["--allow", "write", "read", "1:3-3:0x0", "0x100000"]);
     let second = server.ask(&["--allow", "write", "mesh"]);
-    let stderr = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(stderr.contains(&format!("(process {}) holds this machine", reader.id())), "{stderr}");
+    let refusal = stderr(&second);
+    let holds = format!("(process {}) holds this machine", reader.id());
+    assert!(refusal.contains(&holds), "{refusal}");
     assert_eq!(second.status.code(), Some(5), "refused is refused");
     reader.kill().unwrap();
     reader.wait().unwrap();
@@ -113,7 +115,7 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     let read = server.answer(&["--json", "read", place, "8"]);
     assert_eq!(read["bytes"], "feca0d6078563412");
     let again = server.ask(&["mesh"]);
-    let stderr = String::from_utf8_lossy(&again.stderr).into_owned();
+    let stderr = stderr(&again);
     assert!(stderr.contains("left"), "the last client left by itself: {stderr}");
     assert!(
         stderr.contains(&format!("(process {writer_pid}) wrote last: 8 bytes at {place}")),
@@ -140,7 +142,7 @@ fn several_clients_read_a_far_chip_at_the_same_time() {
         .into_iter()
         .map(|reader| {
             let output = reader.wait_with_output().unwrap();
-            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            let stderr = stderr(&output);
             assert_eq!(output.status.code(), Some(0), "{stderr}");
             serde_json::from_slice(&output.stdout).unwrap()
         })

@@ -1,6 +1,7 @@
 //! `meshscope study`: unusable meshes are refused; races, loops and time-outs are explained.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::common::stderr;
 use crate::schemas::conforms;
 use serde_json::Value;
 use std::process::{Command, Output, Stdio};
@@ -12,7 +13,7 @@ fn study(arguments: &[&str]) -> Output {
 
 fn json(arguments: &[&str]) -> Value {
     let output = study(&[arguments, &["--json"]].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     let answer = serde_json::from_slice(&output.stdout).unwrap();
     conforms(&[&["study"], arguments].concat(), &answer);
@@ -33,7 +34,7 @@ fn a_mesh_without_links_is_a_usage_error_of_every_study_and_all_of_them_end() {
         "watching",
     ] {
         let output = study(&[verb, "--mesh", "n150"]);
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{verb}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{verb}: {stderr}");
         assert!(output.stdout.is_empty(), "{verb}: no head of a table that has no rows");

@@ -3,6 +3,7 @@
 //! and takes them down, and the command reads the fabric each time.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::stderr;
 use crate::schemas::conforms;
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic};
 use fabric::{
@@ -59,7 +60,7 @@ impl Socket {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         command.args(["--target", &self.words(), "--json", "fabric"]).args(words);
         let output = command.output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = stderr(&output);
         let answer = serde_json::from_slice(&output.stdout).expect(&stderr);
         conforms(&[&["fabric"], words].concat(), &answer);
         answer

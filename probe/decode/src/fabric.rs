@@ -14,9 +14,11 @@ mod fact;
 mod fact_table;
 mod header;
 mod location;
+pub mod manifest;
 mod mux;
 mod router;
 mod tables;
+mod tt_metal;
 
 pub use builtin::stream;
 pub(crate) use channels::{Edge, Receiver, Sender};
@@ -24,11 +26,14 @@ pub use channels::{EdgeFacts, ReceiverFacts, SenderFacts};
 pub use client::ClientFacts;
 pub(crate) use client::ClientLayout;
 pub use enumeration::{Enumeration, Enumerator};
-pub use fact::{Code, Fact, NameOrNumber, NocTarget, NocTargetJson, NodeJson};
+pub use fact::{
+    Channels, Code, Fact, Heartbeat, HeartbeatWriter, NameOrNumber, NocTarget, NocTargetJson,
+    NodeJson,
+};
 pub use header::PacketFacts;
 pub(crate) use header::{Header, HeaderBytes, Route};
-pub use location::Word;
 pub(crate) use location::{Formula, Lead, Location, Locations, Memory, Reader};
+pub use location::{Unknown, Word};
 pub use mux::{MuxChannelFacts, MuxFacts};
 pub(crate) use mux::{MuxChannelLocations, MuxLayout};
 pub(crate) use router::RouterLayout;
@@ -49,6 +54,27 @@ mod tests {
         all.cloned().collect()
     }
 
+    /// Words that only tt-metal's routers have.
+    const OF_TT_METAL: [&str; 13] = [
+        "command",
+        "handshake",
+        "heartbeat",
+        "image_channel",
+        "local_channels",
+        "master_channel",
+        "packets_moved",
+        "packets_received",
+        "packets_sent",
+        "peer",
+        "rx_heartbeat",
+        "state",
+        "tx_heartbeat",
+    ];
+
+    fn unknown(locations: &impl Locations) -> Vec<&'static str> {
+        locations.unknown().into_keys().collect()
+    }
+
     const NONE: [&str; 0] = [];
 
     #[test]
@@ -57,20 +83,23 @@ mod tests {
         assert_eq!(images.len(), 4);
         for image in images {
             let router = image.router.as_ref().unwrap();
-            assert_eq!(router.facts.unknown(), NONE, "{}", image.name);
-            assert_eq!(router.counts.unknown(), NONE, "{}", image.name);
+            assert_eq!(unknown(&router.facts), OF_TT_METAL, "{}", image.name);
+            assert_eq!(unknown(&router.counts), NONE, "{}", image.name);
             for sender in &router.senders {
-                let control: &[_] =
-                    if sender.virtual_channel == 2 { &["remote_free_slots"] } else { &[] };
-                assert_eq!(sender.facts.unknown(), control, "{} {}", image.name, sender.index);
+                let control: &[_] = if sender.virtual_channel == 2 {
+                    &["acknowledges", "remote_free_slots"]
+                } else {
+                    &["acknowledges"]
+                };
+                assert_eq!(unknown(&sender.facts), control, "{} {}", image.name, sender.index);
             }
-            let receivers = router.receivers.iter().map(|receiver| receiver.facts.unknown());
-            let edges = router.downstream.iter().map(|edge| edge.facts.unknown());
+            let receivers = router.receivers.iter().map(|receiver| unknown(&receiver.facts));
+            let edges = router.downstream.iter().map(|edge| unknown(&edge.facts));
             assert_eq!(receivers.chain(edges).collect::<Vec<_>>().concat(), NONE, "{}", image.name);
             let header = router.header.as_ref().unwrap();
             let flat: &[_] =
                 if matches!(header.route, Some(Route::Map(_))) { &[] } else { &["destination"] };
-            assert_eq!(header.facts.unknown(), flat, "{}", image.name);
+            assert_eq!(unknown(&header.facts), flat, "{}", image.name);
         }
     }
 
@@ -78,17 +107,17 @@ mod tests {
     fn our_muxes_and_clients_have_every_fact() {
         for image in images("fabric_mux") {
             let mux = image.mux.as_ref().unwrap();
-            assert_eq!(mux.facts.unknown(), NONE, "{}", image.name);
-            let channels = mux.channels.iter().map(Locations::unknown);
+            assert_eq!(unknown(&mux.facts), NONE, "{}", image.name);
+            let channels = mux.channels.iter().map(unknown);
             assert_eq!(channels.collect::<Vec<_>>().concat(), NONE, "{}", image.name);
             // The mux's own connection ends no other mux.
-            let unknown = image.clients.iter().map(|client| client.facts.unknown());
-            assert_eq!(unknown.collect::<Vec<_>>(), [["termination", "mux_clients", "closed"]]);
+            let own = image.clients.iter().map(|client| unknown(&client.facts));
+            assert_eq!(own.collect::<Vec<_>>(), [["closed", "mux_clients", "termination"]]);
         }
         for name in ["fabric_traffic", "ccl_worker"] {
             let image = images(name).pop().unwrap();
-            let unknown = image.clients.iter().map(|client| client.facts.unknown());
-            assert_eq!(unknown.collect::<Vec<_>>().concat(), NONE, "{name}");
+            let own = image.clients.iter().map(|client| unknown(&client.facts));
+            assert_eq!(own.collect::<Vec<_>>().concat(), NONE, "{name}");
             assert!(!image.clients.is_empty(), "{name}");
         }
     }
@@ -103,7 +132,7 @@ mod tests {
             let senders = router.senders.iter().map(|sender| &sender.facts.connection);
             let receivers = router.receivers.iter().map(|receiver| &receiver.facts.waits_for);
             for location in own.chain(senders).chain(receivers) {
-                let names = location.as_ref().and_then(|location| location.names.as_ref());
+                let names = location.location().and_then(|location| location.names.as_ref());
                 assert!(names.is_some(), "{}", image.name);
             }
         }

@@ -5,8 +5,9 @@ mod fabric;
 pub use fabric::*;
 
 pub use crate::fabric::{
-    ClientFacts, Code, EdgeFacts, Enumerator, MuxChannelFacts, MuxFacts, NocTarget, PacketFacts,
-    ReceiverFacts, RouterCounts, RouterFacts, SenderFacts,
+    Channels, ClientFacts, Code, EdgeFacts, Enumerator, Heartbeat, HeartbeatWriter,
+    MuxChannelFacts, MuxFacts, NocTarget, PacketFacts, ReceiverFacts, RouterCounts, RouterFacts,
+    SenderFacts, Unknown,
 };
 use crate::images::Outline;
 pub use crate::images::{

@@ -78,13 +78,14 @@ pub struct FabricPlan {
 
 impl FabricPlan {
     /// Chooses nodes and routers. The k-th free link of every edge belongs to plane k; links
-    /// reserved for dispatch are not used. Without a requested number of planes, an edge's links
+    /// reserved for dispatch are not used unless requested. Without a requested number of planes, an edge's links
     /// beyond the planes that all edges have are spare.
     ///
     /// # Errors
     /// When the chips cannot form the requested fabric.
     pub fn new(mesh: &Mesh, request: &FabricRequest) -> Result<Self, FabricError> {
-        let free = FreeLinks::of(mesh);
+        let free =
+            if request.with_dispatch_links { FreeLinks::all(mesh) } else { FreeLinks::of(mesh) };
         let topology = request.topology;
         let (meshes, planes) = meshes(mesh, &free, request)?;
         if let Some((chips, hops)) = too_long(topology, &meshes) {

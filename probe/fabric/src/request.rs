@@ -32,6 +32,9 @@ pub struct FabricRequest {
     /// Whether packets that pass the link that closes a ring continue in virtual channel 1.
     /// Otherwise a ring can deadlock.
     pub dateline: bool,
+    /// Whether links that fast dispatch reserves are used too, as where dispatch passes over the
+    /// fabric.
+    pub with_dispatch_links: bool,
 }
 
 impl FabricRequest {
@@ -43,6 +46,7 @@ impl FabricRequest {
             division: Division::default(),
             planes: None,
             dateline: true,
+            with_dispatch_links: false,
         }
     }
 }

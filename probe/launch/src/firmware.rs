@@ -32,17 +32,34 @@ impl Firmware {
         Self { application: "erisc", tensix: ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"] };
 }
 
-/// Writes the loadable segments of an image. Segments of private memory go to the address that
-/// firmware copies them from. The image itself clears memory beyond the file's bytes.
+/// Writes the loadable segments of an image. Segments of private memory and of an Ethernet core's
+/// instruction RAM go to the address that firmware copies them from. The image itself clears memory beyond the file's bytes.
 pub(super) fn load(
     operation: &mut Operation,
     place: Place,
     image: &Image,
 ) -> Result<(), ControlError> {
     for segment in image.symbols.segments() {
-        put(operation, place, image, &segment)?;
+        put(operation, place, image, &segment, None)?;
     }
     Ok(())
+}
+
+/// Writes the segments of a kernel for NCRISC; those of its instruction RAM go to `text`, from which
+/// firmware copies them. Returns their bytes.
+pub(super) fn load_ncrisc(
+    operation: &mut Operation,
+    place: Place,
+    image: &Image,
+    text: u64,
+) -> Result<u64, ControlError> {
+    let mut end = text;
+    for segment in image.symbols.segments() {
+        put(operation, place, image, &segment, Some(text))?;
+        let at = load_address(image, segment.load_address, Some(text))?;
+        end = end.max(at + segment.bytes.len() as u64);
+    }
+    Ok(end - text)
 }
 
 /// Writes only the initial data, which a run changes; the text must be in place.
@@ -52,7 +69,7 @@ pub(super) fn load_data(
     image: &Image,
 ) -> Result<(), ControlError> {
     for segment in image.symbols.segments().iter().filter(|segment| segment.writable) {
-        put(operation, place, image, segment)?;
+        put(operation, place, image, segment, None)?;
     }
     Ok(())
 }
@@ -62,17 +79,29 @@ fn put(
     place: Place,
     image: &Image,
     segment: &Segment<'_>,
+    text: Option<u64>,
 ) -> Result<(), ControlError> {
     if !segment.bytes.is_empty() {
-        let at = load_address(image, segment.load_address)?;
+        let at = load_address(image, segment.load_address, text)?;
         operation.write(place.at(at), segment.bytes.to_vec());
     }
     Ok(())
 }
 
-/// Returns the address where the host writes a segment that is linked at this address.
-fn load_address(image: &Image, linked: u64) -> Result<u64, ControlError> {
+/// Returns the address where the host writes a segment that is linked at this address; `text` is
+/// that of the copy of NCRISC's instruction RAM.
+fn load_address(image: &Image, linked: u64, text: Option<u64>) -> Result<u64, ControlError> {
     let kind = if image.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
+    // Firmware copies the kernel's text from there before it calls the kernel.
+    let (bytes, text) = match kind {
+        TileKind::Eth => (image.layout.eth.iram_bytes, Some(image.layout.eth.l1.kernel_text.at)),
+        _ => (image.layout.tensix.ncrisc_iram_bytes, text),
+    };
+    let iram = image.layout.block(Space::Tile(kind), "iram");
+    let inside = iram.and_then(|iram| linked.checked_sub(iram));
+    if let Some((inside, text)) = inside.filter(|inside| *inside < bytes).zip(text) {
+        return Ok(text + inside);
+    }
     let local = image.layout.block(Space::Tile(kind), "local_ram");
     let Some(inside) = local.and_then(|local| linked.checked_sub(local)) else {
         return Ok(linked);

@@ -1,6 +1,6 @@
 //! Launching a kernel: segments, runtime arguments, launch message, go message (tt-metal.md 7.2).
 
-use super::firmware::{load, load_data};
+use super::firmware::{load, load_data, load_ncrisc};
 use super::l1_range::{L1Range, constant, mailbox};
 use super::{Condition, ControlError, Operation, image};
 use decode::images::{Image, ImageMap, Mailbox};
@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// tt-metal's name of the absent runtime-argument offset, and its value (tt-metal.md 1.2) if no
 /// image defines it.
 const NO_OFFSET: (&str, u64) = ("RTA_CRTA_NO_ARGS_SENTINEL", 0xFFFF);
+
+/// The array of circular buffers in tt-metal's firmware of compute tiles.
+const CIRCULAR_BUFFERS: &str = "cb_interface";
 
 /// Distance between two semaphores of a program, in bytes (tt-metal.md 7.2).
 const SEMAPHORE_BYTES: u64 = 16;
@@ -39,6 +42,15 @@ pub struct KernelLaunch<'a> {
     pub in_place: bool,
     /// An identifier for display, the same on all cores of a run.
     pub host_assigned_id: u32,
+}
+
+/// A kernel for NCRISC, launched on a tile together with BRISC's, with the same arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NcriscKernel<'a> {
+    /// Name of the kernel's image.
+    pub kernel: &'a str,
+    /// Distance of the kernel's text from the config base.
+    pub text_offset: u64,
 }
 
 /// Returns the address of a semaphore of the program behind `argument_bytes` of arguments.
@@ -86,6 +98,18 @@ pub fn place_kernel(
     images: &mut ImageMap,
     launch: &KernelLaunch<'_>,
 ) -> Result<Operation, ControlError> {
+    place_kernels(images, launch, None)
+}
+
+/// As [`place_kernel`], with a kernel for NCRISC.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
+pub fn place_kernels(
+    images: &mut ImageMap,
+    launch: &KernelLaunch<'_>,
+    ncrisc: Option<NcriscKernel<'_>>,
+) -> Result<Operation, ControlError> {
     let kernel = image(images, launch.kernel)?;
     let firmware = image(images, launch.firmware)?;
     let place = launch.place;
@@ -97,7 +121,26 @@ pub fn place_kernel(
         load(&mut operation, place, &kernel)?;
     }
     operation.write(place.at(launch.config_base), launch.config());
-    let message = message(images, &firmware, &kernel, launch)?;
+    let mut message = message(images, &firmware, &kernel, launch)?;
+    if let Some(ncrisc) = ncrisc {
+        let second = image(images, ncrisc.kernel)?;
+        let text = launch.config_base + ncrisc.text_offset;
+        let bytes = load_ncrisc(&mut operation, place, &second, text)?;
+        let processor = mailbox(&firmware)?.processor(second.core);
+        let both = 1 << processor | 1 << mailbox(&firmware)?.processor(kernel.core);
+        for (member, value) in [
+            (format!("rta_offset[{processor}].rta_offset"), 0),
+            (format!("kernel_text_offset[{processor}]"), ncrisc.text_offset),
+            ("ncrisc_kernel_size16".to_owned(), bytes.div_ceil(16)),
+            ("enables".to_owned(), both),
+            (format!("watcher_kernel_ids[{processor}]"), second.kernel_id.into()),
+        ] {
+            let path = format!("mailboxes->launch[0].kernel_config.{member}");
+            message.put_named(&firmware, &path, value)?;
+        }
+        let core = CoreId { chip: place.chip, tile: place.tile, core: second.core };
+        images.declare(core, ncrisc.kernel, Provenance::Stated);
+    }
     operation.write(place.at(message.start), message.bytes);
     let core = CoreId { chip: place.chip, tile: place.tile, core: kernel.core };
     images.declare(core, launch.kernel, Provenance::Stated);
@@ -177,6 +220,11 @@ fn message(
     ] {
         let path = format!("mailboxes->launch[0].kernel_config.{member}");
         message.put_named(firmware, &path, value)?;
+    }
+    // tt-metal's firmware sets up remote circular buffers from this number on; there are none.
+    if let Ok(buffers) = firmware.symbols.locate(CIRCULAR_BUFFERS) {
+        let path = "mailboxes->launch[0].kernel_config.min_remote_cb_start_index";
+        message.put_named(firmware, path, buffers.field.count)?;
     }
     Ok(message)
 }

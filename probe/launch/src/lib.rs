@@ -48,8 +48,9 @@ pub use dispatch::{
 };
 pub use erisc::{start_application, stop_application};
 pub use firmware::Firmware;
-pub use kernel::{KernelLaunch, go_kernel, launch_kernel, place_kernel};
+pub use kernel::{KernelLaunch, NcriscKernel};
 pub use kernel::{await_done, done_condition, semaphore_address};
+pub use kernel::{go_kernel, launch_kernel, place_kernel, place_kernels};
 pub use l1_range::{arguments, constant_of, mailbox};
 pub use operation::{Condition, ControlError, Operation, Step};
 pub use ring::{Ring, RingStop};

@@ -8,6 +8,7 @@ mod describe;
 pub mod firmware;
 pub mod power_on;
 mod telemetry;
+pub mod tt_fabric;
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
@@ -32,6 +33,7 @@ use std::fmt;
 use std::path::PathBuf;
 use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
+use tt_fabric::MetalFabric;
 
 /// The workload of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub enum Workload {
     RingPing,
     /// Routers of a fabric, ready for traffic; compute tiles are free.
     Fabric,
+    /// Routers of tt-metal, compiled for the mesh, and their clients.
+    TtFabric,
 }
 
 /// How fast emulated time passes.
@@ -98,7 +102,8 @@ pub struct Scene {
     pub fabric: FabricRequest,
     /// Cycles between two rate reports of each router of the fabric; 0: no reports.
     pub fabric_rate_cycles: u32,
-    /// Number of random packets that workers send each other over the fabric, drawn by the seed.
+    /// Number of random packets that workers send each other over the fabric, drawn by the seed; of
+    /// a fabric of tt-metal's kernels, the number that each of its workers sends.
     pub traffic: u64,
     /// Pairs of chips that exchange packets.
     pub pattern: TrafficPattern,
@@ -107,6 +112,8 @@ pub struct Scene {
     /// A folder with tt-metal's firmware, which runs over built-in base firmware instead of the
     /// other built-in firmware.
     pub firmware: Option<PathBuf>,
+    /// A folder with the kernels of a fabric of tt-metal, which names its firmware.
+    pub kernels: Option<PathBuf>,
     /// Emulated time at which the scene is handed over; none: the first multiple of
     /// [`HANDOVER_CYCLES`] at which it runs.
     pub at_cycles: Option<u64>,
@@ -133,6 +140,7 @@ impl Scene {
             pattern: TrafficPattern::default(),
             tiles: None,
             firmware: None,
+            kernels: None,
             at_cycles: None,
             pace: DEFAULT_PACE,
             seed: 0,
@@ -220,11 +228,14 @@ impl Scene {
             .then(|| FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric));
         let fabric = fabric.transpose()?;
         let kind = target.mesh().kind;
-        let given = self
-            .firmware
+        let metal = self
+            .kernels
             .as_deref()
-            .map(|folder| FirmwareFolder::read(kind, folder))
+            .map(|folder| MetalFabric::read(folder, &self.mesh))
             .transpose()?;
+        let firmware = self.firmware.clone().or_else(|| metal.as_ref().map(MetalFabric::firmware));
+        let given = firmware.map(|folder| FirmwareFolder::read(kind, &folder)).transpose()?;
+        metal.as_ref().map(|metal| metal.add_to(kind, images)).transpose()?;
         let given = given.map(|given| given.add_to(images));
         let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
         let tiles = compute_tiles(target, large, self.tiles.unwrap_or(usize::MAX));
@@ -244,6 +255,9 @@ impl Scene {
                 .finish(target, images, FABRIC_STEP_CYCLES)
                 .map_err(SceneError::of_run(target))?;
             self.send_at_random(&plan, target, images)?;
+        }
+        if let Some(metal) = metal {
+            metal.bring_up(self.traffic, target, images)?;
         }
         let Some(ring) = ring else { return Ok(()) };
         let workers = (1..)
@@ -293,7 +307,7 @@ impl Scene {
                 _ => Ok(None),
             };
         }
-        if let Some(Workload::Idle | Workload::Fabric) = self.run {
+        if let Some(Workload::Idle | Workload::Fabric | Workload::TtFabric) = self.run {
             return Ok(None);
         }
         match RingPing::on(mesh) {
@@ -367,6 +381,10 @@ pub enum SceneError {
     Image(String),
     /// The given firmware folder, or a file in it, cannot be used.
     Firmware(String),
+    /// The given folder of kernels, or a file in it, cannot be used.
+    Kernels(String),
+    /// A kernel of that folder did not come up.
+    Stopped(String),
     /// The workload could not be launched.
     Control(ControlError),
     /// A collective of a study was not finished, or a fabric did not come up; the kind of its
@@ -408,6 +426,8 @@ impl fmt::Display for SceneError {
             | Self::Mesh(why)
             | Self::Image(why)
             | Self::Firmware(why)
+            | Self::Kernels(why)
+            | Self::Stopped(why)
             | Self::Wrong(why) => f.write_str(why),
             Self::Descriptor(error) => write!(f, "{error}"),
             Self::Control(error) => write!(f, "{error}"),

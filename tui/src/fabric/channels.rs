@@ -14,6 +14,9 @@ const CHANNELS: [&str; 8] =
     ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];
 const LEDGERS: [&str; 9] =
     ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
+/// A count that the router keeps to itself.
+const UNKNOWN: &str = "?";
+
 pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
     let mut table = Columns::new(&CHANNELS);
     let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
@@ -23,7 +26,13 @@ pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
             channel.virtual_channel.to_string(),
             channel.slots.to_string(),
             count(&channel.facts.queued),
-            count(&channel.facts.in_flight),
+            channel
+                .in_flight_at_most
+                .filter(|_| channel.facts.in_flight.known().is_none())
+                .map_or_else(
+                    || count(&channel.facts.in_flight),
+                    |most| if most == 0 { most.to_string() } else { format!("<={most}") },
+                ),
             connection(glyphs, channel),
             "-".to_owned(),
             head(glyphs, channel.head.as_ref()),
@@ -64,9 +73,12 @@ pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -
             ledger.virtual_channel.to_string(),
             ledger.slots.to_string(),
             ledger.queued.to_string(),
-            ledger.remote_free_slots.to_string(),
-            ledger.in_flight.to_string(),
-            format!("{}+{}", ledger.arrived, ledger.held),
+            ledger.remote_free_slots.map_or_else(|| UNKNOWN.to_owned(), |free| free.to_string()),
+            ledger.in_flight.map_or_else(|| format!(">={}", ledger.arrived), |all| all.to_string()),
+            ledger.held.map_or_else(
+                || ledger.arrived.to_string(),
+                |held| format!("{}+{held}", ledger.arrived),
+            ),
             ledger.words(),
         ]);
     }
@@ -89,7 +101,7 @@ fn connection(glyphs: Glyphs, channel: &SenderState) -> String {
     }
 }
 
-pub(crate) fn head(glyphs: Glyphs, head: Option<&HeadState>) -> String {
+pub(super) fn head(glyphs: Glyphs, head: Option<&HeadState>) -> String {
     head.map_or("-".to_owned(), |head| short(glyphs, &head.packet, |it| packet(glyphs, it)))
 }
 

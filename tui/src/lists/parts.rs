@@ -34,7 +34,7 @@ pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
             [
                 router.at.to_string(),
                 format!("router {node} {direction}"),
-                short(g, &router.facts.status, ToString::to_string),
+                fabric::status(g, router),
                 format!("{queued}+{flying}"),
                 link_or_wait(model, router),
             ]
@@ -76,8 +76,11 @@ fn link_or_wait(model: &Model, router: &RouterState) -> String {
         })
         .collect();
     let verdict = worst_credits(model, router.at).map_or_else(String::new, LedgerState::words);
-    let link = fabric::link(model.glyphs, router);
-    [vec![format!("{verdict}, {link}")], waits].concat().join("; ")
+    let link = match router.facts.link {
+        Reading::Absent => verdict,
+        _ => format!("{verdict}, {}", fabric::link(model.glyphs, router)),
+    };
+    [vec![link], waits].concat().join("; ")
 }
 
 /// The worst credit verdict of the link in this router's direction.

@@ -69,6 +69,8 @@ struct Router<'a> {
     waypoint: Option<&'a str>,
     #[serde(flatten)]
     facts: &'a RouterFacts,
+    /// The name of `postcode`; null if it has none.
+    postcode_name: Option<&'a str>,
     /// The name of `refusal`; null if it did not refuse.
     refusal_name: Option<&'a str>,
     /// Its sender channels.
@@ -91,6 +93,7 @@ impl<'a> Router<'a> {
             running: running(&router.activity),
             waypoint: router.waypoint.known().map(String::as_str),
             facts: &router.facts,
+            postcode_name: router.facts.postcode.name(),
             refusal_name: router.refusal_name(),
             senders: router.senders.iter().map(Sender::of).collect(),
             receivers: router.receivers.iter().map(Receiver::of).collect(),
@@ -113,14 +116,16 @@ struct Ledger {
     slots: u64,
     /// Packets queued at the sender.
     queued: u64,
-    /// Credits of the sender: slots of the receiver that it counts as free.
-    remote_free_slots: u64,
-    /// Packets that were sent and are not completed.
-    in_flight: u64,
+    /// Credits of the sender: slots of the receiver that it counts as free; null if the router keeps
+    /// the count to itself.
+    remote_free_slots: Option<u64>,
+    /// Packets that were sent and are not completed; null if the router keeps the count to itself:
+    /// then at least `arrived`, at most `slots`.
+    in_flight: Option<u64>,
     /// Packets that arrived and were not processed by the receiver.
     arrived: u64,
-    /// Packets that the receiver holds.
-    held: u64,
+    /// Packets that the receiver holds; null if the router keeps the count to itself.
+    held: Option<u64>,
     /// The end of another link over which the sender sends instead; null if it does not.
     rerouted_by: Option<End>,
     /// The verdict, such as empty, moving, full, back-pressured or miscounted.

@@ -12,7 +12,10 @@ use super::cores;
 use super::target::{Style, cell, end_of_all, judge, open, report};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
-use crate::fabric::{channel_table, client_table, ledger_table, link, mux_table};
+use crate::fabric::{
+    candidates, channel_table, client_table, ledger_table, link, mux_table, router_text,
+    unknown_text,
+};
 use crate::feed::MeshSnapshot;
 use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
@@ -148,7 +151,14 @@ fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
         page += &client_table(style.glyphs, &fabric.clients);
     }
     let detail = |router: &RouterState| {
-        format!("\n{} {}\n{}", router.at, router.image, channel_table(style.glyphs, router))
+        let parts = [
+            format!("\n{} {}\n", router.at, router.image),
+            router_text(router),
+            channel_table(style.glyphs, router),
+            candidates(style.glyphs, router),
+            unknown_text(router),
+        ];
+        parts.concat()
     };
     page.extend(fabric.routers.iter().filter(|_| channels).map(detail));
     page
@@ -166,10 +176,16 @@ fn routers(style: Style, fabric: &FabricState) -> String {
             router.at.to_string(),
             cell(style, &router.facts.node, ToString::to_string),
             cell(style, &router.facts.direction, |direction| direction.name().to_owned()),
-            cell(style, &router.facts.status, ToString::to_string),
+            crate::fabric::status(style.glyphs, router),
             link(style.glyphs, router),
-            sum(&mut router.senders.iter().map(|channel| &channel.facts.sent)),
-            sum(&mut router.receivers.iter().map(|channel| &channel.facts.received)),
+            match router.facts.packets_sent.known() {
+                Some(sent) => sent.to_string(),
+                None => sum(&mut router.senders.iter().map(|channel| &channel.facts.sent)),
+            },
+            match router.facts.packets_received.known() {
+                Some(received) => received.to_string(),
+                None => sum(&mut router.receivers.iter().map(|channel| &channel.facts.received)),
+            },
             dropped.map_or("?".to_owned(), |dropped| dropped.to_string()),
         ]);
     }

@@ -65,6 +65,8 @@ fn keep(
         details: true,
         fabric: true,
         fabric_tables: true,
+        // A replay knows kernels by their texts.
+        texts: true,
         ..ReadSet::everything(&machine.mesh())
     };
     {

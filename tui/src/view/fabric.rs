@@ -93,7 +93,14 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
         Some(FabricPart::Router(router)) => {
             let all = model.mesh().map_or(&[][..], |mesh| &mesh.fabric.ledgers);
             let own = all.iter().filter(|it| [it.from, it.to].contains(&router.at));
-            fabric::channel_table(model.glyphs, router) + &fabric::ledger_table(own)
+            let parts = [
+                fabric::channel_table(model.glyphs, router),
+                fabric::ledger_table(own),
+                fabric::router_text(router),
+                fabric::candidates(model.glyphs, router),
+                fabric::unknown_text(router),
+            ];
+            parts.concat()
         }
         Some(FabricPart::Mux(mux)) => fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)),
         Some(FabricPart::Client(client)) => {

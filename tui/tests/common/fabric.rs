@@ -25,10 +25,10 @@ pub(crate) fn fabric() -> FabricState {
         virtual_channel: 0,
         slots: 8,
         queued,
-        remote_free_slots: 8 - in_flight,
-        in_flight,
+        remote_free_slots: Some(8 - in_flight),
+        in_flight: Some(in_flight),
         arrived: 0,
-        held: in_flight,
+        held: Some(in_flight),
         mark: 0,
         rerouted_by: None,
         verdict,
@@ -92,6 +92,7 @@ fn head(device: u16) -> HeadState {
         destination: Reading::Known(FabricNode { mesh: 0, device: 1 }),
         number: Reading::Known(41),
         to: Reading::Known(NocTarget { tile: NocXy { x: 4, y: 3 }, addr: 0x2_0000 }),
+        ..PacketFacts::default()
     };
     let packet = PacketState { facts, route: "EAST".to_owned() };
     HeadState { addr: 0x2_0000, bytes: 96, packet: Reading::Known(packet) }
@@ -131,7 +132,9 @@ fn router(
             last_client: Reading::Known(MUX),
             ..SenderFacts::default()
         },
+        in_flight_at_most: None,
         head: (queued > 0).then(|| head(chip)),
+        candidates: Vec::new(),
     };
     let receiver = ReceiverState {
         index: 0,
@@ -147,6 +150,7 @@ fn router(
             ..ReceiverFacts::default()
         },
         head: (chip == 1).then(|| head(0)),
+        candidates: Vec::new(),
     };
     RouterState {
         at: end(chip, channel),
@@ -170,6 +174,7 @@ fn router(
             facts: EdgeFacts {
                 tile: Reading::Known(NocXy { x: 6, y: 6 }),
                 credits: Reading::Known(0),
+                ..EdgeFacts::default()
             },
         }],
     }

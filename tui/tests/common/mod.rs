@@ -11,6 +11,7 @@ use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKi
 use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
+use std::process::Output;
 use std::sync::Arc;
 use tui::feed::{MeshSnapshot, Traffic};
 use tui::run::Board;
@@ -19,6 +20,16 @@ use tui::run::Board;
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
 
 pub(crate) const TAKEN: u64 = 1_000_000_000_000;
+
+/// The standard error of a verb, without the messages of a slow machine that it still waits.
+pub(crate) fn stderr(output: &Output) -> String {
+    let waits = |line: &&str| {
+        let line = line.trim_end();
+        line.ends_with(": bringing the target up ...") || line.ends_with(": reading ...")
+    };
+    let text = String::from_utf8_lossy(&output.stderr);
+    text.split_inclusive('\n').filter(|line| !waits(line)).collect()
+}
 
 pub(crate) fn end(chip: u16, channel: u8) -> EthId {
     EthId { chip: ChipId(chip), channel }

@@ -55,16 +55,16 @@ impl<'a> Names<'a> {
     }
 
     /// Returns a scalar member of a structure whose address is in a word.
-    pub(super) fn inside(self, structure: Structure, of: &str) -> Option<Formula> {
+    pub(super) fn inside(self, structure: &Structure, of: &str) -> Option<Formula> {
         let field = self.field(of)?;
         let member = Word { addr: field.offset, size: field.size.min(8) as u32 };
-        Some(Formula::Member(structure, member))
+        Some(Formula::Member(structure.clone(), member))
     }
 
     /// Returns the structure of a type whose address is in a word.
     pub(super) fn structure(self, ty: &str, address: &str) -> Option<Structure> {
         let bytes = self.1.type_named(ty)?.size()?;
-        Some(Structure { address: self.word(address)?, bytes })
+        Some(Structure { address: Box::new(Formula::Word(self.word(address)?)), bytes })
     }
 
     /// Adds the names of an enumeration to the location of a plain number.

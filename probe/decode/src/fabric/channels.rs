@@ -10,12 +10,22 @@ use machine::fabric::Direction;
 facts! {
     /// The state of a sender channel, from the router and its client.
     struct SenderFacts, located by SenderLocations, in built-in images by at: ChannelNames<'_> {
+        /// Whether the router serves the channel.
+        serviced: bool = Some(Formula::Constant(1).into()),
+        /// Address of the first slot.
+        slots_address: u64 = Some(Formula::Constant(at.slots.at).into()),
+        /// Bytes of a slot, with the header.
+        slot_bytes: u64 = Some(Formula::Constant(at.slots.bytes).into()),
+        /// Free slots, as the client sees them.
+        free_slots: u64 = at.stream("free_slots_stream_id").map(Location::from),
         /// Packets that the client put in and that are not sent yet: slots minus free slots.
         queued: u64 = at.queued(),
         /// Packets on the link or at the peer: sent, not completed.
         in_flight: u64 = at.state.difference("packets_sent", "packets_completed"),
         /// Completions that arrived and are not processed.
         completions: u64 = at.completions(),
+        /// First-level acknowledges that arrived and are not processed.
+        acknowledges: u64 = None,
         /// Free slots of the peer's receiver channel, shared by all senders of the virtual channel;
         /// not counted for the control channel.
         remote_free_slots: u64 = {
@@ -34,9 +44,10 @@ facts! {
         },
         /// The last client that opened the channel, even if it has closed it.
         last_client: NocXy = pair(Formula::Tile, at.info("worker_x"), at.info("worker_y")),
-        /// Its free slots.
-        #[serde(skip)]
-        free_slots: u64 = at.stream("free_slots_stream_id").map(Location::from),
+        /// The word of the last client in which the router returns slots.
+        client_credits: u64 = None,
+        /// The word of the last client in which the router answers its close.
+        client_teardown: u64 = None,
         /// Address of the oldest packet.
         #[serde(skip)]
         oldest: u64 = at.slot(),
@@ -55,6 +66,12 @@ facts! {
 facts! {
     /// The state of a receiver channel.
     struct ReceiverFacts, located by ReceiverLocations, in built-in images by at: ChannelNames<'_> {
+        /// Whether the router serves the channel.
+        serviced: bool = Some(Formula::Constant(1).into()),
+        /// Address of the first slot.
+        slots_address: u64 = Some(Formula::Constant(at.slots.at).into()),
+        /// Bytes of a slot, with the header.
+        slot_bytes: u64 = Some(Formula::Constant(at.slots.bytes).into()),
         /// Packets that arrived and are not taken yet.
         arrived: u64 = at.arrived(),
         /// Packets taken, not completed.

@@ -72,7 +72,7 @@ const MOST: usize = 64;
 
 impl ClientNames<'_> {
     fn word(&self, member: &str) -> Option<Formula> {
-        self.own.names.inside(self.words, &format!("{WORDS}.{member}"))
+        self.own.names.inside(&self.words, &format!("{WORDS}.{member}"))
     }
 
     fn part_path(&self, member: &str) -> Option<String> {

@@ -160,6 +160,73 @@ impl Fact for Vec<Direction> {
     }
 }
 
+/// Ethernet channels of a chip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channels(pub Vec<u8>);
+
+/// A mask: a bit for each channel.
+impl Fact for Channels {
+    type Json = Vec<u8>;
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        let set = |channel: &u8| raw >> channel & 1 == 1;
+        Reading::Known(Self((0..u64::BITS as u8).filter(set).collect()))
+    }
+
+    fn json(&self) -> Vec<u8> {
+        self.0.clone()
+    }
+}
+
+/// A heartbeat, and the program that wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Heartbeat {
+    /// The writer, by the mark in the high half; null if the mark is not known.
+    pub writer: Option<HeartbeatWriter>,
+    /// The count, modulo 2^16.
+    pub count: u16,
+}
+
+/// A program that writes the heartbeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeartbeatWriter {
+    /// Base firmware.
+    BaseFirmware,
+    /// A router of tt-metal's fabric.
+    Router,
+}
+
+/// The names are those of the marks in the high half.
+impl Fact for Heartbeat {
+    type Json = Self;
+
+    fn decode(raw: u64, names: Option<&Enumeration>) -> Reading<Self> {
+        let mark = names.and_then(|names| names.of_value(raw >> 16).name);
+        let writer = match mark.as_deref() {
+            Some(Self::BASE_FIRMWARE) => Some(HeartbeatWriter::BaseFirmware),
+            Some(Self::ROUTER) => Some(HeartbeatWriter::Router),
+            _ => None,
+        };
+        Reading::Known(Self { writer, count: raw as u16 })
+    }
+
+    fn json(&self) -> Self {
+        *self
+    }
+}
+
+impl Heartbeat {
+    const BASE_FIRMWARE: &str = "BASE_FIRMWARE";
+    const ROUTER: &str = "ROUTER";
+
+    /// Returns the names of the marks.
+    pub(crate) fn marks(base_firmware: u16, router: u16) -> Enumeration {
+        let marks = [(base_firmware.into(), Self::BASE_FIRMWARE), (router.into(), Self::ROUTER)];
+        Enumeration::new(&marks)
+    }
+}
+
 /// `x | y << 16`; 0 means no tile.
 impl Fact for NocXy {
     type Json = [u8; 2];

@@ -18,18 +18,21 @@ macro_rules! facts {
         #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
         pub struct $Facts {
             $($(#[$meaning])* pub $name: $crate::reading::Reading<$Kind>,)*
+            /// Facts that the source does not give, with the reason of each: what would give it.
+            #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+            pub unknown: $crate::fabric::location::Unknown,
         }
 
-        /// The location of each fact; none if the source does not know it.
+        /// The location of each fact, or the reason why the source does not know it.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct $Locations {
-            $(pub(crate) $name: Option<$crate::fabric::location::Location>,)*
+            $(pub(crate) $name: $crate::fabric::location::Located,)*
         }
 
         impl $Locations {
             /// Resolves the locations in a built-in image.
             fn builtin($at: &$Names) -> Self {
-                Self { $($name: $location,)* }
+                Self { $($name: $location.into(),)* }
             }
         }
 
@@ -37,18 +40,20 @@ macro_rules! facts {
             type Facts = $Facts;
 
             fn known(&self) -> impl Iterator<Item = &$crate::fabric::location::Location> {
-                [$(&self.$name),*].into_iter().flatten()
+                [$(self.$name.location()),*].into_iter().flatten()
             }
 
-            #[cfg(test)]
-            fn unknown(&self) -> Vec<&'static str> {
-                let all = [$((stringify!($name), self.$name.is_none())),*];
-                all.into_iter().filter(|(_, unknown)| *unknown).map(|(name, _)| name).collect()
+            fn unknown(&self) -> $crate::fabric::location::Unknown {
+                let all = [$((stringify!($name), self.$name.reason())),*];
+                all.into_iter().filter_map(|(name, reason)| Some((name, reason?))).collect()
             }
 
             fn read(&self, memory: &impl $crate::fabric::location::Memory) -> $Facts {
                 let read = $crate::fabric::location::Reader(memory);
-                $Facts { $($name: read.fact(self.$name.as_ref()),)* }
+                $Facts {
+                    $($name: read.fact(self.$name.location()),)*
+                    unknown: $crate::fabric::location::Locations::unknown(self),
+                }
             }
         }
     };

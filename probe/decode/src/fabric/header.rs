@@ -27,6 +27,8 @@ facts! {
         destination: FabricNode = {
             pair(Formula::Halves, at.at("dst_start_chip_id"), at.at("dst_start_mesh_id"))
         },
+        /// The sender channel of the router that sent it last.
+        source_channel: u64 = at.at("src_ch_id").map(Location::from),
         /// The packet's number, counted by the sender.
         number: u64 = at.at("tail.number").map(Location::from),
         /// Tile and address at the destination.
@@ -51,6 +53,10 @@ pub(crate) enum Route {
     Map(Field),
 }
 
+/// `RoutingFieldsConstants::LowLatency` of tt-metal, which has no enumeration.
+const HOPS: [(u64, &str); 4] =
+    [(0, "NOOP"), (1, "WRITE_ONLY"), (2, "FORWARD_ONLY"), (3, "WRITE_AND_FORWARD")];
+
 /// The bytes of a header: a word's address is its offset.
 pub(crate) struct HeaderBytes<'a>(pub(crate) &'a [u8]);
 
@@ -67,7 +73,7 @@ impl Memory for HeaderBytes<'_> {
 /// Resolves the members of a header.
 struct HeaderNames<'a> {
     names: Names<'a>,
-    ty: &'static str,
+    ty: &'a str,
 }
 
 impl HeaderNames<'_> {
@@ -85,11 +91,17 @@ impl Names<'_> {
     /// Returns the header for one or two dimensions.
     pub(super) fn header_of(self, two_dimensional: bool) -> Option<Header> {
         let ty = if two_dimensional { "HybridMeshPacketHeader" } else { "LowLatencyPacketHeader" };
+        self.header_named(ty, two_dimensional)
+    }
+
+    /// Returns the header of this type.
+    pub(super) fn header_named(self, ty: &str, two_dimensional: bool) -> Option<Header> {
         let route = if two_dimensional {
             self.field(&format!("{ty}.route_buffer")).map(Route::Map)
         } else {
             let hops = Enumeration::named(self.1, "low_latency_hop_t");
-            self.field(&format!("{ty}.routing_fields")).map(|field| Route::Hops(field, hops))
+            let hops = hops.unwrap_or_else(|| Arc::new(Enumeration::new(&HOPS)));
+            self.field(&format!("{ty}.routing_fields")).map(|field| Route::Hops(field, Some(hops)))
         };
         Some(Header {
             bytes: self.1.type_named(ty)?.size()?,

@@ -4,6 +4,7 @@ use super::enumeration::Enumeration;
 use super::fact::Fact;
 use crate::reading::Reading;
 use layouts::NocXy;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A word of a tile: L1 or a register.
@@ -14,10 +15,10 @@ pub struct Word {
     pub(crate) size: u32,
 }
 
-/// A structure whose address is in a word; 0 means no structure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A structure whose address is a number to be read; 0 means no structure.
+#[derive(Clone, Debug)]
 pub(crate) struct Structure {
-    pub(crate) address: Word,
+    pub(crate) address: Box<Formula>,
     pub(crate) bytes: u64,
 }
 
@@ -33,6 +34,62 @@ impl Slots {
     /// Returns the address of a slot; indexes wrap.
     fn slot(self, index: u64) -> u64 {
         self.at + self.bytes * (index % self.count.max(1))
+    }
+}
+
+/// The location of a fact, or the reason why the source does not know it.
+#[derive(Clone, Debug)]
+pub(crate) enum Located {
+    /// The location.
+    At(Location),
+    /// The reason, as a user reads it: what would give the fact.
+    Nowhere(&'static str),
+}
+
+/// The reason of a fact that the program on the core does not keep.
+const NOT_KEPT: &str = "this program has no such word";
+
+impl Default for Located {
+    fn default() -> Self {
+        Self::Nowhere(NOT_KEPT)
+    }
+}
+
+impl From<Option<Location>> for Located {
+    fn from(found: Option<Location>) -> Self {
+        found.map_or_else(Self::default, Self::At)
+    }
+}
+
+impl From<Located> for Option<Location> {
+    fn from(found: Located) -> Self {
+        match found {
+            Located::At(location) => Some(location),
+            Located::Nowhere(_) => None,
+        }
+    }
+}
+
+impl Located {
+    /// Makes a location, or gives the reason why there is none.
+    pub(crate) fn or(found: Option<impl Into<Location>>, reason: &'static str) -> Self {
+        found.map_or(Self::Nowhere(reason), |found| Self::At(found.into()))
+    }
+
+    /// Returns the location.
+    pub(crate) fn location(&self) -> Option<&Location> {
+        match self {
+            Self::At(location) => Some(location),
+            Self::Nowhere(_) => None,
+        }
+    }
+
+    /// Returns the reason.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::At(_) => None,
+            Self::Nowhere(reason) => Some(reason),
+        }
     }
 }
 
@@ -68,6 +125,13 @@ pub(crate) enum Formula {
     Tile(Box<[Self; 2]>),
     /// The first formula if a word has a value, else the second.
     If(Word, u64, Box<[Self; 2]>),
+    /// The low 16 bits of a word whose high half is a mark; nothing if it is another mark.
+    Marked(Word, u16),
+    /// The byte of packed bytes for a bit of a mask: there is a byte for each bit that is set.
+    /// Nothing if the bit is clear.
+    Packed(Box<[Self; 2]>, u32),
+    /// Nothing.
+    Nothing,
 }
 
 impl From<Formula> for Location {
@@ -90,6 +154,11 @@ pub(crate) trait Memory {
         Reading::Absent
     }
 
+    /// Whether a tile has this word in its L1. Registers of other tiles are not read.
+    fn is_l1(&self, _tile: NocXy, _word: Word) -> bool {
+        false
+    }
+
     /// Returns the register of a stream's credits.
     fn credits(&self, _stream: u64) -> Option<Word> {
         None
@@ -101,6 +170,9 @@ pub(crate) trait Memory {
     }
 }
 
+/// Facts without a location, by name, with the reason of each: what would give it.
+pub type Unknown = BTreeMap<&'static str, &'static str>;
+
 /// The locations of the facts of a structure.
 pub(crate) trait Locations {
     /// The decoded facts.
@@ -109,9 +181,8 @@ pub(crate) trait Locations {
     /// Returns the known locations.
     fn known(&self) -> impl Iterator<Item = &Location>;
 
-    /// Returns the names of the facts without a location.
-    #[cfg(test)]
-    fn unknown(&self) -> Vec<&'static str>;
+    /// Returns the facts without a location, and the reasons.
+    fn unknown(&self) -> Unknown;
 
     /// Reads the facts.
     fn read(&self, memory: &impl Memory) -> Self::Facts;
@@ -137,16 +208,19 @@ impl Location {
 impl Formula {
     fn words(&self, found: &mut Vec<Word>) {
         match self {
-            Self::Constant(_) => {}
-            Self::Word(word) | Self::Credits(word, _) => found.push(*word),
-            Self::Member(structure, _) => found.push(structure.address),
+            Self::Constant(_) | Self::Nothing => {}
+            Self::Word(word) | Self::Credits(word, _) | Self::Marked(word, _) => found.push(*word),
+            Self::Member(structure, _) => structure.address.words(found),
             Self::Elsewhere(tile, address) => found.extend([*tile, *address]),
             Self::Slot(_, index) => index.words(found),
             Self::If(word, _, parts) => {
                 found.push(*word);
                 parts.iter().for_each(|part| part.words(found));
             }
-            Self::Difference(parts) | Self::Halves(parts) | Self::Tile(parts) => {
+            Self::Difference(parts)
+            | Self::Halves(parts)
+            | Self::Tile(parts)
+            | Self::Packed(parts, _) => {
                 parts.iter().for_each(|part| part.words(found));
             }
         }
@@ -168,7 +242,7 @@ impl<M: Memory> Reader<'_, M> {
             Formula::Constant(value) => Reading::Known(*value),
             Formula::Word(word) => self.0.word(*word),
             Formula::Member(structure, member) => {
-                let start = self.address(structure.address);
+                let start = self.start(structure);
                 start.and_then(|at| self.0.word(Word { addr: at + member.addr, ..*member }))
             }
             Formula::Credits(first, plus) => self.0.word(*first).and_then(|first| {
@@ -188,6 +262,20 @@ impl<M: Memory> Reader<'_, M> {
                 let [then, otherwise] = &**parts;
                 self.number(if found == *value { then } else { otherwise })
             }),
+            Formula::Marked(word, mark) => match self.0.word(*word) {
+                Reading::Known(found) if found >> 16 != u64::from(*mark) => Reading::Absent,
+                found => found.map(|found| found & 0xFFFF),
+            },
+            Formula::Packed(parts, bit) => {
+                let [mask, packed] = &**parts;
+                self.number(mask).and_then(|mask| {
+                    let before = (mask & ((1 << bit) - 1)).count_ones();
+                    let byte = |packed: u64| packed.checked_shr(8 * before).unwrap_or(0) & 0xFF;
+                    let set = mask >> bit & 1 == 1;
+                    if set { self.number(packed).map(byte) } else { Reading::Absent }
+                })
+            }
+            Formula::Nothing => Reading::Absent,
         }
     }
 
@@ -206,6 +294,14 @@ impl<M: Memory> Reader<'_, M> {
         })
     }
 
+    /// Returns the address of a structure; 0 means none.
+    fn start(&self, structure: &Structure) -> Reading<u64> {
+        match self.number(&structure.address) {
+            Reading::Known(0) => Reading::Absent,
+            other => other,
+        }
+    }
+
     /// Reads a word that is an address; 0 means none.
     fn address(&self, word: Word) -> Reading<u64> {
         match self.0.word(word) {
@@ -216,8 +312,9 @@ impl<M: Memory> Reader<'_, M> {
 
     fn elsewhere(&self, xy: Word, address: Word) -> Option<(NocXy, Word)> {
         let [xy, addr] = [xy, address].map(|word| self.address(word).known().copied());
-        let xy = xy?;
-        Some((self.0.tile(xy & 0xFFFF, xy >> 16)?, Word { addr: addr?, size: 4 }))
+        let (xy, word) = (xy?, Word { addr: addr?, size: 4 });
+        let tile = self.0.tile(xy & 0xFFFF, xy >> 16)?;
+        self.0.is_l1(tile, word).then_some((tile, word))
     }
 
     /// Collects the ranges that a location refers to by addresses that were read.
@@ -227,9 +324,12 @@ impl<M: Memory> Reader<'_, M> {
 
     fn follow(&self, formula: &Formula, found: &mut Vec<Lead>) {
         let lead = match formula {
-            Formula::Constant(_) | Formula::Word(_) => None,
+            Formula::Constant(_) | Formula::Word(_) | Formula::Marked(..) | Formula::Nothing => {
+                None
+            }
             Formula::Member(structure, _) => {
-                let start = self.address(structure.address).known().copied();
+                self.follow(&structure.address, found);
+                let start = self.start(structure).known().copied();
                 start.map(|addr| Lead { tile: None, addr, len: structure.bytes })
             }
             Formula::Credits(first, plus) => {
@@ -249,6 +349,7 @@ impl<M: Memory> Reader<'_, M> {
             Formula::Difference(parts)
             | Formula::Halves(parts)
             | Formula::Tile(parts)
+            | Formula::Packed(parts, _)
             | Formula::If(_, _, parts) => {
                 return parts.iter().for_each(|part| self.follow(part, found));
             }

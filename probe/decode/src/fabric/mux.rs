@@ -84,8 +84,8 @@ facts! {
 /// Locations of the facts of a mux and of its channels.
 #[derive(Clone, Debug)]
 pub(crate) struct MuxLayout {
-    /// The word with the address of `fabric_mux_words_t`.
-    pub(crate) words_address: Word,
+    /// A word that every plan for a mux has.
+    pub(crate) first_word: Word,
     pub(crate) facts: MuxLocations,
     pub(crate) channels: Vec<MuxChannelLocations>,
     pub(crate) headers: Vec<Header>,
@@ -95,7 +95,7 @@ pub(crate) struct MuxLayout {
 struct MuxNames<'a> {
     state: Members<'a>,
     /// The words that clients and host write.
-    words: Structure,
+    words: &'a Structure,
     channel: u64,
 }
 
@@ -121,13 +121,16 @@ impl MuxLayout {
     /// Finds the locations; `None` for an image that is not a mux.
     pub(crate) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         const STATE: &str = "fabric_mux_state";
+        const ADDRESS: &str = "fabric_mux_state.args.words_address";
         let names = Names(layout, symbols);
-        symbols.locate(STATE).ok()?;
-        let words = names.structure(WORDS, &format!("{STATE}.args.words_address"))?;
-        let at = |channel| MuxNames { state: names.within(STATE), words, channel };
+        if symbols.locate(STATE).is_err() {
+            return names.tt_metal_mux();
+        }
+        let words = names.structure(WORDS, ADDRESS)?;
+        let at = |channel| MuxNames { state: names.within(STATE), words: &words, channel };
         let most = names.constant("FABRIC_MUX_MAX_CHANNELS")?.min(MOST_CHANNELS);
         Some(Self {
-            words_address: words.address,
+            first_word: names.word(ADDRESS)?,
             facts: MuxLocations::builtin(&at(0)),
             channels: (0..most).map(|index| MuxChannelLocations::builtin(&at(index))).collect(),
             headers: [false, true].into_iter().filter_map(|two| names.header_of(two)).collect(),

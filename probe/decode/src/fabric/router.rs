@@ -3,7 +3,7 @@
 use super::builtin::{Members, Names, pair};
 use super::channels::{Edge, Receiver, Sender};
 use super::enumeration::Enumerator;
-use super::fact::Code;
+use super::fact::{Channels, Code, Heartbeat};
 use super::fact_table::facts;
 use super::header::Header;
 use super::location::{Formula, Location, Locations as _, Word};
@@ -24,16 +24,35 @@ facts! {
             let [mesh, device] = ["routing_l1_info_t.my_mesh_id", "routing_l1_info_t.my_device_id"];
             pair(Formula::Halves, of(device), of(mesh))
         },
+        /// Whether packets are routed in two dimensions.
+        two_dimensional: bool = {
+            let two = at.names.is_topology(&["Mesh", "Torus"]);
+            Some(Formula::Constant(two.into()).into())
+        },
+        /// The Ethernet channel for which its image was built.
+        image_channel: u64 = None,
         /// The direction of its link.
         direction: Direction = at.named("eth_chan_directions", "args.my_direction"),
         /// Whether it is the router of its chip with which the host communicates.
         master: bool = at.at("args.is_local_master"),
         /// Whether packets that arrive over its link continue in virtual channel 1.
         dateline: bool = at.at("args.dateline"),
+        /// The Ethernet channel of that router.
+        master_channel: u64 = None,
+        /// The Ethernet channels of its chip's routers.
+        local_channels: Channels = None,
         /// `EDMStatus`.
         status: Enumerator = {
             at.names.named("EDMStatus", at.names.pointed("edm_status_ptr_addr", 0))
         },
+        /// The word that the peer writes in the handshake: 0xAA once they have met.
+        handshake: u64 = None,
+        /// The peer's fabric node, as the peer gave it in the handshake.
+        peer: FabricNode = None,
+        /// `RouterState`.
+        state: Enumerator = None,
+        /// `RouterCommand`: what the host asks of it.
+        command: Enumerator = None,
         /// The last stage of its bring-up (tt-metal.md 4.1).
         postcode: Code = at.names.named("fabric_postcode_t", at.names.pointed("postcode_addr", 0)),
         /// `TerminationSignal`: 0 run, 1 graceful, 2 immediate.
@@ -53,8 +72,20 @@ facts! {
         epoch: u64 = at.at("epoch"),
         /// The tile of the router whose link it uses.
         fallback: NocXy = at.at("fallback_xy"),
-        /// Passes of its loop.
+        /// Passes of its loop. tt-metal's routers count modulo 2^16.
         passes: u64 = at.at("passes"),
+        /// The heartbeat word in the results of base firmware, which routers write too.
+        heartbeat: Heartbeat = None,
+        /// Heartbeat of its senders: rounds in which they had nothing to send, or sent.
+        tx_heartbeat: u64 = None,
+        /// Heartbeat of its receivers: rounds in which they had nothing to forward, or forwarded.
+        rx_heartbeat: u64 = None,
+        /// Packets sent over its link, and packets that arrived over it and were forwarded.
+        packets_moved: u64 = None,
+        /// Packets sent over its link.
+        packets_sent: u64 = None,
+        /// Packets that arrived over its link and were forwarded.
+        packets_received: u64 = None,
     }
 }
 
@@ -105,7 +136,9 @@ impl RouterLayout {
     pub(crate) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         const STATE: &str = "fabric_router_state";
         let names = Names(layout, symbols);
-        symbols.locate(STATE).ok()?;
+        if symbols.locate(STATE).is_err() {
+            return names.is_tt_metal_router().then(|| names.tt_metal_router());
+        }
         let state = names.within(STATE);
         Some(Self {
             facts: RouterLocations::builtin(&state),
@@ -118,12 +151,17 @@ impl RouterLayout {
         })
     }
 
-    /// Returns every word that decoding needs.
+    /// Returns every word that decoding needs and whose address is known.
     pub(crate) fn words(&self) -> impl Iterator<Item = Word> {
+        self.locations().flat_map(Location::words)
+    }
+
+    /// Returns every location.
+    pub(crate) fn locations(&self) -> impl Iterator<Item = &Location> {
         let senders = self.senders.iter().flat_map(|sender| sender.facts.known());
         let receivers = self.receivers.iter().flat_map(|receiver| receiver.facts.known());
         let downstream = self.downstream.iter().flat_map(|edge| edge.facts.known());
         let own = self.facts.known().chain(self.counts.known());
-        own.chain(senders).chain(receivers).chain(downstream).flat_map(Location::words)
+        own.chain(senders).chain(receivers).chain(downstream)
     }
 }

@@ -293,5 +293,5 @@ fn sources_of(
     } else {
         others().chain(kernels()).find_map(sources)
     };
-    found.unwrap_or_else(Vec::new)
+    found.into_iter().flatten().collect()
 }

@@ -1,6 +1,7 @@
 //! Decodes routers, muxes and clients by the names of their images, and joins the credits of both
 //! ends of a link.
 
+mod bounds;
 mod clients;
 mod ending;
 mod head;
@@ -49,6 +50,10 @@ impl Inspection<'_> {
         }
         fabric.routers.sort_by_key(|router| router.at);
         fabric.tables.sort_by_key(|tables| tables.at);
+        bounds::find(self.mesh, &mut fabric.routers);
+        let found = clients::of_connections(self, chips, &fabric);
+        fabric.clients.extend(found);
+        fabric.clients.sort_by_key(|client| client.at);
         fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {
@@ -84,12 +89,13 @@ fn collect(
         if router.was_read() {
             let at = EthId { chip: site.chip, channel: eth.channel };
             let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
+            fabric.leads.spans.extend(site.leads(layout.locations()));
             fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
             fabric.tables.extend(tables.filter_map(|tables| tables.state()));
             fabric.routers.push(router.state(&image.name, eth.channel));
         }
     }
-    if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.words_address)) {
+    if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.first_word)) {
         let mux = Mux::new(site, image, layout, core);
         fabric.leads.spans.extend(mux.spans());
         fabric.muxes.push(mux.state());
@@ -138,20 +144,20 @@ pub fn fabric_read_set(state: &FabricState, requested: &ReadSet) -> ReadSet {
 /// Returns the spans of the headers of all channels' oldest packets, for the next snapshot.
 pub fn fabric_heads(state: &FabricState) -> Vec<Span> {
     let mut spans = Vec::new();
-    let mut add =
-        |chip, tile, head: &Option<HeadState>| {
-            spans.extend(head.as_ref().map(|head| Span {
-                addr: NocAddr { chip, tile, offset: head.addr },
-                len: head.bytes,
-            }));
-        };
+    let mut add = |chip, tile, head: &HeadState| {
+        let addr = NocAddr { chip, tile, offset: head.addr };
+        spans.push(Span { addr, len: head.bytes });
+    };
     for router in &state.routers {
-        let senders = router.senders.iter().map(|channel| &channel.head);
-        let receivers = router.receivers.iter().map(|channel| &channel.head);
-        senders.chain(receivers).for_each(|head| add(router.at.chip, router.tile, head));
+        let senders = router.senders.iter().map(|channel| (&channel.head, &channel.candidates));
+        let receivers = router.receivers.iter().map(|channel| (&channel.head, &channel.candidates));
+        for (head, candidates) in senders.chain(receivers) {
+            head.iter().chain(candidates).for_each(|head| add(router.at.chip, router.tile, head));
+        }
     }
     for mux in &state.muxes {
-        mux.channels.iter().for_each(|c| add(mux.at.chip, mux.at.tile, &c.head));
+        let heads = mux.channels.iter().filter_map(|channel| channel.head.as_ref());
+        heads.for_each(|head| add(mux.at.chip, mux.at.tile, head));
     }
     spans
 }

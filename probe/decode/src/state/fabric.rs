@@ -82,11 +82,22 @@ pub struct SenderState {
     pub slots: u64,
     /// The channel's facts.
     pub facts: SenderFacts,
+    /// If the count of packets in flight is not known: at most as many stand at the peer.
+    pub in_flight_at_most: Option<u64>,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
+    /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
+    /// many as it holds are of packets that wait.
+    pub candidates: Vec<HeadState>,
 }
 
 impl SenderState {
+    /// Returns the number of packets in flight, or the most that there can be; 0 if neither is
+    /// known.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.facts.in_flight.known().copied().or(self.in_flight_at_most).map_or(0, |count| count)
+    }
+
     /// Returns the connected client.
     pub fn client(&self) -> Option<NocXy> {
         let connected = self.facts.connection.value().is_some_and(|value| value != 0);
@@ -107,6 +118,9 @@ pub struct ReceiverState {
     pub facts: ReceiverFacts,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
+    /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
+    /// many as it holds are of packets that wait.
+    pub candidates: Vec<HeadState>,
 }
 
 impl ReceiverState {
@@ -160,14 +174,16 @@ pub struct LedgerState {
     pub slots: u64,
     /// Packets in the sender channels.
     pub queued: u64,
-    /// Free slots of the receiver channel, as the sender counts.
-    pub remote_free_slots: u64,
-    /// Packets sent, not completed.
-    pub in_flight: u64,
+    /// Free slots of the receiver channel, as the sender counts; none if the router keeps the count
+    /// to itself.
+    pub remote_free_slots: Option<u64>,
+    /// Packets sent, not completed; none if the router keeps the count to itself: then at least as
+    /// many as arrived, at most as many as the receiver has slots.
+    pub in_flight: Option<u64>,
     /// Of those, packets that arrived and are not taken.
     pub arrived: u64,
-    /// Of those, packets taken, not completed.
-    pub held: u64,
+    /// Of those, packets taken, not completed; none if the router keeps the count to itself.
+    pub held: Option<u64>,
     /// Sum of both ends' packet counts: unchanged if nothing has moved.
     pub mark: u64,
     /// The router whose link carries the packets while this one is lost.

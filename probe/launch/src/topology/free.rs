@@ -72,7 +72,15 @@ pub struct FreeLinks {
 impl FreeLinks {
     /// Returns the free links of a mesh.
     pub fn of(mesh: &Mesh) -> Self {
-        let reserved = dispatch_reserved(mesh);
+        Self::except(mesh, &dispatch_reserved(mesh))
+    }
+
+    /// Returns all links of a mesh, including those that dispatch reserves.
+    pub fn all(mesh: &Mesh) -> Self {
+        Self::except(mesh, &BTreeSet::new())
+    }
+
+    fn except(mesh: &Mesh, reserved: &BTreeSet<Link>) -> Self {
         let mut links = mesh.links.clone();
         links.sort_unstable();
         let mut free = Self::default();

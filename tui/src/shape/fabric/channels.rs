@@ -19,10 +19,15 @@ pub(super) struct Sender<'a> {
     slots: u64,
     #[serde(flatten)]
     facts: &'a SenderFacts,
+    /// If `in_flight` is not known: at most as many of its packets stand at the peer.
+    in_flight_at_most: Option<u64>,
     /// NOC 0 coordinates of the connected client: x, y; null if there is none.
     client: Option<[u8; 2]>,
-    /// Its oldest packet; null if it has none.
+    /// Its oldest packet; null if it has none or if the oldest is not known.
     head: Option<Head<'a>>,
+    /// If it holds packets and the oldest is not known: all its slots, of which at most as many hold
+    /// a packet as it holds.
+    at_most: Vec<Head<'a>>,
 }
 
 impl<'a> Sender<'a> {
@@ -32,8 +37,10 @@ impl<'a> Sender<'a> {
             virtual_channel: channel.virtual_channel,
             slots: channel.slots,
             facts: &channel.facts,
+            in_flight_at_most: channel.in_flight_at_most,
             client: channel.client().map(xy),
             head: channel.head.as_ref().map(Head::of),
+            at_most: channel.candidates.iter().map(Head::of).collect(),
         }
     }
 }
@@ -49,8 +56,11 @@ pub(super) struct Receiver<'a> {
     slots: u64,
     #[serde(flatten)]
     facts: &'a ReceiverFacts,
-    /// Its oldest packet; null if it has none.
+    /// Its oldest packet; null if it has none or if the oldest is not known.
     head: Option<Head<'a>>,
+    /// If it holds packets and the oldest is not known: all its slots, of which at most as many hold
+    /// a packet as it holds.
+    at_most: Vec<Head<'a>>,
 }
 
 impl<'a> Receiver<'a> {
@@ -61,6 +71,7 @@ impl<'a> Receiver<'a> {
             slots: channel.slots,
             facts: &channel.facts,
             head: channel.head.as_ref().map(Head::of),
+            at_most: channel.candidates.iter().map(Head::of).collect(),
         }
     }
 }

@@ -160,9 +160,8 @@ impl Library {
     fn search_texts(&mut self, target: &mut dyn Target, images: &mut ImageMap, jobs: Vec<Job>) {
         let mut places = Vec::new();
         for job in &jobs {
-            places.extend(
-                job.text_place(images.layout(), self.fingerprints_of(job.core.core).longest()),
-            );
+            let lengths = self.fingerprints_of(job.core.core).lengths();
+            places.extend(lengths.iter().filter_map(|len| job.text_place(images.layout(), *len)));
         }
         let snapshot = read(target, places);
         for mut job in jobs {
@@ -190,12 +189,16 @@ impl Library {
         if fingerprints.is_empty() {
             return None;
         }
-        let Some((addr, len)) = job.text_place(images.layout(), fingerprints.longest()) else {
+        let lengths = fingerprints.lengths().into_iter();
+        let places: Vec<_> =
+            lengths.filter_map(|len| job.text_place(images.layout(), len)).collect();
+        let Some((addr, len)) = places.first().copied() else {
             let why = "its text is in IRAM, which cannot be read".to_owned();
             job.findings.push(ImageFinding::Unknown { core, what, at, why });
             return None;
         };
-        let bytes = match snapshot.bytes(addr, len) {
+        let readable = places.iter().find_map(|(addr, len)| snapshot.bytes(*addr, *len).ok());
+        let bytes = match readable.map_or_else(|| snapshot.bytes(addr, len), Ok) {
             Ok(bytes) => bytes,
             Err(reason) => {
                 let why = reason.to_string();

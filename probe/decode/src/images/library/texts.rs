@@ -185,9 +185,13 @@ impl Fingerprints {
         self.fingerprints.is_empty()
     }
 
-    /// Returns the length of the longest text in bytes.
-    pub(super) fn longest(&self) -> u32 {
-        self.fingerprints.last().map_or(0, |fingerprint| fingerprint.len as u32)
+    /// Returns the lengths of the texts in bytes, longest first. A recording can have a part of the
+    /// range of the longest.
+    pub(super) fn lengths(&self) -> Vec<u32> {
+        let mut lengths: Vec<_> = self.fingerprints.iter().map(|it| it.len as u32).collect();
+        lengths.dedup();
+        lengths.reverse();
+        lengths
     }
 
     /// Returns the entries whose text is a prefix of these bytes, longest first.

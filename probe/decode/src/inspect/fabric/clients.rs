@@ -1,10 +1,16 @@
 //! Decodes the kernels that send through channels of routers and muxes.
 
 use super::site::Site;
-use crate::fabric::{ClientLayout, Formula, Locations as _, Memory, Reader, Sender, Word, stream};
+use crate::fabric::{
+    ClientLayout, Enumeration, Formula, Locations as _, Memory, Reader, Sender, Word, stream,
+};
 use crate::images::Image;
-use crate::state::{ClientFacts, ClientState, CoreState, FabricPort, Reading};
-use layouts::{CoreId, CoreKind, EthId, NocXy, TileKind};
+use crate::inspect::Inspection;
+use crate::state::{
+    Activity, ChipState, ClientFacts, ClientState, Code, CoreState, FabricPort, FabricState,
+    ImageRole, MuxChannelState, MuxState, Reading, RouterState, SenderState,
+};
+use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::{AccessError, Span};
 
 /// A kernel with connections, being decoded.
@@ -42,6 +48,122 @@ impl Clients<'_> {
     }
 }
 
+/// Reason of facts of tt-metal's adapter.
+const ON_THE_STACK: &str = "tt-metal's adapter keeps it on the kernel's stack";
+const ENDS_NO_MUX: &str = "tt-metal's adapter does not know it";
+
+/// A channel whose client is connected, as its router or mux shows it.
+struct Connection<'a> {
+    port: FabricPort,
+    /// Chip and tile of the router or mux.
+    at: (ChipId, NocXy),
+    name: String,
+    client: NocXy,
+    word: &'a Reading<Code>,
+    slots: u64,
+    /// Packets whose slots were not returned.
+    used: Reading<u64>,
+    teardown: Reading<u64>,
+}
+
+impl<'a> Connection<'a> {
+    fn of_router(router: &'a RouterState, sender: &'a SenderState) -> Option<Self> {
+        Some(Self {
+            port: FabricPort::Router(router.at, sender.index),
+            at: (router.at.chip, router.tile),
+            name: format!("connection to e{}", router.at.channel),
+            client: sender.client()?,
+            word: &sender.facts.connection,
+            slots: sender.slots,
+            used: sender.facts.queued.clone().map(|queued| queued + sender.in_flight()),
+            teardown: sender.facts.client_teardown.clone(),
+        })
+    }
+
+    fn of_mux(mux: &'a MuxState, channel: &'a MuxChannelState) -> Option<Self> {
+        let connection = &channel.facts.connection;
+        connection.value().filter(|connection| *connection != 0)?;
+        Some(Self {
+            port: FabricPort::Mux(mux.at, channel.index),
+            at: (mux.at.chip, mux.at.tile),
+            name: format!("connection to {}", mux.at.tile),
+            client: *channel.facts.client.known()?,
+            word: connection,
+            slots: *channel.facts.slots.known()?,
+            used: channel.facts.queued.clone(),
+            teardown: Reading::Absent,
+        })
+    }
+
+    fn state(self, chips: &[ChipState]) -> ClientState {
+        let (chip, to_tile) = self.at;
+        let tile = self.client;
+        let cores = chips.iter().filter(|state| state.chip.id == chip);
+        let cores = cores.flat_map(|state| &state.tiles).filter(|state| state.xy == tile);
+        let cores: Vec<_> = cores.flat_map(|tile| &tile.cores).collect();
+        let runs = |core: &&&CoreState| core.activity == Reading::Known(Activity::Running);
+        let has_kernel = |core: &&&CoreState| kernel(core).is_some();
+        let core = cores.iter().filter(runs).find(has_kernel).or_else(|| cores.first());
+        let full = self.used.known().is_some_and(|used| *used >= self.slots);
+        let closing = self.word.is("CLOSE_CONNECTION_REQUEST");
+        let stage = if closing { (1, "CLIENT_CLOSING") } else { (0, "CLIENT_OPEN") };
+        ClientState {
+            at: core.map_or(CoreId { chip, tile, core: CoreKind::Brisc }, |core| core.id),
+            image: core.and_then(|core| kernel(core)).unwrap_or("?").to_owned(),
+            name: self.name,
+            activity: core.map_or(Reading::Absent, |core| core.activity.clone()),
+            waypoint: core.map_or(Reading::Absent, |core| core.waypoint.clone()),
+            facts: ClientFacts {
+                stage: Reading::Known(Enumeration::new(&[stage]).of_value(stage.0)),
+                waits: Reading::Known(full && !closing),
+                to_tile: Reading::Known(to_tile),
+                slots: Reading::Known(self.slots),
+                used: self.used,
+                teardown: self.teardown,
+                unknown: [
+                    ("closed", ENDS_NO_MUX),
+                    ("mux_clients", ENDS_NO_MUX),
+                    ("sent", ON_THE_STACK),
+                    ("termination", ENDS_NO_MUX),
+                ]
+                .into(),
+                ..ClientFacts::default()
+            },
+            to: Some(self.port),
+            ending: None,
+        }
+    }
+}
+
+/// Returns the clients that only the connections of routers and muxes show: kernels that keep their
+/// end on the stack, as those with tt-metal's adapter do.
+pub(super) fn of_connections(
+    view: &Inspection<'_>,
+    chips: &[ChipState],
+    fabric: &FabricState,
+) -> Vec<ClientState> {
+    let routers = fabric.routers.iter().flat_map(|router| {
+        router.senders.iter().filter_map(move |sender| Connection::of_router(router, sender))
+    });
+    let muxes = fabric.muxes.iter().flat_map(|mux| {
+        mux.channels.iter().filter_map(move |channel| Connection::of_mux(mux, channel))
+    });
+    let is_shown = |port: FabricPort| fabric.clients.iter().any(|client| client.to == Some(port));
+    let is_tensix =
+        |tile: NocXy| view.layout().tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Tensix);
+    routers
+        .chain(muxes)
+        .filter(|found| is_tensix(found.client) && !is_shown(found.port))
+        .map(|found| found.state(chips))
+        .collect()
+}
+
+/// Returns the name of a core's kernel.
+fn kernel(core: &CoreState) -> Option<&str> {
+    let mut kernels = core.images.iter().filter(|image| image.role == ImageRole::Kernel);
+    kernels.next().map(|image| image.name.as_str())
+}
+
 /// Returns the used slots, at least 0: the count of taken packets is read later and can be ahead.
 fn not_overtaken(used: Reading<u64>) -> Reading<u64> {
     used.map(|used| if (used as u32).cast_signed() < 0 { 0 } else { used })
@@ -56,7 +178,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
         if let Some(router) = image.and_then(|image| image.router.as_ref()) {
             let word = stream(site.view.layout(), TileKind::Eth, id)?;
             let counted = |sender: &&Sender| {
-                let free = sender.facts.free_slots.as_ref().map(|location| &location.formula);
+                let free = sender.facts.free_slots.location().map(|location| &location.formula);
                 matches!(free, Some(Formula::Word(free)) if *free == word)
             };
             let sender = router.senders.iter().find(counted)?;
@@ -67,7 +189,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
     found.kind.cores().iter().find_map(|&kind| {
         let mux = site.view.images.fabric_image(core(kind))?.mux.as_ref()?;
         let there = Site { tile, ..*site };
-        let first: Reading<u64> = Reader(&there).fact(mux.facts.first_stream.as_ref());
+        let first: Reading<u64> = Reader(&there).fact(mux.facts.first_stream.location());
         let channel = id.checked_sub(*first.known()?)?;
         Some(FabricPort::Mux(core(kind), u8::try_from(channel).ok()?))
     })

@@ -42,21 +42,32 @@ fn rows<'a>(
         let sum = |of: fn(&SenderFacts) -> &Reading<u64>| {
             senders().map(|sender| of(&sender.facts).known().copied()).sum::<Option<u64>>()
         };
+        let total = |of: fn(&SenderFacts) -> &Reading<u64>| {
+            senders()
+                .filter_map(|sender| of(&sender.facts).known().copied())
+                .fold(0, u64::wrapping_add)
+        };
+        let packets =
+            [&receiver.facts.received, &from.facts.packets_moved, &to.facts.packets_moved];
+        let packets = packets.into_iter().filter_map(|count| count.known().copied());
         let ledger = LedgerState {
             from: from.at,
             to: to.at,
             virtual_channel: receiver.virtual_channel,
             slots: receiver.slots,
             queued: sum(|s| &s.queued)?,
-            remote_free_slots: *senders().next()?.facts.remote_free_slots.known()?,
-            in_flight: sum(|s| &s.in_flight)?,
+            remote_free_slots: senders().next()?.facts.remote_free_slots.known().copied(),
+            in_flight: sum(|s| &s.in_flight),
             arrived: *receiver.facts.arrived.known()?,
-            held: *receiver.facts.held.known()?,
-            mark: sum(|s| &s.sent)? + sum(|s| &s.completed)? + receiver.facts.received.known()?,
+            held: receiver.facts.held.known().copied(),
+            mark: packets.fold(total(|s| &s.sent) + total(|s| &s.completed), u64::wrapping_add),
             rerouted_by: by,
             verdict: Verdict::Empty,
         };
-        let waits = receiver.facts.waits_for.is("WAITS_FOR_DOWNSTREAM");
+        let waits = match receiver.facts.waits_for.name() {
+            Some(name) => name == "WAITS_FOR_DOWNSTREAM",
+            None => to.downstream.iter().any(|edge| edge.facts.credits == Reading::Known(0)),
+        };
         let verdict = detour.unwrap_or_else(|| verdict(&ledger, waits));
         Some(LedgerState { verdict, ..ledger })
     })
@@ -77,10 +88,18 @@ fn detour(from: &RouterState, to: &RouterState) -> Option<Verdict> {
 
 fn verdict(ledger: &LedgerState, waits: bool) -> Verdict {
     // A count above the slots is a credit below zero (17 bits, zero-extended).
-    if ledger.remote_free_slots + ledger.in_flight != ledger.slots || ledger.queued > 1 << 16 {
+    if ledger.queued > 1 << 16 {
         return Verdict::Miscounted;
     }
-    match (ledger.remote_free_slots, ledger.in_flight + ledger.queued) {
+    let counts = ledger.remote_free_slots.zip(ledger.in_flight);
+    // What arrived bounds the packets in flight of a router that does not publish its counts.
+    let arrived = ledger.arrived;
+    let bounds = || (ledger.slots.saturating_sub(arrived), arrived);
+    let (free, in_flight) = counts.unwrap_or_else(bounds);
+    if counts.is_some() && free + in_flight != ledger.slots {
+        return Verdict::Miscounted;
+    }
+    match (free, in_flight + ledger.queued) {
         (_, 0) => Verdict::Empty,
         (0, _) if waits => Verdict::BackPressured,
         (0, _) => Verdict::Full,
@@ -96,24 +115,32 @@ mod tests {
     #[test]
     fn slots_and_packets_add_up_or_a_credit_is_lost() {
         let end = |chip| EthId { chip: ChipId(chip), channel: 8 };
-        let ledger = |queued, remote_free_slots, in_flight| LedgerState {
-            from: end(0),
-            to: end(1),
-            virtual_channel: 0,
-            slots: 16,
-            queued,
-            remote_free_slots,
-            in_flight,
-            arrived: 0,
-            held: 0,
-            mark: 0,
-            rerouted_by: None,
-            verdict: Verdict::Empty,
-        };
-        assert_eq!(verdict(&ledger(0, 16, 0), false), Verdict::Empty);
-        assert_eq!(verdict(&ledger(3, 10, 6), false), Verdict::Moving);
-        assert_eq!(verdict(&ledger(3, 0, 16), true), Verdict::BackPressured);
-        assert_eq!(verdict(&ledger(3, 0, 16), false), Verdict::Full);
-        assert_eq!(verdict(&ledger(0, 15, 0), false), Verdict::Miscounted);
+        let ledger =
+            |queued, remote_free_slots: Option<u64>, in_flight: Option<u64>, arrived| LedgerState {
+                from: end(0),
+                to: end(1),
+                virtual_channel: 0,
+                slots: 16,
+                queued,
+                remote_free_slots,
+                in_flight,
+                arrived,
+                held: None,
+                mark: 0,
+                rerouted_by: None,
+                verdict: Verdict::Empty,
+            };
+        let counted = |queued, free, in_flight| ledger(queued, Some(free), Some(in_flight), 0);
+        assert_eq!(verdict(&counted(0, 16, 0), false), Verdict::Empty);
+        assert_eq!(verdict(&counted(3, 10, 6), false), Verdict::Moving);
+        assert_eq!(verdict(&counted(3, 0, 16), true), Verdict::BackPressured);
+        assert_eq!(verdict(&counted(3, 0, 16), false), Verdict::Full);
+        assert_eq!(verdict(&counted(0, 15, 0), false), Verdict::Miscounted);
+        // A router that keeps its counts to itself.
+        let bounded = |queued, arrived| ledger(queued, None, None, arrived);
+        assert_eq!(verdict(&bounded(0, 0), false), Verdict::Empty);
+        assert_eq!(verdict(&bounded(8, 3), false), Verdict::Moving);
+        assert_eq!(verdict(&bounded(8, 16), false), Verdict::Full);
+        assert_eq!(verdict(&bounded(8, 16), true), Verdict::BackPressured);
     }
 }

@@ -9,6 +9,9 @@ use crate::state::{
 use layouts::EthId;
 use machine::snapshot::AccessError;
 
+/// A bound above the slots of any channel (`MAX_CHANNEL_BUFFER_SLOTS`).
+const MOST_SLOTS: u64 = 127;
+
 /// A router, being decoded.
 pub(super) struct Router<'a> {
     pub(super) site: Site<'a>,
@@ -19,7 +22,7 @@ pub(super) struct Router<'a> {
 impl Router<'_> {
     /// Whether the plan had the words of the router.
     pub(super) fn was_read(&self) -> bool {
-        let status: Reading<u64> = Reader(&self.site).fact(self.layout.facts.status.as_ref());
+        let status: Reading<u64> = Reader(&self.site).fact(self.layout.facts.status.location());
         status != Reading::Unread(AccessError::NotRequested)
     }
 
@@ -47,7 +50,13 @@ impl Router<'_> {
             index: sender.index,
             virtual_channel: sender.virtual_channel,
             slots: sender.slots,
+            in_flight_at_most: None,
             head: self.head(&facts.oldest, [&facts.queued, &facts.in_flight]),
+            candidates: self.candidates(
+                [&facts.slots_address, &facts.slot_bytes, &facts.oldest],
+                sender.slots,
+                &facts.queued,
+            ),
             facts,
         }
     }
@@ -59,6 +68,11 @@ impl Router<'_> {
             virtual_channel: receiver.virtual_channel,
             slots: receiver.slots,
             head: self.head(&facts.oldest, [&facts.arrived, &facts.held]),
+            candidates: self.candidates(
+                [&facts.slots_address, &facts.slot_bytes, &facts.oldest],
+                receiver.slots,
+                &facts.arrived,
+            ),
             facts,
         }
     }
@@ -73,6 +87,24 @@ impl Router<'_> {
             virtual_channel: edge.virtual_channel,
             facts,
         })
+    }
+
+    /// Returns the headers of all slots of a channel that holds packets, if its oldest packet is
+    /// not known.
+    fn candidates(
+        &self,
+        [first, bytes, oldest]: [&Reading<u64>; 3],
+        slots: u64,
+        holds: &Reading<u64>,
+    ) -> Vec<HeadState> {
+        let holds = holds.known().is_some_and(|count| *count > 0);
+        let place = first.known().zip(bytes.known()).zip(self.layout.header.as_ref());
+        let Some(((first, bytes), header)) = place.filter(|_| holds && oldest.known().is_none())
+        else {
+            return Vec::new();
+        };
+        let slots = 0..slots.min(MOST_SLOTS);
+        slots.map(|slot| self.site.head(header, first + slot * bytes)).collect()
     }
 
     /// Returns the oldest packet of a channel if one of the counts is not 0.

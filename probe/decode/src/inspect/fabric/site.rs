@@ -55,6 +55,12 @@ impl Memory for Site<'_> {
         Self { tile, ..*self }.word(word)
     }
 
+    fn is_l1(&self, tile: NocXy, word: Word) -> bool {
+        let layout = self.view.layout();
+        let bytes = layout.tile_at(tile).and_then(|tile| layout.l1_bytes(tile.kind));
+        bytes.is_some_and(|bytes| word.addr < bytes)
+    }
+
     fn credits(&self, id: u64) -> Option<Word> {
         let layout = self.view.layout();
         stream(layout, layout.tile_at(self.tile)?.kind, id)

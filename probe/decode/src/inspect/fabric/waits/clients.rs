@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
     }
 
     fn client(&mut self, who: Party, client: &ClientState, to: FabricPort) {
-        let marks = [&client.facts.sent, NOTHING];
+        let marks = [&client.facts.sent, self.returned(to)];
         match (client.facts.stage.name(), client.facts.waits.known()) {
             (Some("CLIENT_CLOSING"), _) if client.facts.teardown.known() == Some(&0) => {
                 let on = self.channel_of(to);
@@ -81,6 +81,13 @@ impl<'a> Search<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Returns the slots that a router has returned to its last client.
+    fn returned(&self, to: FabricPort) -> &'a Reading<u64> {
+        let FabricPort::Router(at, index) = to else { return NOTHING };
+        let channel = self.router(at).and_then(|router| router.senders.get(usize::from(index)));
+        channel.map_or(NOTHING, |channel| &channel.facts.client_credits)
     }
 
     pub(super) fn muxes(&mut self) {

@@ -2,8 +2,16 @@
 
 use super::stages::{is_stopped, stop_reason};
 use super::{CONTROL, Search, count};
-use crate::state::{Party, Reading, ReceiverState, RouterState, SenderState, WaitReason};
+use crate::state::{
+    DownstreamState, Party, Reading, ReceiverState, RouterState, SenderState, WaitReason,
+};
+use layouts::EthId;
 use machine::fabric::Direction;
+
+/// Whether the router downstream has no free slot.
+fn is_full(edge: &DownstreamState) -> bool {
+    edge.facts.credits == Reading::Known(0)
+}
 
 impl Search<'_> {
     pub(super) fn routers(&mut self) {
@@ -24,11 +32,11 @@ impl Search<'_> {
 
     fn sender(&mut self, router: &RouterState, channel: &SenderState) {
         let who = Party::Sender(router.at, channel.index);
-        let (queued, in_flight) = (count(&channel.facts.queued), count(&channel.facts.in_flight));
+        let (queued, in_flight) = (count(&channel.facts.queued), channel.in_flight());
         if queued + in_flight == 0 {
             return;
         }
-        let starved = queued > 0 && channel.facts.remote_free_slots == Reading::Known(0);
+        let starved = queued > 0 && self.is_starved(router, channel);
         let full = in_flight > 0 && queued + in_flight >= channel.slots;
         let reason = if starved { WaitReason::Credit } else { WaitReason::Completion };
         let marks = [&channel.facts.sent, &channel.facts.completed];
@@ -47,12 +55,34 @@ impl Search<'_> {
         }
     }
 
+    /// Whether the receiver at the other end has no free slot. If the router keeps the count to
+    /// itself, it has none when a packet stands in each.
+    fn is_starved(&self, router: &RouterState, channel: &SenderState) -> bool {
+        match channel.facts.remote_free_slots {
+            Reading::Known(free) => free == 0,
+            _ => {
+                self.peer_receiver(router, channel.virtual_channel).is_some_and(|(_, receiver)| {
+                    receiver.facts.arrived.known().is_some_and(|arrived| *arrived >= receiver.slots)
+                })
+            }
+        }
+    }
+
     /// Returns the receiver channel at the other end, if it holds packets.
     fn receiver_of(&self, router: &RouterState, virtual_channel: u8) -> Option<Party> {
+        let (at, found) = self.peer_receiver(router, virtual_channel)?;
+        let holds = count(&found.facts.arrived) + count(&found.facts.held) > 0;
+        holds.then_some(Party::Receiver(at, found.index))
+    }
+
+    fn peer_receiver(
+        &self,
+        router: &RouterState,
+        virtual_channel: u8,
+    ) -> Option<(EthId, &ReceiverState)> {
         let peer = self.router(self.peer(router.at)?)?;
         let found = peer.receivers.iter().find(|r| r.virtual_channel == virtual_channel)?;
-        let holds = count(&found.facts.arrived) + count(&found.facts.held) > 0;
-        holds.then_some(Party::Receiver(peer.at, found.index))
+        Some((peer.at, found))
     }
 
     fn receiver(&mut self, router: &RouterState, channel: &ReceiverState) {
@@ -71,6 +101,14 @@ impl Search<'_> {
                     let on = self.downstream(router, channel, *direction);
                     let on = on.unwrap_or(Party::Router(router.at));
                     self.add(who, on, WaitReason::Downstream(*direction), marks);
+                }
+            }
+            // The router keeps its reason to itself: each full edge is one.
+            None if router.downstream.iter().any(is_full) => {
+                for edge in router.downstream.iter().filter(|edge| is_full(edge)) {
+                    let on = self.downstream(router, channel, edge.direction);
+                    let on = on.unwrap_or(Party::Router(router.at));
+                    self.add(who, on, WaitReason::Downstream(edge.direction), marks);
                 }
             }
             Some("WAITS_FOR_NOC") => self.add(who, Party::Noc(router.at), WaitReason::Noc, marks),
@@ -107,7 +145,7 @@ impl Search<'_> {
         if let Some(second) = second.filter(|_| straight && over) {
             return Some(Party::Sender(next.at, second.index));
         }
-        let two_dimensional = matches!(router.facts.topology.name(), Some("Mesh" | "Torus"));
+        let two_dimensional = router.facts.two_dimensional == Reading::Known(true);
         let index = match (two_dimensional, mine.index() > towards.index()) {
             (false, _) => 1,
             (true, true) => mine.index(),

@@ -121,7 +121,7 @@ impl<'a> Search<'a> {
         let at = router.at;
         let senders =
             router.senders.iter().filter(|s| s.virtual_channel != CONTROL).filter_map(|s| {
-                let holds = count(&s.facts.queued) + count(&s.facts.in_flight) > 0;
+                let holds = count(&s.facts.queued) + s.in_flight() > 0;
                 holds.then_some((Party::Sender(at, s.index), [&s.facts.sent, &s.facts.completed]))
             });
         let receivers =
@@ -162,7 +162,9 @@ pub(super) fn turns(router: &RouterState) -> Option<u64> {
     let sent = router.senders.iter().flat_map(|s| [&s.facts.sent, &s.facts.completed]);
     let received = router.receivers.iter().flat_map(|r| [&r.facts.received, &r.facts.completed]);
     let packets = sent.chain(received).map(count).fold(0, u64::wrapping_add);
-    Some(router.facts.passes.known()?.wrapping_add(packets))
+    let facts = &router.facts;
+    let loops = facts.tx_heartbeat.known().or_else(|| facts.passes.known())?;
+    Some(loops.wrapping_add(packets))
 }
 
 /// Whether a router serves no packets.
@@ -181,6 +183,9 @@ pub(super) fn stop_reason(router: &RouterState) -> Option<String> {
         (Some("TERMINATED"), _) => Some("it has ended (TERMINATED)".to_owned()),
         (_, Some(Activity::Running)) if code == Some("PASW") => {
             Some("it is paused (PASW)".to_owned())
+        }
+        (_, Some(Activity::Running)) if router.facts.state.is("PAUSED") => {
+            Some("it is paused (RouterState PAUSED)".to_owned())
         }
         (_, Some(Activity::Running) | None) => None,
         (_, Some(_)) => Some("its kernel does not run".to_owned()),

@@ -1,0 +1,281 @@
+//! tt-metal's own routers, muxes and workers on emulated meshes, built out of the wheel's sources.
+//!
+//! Runs if `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package and Debian's
+//! bare-metal compiler is installed. What was compiled stays in the target folder.
+
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use launch::constant_of;
+use layouts::{ChipId, NocAddr};
+use machine::fabric::FabricTopology;
+use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use tests::tt_fabric::{Compiled, Request, Route};
+use workloads::scene::tt_fabric::{DOCUMENT, Delivery, Document, MetalWorker};
+use workloads::scene::{Scene, SceneError, Workload};
+
+const PACKETS: u64 = 100;
+/// Time within which the packets of all workers arrive, in cycles.
+const ARRIVAL_CYCLES: u64 = 50_000_000;
+
+/// Returns the request, if there are sources and a compiler.
+fn request(mesh: &str, topology: FabricTopology, route: Route) -> Option<Request> {
+    let Some(wheel) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
+        return None;
+    };
+    if !wheel.join("ttnn/tt_metal/fabric/impl/kernels").is_dir() {
+        println!("skipped: {} has no sources of tt-metal", wheel.display());
+        return None;
+    }
+    let compiler = Command::new("riscv64-unknown-elf-g++").arg("--version").output();
+    if compiler.is_err() || !Path::new("/usr/include/c++/12/algorithm").exists() {
+        println!("skipped: gcc-riscv64-unknown-elf and libstdc++-12-dev are not installed");
+        return None;
+    }
+    let name = format!("tt-fabric-{mesh}-{topology}-{route:?}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    Some(Request { mesh: mesh.to_owned(), topology, route, wheel, folder })
+}
+
+/// Builds a fabric; one test at a time, because several use the same folder.
+fn build(request: &Request) -> Compiled {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
+    tests::tt_fabric::build(request).unwrap()
+}
+
+fn scene(mesh: &str, folder: &Path, traffic: u64) -> Scene {
+    Scene {
+        run: Some(Workload::TtFabric),
+        kernels: Some(folder.to_owned()),
+        traffic,
+        ..Scene::new(mesh)
+    }
+}
+
+fn words(target: &mut dyn Target, addr: NocAddr, count: u32) -> Vec<u32> {
+    let len = 4 * count;
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len }] });
+    let bytes = snapshot.bytes(addr, len).unwrap();
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+fn word(target: &mut dyn Target, place: Place, at: u64) -> u32 {
+    words(target, place.at(at), 1)[0]
+}
+
+/// Checks that all routers are ready for traffic and run, and that muxes wait for more clients.
+fn check_ready(target: &mut dyn Target, document: &Document, images: &ImageMap) {
+    let constant = |name: &str| {
+        let router = &document.routers[0].kernel.name;
+        constant_of(images, router, name).unwrap()
+    };
+    assert_eq!(constant("READY_FOR_TRAFFIC"), 0xA3B3_C3D3);
+    for router in &document.routers {
+        let (name, place) = (&router.kernel.name, router.kernel.place());
+        let status = word(target, place, router.status);
+        assert_eq!(status, constant("READY_FOR_TRAFFIC"), "{name}: {status:#x}");
+        assert_eq!(word(target, place, router.state), constant("RouterState::RUNNING"), "{name}");
+    }
+    for mux in &document.muxes {
+        let status = word(target, mux.kernel.place(), mux.status);
+        // One that is not terminated has ended with its clients.
+        let ended = mux.termination.is_none();
+        let expected = constant(if ended { "TERMINATED" } else { "READY_FOR_TRAFFIC" });
+        assert_eq!(status, expected, "{}: {status:#x}", mux.kernel.name);
+    }
+}
+
+/// Returns the slots of a delivery, as words.
+fn delivered(target: &mut dyn Target, delivery: &Delivery) -> Vec<Vec<u32>> {
+    let [x, y] = delivery.tile;
+    let tile = layouts::NocXy { x, y };
+    let addr = NocAddr { chip: ChipId(delivery.chip), tile, offset: delivery.address };
+    let len = delivery.payload.len() as u32;
+    let all = words(target, addr, delivery.slots * len);
+    all.chunks_exact(len as usize).map(<[u32]>::to_vec).collect()
+}
+
+/// Returns the slots after this many packets: the last packet of each.
+fn expected(delivery: &Delivery, packets: u64) -> Vec<Vec<u32>> {
+    let slots = u64::from(delivery.slots);
+    let last = |slot: u64| (packets - 1 - slot) / slots * slots + slot;
+    let payload = |slot| {
+        let mut payload = delivery.payload.clone();
+        payload[0] = last(slot) as u32;
+        payload
+    };
+    (0..slots).map(payload).collect()
+}
+
+/// Lets time pass until the packets of all workers have arrived, and compares them.
+fn check_traffic(target: &mut BarTarget, workers: &[MetalWorker], packets: u64) {
+    let deadline = target.now().unwrap() + ARRIVAL_CYCLES;
+    for MetalWorker { kernel, sent, delivery, .. } in workers {
+        let expected = expected(delivery, packets);
+        while delivered(target, delivery) != expected && target.now().unwrap() < deadline {
+            target.pass(200_000).unwrap();
+        }
+        let count = word(target, kernel.place(), *sent);
+        assert_eq!(u64::from(count), packets, "{} has sent {count}", kernel.name);
+        assert_eq!(delivered(target, delivery), expected, "{}", kernel.name);
+    }
+}
+
+/// Terminates muxes and routers, as tt-metal's host does, and checks that they end.
+fn check_end(target: &mut BarTarget, document: &Document, images: &ImageMap) {
+    let Document { routers, muxes, .. } = document;
+    let constant = |name: &str| constant_of(images, &routers[0].kernel.name, name).unwrap();
+    let signal = constant("IMMEDIATELY_TERMINATE").to_le_bytes();
+    let of_muxes = muxes.iter().map(|mux| (&mux.kernel, mux.status, mux.termination));
+    // A master tells the other routers of its chip.
+    let of_routers = routers
+        .iter()
+        .map(|router| (&router.kernel, router.status, router.master.then_some(router.termination)));
+    for ends in [of_muxes.collect::<Vec<_>>(), of_routers.collect()] {
+        for (kernel, _, termination) in &ends {
+            if let Some(termination) = termination {
+                target.write(kernel.place().at(*termination), &signal).unwrap();
+            }
+        }
+        let deadline = target.now().unwrap() + ARRIVAL_CYCLES;
+        for (kernel, status, _) in ends {
+            let terminated = constant("TERMINATED");
+            while word(target, kernel.place(), status) != terminated {
+                assert!(target.now().unwrap() < deadline, "{} runs on", kernel.name);
+                target.pass(200_000).unwrap();
+            }
+        }
+    }
+}
+
+/// Builds a fabric, brings it up, lets every worker send packets, and terminates it.
+fn carries_packets(mesh: &str, topology: FabricTopology, route: Route, routers: usize) {
+    let Some(request) = request(mesh, topology, route) else { return };
+    let compiled = build(&request);
+    println!("{mesh} {topology} {route:?}: {compiled:?}");
+    let document = Document::read(&request.folder).unwrap();
+    assert_eq!(document.routers.len(), routers);
+    let (mut images, _) = ImageMap::firmware();
+    let mut target = scene(mesh, &request.folder, PACKETS).build(&mut images).unwrap();
+    println!("up at {} cycles", target.now().unwrap());
+    check_traffic(&mut target, &document.workers, PACKETS);
+    check_ready(&mut target, &document, &images);
+    check_end(&mut target, &document, &images);
+}
+
+#[test]
+fn a_line_of_two_chips_carries_packets() {
+    carries_packets("n300", FabricTopology::Line, Route::Direct, 4);
+}
+
+#[test]
+fn packets_pass_tt_metals_mux() {
+    carries_packets("n300", FabricTopology::Line, Route::Mux, 4);
+}
+
+#[test]
+fn packets_pass_the_second_version_of_tt_metals_mux() {
+    carries_packets("n300", FabricTopology::Line, Route::MuxV2, 4);
+}
+
+#[test]
+#[ignore = "takes a minute: .ci/run runs it"]
+fn a_line_of_eight_chips_carries_packets() {
+    carries_packets("t3000", FabricTopology::Line, Route::Direct, 28);
+}
+
+#[test]
+#[ignore = "takes a minute: .ci/run runs it"]
+fn a_mesh_of_forty_routers_carries_packets() {
+    carries_packets("t3000", FabricTopology::Mesh, Route::Direct, 40);
+}
+
+#[test]
+fn a_second_build_compiles_nothing() {
+    let Some(request) = request("n300", FabricTopology::Mesh, Route::Direct) else { return };
+    build(&request);
+    let again = build(&request);
+    assert_eq!((again.compiled, again.kernels), (0, 6));
+}
+
+#[test]
+fn a_router_without_its_peer_is_named_with_its_status() {
+    let Some(request) = request("n300", FabricTopology::Line, Route::Direct) else { return };
+    build(&request);
+    let mut document = Document::read(&request.folder).unwrap();
+    let lost = document.routers.pop().unwrap();
+    assert_eq!(lost.kernel.name, "router_1_e1");
+    let scratch = Scratch::new("tt-fabric-no-peer");
+    document.firmware = request.folder.join(&document.firmware);
+    for router in &mut document.routers {
+        router.kernel.elf = request.folder.join(&router.kernel.elf);
+    }
+    document.workers.clear();
+    let text = serde_json::to_string(&document).unwrap();
+    std::fs::write(scratch.0.join(DOCUMENT), text).unwrap();
+    let (mut images, _) = ImageMap::firmware();
+    let stopped = scene("n300", &scratch.0, 0).build(&mut images).map(drop).unwrap_err();
+    assert!(matches!(stopped, SceneError::Stopped(_)));
+    let sentence = stopped.to_string();
+    let parts = [
+        "not all kernels reached LOCAL_HANDSHAKE_COMPLETE in 40",
+        "cycles: router_0_e9 STARTED, router_0_e8 REMOTE_HANDSHAKE_COMPLETE, router_1_e0 ",
+    ];
+    assert!(parts.iter().all(|part| sentence.contains(part)), "{sentence}");
+}
+
+/// A folder of this process that is removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn refusal(folder: &Path) -> String {
+    let (mut images, _) = ImageMap::firmware();
+    match scene("n300", folder, 0).build(&mut images) {
+        Err(error @ SceneError::Kernels(_)) => error.to_string(),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("the folder was accepted"),
+    }
+}
+
+#[test]
+fn a_bad_folder_of_kernels_is_refused_in_one_sentence() {
+    let scratch = Scratch::new("tt-fabric-bad");
+    let folder = &scratch.0;
+    let absent = folder.join("absent");
+    assert!(refusal(&absent).ends_with("absent: there is no such folder of kernels"));
+    let path = folder.join(DOCUMENT);
+    assert!(refusal(folder).starts_with(&format!("{}: No such file", path.display())));
+    let document = r#"{ "mesh": "t3000", "topology": "line", "firmware": "f", "routers": [], "muxes": [],
+        "workers": [], "schema": 1 }"#;
+    for (text, why) in [
+        ("{", "EOF while parsing"),
+        (r#"{ "schema": 2 }"#, "its schema is 2; this version reads 1"),
+        (r#"{ "schema": 1 }"#, "missing field `mesh`"),
+        (&document.replace("topology", "shape"), "unknown field `shape`"),
+        (document, "it has no routers"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let refused = refusal(folder);
+        assert!(refused.contains(why), "{refused}");
+        assert!(refused.starts_with(&path.display().to_string()), "{refused}");
+    }
+}

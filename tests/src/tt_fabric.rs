@@ -1,0 +1,159 @@
+//! Builds the kernels of a fabric out of tt-metal's own sources, for a mesh, into a folder that
+//! `emulator:<mesh>,run=tt-fabric,kernels=<folder>` brings up. `tests/tt-fabric.md` describes it.
+//!
+//! A router is compiled for its direction, channel and neighbours: what tt-metal's host computes
+//! for it is computed here, by the plan of the `fabric` crate.
+
+mod arguments;
+mod clients;
+mod compile;
+mod l1;
+mod mux;
+mod mux_v2;
+mod router;
+mod sources;
+mod tables;
+mod tensix;
+
+use clients::Clients;
+use fabric::{FabricPlan, FabricRequest};
+use layouts::{ClusterDescriptor, NocXy};
+use machine::fabric::FabricTopology;
+use machine::place::Place;
+use machine::target::Mesh;
+use router::Routers;
+use sources::Sources;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use workloads::scene::Scene;
+use workloads::scene::tt_fabric::{DOCUMENT, Document, SCHEMA};
+
+pub use clients::Route;
+pub use compile::Compiled;
+
+/// A folder of the wheel's firmware; kernels of all of them have the same addresses.
+const FIRMWARE: &str = "tt_metal/pre-compiled/1003041148146844629";
+
+/// The link to that folder in the result.
+const FIRMWARE_LINK: &str = "firmware";
+
+/// The fabric to build.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The mesh, as `emulator:` names it.
+    pub mesh: String,
+    /// [`FabricTopology::Line`] or [`FabricTopology::Mesh`].
+    pub topology: FabricTopology,
+    /// How the workers' packets reach the routers.
+    pub route: Route,
+    /// The folder of the unpacked wheel.
+    pub wheel: PathBuf,
+    /// The folder of the result.
+    pub folder: PathBuf,
+}
+
+/// Why a fabric cannot be built.
+#[derive(Debug)]
+pub struct BuildError(String);
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl BuildError {
+    fn new(why: impl fmt::Display) -> Self {
+        Self(why.to_string())
+    }
+
+    fn at(path: &Path, why: impl fmt::Display) -> Self {
+        Self(format!("{}: {why}", path.display()))
+    }
+}
+
+/// Compiles what has changed, and writes the document.
+///
+/// # Errors
+/// What is missing or wrong, with the compiler's first errors.
+pub fn build(request: &Request) -> Result<Compiled, BuildError> {
+    let ttnn = request.wheel.join("ttnn");
+    let sources = Sources::read(&ttnn)?;
+    let descriptor = Scene::new(&request.mesh).descriptor().map_err(BuildError::new)?;
+    let mesh = Mesh::from_descriptor(&descriptor);
+    if !matches!(request.topology, FabricTopology::Line | FabricTopology::Mesh) {
+        let topology = request.topology;
+        return Err(BuildError(format!("{topology}: only line and mesh are built")));
+    }
+    let request_of_plan =
+        FabricRequest { with_dispatch_links: true, ..FabricRequest::new(request.topology) };
+    let plan = FabricPlan::new(&mesh, &request_of_plan);
+    let plan = plan.map_err(BuildError::new)?;
+    let fabric = Fabric { plan, mesh, descriptor };
+    let routers = Routers::new(&fabric, &sources)?;
+    let mut builds = Vec::new();
+    let router_words = routers.all(&mut builds)?;
+    let clients = Clients { fabric: &fabric, route: request.route, routers: &routers };
+    let (muxes, workers) = clients.all(&mut builds)?;
+    let firmware = ttnn.join(FIRMWARE);
+    let folder = &request.folder;
+    let compiled = compile::all(&builds, &ttnn, &firmware, &sources, folder)?;
+    link(&firmware, &folder.join(FIRMWARE_LINK))?;
+    let document = Document {
+        schema: SCHEMA,
+        mesh: request.mesh.clone(),
+        topology: request.topology.to_string(),
+        firmware: FIRMWARE_LINK.into(),
+        routers: router_words,
+        muxes,
+        workers,
+    };
+    let path = folder.join(DOCUMENT);
+    let text = serde_json::to_string_pretty(&document).map_err(BuildError::new)?;
+    std::fs::write(&path, text + "\n").map_err(|error| BuildError::at(&path, error))?;
+    Ok(compiled)
+}
+
+/// Makes a symbolic link to a folder, so that the ELFs of firmware are found with those of kernels.
+fn link(to: &Path, at: &Path) -> Result<(), BuildError> {
+    let linked = std::path::absolute(to).and_then(|to| {
+        let _ = std::fs::remove_file(at);
+        std::os::unix::fs::symlink(to, at)
+    });
+    linked.map_err(|error| BuildError::at(at, error))
+}
+
+/// The planned fabric and the mesh.
+struct Fabric {
+    plan: FabricPlan,
+    mesh: Mesh,
+    descriptor: ClusterDescriptor,
+}
+
+impl Fabric {
+    /// Returns the coordinates of a tile as kernels use them.
+    fn xy(&self, place: Place) -> Result<[u8; 2], BuildError> {
+        let chip = self.descriptor.chip(place.chip);
+        let chip = chip.ok_or_else(|| BuildError(format!("there is no chip {}", place.chip)))?;
+        if !chip.noc_translation {
+            return Ok([place.tile.x, place.tile.y]);
+        }
+        let tiles = &self.plan.layout().tiles;
+        let found = tiles.translated(place.tile, &chip.harvested_rows);
+        let xy = found.ok_or_else(|| BuildError(format!("{place} has no coordinates")))?;
+        Ok([xy.x, xy.y])
+    }
+
+    /// Returns a compute tile of a chip, by its number.
+    fn compute_tile(&self, chip: layouts::ChipId, number: usize) -> Result<Place, BuildError> {
+        let none = || BuildError(format!("chip {chip} has no compute tile {number}"));
+        self.mesh.compute_tiles(chip).nth(number).ok_or_else(none)
+    }
+}
+
+/// Returns a tile as the document has it.
+fn tile(xy: NocXy) -> [u8; 2] {
+    [xy.x, xy.y]
+}

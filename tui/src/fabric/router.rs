@@ -1,0 +1,111 @@
+//! A router: its status, its other facts, the packets that may wait in it, and what is unknown.
+
+use super::channels::head;
+use crate::glyph::Glyphs;
+use crate::reading::short;
+use decode::state::{
+    Code, Enumerator, HeadState, Heartbeat, HeartbeatWriter, Reading, RouterState, Unknown,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The status of a router; while it does not run, its state.
+pub(crate) fn status(glyphs: Glyphs, router: &RouterState) -> String {
+    let facts = &router.facts;
+    match facts.state.name() {
+        Some(state) if state != RUNNING && facts.status.is(READY) => state.to_owned(),
+        _ => short(glyphs, &facts.status, ToString::to_string),
+    }
+}
+
+/// `RouterState`. It is INITIALIZING until the loop of the router turns first.
+const RUNNING: &str = "RUNNING";
+const READY: &str = "READY_FOR_TRAFFIC";
+
+/// The facts of a router that no table has, in lines.
+pub(crate) fn router_text(router: &RouterState) -> String {
+    let facts = &router.facts;
+    let code = |reading: &Reading<Code>| reading.known().map(|code| code.0.to_string());
+    let name = |reading: &Reading<Enumerator>| reading.known().map(ToString::to_string);
+    let count = |reading: &Reading<u64>| reading.known().map(u64::to_string);
+    let sync = count(&facts.local_sync).zip(count(&facts.local_routers));
+    let channels = facts
+        .local_channels
+        .known()
+        .map(|all| all.0.iter().map(|channel| format!("e{channel}")).collect::<Vec<_>>().join(" "));
+    let lines = [
+        vec![
+            ("state", name(&facts.state)),
+            ("command", name(&facts.command)),
+            ("termination", code(&facts.termination)),
+            ("postcode", code(&facts.postcode)),
+        ],
+        vec![
+            ("handshake", facts.handshake.known().map(|word| format!("{word:#x}"))),
+            ("peer", facts.peer.known().map(ToString::to_string)),
+            ("local sync", sync.map(|(met, all)| format!("{met} of {all}"))),
+            ("master", facts.master_channel.known().map(|channel| format!("e{channel}"))),
+            ("routers", channels),
+        ],
+        vec![
+            ("heartbeat", facts.heartbeat.known().copied().map(heartbeat)),
+            ("tx heartbeat", count(&facts.tx_heartbeat)),
+            ("rx heartbeat", count(&facts.rx_heartbeat)),
+            ("packets moved", count(&facts.packets_moved)),
+            ("sent", count(&facts.packets_sent)),
+            ("received", count(&facts.packets_received)),
+        ],
+    ];
+    let line = |all: Vec<(&str, Option<String>)>| {
+        let known = all.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?)));
+        known.collect::<Vec<_>>().join(", ")
+    };
+    let lines = lines.map(line).into_iter().filter(|line| !line.is_empty());
+    lines.map(|line| line + "\n").collect()
+}
+
+fn heartbeat(heartbeat: Heartbeat) -> String {
+    let writer = match heartbeat.writer {
+        Some(HeartbeatWriter::BaseFirmware) => "base firmware",
+        Some(HeartbeatWriter::Router) => "router",
+        None => "unknown writer",
+    };
+    format!("{} of {writer}", heartbeat.count)
+}
+
+/// The packets that may wait in the channels of a router whose oldest packets are not known.
+pub(crate) fn candidates(glyphs: Glyphs, router: &RouterState) -> String {
+    let senders = router.senders.iter().map(|channel| {
+        (format!("sender {}", channel.index), &channel.facts.queued, &channel.candidates)
+    });
+    let receivers = router.receivers.iter().map(|channel| {
+        (format!("receiver {}", channel.index), &channel.facts.arrived, &channel.candidates)
+    });
+    senders.chain(receivers).map(|(name, count, all)| slots(glyphs, &name, count, all)).collect()
+}
+
+fn slots(glyphs: Glyphs, channel: &str, count: &Reading<u64>, all: &[HeadState]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let count = short(glyphs, count, u64::to_string);
+    let title = format!("{channel}: at most {count} of these {} slots hold a packet\n", all.len());
+    let slot = |(slot, packet)| format!("  {slot:<3} {}\n", head(glyphs, Some(packet)));
+    title + &all.iter().enumerate().map(slot).collect::<String>()
+}
+
+/// What is not known of a router and its channels, and why.
+pub(crate) fn unknown_text(router: &RouterState) -> String {
+    let senders = router.senders.iter().map(|channel| &channel.facts.unknown);
+    let receivers = router.receivers.iter().map(|channel| &channel.facts.unknown);
+    let own = [&router.facts.unknown, &router.counts.unknown].into_iter();
+    let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let all = own.chain(senders).chain(receivers).flat_map(Unknown::iter);
+    all.for_each(|(fact, reason)| {
+        reasons.entry(*reason).or_default().insert(*fact);
+    });
+    let line = |(reason, facts): (&str, BTreeSet<&str>)| {
+        let facts = facts.into_iter().collect::<Vec<_>>().join(", ");
+        format!("unknown: {facts}: {reason}\n")
+    };
+    reasons.into_iter().map(line).collect()
+}
