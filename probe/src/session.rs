@@ -391,6 +391,27 @@ impl Pacer {
     }
 }
 
+/// Opens the vendor's simulator for a server: prepared as its words say, with what it supports.
+///
+/// # Errors
+/// Why it cannot be opened or prepared.
+pub fn served_simulator(
+    words: &str,
+    simulator: &Simulator,
+    host: &HostCommand,
+) -> Result<(Box<dyn Bar>, Abilities), OpenError> {
+    let Simulator { library, firmware, at_cycles } = simulator;
+    let read = |folder: &Path| FirmwareFolder::read(ImageMap::FIRMWARE_CHIP, folder);
+    let given = firmware.as_deref().map(read).transpose()?;
+    let mut target = over_ttsim(words, library, host, Allow::ALL)?;
+    if let Some(given) = given {
+        let (mut images, _) = ImageMap::firmware();
+        boot_given(given, *at_cycles, &mut target, &mut images)?;
+    }
+    let abilities = Abilities { allow: Allow::default(), ..target.abilities().clone() };
+    Ok((target.into_bar(), abilities))
+}
+
 fn over_ttsim(
     words: &str,
     library: &Path,

@@ -192,13 +192,13 @@ pub(crate) enum Verb {
         #[command(subcommand)]
         study: Study,
     },
-    /// Hold an emulated mesh on a Unix socket, so that it outlives its clients (--target
+    /// Hold a simulated mesh on a Unix socket, so that it outlives its clients (--target
     /// socket:PATH).
     ///
     /// Any number of clients read it; one at a time, with --allow, may change it. Only its owner
     /// can open the socket. An existing socket is replaced only if no server answers on it.
     Serve {
-        /// The mesh, such as emulator:n300.
+        /// The mesh, such as emulator:n300 or ttsim:<library>.
         mesh: Option<String>,
         /// The socket's path. Given once for each host of a mesh of several; each socket has the
         /// devices of one host.

@@ -23,10 +23,14 @@ struct Server {
 
 impl Server {
     fn start(name: &str) -> Self {
+        Self::of("emulator:n300", name)
+    }
+
+    fn of(mesh: &str, name: &str) -> Self {
         let id = std::process::id();
         let socket = std::env::temp_dir().join(format!("meshscope-served-{name}-{id}"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-        command.args(["serve", "emulator:n300", "--socket"]).arg(&socket);
+        command.args(["serve", mesh, "--socket"]).arg(&socket);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(process.stderr.take().unwrap()).lines();
         assert!(stderr.any(|line| line.unwrap().contains("is served")));
@@ -166,4 +170,27 @@ fn a_socket_is_its_owners_alone() {
     server.wait().unwrap();
     assert_eq!((mode & 0o777, std::fs::read(&socket).unwrap()), (0o600, b"a recording".to_vec()));
     std::fs::remove_file(socket).unwrap();
+}
+
+#[test]
+fn the_vendors_simulator_is_served_like_an_emulated_mesh() {
+    let Some(folder) = std::env::var_os("MESHSCOPE_TTSIM_DIR") else {
+        println!("skipped: MESHSCOPE_TTSIM_DIR is not set");
+        return;
+    };
+    let mesh = format!("ttsim:{}", Path::new(&folder).join("libttsim_wh_x2.so").display());
+    let server = Server::of(&mesh, "vendor");
+    let served = server.answer(&["mesh", "--json"]);
+    assert_eq!(served["chips"].as_array().unwrap().len(), 2, "{served}");
+    let mut direct = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    let direct = direct.args(["--target", &mesh, "mesh", "--json"]).output().unwrap();
+    let direct: Value = serde_json::from_slice(&direct.stdout).unwrap();
+    assert_eq!(served["chips"], direct["chips"]);
+    let abilities = SocketBar::connect(&server.socket, false).unwrap().welcome().abilities.clone();
+    assert_eq!(abilities, transport::ttsim::abilities().unwrap());
+    // What one client writes the next one reads.
+    let write = ["--allow", "write", "write", "1:1-2:0x20000", "0x1234"];
+    assert!(server.ask(&write).status.success());
+    let read = server.answer(&["read", "1:1-2:0x20000", "4", "--json"]);
+    assert_eq!(read["bytes"], "34120000");
 }

@@ -1,4 +1,4 @@
-//! `serve`: holds an emulated mesh on a socket, so that it outlives its clients; one socket for
+//! `serve`: holds a simulated mesh on a socket, so that it outlives its clients; one socket for
 //! each host.
 
 use super::waiting::Waiting;
@@ -8,25 +8,32 @@ use crate::output::say;
 use decode::images::ImageMap;
 use layouts::ClusterDescriptor;
 use machine::bar::Bar;
-use probe::session::OpenError;
-use probe::spec::TargetSpec;
+use machine::target::Abilities;
+use probe::session::{OpenError, served_simulator};
+use probe::spec::{Simulator, TargetSpec};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use transport::emulator_bar::abilities;
+use transport::emulator_bar;
 use transport::hosts::HostBar;
 use transport::serve::{Server, bind};
 use transport::shared_bar::SharedBar;
+use transport::ttsim::HostCommand;
 use transport::wire::Welcome;
+use workloads::scene::Scene;
 
 pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);
-    let spec = TargetSpec::parse(mesh).map_err(|e| opening(e.into()))?;
-    let TargetSpec::Emulator(scene) = spec else {
-        return Err(Failure::Usage(format!("{mesh}: only emulated meshes are served")));
+    let (served, described) = match TargetSpec::parse(mesh).map_err(|e| opening(e.into()))? {
+        TargetSpec::Emulator(scene) => {
+            let described = scene.descriptor().map_err(|e| opening(e.into()))?;
+            let described = Some(described).filter(|_| scene.host.is_none());
+            (Simulated::Emulator(scene), described)
+        }
+        TargetSpec::Ttsim(simulator) => (Simulated::Ttsim(simulator), None),
+        _ => return Err(Failure::Usage(format!("{mesh}: only simulated meshes are served"))),
     };
-    let described = scene.descriptor().map_err(|e| opening(e.into()))?;
-    let hosts = if scene.host.is_some() { 1 } else { described.host_count() };
+    let hosts = described.as_ref().map_or(1, ClusterDescriptor::host_count);
     if sockets.len() != 1 && sockets.len() != usize::from(hosts) {
         let once = if hosts == 1 { "" } else { ", or once for each" };
         let why = format!("{mesh} has {hosts} host(s): --socket must be given once{once}");
@@ -41,19 +48,18 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
         bound.add(socket);
         servers.push(Server::start(listener, mesh).map_err(|error| internal(&error))?);
     }
-    let (mut images, _) = ImageMap::firmware();
-    let bar = {
+    let (bar, abilities) = {
         let _waiting = Waiting::on(format!("{mesh}: bringing the mesh up ..."));
-        scene.build(&mut images).map_err(|e| opening(e.into()))?.into_bar()
+        build(mesh, &served).map_err(opening)?
     };
     let (ended, end) = tokio::sync::mpsc::channel(sockets.len());
-    let bars = bars(bar, &described, sockets.len());
+    let bars = bars(bar, described.as_ref(), sockets.len());
     for ((bar, host), (server, socket)) in bars.into_iter().zip(servers.into_iter().zip(sockets)) {
         let machine = mesh.to_owned() + &host.map_or_else(String::new, |n| format!(",host={n}"));
         say(&format!("{machine} is served: --target socket:{}", socket.display()));
         let welcome = Welcome {
             machine,
-            abilities: abilities(),
+            abilities: abilities.clone(),
             devices: Some(bar.most_devices()),
             elsewhere: bar.elsewhere(),
             ..Welcome::default()
@@ -66,15 +72,30 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     wait(end)
 }
 
+/// A mesh that can be served.
+enum Simulated {
+    Emulator(Scene),
+    Ttsim(Simulator),
+}
+
+/// Brings the mesh up.
+fn build(words: &str, mesh: &Simulated) -> Result<(Box<dyn Bar>, Abilities), OpenError> {
+    match mesh {
+        Simulated::Emulator(scene) => {
+            let (mut images, _) = ImageMap::firmware();
+            Ok((scene.build(&mut images)?.into_bar(), emulator_bar::abilities()))
+        }
+        Simulated::Ttsim(simulator) => served_simulator(words, simulator, &HostCommand::default()),
+    }
+}
+
 /// One machine, or one for each host.
 fn bars(
     bar: Box<dyn Bar>,
-    mesh: &ClusterDescriptor,
+    mesh: Option<&ClusterDescriptor>,
     sockets: usize,
 ) -> Vec<(Box<dyn Bar>, Option<u16>)> {
-    if sockets == 1 {
-        return vec![(bar, None)];
-    }
+    let (Some(mesh), true) = (mesh, sockets > 1) else { return vec![(bar, None)] };
     let shared = SharedBar::new(bar);
     let of_host = |host| {
         let bar: Box<dyn Bar> = Box::new(HostBar::of(mesh, host, Box::new(shared.another())));

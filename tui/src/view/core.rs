@@ -78,12 +78,13 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
         (None, None) => vec![Span::raw(g.missing(Missing::Unknown))],
     };
     let frames = core.location.iter().filter_map(|l| l.function.as_deref());
-    let frames: Vec<_> = frames.map(without_arguments).collect();
-    let within = if core.location.is_empty() {
-        g.missing(Missing::Unknown).to_owned()
-    } else {
-        frames.join(" < ")
-    };
+    let mut frames: Vec<_> = frames.map(without_arguments).collect();
+    match core.candidates.len() {
+        0 if core.location.is_empty() => frames.push(g.missing(Missing::Unknown).to_owned()),
+        0 => {}
+        count => frames.push(format!("one of {count} places")),
+    }
+    let within = frames.join(" < ");
     vec![
         Line::from(first),
         Line::from([vec![label(model, "source")], at].concat()),
