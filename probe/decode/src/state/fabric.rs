@@ -82,7 +82,8 @@ pub struct SenderState {
     pub slots: u64,
     /// The channel's facts.
     pub facts: SenderFacts,
-    /// If the count of packets in flight is not known: at most as many stand at the peer.
+    /// If the count of packets in flight is not known: the most that there can be, by the packets at
+    /// the peer and the completions that are not processed.
     pub in_flight_at_most: Option<u64>,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,

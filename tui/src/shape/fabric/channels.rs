@@ -19,7 +19,8 @@ pub(super) struct Sender<'a> {
     slots: u64,
     #[serde(flatten)]
     facts: &'a SenderFacts,
-    /// If `in_flight` is not known: at most as many of its packets stand at the peer.
+    /// If `in_flight` is not known: the most that it can be, by the packets at the peer and the
+    /// completions that are not processed.
     in_flight_at_most: Option<u64>,
     /// NOC 0 coordinates of the connected client: x, y; null if there is none.
     client: Option<[u8; 2]>,

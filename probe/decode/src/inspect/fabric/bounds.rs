@@ -3,8 +3,8 @@
 use crate::state::{Reading, ReceiverState, RouterState, SenderState};
 use machine::target::Mesh;
 
-/// Finds, for senders whose count of packets in flight is not known, how many can stand at the
-/// peer's receiver.
+/// Finds, for senders whose count of packets in flight is not known, how many there can be: packets
+/// that stand at the peer's receiver, and completions that are not processed.
 pub(super) fn find(mesh: &Mesh, routers: &mut [RouterState]) {
     let bound = |router: &RouterState, sender: &SenderState| {
         if matches!(sender.facts.in_flight, Reading::Known(_)) {
@@ -14,11 +14,11 @@ pub(super) fn find(mesh: &Mesh, routers: &mut [RouterState]) {
         let peer = routers.iter().find(|other| other.at == peer)?;
         let mut receivers = peer.receivers.iter();
         let receiver = receivers.find(|it| it.virtual_channel == sender.virtual_channel)?;
-        Some(if can_hold(receiver, sender.index) {
-            (*receiver.facts.arrived.known()?).min(sender.slots)
-        } else {
-            0
-        })
+        let arrived = *receiver.facts.arrived.known()?;
+        let there = if can_hold(receiver, sender.index) { arrived } else { 0 };
+        // A completion counts until the router has processed it.
+        let completed = sender.facts.completions.known().map_or(0, |completions| *completions);
+        Some((there + completed).min(sender.slots))
     };
     let of_router = |router: &RouterState| {
         router.senders.iter().map(|sender| bound(router, sender)).collect::<Vec<_>>()
