@@ -71,8 +71,11 @@ mod tests {
         "tx_heartbeat",
     ];
 
-    fn unknown(locations: &impl Locations) -> Vec<&'static str> {
-        locations.unknown().into_keys().collect()
+    /// Returns the names of the facts without a location, in alphabetical order.
+    fn missing(locations: &impl Locations) -> Vec<&'static str> {
+        let mut missing = locations.missing();
+        missing.sort_unstable();
+        missing
     }
 
     const NONE: [&str; 0] = [];
@@ -83,23 +86,23 @@ mod tests {
         assert_eq!(images.len(), 4);
         for image in images {
             let router = image.router.as_ref().unwrap();
-            assert_eq!(unknown(&router.facts), OF_TT_METAL, "{}", image.name);
-            assert_eq!(unknown(&router.counts), NONE, "{}", image.name);
+            assert_eq!(missing(&router.facts), OF_TT_METAL, "{}", image.name);
+            assert_eq!(missing(&router.counts), NONE, "{}", image.name);
             for sender in &router.senders {
                 let control: &[_] = if sender.virtual_channel == 2 {
-                    &["acknowledges", "remote_free_slots"]
+                    &["acknowledges", "client_credits", "client_teardown", "remote_free_slots"]
                 } else {
-                    &["acknowledges"]
+                    &["acknowledges", "client_credits", "client_teardown"]
                 };
-                assert_eq!(unknown(&sender.facts), control, "{} {}", image.name, sender.index);
+                assert_eq!(missing(&sender.facts), control, "{} {}", image.name, sender.index);
             }
-            let receivers = router.receivers.iter().map(|receiver| unknown(&receiver.facts));
-            let edges = router.downstream.iter().map(|edge| unknown(&edge.facts));
+            let receivers = router.receivers.iter().map(|receiver| missing(&receiver.facts));
+            let edges = router.downstream.iter().map(|edge| missing(&edge.facts));
             assert_eq!(receivers.chain(edges).collect::<Vec<_>>().concat(), NONE, "{}", image.name);
             let header = router.header.as_ref().unwrap();
             let flat: &[_] =
                 if matches!(header.route, Some(Route::Map(_))) { &[] } else { &["destination"] };
-            assert_eq!(unknown(&header.facts), flat, "{}", image.name);
+            assert_eq!(missing(&header.facts), flat, "{}", image.name);
         }
     }
 
@@ -107,16 +110,16 @@ mod tests {
     fn our_muxes_and_clients_have_every_fact() {
         for image in images("fabric_mux") {
             let mux = image.mux.as_ref().unwrap();
-            assert_eq!(unknown(&mux.facts), NONE, "{}", image.name);
-            let channels = mux.channels.iter().map(unknown);
+            assert_eq!(missing(&mux.facts), NONE, "{}", image.name);
+            let channels = mux.channels.iter().map(missing);
             assert_eq!(channels.collect::<Vec<_>>().concat(), NONE, "{}", image.name);
             // The mux's own connection ends no other mux.
-            let own = image.clients.iter().map(|client| unknown(&client.facts));
+            let own = image.clients.iter().map(|client| missing(&client.facts));
             assert_eq!(own.collect::<Vec<_>>(), [["closed", "mux_clients", "termination"]]);
         }
         for name in ["fabric_traffic", "ccl_worker"] {
             let image = images(name).pop().unwrap();
-            let own = image.clients.iter().map(|client| unknown(&client.facts));
+            let own = image.clients.iter().map(|client| missing(&client.facts));
             assert_eq!(own.collect::<Vec<_>>().concat(), NONE, "{name}");
             assert!(!image.clients.is_empty(), "{name}");
         }

@@ -48,6 +48,12 @@ macro_rules! facts {
                 all.into_iter().filter_map(|(name, reason)| Some((name, reason?))).collect()
             }
 
+            #[cfg(test)]
+            fn missing(&self) -> Vec<&'static str> {
+                let all = [$((stringify!($name), self.$name.location().is_none())),*];
+                all.into_iter().filter(|(_, missing)| *missing).map(|(name, _)| name).collect()
+            }
+
             fn read(&self, memory: &impl $crate::fabric::location::Memory) -> $Facts {
                 let read = $crate::fabric::location::Reader(memory);
                 $Facts {

@@ -38,21 +38,15 @@ impl Slots {
 }
 
 /// The location of a fact, or the reason why the source does not know it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Located {
     /// The location.
     At(Location),
     /// The reason, as a user reads it: what would give the fact.
     Nowhere(&'static str),
-}
-
-/// The reason of a fact that the program on the core does not keep.
-const NOT_KEPT: &str = "this program has no such word";
-
-impl Default for Located {
-    fn default() -> Self {
-        Self::Nowhere(NOT_KEPT)
-    }
+    /// The program has no such fact.
+    #[default]
+    Absent,
 }
 
 impl From<Option<Location>> for Located {
@@ -65,7 +59,7 @@ impl From<Located> for Option<Location> {
     fn from(found: Located) -> Self {
         match found {
             Located::At(location) => Some(location),
-            Located::Nowhere(_) => None,
+            Located::Nowhere(_) | Located::Absent => None,
         }
     }
 }
@@ -80,15 +74,15 @@ impl Located {
     pub(crate) fn location(&self) -> Option<&Location> {
         match self {
             Self::At(location) => Some(location),
-            Self::Nowhere(_) => None,
+            Self::Nowhere(_) | Self::Absent => None,
         }
     }
 
     /// Returns the reason.
     pub(crate) fn reason(&self) -> Option<&'static str> {
         match self {
-            Self::At(_) => None,
             Self::Nowhere(reason) => Some(reason),
+            Self::At(_) | Self::Absent => None,
         }
     }
 }
@@ -170,7 +164,7 @@ pub(crate) trait Memory {
     }
 }
 
-/// Facts without a location, by name, with the reason of each: what would give it.
+/// Facts that a source does not know, by name, with the reason of each: what would give it.
 pub type Unknown = BTreeMap<&'static str, &'static str>;
 
 /// The locations of the facts of a structure.
@@ -181,8 +175,12 @@ pub(crate) trait Locations {
     /// Returns the known locations.
     fn known(&self) -> impl Iterator<Item = &Location>;
 
-    /// Returns the facts without a location, and the reasons.
+    /// Returns the facts that the program has and the source does not know, and the reasons.
     fn unknown(&self) -> Unknown;
+
+    /// Returns the names of the facts without a location.
+    #[cfg(test)]
+    fn missing(&self) -> Vec<&'static str>;
 
     /// Reads the facts.
     fn read(&self, memory: &impl Memory) -> Self::Facts;

@@ -130,7 +130,6 @@ impl Names<'_> {
             } else {
                 self.telemetry("BANDWIDTH", "rx_bandwidth.num_packets_sent")
             },
-            topology: Located::Nowhere("tt-metal's routers know one or two dimensions only"),
             ..RouterLocations::default()
         }
     }
