@@ -37,17 +37,19 @@ pub(crate) fn router_text(router: &RouterState) -> String {
             ("state", name(&facts.state)),
             ("command", name(&facts.command)),
             ("termination", code(&facts.termination)),
-            ("postcode", code(&facts.postcode)),
         ],
         vec![
+            ("postcode", code(&facts.postcode)),
             ("handshake", facts.handshake.known().map(|word| format!("{word:#x}"))),
             ("peer", facts.peer.known().map(ToString::to_string)),
+        ],
+        vec![
             ("local sync", sync.map(|(met, all)| format!("{met} of {all}"))),
             ("master", facts.master_channel.known().map(|channel| format!("e{channel}"))),
             ("routers", channels),
+            ("heartbeat", facts.heartbeat.known().copied().map(heartbeat)),
         ],
         vec![
-            ("heartbeat", facts.heartbeat.known().copied().map(heartbeat)),
             ("tx heartbeat", count(&facts.tx_heartbeat)),
             ("rx heartbeat", count(&facts.rx_heartbeat)),
             ("packets moved", count(&facts.packets_moved)),

@@ -3,7 +3,7 @@
 use crate::fabric::{self, FabricPart};
 use crate::model::Model;
 use crate::reading::short;
-use decode::state::{LedgerState, Reading, RouterState};
+use decode::state::{LedgerState, Reading, RouterState, SenderState};
 use layouts::EthId;
 
 /// The parts of the fabric that pass the filter.
@@ -30,7 +30,7 @@ pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
             let node = short(g, &router.facts.node, ToString::to_string);
             let direction = short(g, &router.facts.direction, |it| it.name().to_owned());
             let queued = total(router.senders.iter().map(|channel| &channel.facts.queued));
-            let flying = total(router.senders.iter().map(|channel| &channel.facts.in_flight));
+            let flying = in_flight(&router.senders);
             [
                 router.at.to_string(),
                 format!("router {node} {direction}"),
@@ -56,6 +56,19 @@ pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
             count(&client.facts.used),
             fabric::client_wait(client).to_owned(),
         ],
+    }
+}
+
+/// Packets in flight of a router; where only bounds are known, the most that there can be.
+fn in_flight(senders: &[SenderState]) -> String {
+    let count = |channel: &SenderState| {
+        channel.facts.in_flight.known().copied().or(channel.in_flight_at_most)
+    };
+    let bounded = senders.iter().any(|channel| channel.facts.in_flight.known().is_none());
+    match senders.iter().map(count).sum::<Option<u64>>() {
+        None => "?".to_owned(),
+        Some(most) if bounded && most > 0 => format!("<={most}"),
+        Some(count) => count.to_string(),
     }
 }
 
