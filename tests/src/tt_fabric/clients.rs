@@ -7,13 +7,13 @@ use super::mux::Mux;
 use super::mux_v2::MuxV2;
 use super::router::{Routers, macros};
 use super::tables::{direction_code, routing_info};
-use super::tensix::{CONFIG_BASE, CONNECTION_SEMAPHORES, TEXT, WORDS, connection_arguments};
+use super::tensix::{TEXT, WORDS, connection_arguments, kernel};
 use super::{BuildError, Fabric, tile};
 use fabric::Router;
 use layouts::ChipId;
 use machine::fabric::{Direction, FabricNode};
 use std::cmp::Ordering;
-use workloads::scene::tt_fabric::{Delivery, Kernel, L1Words, MetalMux, MetalWorker};
+use workloads::scene::tt_fabric::{Delivery, L1Words, MetalMux, MetalWorker};
 
 /// How the workers' packets reach the routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Clients<'_> {
         let mut macros = macros(self.fabric);
         macros.extend(through.map(|through| (through, "1".to_owned())));
         let build = Build {
-            name: name.clone(),
+            name,
             target: "brisc",
             source: Source::Own("worker.cpp"),
             arguments: Arguments { macros, ..Arguments::default() },
@@ -170,18 +170,7 @@ impl Clients<'_> {
         let mut words = self.client_words(path)?;
         words.push(L1Words::new("report and words of the connection", WORDS, vec![0; 0x18]));
         words.push(L1Words::new("payload", PAYLOAD, payload.clone()));
-        let kernel = Kernel {
-            elf: build.elf(),
-            name,
-            chip: place.chip.0,
-            tile: tile(place.tile),
-            config_base: CONFIG_BASE,
-            text_offset: u64::from(TEXT) - CONFIG_BASE,
-            arguments,
-            ncrisc: None,
-            semaphores: vec![0; CONNECTION_SEMAPHORES],
-            words,
-        };
+        let kernel = kernel(&build, place, arguments, words);
         builds.push(build);
         Ok(MetalWorker {
             kernel,

@@ -5,11 +5,10 @@ use super::arguments::Arguments;
 use super::compile::{Build, Source};
 use super::l1::RouterL1;
 use super::router::{Routers, macros};
-use super::tensix::{CONFIG_BASE, CONNECTION_SEMAPHORES, TEXT, WORDS, connection_arguments};
-use super::tile;
+use super::tensix::{TEXT, WORDS, connection_arguments, kernel};
 use fabric::Router;
 use machine::place::Place;
-use workloads::scene::tt_fabric::{Kernel, L1Words, MetalMux};
+use workloads::scene::tt_fabric::{L1Words, MetalMux};
 
 /// The mux's words, then the words of all channels.
 const STATUS: u32 = WORDS;
@@ -90,7 +89,6 @@ impl Mux {
         mut words: Vec<L1Words>,
         builds: &mut Vec<Build>,
     ) -> MetalMux {
-        let name = format!("mux_{}", self.place.chip);
         let mut positional = vec![
             self.clients,
             SLOTS,
@@ -117,7 +115,7 @@ impl Mux {
         positional.extend(0..self.clients);
         let macros = macros(routers.fabric);
         let build = Build {
-            name: name.clone(),
+            name: format!("mux_{}", self.place.chip),
             target: "brisc",
             source: Source::Metal(routers.sources.mux.clone()),
             arguments: Arguments { positional, macros, ..Arguments::default() },
@@ -128,18 +126,7 @@ impl Mux {
         // The host has cleared everything: the mux has nothing to clear.
         let mut arguments = vec![0];
         arguments.extend(connection_arguments(router));
-        let kernel = Kernel {
-            elf: build.elf(),
-            name,
-            chip: self.place.chip.0,
-            tile: tile(self.place.tile),
-            config_base: CONFIG_BASE,
-            text_offset: u64::from(TEXT) - CONFIG_BASE,
-            arguments,
-            ncrisc: None,
-            semaphores: vec![0; CONNECTION_SEMAPHORES],
-            words,
-        };
+        let kernel = kernel(&build, self.place, arguments, words);
         builds.push(build);
         MetalMux { kernel, status: STATUS.into(), termination: Some(TERMINATION.into()) }
     }

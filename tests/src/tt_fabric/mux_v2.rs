@@ -4,8 +4,9 @@ use super::arguments::Arguments;
 use super::compile::{Build, Source};
 use super::l1::RouterL1;
 use super::router::{Routers, macros};
-use super::tensix::{CONFIG_BASE, CONNECTION_SEMAPHORES, TEXT, WORDS, connection_arguments};
-use super::tile;
+use super::tensix::{
+    CONFIG_BASE, CONNECTION_SEMAPHORES, TEXT, WORDS, connection_arguments, kernel,
+};
 use fabric::Router;
 use machine::place::Place;
 use workloads::scene::tt_fabric::{Kernel, L1Words, MetalMux, Ncrisc};
@@ -120,21 +121,15 @@ impl MuxV2 {
         let manager = build("mux_manager", "ncrisc", None);
         let cleared = (self.channels() - WORDS) / 4;
         words.push(L1Words::new("words of the mux", WORDS, vec![0; cleared as usize]));
+        let arguments = connection_arguments(router).to_vec();
         let kernel = Kernel {
-            elf: forwarder.elf(),
-            name: forwarder.name.clone(),
-            chip: self.place.chip.0,
-            tile: tile(self.place.tile),
-            config_base: CONFIG_BASE,
-            text_offset: u64::from(TEXT) - CONFIG_BASE,
-            arguments: connection_arguments(router).to_vec(),
             ncrisc: Some(Ncrisc {
                 name: manager.name.clone(),
                 elf: manager.elf(),
                 text_offset: u64::from(MANAGER_TEXT) - CONFIG_BASE,
             }),
             semaphores: vec![0; MANAGER_READY as usize + 1],
-            words,
+            ..kernel(&forwarder, self.place, arguments, words)
         };
         builds.extend([forwarder, manager]);
         MetalMux { kernel, status: STATUS.into(), termination: None }

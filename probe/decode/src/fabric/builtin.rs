@@ -142,6 +142,6 @@ pub(super) fn pair(
 pub fn stream(layout: &ChipLayout, kind: TileKind, id: u64) -> Option<Word> {
     let block = layout.block(Space::Tile(kind), "stream")?;
     let group = &layout.stream;
-    let addr = block + id * group.bytes + group.space_available.at;
-    (id < UNUSED_STREAM).then_some(Word { addr, size: 4 })
+    let addr = || block + id * group.bytes + group.space_available.at;
+    (id < UNUSED_STREAM).then(|| Word { addr: addr(), size: 4 })
 }

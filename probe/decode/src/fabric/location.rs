@@ -55,15 +55,6 @@ impl From<Option<Location>> for Located {
     }
 }
 
-impl From<Located> for Option<Location> {
-    fn from(found: Located) -> Self {
-        match found {
-            Located::At(location) => Some(location),
-            Located::Nowhere(_) | Located::Absent => None,
-        }
-    }
-}
-
 impl Located {
     /// Makes a location, or gives the reason why there is none.
     pub(crate) fn or(found: Option<impl Into<Location>>, reason: &'static str) -> Self {
@@ -240,7 +231,7 @@ impl<M: Memory> Reader<'_, M> {
             Formula::Constant(value) => Reading::Known(*value),
             Formula::Word(word) => self.0.word(*word),
             Formula::Member(structure, member) => {
-                let start = self.start(structure);
+                let start = self.address(&structure.address);
                 start.and_then(|at| self.0.word(Word { addr: at + member.addr, ..*member }))
             }
             Formula::Credits(first, plus) => self.0.word(*first).and_then(|first| {
@@ -292,24 +283,17 @@ impl<M: Memory> Reader<'_, M> {
         })
     }
 
-    /// Returns the address of a structure; 0 means none.
-    fn start(&self, structure: &Structure) -> Reading<u64> {
-        match self.number(&structure.address) {
-            Reading::Known(0) => Reading::Absent,
-            other => other,
-        }
-    }
-
-    /// Reads a word that is an address; 0 means none.
-    fn address(&self, word: Word) -> Reading<u64> {
-        match self.0.word(word) {
+    /// Reads a number that is an address; 0 means none.
+    fn address(&self, formula: &Formula) -> Reading<u64> {
+        match self.number(formula) {
             Reading::Known(0) => Reading::Absent,
             other => other,
         }
     }
 
     fn elsewhere(&self, xy: Word, address: Word) -> Option<(NocXy, Word)> {
-        let [xy, addr] = [xy, address].map(|word| self.address(word).known().copied());
+        let [xy, addr] =
+            [xy, address].map(|word| self.address(&Formula::Word(word)).known().copied());
         let (xy, word) = (xy?, Word { addr: addr?, size: 4 });
         let tile = self.0.tile(xy & 0xFFFF, xy >> 16)?;
         self.0.is_l1(tile, word).then_some((tile, word))
@@ -327,7 +311,7 @@ impl<M: Memory> Reader<'_, M> {
             }
             Formula::Member(structure, _) => {
                 self.follow(&structure.address, found);
-                let start = self.start(structure).known().copied();
+                let start = self.address(&structure.address).known().copied();
                 start.map(|addr| Lead { tile: None, addr, len: structure.bytes })
             }
             Formula::Credits(first, plus) => {

@@ -205,6 +205,9 @@ fn once_met(handshake: &Formula, then: Formula) -> Option<Location> {
     pair(|of| Formula::If(word, MET, of), then, Formula::Nothing)
 }
 
+/// A bound above the number of channels of any router or mux.
+const MOST_CHANNELS: u64 = 64;
+
 /// `compressed_routing_values::COMPRESSED_INVALID_DIRECTION`: the entry of the chip itself.
 const NO_DIRECTION: u64 = 5;
 

@@ -1,6 +1,7 @@
 //! The runtime arguments of a router of tt-metal's fabric, in the order in which its `kernel_main`
 //! takes them.
 
+use super::MOST_CHANNELS;
 use crate::fabric::builtin::Names;
 use crate::fabric::location::{Formula, Structure, Word};
 
@@ -23,11 +24,12 @@ impl RuntimeArguments {
     /// Finds the arguments; `None` if the firmware keeps their address in private memory.
     pub(super) fn find(names: Names<'_>) -> Option<Self> {
         let base = names.word(BASE)?;
-        let channels = names.constant("MAX_NUM_SENDER_CHANNELS")?;
+        let few = |count: &u64| *count <= MOST_CHANNELS;
+        let channels = names.constant("MAX_NUM_SENDER_CHANNELS").filter(few)?;
         // In one dimension a router has one router downstream.
         let downstream = match names.constant("is_2d_fabric")? {
             0 => 1,
-            _ => names.constant("NUM_DOWNSTREAM_SENDERS_VC0")?,
+            _ => names.constant("NUM_DOWNSTREAM_SENDERS_VC0").filter(few)?,
         };
         let in_l1 = base.addr < names.0.eth.l1_bytes;
         let count = 2 * channels + 3 + downstream;

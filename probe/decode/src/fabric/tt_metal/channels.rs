@@ -2,7 +2,7 @@
 
 use super::allocations::Allocations;
 use super::arguments::RuntimeArguments;
-use super::{NO_CONSTANT, PRIVATE, UNCOUNTED};
+use super::{MOST_CHANNELS, NO_CONSTANT, PRIVATE, UNCOUNTED};
 use crate::fabric::builtin::{Names, pair};
 use crate::fabric::channels::{
     Edge, EdgeLocations, Receiver, ReceiverLocations, Sender, SenderLocations,
@@ -54,7 +54,7 @@ impl Names<'_> {
     /// Number of sender channels of each virtual channel.
     fn senders_of(self, virtual_channel: u64) -> u64 {
         let count = self.constant(&format!("ACTUAL_VC{virtual_channel}_SENDER_CHANNELS"));
-        count.unwrap_or(0)
+        count.unwrap_or(0).min(MOST_CHANNELS)
     }
 
     /// Returns the virtual channel of a sender channel, and its position in the table of streams
@@ -65,7 +65,7 @@ impl Names<'_> {
             let next = first + self.senders_of(virtual_channel);
             if index < next {
                 let start = self.constant(&format!("VC{virtual_channel}_FABRIC_POSITION_START"));
-                return (virtual_channel as u8, start.unwrap_or(0) + index - first);
+                return (virtual_channel as u8, start.unwrap_or(0).saturating_add(index - first));
             }
             first = next;
         }
@@ -117,7 +117,7 @@ impl Names<'_> {
         let in_l1 = self.counts_in_l1(virtual_channel);
         let counter = |name: &str| {
             let first = self.constant(&format!("to_sender_remote_{name}_counters_base_address"))?;
-            Some(Word { addr: first + 4 * index, size: 4 })
+            Some(Word { addr: first.checked_add(4 * index)?, size: 4 })
         };
         let stream = |name: &str| self.stream_of(&format!("to_sender_{index}_pkts_{name}_id"));
         let info = |member: &str| self.client_info(index, member);
@@ -289,6 +289,3 @@ impl Names<'_> {
         names.filter(|name| self.1.type_named(name).is_some()).collect()
     }
 }
-
-/// A bound above the number of channels of any router.
-const MOST_CHANNELS: u64 = 64;

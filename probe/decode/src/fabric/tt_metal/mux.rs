@@ -1,7 +1,7 @@
 //! Locations in tt-metal's mux, version 1, from its constants and positional compile-time arguments
 //! (`tt_fabric_mux.cpp`).
 
-use super::{NO_CONSTANT, UNCOUNTED};
+use super::{MOST_CHANNELS, NO_CONSTANT, UNCOUNTED};
 use crate::fabric::builtin::{Names, pair, stream};
 use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::mux::{MuxChannelLocations, MuxLayout, MuxLocations};
@@ -10,8 +10,6 @@ use layouts::TileKind;
 const PRIVATE: &str = "the mux keeps it in private memory of its core";
 /// Distance between the connection words of two channels, in bytes.
 const CONNECTION_BYTES: u64 = 16;
-/// A bound above the number of channels of any mux.
-const MOST_CHANNELS: u64 = 64;
 /// The client's `EDMChannelWorkerLocationInfo`, which the mux has one of for each channel.
 const CLIENT_INFO: &str = "EDMChannelWorkerLocationInfo";
 

@@ -9,8 +9,8 @@ use crate::images::kinds::{ImageRole, Provenance};
 use crate::images::known::Known;
 use crate::images::text::bytes_of;
 use crate::images::{ImageFinding, ImageMap};
-use layouts::{CoreId, CoreKind, NocAddr};
-use machine::snapshot::Snapshot;
+use layouts::{ChipLayout, CoreId, CoreKind, NocAddr};
+use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Target;
 use std::path::{Path, PathBuf};
 
@@ -158,12 +158,19 @@ impl Library {
 
     /// Searches all kernels by text, regardless of their numbers.
     fn search_texts(&mut self, target: &mut dyn Target, images: &mut ImageMap, jobs: Vec<Job>) {
-        let mut places = Vec::new();
-        for job in &jobs {
-            let lengths = self.fingerprints_of(job.core.core).lengths();
-            places.extend(lengths.iter().filter_map(|len| job.text_place(images.layout(), *len)));
+        let places: Vec<Vec<_>> =
+            jobs.iter().map(|job| self.text_places(images.layout(), job)).collect();
+        let mut snapshot =
+            read(target, places.iter().filter_map(|all| all.first()).copied().collect());
+        // The range of the longest text has all others, but a recording can have a part of it.
+        let partly = |all: &&Vec<(NocAddr, u32)>| {
+            all.first().is_some_and(|(addr, len)| {
+                snapshot.bytes(*addr, *len) == Err(AccessError::NotRequested)
+            })
+        };
+        if places.iter().any(|all| partly(&all)) {
+            snapshot = read(target, places.concat());
         }
-        let snapshot = read(target, places);
         for mut job in jobs {
             let found = self.find_text(images, &mut job, &snapshot);
             if let Some((index, known)) = found {
@@ -172,6 +179,12 @@ impl Library {
             }
             self.searched.insert(job.core, (job.launched, job.findings));
         }
+    }
+
+    /// Returns the ranges of the texts that can be a job's, longest first.
+    fn text_places(&mut self, layout: &ChipLayout, job: &Job) -> Vec<(NocAddr, u32)> {
+        let lengths = self.fingerprints_of(job.core.core).lengths().into_iter();
+        lengths.filter_map(|len| job.text_place(layout, len)).collect()
     }
 
     fn find_text(
@@ -185,13 +198,11 @@ impl Library {
         let (at, id) = (u64::from(job.launched.at), job.launched.id);
         let name = self.catalog.records.name(id);
         let what = name.map_or_else(|| format!("kernel {id}"), |n| format!("kernel {id} ({n})"));
+        let places = self.text_places(images.layout(), job);
         let fingerprints = self.fingerprints_of(core.core);
         if fingerprints.is_empty() {
             return None;
         }
-        let lengths = fingerprints.lengths().into_iter();
-        let places: Vec<_> =
-            lengths.filter_map(|len| job.text_place(images.layout(), len)).collect();
         let Some((addr, len)) = places.first().copied() else {
             let why = "its text is in IRAM, which cannot be read".to_owned();
             job.findings.push(ImageFinding::Unknown { core, what, at, why });

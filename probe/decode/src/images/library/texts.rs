@@ -185,8 +185,7 @@ impl Fingerprints {
         self.fingerprints.is_empty()
     }
 
-    /// Returns the lengths of the texts in bytes, longest first. A recording can have a part of the
-    /// range of the longest.
+    /// Returns the lengths of the texts in bytes, longest first.
     pub(super) fn lengths(&self) -> Vec<u32> {
         let mut lengths: Vec<_> = self.fingerprints.iter().map(|it| it.len as u32).collect();
         lengths.dedup();

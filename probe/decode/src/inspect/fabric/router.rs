@@ -104,7 +104,8 @@ impl Router<'_> {
             return Vec::new();
         };
         let slots = 0..slots.min(MOST_SLOTS);
-        slots.map(|slot| self.site.head(header, first + slot * bytes)).collect()
+        let addr = |slot: u64| first.checked_add(slot.checked_mul(*bytes)?);
+        slots.filter_map(addr).map(|addr| self.site.head(header, addr)).collect()
     }
 
     /// Returns the oldest packet of a channel if one of the counts is not 0.
