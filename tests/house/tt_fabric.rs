@@ -5,12 +5,15 @@
 
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
+use decode::inspect::{ReadSet, fabric_read_set};
+use decode::state::{Actor, Party};
 use launch::constant_of;
-use layouts::{ChipId, NocAddr};
+use layouts::{ChipId, EthId, NocAddr};
 use machine::fabric::FabricTopology;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
+use probe::session::Session;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -205,7 +208,7 @@ fn a_second_build_compiles_nothing() {
 }
 
 #[test]
-fn a_router_without_its_peer_is_named_with_its_status() {
+fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
     let Some(request) = request("n300", FabricTopology::Line, Route::Direct) else { return };
     build(&request);
     let mut document = Document::read(&request.folder).unwrap();
@@ -220,14 +223,41 @@ fn a_router_without_its_peer_is_named_with_its_status() {
     let text = serde_json::to_string(&document).unwrap();
     std::fs::write(scratch.0.join(DOCUMENT), text).unwrap();
     let (mut images, _) = ImageMap::firmware();
-    let stopped = scene("n300", &scratch.0, 0).build(&mut images).map(drop).unwrap_err();
-    assert!(matches!(stopped, SceneError::Stopped(_)));
-    let sentence = stopped.to_string();
+    let mut target = scene("n300", &scratch.0, 0).build(&mut images).unwrap();
+    let sentence = target.remarks().remove(0);
     let parts = [
         "not all kernels reached LOCAL_HANDSHAKE_COMPLETE in 40",
         "cycles: router_0_e9 STARTED, router_0_e8 REMOTE_HANDSHAKE_COMPLETE, router_1_e0 ",
     ];
     assert!(parts.iter().all(|part| sentence.contains(part)), "{sentence}");
+
+    let read_set = ReadSet { links: true, fabric: true, ..ReadSet::default() };
+    let mut session = Session::with_target(Box::new(target), images);
+    // Routers find arguments at addresses that the first snapshot reads.
+    let first = session.inspect(&read_set).state.fabric;
+    let fabric = session.inspect(&fabric_read_set(&first, &read_set)).state.fabric;
+    let end = |chip, channel| EthId { chip: ChipId(chip), channel };
+    let router = |chip, channel| fabric.routers.iter().find(|it| it.at == end(chip, channel));
+    let stage = |chip, channel| {
+        let stage = router(chip, channel).unwrap().stage().unwrap();
+        (stage.name, stage.next)
+    };
+    assert_eq!(stage(0, 9), ("remote handshake", Actor::Peer));
+    assert_eq!(router(1, 1), None);
+    let master = document.routers.iter().find(|it| it.kernel.chip == 0 && it.master).unwrap();
+    let by_role = [Actor::Master, Actor::Siblings];
+    assert_eq!(stage(0, 8), ("local sync", by_role[usize::from(master.channel == 8)]));
+    assert_eq!(stage(1, 0).0, "local sync");
+    let party = |chip, channel| Party::Router(end(chip, channel));
+    let waits = &fabric.waits;
+    assert_eq!(waits.roots(), [party(1, 1)], "{:?}", waits.all);
+    let words = "no router was found there: no kernel was launched on its core";
+    assert_eq!(waits.notes[&party(1, 1)], words);
+    let masters = document.routers.iter().filter(|it| it.master && it.channel != 9);
+    for master in masters {
+        let note = &waits.notes[&party(master.kernel.chip, master.channel)];
+        assert!(note.starts_with("its edm_local_sync is 0, and it waits for 1: "), "{note}");
+    }
 }
 
 /// A folder of this process that is removed at the end.

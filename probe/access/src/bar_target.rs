@@ -35,6 +35,8 @@ pub struct BarTarget {
     audit: Option<AuditLog>,
     /// Why a far write did not arrive, until a call can return the error.
     late: Option<AccessError>,
+    /// What those who prepared the machine found wrong with it.
+    notes: Vec<String>,
 }
 
 impl BarTarget {
@@ -60,12 +62,19 @@ impl BarTarget {
             known: CheckedPlans::default(),
             audit: None,
             late: None,
+            notes: Vec::new(),
         })
     }
 
     /// Changes the name of the target.
     pub fn rename(&mut self, name: impl Into<String>) {
         self.name = name.into();
+    }
+
+    /// Adds what was found wrong with the machine while it was prepared, to be told with every
+    /// snapshot.
+    pub fn note(&mut self, what: String) {
+        self.notes.push(what);
     }
 
     /// Returns the machine in its present state.
@@ -275,7 +284,9 @@ impl Target for BarTarget {
     }
 
     fn remarks(&mut self) -> Vec<String> {
-        self.access.bus.remarks()
+        let mut remarks = self.notes.clone();
+        remarks.extend(self.access.bus.remarks());
+        remarks
     }
 }
 

@@ -27,8 +27,8 @@ pub use client::ClientFacts;
 pub(crate) use client::ClientLayout;
 pub use enumeration::{Enumeration, Enumerator};
 pub use fact::{
-    Channels, Code, Fact, Heartbeat, HeartbeatWriter, NameOrNumber, NocTarget, NocTargetJson,
-    NodeJson,
+    Channels, Code, Fact, FactValue, Heartbeat, HeartbeatWriter, NameOrNumber, NocTarget,
+    NocTargetJson, NodeJson,
 };
 pub use header::PacketFacts;
 pub(crate) use header::{Header, HeaderBytes, Route};

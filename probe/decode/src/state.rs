@@ -5,7 +5,7 @@ mod fabric;
 pub use fabric::*;
 
 pub use crate::fabric::{
-    Channels, ClientFacts, Code, EdgeFacts, Enumerator, Heartbeat, HeartbeatWriter,
+    Channels, ClientFacts, Code, EdgeFacts, Enumerator, FactValue, Heartbeat, HeartbeatWriter,
     MuxChannelFacts, MuxFacts, NocTarget, PacketFacts, ReceiverFacts, RouterCounts, RouterFacts,
     SenderFacts, Unknown,
 };

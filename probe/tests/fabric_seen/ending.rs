@@ -54,7 +54,7 @@ fn later(session: &mut Session, clients: [Place; 3]) -> (FabricState, [u8; 3]) {
     let (fabric, _) = inspected(session);
     let steps = clients.map(|place| {
         let mut found = fabric.clients.iter();
-        found.find(|client| client.at == brisc(place)).unwrap().ending.unwrap()
+        found.find(|client| client.at == brisc(place)).unwrap().step().unwrap()
     });
     (fabric, steps)
 }

@@ -111,7 +111,10 @@ fn bring_up_waits_for_the_missing_router() {
     let (found, _) = inspected(&mut session);
     let root = Party::Router(missing.eth);
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
-    assert_eq!(found.waits.notes[&root], "no router was found there");
+    assert_eq!(
+        found.waits.notes[&root],
+        "no router was found there: its core runs base firmware only"
+    );
     let wait_of = |who| (wait(&found, who).on, wait(&found, who).reason);
     let router = |router: Router| Party::Router(router.eth);
     assert_eq!(wait_of(router(late)), (root, WaitReason::Handshake));
@@ -138,7 +141,11 @@ fn bring_up_waits_for_the_missing_router() {
     let (found, _) = inspected(&mut session);
     let root = router(master);
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
-    assert_eq!(found.waits.notes[&root], "its edm_local_sync is 6, and its chip has 2 routers");
+    assert_eq!(
+        found.waits.notes[&root],
+        "its edm_local_sync is 6, and it waits for 1: more routers have reported than its chip has, \
+         and it waits forever"
+    );
 }
 
 /// A mesh, and then a line at the other end, which does not come up and is terminated.

@@ -257,7 +257,11 @@ impl Scene {
             self.send_at_random(&plan, target, images)?;
         }
         if let Some(metal) = metal {
-            metal.bring_up(self.traffic, target, images)?;
+            match metal.bring_up(self.traffic, target, images) {
+                // What has stopped is there to be looked at.
+                Err(SceneError::Stopped(what)) => target.note(what),
+                other => other?,
+            }
         }
         let Some(ring) = ring else { return Ok(()) };
         let workers = (1..)

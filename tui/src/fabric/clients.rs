@@ -83,7 +83,8 @@ pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
 
 /// The step of its teardown, and which side acts.
 pub(crate) fn step(client: &ClientState) -> String {
-    client.ending.map_or("-".to_owned(), |step| format!("{step} {}", client.ending_words()))
+    let stage = client.step().zip(client.stage);
+    stage.map_or("-".to_owned(), |(step, stage)| format!("{step} {}", stage.meaning))
 }
 
 /// The stage of a connection.

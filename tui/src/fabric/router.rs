@@ -4,8 +4,10 @@ use super::channels::head;
 use crate::glyph::Glyphs;
 use crate::reading::short;
 use decode::state::{
-    Code, Enumerator, HeadState, Heartbeat, HeartbeatWriter, Reading, RouterState, Unknown,
+    Actor, Code, Enumerator, HeadState, Heartbeat, HeartbeatWriter, MeshState, Reading,
+    RouterState, Unknown,
 };
+use layouts::EthId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The status of a router; while it does not run, its state.
@@ -21,8 +23,37 @@ pub(crate) fn status(glyphs: Glyphs, router: &RouterState) -> String {
 const RUNNING: &str = "RUNNING";
 const READY: &str = "READY_FOR_TRAFFIC";
 
+/// The stage of a router that does not serve its channels, and that of the peer it waits for.
+fn stage_text(mesh: &MeshState, router: &RouterState) -> String {
+    let Some(stage) = router.stage().filter(|stage| !stage.is_serving()) else {
+        return String::new();
+    };
+    let signs: Vec<_> = stage.signs.iter().map(ToString::to_string).collect();
+    let next = match stage.next {
+        Actor::Peer => peer_text(mesh, router.at).unwrap_or_else(|| stage.next.to_string()),
+        next => next.to_string(),
+    };
+    format!(
+        "stage {}: {}\n  {}\n  next to act: {next}\n",
+        stage.name,
+        signs.join(", "),
+        stage.meaning
+    )
+}
+
+fn peer_text(mesh: &MeshState, at: EthId) -> Option<String> {
+    let peer = mesh.links.iter().find_map(|state| state.link.other_end(at))?;
+    let router = mesh.fabric.routers.iter().find(|router| router.at == peer);
+    let stage = match router.map(RouterState::stage) {
+        None => "where no router was found".to_owned(),
+        Some(None) => "whose stage is not known".to_owned(),
+        Some(Some(stage)) => format!("in stage {}", stage.name),
+    };
+    Some(format!("the peer {peer}, {stage}"))
+}
+
 /// The facts of a router that no table has, in lines.
-pub(crate) fn router_text(router: &RouterState) -> String {
+pub(crate) fn router_text(mesh: &MeshState, router: &RouterState) -> String {
     let facts = &router.facts;
     let code = |reading: &Reading<Code>| reading.known().map(|code| code.0.to_string());
     let name = |reading: &Reading<Enumerator>| reading.known().map(ToString::to_string);
@@ -62,7 +93,7 @@ pub(crate) fn router_text(router: &RouterState) -> String {
         known.collect::<Vec<_>>().join(", ")
     };
     let lines = lines.map(line).into_iter().filter(|line| !line.is_empty());
-    lines.map(|line| line + "\n").collect()
+    stage_text(mesh, router) + &lines.map(|line| line + "\n").collect::<String>()
 }
 
 fn heartbeat(heartbeat: Heartbeat) -> String {

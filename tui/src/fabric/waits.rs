@@ -9,8 +9,12 @@ pub(crate) fn wait(waits: &Waits, line: &WaitLine) -> String {
     match (line.reason, line.on) {
         (Some(reason), Some(on)) => format!("{indent}{waiter} waits for {reason}: {on}"),
         (Some(reason), None) => {
-            let again = if line.again { " (see above)" } else { "" };
-            format!("{indent}{waiter} waits for {reason}{again}")
+            let more = match waits.notes.get(&waiter) {
+                _ if line.again => " (see above)".to_owned(),
+                Some(note) => format!(": {note}"),
+                None => String::new(),
+            };
+            format!("{indent}{waiter} waits for {reason}{more}")
         }
         (None, _) => match waits.notes.get(&waiter) {
             Some(note) => format!("{indent}{waiter}: {note}"),

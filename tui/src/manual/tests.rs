@@ -50,3 +50,12 @@ fn pages_that_are_named_exist() {
         }
     }
 }
+
+#[test]
+fn the_page_of_the_fabric_lists_all_stages_of_a_router() {
+    let page = VERBS.iter().find(|(name, _)| *name == "fabric").map_or("", |(_, page)| page);
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for stage in decode::state::ROUTER {
+        assert!(words.contains(stage.name), "{}", stage.name);
+    }
+}

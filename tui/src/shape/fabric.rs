@@ -67,6 +67,8 @@ struct Router<'a> {
     running: Option<bool>,
     /// The waypoint of its core: up to four letters.
     waypoint: Option<&'a str>,
+    /// Its stage between launch and end; null if too few of its facts are known.
+    stage: Option<Stage>,
     #[serde(flatten)]
     facts: &'a RouterFacts,
     /// The name of `postcode`; null if it has none.
@@ -92,6 +94,7 @@ impl<'a> Router<'a> {
             image: &router.image,
             running: running(&router.activity),
             waypoint: router.waypoint.known().map(String::as_str),
+            stage: router.stage().map(Stage::of),
             facts: &router.facts,
             postcode_name: router.facts.postcode.name(),
             refusal_name: router.refusal_name(),
@@ -99,6 +102,30 @@ impl<'a> Router<'a> {
             receivers: router.receivers.iter().map(Receiver::of).collect(),
             downstream: router.downstream.iter().map(Edge::of).collect(),
             counts: &router.counts,
+        }
+    }
+}
+
+/// A stage of a router.
+#[derive(Serialize, JsonSchema)]
+struct Stage {
+    /// Its name, such as `remote handshake` or `serving`.
+    name: &'static str,
+    /// The facts that show it.
+    signs: Vec<String>,
+    /// Who must act before it ends.
+    next: String,
+    /// What happens in it, and what ends it.
+    meaning: &'static str,
+}
+
+impl Stage {
+    fn of(stage: &decode::state::Stage) -> Self {
+        Self {
+            name: stage.name,
+            signs: stage.signs.iter().map(ToString::to_string).collect(),
+            next: stage.next.to_string(),
+            meaning: stage.meaning,
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     if style.json {
         json(shape::fabric(&target.words, &state))?;
     } else {
-        text(&page(style, &state.fabric, place.is_some()))?;
+        text(&page(style, &state, place.is_some()))?;
     }
     let FabricState { routers, muxes, clients, .. } = &state.fabric;
     if routers.is_empty() && muxes.is_empty() && clients.is_empty() {
@@ -136,7 +136,8 @@ fn outcome(state: &MeshState) -> Outcome {
     }
 }
 
-fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
+fn page(style: Style, state: &MeshState, channels: bool) -> String {
+    let fabric = &state.fabric;
     let mut page = routers(style, fabric);
     let shown = |at| fabric.routers.iter().any(|router| router.at == at);
     let ledgers = fabric.ledgers.iter().filter(|it| shown(it.from) || shown(it.to));
@@ -153,7 +154,7 @@ fn page(style: Style, fabric: &FabricState, channels: bool) -> String {
     let detail = |router: &RouterState| {
         let parts = [
             format!("\n{} {}\n", router.at, router.image),
-            router_text(router),
+            router_text(state, router),
             channel_table(style.glyphs, router),
             candidates(style.glyphs, router),
             unknown_text(router),

@@ -91,12 +91,13 @@ fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
 fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'static>>) {
     let text = match part {
         Some(FabricPart::Router(router)) => {
-            let all = model.mesh().map_or(&[][..], |mesh| &mesh.fabric.ledgers);
+            let mesh = model.mesh();
+            let all = mesh.map_or(&[][..], |mesh| &mesh.fabric.ledgers);
             let own = all.iter().filter(|it| [it.from, it.to].contains(&router.at));
             let parts = [
                 fabric::channel_table(model.glyphs, router),
                 fabric::ledger_table(own),
-                fabric::router_text(router),
+                mesh.map_or_else(String::new, |mesh| fabric::router_text(mesh, router)),
                 fabric::candidates(model.glyphs, router),
                 fabric::unknown_text(router),
             ];

@@ -232,6 +232,6 @@ fn client() -> ClientState {
             ..ClientFacts::default()
         },
         to: Some(FabricPort::Mux(core(MUX), 0)),
-        ending: Some(1),
+        stage: decode::state::CONNECTION.iter().find(|stage| stage.rank == 1),
     }
 }

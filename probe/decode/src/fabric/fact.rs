@@ -18,6 +18,32 @@ pub trait Fact: Sized {
 
     /// Returns the value for JSON.
     fn json(&self) -> Self::Json;
+
+    /// Returns the value for a comparison; none if it is no number, flag or enumerator.
+    fn value(&self) -> Option<FactValue<'_>> {
+        None
+    }
+}
+
+/// The value of a fact, for a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FactValue<'a> {
+    /// The number; none if the fact is text.
+    pub number: Option<u64>,
+    /// The text, or the name of the number in DWARF.
+    pub name: Option<&'a str>,
+}
+
+impl<'a> FactValue<'a> {
+    /// Makes the value of a number.
+    pub fn number(number: impl Into<u64>) -> Self {
+        Self { number: Some(number.into()), name: None }
+    }
+
+    /// Makes the value of a text.
+    pub fn text(text: &'a str) -> Self {
+        Self { number: None, name: Some(text) }
+    }
 }
 
 /// Null if the value is not known.
@@ -52,6 +78,10 @@ impl Fact for u64 {
     fn json(&self) -> u64 {
         *self
     }
+
+    fn value(&self) -> Option<FactValue<'_>> {
+        Some(FactValue::number(*self))
+    }
 }
 
 impl Fact for bool {
@@ -63,6 +93,10 @@ impl Fact for bool {
 
     fn json(&self) -> bool {
         *self
+    }
+
+    fn value(&self) -> Option<FactValue<'_>> {
+        Some(FactValue::number(*self))
     }
 }
 
@@ -79,6 +113,10 @@ impl Fact for Enumerator {
             Some(name) => NameOrNumber::Name(name.as_ref().to_owned()),
             None => NameOrNumber::Number(self.value),
         }
+    }
+
+    fn value(&self) -> Option<FactValue<'_>> {
+        Some(FactValue { number: Some(self.value), name: self.name.as_deref() })
     }
 }
 
@@ -111,6 +149,10 @@ impl Fact for Code {
 
     fn json(&self) -> u64 {
         self.0.value
+    }
+
+    fn value(&self) -> Option<FactValue<'_>> {
+        self.0.value()
     }
 }
 

@@ -23,6 +23,17 @@ macro_rules! facts {
             pub unknown: $crate::fabric::location::Unknown,
         }
 
+        impl $Facts {
+            /// Returns the value of a fact by its name; none if it is not known, or cannot be
+            /// compared.
+            pub fn value(&self, fact: &str) -> Option<$crate::fabric::FactValue<'_>> {
+                match fact {
+                    $(stringify!($name) => $crate::fabric::Fact::value(self.$name.known()?),)*
+                    _ => None,
+                }
+            }
+        }
+
         /// The location of each fact, or the reason why the source does not know it.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct $Locations {

@@ -3,7 +3,7 @@
 
 mod bounds;
 mod clients;
-mod ending;
+mod connection;
 mod head;
 mod ledger;
 mod mux;
@@ -69,9 +69,10 @@ impl Inspection<'_> {
             .extend(senders.chain(channels).filter(|(_, tile)| has_cores(self.layout(), *tile)));
         leads.tiles.sort_unstable();
         leads.tiles.dedup();
-        let steps: Vec<_> = fabric.clients.iter().map(|c| ending::step(&fabric, c)).collect();
-        fabric.clients.iter_mut().zip(steps).for_each(|(client, step)| client.ending = step);
-        fabric.waits = waits::find(&fabric, self.mesh, links, cycles);
+        let stages = fabric.clients.iter().map(|client| connection::stage(&fabric, client));
+        let stages: Vec<_> = stages.collect();
+        fabric.clients.iter_mut().zip(stages).for_each(|(client, stage)| client.stage = stage);
+        fabric.waits = waits::find(&fabric, self.mesh, chips, links, cycles);
         fabric
     }
 }

@@ -1,15 +1,18 @@
 //! The state of the fabric: routers, muxes, clients, and the credits of both ends of each link.
 
 mod clients;
+mod stages;
 mod tables;
 mod waits;
 
 pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
+pub use stages::{Actor, CONNECTION, ROUTER, Sign, Stage};
+pub(crate) use stages::{MET, SERVES, SIGNALLED};
 pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
 pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};
 
 use super::{
-    Activity, EdgeFacts, PacketFacts, Reading, ReceiverFacts, RouterCounts, RouterFacts,
+    Activity, EdgeFacts, FactValue, PacketFacts, Reading, ReceiverFacts, RouterCounts, RouterFacts,
     SenderFacts,
 };
 use layouts::{EthId, NocXy};
@@ -60,6 +63,23 @@ pub struct RouterState {
 }
 
 impl RouterState {
+    /// Returns its stage; none if too few of its facts are known.
+    pub fn stage(&self) -> Option<&'static Stage> {
+        Stage::find(ROUTER, |fact| self.value(fact))
+    }
+
+    /// Returns a fact of [`ROUTER`]: one of its facts, or `running` or `waypoint` of its core.
+    fn value(&self, fact: &str) -> Option<FactValue<'_>> {
+        match fact {
+            "running" => {
+                let runs = |activity: &Activity| FactValue::number(*activity == Activity::Running);
+                self.activity.known().map(runs)
+            }
+            "waypoint" => self.waypoint.known().map(|code| FactValue::text(code)),
+            own => self.facts.value(own),
+        }
+    }
+
     /// Returns true if it refused to run.
     pub fn refused(&self) -> bool {
         self.facts.refusal.value().is_some_and(|refusal| refusal != 0)

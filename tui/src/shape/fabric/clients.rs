@@ -80,6 +80,8 @@ pub(super) struct Client<'a> {
     ending_step: Option<u8>,
     /// The step in words.
     ending: &'static str,
+    /// Who must act before the step ends; null if that is not known.
+    next: Option<String>,
 }
 
 impl<'a> Client<'a> {
@@ -92,8 +94,9 @@ impl<'a> Client<'a> {
             waypoint: client.waypoint.known().map(String::as_str),
             facts: &client.facts,
             to: client.to.map(Port::of),
-            ending_step: client.ending,
-            ending: client.ending_words(),
+            ending_step: client.step(),
+            ending: client.stage.map_or("not open", |stage| stage.meaning),
+            next: client.stage.map(|stage| stage.next.to_string()),
         }
     }
 }

@@ -43,7 +43,7 @@ impl Clients<'_> {
             waypoint: self.core.waypoint.clone(),
             to: channel.and_then(|(tile, id)| port(&self.site, *tile, *id)),
             facts: ClientFacts { used: not_overtaken(facts.used), ..facts },
-            ending: None,
+            stage: None,
         }
     }
 }
@@ -130,7 +130,7 @@ impl<'a> Connection<'a> {
                 ..ClientFacts::default()
             },
             to: Some(self.port),
-            ending: None,
+            stage: None,
         }
     }
 }

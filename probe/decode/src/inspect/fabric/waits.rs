@@ -5,15 +5,22 @@ mod routers;
 mod stages;
 
 use crate::state::{
-    FabricState, LinkCondition, LinkState, Party, Reading, RouterState, Wait, WaitReason, Waits,
+    ChipState, FabricState, LinkCondition, LinkState, Party, Reading, RouterState, Wait,
+    WaitReason, Waits,
 };
 use layouts::{ChipId, EthId, NocXy};
 use machine::target::Mesh;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the waits in a snapshot.
-pub(super) fn find(fabric: &FabricState, mesh: &Mesh, links: &[LinkState], cycles: u64) -> Waits {
-    let mut search = Search { fabric, mesh, links, all: Vec::new(), notes: BTreeMap::new() };
+pub(super) fn find(
+    fabric: &FabricState,
+    mesh: &Mesh,
+    chips: &[ChipState],
+    links: &[LinkState],
+    cycles: u64,
+) -> Waits {
+    let mut search = Search { fabric, mesh, chips, links, all: Vec::new(), notes: BTreeMap::new() };
     search.clients();
     search.muxes();
     search.routers();
@@ -36,6 +43,7 @@ fn count(reading: &Reading<u64>) -> u64 {
 struct Search<'a> {
     fabric: &'a FabricState,
     mesh: &'a Mesh,
+    chips: &'a [ChipState],
     links: &'a [LinkState],
     all: Vec<Wait>,
     notes: BTreeMap<Party, String>,

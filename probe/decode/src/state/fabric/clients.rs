@@ -1,6 +1,6 @@
 //! The state of muxes, and of clients of routers and muxes.
 
-use super::HeadState;
+use super::{HeadState, Stage};
 use crate::state::{Activity, ClientFacts, MuxChannelFacts, MuxFacts, Reading};
 use layouts::{ChipId, CoreId, EthId, NocXy};
 use machine::snapshot::Span;
@@ -70,9 +70,8 @@ pub struct ClientState {
     pub facts: ClientFacts,
     /// The channel that it sends into, if the router or mux is known.
     pub to: Option<FabricPort>,
-    /// The step of its teardown, and of its mux's: 1 to 12 (tt-metal.md 5.2); none before it has
-    /// opened its channel.
-    pub ending: Option<u8>,
+    /// The stage of the connection and of its mux; none if too few facts are known.
+    pub stage: Option<&'static Stage>,
 }
 
 impl ClientState {
@@ -84,21 +83,9 @@ impl ClientState {
         }
     }
 
-    /// Returns the step of [`ClientState::ending`] in words.
-    pub fn ending_words(&self) -> &'static str {
-        match self.ending {
-            None => "not open",
-            Some(1) => "sends",
-            Some(2 | 3) => "close requested; the mux has not seen it",
-            Some(4) => "close answered; the client has not seen it",
-            Some(5) => "has closed",
-            Some(6) => "has signalled the termination master",
-            Some(7) => "waits for the other clients",
-            Some(8) => "signals the mux to end",
-            Some(9) => "the mux drains its channels",
-            Some(10) => "the mux leaves its loop",
-            Some(11) => "the mux closes its connection",
-            Some(_) => "the mux has ended",
-        }
+    /// Returns the step of its teardown and of its mux's, 1 to 12 (tt-metal.md 5.2); none before it
+    /// has opened its channel.
+    pub fn step(&self) -> Option<u8> {
+        self.stage.map(|stage| stage.rank).filter(|step| *step > 0)
     }
 }

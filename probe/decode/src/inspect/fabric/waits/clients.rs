@@ -3,7 +3,8 @@
 use super::Search;
 use super::stages::is_stopped;
 use crate::state::{
-    Activity, ClientState, FabricPort, MuxChannelState, MuxState, Party, Reading, WaitReason,
+    Activity, Actor, ClientState, FabricPort, MuxChannelState, MuxState, Party, Reading, SIGNALLED,
+    WaitReason,
 };
 use layouts::CoreId;
 
@@ -12,8 +13,6 @@ const READY: &str = "READY_FOR_TRAFFIC";
 /// `connection_t`.
 const OPEN: &str = "OPEN_CONNECTION";
 const CLOSE_REQUESTED: &str = "CLOSE_CONNECTION_REQUEST";
-/// The teardown step in which a client has signalled its termination master.
-const SIGNALLED: u8 = 6;
 
 fn owner(port: FabricPort) -> Party {
     match port {
@@ -57,8 +56,7 @@ impl<'a> Search<'a> {
         for (who, client) in &parties {
             let Some(to) = client.to.filter(|_| runs(&client.activity)) else { continue };
             self.client(*who, client, to);
-            let code = client.waypoint.known().map(String::as_str);
-            if client.facts.termination.is("TERMINATION_MASTER") && code == Some("NSMW") {
+            if client.stage.is_some_and(|stage| stage.next == Actor::Clients) {
                 let others = parties.iter().filter(|(party, _)| party != who);
                 for (party, _) in others.filter(|(_, other)| is_late(other, client)) {
                     self.add(*who, *party, WaitReason::Clients, [&client.facts.sent, NOTHING]);
@@ -69,12 +67,12 @@ impl<'a> Search<'a> {
 
     fn client(&mut self, who: Party, client: &ClientState, to: FabricPort) {
         let marks = [&client.facts.sent, self.returned(to)];
-        match (client.facts.stage.name(), client.facts.waits.known()) {
-            (Some("CLIENT_CLOSING"), _) if client.facts.teardown.known() == Some(&0) => {
+        match (client.stage.and_then(|stage| stage.reason), client.facts.waits.known()) {
+            (Some(WaitReason::Teardown), _) => {
                 let on = self.channel_of(to);
                 self.add(who, on, WaitReason::Teardown, marks);
             }
-            (Some("CLIENT_OPENING"), _) => self.add(who, owner(to), WaitReason::Ready, marks),
+            (Some(WaitReason::Ready), _) => self.add(who, owner(to), WaitReason::Ready, marks),
             (_, Some(true)) => {
                 let on = self.channel_of(to);
                 self.add(who, on, WaitReason::Slot, marks);
@@ -109,9 +107,9 @@ impl<'a> Search<'a> {
     fn mux(&mut self, mux: &MuxState, router: &ClientState) {
         let (who, Some(to)) = (Party::Mux(mux.at), router.to) else { return };
         let marks = [&router.facts.sent, NOTHING];
-        match router.facts.stage.name() {
-            Some("CLIENT_OPENING") => self.add(who, owner(to), WaitReason::Ready, marks),
-            Some("CLIENT_CLOSING") if router.facts.teardown.known() == Some(&0) => {
+        match router.stage.and_then(|stage| stage.reason) {
+            Some(WaitReason::Ready) => self.add(who, owner(to), WaitReason::Ready, marks),
+            Some(WaitReason::Teardown) => {
                 let on = self.channel_of(to);
                 self.add(who, on, WaitReason::Teardown, marks);
             }
@@ -158,5 +156,5 @@ fn runs(activity: &Reading<Activity>) -> bool {
 fn is_late(other: &ClientState, master: &ClientState) -> bool {
     other.mux().is_some()
         && other.mux() == master.mux()
-        && other.ending.is_none_or(|step| step < SIGNALLED)
+        && other.stage.is_none_or(|stage| stage.rank < SIGNALLED)
 }
