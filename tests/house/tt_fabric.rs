@@ -8,6 +8,7 @@ use decode::images::ImageMap;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Actor, Party};
 use launch::constant_of;
+use launch::occupancy::{Loaded, check_tiles, survey_tiles};
 use layouts::{ChipId, EthId, NocAddr};
 use machine::fabric::FabricTopology;
 use machine::place::Place;
@@ -230,6 +231,11 @@ fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
         "cycles: router_0_e9 STARTED, router_0_e8 REMOTE_HANDSHAKE_COMPLETE, router_1_e0 ",
     ];
     assert!(parts.iter().all(|part| sentence.contains(part)), "{sentence}");
+
+    let at = document.routers[0].kernel.place();
+    let found = survey_tiles(&mut target, &images, Vec::new(), vec![at], &Loaded::default());
+    let in_use = check_tiles(&found.unwrap()).unwrap_err().sentence(images.layout());
+    assert!(in_use.contains("router_0_e9 runs there, a router of a fabric"), "{in_use}");
 
     let read_set = ReadSet { links: true, fabric: true, ..ReadSet::default() };
     let mut session = Session::with_target(Box::new(target), images);

@@ -153,6 +153,11 @@ impl Image {
         self.waypoints.iter().filter(here)
     }
 
+    /// Whether the image is a router of a fabric.
+    pub fn is_router(&self) -> bool {
+        self.router.is_some()
+    }
+
     /// Whether the image is a router, a mux or a client of one.
     pub(crate) fn is_fabric(&self) -> bool {
         self.router.is_some() || self.mux.is_some() || !self.clients.is_empty()

@@ -29,6 +29,8 @@ pub enum TileUse {
     Cold,
     /// A kernel runs; its name, if known.
     Runs(Option<String>),
+    /// A router of a fabric runs; its name.
+    Routes(String),
     /// An unknown application runs on the core.
     UnknownApplication,
 }
@@ -128,7 +130,7 @@ impl<'a> TileCheck<'a> {
         let (_, shift) = self.mailbox.go_word();
         let go = word(self.go)?;
         if go >> shift & 0xFF == u32::from(self.mailbox.signals.go) {
-            return Ok(TileUse::Runs(self.kernel(images)));
+            return Ok(self.running(images));
         }
         if let Some((span, id)) = self.build_id {
             let bytes =
@@ -143,11 +145,13 @@ impl<'a> TileCheck<'a> {
         Ok(if up { TileUse::Ready } else { TileUse::Cold })
     }
 
-    /// Returns the name of the kernel that the core is resolved to.
-    fn kernel(&self, images: &ImageMap) -> Option<String> {
+    /// Returns the use by the kernel that the core is resolved to.
+    fn running(&self, images: &ImageMap) -> TileUse {
         let mut resolved = images.resolved(self.core).into_iter();
-        let kernel = resolved.find(|load| load.image.role == ImageRole::Kernel)?;
-        Some(kernel.image.name.clone())
+        match resolved.find(|load| load.image.role == ImageRole::Kernel) {
+            Some(kernel) if kernel.image.is_router() => TileUse::Routes(kernel.image.name.clone()),
+            kernel => TileUse::Runs(kernel.map(|kernel| kernel.image.name.clone())),
+        }
     }
 }
 
@@ -174,6 +178,7 @@ pub fn check_tiles(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
         let user = match finding {
             TileUse::Ready | TileUse::Cold => continue,
             TileUse::Runs(kernel) => User::Kernel(kernel.clone()),
+            TileUse::Routes(router) => User::Router(router.clone()),
             TileUse::UnknownApplication => User::Application,
         };
         return Err(RunError::new(Cause::InUse(user)).at(*place));

@@ -66,6 +66,8 @@ pub enum User {
     Process(ChipId, Holder),
     /// A kernel runs on the tile; its name, if known.
     Kernel(Option<String>),
+    /// A router of a fabric runs on the tile; its name.
+    Router(String),
     /// An unknown application runs on the tile's core.
     Application,
     /// The channel of a router is open for the client on this tile.

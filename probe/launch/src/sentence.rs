@@ -72,6 +72,10 @@ impl User {
                 let kernel = kernel.as_deref().unwrap_or("a kernel");
                 format!("{tile} is in use: {kernel} runs there")
             }
+            Self::Router(router) => format!(
+                "{tile} is in use: {router} runs there, a router of a fabric that is up; a run brings \
+                 up its own fabric and does not join another"
+            ),
             Self::Application => {
                 format!("{tile} is in use: an unknown application runs on the core")
             }

@@ -124,6 +124,7 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
             match user {
                 User::Process(..) => "process",
                 User::Kernel(_) => "kernel-runs",
+                User::Router(_) => "router-runs",
                 User::Application => "other-application",
                 User::Client(..) => "open-channel",
             },

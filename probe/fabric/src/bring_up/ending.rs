@@ -63,7 +63,7 @@ impl Fabric {
         let places = self.running.iter().copied().collect();
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
         for (place, finding) in found {
-            if matches!(finding, TileUse::Runs(_)) {
+            if matches!(finding, TileUse::Runs(_) | TileUse::Routes(_)) {
                 continue;
             }
             self.running.remove(&place);
