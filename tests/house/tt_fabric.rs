@@ -235,7 +235,7 @@ fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
     let at = document.routers[0].kernel.place();
     let found = survey_tiles(&mut target, &images, Vec::new(), vec![at], &Loaded::default());
     let in_use = check_tiles(&found.unwrap()).unwrap_err().sentence(images.layout());
-    assert!(in_use.contains("router_0_e9 runs there, a router of a fabric"), "{in_use}");
+    assert!(in_use.contains(" runs there, a router of a fabric that is up"), "{in_use}");
 
     let read_set = ReadSet { links: true, fabric: true, ..ReadSet::default() };
     let mut session = Session::with_target(Box::new(target), images);
