@@ -6,6 +6,7 @@ use mcap::records::{Record, op};
 use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A file attached to a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Attachment {
     /// The name of the attachment.
     pub name: String,
     /// Its content.
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<[u8]>,
 }
 
 /// The undamaged contents of a file.
@@ -128,7 +129,8 @@ impl Gathered {
         let record = attachment_is_whole(data).then(|| mcap::parse_record(op::ATTACHMENT, data));
         match record {
             Some(Ok(Record::Attachment { header, data, .. })) => {
-                self.attachments.push(Attachment { name: header.name, bytes: data.into_owned() });
+                self.attachments
+                    .push(Attachment { name: header.name, bytes: data.as_ref().into() });
             }
             _ => self.problems.push("a damaged attachment was skipped".into()),
         }

@@ -55,6 +55,11 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
+    /// Returns the bytes of the file.
+    pub(crate) fn elf(&self) -> &[u8] {
+        (**self.bytes).as_ref()
+    }
+
     /// Reads a file; `companions` opens the other files that it names.
     pub(crate) fn load(
         bytes: Bytes,

@@ -39,6 +39,11 @@ impl Symbols {
         Symbols::from_inner(Inner::load(Box::new(bytes), name.to_owned(), None))
     }
 
+    /// Returns the bytes of the ELF.
+    pub fn elf(&self) -> &[u8] {
+        self.inner.elf()
+    }
+
     /// Like `load`. `read` opens the other files that the ELF names (`.dwo`, `.dwp`, debug links),
     /// by paths around `path`; none if there is no such file.
     pub fn load_with<B: AsRef<[u8]> + Send + Sync + 'static>(

@@ -83,26 +83,26 @@ impl Machine {
     pub(crate) fn open(opening: &Opening) -> Result<Self, Failure> {
         let Opening { words, allow, budget, elfs } = opening;
         // Unreadable ELFs are reported before a machine is touched.
-        let catalog = match elfs[..] {
-            [] => None,
-            _ => Some(Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?),
-        };
+        let mut catalog = Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?;
         let mut machine = match Session::open(words, &HostCommand::default(), *allow) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
-            Err(OpenError::IsRecording(path)) => Self::replay(words, &path)?,
+            Err(OpenError::IsRecording(path)) => Self::replay(words, &path, &mut catalog)?,
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
-        if let Some(catalog) = catalog {
+        if !catalog.is_empty() {
             machine.session.add_catalog(catalog);
         }
         Ok(machine)
     }
 
-    fn replay(words: &str, path: &Path) -> Result<Self, Failure> {
+    fn replay(words: &str, path: &Path, catalog: &mut Catalog) -> Result<Self, Failure> {
         let replay = Replay::open(path).map_err(|e| {
             let text = e.to_string();
             Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
         })?;
+        for file in replay.attachments() {
+            catalog.attach(path, &file.name, file.bytes.clone());
+        }
         let (images, mut problems) = ImageMap::firmware();
         problems.extend(replay.problems().iter().cloned());
         Ok(Self::over(Session::with_target(Box::new(replay), images), problems))
@@ -137,6 +137,11 @@ impl Machine {
     /// The target itself, for commands.
     pub(crate) fn target(&mut self) -> &mut dyn Target {
         self.session.target()
+    }
+
+    /// The images known to run.
+    pub(crate) fn images(&mut self) -> &ImageMap {
+        self.session.images()
     }
 
     /// Takes a snapshot of the read set.

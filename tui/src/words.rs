@@ -1,8 +1,8 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
 use decode::state::{
-    Activity, ChannelMeaning, Comparison, CoreState, GoSignal, ImageRole, LinkCondition,
-    Provenance, Reading, SourceLine, TextCheck,
+    Activity, ChannelMeaning, Comparison, CoreState, GoSignal, LinkCondition, Provenance, Reading,
+    SourceLine, TextCheck,
 };
 use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
@@ -69,14 +69,6 @@ pub(crate) fn channel(meaning: ChannelMeaning) -> &'static str {
         ChannelMeaning::ArrivedUnserviced => "arrived, unserviced",
         ChannelMeaning::AcknowledgedNotDone => "acknowledged, not done",
         ChannelMeaning::CompletionUnderway => "completion under way",
-    }
-}
-
-pub(crate) fn role(role: ImageRole) -> &'static str {
-    match role {
-        ImageRole::BaseFirmware => "base firmware",
-        ImageRole::Application => "application",
-        ImageRole::Kernel => "kernel",
     }
 }
 

@@ -241,7 +241,7 @@ fn source(line: &SourceLine) -> Source<'_> {
 
 fn image(image: &ImageUse) -> Image<'_> {
     Image {
-        role: words::role(image.role),
+        role: image.role.name(),
         name: &image.name,
         load_addr: image.load_addr,
         run_addr: image.run_addr,

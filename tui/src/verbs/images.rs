@@ -50,7 +50,7 @@ fn row(core: &CoreState, image: &ImageUse) -> Vec<String> {
     };
     vec![
         core.id.to_string(),
-        words::role(image.role).to_owned(),
+        image.role.name().to_owned(),
         format!("{}{also}", image.name),
         format!("{:#x}{moved}{runs}", image.load_addr),
         words::evidence(image.evidence).to_owned(),

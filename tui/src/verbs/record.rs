@@ -84,10 +84,21 @@ fn keep(
             writer.append(&snapshot.memory).map_err(|e| failed(&e))?;
         }
         if moment == 0 {
+            attach(machine, kept)?;
             report(target, &snapshot.state);
         }
     }
     Ok(gaps)
+}
+
+/// Attaches the ELFs that run and are not built in, so that the recording is decoded anywhere.
+fn attach(machine: &mut Machine, kept: &RecordingFile) -> Result<(), Failure> {
+    let mut writer = kept.lock();
+    let Some(writer) = writer.as_mut() else { return Ok(()) };
+    for (name, elf) in machine.images().attachments() {
+        writer.attach_elf(&name, elf).map_err(|error| failed(&error))?;
+    }
+    Ok(())
 }
 
 fn failed(error: &RecordingError) -> Failure {

@@ -293,8 +293,7 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
     let lines = core.images.iter().map(|image| {
         let how =
             Span::styled(words::evidence(image.evidence), model.theme.evidence(image.evidence));
-        let text =
-            format!("{:<13} {:#x} {} ", words::role(image.role), image.load_addr, image.name);
+        let text = format!("{:<13} {:#x} {} ", image.role.name(), image.load_addr, image.name);
         Line::from(vec![Span::raw(text), how])
     });
     let wrong = core.findings.iter().map(|finding| {

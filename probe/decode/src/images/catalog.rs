@@ -3,6 +3,7 @@
 //!
 //! Only logs are opened here: a cache can hold thousands of kernels.
 
+mod attached;
 mod classify;
 mod records;
 mod walk;
@@ -14,9 +15,11 @@ pub use walk::Limits;
 use crate::images::kinds::ImageRole;
 use classify::{FileKind, classify};
 use layouts::CoreKind;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use symbols::Symbols;
 
 /// An ELF that can run on a kind of core.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +50,8 @@ pub struct Catalog {
     /// Problems with the directories, one sentence each.
     pub problems: Vec<String>,
     nameless: Vec<PathBuf>,
+    /// Files of a recording, by path.
+    attached: BTreeMap<PathBuf, Arc<[u8]>>,
 }
 
 /// A directory that cannot be read.
@@ -124,6 +129,25 @@ impl Catalog {
     ) -> impl Iterator<Item = (usize, &CatalogEntry)> {
         let entries = self.entries.iter().enumerate();
         entries.filter(move |(_, entry)| entry.core == core && entry.role == role)
+    }
+
+    /// Whether it has neither directories nor files of a recording.
+    pub fn is_empty(&self) -> bool {
+        self.directories.is_empty() && self.attached.is_empty()
+    }
+
+    /// Opens an ELF of a directory or of a recording.
+    pub(crate) fn open(&self, path: &Path) -> Result<Symbols, symbols::Error> {
+        let opened = match self.attached.get(path) {
+            Some(bytes) => Symbols::load(bytes.clone(), &path.display().to_string()),
+            None => Symbols::open(path),
+        };
+        opened.map(|(symbols, _)| symbols)
+    }
+
+    /// Opens the ELF with an entry's text as loaded.
+    pub(crate) fn open_text(&self, entry: &CatalogEntry) -> Result<Symbols, symbols::Error> {
+        self.open(entry.placed.as_ref().unwrap_or(&entry.path))
     }
 
     /// Returns the directories, for messages.

@@ -11,6 +11,24 @@ pub enum ImageRole {
     Kernel,
 }
 
+impl ImageRole {
+    const ALL: [Self; 3] = [Self::BaseFirmware, Self::Application, Self::Kernel];
+
+    /// Returns the name in JSON and in recordings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BaseFirmware => "base firmware",
+            Self::Application => "application",
+            Self::Kernel => "kernel",
+        }
+    }
+
+    /// Returns the layer of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
 /// How it is known that an image runs on a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provenance {

@@ -98,8 +98,8 @@ impl Library {
     }
 
     fn load(&mut self, path: &Path) -> Option<Symbols> {
-        match Symbols::open(path) {
-            Ok((symbols, _)) => Some(symbols),
+        match self.catalog.open(path) {
+            Ok(symbols) => Some(symbols),
             Err(error) => {
                 self.complain(path, &error);
                 None

@@ -1,6 +1,6 @@
 //! Search for the firmware on cores by its text.
 
-use super::texts::{TextSet, TextVerdict, text_of};
+use super::texts::{TextSet, TextVerdict};
 use super::{Library, compare, known_as, plan};
 use crate::images::catalog::CatalogEntry;
 use crate::images::kinds::{ImageRole, Provenance};
@@ -81,7 +81,7 @@ impl Library {
             let entries: Vec<(usize, CatalogEntry)> =
                 self.catalog.of(core, role).map(|(n, entry)| (n, entry.clone())).collect();
             for (number, entry) in entries {
-                match text_of(&entry) {
+                match self.catalog.open_text(&entry) {
                     Ok(symbols) => set.add(number, &symbols),
                     Err(error) => self.complain(&entry.path, &error),
                 }

@@ -2,7 +2,7 @@
 
 use super::job::{Job, bias};
 use super::launched::{self, Launched};
-use super::texts::{Fingerprints, text_of};
+use super::texts::Fingerprints;
 use super::{Library, compare, fits, known_as, plan};
 use crate::images::catalog::CatalogEntry;
 use crate::images::kinds::{ImageRole, Provenance};
@@ -250,7 +250,7 @@ impl Library {
                 .map(|(number, entry)| (number, entry.clone()))
                 .collect();
             for (number, entry) in entries {
-                match text_of(&entry) {
+                match self.catalog.open_text(&entry) {
                     Ok(symbols) => fingerprints.add(number, &symbols),
                     Err(error) => self.complain(&entry.path, &error),
                 }

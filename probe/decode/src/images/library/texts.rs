@@ -1,6 +1,5 @@
 //! Sets of texts: the windows that distinguish them, and the text that is in L1.
 
-use crate::images::catalog::CatalogEntry;
 use crate::images::text::{
     Difference, TextWindow, bytes_of, first_difference, in_l1, samples, stretches,
 };
@@ -226,9 +225,4 @@ impl Hash {
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
         Self(bytes.iter().fold(self.0, step))
     }
-}
-
-/// Opens the ELF with an entry's text as loaded.
-pub(super) fn text_of(entry: &CatalogEntry) -> Result<Symbols, symbols::Error> {
-    Symbols::open(entry.placed.as_ref().unwrap_or(&entry.path)).map(|(symbols, _)| symbols)
 }
