@@ -4,9 +4,9 @@
 //! bare-metal compiler is installed. What was compiled stays in the target folder.
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use decode::images::{Catalog, ImageMap};
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{Actor, Party};
+use decode::state::{Actor, FabricState, Party};
 use launch::constant_of;
 use launch::occupancy::{Loaded, check_tiles, survey_tiles};
 use layouts::{ChipId, EthId, NocAddr};
@@ -15,6 +15,7 @@ use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use probe::session::Session;
+use recordings::{Attachment, Replay, Writer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -264,6 +265,37 @@ fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
         let note = &waits.notes[&party(master.kernel.chip, master.channel)];
         assert!(note.starts_with("its edm_local_sync is 0, and it waits for 1: "), "{note}");
     }
+    let replayed = replayed(&mut session, &scratch.0.join("stopped.mcap"));
+    let seen = |fabric: &FabricState| {
+        let routers = fabric.routers.iter().map(|it| (it.at, it.image.clone(), it.stage()));
+        (routers.collect::<Vec<_>>(), fabric.waits.all.clone(), fabric.waits.notes.clone())
+    };
+    assert!(seen(&replayed) == seen(&fabric), "{:?}", seen(&replayed));
+}
+
+/// Returns the fabric as a recording of the session shows it, without any folder of ELFs.
+fn replayed(session: &mut Session, file: &Path) -> FabricState {
+    let mut writer = Writer::create(file, session.target()).unwrap();
+    // The replay knows images by build ids and texts.
+    let known = ReadSet { proofs: true, texts: true, ..ReadSet::default() };
+    let mut read_set = ReadSet { links: true, details: true, fabric: true, ..known };
+    for _ in 0..3 {
+        let fabric = session.inspect(&read_set).state.fabric;
+        read_set = fabric_read_set(&fabric, &read_set);
+    }
+    writer.append(&session.inspect(&read_set).snapshot).unwrap();
+    for (name, elf) in session.images().attachments() {
+        writer.attach_elf(&name, elf).unwrap();
+    }
+    writer.finish().unwrap();
+    let replay = Replay::open(file).unwrap();
+    let mut catalog = Catalog::default();
+    for Attachment { name, bytes } in replay.attachments() {
+        catalog.attach(file, name, bytes.clone());
+    }
+    let mut session = Session::with_target(Box::new(replay), ImageMap::firmware().0);
+    session.add_catalog(catalog);
+    session.inspect(&read_set).state.fabric
 }
 
 /// A folder of this process that is removed at the end.
