@@ -150,7 +150,7 @@ fn what_goes_in_comes_out() {
     );
     assert_eq!(replay.moments(), [100, 200, 300]);
     assert_eq!(replay.attachments()[0].name, "erisc.elf");
-    assert_eq!(replay.attachments()[0].bytes, b"\x7fELF and so on");
+    assert_eq!(replay.attachments()[0].bytes[..], *b"\x7fELF and so on");
     assert!(replay.problems().is_empty());
     for (index, moment) in moments().iter().enumerate() {
         replay.seek(index);
