@@ -61,6 +61,7 @@ pub(super) fn classify(folder: &Folder, path: &Path, name: &str) -> FileKind {
         role,
         placed: placed.clone(),
     };
+    let is_root = folder.is_root;
     let above: Vec<&str> = folder.path.iter().rev().filter_map(|part| part.to_str()).collect();
     match (target(stem), &above[..]) {
         (_, [own, ..]) if *own == stem && is_other_chips(folder) => FileKind::Nothing,
@@ -77,7 +78,15 @@ pub(super) fn classify(folder: &Folder, path: &Path, name: &str) -> FileKind {
             };
             FileKind::Elfs(vec![entry(core, role, key, format!("{key}/{stem}"))])
         }
-        (Some((core, role)), _) => FileKind::Elfs(vec![entry(core, role, "", stem.to_owned())]),
+        // Only its text decides which layer it is.
+        (Some((core, role)), _) => {
+            let name = match above.first() {
+                Some(folder) if !is_root => format!("{folder}/{stem}"),
+                _ => stem.to_owned(),
+            };
+            let layer = |role| entry(core, role, "", name.clone());
+            FileKind::Elfs([role, ImageRole::Kernel].map(layer).into())
+        }
         (None, _) => match standalone(stem) {
             Some((core, roles)) => {
                 let each = roles.iter().map(|role| entry(core, *role, "", stem.to_owned()));

@@ -10,6 +10,7 @@ use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot};
 use machine::target::Target;
 use std::collections::{BTreeMap, HashMap};
+use symbols::Symbols;
 
 /// The layers of firmware.
 const LAYERS: [ImageRole; 2] = [ImageRole::BaseFirmware, ImageRole::Application];
@@ -80,8 +81,13 @@ impl Library {
             let mut set = TextSet::default();
             let entries: Vec<(usize, CatalogEntry)> =
                 self.catalog.of(core, role).map(|(n, entry)| (n, entry.clone())).collect();
+            // A file outside of a cache can be a kernel. Without the ELF of the firmware, which
+            // knows where the launch message is, its text is sought as if it were firmware.
+            let has_firmware = entries.iter().any(|(_, entry)| !entry.key.is_empty());
             for (number, entry) in entries {
+                let is_plain = has_firmware && entry.key.is_empty();
                 match self.catalog.open_text(&entry) {
+                    Ok(symbols) if is_plain && is_kernel(&symbols) => {}
                     Ok(symbols) => set.add(number, &symbols),
                     Err(error) => self.complain(&entry.path, &error),
                 }
@@ -181,4 +187,9 @@ fn is_expected(layout: &ChipLayout, core: CoreId, role: ImageRole, snapshot: &Sn
         }
         (Some(flag), None) => flag != 0,
     }
+}
+
+/// Whether the ELF has the function that every kernel of tt-metal defines and its firmware does not.
+fn is_kernel(symbols: &Symbols) -> bool {
+    symbols.functions("kernel_main").is_ok()
 }
