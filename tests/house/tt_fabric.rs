@@ -263,7 +263,7 @@ fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
     let masters = document.routers.iter().filter(|it| it.master && it.channel != 9);
     for master in masters {
         let note = &waits.notes[&party(master.kernel.chip, master.channel)];
-        assert!(note.starts_with("its edm_local_sync is 0, and it waits for 1: "), "{note}");
+        assert!(note.starts_with("its edm_local_sync is 0 of 1: "), "{note}");
     }
     let replayed = replayed(&mut session, &scratch.0.join("stopped.mcap"));
     let seen = |fabric: &FabricState| {

@@ -18,6 +18,7 @@ use crate::feed::{MeshSnapshot, Traffic};
 use crate::geometry;
 use crate::model::{Model, Screen};
 use crate::words;
+use machine::words::counted;
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -74,10 +75,13 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
             left.push(Span::raw(format!("  age {shown}")));
             left.push(traffic(model, snapshot));
             let bad = if state.gaps.is_empty() { model.theme.ok() } else { model.theme.bad() };
-            left.push(Span::styled(format!("  {} gaps", state.gaps.len()), bad));
+            left.push(Span::styled(
+                format!("  {}", counted(state.gaps.len() as u64, "gap", "gaps")),
+                bad,
+            ));
             if !state.problems.is_empty() {
                 left.push(Span::styled(
-                    format!("  {} problems", state.problems.len()),
+                    format!("  {}", counted(state.problems.len() as u64, "problem", "problems")),
                     model.theme.bad(),
                 ));
             }

@@ -143,8 +143,8 @@ fn bring_up_waits_for_the_missing_router() {
     assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
     assert_eq!(
         found.waits.notes[&root],
-        "its edm_local_sync is 6, and it waits for 1: more routers have reported than its chip has, \
-         and it waits forever"
+        "its edm_local_sync is 6 of 1: more routers have reported than its chip has, and it waits \
+         forever"
     );
 }
 

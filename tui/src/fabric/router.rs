@@ -19,6 +19,14 @@ pub(crate) fn status(glyphs: Glyphs, router: &RouterState) -> String {
     }
 }
 
+/// The stage of a router that does not serve its channels, else its status: for a narrow column.
+pub(crate) fn stage_or_status(glyphs: Glyphs, router: &RouterState) -> String {
+    match router.stage() {
+        Some(stage) if !stage.is_serving() => stage.name.to_owned(),
+        _ => status(glyphs, router),
+    }
+}
+
 /// `RouterState`. It is INITIALIZING until the loop of the router turns first.
 const RUNNING: &str = "RUNNING";
 const READY: &str = "READY_FOR_TRAFFIC";

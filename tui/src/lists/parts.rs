@@ -34,7 +34,7 @@ pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
             [
                 router.at.to_string(),
                 format!("router {node} {direction}"),
-                fabric::status(g, router),
+                fabric::stage_or_status(g, router),
                 format!("{queued}+{flying}"),
                 link_or_wait(model, router),
             ]

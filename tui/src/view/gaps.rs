@@ -8,10 +8,11 @@ use crate::reading::access;
 use crate::words;
 use decode::state::MeshState;
 use machine::target::Quarantined;
+use machine::words::counted;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Paragraph, Wrap};
 
 /// Draws the gaps screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
@@ -39,11 +40,13 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     if lines.is_empty() {
         lines.push(Line::styled("every requested range was read", model.theme.ok()));
     }
-    frame.render_widget(Paragraph::new(lines), inner);
+    // A sentence can be longer than the line.
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inner);
 }
 
 fn title(mesh: &MeshState, quarantined: &[Quarantined]) -> String {
-    let counts = format!("{} problems, {} gaps", mesh.problems.len(), mesh.gaps.len());
+    let problems = counted(mesh.problems.len() as u64, "problem", "problems");
+    let counts = format!("{problems}, {}", counted(mesh.gaps.len() as u64, "gap", "gaps"));
     match quarantined.len() {
         0 => format!(" {counts} "),
         count => {

@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
         let sync = router.facts.local_sync.known().zip(router.facts.local_routers.known());
         if let Some((met, routers)) = sync.filter(|_| synchronizes) {
             let expected = routers.saturating_sub(1);
-            let words = format!("its edm_local_sync is {met}, and it waits for {expected}: ");
+            let words = format!("its edm_local_sync is {met} of {expected}: ");
             self.note(who, words + &count_words(*met, expected));
         }
     }
