@@ -3,6 +3,7 @@
 use crate::spec::{Simulator, SpecError, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
+use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap, Library};
 use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
@@ -207,6 +208,12 @@ impl Session {
     /// Adds the images of these directories to those that may run.
     pub fn add_catalog(&mut self, catalog: Catalog) {
         self.library = Some(Library::new(catalog));
+        self.snapshots = 0;
+    }
+
+    /// Adds the routers that a fabric manifest describes.
+    pub fn add_manifest(&mut self, file: &str, manifest: &FabricManifest) {
+        self.images.add_manifest(file, manifest, self.target.mesh());
         self.snapshots = 0;
     }
 

@@ -11,4 +11,5 @@ mod modules;
 mod pictures;
 mod relay;
 mod tt_fabric;
+mod tt_fabric_manifest;
 mod tt_fabric_states;

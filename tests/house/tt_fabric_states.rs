@@ -300,4 +300,7 @@ fn every_readable_fact_is_the_word_that_is_there() {
     assert!(credits != 0, "the client gave an address");
     println!("{} facts: {}", words.compared.len(), words.compared.join(" "));
     assert_eq!(words.compared.len(), 25);
+
+    let request = request("n300", FabricTopology::Line, Route::Direct).unwrap();
+    crate::tt_fabric_manifest::check(&mut session, &request.folder);
 }

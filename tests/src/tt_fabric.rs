@@ -8,6 +8,7 @@ mod arguments;
 mod clients;
 mod compile;
 mod l1;
+mod manifest;
 mod mux;
 mod mux_v2;
 mod router;
@@ -101,6 +102,10 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     let folder = &request.folder;
     let compiled = compile::all(&builds, &ttnn, &firmware, &sources, folder)?;
     link(&firmware, &folder.join(FIRMWARE_LINK))?;
+    let path = folder.join(manifest::FILE);
+    let parent = path.parent().unwrap_or(folder);
+    std::fs::create_dir_all(parent).map_err(|error| BuildError::at(parent, error))?;
+    write(&path, serde_json::to_string_pretty(&manifest::manifest(&routers)?))?;
     let document = Document {
         schema: SCHEMA,
         mesh: request.mesh.clone(),
@@ -110,10 +115,14 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
         muxes,
         workers,
     };
-    let path = folder.join(DOCUMENT);
-    let text = serde_json::to_string_pretty(&document).map_err(BuildError::new)?;
-    std::fs::write(&path, text + "\n").map_err(|error| BuildError::at(&path, error))?;
+    write(&folder.join(DOCUMENT), serde_json::to_string_pretty(&document))?;
     Ok(compiled)
+}
+
+/// Writes JSON.
+fn write(path: &Path, text: serde_json::Result<String>) -> Result<(), BuildError> {
+    let text = text.map_err(BuildError::new)?;
+    std::fs::write(path, text + "\n").map_err(|error| BuildError::at(path, error))
 }
 
 /// Makes a symbolic link to a folder, so that the ELFs of firmware are found with those of kernels.

@@ -58,6 +58,12 @@ pub(crate) struct Arguments {
     /// help firmware`.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) elfs: Vec<PathBuf>,
+    /// A fabric manifest of tt-metal: it describes routers whose ELFs are missing.
+    ///
+    /// May be given more than once. Manifests in a directory of --elfs are found: `meshscope help
+    /// firmware`.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) manifest: Vec<PathBuf>,
     /// Find the mesh, then only print what the verb would touch: `meshscope help json`.
     #[arg(long, global = true)]
     pub(crate) dry_run: bool,

@@ -10,6 +10,7 @@ use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, now_micros};
 use crate::run::MachineOrder;
 use crate::traffic::{Meter, Traffic};
+use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
 use machine::snapshot::AccessError;
@@ -42,6 +43,8 @@ pub(crate) struct Opening {
     pub(crate) budget: Option<u32>,
     /// Directories of ELFs that may run there.
     pub(crate) elfs: Vec<PathBuf>,
+    /// Fabric manifests.
+    pub(crate) manifests: Vec<PathBuf>,
 }
 
 impl Opening {
@@ -52,6 +55,7 @@ impl Opening {
             allow: arguments.allow.unwrap_or_default(),
             budget: arguments.budget,
             elfs: elfs(&arguments.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
+            manifests: arguments.manifest.clone(),
         }
     }
 }
@@ -81,14 +85,27 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name no target, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(opening: &Opening) -> Result<Self, Failure> {
-        let Opening { words, allow, budget, elfs } = opening;
+        let Opening { words, allow, budget, elfs, manifests } = opening;
         // Unreadable ELFs are reported before a machine is touched.
         let mut catalog = Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?;
+        let mut given = Vec::new();
+        for path in manifests {
+            given.push((path.clone(), FabricManifest::read(path).map_err(Failure::Usage)?));
+        }
         let mut machine = match Session::open(words, &HostCommand::default(), *allow) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
             Err(OpenError::IsRecording(path)) => Self::replay(words, &path, &mut catalog)?,
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
+        for path in elfs.iter().flat_map(|folder| FabricManifest::beside(folder)) {
+            match FabricManifest::read(&path) {
+                Ok(manifest) => given.push((path, manifest)),
+                Err(problem) => machine.problems.push(problem),
+            }
+        }
+        for (path, manifest) in given {
+            machine.session.add_manifest(&path.display().to_string(), &manifest);
+        }
         if !catalog.is_empty() {
             machine.session.add_catalog(catalog);
         }

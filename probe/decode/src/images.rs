@@ -3,6 +3,7 @@
 
 pub mod catalog;
 mod channels;
+mod described;
 mod finding;
 mod kinds;
 mod known;
@@ -19,6 +20,7 @@ mod waypoints;
 pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
+pub(crate) use described::DescribedRouter;
 pub use finding::ImageFinding;
 pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
 pub use known::LoadedImage;
@@ -34,6 +36,7 @@ pub use waypoints::WaypointPlace;
 pub use waypoints::code as waypoint_code;
 
 use crate::fabric::{ClientLayout, MuxLayout, RouterLayout};
+use described::Manifests;
 use known::Known;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,6 +187,8 @@ pub struct ImageMap {
     /// Every address at which a kernel's table had a live sync word: it rotates through the
     /// buffers.
     syncs: BTreeMap<CoreId, BTreeSet<u64>>,
+    /// What fabric manifests say.
+    manifests: Manifests,
 }
 
 /// `eth_channel_places` of a kernel: role and address of the live sync word of each channel.
@@ -216,6 +221,7 @@ impl ImageMap {
             findings: BTreeMap::new(),
             places: BTreeMap::new(),
             syncs: BTreeMap::new(),
+            manifests: Manifests::default(),
         }
     }
 
@@ -303,7 +309,7 @@ impl ImageMap {
     /// Returns the tiles of all routers, muxes and clients.
     pub(crate) fn fabric_tiles(&self) -> BTreeSet<(ChipId, NocXy)> {
         let cores = self.on.keys().filter(|core| self.fabric_image(**core).is_some());
-        cores.map(|core| (core.chip, core.tile)).collect()
+        cores.map(|core| (core.chip, core.tile)).chain(self.described_tiles()).collect()
     }
 
     /// Returns every structure of L1 that the images of a core describe: the kernels' own, then

@@ -39,14 +39,16 @@ pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState 
     chips.iter_mut().zip(routes).for_each(|(chip, routes)| chip.gateways = routes);
     // If nothing was read, the caller asks the target for its time.
     let cycles = snapshot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
+    let fabric = view.fabric(&chips, &links, cycles);
+    let manifests = images.manifest_findings().iter().chain(&fabric.findings);
     MeshState {
         kind: mesh.kind,
         cycles,
-        fabric: view.fabric(&chips, &links, cycles),
+        problems: mesh.problems.iter().chain(manifests).cloned().collect(),
+        fabric,
         chips,
         links,
         gaps: snapshot.gaps.clone(),
-        problems: mesh.problems.clone(),
         transactions: snapshot.transactions,
         before: ServedHistory::default(),
     }

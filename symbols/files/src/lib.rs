@@ -27,6 +27,8 @@ impl Kind {
     pub const LOG: Self = Self { name: "a log of kernels", most_bytes: 256 << 20 };
     /// A shared library with a simulator.
     pub const LIBRARY: Self = Self { name: "a library", most_bytes: 1 << 30 };
+    /// A fabric manifest: a few kilobytes for each router.
+    pub const MANIFEST: Self = Self { name: "a fabric manifest", most_bytes: 256 << 20 };
     /// A copy of a core's memory. A core addresses 4 GiB, and its own memory is far smaller.
     pub const MEMORY: Self = Self { name: "a copy of memory", most_bytes: 256 << 20 };
     /// A recording.

@@ -37,8 +37,8 @@ const REMOTE_CHANNELS: u32 = 0xABAD_DAD6;
 const DOWNSTREAM_SLOTS: u32 = 0xABAD_DAD7;
 const LAST: u32 = 0xABAD_DAD9;
 /// The base of kernel configurations, and of `routing_l1_info_t` (tt-metal.md 1.5).
-const CONFIG_BASE: u64 = 0x3F120;
-const ROUTING_INFO: u32 = 0x3F440;
+pub(super) const CONFIG_BASE: u64 = 0x3F120;
+pub(super) const ROUTING_INFO: u32 = 0x3F440;
 
 /// The routers of a fabric.
 pub(super) struct Routers<'a> {
@@ -48,12 +48,12 @@ pub(super) struct Routers<'a> {
 }
 
 /// A router on the same chip that forwards packets from a router's link.
-struct Downstream<'a> {
-    router: &'a Router,
+pub(super) struct Downstream<'a> {
+    pub(super) router: &'a Router,
     /// Its number among the directions other than that of the link.
-    index: u32,
+    pub(super) index: u32,
     /// The sender channel of the downstream router.
-    channel: usize,
+    pub(super) channel: usize,
 }
 
 /// The streams, assigned in this order from 0.
@@ -124,7 +124,7 @@ impl<'a> Routers<'a> {
     }
 
     /// Returns the routers that forward packets from the link, in the order of directions.
-    fn downstream(&self, router: &Router) -> Vec<Downstream<'a>> {
+    pub(super) fn downstream(&self, router: &Router) -> Vec<Downstream<'a>> {
         let plan = &self.fabric.plan;
         let mine = router.direction;
         let others = Direction::ALL.into_iter().filter(|other| *other != mine);
@@ -157,7 +157,7 @@ impl<'a> Routers<'a> {
         to_this.filter(|next| next.router.eth == router.eth).map(|next| next.channel).collect()
     }
 
-    fn arguments(&self, router: &Router) -> Result<Arguments, BuildError> {
+    pub(super) fn arguments(&self, router: &Router) -> Result<Arguments, BuildError> {
         let mut arguments = Arguments::default();
         for name in &self.sources.names {
             let stream = name.ends_with("_STREAM_ID")

@@ -34,6 +34,8 @@ pub(crate) struct Fabric<'a> {
     links: Vec<Ledger>,
     /// All waits.
     waits: Vec<waits::Wait>,
+    /// Differences between the ELFs of routers and fabric manifests, one sentence each.
+    findings: &'a [String],
     /// Ranges that were not read.
     gaps: Vec<Missed>,
 }
@@ -48,6 +50,7 @@ pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
         clients: state.fabric.clients.iter().map(Client::of).collect(),
         links: state.fabric.ledgers.iter().map(Ledger::of).collect(),
         waits: waits::waits(&state.fabric.waits),
+        findings: &state.fabric.findings,
         gaps: missed(&state.gaps),
     }
 }

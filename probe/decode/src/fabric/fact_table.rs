@@ -50,19 +50,10 @@ macro_rules! facts {
         impl $crate::fabric::location::Locations for $Locations {
             type Facts = $Facts;
 
-            fn known(&self) -> impl Iterator<Item = &$crate::fabric::location::Location> {
-                [$(self.$name.location()),*].into_iter().flatten()
-            }
-
-            fn unknown(&self) -> $crate::fabric::location::Unknown {
-                let all = [$((stringify!($name), self.$name.reason())),*];
-                all.into_iter().filter_map(|(name, reason)| Some((name, reason?))).collect()
-            }
-
-            #[cfg(test)]
-            fn missing(&self) -> Vec<&'static str> {
-                let all = [$((stringify!($name), self.$name.location().is_none())),*];
-                all.into_iter().filter(|(_, missing)| *missing).map(|(name, _)| name).collect()
+            fn each(
+                &self,
+            ) -> impl Iterator<Item = (&'static str, &$crate::fabric::location::Located)> {
+                [$((stringify!($name), &self.$name)),*].into_iter()
             }
 
             fn read(&self, memory: &impl $crate::fabric::location::Memory) -> $Facts {

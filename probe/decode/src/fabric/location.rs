@@ -16,7 +16,7 @@ pub struct Word {
 }
 
 /// A structure whose address is a number to be read; 0 means no structure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Structure {
     pub(crate) address: Box<Formula>,
     pub(crate) bytes: u64,
@@ -87,7 +87,7 @@ pub(crate) struct Location {
 }
 
 /// The formula of a fact's number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
     /// A constant of the image.
     Constant(u64),
@@ -163,15 +163,25 @@ pub(crate) trait Locations {
     /// The decoded facts.
     type Facts;
 
+    /// Returns the name of each fact, and its location.
+    fn each(&self) -> impl Iterator<Item = (&'static str, &Located)>;
+
     /// Returns the known locations.
-    fn known(&self) -> impl Iterator<Item = &Location>;
+    fn known(&self) -> impl Iterator<Item = &Location> {
+        self.each().filter_map(|(_, located)| located.location())
+    }
 
     /// Returns the facts that the program has and the source does not know, and the reasons.
-    fn unknown(&self) -> Unknown;
+    fn unknown(&self) -> Unknown {
+        self.each().filter_map(|(name, located)| Some((name, located.reason()?))).collect()
+    }
 
     /// Returns the names of the facts without a location.
     #[cfg(test)]
-    fn missing(&self) -> Vec<&'static str>;
+    fn missing(&self) -> Vec<&'static str> {
+        let missing = self.each().filter(|(_, located)| located.location().is_none());
+        missing.map(|(name, _)| name).collect()
+    }
 
     /// Reads the facts.
     fn read(&self, memory: &impl Memory) -> Self::Facts;

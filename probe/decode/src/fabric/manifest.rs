@@ -14,6 +14,7 @@ mod areas;
 mod channels;
 mod cursor;
 mod fields;
+mod layout;
 mod mesh;
 mod path;
 mod router;
@@ -38,8 +39,11 @@ use layouts::ChipKind;
 use machine::fabric::FabricNode;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use types::Context;
 
+/// The names of all ranks' files begin so.
+const FILE_PREFIX: &str = "fabric_manifest_rank_";
 const KIND: &str = "fabric_manifest";
 const VERSION: u64 = 1;
 
@@ -105,6 +109,29 @@ pub struct FabricContext {
 }
 
 impl FabricManifest {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// Why the file cannot be read, or the first key that does not fit.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let bytes = files::read(path, files::Kind::MANIFEST).map_err(|error| error.to_string())?;
+        Self::parse(&path.display().to_string(), &bytes).map_err(|error| error.to_string())
+    }
+
+    /// Returns the manifests in a folder, and where tt-metal writes them below it.
+    pub fn beside(folder: &Path) -> Vec<PathBuf> {
+        let folders = [folder.to_owned(), folder.join("generated/fabric")];
+        let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let named = paths.filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.starts_with(FILE_PREFIX) && name.ends_with(".json")
+        });
+        let mut found: Vec<_> = named.collect();
+        found.sort();
+        found
+    }
+
     /// Parses a manifest; `file` is its name in errors. The caller limits the size.
     ///
     /// # Errors
@@ -115,10 +142,10 @@ impl FabricManifest {
             key: String::new(),
             what: format!("is no JSON: {error}"),
         })?;
-        Self::read(&Cursor::root(&value)).map_err(|refused| refused.within(file))
+        Self::take(&Cursor::root(&value)).map_err(|refused| refused.within(file))
     }
 
-    fn read(at: &Cursor<'_>) -> Parsed<Self> {
+    fn take(at: &Cursor<'_>) -> Parsed<Self> {
         check_format(at)?;
         let run = at.get("run")?;
         let arch = run.get("arch")?;

@@ -6,6 +6,10 @@ mod arguments;
 mod channels;
 mod mux;
 
+pub(super) use channels::{
+    COUNTED_BY_STREAM, COUNTED_IN_L1, NO_ACKNOWLEDGES, NO_RECEIVER_COUNT, connection_names,
+};
+
 use super::builtin::{Names, pair};
 use super::enumeration::Enumeration;
 use super::fact::Heartbeat;
@@ -17,14 +21,16 @@ use machine::fabric::Direction;
 use std::sync::Arc;
 
 /// Reasons why a fact is unknown.
-const PRIVATE: &str = "the router keeps it in registers and private memory of its core";
-const UNCOUNTED: &str = "tt-metal's routers do not count it";
-const NO_TELEMETRY: &str = "the router is built without this telemetry";
+pub(super) const PRIVATE: &str = "the router keeps it in registers and private memory of its core";
+pub(super) const UNCOUNTED: &str = "tt-metal's routers do not count it";
+pub(super) const NO_TELEMETRY: &str = "the router is built without this telemetry";
 const NO_CONSTANT: &str = "the debug information of the ELF lacks it";
-const COUNTED_TOGETHER: &str = "the telemetry of a router on one ERISC counts both together";
+pub(super) const COUNTED_TOGETHER: &str =
+    "the telemetry of a router on one ERISC counts both together";
 const COUNTED_APART: &str = "the telemetry of a router on two ERISCs counts both apart";
-const NO_HANDSHAKE: &str = "the router is built without a handshake";
-const NO_SYNC: &str = "the router is built without the synchronization of its chip's routers";
+pub(super) const NO_HANDSHAKE: &str = "the router is built without a handshake";
+pub(super) const NO_SYNC: &str =
+    "the router is built without the synchronization of its chip's routers";
 
 /// The value that the peer writes in the handshake (`MAGIC_HANDSHAKE_VALUE`).
 const MET: u64 = 0xAA;
@@ -200,7 +206,7 @@ impl Names<'_> {
 }
 
 /// Returns a formula that counts only after the handshake.
-fn once_met(handshake: &Formula, then: Formula) -> Option<Location> {
+pub(super) fn once_met(handshake: &Formula, then: Formula) -> Option<Location> {
     let Formula::Word(word) = *handshake else { return None };
     pair(|of| Formula::If(word, MET, of), then, Formula::Nothing)
 }
@@ -212,7 +218,7 @@ const MOST_CHANNELS: u64 = 64;
 const NO_DIRECTION: u64 = 5;
 
 /// The counts of built-in routers.
-fn uncounted() -> RouterCountLocations {
+pub(super) fn uncounted() -> RouterCountLocations {
     let no = || Located::Nowhere(UNCOUNTED);
     RouterCountLocations {
         expired: no(),

@@ -10,6 +10,7 @@ mod mux;
 mod path;
 mod router;
 mod site;
+mod sources;
 mod tables;
 mod waits;
 
@@ -17,8 +18,8 @@ pub use path::fabric_routes;
 
 use super::{Inspection, ReadSet};
 use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
-use crate::images::Image;
-use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState, TileState};
+use crate::images::{DescribedRouter, Image};
+use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState};
 use clients::{Clients, was_read};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
 use machine::snapshot::Span;
@@ -26,6 +27,7 @@ use machine::target::Mesh;
 use mux::Mux;
 use router::Router;
 use site::Site;
+use sources::Sources;
 use std::collections::BTreeSet;
 use tables::Tables;
 
@@ -41,9 +43,15 @@ impl Inspection<'_> {
         for chip in chips {
             for tile in &chip.tiles {
                 for core in &tile.cores {
-                    if let Some(image) = self.images.fabric_image(core.id) {
-                        let site = Site { view: self, chip: core.id.chip, tile: core.id.tile };
-                        collect(site, image, tile, core, &mut fabric);
+                    let site = Site { view: self, chip: core.id.chip, tile: core.id.tile };
+                    let image = self.images.fabric_image(core.id);
+                    let described = self.images.described(core.id);
+                    if let Some(eth) = &tile.eth {
+                        let at = EthId { chip: site.chip, channel: eth.channel };
+                        collect_router(site, at, (image, described), core, &mut fabric);
+                    }
+                    if let Some(image) = image {
+                        collect(site, image, core, &mut fabric);
                     }
                 }
             }
@@ -77,25 +85,38 @@ impl Inspection<'_> {
     }
 }
 
-/// Adds a core to the fabric: as router, mux or client, or as mux and client.
-fn collect(
+/// Adds a router, by its image or else by a manifest.
+fn collect_router(
     site: Site<'_>,
-    image: &Image,
-    tile: &TileState,
+    at: EthId,
+    (image, described): (Option<&Image>, Option<&DescribedRouter>),
     core: &CoreState,
     fabric: &mut FabricState,
 ) {
-    if let Some((layout, eth)) = image.router.as_ref().zip(tile.eth.as_ref()) {
-        let router = Router { site, layout, core };
-        if router.was_read() {
-            let at = EthId { chip: site.chip, channel: eth.channel };
-            let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
-            fabric.leads.spans.extend(site.leads(layout.locations()));
-            fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
-            fabric.tables.extend(tables.filter_map(|tables| tables.state()));
-            fabric.routers.push(router.state(&image.name, eth.channel));
-        }
+    let own = image.and_then(|image| Some((&*image.name, image.router.as_ref()?)));
+    let other = described.map(|router| (&*router.name, &router.layout));
+    if let (Some(image), Some(manifest)) = (own, other) {
+        fabric.findings.extend(Sources { at, image, manifest }.differences());
     }
+    let Some((name, layout)) = own.or(other) else { return };
+    let router = Router { site, layout, core };
+    if !router.was_read() {
+        return;
+    }
+    let state = router.state(name, at.channel);
+    // A manifest does not prove that a router was started.
+    if own.is_none() && state.facts.status.name().is_none() {
+        return;
+    }
+    let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
+    fabric.leads.spans.extend(site.leads(layout.locations()));
+    fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
+    fabric.tables.extend(tables.filter_map(|tables| tables.state()));
+    fabric.routers.push(state);
+}
+
+/// Adds a mux, a client, or a mux that is also a client.
+fn collect(site: Site<'_>, image: &Image, core: &CoreState, fabric: &mut FabricState) {
     if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.first_word)) {
         let mux = Mux::new(site, image, layout, core);
         fabric.leads.spans.extend(mux.spans());
@@ -119,13 +140,17 @@ fn has_cores(layout: &ChipLayout, tile: NocXy) -> bool {
 /// Returns the spans of a router, mux or client, without packet headers in slots and without words
 /// whose addresses must be read first.
 pub(super) fn spans(image: &Image, chip: ChipId, tile: NocXy) -> Vec<Span> {
-    let span =
-        |word: Word| Span { addr: NocAddr { chip, tile, offset: word.addr }, len: word.size };
     let router = image.router.iter().flat_map(RouterLayout::words);
     let mux = image.mux.iter().flat_map(MuxLayout::words);
     let clients = image.clients.iter().flat_map(ClientLayout::words);
-    let words: BTreeSet<Word> = router.chain(mux).chain(clients).collect();
-    words.into_iter().map(span).collect()
+    words(router.chain(mux).chain(clients), chip, tile)
+}
+
+/// Returns the spans of words of a tile, each once.
+pub(super) fn words(words: impl Iterator<Item = Word>, chip: ChipId, tile: NocXy) -> Vec<Span> {
+    let span =
+        |word: Word| Span { addr: NocAddr { chip, tile, offset: word.addr }, len: word.size };
+    words.collect::<BTreeSet<Word>>().into_iter().map(span).collect()
 }
 
 /// Returns the read set of the next snapshot, with all leads of this one and the oldest packets of

@@ -158,6 +158,10 @@ impl PlanBuilder<'_> {
                 }
             }
         }
+        if let Some(router) = self.images.described(core).filter(|_| self.read_set.fabric || detail)
+        {
+            self.spans.extend(super::fabric::words(router.layout.words(), core.chip, core.tile));
+        }
         for (image, _) in self.images.on(core) {
             if self.read_set.fabric || detail {
                 self.spans.extend(super::fabric::spans(image, core.chip, core.tile));

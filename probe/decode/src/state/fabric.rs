@@ -29,6 +29,8 @@ pub struct FabricState {
     pub muxes: Vec<MuxState>,
     /// Connections of kernels, muxes included, to channels of routers and muxes, by core.
     pub clients: Vec<ClientState>,
+    /// Differences between a router's ELF and the fabric manifest, one sentence each.
+    pub findings: Vec<String>,
     /// The waits between clients, muxes, routers, links and host.
     pub waits: Waits,
     /// Routing tables, if the read set has them, by chip and channel of their routers.

@@ -21,10 +21,25 @@ const EDGES: u32 = 3;
 const EXTENSION_WORDS: std::ops::Range<u64> = 0..4;
 const ROUTE_BYTES: std::ops::Range<u64> = 1..128;
 
-const NO_RECEIVER_COUNT: &str = "the router keeps it in registers; the peer's counts bound it";
-const NO_ACKNOWLEDGES: &str = "the channel has no first-level acknowledge";
-const COUNTED_IN_L1: &str = "credits are counted in L1; the processed count is in a register";
-const COUNTED_BY_STREAM: &str = "credits are counted by a stream register, which is cleared";
+pub(in crate::fabric) const NO_RECEIVER_COUNT: &str =
+    "the router keeps it in registers; the peer's counts bound it";
+pub(in crate::fabric) const NO_ACKNOWLEDGES: &str = "the channel has no first-level acknowledge";
+pub(in crate::fabric) const COUNTED_IN_L1: &str =
+    "credits are counted in L1; the processed count is in a register";
+pub(in crate::fabric) const COUNTED_BY_STREAM: &str =
+    "credits are counted by a stream register, which is cleared";
+
+/// The values of `connection_t` (tt-metal.md 4.2), their constants, and their names.
+const CONNECTIONS: [(u64, &str, &str); 3] = [
+    (0, "unused_connection_value", "UNUSED_CONNECTION"),
+    (1, "open_connection_value", "OPEN_CONNECTION"),
+    (2, "close_connection_request_value", "CLOSE_CONNECTION_REQUEST"),
+];
+
+/// Returns the names of `connection_t` for a source without them.
+pub(in crate::fabric) fn connection_names() -> Arc<Enumeration> {
+    Arc::new(Enumeration::new(&CONNECTIONS.map(|(value, _, name)| (value, name))))
+}
 
 fn constant(value: u64) -> Located {
     Located::At(Formula::Constant(value).into())
@@ -187,13 +202,9 @@ impl Names<'_> {
 
     /// Returns the names of `connection_t`: in tt-metal they are constants.
     pub(super) fn connection_names(self) -> Option<Arc<Enumeration>> {
-        const NAMES: [(&str, &str); 3] = [
-            ("unused_connection_value", "UNUSED_CONNECTION"),
-            ("open_connection_value", "OPEN_CONNECTION"),
-            ("close_connection_request_value", "CLOSE_CONNECTION_REQUEST"),
-        ];
-        let named =
-            NAMES.into_iter().map(|(constant, name)| Some((self.constant(constant)?, name)));
+        let named = CONNECTIONS
+            .into_iter()
+            .map(|(_, constant, name)| Some((self.constant(constant)?, name)));
         Some(Arc::new(Enumeration::new(&named.collect::<Option<Vec<_>>>()?)))
     }
 

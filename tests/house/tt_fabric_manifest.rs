@@ -1,0 +1,158 @@
+//! The fabric manifest as a source of routers: without ELFs it gives the same facts, and what
+//! differs from an ELF is a finding.
+
+use decode::fabric::manifest::FabricManifest;
+use decode::images::ImageMap;
+use decode::inspect::{ReadSet, decode, fabric_read_set, inspect};
+use decode::state::{FabricState, MeshState, RouterState};
+use machine::snapshot::Snapshot;
+use machine::target::Mesh;
+use probe::session::Session;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const FILE: &str = "m.json";
+/// Snapshots until everything that one refers to is read.
+const SNAPSHOTS: usize = 4;
+/// A router of chip 1, and a sender channel of it.
+const ROUTER: &str = "/meshes/M0/chips/C1/routers/W0";
+const SENDER: &str = "/meshes/M0/chips/C1/routers/W0/channels/senders/vc0/ch0";
+
+/// A snapshot of routers, and the images and the manifest that describe them.
+struct Seen {
+    snapshot: Snapshot,
+    mesh: Mesh,
+    images: ImageMap,
+    manifest: Value,
+}
+
+impl Seen {
+    /// Decodes the snapshot by the ELFs and a manifest.
+    fn with(&self, change: impl FnOnce(&mut Value)) -> MeshState {
+        let mut manifest = self.manifest.clone();
+        change(&mut manifest);
+        let mut images = self.images.clone();
+        images.add_manifest(FILE, &parsed(&manifest), &self.mesh);
+        decode(&self.snapshot, &self.mesh, &images)
+    }
+
+    /// Decodes the snapshot by a manifest alone.
+    fn by_manifest(&self, change: impl FnOnce(&mut Value)) -> MeshState {
+        let mut manifest = self.manifest.clone();
+        change(&mut manifest);
+        let (mut images, _) = ImageMap::firmware();
+        images.add_manifest(FILE, &parsed(&manifest), &self.mesh);
+        inspect(&self.snapshot, &self.mesh, &images)
+    }
+}
+
+fn parsed(manifest: &Value) -> FabricManifest {
+    FabricManifest::parse(FILE, &serde_json::to_vec(manifest).unwrap()).unwrap()
+}
+
+/// Checks the manifest in the folder of the kernels that run in a session.
+pub(crate) fn check(session: &mut Session, folder: &Path) {
+    let found = FabricManifest::beside(folder);
+    let [path] = found.as_slice() else { panic!("one manifest: {found:?}") };
+    let manifest: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let images = session.images().clone();
+    session.add_manifest(FILE, &FabricManifest::read(path).unwrap());
+    let mut read_set = ReadSet { links: true, fabric: true, ..ReadSet::default() };
+    for _ in 0..SNAPSHOTS {
+        let fabric = session.inspect(&read_set).state.fabric;
+        read_set = fabric_read_set(&fabric, &read_set);
+    }
+    let snapshot = session.inspect(&read_set).snapshot;
+    let mesh = session.target().mesh().clone();
+    let seen = Seen { snapshot, mesh, images, manifest };
+    same_facts(&seen);
+    differences(&seen);
+    other_chips(&seen);
+    unused_stream(&seen);
+}
+
+fn same_facts(seen: &Seen) {
+    let both = seen.with(|_| ());
+    assert_eq!(both.fabric.findings, [""; 0]);
+    let alone = seen.by_manifest(|_| ());
+    assert_eq!((both.fabric.routers.len(), alone.fabric.routers.len()), (4, 4));
+    let mut compared = 0;
+    for (own, other) in both.fabric.routers.iter().zip(&alone.fabric.routers) {
+        assert_eq!((own.at, own.stage()), (other.at, other.stage()));
+        for (own, other) in facts(own).into_iter().zip(facts(other)) {
+            for (name, value) in
+                own.as_object().unwrap().iter().filter(|(name, _)| *name != "unknown")
+            {
+                assert_eq!(*value, other[name], "{name}");
+                compared += usize::from(!value.is_null());
+            }
+        }
+    }
+    // Of the router, of two senders and of a receiver, for four routers.
+    println!("{compared} facts without an ELF");
+    assert_eq!(compared, 4 * 40);
+}
+
+/// Returns the facts of a router and of its channels.
+fn facts(router: &RouterState) -> Vec<Value> {
+    let senders = router.senders.iter().map(|channel| serde_json::to_value(&channel.facts));
+    let receivers = router.receivers.iter().map(|channel| serde_json::to_value(&channel.facts));
+    let own = std::iter::once(serde_json::to_value(&router.facts));
+    own.chain(senders).chain(receivers).collect::<Result<_, _>>().unwrap()
+}
+
+fn set(manifest: &mut Value, router: &str, key: &str, value: Value) {
+    *manifest.pointer_mut(&format!("{router}/{key}")).unwrap() = value;
+}
+
+fn differences(seen: &Seen) {
+    let state = seen.with(|manifest| {
+        set(manifest, SENDER, "fields/free_slots/stream_id", json!(20));
+        set(manifest, SENDER, "ring_buffer/address", json!(0x20000));
+        set(manifest, ROUTER, "fields/edm_status/address", json!(0x180A0));
+    });
+    let FabricState { routers, findings, .. } = &state.fabric;
+    let expected = [
+        "1:e0 status: the word at 0x18090 by the ELF router_1_e0, the word at 0x180a0 by M0/C1/W0 of \
+         the manifest",
+        "1:e0 sender 0 slots_address: 98848 by the ELF router_1_e0, 131072 by M0/C1/W0 of the manifest",
+        "1:e0 sender 0 free_slots: the word at 0xffb40100 by the ELF router_1_e0, the word at \
+         0xffb54100 by M0/C1/W0 of the manifest",
+    ];
+    assert_eq!(findings, &expected);
+    assert!(expected.iter().all(|finding| state.problems.contains(&(*finding).to_owned())));
+    // The ELF, whose text is in L1, is believed.
+    let router = routers.iter().find(|router| router.image == "router_1_e0").unwrap();
+    assert!(router.facts.status.is("READY_FOR_TRAFFIC"));
+}
+
+fn other_chips(seen: &Seen) {
+    let asic = |manifest: &mut Value, chip: &str, id: &str| {
+        set(manifest, &format!("/meshes/M0/chips/{chip}"), "asic_id", json!(id));
+    };
+    let (first, second) = ("0x00000000000000aa", "0x00000000000000bb");
+    let state = seen.by_manifest(|manifest| {
+        asic(manifest, "C0", first);
+        asic(manifest, "C1", second);
+    });
+    assert_eq!(state.fabric.routers.len(), 0);
+    let none =
+        format!("{FILE}: it is of other chips: the mesh has none of the ASICs {first}, {second}");
+    assert!(state.problems.contains(&none), "{:?}", state.problems);
+    let state = seen.by_manifest(|manifest| asic(manifest, "C1", second));
+    assert_eq!(state.fabric.routers.len(), 2);
+    assert!(state.problems.contains(&format!("{FILE}: the mesh has no ASIC {second}")));
+}
+
+/// A stream of 32 or more is no register: the fact is unknown, and the others are not.
+fn unused_stream(seen: &Seen) {
+    let state = seen.by_manifest(|manifest| {
+        set(manifest, SENDER, "fields/free_slots/stream_id", json!(32));
+    });
+    let named = |router: &&RouterState| router.image == "M0/C1/W0";
+    let router = state.fabric.routers.iter().find(named).unwrap();
+    let sender = &router.senders[0].facts;
+    assert_eq!(sender.free_slots.known(), None);
+    assert!(sender.unknown["free_slots"].contains("the router's ELF has it"));
+    assert!(sender.connection.known().is_some());
+}
