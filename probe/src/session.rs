@@ -22,8 +22,8 @@ use transport::silicon::{self, DeviceError, SiliconBar};
 use transport::socket_bar::SocketBar;
 use transport::ttsim::{self, HostCommand};
 use transport::wire::Welcome;
-use workloads::scene::firmware::{FirmwareFolder, allowed};
-use workloads::scene::{DEFAULT_PACE, Pace, SceneError, boot_given};
+use workloads::scene::firmware::allowed;
+use workloads::scene::{DEFAULT_PACE, Given, Pace, SceneError};
 
 /// The number of snapshots between two reads of the build ids, which detect newly loaded images.
 const VERIFY_EVERY: u64 = 64;
@@ -125,18 +125,17 @@ impl Session {
                 let pacer = Some(Pacer::new(scene.pace));
                 Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
             }
-            TargetSpec::Ttsim(Simulator { library, firmware, at_cycles }) => {
+            TargetSpec::Ttsim(simulator) => {
                 // What cannot be booted, or must not be, is told before anything is opened.
-                let given = firmware.as_deref();
-                let given = given
-                    .map(|folder| FirmwareFolder::read(ImageMap::FIRMWARE_CHIP, folder))
-                    .transpose()?;
+                let given = simulator.given()?;
                 given.as_ref().map(|_| allowed(allow)).transpose()?;
-                let open = || over_ttsim(words, &library, host, allow);
+                let open = || over_ttsim(words, &simulator.library, host, allow);
                 let mut session = Self::open_external(words, None, open)?;
                 if let Some(given) = given {
+                    let Simulator { traffic, at_cycles, .. } = simulator;
                     let (target, images) = session.parts();
-                    boot_given(given, at_cycles, target, images)?;
+                    let stopped = given.boot(traffic, at_cycles, target, images)?;
+                    session.problems.extend(stopped);
                 }
                 Ok(session)
             }
@@ -407,16 +406,24 @@ pub fn served_simulator(
     simulator: &Simulator,
     host: &HostCommand,
 ) -> Result<(Box<dyn Bar>, Abilities), OpenError> {
-    let Simulator { library, firmware, at_cycles } = simulator;
-    let read = |folder: &Path| FirmwareFolder::read(ImageMap::FIRMWARE_CHIP, folder);
-    let given = firmware.as_deref().map(read).transpose()?;
-    let mut target = over_ttsim(words, library, host, Allow::ALL)?;
+    let given = simulator.given()?;
+    let mut target = over_ttsim(words, &simulator.library, host, Allow::ALL)?;
     if let Some(given) = given {
         let (mut images, _) = ImageMap::firmware();
-        boot_given(given, *at_cycles, &mut target, &mut images)?;
+        let stopped =
+            given.boot(simulator.traffic, simulator.at_cycles, &mut target, &mut images)?;
+        stopped.map_or(Ok(()), |what| Err(SceneError::Stopped(what)))?;
     }
     let abilities = Abilities { allow: Allow::default(), ..target.abilities().clone() };
     Ok((target.into_bar(), abilities))
+}
+
+impl Simulator {
+    /// Reads what is loaded on it.
+    fn given(&self) -> Result<Option<Given>, SceneError> {
+        let Self { firmware, kernels, .. } = self;
+        Given::read(ImageMap::FIRMWARE_CHIP, firmware.as_deref(), kernels.as_deref())
+    }
 }
 
 fn over_ttsim(

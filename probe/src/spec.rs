@@ -24,7 +24,7 @@ pub enum TargetSpec {
     /// `meshes`, `dateline`, `traffic`, `pattern`, `rate`, `firmware`, `kernels`, `at`, `pace`, `seed`
     /// and any number of `fault`.
     Emulator(Scene),
-    /// `ttsim:<library>[,firmware=..][,at=..]`.
+    /// `ttsim:<library>[,firmware=..][,run=tt-fabric,kernels=..[,traffic=..]][,at=..]`.
     Ttsim(Simulator),
     /// `socket:<path>[,socket:<path>..]`: the machines of several hosts as one.
     Sockets(Vec<PathBuf>),
@@ -41,8 +41,20 @@ pub struct Simulator {
     pub library: PathBuf,
     /// The folder with tt-metal's firmware, which is booted.
     pub firmware: Option<PathBuf>,
+    /// The folder with the kernels of a fabric of tt-metal, which is brought up.
+    pub kernels: Option<PathBuf>,
+    /// Number of packets that each worker of this fabric sends.
+    pub traffic: u64,
     /// The simulator's time, in cycles, up to which it runs first.
     pub at_cycles: Option<u64>,
+}
+
+impl Simulator {
+    /// Returns a simulator on which nothing is loaded.
+    fn new(library: impl Into<PathBuf>) -> Self {
+        let (firmware, kernels, at_cycles) = (None, None, None);
+        Self { library: library.into(), firmware, kernels, traffic: 0, at_cycles }
+    }
 }
 
 /// Why words name no target.
@@ -183,24 +195,42 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
 
 /// Parses a simulator. Only settings after the last commas count: a path may contain commas too.
 fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
-    let mut simulator = Simulator { library: words.into(), firmware: None, at_cycles: None };
+    const KEYS: [&str; 5] = ["firmware", "run", "kernels", "traffic", "at"];
+    let mut simulator = Simulator::new(words);
+    let mut run = None;
     let (mut left, mut given) = (words, BTreeSet::new());
     while let Some((before, (key, value))) =
         left.rsplit_once(',').and_then(|(before, last)| Some((before, last.split_once('=')?)))
     {
-        if matches!(key, "firmware" | "at") && !given.insert(key) {
+        if KEYS.contains(&key) && !given.insert(key) {
             return twice(key);
         }
         match key {
             "firmware" => simulator.firmware = Some(folder(key, value)?),
+            "run" => run = Some(workload(value)?),
+            "kernels" => simulator.kernels = Some(folder(key, value)?),
+            "traffic" => simulator.traffic = count(key, value)? as u64,
             "at" => simulator.at_cycles = Some(time(key, value)?),
             _ if key.contains('/') => break,
-            _ => return wrong(format!("`{key}` is not a setting of ttsim: firmware or at")),
+            _ => {
+                let keys = "firmware, run, kernels, traffic or at";
+                return wrong(format!("`{key}` is not a setting of ttsim: {keys}"));
+            }
         }
         left = before;
         simulator.library = left.into();
     }
-    if left.is_empty() { wrong("ttsim: the file is missing") } else { Ok(simulator) }
+    match run {
+        _ if left.is_empty() => wrong("ttsim: the file is missing"),
+        Some(Workload::TtFabric) if simulator.kernels.is_none() => {
+            wrong("run=tt-fabric requires kernels=<folder>")
+        }
+        Some(Workload::TtFabric) => Ok(simulator),
+        Some(_) => wrong("run: a simulator runs tt-fabric only"),
+        None if simulator.kernels.is_some() => wrong("kernels: requires run=tt-fabric"),
+        None if simulator.traffic > 0 => wrong("traffic: requires run=tt-fabric"),
+        None => Ok(simulator),
+    }
 }
 
 fn twice<T>(key: &str) -> Result<T, SpecError> {
@@ -333,13 +363,15 @@ mod tests {
     #[test]
     fn the_other_kinds() {
         let parse = |words| TargetSpec::parse(words).unwrap();
-        let simulator =
-            |library: &str| Simulator { library: library.into(), firmware: None, at_cycles: None };
+        let simulator = |library: &str| Simulator::new(library);
         assert_eq!(parse("ttsim:/a/b.so"), TargetSpec::Ttsim(simulator("/a/b.so")));
         let firmware = Simulator { firmware: Some("/d".into()), ..simulator("/a,b.so") };
         let booted = Simulator { at_cycles: Some(2_000), ..firmware.clone() };
         assert_eq!(parse("ttsim:/a,b.so,firmware=/d"), TargetSpec::Ttsim(firmware));
         assert_eq!(parse("ttsim:/a,b.so,firmware=/d,at=2us"), TargetSpec::Ttsim(booted));
+        let fabric = Simulator { kernels: Some("/k".into()), traffic: 9, ..simulator("/b.so") };
+        let words = "ttsim:/b.so,run=tt-fabric,kernels=/k,traffic=9";
+        assert_eq!(parse(words), TargetSpec::Ttsim(fabric));
         assert_eq!(parse("socket:/tmp/x"), TargetSpec::Sockets(vec!["/tmp/x".into()]));
         let two = TargetSpec::Sockets(vec!["/a,b".into(), "c".into()]);
         assert_eq!(parse("socket:/a,b,socket:c"), two);
@@ -402,6 +434,10 @@ mod tests {
             ("ttsim:,firmware=/d", "the file is missing"),
             ("ttsim:a.so,firmware=", "the folder is missing"),
             ("ttsim:a.so,color=red", "`color` is not a setting of ttsim"),
+            ("ttsim:a.so,run=tt-fabric", "requires kernels=<folder>"),
+            ("ttsim:a.so,run=fabric", "a simulator runs tt-fabric only"),
+            ("ttsim:a.so,kernels=/k", "requires run=tt-fabric"),
+            ("ttsim:a.so,traffic=5", "requires run=tt-fabric"),
             ("emulator:n300,firmware=", "the folder is missing"),
         ] {
             let error = TargetSpec::parse(words).unwrap_err().to_string();

@@ -13,3 +13,4 @@ mod relay;
 mod tt_fabric;
 mod tt_fabric_manifest;
 mod tt_fabric_states;
+mod tt_fabric_vendor;

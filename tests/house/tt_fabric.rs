@@ -133,7 +133,7 @@ fn check_traffic(target: &mut BarTarget, workers: &[MetalWorker], packets: u64) 
 }
 
 /// Terminates muxes and routers, as tt-metal's host does, and checks that they end.
-pub(crate) fn check_end(target: &mut BarTarget, document: &Document, images: &ImageMap) {
+pub(crate) fn check_end(target: &mut dyn Target, document: &Document, images: &ImageMap) {
     let Document { routers, muxes, .. } = document;
     let constant = |name: &str| constant_of(images, &routers[0].kernel.name, name).unwrap();
     let signal = constant("IMMEDIATELY_TERMINATE").to_le_bytes();

@@ -29,8 +29,8 @@ const SNAPSHOTS: usize = 5;
 /// Time between the two snapshots of a wait.
 const WAIT_CYCLES: u64 = 1_000_000;
 const SIZE: (u16, u16) = (120, 40);
-const FAR: EthId = EthId { chip: ChipId(1), channel: 0 };
-const NEAR: EthId = EthId { chip: ChipId(0), channel: 8 };
+pub(crate) const FAR: EthId = EthId { chip: ChipId(1), channel: 0 };
+pub(crate) const NEAR: EthId = EthId { chip: ChipId(0), channel: 8 };
 
 /// A state of the fabric: packets of each worker, and how the state comes about.
 struct Staged {
@@ -100,7 +100,7 @@ fn seen(name: &str, staged: Staged) -> (FabricState, Waits) {
     (after, waits)
 }
 
-fn golden(name: &str, picture: &str) {
+pub(crate) fn golden(name: &str, picture: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = root.join("golden").join(name);
     if std::env::var_os("BLESS").is_some() {

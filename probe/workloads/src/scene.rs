@@ -30,7 +30,7 @@ use machine::place::Place;
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 use tt_fabric::MetalFabric;
@@ -231,7 +231,7 @@ impl Scene {
         let metal = self
             .kernels
             .as_deref()
-            .map(|folder| MetalFabric::read(folder, &self.mesh))
+            .map(|folder| MetalFabric::read_for(folder, &self.mesh))
             .transpose()?;
         let firmware = self.firmware.clone().or_else(|| metal.as_ref().map(MetalFabric::firmware));
         let given = firmware.map(|folder| FirmwareFolder::read(kind, &folder)).transpose()?;
@@ -323,27 +323,64 @@ impl Scene {
     }
 }
 
-/// Boots given firmware on a machine outside this program and lets time pass up to `at_cycles`, if
-/// given.
-///
-/// # Errors
-/// What did not boot.
-pub fn boot_given(
-    given: FirmwareFolder,
-    at_cycles: Option<u64>,
-    target: &mut dyn Target,
-    images: &mut ImageMap,
-) -> Result<(), SceneError> {
-    let given = given.add_to(images);
-    // Every running core slows down an external simulator.
-    let tiles = compute_tiles(target, true, usize::MAX);
-    firmware::boot(given, &tiles, target, images)?;
-    if at_cycles.is_some() {
-        let now = target.now()?;
-        let left = time_left(at_cycles, now, target)?;
-        target.pass(left)?;
+/// What is loaded on a machine outside this program: tt-metal's firmware, and perhaps a fabric.
+pub struct Given {
+    firmware: FirmwareFolder,
+    fabric: Option<MetalFabric>,
+}
+
+impl Given {
+    /// Reads folders of firmware and of a fabric's kernels, which name their firmware; none if
+    /// neither is given.
+    ///
+    /// # Errors
+    /// What is missing or wrong.
+    pub fn read(
+        chip: ChipKind,
+        firmware: Option<&Path>,
+        kernels: Option<&Path>,
+    ) -> Result<Option<Self>, SceneError> {
+        let fabric = kernels.map(MetalFabric::read).transpose()?;
+        let named = fabric.as_ref().map(MetalFabric::firmware);
+        let Some(folder) = firmware.map(Path::to_owned).or(named) else { return Ok(None) };
+        Ok(Some(Self { firmware: FirmwareFolder::read(chip, &folder)?, fabric }))
     }
-    Ok(())
+
+    /// Boots, brings the fabric up, has each of its workers send packets, and lets time pass up to
+    /// `at_cycles`, if given. Returns why the fabric's bring-up has stopped.
+    ///
+    /// # Errors
+    /// What did not boot, or does not fit the mesh.
+    pub fn boot(
+        self,
+        packets: u64,
+        at_cycles: Option<u64>,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<Option<String>, SceneError> {
+        let Self { firmware, fabric } = self;
+        let kind = target.mesh().kind;
+        fabric.as_ref().map(|fabric| fabric.check(target.mesh())).transpose()?;
+        fabric.as_ref().map(|fabric| fabric.add_to(kind, images)).transpose()?;
+        let firmware = firmware.add_to(images);
+        // Every running core slows down an external simulator.
+        let mut tiles = compute_tiles(target, true, usize::MAX);
+        tiles.extend(fabric.iter().flat_map(MetalFabric::compute_tiles));
+        tiles.sort_unstable();
+        tiles.dedup();
+        firmware::boot(firmware, &tiles, target, images)?;
+        let stopped = match fabric.map(|fabric| fabric.bring_up(packets, target, images)) {
+            Some(Err(SceneError::Stopped(what))) => Some(what),
+            Some(other) => other.map(|()| None)?,
+            None => None,
+        };
+        if at_cycles.is_some() {
+            let now = target.now()?;
+            let left = time_left(at_cycles, now, target)?;
+            target.pass(left)?;
+        }
+        Ok(stopped)
+    }
 }
 
 /// Returns the cycles from now to the hand-over: to `at_cycles`, or to the next round time.

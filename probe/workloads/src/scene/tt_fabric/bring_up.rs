@@ -9,9 +9,10 @@ use launch::{
     Condition, ControlError, Firmware, KernelLaunch, NcriscKernel, Operation, constant_of,
     go_kernel, place_kernels,
 };
-use layouts::{ChipKind, CoreKind};
+use layouts::{ChipKind, CoreKind, EthId};
+use machine::place::Place;
 use machine::snapshot::{Plan, Span};
-use machine::target::Target;
+use machine::target::{Mesh, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
@@ -36,15 +37,48 @@ pub(crate) struct MetalFabric {
 }
 
 impl MetalFabric {
-    /// Reads the document of a folder, which must be for this mesh.
-    pub(crate) fn read(folder: &Path, mesh: &str) -> Result<Self, SceneError> {
+    /// Reads the document of a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self, SceneError> {
         let document = Document::read(folder).map_err(SceneError::Kernels)?;
-        if document.mesh != mesh {
-            let (path, of) = (folder.display(), &document.mesh);
+        Ok(Self { folder: folder.to_owned(), document })
+    }
+
+    /// Reads the document of a folder, which must be for this mesh.
+    pub(crate) fn read_for(folder: &Path, mesh: &str) -> Result<Self, SceneError> {
+        let fabric = Self::read(folder)?;
+        let of = &fabric.document.mesh;
+        if of != mesh {
+            let path = folder.display();
             let why = format!("{path}: its kernels are for emulator:{of}, not for emulator:{mesh}");
             return Err(SceneError::Kernels(why));
         }
-        Ok(Self { folder: folder.to_owned(), document })
+        Ok(fabric)
+    }
+
+    /// Returns an error if the mesh lacks the link of a router or a kernel's tile.
+    pub(crate) fn check(&self, mesh: &Mesh) -> Result<(), SceneError> {
+        let linked = |at: EthId| mesh.links.iter().any(|link| link.other_end(at).is_some());
+        let routers = self.document.routers.iter();
+        let mut ends = routers
+            .map(|router| EthId { chip: router.kernel.place().chip, channel: router.channel });
+        if let Some(at) = ends.find(|at| !linked(*at)) {
+            return self.unfit(&format!("the mesh has no link at {at}"));
+        }
+        match self.compute_tiles().find(|at| !mesh.compute_tiles(at.chip).any(|it| it == *at)) {
+            Some(at) => self.unfit(&format!("the mesh has no compute tile {at}")),
+            None => Ok(()),
+        }
+    }
+
+    fn unfit<T>(&self, why: &str) -> Result<T, SceneError> {
+        let (path, of) = (self.folder.display(), &self.document.mesh);
+        Err(SceneError::Kernels(format!("{path}: its kernels are for {of}: {why}")))
+    }
+
+    /// Returns the compute tiles of muxes and workers.
+    pub(crate) fn compute_tiles(&self) -> impl Iterator<Item = Place> {
+        let muxes = self.document.muxes.iter().map(|mux| mux.kernel.place());
+        muxes.chain(self.document.workers.iter().map(|worker| worker.kernel.place()))
     }
 
     /// Returns the folder of the firmware with which the kernels are linked.
