@@ -16,7 +16,7 @@ use probe::session::{Inspected, Session};
 use recordings::{Replay, Writer};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use tests::tt_fabric::Route;
+use tests::tt_fabric::{Request, Route};
 use transport::ttsim::{HOST_ARGUMENT, HostCommand, run_host_if_requested};
 use workloads::scene::tt_fabric::Document;
 
@@ -212,8 +212,8 @@ fn count(reading: &Reading<u64>) -> String {
 
 /// Builds the kernels; returns their folder.
 fn kernels() -> Option<PathBuf> {
-    let mut request = request("wh_x2", FabricTopology::Line, Route::Direct)?;
-    request.mesh = MESH.to_owned();
+    let named = request("wh_x2", FabricTopology::Line, Route::Direct)?;
+    let request = Request { mesh: MESH.to_owned(), ..named };
     build(&request);
     Some(request.folder)
 }

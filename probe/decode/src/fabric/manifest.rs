@@ -124,8 +124,9 @@ impl FabricManifest {
         let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
         let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let named = paths.filter(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.starts_with(FILE_PREFIX) && name.ends_with(".json")
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            let is_json = path.extension().is_some_and(|extension| extension == "json");
+            is_json && stem.is_some_and(|stem| stem.starts_with(FILE_PREFIX))
         });
         let mut found: Vec<_> = named.collect();
         found.sort();

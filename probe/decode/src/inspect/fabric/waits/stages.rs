@@ -46,8 +46,8 @@ impl<'a> Search<'a> {
         match peer.map(|at| self.router(at)) {
             Some(None) => self.absent(on),
             Some(Some(peer)) if !is_stopped(peer) => {
-                if peer.stage().is_some_and(|stage| stage.rank >= MET) {
-                    let status = peer.facts.status.name().unwrap_or_default();
+                let has_met = peer.stage().is_some_and(|stage| stage.rank >= MET);
+                if let Some(status) = peer.facts.status.name().filter(|_| has_met) {
                     self.note(on, format!("it is {status} and has met another router"));
                 }
             }
