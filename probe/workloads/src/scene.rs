@@ -6,6 +6,7 @@
 
 mod describe;
 pub mod firmware;
+mod given;
 pub mod power_on;
 mod telemetry;
 pub mod tt_fabric;
@@ -16,6 +17,7 @@ pub use describe::described;
 use fabric::random::{Draw, RandomTraffic, TrafficPattern};
 use fabric::{Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings};
 use firmware::FirmwareFolder;
+pub use given::Given;
 use launch::outcome::RunError;
 use launch::{
     self, ControlError, Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix,
@@ -30,7 +32,7 @@ use machine::place::Place;
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 use tt_fabric::MetalFabric;
@@ -320,66 +322,6 @@ impl Scene {
             Err(ControlError::NoRing) => Err(SceneError::NoRing(self.mesh.clone())),
             Err(other) => Err(other.into()),
         }
-    }
-}
-
-/// What is loaded on a machine outside this program: tt-metal's firmware, and perhaps a fabric.
-pub struct Given {
-    firmware: FirmwareFolder,
-    fabric: Option<MetalFabric>,
-}
-
-impl Given {
-    /// Reads folders of firmware and of a fabric's kernels, which name their firmware; none if
-    /// neither is given.
-    ///
-    /// # Errors
-    /// What is missing or wrong.
-    pub fn read(
-        chip: ChipKind,
-        firmware: Option<&Path>,
-        kernels: Option<&Path>,
-    ) -> Result<Option<Self>, SceneError> {
-        let fabric = kernels.map(MetalFabric::read).transpose()?;
-        let named = fabric.as_ref().map(MetalFabric::firmware);
-        let Some(folder) = firmware.map(Path::to_owned).or(named) else { return Ok(None) };
-        Ok(Some(Self { firmware: FirmwareFolder::read(chip, &folder)?, fabric }))
-    }
-
-    /// Boots, brings the fabric up, has each of its workers send packets, and lets time pass up to
-    /// `at_cycles`, if given. Returns why the fabric's bring-up has stopped.
-    ///
-    /// # Errors
-    /// What did not boot, or does not fit the mesh.
-    pub fn boot(
-        self,
-        packets: u64,
-        at_cycles: Option<u64>,
-        target: &mut dyn Target,
-        images: &mut ImageMap,
-    ) -> Result<Option<String>, SceneError> {
-        let Self { firmware, fabric } = self;
-        let kind = target.mesh().kind;
-        fabric.as_ref().map(|fabric| fabric.check(target.mesh())).transpose()?;
-        fabric.as_ref().map(|fabric| fabric.add_to(kind, images)).transpose()?;
-        let firmware = firmware.add_to(images);
-        // Every running core slows down an external simulator.
-        let mut tiles = compute_tiles(target, true, usize::MAX);
-        tiles.extend(fabric.iter().flat_map(MetalFabric::compute_tiles));
-        tiles.sort_unstable();
-        tiles.dedup();
-        firmware::boot(firmware, &tiles, target, images)?;
-        let stopped = match fabric.map(|fabric| fabric.bring_up(packets, target, images)) {
-            Some(Err(SceneError::Stopped(what))) => Some(what),
-            Some(other) => other.map(|()| None)?,
-            None => None,
-        };
-        if at_cycles.is_some() {
-            let now = target.now()?;
-            let left = time_left(at_cycles, now, target)?;
-            target.pass(left)?;
-        }
-        Ok(stopped)
     }
 }
 

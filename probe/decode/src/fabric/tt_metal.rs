@@ -7,7 +7,8 @@ mod channels;
 mod mux;
 
 pub(super) use channels::{
-    COUNTED_BY_STREAM, COUNTED_IN_L1, NO_ACKNOWLEDGES, NO_RECEIVER_COUNT, connection_names,
+    COUNTED_BY_STREAM, COUNTED_IN_L1, NO_ACKNOWLEDGES, connection_names, private_to_receivers,
+    private_to_senders,
 };
 
 use super::builtin::{Names, pair};
@@ -21,8 +22,8 @@ use machine::fabric::Direction;
 use std::sync::Arc;
 
 /// Reasons why a fact is unknown.
-pub(super) const PRIVATE: &str = "the router keeps it in registers and private memory of its core";
-pub(super) const UNCOUNTED: &str = "tt-metal's routers do not count it";
+const PRIVATE: &str = "the router keeps it in registers and private memory of its core";
+const UNCOUNTED: &str = "tt-metal's routers do not count it";
 pub(super) const NO_TELEMETRY: &str = "the router is built without this telemetry";
 const NO_CONSTANT: &str = "the debug information of the ELF lacks it";
 pub(super) const COUNTED_TOGETHER: &str =

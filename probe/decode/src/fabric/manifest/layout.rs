@@ -13,9 +13,8 @@ use crate::fabric::fact::Heartbeat;
 use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::router::{RouterLayout, RouterLocations};
 use crate::fabric::tt_metal::{
-    COUNTED_BY_STREAM, COUNTED_IN_L1, COUNTED_TOGETHER, NO_ACKNOWLEDGES, NO_HANDSHAKE,
-    NO_RECEIVER_COUNT, NO_SYNC, NO_TELEMETRY, PRIVATE, UNCOUNTED, connection_names, once_met,
-    uncounted,
+    COUNTED_BY_STREAM, COUNTED_IN_L1, COUNTED_TOGETHER, NO_ACKNOWLEDGES, NO_HANDSHAKE, NO_SYNC,
+    NO_TELEMETRY, connection_names, once_met, private_to_receivers, private_to_senders, uncounted,
 };
 use layouts::{ChipLayout, TileKind};
 use machine::fabric::Direction;
@@ -221,12 +220,7 @@ impl Described<'_> {
                 write_counter: known(
                     self.member(cursor, "SenderChannelProducerCursor.write_counter"),
                 ),
-                in_flight: Located::Nowhere(PRIVATE),
-                remote_free_slots: Located::Nowhere(PRIVATE),
-                sent: Located::Nowhere(UNCOUNTED),
-                dropped: Located::Nowhere(UNCOUNTED),
-                oldest: Located::Nowhere(PRIVATE),
-                last_progress: Located::Nowhere(UNCOUNTED),
+                ..private_to_senders()
             },
         }
     }
@@ -243,14 +237,7 @@ impl Described<'_> {
                 slots_address: address,
                 slot_bytes: bytes,
                 arrived: Located::or(arrived, NOT_IN_MANIFEST),
-                held: Located::Nowhere(NO_RECEIVER_COUNT),
-                received: Located::Nowhere(UNCOUNTED),
-                completed: Located::Nowhere(UNCOUNTED),
-                dropped: Located::Nowhere(UNCOUNTED),
-                waits_for: Located::Nowhere(PRIVATE),
-                pending: Located::Nowhere(PRIVATE),
-                oldest: Located::Nowhere(PRIVATE),
-                last_progress: Located::Nowhere(UNCOUNTED),
+                ..private_to_receivers()
             },
         }
     }

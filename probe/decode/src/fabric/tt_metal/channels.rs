@@ -21,13 +21,40 @@ const EDGES: u32 = 3;
 const EXTENSION_WORDS: std::ops::Range<u64> = 0..4;
 const ROUTE_BYTES: std::ops::Range<u64> = 1..128;
 
-pub(in crate::fabric) const NO_RECEIVER_COUNT: &str =
-    "the router keeps it in registers; the peer's counts bound it";
+const NO_RECEIVER_COUNT: &str = "the router keeps it in registers; the peer's counts bound it";
 pub(in crate::fabric) const NO_ACKNOWLEDGES: &str = "the channel has no first-level acknowledge";
 pub(in crate::fabric) const COUNTED_IN_L1: &str =
     "credits are counted in L1; the processed count is in a register";
 pub(in crate::fabric) const COUNTED_BY_STREAM: &str =
     "credits are counted by a stream register, which is cleared";
+
+/// What a router keeps to itself of a sender channel, or does not count.
+pub(in crate::fabric) fn private_to_senders() -> SenderLocations {
+    SenderLocations {
+        in_flight: Located::Nowhere(PRIVATE),
+        remote_free_slots: Located::Nowhere(PRIVATE),
+        sent: Located::Nowhere(UNCOUNTED),
+        dropped: Located::Nowhere(UNCOUNTED),
+        oldest: Located::Nowhere(PRIVATE),
+        last_progress: Located::Nowhere(UNCOUNTED),
+        ..SenderLocations::default()
+    }
+}
+
+/// What a router keeps to itself of a receiver channel, or does not count.
+pub(in crate::fabric) fn private_to_receivers() -> ReceiverLocations {
+    ReceiverLocations {
+        held: Located::Nowhere(NO_RECEIVER_COUNT),
+        received: Located::Nowhere(UNCOUNTED),
+        completed: Located::Nowhere(UNCOUNTED),
+        dropped: Located::Nowhere(UNCOUNTED),
+        waits_for: Located::Nowhere(PRIVATE),
+        pending: Located::Nowhere(PRIVATE),
+        oldest: Located::Nowhere(PRIVATE),
+        last_progress: Located::Nowhere(UNCOUNTED),
+        ..ReceiverLocations::default()
+    }
+}
 
 /// The values of `connection_t` (tt-metal.md 4.2), their constants, and their names.
 const CONNECTIONS: [(u64, &str, &str); 3] = [
@@ -176,12 +203,7 @@ impl Names<'_> {
             client_teardown: argument(self.of_client(index, "worker_teardown_semaphore_address")),
             read_counter: argument(info("edm_read_counter")),
             write_counter: argument(arguments.and_then(|found| found.write_counter(index))),
-            in_flight: Located::Nowhere(PRIVATE),
-            remote_free_slots: Located::Nowhere(PRIVATE),
-            sent: Located::Nowhere(UNCOUNTED),
-            dropped: Located::Nowhere(UNCOUNTED),
-            oldest: Located::Nowhere(PRIVATE),
-            last_progress: Located::Nowhere(UNCOUNTED),
+            ..private_to_senders()
         }
     }
 
@@ -228,14 +250,7 @@ impl Names<'_> {
             slots_address: slots.map_or_else(Located::default, |slots| constant(slots.at)),
             slot_bytes: slots.map_or_else(Located::default, |slots| constant(slots.bytes)),
             arrived: Located::or(arrived, NO_CONSTANT),
-            held: Located::Nowhere(NO_RECEIVER_COUNT),
-            received: Located::Nowhere(UNCOUNTED),
-            completed: Located::Nowhere(UNCOUNTED),
-            dropped: Located::Nowhere(UNCOUNTED),
-            waits_for: Located::Nowhere(PRIVATE),
-            pending: Located::Nowhere(PRIVATE),
-            oldest: Located::Nowhere(PRIVATE),
-            last_progress: Located::Nowhere(UNCOUNTED),
+            ..private_to_receivers()
         }
     }
 
