@@ -67,6 +67,7 @@ pub(crate) fn check(session: &mut Session, folder: &Path) {
     let seen = Seen { snapshot, mesh, images, manifest };
     same_facts(&seen);
     differences(&seen);
+    exchanged(&seen);
     other_chips(&seen);
     unused_stream(&seen);
 }
@@ -124,6 +125,28 @@ fn differences(seen: &Seen) {
     // The ELF, whose text is in L1, is believed.
     let router = routers.iter().find(|router| router.image == "router_1_e0").unwrap();
     assert!(router.facts.status.is("READY_FOR_TRAFFIC"));
+}
+
+/// The ASIC ids of two chips are exchanged: their routers are not where L1 says.
+fn exchanged(seen: &Seen) {
+    let state = seen.by_manifest(|manifest| {
+        let id = |chip: &str| format!("/meshes/M0/chips/{chip}/asic_id");
+        let [first, second] = ["C0", "C1"].map(|chip| manifest.pointer(&id(chip)).unwrap().clone());
+        *manifest.pointer_mut(&id("C0")).unwrap() = second;
+        *manifest.pointer_mut(&id("C1")).unwrap() = first;
+        // The routers of the chips are on the channels of the other.
+        let routers = |chip: &str| format!("/meshes/M0/chips/{chip}/routers");
+        for (chip, key, channel) in
+            [("C0", "E0", 0), ("C0", "E1", 1), ("C1", "W0", 8), ("C1", "W1", 9)]
+        {
+            let router = format!("{}/{key}", routers(chip));
+            set(manifest, &router, "identity/eth_chan", json!(channel));
+        }
+    });
+    let expected = "0:e8 node: M0D0 in L1, M0D1 by M0/C1/W0 of the manifest";
+    assert!(state.fabric.findings.contains(&expected.to_owned()), "{:?}", state.fabric.findings);
+    let expected = "0:e8 peer: M0D1 in L1, M0D0 by M0/C1/W0 of the manifest";
+    assert!(state.fabric.findings.contains(&expected.to_owned()));
 }
 
 fn other_chips(seen: &Seen) {

@@ -4,6 +4,7 @@ use super::ImageMap;
 use crate::fabric::RouterLayout;
 use crate::fabric::manifest::FabricManifest;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
+use machine::fabric::FabricNode;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub(super) struct Manifests {
 pub(crate) struct DescribedRouter {
     /// Its path in the manifest, such as `M0/C0/E0`.
     pub(crate) name: String,
+    /// The node of its chip, and that of its peer's chip.
+    pub(crate) nodes: (FabricNode, Option<FabricNode>),
     pub(crate) layout: RouterLayout,
 }
 
@@ -38,7 +41,8 @@ impl ImageMap {
                 };
                 let core = CoreId { chip: chip.id, tile, core: CoreKind::Erisc };
                 let layout = manifest.layout(local, router);
-                let described = DescribedRouter { name: router.path.to_string(), layout };
+                let nodes = (router.path.node, router.link.peer.map(|peer| peer.node));
+                let described = DescribedRouter { name: router.path.to_string(), nodes, layout };
                 self.manifests.routers.insert(core, Arc::new(described));
             }
         }

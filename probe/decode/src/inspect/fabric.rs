@@ -108,6 +108,7 @@ fn collect_router(
     if own.is_none() && state.facts.status.name().is_none() {
         return;
     }
+    fabric.findings.extend(described.map(|it| Sources::nodes(&state, it)).into_iter().flatten());
     let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
     fabric.leads.spans.extend(site.leads(layout.locations()));
     fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));

@@ -1,6 +1,9 @@
-//! Compares the two sources of a router's locations, its ELF and the fabric manifest.
+//! Compares the two sources of a router's locations, its ELF and the fabric manifest, and what L1
+//! says of its nodes.
 
 use crate::fabric::{Formula, Located, Locations, RouterLayout};
+use crate::images::DescribedRouter;
+use crate::state::RouterState;
 use layouts::EthId;
 
 /// A router in two sources.
@@ -45,6 +48,21 @@ impl Sources<'_> {
             }
         }
         found
+    }
+
+    /// Returns a sentence if the nodes in L1 are not those of the manifest.
+    pub(super) fn nodes(router: &RouterState, described: &DescribedRouter) -> Vec<String> {
+        let (own, peer) = described.nodes;
+        let facts = &router.facts;
+        let pairs = [("node", &facts.node, Some(own)), ("peer", &facts.peer, peer)];
+        let differing = pairs.into_iter().filter_map(|(what, found, expected)| {
+            let (found, expected) = found.known().zip(expected)?;
+            let (at, path) = (router.at, &described.name);
+            let words =
+                || format!("{at} {what}: {found} in L1, {expected} by {path} of the manifest");
+            (*found != expected).then(words)
+        });
+        differing.collect()
     }
 
     fn compared<L: Locations>(&self, part: &str, own: &L, other: &L) -> Vec<String> {

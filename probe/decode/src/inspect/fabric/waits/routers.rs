@@ -1,9 +1,9 @@
 //! Waits of router channels: for each other, for the link and the NoC.
 
-use super::stages::{is_stopped, stop_reason};
+use super::stages::{is_stopped, stop_reason, turns};
 use super::{CONTROL, Search, count};
 use crate::state::{
-    DownstreamState, Party, Reading, ReceiverState, RouterState, SenderState, WaitReason,
+    DownstreamState, Party, Reading, ReceiverState, RouterState, SenderState, Wait, WaitReason,
 };
 use layouts::EthId;
 use machine::fabric::Direction;
@@ -124,9 +124,13 @@ impl Search<'_> {
     }
 
     /// Adds a wait for the router itself: it lasts only if the router's loop does not turn.
-    fn turn(&mut self, who: Party, router: &RouterState) {
-        self.note(Party::Router(router.at), "its loop does not turn");
-        self.add(who, Party::Router(router.at), WaitReason::Router, [&router.facts.passes; 2]);
+    fn turn(&mut self, waiter: Party, router: &RouterState) {
+        let on = Party::Router(router.at);
+        // Where nothing counts its rounds, nothing would tell that it stands.
+        if let Some(mark) = turns(router) {
+            self.note(on, "its loop does not turn");
+            self.all.push(Wait { waiter, on, reason: WaitReason::Router, mark });
+        }
     }
 
     /// Returns the sender channel downstream that a packet enters next (tt-metal.md 4.4).
