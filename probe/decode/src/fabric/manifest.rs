@@ -1,6 +1,5 @@
 //! tt-metal's fabric manifest: where the routers of one run keep their state, as the host that
-//! compiled them wrote it (`TT_METAL_FABRIC_GENERATE_MANIFEST=1`; tt-metal,
-//! `tt_metal/fabric/debug/visualizer/manifest/`).
+//! compiled them wrote it (tt-metal.md 8.5).
 //!
 //! Each rank writes `generated/fabric/fabric_manifest_rank_R_of_N.json` after it has launched the
 //! routers and before it waits for them. The file is proof neither that a router started nor that
