@@ -22,8 +22,9 @@ use transport::silicon::{self, DeviceError, SiliconBar};
 use transport::socket_bar::SocketBar;
 use transport::ttsim::{self, HostCommand};
 use transport::wire::Welcome;
+use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
-use workloads::scene::{DEFAULT_PACE, Given, Pace, SceneError};
+use workloads::scene::{DEFAULT_PACE, Pace, SceneError};
 
 /// The number of snapshots between two reads of the build ids, which detect newly loaded images.
 const VERIFY_EVERY: u64 = 64;
@@ -126,18 +127,11 @@ impl Session {
                 Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
             }
             TargetSpec::Ttsim(simulator) => {
-                // What cannot be booted, or must not be, is told before anything is opened.
-                let given = simulator.given()?;
-                given.as_ref().map(|_| allowed(allow)).transpose()?;
+                // What cannot be started, or must not be, is told before anything is opened.
+                let external = simulator.external()?;
+                external.as_ref().map(|_| allowed(allow)).transpose()?;
                 let open = || over_ttsim(words, &simulator.library, host, allow);
-                let mut session = Self::open_external(words, None, open)?;
-                if let Some(given) = given {
-                    let Simulator { traffic, at_cycles, .. } = simulator;
-                    let (target, images) = session.parts();
-                    let stopped = given.boot(traffic, at_cycles, target, images)?;
-                    session.problems.extend(stopped);
-                }
-                Ok(session)
+                Self::open_external(words, None, open, external)
             }
             TargetSpec::Sockets(paths) => {
                 // A client without permissions reads only, next to the one with write access.
@@ -163,28 +157,34 @@ impl Session {
                     };
                     over_bar(words, bar, abilities, allow).map_err(unreachable)
                 };
-                Ok(Self { before, ..Self::open_external(words, pacer, open)? })
+                Ok(Self { before, ..Self::open_external(words, pacer, open, None)? })
             }
-            TargetSpec::Silicon(which) => Self::open_external(words, None, || {
-                let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
-                let abilities = Abilities { allow, ..silicon::abilities() };
-                BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE)
-                    .map_err(unreachable)
-            }),
+            TargetSpec::Silicon(which) => {
+                let open = || {
+                    let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
+                    let abilities = Abilities { allow, ..silicon::abilities() };
+                    BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE)
+                        .map_err(unreachable)
+                };
+                Self::open_external(words, None, open, None)
+            }
         }
     }
 
-    /// Opens a machine outside this process; reads the images meanwhile.
+    /// Opens a machine outside this process; reads the images meanwhile. Starts on it what is given.
     fn open_external(
         words: &str,
         pacer: Option<Pacer>,
         open: impl FnOnce() -> Result<BarTarget, OpenError>,
+        external: Option<External>,
     ) -> Result<Self, OpenError> {
         std::thread::scope(|scope| {
             let reading = scope.spawn(ImageMap::firmware);
             let mut target = open()?;
             target.keep_audit(AuditLog::from_environment(words));
-            let (images, problems) = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let read = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let (mut images, problems) = read;
+            external.map(|external| external.start(&mut target, &mut images)).transpose()?;
             Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
         })
     }
@@ -406,24 +406,14 @@ pub fn served_simulator(
     simulator: &Simulator,
     host: &HostCommand,
 ) -> Result<(Box<dyn Bar>, Abilities), OpenError> {
-    let given = simulator.given()?;
+    let external = simulator.external()?;
     let mut target = over_ttsim(words, &simulator.library, host, Allow::ALL)?;
-    if let Some(given) = given {
+    if let Some(external) = external {
         let (mut images, _) = ImageMap::firmware();
-        let stopped =
-            given.boot(simulator.traffic, simulator.at_cycles, &mut target, &mut images)?;
-        stopped.map_or(Ok(()), |what| Err(SceneError::Stopped(what)))?;
+        external.start(&mut target, &mut images)?;
     }
     let abilities = Abilities { allow: Allow::default(), ..target.abilities().clone() };
     Ok((target.into_bar(), abilities))
-}
-
-impl Simulator {
-    /// Reads what is loaded on it.
-    fn given(&self) -> Result<Option<Given>, SceneError> {
-        let Self { firmware, kernels, .. } = self;
-        Given::read(ImageMap::FIRMWARE_CHIP, firmware.as_deref(), kernels.as_deref())
-    }
 }
 
 fn over_ttsim(

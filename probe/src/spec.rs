@@ -8,7 +8,8 @@ use machine::fault::{Fault, FaultError};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use workloads::scene::{Pace, Scene, Workload};
+use workloads::scene::external::External;
+use workloads::scene::{Pace, Scene, SceneError, Workload};
 
 /// The latest start of a scene: 100 s of emulated time. A later start would take hours of host
 /// time, so it is an error.
@@ -17,6 +18,9 @@ const LATEST_START_CYCLES: u64 = 100_000_000_000;
 /// The folder of the driver's device files.
 const DEVICES: &str = "/dev/tenstorrent/";
 
+/// The settings of `ttsim`.
+const SETTINGS_OF_TTSIM: [&str; 5] = ["firmware", "run", "kernels", "traffic", "at"];
+
 /// A target as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
@@ -24,7 +28,8 @@ pub enum TargetSpec {
     /// `meshes`, `dateline`, `traffic`, `pattern`, `rate`, `firmware`, `kernels`, `at`, `pace`, `seed`
     /// and any number of `fault`.
     Emulator(Scene),
-    /// `ttsim:<library>[,firmware=..][,run=tt-fabric,kernels=..[,traffic=..]][,at=..]`.
+    /// `ttsim:<library>[,key=value]..` with the keys `firmware`, `run`, `kernels`, `traffic` and
+    /// `at`.
     Ttsim(Simulator),
     /// `socket:<path>[,socket:<path>..]`: the machines of several hosts as one.
     Sockets(Vec<PathBuf>),
@@ -35,26 +40,18 @@ pub enum TargetSpec {
 }
 
 /// The vendor's simulator, and its preparation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Simulator {
     /// The simulator's library.
     pub library: PathBuf,
     /// The folder with tt-metal's firmware, which is booted.
     pub firmware: Option<PathBuf>,
-    /// The folder with the kernels of a fabric of tt-metal, which is brought up.
+    /// The folder with a fabric of tt-metal's kernels, which is brought up.
     pub kernels: Option<PathBuf>,
-    /// Number of packets that each worker of this fabric sends.
+    /// The number of packets that each of its workers sends.
     pub traffic: u64,
     /// The simulator's time, in cycles, up to which it runs first.
     pub at_cycles: Option<u64>,
-}
-
-impl Simulator {
-    /// Returns a simulator on which nothing is loaded.
-    fn new(library: impl Into<PathBuf>) -> Self {
-        let (firmware, kernels, at_cycles) = (None, None, None);
-        Self { library: library.into(), firmware, kernels, traffic: 0, at_cycles }
-    }
 }
 
 /// Why words name no target.
@@ -71,6 +68,14 @@ impl std::error::Error for SpecError {}
 
 fn wrong<T>(what: impl Into<String>) -> Result<T, SpecError> {
     Err(SpecError(what.into()))
+}
+
+impl Simulator {
+    /// Reads what is to be started on it; none if it stays as it is.
+    pub(crate) fn external(&self) -> Result<Option<External>, SceneError> {
+        let Self { firmware, kernels, traffic, at_cycles, .. } = self;
+        External::read(firmware.as_deref(), kernels.as_deref(), *traffic, *at_cycles)
+    }
 }
 
 impl TargetSpec {
@@ -180,29 +185,21 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
         _ if scene.traffic > 0 && !fabrics.contains(&scene.run) => {
             wrong("traffic: requires run=fabric or run=tt-fabric")
         }
-        _ if scene.kernels.is_some() && scene.run != Some(Workload::TtFabric) => {
-            wrong("kernels: requires run=tt-fabric")
-        }
-        _ if scene.kernels.is_none() && scene.run == Some(Workload::TtFabric) => {
-            wrong("run=tt-fabric requires kernels=<folder>")
-        }
         Some(_) if scene.traffic == 0 && scene.pattern != TrafficPattern::default() => {
             wrong("pattern: requires traffic=")
         }
-        _ => Ok(scene),
+        _ => kernels_fit(scene.run, scene.kernels.as_deref()).map(|()| scene),
     }
 }
 
 /// Parses a simulator. Only settings after the last commas count: a path may contain commas too.
 fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
-    const KEYS: [&str; 5] = ["firmware", "run", "kernels", "traffic", "at"];
-    let mut simulator = Simulator::new(words);
-    let mut run = None;
-    let (mut left, mut given) = (words, BTreeSet::new());
+    let mut simulator = Simulator { library: words.into(), ..Simulator::default() };
+    let (mut left, mut given, mut run) = (words, BTreeSet::new(), None);
     while let Some((before, (key, value))) =
         left.rsplit_once(',').and_then(|(before, last)| Some((before, last.split_once('=')?)))
     {
-        if KEYS.contains(&key) && !given.insert(key) {
+        if SETTINGS_OF_TTSIM.contains(&key) && !given.insert(key) {
             return twice(key);
         }
         match key {
@@ -213,8 +210,8 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
             "at" => simulator.at_cycles = Some(time(key, value)?),
             _ if key.contains('/') => break,
             _ => {
-                let keys = "firmware, run, kernels, traffic or at";
-                return wrong(format!("`{key}` is not a setting of ttsim: {keys}"));
+                let all = SETTINGS_OF_TTSIM.join(", ");
+                return wrong(format!("`{key}` is not a setting of ttsim: {all}"));
             }
         }
         left = before;
@@ -222,14 +219,25 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
     }
     match run {
         _ if left.is_empty() => wrong("ttsim: the file is missing"),
-        Some(Workload::TtFabric) if simulator.kernels.is_none() => {
-            wrong("run=tt-fabric requires kernels=<folder>")
+        Some(run) if run != Workload::TtFabric => {
+            wrong("run: of the workloads only tt-fabric runs on ttsim")
         }
-        Some(Workload::TtFabric) => Ok(simulator),
-        Some(_) => wrong("run: a simulator runs tt-fabric only"),
-        None if simulator.kernels.is_some() => wrong("kernels: requires run=tt-fabric"),
-        None if simulator.traffic > 0 => wrong("traffic: requires run=tt-fabric"),
-        None => Ok(simulator),
+        _ => {
+            kernels_fit(run, simulator.kernels.as_deref())?;
+            match simulator.traffic {
+                1.. if run.is_none() => wrong("traffic: requires run=tt-fabric"),
+                _ => Ok(simulator),
+            }
+        }
+    }
+}
+
+/// Checks that a folder of kernels is given exactly if they run.
+fn kernels_fit(run: Option<Workload>, kernels: Option<&Path>) -> Result<(), SpecError> {
+    match (run == Some(Workload::TtFabric), kernels) {
+        (false, Some(_)) => wrong("kernels: requires run=tt-fabric"),
+        (true, None) => wrong("run=tt-fabric requires kernels=<folder>"),
+        _ => Ok(()),
     }
 }
 
@@ -363,14 +371,16 @@ mod tests {
     #[test]
     fn the_other_kinds() {
         let parse = |words| TargetSpec::parse(words).unwrap();
-        let simulator = |library: &str| Simulator::new(library);
+        let simulator =
+            |library: &str| Simulator { library: library.into(), ..Simulator::default() };
         assert_eq!(parse("ttsim:/a/b.so"), TargetSpec::Ttsim(simulator("/a/b.so")));
         let firmware = Simulator { firmware: Some("/d".into()), ..simulator("/a,b.so") };
         let booted = Simulator { at_cycles: Some(2_000), ..firmware.clone() };
         assert_eq!(parse("ttsim:/a,b.so,firmware=/d"), TargetSpec::Ttsim(firmware));
         assert_eq!(parse("ttsim:/a,b.so,firmware=/d,at=2us"), TargetSpec::Ttsim(booted));
-        let fabric = Simulator { kernels: Some("/k".into()), traffic: 9, ..simulator("/b.so") };
-        let words = "ttsim:/b.so,run=tt-fabric,kernels=/k,traffic=9";
+        let (kernels, traffic) = (Some("/k".into()), 7);
+        let fabric = Simulator { kernels, traffic, ..simulator("/a.so") };
+        let words = "ttsim:/a.so,run=tt-fabric,kernels=/k,traffic=7";
         assert_eq!(parse(words), TargetSpec::Ttsim(fabric));
         assert_eq!(parse("socket:/tmp/x"), TargetSpec::Sockets(vec!["/tmp/x".into()]));
         let two = TargetSpec::Sockets(vec!["/a,b".into(), "c".into()]);
@@ -433,11 +443,11 @@ mod tests {
             ("emulator:tgg,host=x", "not a host number"),
             ("ttsim:,firmware=/d", "the file is missing"),
             ("ttsim:a.so,firmware=", "the folder is missing"),
+            ("ttsim:a.so,run=fabric", "only tt-fabric runs on ttsim"),
+            ("ttsim:a.so,run=tt-fabric", "run=tt-fabric requires kernels=<folder>"),
+            ("ttsim:a.so,kernels=k", "kernels: requires run=tt-fabric"),
+            ("ttsim:a.so,traffic=3", "traffic: requires run=tt-fabric"),
             ("ttsim:a.so,color=red", "`color` is not a setting of ttsim"),
-            ("ttsim:a.so,run=tt-fabric", "requires kernels=<folder>"),
-            ("ttsim:a.so,run=fabric", "a simulator runs tt-fabric only"),
-            ("ttsim:a.so,kernels=/k", "requires run=tt-fabric"),
-            ("ttsim:a.so,traffic=5", "requires run=tt-fabric"),
             ("emulator:n300,firmware=", "the folder is missing"),
         ] {
             let error = TargetSpec::parse(words).unwrap_err().to_string();

@@ -18,6 +18,9 @@ struct Words {
     /// What the workers' packets pass before a router
     #[arg(long, default_value = "direct")]
     route: ViaRoute,
+    /// The routers of all links yield to base firmware often, not only those of each edge's first
+    #[arg(long)]
+    every_link_yields: bool,
     /// The folder of the unpacked Python package `ttnn==0.81.1`
     #[arg(long, env = "MESHSCOPE_TT_METAL_ELFS")]
     wheel: PathBuf,
@@ -40,7 +43,7 @@ enum ViaRoute {
 }
 
 fn main() -> ExitCode {
-    let Words { mesh, topology, route, wheel, out } = Words::parse();
+    let Words { mesh, topology, route, every_link_yields, wheel, out } = Words::parse();
     let topology = match topology {
         Topology::Line => FabricTopology::Line,
         Topology::Mesh => FabricTopology::Mesh,
@@ -50,7 +53,8 @@ fn main() -> ExitCode {
         ViaRoute::Mux => Route::Mux,
         ViaRoute::MuxV2 => Route::MuxV2,
     };
-    match build(&Request { mesh, topology, route, wheel, folder: out.clone() }) {
+    let folder = out.clone();
+    match build(&Request { mesh, topology, route, every_link_yields, wheel, folder }) {
         Ok(compiled) => {
             println!(
                 "{}: {} kernels, {} distinct, {} compiled in {:.1} s",

@@ -4,6 +4,7 @@
 mod arrows;
 mod backtraces;
 mod books;
+mod children;
 mod dependencies;
 mod habits;
 mod metal;
@@ -13,4 +14,3 @@ mod relay;
 mod tt_fabric;
 mod tt_fabric_manifest;
 mod tt_fabric_states;
-mod tt_fabric_vendor;

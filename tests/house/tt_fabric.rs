@@ -44,7 +44,9 @@ pub(crate) fn request(mesh: &str, topology: FabricTopology, route: Route) -> Opt
     }
     let name = format!("tt-fabric-{mesh}-{topology}-{route:?}");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    Some(Request { mesh: mesh.to_owned(), topology, route, wheel, folder })
+    let every_link_yields = false;
+    let mesh = mesh.to_owned();
+    Some(Request { mesh, topology, route, every_link_yields, wheel, folder })
 }
 
 /// Builds a fabric; one test at a time, because several use the same folder.
@@ -70,7 +72,7 @@ fn words(target: &mut dyn Target, addr: NocAddr, count: u32) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-fn word(target: &mut dyn Target, place: Place, at: u64) -> u32 {
+pub(crate) fn word(target: &mut dyn Target, place: Place, at: u64) -> u32 {
     words(target, place.at(at), 1)[0]
 }
 
@@ -332,12 +334,12 @@ fn a_bad_folder_of_kernels_is_refused_in_one_sentence() {
     assert!(refusal(&absent).ends_with("absent: there is no such folder of kernels"));
     let path = folder.join(DOCUMENT);
     assert!(refusal(folder).starts_with(&format!("{}: No such file", path.display())));
-    let document = r#"{ "mesh": "t3000", "topology": "line", "firmware": "f", "routers": [], "muxes": [],
-        "workers": [], "schema": 1 }"#;
+    let document = r#"{ "mesh": { "name": "t3000", "fused_off_rows": [], "links": [] }, "topology": "line", "firmware": "f", "routers": [], "muxes": [],
+        "workers": [], "schema": 2 }"#;
     for (text, why) in [
         ("{", "EOF while parsing"),
-        (r#"{ "schema": 2 }"#, "its schema is 2; this version reads 1"),
-        (r#"{ "schema": 1 }"#, "missing field `mesh`"),
+        (r#"{ "schema": 1 }"#, "its schema is 1; this version reads 2"),
+        (r#"{ "schema": 2 }"#, "missing field `mesh`"),
         (&document.replace("topology", "shape"), "unknown field `shape`"),
         (document, "it has no routers"),
     ] {

@@ -27,7 +27,7 @@ use sources::Sources;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use workloads::scene::Scene;
-use workloads::scene::tt_fabric::{DOCUMENT, Document, SCHEMA};
+use workloads::scene::tt_fabric::{DOCUMENT, Document, MetalMesh, SCHEMA};
 
 pub use clients::Route;
 pub use compile::Compiled;
@@ -47,6 +47,9 @@ pub struct Request {
     pub topology: FabricTopology,
     /// How the workers' packets reach the routers.
     pub route: Route,
+    /// Whether the router of every link yields to base firmware often, as that of a link which
+    /// dispatch uses: hosts then reach far chips faster.
+    pub every_link_yields: bool,
     /// The folder of the unpacked wheel.
     pub wheel: PathBuf,
     /// The folder of the result.
@@ -93,7 +96,7 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     let plan = FabricPlan::new(&mesh, &request_of_plan);
     let plan = plan.map_err(BuildError::new)?;
     let fabric = Fabric { plan, mesh, descriptor };
-    let routers = Routers::new(&fabric, &sources)?;
+    let routers = Routers::new(&fabric, &sources, request.every_link_yields)?;
     let mut builds = Vec::new();
     let router_words = routers.all(&mut builds)?;
     let clients = Clients { fabric: &fabric, route: request.route, routers: &routers };
@@ -108,7 +111,7 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     write(&path, serde_json::to_string_pretty(&manifest::manifest(&routers)?))?;
     let document = Document {
         schema: SCHEMA,
-        mesh: request.mesh.clone(),
+        mesh: MetalMesh::new(&request.mesh, &fabric.mesh),
         topology: request.topology.to_string(),
         firmware: FIRMWARE_LINK.into(),
         routers: router_words,

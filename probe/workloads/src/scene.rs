@@ -5,8 +5,8 @@
 //! control code as on any machine.
 
 mod describe;
+pub mod external;
 pub mod firmware;
-mod given;
 pub mod power_on;
 mod telemetry;
 pub mod tt_fabric;
@@ -17,7 +17,6 @@ pub use describe::described;
 use fabric::random::{Draw, RandomTraffic, TrafficPattern};
 use fabric::{Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings};
 use firmware::FirmwareFolder;
-pub use given::Given;
 use launch::outcome::RunError;
 use launch::{
     self, ControlError, Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix,
@@ -230,17 +229,17 @@ impl Scene {
             .then(|| FabricPlan::new(target.mesh(), &self.fabric).map_err(SceneError::Fabric));
         let fabric = fabric.transpose()?;
         let kind = target.mesh().kind;
-        let metal = self
-            .kernels
-            .as_deref()
-            .map(|folder| MetalFabric::read_for(folder, &self.mesh))
-            .transpose()?;
+        let metal = self.kernels.as_deref().map(MetalFabric::read).transpose()?;
+        metal.as_ref().map(|metal| metal.check(target.mesh())).transpose()?;
         let firmware = self.firmware.clone().or_else(|| metal.as_ref().map(MetalFabric::firmware));
         let given = firmware.map(|folder| FirmwareFolder::read(kind, &folder)).transpose()?;
         metal.as_ref().map(|metal| metal.add_to(kind, images)).transpose()?;
         let given = given.map(|given| given.add_to(images));
         let large = target.mesh().chips.len() > SMALL_MESH_CHIPS;
-        let tiles = compute_tiles(target, large, self.tiles.unwrap_or(usize::MAX));
+        let mut tiles = compute_tiles(target, large, self.tiles.unwrap_or(usize::MAX));
+        if let Some(metal) = &metal {
+            metal.add_tiles(&mut tiles);
+        }
         if let Some(firmware) = given {
             firmware::boot(firmware, &tiles, target, images)?;
         } else {
@@ -259,11 +258,7 @@ impl Scene {
             self.send_at_random(&plan, target, images)?;
         }
         if let Some(metal) = metal {
-            match metal.bring_up(self.traffic, target, images) {
-                // What has stopped is there to be looked at.
-                Err(SceneError::Stopped(what)) => target.note(what),
-                other => other?,
-            }
+            metal.start(self.traffic, target, images)?;
         }
         let Some(ring) = ring else { return Ok(()) };
         let workers = (1..)

@@ -45,6 +45,7 @@ pub(super) struct Routers<'a> {
     pub(super) fabric: &'a Fabric,
     pub(super) sources: &'a Sources,
     pub(super) l1: RouterL1,
+    every_link_yields: bool,
 }
 
 /// A router on the same chip that forwards packets from a router's link.
@@ -68,11 +69,15 @@ impl Streams {
 }
 
 impl<'a> Routers<'a> {
-    pub(super) fn new(fabric: &'a Fabric, sources: &'a Sources) -> Result<Self, BuildError> {
+    pub(super) fn new(
+        fabric: &'a Fabric,
+        sources: &'a Sources,
+        every_link_yields: bool,
+    ) -> Result<Self, BuildError> {
         let l1 = RouterL1::of(fabric.plan.topology);
         let meshes = fabric.plan.meshes.len();
         let one = || BuildError(format!("{meshes} meshes: only one mesh is built"));
-        (meshes == 1).then_some(Self { fabric, sources, l1 }).ok_or_else(one)
+        (meshes == 1).then_some(Self { fabric, sources, l1, every_link_yields }).ok_or_else(one)
     }
 
     /// Returns all routers and adds their builds.
@@ -285,7 +290,7 @@ impl<'a> Routers<'a> {
         let two_d = u32::from(plan.topology.is_2d());
         // tt-metal takes the last link of an edge. The first is that through which hosts reach far
         // chips here, so that they need not wait 50 ms for every answer.
-        let dispatch = router.plane == 0;
+        let dispatch = router.plane == 0 || self.every_link_yields;
         for (name, value) in [
             ("MY_ETH_CHANNEL", router.eth.channel.into()),
             ("MY_DIRECTION", direction_code(router.direction).into()),

@@ -6,9 +6,11 @@
 
 mod bring_up;
 mod document;
+mod mesh;
 
-pub(crate) use bring_up::MetalFabric;
+pub use bring_up::MetalFabric;
 pub use document::{
     DOCUMENT, Delivery, Document, Kernel, L1Words, MetalMux, MetalRouter, MetalWorker, Ncrisc,
     SCHEMA,
 };
+pub use mesh::MetalMesh;

@@ -3,13 +3,14 @@
 
 use super::super::SceneError;
 use super::document::{Document, Kernel, MetalRouter};
+use access::bar_target::BarTarget;
 use decode::images::{Image, ImageMap, core_named};
 use decode::state::ImageRole;
 use launch::{
     Condition, ControlError, Firmware, KernelLaunch, NcriscKernel, Operation, constant_of,
     go_kernel, place_kernels,
 };
-use layouts::{ChipKind, CoreKind, EthId};
+use layouts::{ChipKind, CoreKind};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Mesh, Target};
@@ -31,7 +32,7 @@ const MET: &str = "LOCAL_HANDSHAKE_COMPLETE";
 const READY: &str = "READY_FOR_TRAFFIC";
 
 /// A fabric of tt-metal's kernels in a folder.
-pub(crate) struct MetalFabric {
+pub struct MetalFabric {
     folder: PathBuf,
     document: Document,
 }
@@ -43,42 +44,27 @@ impl MetalFabric {
         Ok(Self { folder: folder.to_owned(), document })
     }
 
-    /// Reads the document of a folder, which must be for this mesh.
-    pub(crate) fn read_for(folder: &Path, mesh: &str) -> Result<Self, SceneError> {
-        let fabric = Self::read(folder)?;
-        let of = &fabric.document.mesh;
-        if of != mesh {
-            let path = folder.display();
-            let why = format!("{path}: its kernels are for emulator:{of}, not for emulator:{mesh}");
-            return Err(SceneError::Kernels(why));
-        }
-        Ok(fabric)
+    /// Returns the document.
+    pub fn document(&self) -> &Document {
+        &self.document
     }
 
-    /// Returns an error if the mesh lacks the link of a router or a kernel's tile.
+    /// Checks that the kernels are for this mesh.
     pub(crate) fn check(&self, mesh: &Mesh) -> Result<(), SceneError> {
-        let linked = |at: EthId| mesh.links.iter().any(|link| link.other_end(at).is_some());
-        let routers = self.document.routers.iter();
-        let mut ends = routers
-            .map(|router| EthId { chip: router.kernel.place().chip, channel: router.channel });
-        if let Some(at) = ends.find(|at| !linked(*at)) {
-            return self.unfit(&format!("the mesh has no link at {at}"));
-        }
-        match self.compute_tiles().find(|at| !mesh.compute_tiles(at.chip).any(|it| it == *at)) {
-            Some(at) => self.unfit(&format!("the mesh has no compute tile {at}")),
-            None => Ok(()),
-        }
+        let path = self.folder.display();
+        let wrong = |why| SceneError::Kernels(format!("{path}: {why}"));
+        self.document.mesh.check(mesh).map_err(wrong)
     }
 
-    fn unfit<T>(&self, why: &str) -> Result<T, SceneError> {
-        let (path, of) = (self.folder.display(), &self.document.mesh);
-        Err(SceneError::Kernels(format!("{path}: its kernels are for {of}: {why}")))
-    }
-
-    /// Returns the compute tiles of muxes and workers.
-    pub(crate) fn compute_tiles(&self) -> impl Iterator<Item = Place> {
-        let muxes = self.document.muxes.iter().map(|mux| mux.kernel.place());
-        muxes.chain(self.document.workers.iter().map(|worker| worker.kernel.place()))
+    /// Adds the compute tiles on which kernels run, unless they are among these.
+    pub(crate) fn add_tiles(&self, tiles: &mut Vec<Place>) {
+        let Document { muxes, workers, .. } = &self.document;
+        let muxes = muxes.iter().map(|mux| mux.kernel.place());
+        for place in muxes.chain(workers.iter().map(|worker| worker.kernel.place())) {
+            if !tiles.contains(&place) {
+                tiles.push(place);
+            }
+        }
     }
 
     /// Returns the folder of the firmware with which the kernels are linked.
@@ -113,19 +99,63 @@ impl MetalFabric {
         Ok(Image::new(chip, name, ImageRole::Kernel, core, symbols))
     }
 
+    /// As `bring_up`. What has stopped is noted and stays there to be looked at.
+    pub(crate) fn start(
+        &self,
+        packets: u64,
+        target: &mut BarTarget,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        match self.bring_up(packets, target, images) {
+            Err(SceneError::Stopped(what)) => {
+                target.note(what);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
     /// Brings routers and muxes up, and starts the workers if they have packets to send.
-    pub(crate) fn bring_up(
+    fn bring_up(
         &self,
         packets: u64,
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<(), SceneError> {
-        let Document { routers, muxes, workers, .. } = &self.document;
-        Self::launch(
-            &routers.iter().map(|router| &router.kernel).collect::<Vec<_>>(),
-            target,
-            images,
-        )?;
+        self.launch_routers(|_| true, target, images)?;
+        self.make_ready(target, images)?;
+        self.launch_muxes(target, images)?;
+        if packets > 0 {
+            self.launch_workers(packets, target, images)?;
+        }
+        Ok(())
+    }
+
+    /// Launches these routers.
+    ///
+    /// # Errors
+    /// What was not launched.
+    pub fn launch_routers(
+        &self,
+        these: impl Fn(&MetalRouter) -> bool,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        let routers = self.document.routers.iter().filter(|router| these(router));
+        Self::launch(&routers.map(|router| &router.kernel).collect::<Vec<_>>(), target, images)
+    }
+
+    /// Waits until all routers have met their peers and those of their chip, makes them ready for
+    /// traffic, and waits until they run.
+    ///
+    /// # Errors
+    /// `Stopped`, with the least advanced routers.
+    pub fn make_ready(
+        &self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        let routers = &self.document.routers;
         let statuses = routers.iter().map(|router| (&router.kernel, router.status));
         let statuses: Vec<_> = statuses.collect();
         self.reach(MET, &statuses, target, images)?;
@@ -138,22 +168,40 @@ impl MetalFabric {
         });
         Operation::finish_all(ready.collect::<Result<_, ControlError>>()?, target)?;
         self.reach(READY, &statuses, target, images)?;
-        Self::run(routers, target, images)?;
+        Self::run(routers, target, images)
+    }
+
+    /// Launches the muxes and waits until they are ready for traffic.
+    fn launch_muxes(
+        &self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        let muxes = &self.document.muxes;
         Self::launch(&muxes.iter().map(|mux| &mux.kernel).collect::<Vec<_>>(), target, images)?;
         let statuses = muxes.iter().map(|mux| (&mux.kernel, mux.status)).collect::<Vec<_>>();
-        self.reach(READY, &statuses, target, images)?;
-        if packets > 0 {
-            let workers = workers.iter().map(|worker| {
-                let mut kernel = worker.kernel.clone();
-                if let Some(count) = kernel.arguments.get_mut(worker.packets_argument) {
-                    *count = packets as u32;
-                }
-                kernel
-            });
-            let workers: Vec<Kernel> = workers.collect();
-            Self::launch(&workers.iter().collect::<Vec<_>>(), target, images)?;
-        }
-        Ok(())
+        self.reach(READY, &statuses, target, images)
+    }
+
+    /// Launches the workers; each sends this many packets.
+    ///
+    /// # Errors
+    /// What was not launched.
+    pub fn launch_workers(
+        &self,
+        packets: u64,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(), SceneError> {
+        let workers = self.document.workers.iter().map(|worker| {
+            let mut kernel = worker.kernel.clone();
+            if let Some(count) = kernel.arguments.get_mut(worker.packets_argument) {
+                *count = packets as u32;
+            }
+            kernel
+        });
+        let workers: Vec<Kernel> = workers.collect();
+        Self::launch(&workers.iter().collect::<Vec<_>>(), target, images)
     }
 
     /// Places kernels, then sends their go messages: to far chips first, because messages to them

@@ -1,6 +1,7 @@
 //! `fabric.json`: the kernels of a fabric, their tiles and arguments, and the words that a host
 //! writes.
 
+use super::mesh::MetalMesh;
 use layouts::{ChipId, NocXy};
 use machine::place::Place;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Name of the document in its folder.
 pub const DOCUMENT: &str = "fabric.json";
 /// The version of the document's form.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A fabric of tt-metal's kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +19,7 @@ pub struct Document {
     /// [`SCHEMA`].
     pub schema: u32,
     /// The mesh for which the kernels were compiled.
-    pub mesh: String,
+    pub mesh: MetalMesh,
     /// The topology: `line` or `mesh`.
     pub topology: String,
     /// The folder of tt-metal's firmware, relative to the document's.
