@@ -2,6 +2,7 @@
 //! and on the vendor's simulator. One machine is led through all states.
 
 mod facts;
+mod muxes;
 mod walk;
 mod words;
 
@@ -14,7 +15,7 @@ use facts::facts;
 use layouts::{ChipId, EthId};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tests::tt_fabric::Request;
+use tests::tt_fabric::{Request, Route};
 use transport::emulator_bar::{self, EmulatorBar};
 use walk::{Seen, Walk, kernels};
 use workloads::scene::Scene;
@@ -70,7 +71,7 @@ fn walk(walk: &mut Walk, packets: u64, mut see: impl FnMut(&mut Walk, &str) -> S
 
 #[test]
 fn every_state_on_the_emulator_and_in_a_recording() {
-    let Some(request) = kernels() else { return };
+    let Some(request) = kernels(Route::Direct) else { return };
     let mut on = emulated(&request);
     walk(&mut on, RECORDED_PACKETS, |on, name| {
         let seen = on.record(name);
@@ -85,7 +86,7 @@ fn every_state_on_the_emulator_and_in_a_recording() {
 #[test]
 fn every_state_is_the_same_on_the_vendors_simulator() {
     let Some((library, host)) = children::simulator("wh_x2") else { return };
-    let Some(request) = kernels() else { return };
+    let Some(request) = kernels(Route::Direct) else { return };
     let bar = transport::ttsim::open(&library, &host).unwrap();
     let abilities = bar.welcome().abilities.clone();
     let there = all_facts(&mut Walk::new(&request, Box::new(bar), abilities));

@@ -126,7 +126,7 @@ impl Image {
             mailbox: Mailbox::find(layout, &symbols),
             channel_table: channels::channel_table(layout, &symbols),
             router: RouterLayout::find(layout, &symbols),
-            mux: MuxLayout::find(layout, &symbols),
+            mux: MuxLayout::find(layout, core, &symbols),
             clients: ClientLayout::find(layout, &symbols, &state),
             kernel_id: NO_KERNEL,
             waypoints: waypoints::read(&symbols),

@@ -48,8 +48,8 @@ pub(super) struct Walk {
 }
 
 /// Returns the request of the kernels, if they can be compiled.
-pub(super) fn kernels() -> Option<Request> {
-    let request = request("wh_x2", FabricTopology::Line, Route::Direct)?;
+pub(super) fn kernels(route: Route) -> Option<Request> {
+    let request = request("wh_x2", FabricTopology::Line, route)?;
     // Snapshots of the far chip take a tenth of the time.
     Some(Request { mesh: MESH.to_owned(), every_link_yields: true, ..request })
 }
@@ -76,6 +76,11 @@ impl Walk {
     pub(super) fn make_ready(&mut self) {
         let (target, images) = self.session.parts();
         self.fabric.make_ready(target, images).unwrap();
+    }
+
+    pub(super) fn launch_muxes(&mut self) {
+        let (target, images) = self.session.parts();
+        self.fabric.launch_muxes(target, images).unwrap();
     }
 
     pub(super) fn launch_workers(&mut self, packets: u64) {
@@ -164,7 +169,9 @@ impl Walk {
     fn shows(&mut self, name: &str, file: &Path) {
         let images = self.session.images().clone();
         let replay = || Session::with_target(Box::new(Replay::open(file).unwrap()), images.clone());
-        for (screen, keys) in [("fabric", "5"), ("fabric_tables", "5\t\t")] {
+        // The tables are the same in all states.
+        let screens = [("fabric", "5"), ("fabric_tables", "5\t\t")];
+        for (screen, keys) in screens.into_iter().take(1 + usize::from(name == "idle")) {
             let picture = picture_of(&mut replay(), keys, SIZE);
             golden(&format!("tt_fabric_{name}_{screen}.txt"), &picture);
         }

@@ -2,6 +2,7 @@
 
 use super::channels::head;
 use super::code;
+use super::router::{reasons, slots};
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
@@ -51,15 +52,38 @@ pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> String {
 /// What a channel waits for: a slot of the router, or the channel that waits for one.
 fn mux_wait(glyphs: Glyphs, mux: &MuxState, index: u8) -> String {
     let channel = &mux.channels[usize::from(index)];
-    let waits = channel.facts.queued.known().is_some_and(|queued| *queued > 0)
-        || channel.facts.connection.is("CLOSE_CONNECTION_REQUEST");
+    let queued = channel.facts.queued.known().is_some_and(|queued| *queued > 0);
+    let waits = queued || channel.facts.connection.is("CLOSE_CONNECTION_REQUEST");
     match mux.facts.holder.known() {
         Some(holder) if *holder == u64::from(index) => {
             format!("slot of the router, for {}", head(glyphs, channel.head.as_ref()))
         }
         Some(holder) if waits => format!("channel {holder}"),
+        None if queued && mux.facts.unknown.contains_key("holder") => "?".to_owned(),
         _ => "-".to_owned(),
     }
+}
+
+/// What the table does not have of a mux: packets that wait, its end, and what is not known.
+pub(crate) fn mux_text(glyphs: Glyphs, mux: &MuxState) -> String {
+    let facts = &mux.facts;
+    let count = |reading: &Reading<u64>| reading.known().map(u64::to_string);
+    let flag = |reading: &Reading<bool>| reading.known().map(|flag| u8::from(*flag).to_string());
+    let known = [
+        ("handed over", count(&facts.handed_over)),
+        ("retired", count(&facts.retired)),
+        ("drain initiated", flag(&facts.drain_initiated)),
+        ("forwarder done", flag(&facts.forwarder_done)),
+    ];
+    let known = known.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+    let known = known.collect::<Vec<_>>().join(", ");
+    let mut text = if known.is_empty() { known } else { known + "\n" };
+    for channel in &mux.channels {
+        let name = format!("channel {}", channel.index);
+        text += &slots(glyphs, &name, &channel.facts.queued, &channel.candidates);
+    }
+    let channels = mux.channels.iter().map(|channel| &channel.facts.unknown);
+    text + &reasons([&facts.unknown].into_iter().chain(channels))
 }
 
 pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {

@@ -124,7 +124,13 @@ pub(crate) fn candidates(glyphs: Glyphs, router: &RouterState) -> String {
     senders.chain(receivers).map(|(name, count, all)| slots(glyphs, &name, count, all)).collect()
 }
 
-fn slots(glyphs: Glyphs, channel: &str, count: &Reading<u64>, all: &[HeadState]) -> String {
+/// The slots of a channel, of which some hold a packet.
+pub(super) fn slots(
+    glyphs: Glyphs,
+    channel: &str,
+    count: &Reading<u64>,
+    all: &[HeadState],
+) -> String {
     if all.is_empty() {
         return String::new();
     }
@@ -139,9 +145,13 @@ pub(crate) fn unknown_text(router: &RouterState) -> String {
     let senders = router.senders.iter().map(|channel| &channel.facts.unknown);
     let receivers = router.receivers.iter().map(|channel| &channel.facts.unknown);
     let own = [&router.facts.unknown, &router.counts.unknown].into_iter();
+    reasons(own.chain(senders).chain(receivers))
+}
+
+/// Unknown facts by reason, a line each.
+pub(super) fn reasons<'a>(all: impl Iterator<Item = &'a Unknown>) -> String {
     let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let all = own.chain(senders).chain(receivers).flat_map(Unknown::iter);
-    all.for_each(|(fact, reason)| {
+    all.flat_map(Unknown::iter).for_each(|(fact, reason)| {
         reasons.entry(*reason).or_default().insert(*fact);
     });
     let line = |(reason, facts): (&str, BTreeSet<&str>)| {

@@ -13,7 +13,7 @@ use super::target::{Style, cell, end_of_all, judge, open, report};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
 use crate::fabric::{
-    candidates, channel_table, client_table, ledger_table, link, mux_table, router_text,
+    candidates, channel_table, client_table, ledger_table, link, mux_table, mux_text, router_text,
     unknown_text,
 };
 use crate::feed::MeshSnapshot;
@@ -22,7 +22,7 @@ use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::shape;
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{FabricState, MeshState, Reading, RouterState, Verdict};
+use decode::state::{FabricState, MeshState, MuxState, Reading, RouterState, Verdict};
 use layouts::{ChipId, NocXy};
 
 const ROUTERS: [&str; 8] =
@@ -162,6 +162,9 @@ fn page(style: Style, state: &MeshState, channels: bool) -> String {
         parts.concat()
     };
     page.extend(fabric.routers.iter().filter(|_| channels).map(detail));
+    let mux =
+        |mux: &MuxState| format!("\n{} {}\n{}", mux.at, mux.image, mux_text(style.glyphs, mux));
+    page.extend(fabric.muxes.iter().filter(|_| channels).map(mux));
     page
 }
 

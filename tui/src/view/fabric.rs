@@ -81,7 +81,7 @@ fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
     match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
         _ if router.refused() => model.theme.bad(),
         Some(Verdict::Miscounted) => model.theme.bad(),
-        Some(Verdict::BackPressured | Verdict::Full) => model.theme.warn(),
+        Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full) => model.theme.warn(),
         _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.warn(),
         _ => Style::new(),
     }
@@ -103,7 +103,10 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
             ];
             parts.concat()
         }
-        Some(FabricPart::Mux(mux)) => fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)),
+        Some(FabricPart::Mux(mux)) => {
+            fabric::mux_table(model.glyphs, std::slice::from_ref(*mux))
+                + &fabric::mux_text(model.glyphs, mux)
+        }
         Some(FabricPart::Client(client)) => {
             fabric::client_table(model.glyphs, std::slice::from_ref(*client))
         }

@@ -198,6 +198,7 @@ fn mux() -> MuxState {
             ..MuxChannelFacts::default()
         },
         head: (index == 1).then(|| head(0)),
+        candidates: Vec::new(),
     };
     MuxState {
         at: core(MUX),

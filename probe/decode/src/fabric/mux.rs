@@ -6,7 +6,7 @@ use super::fact::Code;
 use super::fact_table::facts;
 use super::header::Header;
 use super::location::{Formula, Location, Locations as _, Structure, Word};
-use layouts::{ChipLayout, NocXy};
+use layouts::{ChipLayout, CoreKind, NocXy};
 use symbols::Symbols;
 
 facts! {
@@ -28,12 +28,17 @@ facts! {
         drain_iters: u64 = at.state.at("drain_iters"),
         /// Packets left in its channels when it ended.
         abandoned: u64 = at.state.at("abandoned"),
+        /// Packets of all channels that it has written into its router (`write_count`).
+        handed_over: u64 = None,
+        /// Of them, packets that have left its tile (`read_count`).
+        retired: u64 = None,
+        /// Whether all clients have closed: no more packets come.
+        drain_initiated: bool = None,
+        /// Whether what was left is sent and its connection to the router is closed.
+        forwarder_done: bool = None,
         /// Number of channels.
         #[serde(skip)]
         channel_count: u64 = at.state.at("args.num_full_size_channels"),
-        /// Bytes of a slot.
-        #[serde(skip)]
-        slot_bytes: u64 = at.state.at("args.channel_buffer_size"),
         /// Bytes of a packet's header.
         #[serde(skip)]
         header_bytes: u64 = at.state.at("args.packet_header_bytes"),
@@ -51,6 +56,10 @@ facts! {
     struct MuxChannelFacts, located by MuxChannelLocations, in built-in images by at: MuxNames<'_> {
         /// Number of slots.
         slots: u64 = at.state.at("args.num_buffers_full_size_channel"),
+        /// Bytes of a slot.
+        slot_bytes: u64 = at.state.at("args.channel_buffer_size"),
+        /// Address of the first slot, if the source gives it for each channel.
+        slots_address: u64 = None,
         /// Packets that its client put in and that are not forwarded yet.
         queued: u64 = {
             let slots = at.state.at("args.num_buffers_full_size_channel");
@@ -119,12 +128,13 @@ impl MuxNames<'_> {
 
 impl MuxLayout {
     /// Finds the locations; `None` for an image that is not a mux.
-    pub(crate) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
+    pub(crate) fn find(layout: &ChipLayout, core: CoreKind, symbols: &Symbols) -> Option<Self> {
         const STATE: &str = "fabric_mux_state";
         const ADDRESS: &str = "fabric_mux_state.args.words_address";
         let names = Names(layout, symbols);
         if symbols.locate(STATE).is_err() {
-            return names.tt_metal_mux();
+            let forwarder = (core != CoreKind::Ncrisc).then_some(names);
+            return names.tt_metal_mux().or_else(|| forwarder?.tt_metal_mux_v2());
         }
         let words = names.structure(WORDS, ADDRESS)?;
         let at = |channel| MuxNames { state: names.within(STATE), words: &words, channel };

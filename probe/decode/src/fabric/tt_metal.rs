@@ -5,6 +5,7 @@ mod allocations;
 mod arguments;
 mod channels;
 mod mux;
+mod mux_v2;
 
 pub(super) use channels::{
     COUNTED_BY_STREAM, COUNTED_IN_L1, NO_ACKNOWLEDGES, connection_names, private_to_receivers,
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 /// Reasons why a fact is unknown.
 const PRIVATE: &str = "the router keeps it in registers and private memory of its core";
-const UNCOUNTED: &str = "tt-metal's routers do not count it";
+const UNCOUNTED: &str = "tt-metal's kernels do not count it";
 pub(super) const NO_TELEMETRY: &str = "the router is built without this telemetry";
 const NO_CONSTANT: &str = "the debug information of the ELF lacks it";
 pub(super) const COUNTED_TOGETHER: &str =

@@ -183,7 +183,8 @@ pub fn fabric_heads(state: &FabricState) -> Vec<Span> {
         }
     }
     for mux in &state.muxes {
-        let heads = mux.channels.iter().filter_map(|channel| channel.head.as_ref());
+        let heads =
+            mux.channels.iter().flat_map(|channel| channel.head.iter().chain(&channel.candidates));
         heads.for_each(|head| add(mux.at.chip, mux.at.tile, head));
     }
     spans

@@ -254,6 +254,8 @@ pub enum Verdict {
     Lost,
     /// No free slot at the receiver, whose head waits for a router downstream.
     BackPressured,
+    /// Packets, and the router at one of the ends is paused.
+    Paused,
     /// No free slot at the receiver, for an unknown reason.
     Full,
     /// Slots and packets do not add up while nothing moves: a credit is lost or duplicated.
@@ -270,6 +272,7 @@ impl Verdict {
             Self::Rerouted => "rerouted",
             Self::Lost => "lost",
             Self::BackPressured => "back-pressured",
+            Self::Paused => "paused",
             Self::Full => "full",
             Self::Miscounted => "miscounted",
         }

@@ -47,14 +47,21 @@ struct Channel<'a> {
     index: u8,
     #[serde(flatten)]
     facts: &'a MuxChannelFacts,
-    /// Its oldest packet; null if it has none.
+    /// Its oldest packet; null if it has none or if the oldest is not known.
     head: Option<Head<'a>>,
+    /// If it holds packets and the oldest is not known: all its slots, of which at most as many hold
+    /// a packet as it holds.
+    at_most: Vec<Head<'a>>,
 }
 
 impl<'a> Channel<'a> {
     fn of(channel: &'a MuxChannelState) -> Self {
-        let head = channel.head.as_ref().map(Head::of);
-        Self { index: channel.index, facts: &channel.facts, head }
+        Self {
+            index: channel.index,
+            facts: &channel.facts,
+            head: channel.head.as_ref().map(Head::of),
+            at_most: channel.candidates.iter().map(Head::of).collect(),
+        }
     }
 }
 

@@ -7,11 +7,12 @@ use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::mux::{MuxChannelLocations, MuxLayout, MuxLocations};
 use layouts::TileKind;
 
-const PRIVATE: &str = "the mux keeps it in private memory of its core";
+pub(super) const PRIVATE: &str = "the mux keeps it in private memory of its core";
+pub(super) const IN_TURN: &str = "tt-metal's mux serves its channels in turn";
 /// Distance between the connection words of two channels, in bytes.
 const CONNECTION_BYTES: u64 = 16;
 /// The client's `EDMChannelWorkerLocationInfo`, which the mux has one of for each channel.
-const CLIENT_INFO: &str = "EDMChannelWorkerLocationInfo";
+pub(super) const CLIENT_INFO: &str = "EDMChannelWorkerLocationInfo";
 
 impl Names<'_> {
     /// Finds the locations; `None` for an image that is not this mux.
@@ -26,7 +27,7 @@ impl Names<'_> {
         Some(MuxLayout {
             first_word: status,
             facts: MuxLocations {
-                policy: Located::Nowhere("tt-metal's mux serves its channels in turn"),
+                policy: Located::Nowhere(IN_TURN),
                 status: Located::or(self.named("EDMStatus", Some(status)), NO_CONSTANT),
                 termination: Located::or(
                     self.named("TerminationSignal", self.pointed("termination_signal_address", 0)),
@@ -36,8 +37,11 @@ impl Names<'_> {
                 holder: private(),
                 drain_iters: private(),
                 abandoned: Located::Nowhere(UNCOUNTED),
+                handed_over: Located::Nowhere(UNCOUNTED),
+                retired: Located::Nowhere(UNCOUNTED),
+                drain_initiated: private(),
+                forwarder_done: private(),
                 channel_count: Located::At(Formula::Constant(all).into()),
-                slot_bytes: known("BUFFER_SIZE_BYTES_FULL_SIZE_CHANNEL"),
                 header_bytes: Located::or(
                     header.as_ref().map(|header| Formula::Constant(header.bytes)),
                     NO_CONSTANT,
@@ -49,7 +53,7 @@ impl Names<'_> {
                 ),
             },
             channels: (0..all.min(MOST_CHANNELS))
-                .map(|index| self.mux_channel(index, index < full, &streams))
+                .map(|index| self.mux_channel(index, full, &streams))
                 .collect(),
             headers: header.into_iter().collect(),
         })
@@ -66,31 +70,55 @@ impl Names<'_> {
         streams.into_iter().flatten().collect()
     }
 
-    fn mux_channel(self, index: u64, full_size: bool, streams: &[u64]) -> MuxChannelLocations {
-        let slots = self.constant(if full_size {
-            "NUM_BUFFERS_FULL_SIZE_CHANNEL"
-        } else {
-            "NUM_BUFFERS_HEADER_ONLY_CHANNEL"
+    fn mux_channel(self, index: u64, full: u64, streams: &[u64]) -> MuxChannelLocations {
+        let full_size = index < full;
+        let of = |full: &str, other: &str| self.constant(if full_size { full } else { other });
+        let slots = of("NUM_BUFFERS_FULL_SIZE_CHANNEL", "NUM_BUFFERS_HEADER_ONLY_CHANNEL");
+        let bytes = self.constant("BUFFER_SIZE_BYTES_FULL_SIZE_CHANNEL");
+        let header_bytes = self.tt_metal_header().map(|header| header.bytes);
+        let slot_bytes = if full_size { bytes } else { header_bytes };
+        // Full-size channels come first.
+        let slots_address = self.constant("channels_base_l1_address").and_then(|first| {
+            let before = |channels: u64, slots: u64, bytes: u64| {
+                channels.checked_mul(slots)?.checked_mul(bytes)
+            };
+            let full_slots = self.constant("NUM_BUFFERS_FULL_SIZE_CHANNEL")?;
+            let first = first.checked_add(before(index.min(full), full_slots, bytes?)?)?;
+            first.checked_add(before(index.saturating_sub(full), slots?, slot_bytes?)?)
         });
         let free = streams.get(index as usize);
         let free = free.and_then(|id| stream(self.0, TileKind::Tensix, *id)).map(Formula::Word);
-        let info = |member: &str| {
+        let info = self.constant("connection_info_base_address").and_then(|first| {
             let bytes = self.1.type_named(CLIENT_INFO)?.size()?;
-            let first = self.constant("connection_info_base_address")?;
-            let at = first.checked_add(index.checked_mul(bytes)?);
-            self.member(&format!("{CLIENT_INFO}.{member}"), at)
-        };
-        let connection =
-            self.pointed("connection_handshake_base_address", index * CONNECTION_BYTES);
+            first.checked_add(index.checked_mul(bytes)?)
+        });
+        let connection = self.constant("connection_handshake_base_address");
         let slots = slots.map(Formula::Constant);
+        self.tt_metal_mux_channel(Channel {
+            queued: pair(Formula::Difference, slots.clone(), free),
+            slots,
+            slot_bytes,
+            slots_address,
+            connection: connection.and_then(|first| first.checked_add(index * CONNECTION_BYTES)),
+            info,
+        })
+    }
+
+    /// Returns the locations of a channel of either version.
+    pub(super) fn tt_metal_mux_channel(self, channel: Channel) -> MuxChannelLocations {
+        let info = |member: &str| self.member(&format!("{CLIENT_INFO}.{member}"), channel.info);
+        let connection = channel.connection.map(|addr| Location {
+            names: self.connection_names(),
+            ..Word { addr, size: 4 }.into()
+        });
         let private = || Located::Nowhere(PRIVATE);
+        let constant = |value: Option<u64>| Located::or(value.map(Formula::Constant), NO_CONSTANT);
         MuxChannelLocations {
-            queued: Located::or(pair(Formula::Difference, slots.clone(), free), NO_CONSTANT),
-            slots: Located::or(slots, NO_CONSTANT),
-            connection: Located::or(
-                connection.map(|found| Location { names: self.connection_names(), ..found }),
-                NO_CONSTANT,
-            ),
+            slots: Located::or(channel.slots, NO_CONSTANT),
+            slot_bytes: constant(channel.slot_bytes),
+            slots_address: constant(channel.slots_address),
+            queued: Located::or(channel.queued, NO_CONSTANT),
+            connection: Located::or(connection, NO_CONSTANT),
             client: Located::or(
                 pair(Formula::Tile, info("worker_xy.x"), info("worker_xy.y")),
                 NO_CONSTANT,
@@ -103,4 +131,17 @@ impl Names<'_> {
             closes: Located::Nowhere(UNCOUNTED),
         }
     }
+}
+
+/// What the versions of the mux have at different places.
+pub(super) struct Channel {
+    pub(super) slots: Option<Formula>,
+    pub(super) slot_bytes: Option<u64>,
+    /// Address of the first slot.
+    pub(super) slots_address: Option<u64>,
+    pub(super) queued: Option<Location>,
+    /// Address of the connection word.
+    pub(super) connection: Option<u64>,
+    /// Address of the client's `EDMChannelWorkerLocationInfo`.
+    pub(super) info: Option<u64>,
 }

@@ -64,6 +64,8 @@ struct Connection<'a> {
     /// Packets whose slots were not returned.
     used: Reading<u64>,
     teardown: Reading<u64>,
+    /// Whether its close can have been answered without a trace in the word.
+    keeps_close_request: bool,
 }
 
 impl<'a> Connection<'a> {
@@ -77,6 +79,7 @@ impl<'a> Connection<'a> {
             slots: sender.slots,
             used: sender.facts.queued.clone().map(|queued| queued + sender.in_flight()),
             teardown: sender.facts.client_teardown.clone(),
+            keeps_close_request: false,
         })
     }
 
@@ -92,10 +95,12 @@ impl<'a> Connection<'a> {
             slots: *channel.facts.slots.known()?,
             used: channel.facts.queued.clone(),
             teardown: Reading::Absent,
+            keeps_close_request: mux.keeps_close_requests(),
         })
     }
 
-    fn state(self, chips: &[ChipState]) -> ClientState {
+    /// Returns the client; none if it has closed.
+    fn state(self, chips: &[ChipState]) -> Option<ClientState> {
         let (chip, to_tile) = self.at;
         let tile = self.client;
         let cores = chips.iter().filter(|state| state.chip.id == chip);
@@ -106,8 +111,11 @@ impl<'a> Connection<'a> {
         let core = cores.iter().filter(runs).find(has_kernel).or_else(|| cores.first());
         let full = self.used.known().is_some_and(|used| *used >= self.slots);
         let closing = self.word.is("CLOSE_CONNECTION_REQUEST");
+        if closing && self.keeps_close_request && !core.as_ref().is_some_and(runs) {
+            return None;
+        }
         let stage = if closing { (1, "CLIENT_CLOSING") } else { (0, "CLIENT_OPEN") };
-        ClientState {
+        Some(ClientState {
             at: core.map_or(CoreId { chip, tile, core: CoreKind::Brisc }, |core| core.id),
             image: core.and_then(|core| kernel(core)).unwrap_or("?").to_owned(),
             name: self.name,
@@ -131,7 +139,7 @@ impl<'a> Connection<'a> {
             },
             to: Some(self.port),
             stage: None,
-        }
+        })
     }
 }
 
@@ -154,7 +162,7 @@ pub(super) fn of_connections(
     routers
         .chain(muxes)
         .filter(|found| is_tensix(found.client) && !is_shown(found.port))
-        .map(|found| found.state(chips))
+        .filter_map(|found| found.state(chips))
         .collect()
 }
 

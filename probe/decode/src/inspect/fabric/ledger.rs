@@ -68,7 +68,7 @@ fn rows<'a>(
             Some(name) => name == "WAITS_FOR_DOWNSTREAM",
             None => to.downstream.iter().any(|edge| edge.facts.credits == Reading::Known(0)),
         };
-        let verdict = detour.unwrap_or_else(|| verdict(&ledger, waits));
+        let verdict = detour.unwrap_or_else(|| verdict(&ledger, waits, is_paused(from, to)));
         Some(LedgerState { verdict, ..ledger })
     })
 }
@@ -86,7 +86,12 @@ fn detour(from: &RouterState, to: &RouterState) -> Option<Verdict> {
     }
 }
 
-fn verdict(ledger: &LedgerState, waits: bool) -> Verdict {
+/// Whether one of the routers does not serve its channels because the host has paused it.
+fn is_paused(from: &RouterState, to: &RouterState) -> bool {
+    [from, to].iter().any(|router| router.facts.state.is("PAUSED"))
+}
+
+fn verdict(ledger: &LedgerState, waits: bool, paused: bool) -> Verdict {
     // A count above the slots is a credit below zero (17 bits, zero-extended).
     if ledger.queued > 1 << 16 {
         return Verdict::Miscounted;
@@ -101,6 +106,7 @@ fn verdict(ledger: &LedgerState, waits: bool) -> Verdict {
     }
     match (free, in_flight + ledger.queued) {
         (_, 0) => Verdict::Empty,
+        _ if paused => Verdict::Paused,
         (0, _) if waits => Verdict::BackPressured,
         (0, _) => Verdict::Full,
         _ => Verdict::Moving,
@@ -131,16 +137,19 @@ mod tests {
                 verdict: Verdict::Empty,
             };
         let counted = |queued, free, in_flight| ledger(queued, Some(free), Some(in_flight), 0);
-        assert_eq!(verdict(&counted(0, 16, 0), false), Verdict::Empty);
-        assert_eq!(verdict(&counted(3, 10, 6), false), Verdict::Moving);
-        assert_eq!(verdict(&counted(3, 0, 16), true), Verdict::BackPressured);
-        assert_eq!(verdict(&counted(3, 0, 16), false), Verdict::Full);
-        assert_eq!(verdict(&counted(0, 15, 0), false), Verdict::Miscounted);
+        assert_eq!(verdict(&counted(0, 16, 0), false, false), Verdict::Empty);
+        assert_eq!(verdict(&counted(3, 10, 6), false, false), Verdict::Moving);
+        assert_eq!(verdict(&counted(3, 0, 16), true, false), Verdict::BackPressured);
+        assert_eq!(verdict(&counted(3, 0, 16), false, false), Verdict::Full);
+        assert_eq!(verdict(&counted(0, 15, 0), false, false), Verdict::Miscounted);
         // A router that keeps its counts to itself.
         let bounded = |queued, arrived| ledger(queued, None, None, arrived);
-        assert_eq!(verdict(&bounded(0, 0), false), Verdict::Empty);
-        assert_eq!(verdict(&bounded(8, 3), false), Verdict::Moving);
-        assert_eq!(verdict(&bounded(8, 16), false), Verdict::Full);
-        assert_eq!(verdict(&bounded(8, 16), true), Verdict::BackPressured);
+        assert_eq!(verdict(&bounded(0, 0), false, false), Verdict::Empty);
+        assert_eq!(verdict(&bounded(8, 3), false, false), Verdict::Moving);
+        assert_eq!(verdict(&bounded(8, 16), false, false), Verdict::Full);
+        assert_eq!(verdict(&bounded(8, 16), true, false), Verdict::BackPressured);
+        // A paused router: what it holds does not move.
+        assert_eq!(verdict(&bounded(0, 0), false, true), Verdict::Empty);
+        assert_eq!(verdict(&bounded(0, 8), false, true), Verdict::Paused);
     }
 }

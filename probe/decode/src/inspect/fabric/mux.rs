@@ -1,10 +1,10 @@
 //! Decodes muxes.
 
-use super::site::Site;
+use super::site::{Site, Slots};
 use crate::fabric::{Location, Locations as _, MuxChannelLocations, MuxLayout};
 use crate::images::Image;
 use crate::state::{
-    CoreState, HeadState, MuxChannelFacts, MuxChannelState, MuxFacts, MuxState, Reading,
+    Activity, CoreState, MuxChannelFacts, MuxChannelState, MuxFacts, MuxState, Reading,
 };
 use machine::snapshot::Span;
 
@@ -53,22 +53,37 @@ impl<'a> Mux<'a> {
     }
 
     fn channel(&self, index: usize, channel: &MuxChannelLocations) -> MuxChannelState {
-        let facts = channel.read(&self.site);
+        let read = channel.read(&self.site);
+        // After a kernel firmware sets the streams back.
+        let ended = self.core.activity == Reading::Known(Activity::Done);
+        let queued = if ended { Reading::Absent } else { read.queued };
+        let facts = MuxChannelFacts { queued, ..read };
         let holds = facts.queued.known().is_some_and(|queued| *queued > 0);
-        let head = if holds { self.head(index, &facts) } else { None };
-        MuxChannelState { index: index as u8, head, facts }
+        let (mut head, mut candidates) = (None, Vec::new());
+        if let Some(slots) = self.slots(index, &facts).filter(|_| holds) {
+            match facts.forwarded.known().and_then(|forwarded| forwarded.checked_rem(slots.count)) {
+                Some(next) => {
+                    head = slots.addr(next).map(|addr| self.site.head(slots.header, addr));
+                }
+                None => candidates = self.site.heads(&slots),
+            }
+        }
+        MuxChannelState { index: index as u8, head, candidates, facts }
     }
 
-    /// Returns the oldest packet. Slots are in order of channel; the count of forwarded packets
-    /// determines the next slot.
-    fn head(&self, index: usize, channel: &MuxChannelFacts) -> Option<HeadState> {
-        let slots = *channel.slots.known()?;
-        let (bytes, header) = (*self.facts.slot_bytes.known()?, self.facts.header_bytes.known()?);
-        let header = self.layout.headers.iter().find(|found| found.bytes == *header)?;
-        let next = channel.forwarded.known()?.checked_rem(slots)?;
-        let slot = (index as u64).checked_mul(slots)?.checked_add(next)?;
-        let addr = self.facts.channels_address.known()?.checked_add(slot.checked_mul(bytes)?)?;
-        Some(self.site.head(header, addr))
+    /// Returns the slots of a channel. The count of forwarded packets determines the next one.
+    fn slots(&self, index: usize, channel: &MuxChannelFacts) -> Option<Slots<'a>> {
+        let (count, bytes) = (*channel.slots.known()?, *channel.slot_bytes.known()?);
+        let size = self.facts.header_bytes.known()?;
+        let header = self.layout.headers.iter().find(|found| found.bytes == *size)?;
+        let first = if let Some(first) = channel.slots_address.known() {
+            *first
+        } else {
+            // In order of channel.
+            let before = (index as u64).checked_mul(count)?.checked_mul(bytes)?;
+            self.facts.channels_address.known()?.checked_add(before)?
+        };
+        Some(Slots { header, first, bytes, count })
     }
 
     /// Returns the channels that its arguments use.

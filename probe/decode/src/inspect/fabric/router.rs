@@ -1,6 +1,6 @@
 //! Decodes routers.
 
-use super::site::Site;
+use super::site::{Site, Slots};
 use crate::fabric::{Edge, Locations as _, Reader, Receiver, RouterLayout, Sender};
 use crate::state::{
     CoreState, DownstreamState, HeadState, Reading, ReceiverState, RouterFacts, RouterState,
@@ -8,9 +8,6 @@ use crate::state::{
 };
 use layouts::EthId;
 use machine::snapshot::AccessError;
-
-/// A bound above the slots of any channel (`MAX_CHANNEL_BUFFER_SLOTS`).
-const MOST_SLOTS: u64 = 127;
 
 /// A router, being decoded.
 pub(super) struct Router<'a> {
@@ -99,13 +96,12 @@ impl Router<'_> {
     ) -> Vec<HeadState> {
         let holds = holds.known().is_some_and(|count| *count > 0);
         let place = first.known().zip(bytes.known()).zip(self.layout.header.as_ref());
-        let Some(((first, bytes), header)) = place.filter(|_| holds && oldest.known().is_none())
-        else {
-            return Vec::new();
-        };
-        let slots = 0..slots.min(MOST_SLOTS);
-        let addr = |slot: u64| first.checked_add(slot.checked_mul(*bytes)?);
-        slots.filter_map(addr).map(|addr| self.site.head(header, addr)).collect()
+        match place {
+            Some(((&first, &bytes), header)) if holds && oldest.known().is_none() => {
+                self.site.heads(&Slots { header, first, bytes, count: slots })
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns the oldest packet of a channel if one of the counts is not 0.

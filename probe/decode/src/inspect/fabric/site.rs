@@ -16,6 +16,25 @@ pub(super) struct Site<'a> {
     pub(super) tile: NocXy,
 }
 
+/// A bound above the slots of any channel (`MAX_CHANNEL_BUFFER_SLOTS`).
+const MOST_SLOTS: u64 = 127;
+
+/// The slots of a channel.
+pub(super) struct Slots<'a> {
+    pub(super) header: &'a Header,
+    /// Address of the first.
+    pub(super) first: u64,
+    /// Bytes of a slot.
+    pub(super) bytes: u64,
+    pub(super) count: u64,
+}
+
+impl Slots<'_> {
+    pub(super) fn addr(&self, slot: u64) -> Option<u64> {
+        self.first.checked_add(slot.checked_mul(self.bytes)?)
+    }
+}
+
 impl Site<'_> {
     pub(super) fn at(&self, offset: u64) -> NocAddr {
         NocAddr { chip: self.chip, tile: self.tile, offset }
@@ -40,6 +59,12 @@ impl Site<'_> {
             Err(reason) => Reading::Unread(reason),
         };
         HeadState { addr, bytes, packet }
+    }
+
+    /// Decodes the packets of all slots.
+    pub(super) fn heads(&self, slots: &Slots<'_>) -> Vec<HeadState> {
+        let addresses = (0..slots.count.min(MOST_SLOTS)).filter_map(|slot| slots.addr(slot));
+        addresses.map(|addr| self.head(slots.header, addr)).collect()
     }
 }
 

@@ -42,6 +42,14 @@ pub struct MuxState {
     pub channels: Vec<MuxChannelState>,
 }
 
+impl MuxState {
+    /// Whether it leaves the connection word of a client that has closed at
+    /// `CLOSE_CONNECTION_REQUEST`: tt-metal's second version serves each client once.
+    pub(crate) fn keeps_close_requests(&self) -> bool {
+        self.facts.drain_initiated.known().is_some()
+    }
+}
+
 /// The state of a mux channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MuxChannelState {
@@ -51,6 +59,9 @@ pub struct MuxChannelState {
     pub facts: MuxChannelFacts,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
+    /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
+    /// many as it holds are of packets that wait.
+    pub candidates: Vec<HeadState>,
 }
 
 /// A kernel's connection to a channel of a router or mux.

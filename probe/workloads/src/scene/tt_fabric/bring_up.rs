@@ -172,7 +172,10 @@ impl MetalFabric {
     }
 
     /// Launches the muxes and waits until they are ready for traffic.
-    fn launch_muxes(
+    ///
+    /// # Errors
+    /// `Stopped`, with the least advanced muxes.
+    pub fn launch_muxes(
         &self,
         target: &mut dyn Target,
         images: &mut ImageMap,

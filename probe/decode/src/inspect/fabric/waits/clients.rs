@@ -122,6 +122,10 @@ impl<'a> Search<'a> {
         let marks = [&place.facts.forwarded, &place.facts.closes];
         let queued = place.facts.queued.known().is_some_and(|queued| *queued > 0);
         let asks = match place.facts.connection.name() {
+            Some(CLOSE_REQUESTED) if mux.keeps_close_requests() => {
+                let port = FabricPort::Mux(mux.at, place.index);
+                self.fabric.clients.iter().any(|client| client.to == Some(port))
+            }
             Some(CLOSE_REQUESTED) => true,
             Some(OPEN) => place.facts.connected.known() == Some(&false),
             _ => false,
