@@ -4,7 +4,7 @@ use clap::{Parser, ValueEnum};
 use machine::fabric::FabricTopology;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tests::tt_fabric::{Request, Route, build};
+use tests::tt_fabric::{Request, Route, Settings, build};
 
 /// Builds the kernels of a fabric out of tt-metal's own sources, for `run=tt-fabric`.
 #[derive(Parser)]
@@ -21,6 +21,12 @@ struct Words {
     /// The routers of all links yield to base firmware often, not only those of each edge's first
     #[arg(long)]
     every_link_yields: bool,
+    /// Count credits in L1, as tt-metal's host does where it uses several transmit queues
+    #[arg(long)]
+    counter_credits: bool,
+    /// Acknowledge packets before they are forwarded, as tt-metal's host does in rings
+    #[arg(long)]
+    first_level_ack: bool,
     /// The folder of the unpacked Python package `ttnn==0.81.1`
     #[arg(long, env = "MESHSCOPE_TT_METAL_ELFS")]
     wheel: PathBuf,
@@ -42,23 +48,34 @@ enum ViaRoute {
     MuxV2,
 }
 
+impl Words {
+    fn request(self) -> Request {
+        let Self { mesh, every_link_yields, counter_credits, first_level_ack, wheel, .. } = self;
+        Request {
+            mesh,
+            topology: match self.topology {
+                Topology::Line => FabricTopology::Line,
+                Topology::Mesh => FabricTopology::Mesh,
+            },
+            route: match self.route {
+                ViaRoute::Direct => Route::Direct,
+                ViaRoute::Mux => Route::Mux,
+                ViaRoute::MuxV2 => Route::MuxV2,
+            },
+            settings: Settings { every_link_yields, counter_credits, first_level_ack },
+            wheel,
+            folder: self.out,
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    let Words { mesh, topology, route, every_link_yields, wheel, out } = Words::parse();
-    let topology = match topology {
-        Topology::Line => FabricTopology::Line,
-        Topology::Mesh => FabricTopology::Mesh,
-    };
-    let route = match route {
-        ViaRoute::Direct => Route::Direct,
-        ViaRoute::Mux => Route::Mux,
-        ViaRoute::MuxV2 => Route::MuxV2,
-    };
-    let folder = out.clone();
-    match build(&Request { mesh, topology, route, every_link_yields, wheel, folder }) {
+    let request = Words::parse().request();
+    match build(&request) {
         Ok(compiled) => {
             println!(
                 "{}: {} kernels, {} distinct, {} compiled in {:.1} s",
-                out.display(),
+                request.folder.display(),
                 compiled.kernels,
                 compiled.distinct,
                 compiled.compiled,

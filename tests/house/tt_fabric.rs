@@ -18,7 +18,7 @@ use recordings::{Attachment, Replay, Writer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use tests::tt_fabric::{Compiled, Request, Route};
+use tests::tt_fabric::{Compiled, Request, Route, Settings};
 use workloads::scene::tt_fabric::{DOCUMENT, Delivery, Document, MetalWorker};
 use workloads::scene::{Scene, SceneError, Workload};
 
@@ -43,9 +43,9 @@ pub(crate) fn request(mesh: &str, topology: FabricTopology, route: Route) -> Opt
     }
     let name = format!("tt-fabric-{mesh}-{topology}-{route:?}");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let every_link_yields = false;
+    let settings = Settings::default();
     let mesh = mesh.to_owned();
-    Some(Request { mesh, topology, route, every_link_yields, wheel, folder })
+    Some(Request { mesh, topology, route, settings, wheel, folder })
 }
 
 /// Builds a fabric; one test at a time, because several use the same folder.

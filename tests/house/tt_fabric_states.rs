@@ -1,6 +1,7 @@
 //! What is seen of tt-metal's own routers in each of their states: on the emulator, in a recording,
 //! and on the vendor's simulator. One machine is led through all states.
 
+mod credits;
 mod facts;
 mod muxes;
 mod walk;
@@ -23,10 +24,8 @@ use workloads::scene::Scene;
 /// `RouterCommand`.
 const RUN: u32 = 0;
 const PAUSE: u32 = 1;
-/// Packets of each worker: they still send when the far router is paused. A recording takes longer
-/// than a snapshot of what the facts need.
-const RECORDED_PACKETS: u64 = 150_000;
-const SEEN_PACKETS: u64 = 80_000;
+/// Packets of each worker: they still send when the far router is paused, after two recordings.
+const PACKETS: u64 = 150_000;
 const SETTLE_CYCLES: u64 = 300_000;
 const FAR: EthId = EthId { chip: ChipId(1), channel: 0 };
 const NEAR: EthId = EthId { chip: ChipId(0), channel: 8 };
@@ -73,7 +72,7 @@ fn walk(walk: &mut Walk, packets: u64, mut see: impl FnMut(&mut Walk, &str) -> S
 fn every_state_on_the_emulator_and_in_a_recording() {
     let Some(request) = kernels(Route::Direct) else { return };
     let mut on = emulated(&request);
-    walk(&mut on, RECORDED_PACKETS, |on, name| {
+    walk(&mut on, PACKETS, |on, name| {
         let seen = on.record(name);
         // It lets time pass: nothing is seen after it.
         if name == "terminated" {
@@ -105,7 +104,7 @@ fn emulated(request: &Request) -> Walk {
 /// Returns the facts of each state that can be compared with another machine's.
 fn all_facts(on: &mut Walk) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
-    walk(on, SEEN_PACKETS, |on, name| {
+    walk(on, PACKETS, |on, name| {
         let seen = on.see();
         // Moving packets are counted at another time.
         if name != "traffic" {

@@ -38,6 +38,18 @@ const FIRMWARE: &str = "tt_metal/pre-compiled/1003041148146844629";
 /// The link to that folder in the result.
 const FIRMWARE_LINK: &str = "firmware";
 
+/// What tt-metal's host chooses by the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// Whether the router of every link yields to base firmware often, as that of a link which
+    /// dispatch uses: hosts then reach far chips faster.
+    pub every_link_yields: bool,
+    /// Whether credits are counted in L1 instead of by streams, as with several transmit queues.
+    pub counter_credits: bool,
+    /// Whether receivers acknowledge packets before they forward them, as in rings.
+    pub first_level_ack: bool,
+}
+
 /// The fabric to build.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -47,9 +59,8 @@ pub struct Request {
     pub topology: FabricTopology,
     /// How the workers' packets reach the routers.
     pub route: Route,
-    /// Whether the router of every link yields to base firmware often, as that of a link which
-    /// dispatch uses: hosts then reach far chips faster.
-    pub every_link_yields: bool,
+    /// What tt-metal's host chooses by the machine.
+    pub settings: Settings,
     /// The folder of the unpacked wheel.
     pub wheel: PathBuf,
     /// The folder of the result.
@@ -96,7 +107,7 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     let plan = FabricPlan::new(&mesh, &request_of_plan);
     let plan = plan.map_err(BuildError::new)?;
     let fabric = Fabric { plan, mesh, descriptor };
-    let routers = Routers::new(&fabric, &sources, request.every_link_yields)?;
+    let routers = Routers::new(&fabric, &sources, request.settings)?;
     let mut builds = Vec::new();
     let router_words = routers.all(&mut builds)?;
     let clients = Clients { fabric: &fabric, route: request.route, routers: &routers };

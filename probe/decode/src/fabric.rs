@@ -17,6 +17,8 @@ mod location;
 pub mod manifest;
 mod mux;
 mod router;
+mod standing;
+mod static_info;
 mod tables;
 mod tt_metal;
 
@@ -32,12 +34,14 @@ pub use fact::{
 };
 pub use header::PacketFacts;
 pub(crate) use header::{Header, HeaderBytes, Route};
-pub(crate) use location::{Formula, Lead, Located, Location, Locations, Memory, Reader};
+pub(crate) use location::{Formula, Lead, Location, Locations, Memory, Reader};
 pub use location::{Unknown, Word};
 pub use mux::{MuxChannelFacts, MuxFacts};
 pub(crate) use mux::{MuxChannelLocations, MuxLayout};
 pub(crate) use router::RouterLayout;
 pub use router::{RouterCounts, RouterFacts};
+pub(crate) use standing::{Disagreement, disagreements};
+pub(crate) use static_info::StaticInfo;
 pub(crate) use tables::TablesLayout;
 
 #[cfg(test)]

@@ -40,11 +40,11 @@ pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState 
     // If nothing was read, the caller asks the target for its time.
     let cycles = snapshot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
     let fabric = view.fabric(&chips, &links, cycles);
-    let manifests = images.manifest_findings().iter().chain(&fabric.findings);
+    let manifests = images.manifest_findings();
     MeshState {
         kind: mesh.kind,
         cycles,
-        problems: mesh.problems.iter().chain(manifests).cloned().collect(),
+        problems: mesh.problems.iter().chain(&manifests).chain(&fabric.findings).cloned().collect(),
         fabric,
         chips,
         links,

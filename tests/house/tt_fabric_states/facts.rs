@@ -63,10 +63,10 @@ fn client(client: &ClientState) -> Value {
 
 /// Returns the facts that do not depend on time.
 fn without(facts: Value, moves: bool) -> Value {
-    let kept = |key: &str| !TIMED.contains(&key) && !(moves && MOVING.contains(&key));
+    let left_out = |key: &str| TIMED.contains(&key) || moves && MOVING.contains(&key);
     match facts {
         Value::Object(members) => {
-            let members = members.into_iter().filter(|(key, _)| kept(key));
+            let members = members.into_iter().filter(|(key, _)| !left_out(key));
             let members = members.map(|(key, value)| (key, without(value, moves)));
             Value::Object(members.collect::<Map<_, _>>())
         }

@@ -16,7 +16,7 @@ use machine::target::{Abilities, Allow};
 use probe::session::Session;
 use recordings::{Replay, Writer};
 use std::path::Path;
-use tests::tt_fabric::{Request, Route};
+use tests::tt_fabric::{Request, Route, Settings};
 use workloads::scene::external::External;
 use workloads::scene::tt_fabric::{MetalFabric, MetalRouter};
 
@@ -49,9 +49,22 @@ pub(super) struct Walk {
 
 /// Returns the request of the kernels, if they can be compiled.
 pub(super) fn kernels(route: Route) -> Option<Request> {
-    let request = request("wh_x2", FabricTopology::Line, route)?;
     // Snapshots of the far chip take a tenth of the time.
-    Some(Request { mesh: MESH.to_owned(), every_link_yields: true, ..request })
+    kernels_with(route, Settings { every_link_yields: true, ..Settings::default() })
+}
+
+/// As `kernels`, with other settings.
+pub(super) fn kernels_with(route: Route, settings: Settings) -> Option<Request> {
+    let request = request("wh_x2", FabricTopology::Line, route)?;
+    let Settings { counter_credits, first_level_ack, .. } = settings;
+    let mut folder = request.folder.into_os_string();
+    for (name, set) in
+        [("-counter-credits", counter_credits), ("-first-level-ack", first_level_ack)]
+    {
+        folder.push(if set { name } else { "" });
+    }
+    let (mesh, folder) = (MESH.to_owned(), folder.into());
+    Some(Request { mesh, settings, folder, ..request })
 }
 
 impl Walk {

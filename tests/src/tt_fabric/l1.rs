@@ -9,6 +9,9 @@ const BASE: u32 = 0x18000;
 const END: u32 = 0x3DC00;
 /// Bytes of a field, and of the two words of an `eth_channel_sync_t`.
 const FIELD: u32 = 16;
+/// Bytes of an array of credit counters: words of the most senders of a router, in whole Ethernet
+/// words.
+const CREDITS: u32 = 48;
 /// Bytes of the buffer for measured bandwidth. Without one, a router clears words of base firmware.
 const PERF_TELEMETRY: u32 = 32;
 /// Bytes of an `EDMChannelWorkerLocationInfo`.
@@ -43,6 +46,9 @@ pub(super) struct RouterL1 {
     pub(super) senders: Vec<SenderL1>,
     /// The word in which a downstream router confirms the end of a connection, by downstream router.
     pub(super) teardowns: Vec<u32>,
+    /// Arrays of counters: credits that have arrived for sender channels, and those for the peer's,
+    /// acknowledges before completions.
+    pub(super) credits: [u32; 4],
     /// The receiver channel's slots.
     pub(super) receiver: u32,
     pub(super) sender_slots: u32,
@@ -86,6 +92,7 @@ impl RouterL1 {
             .collect();
         let _relay = take(FIELD);
         let tensix_sync = take(FIELD);
+        let credits = [(); 4].map(|()| take(CREDITS));
         let mut slots = next.next_multiple_of(CHANNEL_ALIGNMENT);
         let senders = words.into_iter().map(|words| {
             let at = slots;
@@ -104,6 +111,7 @@ impl RouterL1 {
             tensix_sync,
             senders,
             teardowns,
+            credits,
             receiver,
             sender_slots,
             receiver_slots,

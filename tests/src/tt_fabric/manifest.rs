@@ -3,9 +3,11 @@
 //! Addresses, streams and settings are those of the routers' arguments; sizes and offsets of structs
 //! are those of tt-metal's headers.
 
+mod types;
+
 use super::BuildError;
 use super::arguments::Arguments;
-use super::router::{CONFIG_BASE, ROUTING_INFO, Routers};
+use super::router::Routers;
 use fabric::Router;
 use machine::fabric::{Direction, FabricNode};
 use serde_json::{Map, Value, json};
@@ -13,9 +15,8 @@ use serde_json::{Map, Value, json};
 /// The file below the folder of the build.
 pub(super) const FILE: &str = "generated/fabric/fabric_manifest_rank_1_of_1.json";
 
-/// `FabricTelemetry` (tt-metal.md 4.2) and the router's heartbeat (tt-metal.md 4.1).
-const TELEMETRY: u32 = 0x3F3A0;
-const HEARTBEAT: u32 = 0x1F80;
+/// Counters of an array of credits: the most senders of a router.
+const COUNTERS: u32 = 10;
 /// Bytes of packet headers, by topology: `LowLatencyPacketHeaderT<1>`, `HybridMeshPacketHeaderT<36>`.
 const HEADER_BYTES: [u32; 2] = [64, 96];
 
@@ -81,8 +82,8 @@ pub(super) fn manifest(routers: &Routers<'_>) -> Result<Value, BuildError> {
             "categories": ["lifecycle", "kernel_params", "flow_control", "control_info", "diagnostics"],
             "kinds": ["l1", "stream", "number", "flag", "enum"],
         },
-        "archs": { "wormhole_b0": { "areas": areas(), "types": types() } },
-        "enums": enums(),
+        "archs": { "wormhole_b0": { "areas": types::areas(), "types": types::structs() } },
+        "enums": types::enums(),
         "meshes": { "M0": {
             "shape": [rows, columns],
             "torus": { "x": false, "y": false },
@@ -158,8 +159,9 @@ fn one(routers: &Routers<'_>, router: &Router) -> Result<Value, BuildError> {
     let (fabric, l1_of) = (routers.fabric, &routers.l1);
     let senders = l1_of.senders.len() as u32;
     let peer = fabric.plan.routers.iter().find(|other| other.eth == router.peer);
-    let counters = |space: &str| {
-        let mut found = array(l1_of.tensix_sync, senders, 4, "u32");
+    let counters = |argument: &str, space: &str| {
+        let mut found =
+            array(fed.number(&format!("{argument}_COUNTERS_BASE_ADDR")), COUNTERS, 4, "u32");
         found["index_space"] = json!(space);
         found
     };
@@ -188,10 +190,10 @@ fn one(routers: &Routers<'_>, router: &Router) -> Result<Value, BuildError> {
             "vc0_bubble_flow_control": false,
         },
         "credit_counters": {
-            "to_sender_ack": counters("own_sender_compact"),
-            "to_sender_completion": counters("own_sender_compact"),
-            "receiver_ack": counters("peer_sender_compact"),
-            "receiver_completion": counters("peer_sender_compact"),
+            "to_sender_ack": counters("TO_SENDER_REMOTE_ACK", "own_sender_compact"),
+            "to_sender_completion": counters("TO_SENDER_REMOTE_COMPLETION", "own_sender_compact"),
+            "receiver_ack": counters("LOCAL_RECEIVER_ACK", "peer_sender_compact"),
+            "receiver_completion": counters("LOCAL_RECEIVER_COMPLETION", "peer_sender_compact"),
         },
         "channels": {
             "senders": { "vc0": channels(routers, router, &fed) },
@@ -233,7 +235,7 @@ fn one(routers: &Routers<'_>, router: &Router) -> Result<Value, BuildError> {
 }
 
 fn channels(routers: &Routers<'_>, router: &Router, fed: &Fed) -> Value {
-    let l1_of = &routers.l1;
+    let (l1_of, settings) = (&routers.l1, routers.settings);
     let of_chip = || routers.fabric.plan.routers_of(router.eth.chip);
     let mut found = Map::new();
     for (index, sender) in l1_of.senders.iter().enumerate() {
@@ -244,13 +246,23 @@ fn channels(routers: &Routers<'_>, router: &Router, fed: &Fed) -> Value {
         let sibling = of_chip().find(feeds).map(path);
         let producer = if index == 0 { Some("worker".to_owned()) } else { sibling };
         let info = "struct:EDMChannelWorkerLocationInfo";
+        let credit = |what: &str, stream: String| {
+            if settings.counter_credits {
+                json!({ "array": format!("credit_counters/to_sender_{what}"), "index": index })
+            } else {
+                fed.stream(&stream)
+            }
+        };
         let channel = json!({
             "status": "active",
             "serviced_by": ["erisc0"],
             "producer": producer,
             "ring_buffer": array(sender.slots, l1_of.sender_slots, l1_of.slot_bytes, "bytes"),
             "credits": {
-                "completed": fed.stream(&format!("TO_SENDER_{index}_PKTS_COMPLETED_ID")),
+                "completed": credit("completion", format!("TO_SENDER_{index}_PKTS_COMPLETED_ID")),
+                "acked": settings.first_level_ack.then(|| {
+                    credit("ack", format!("TO_SENDER_{index}_PKTS_ACKED_ID"))
+                }),
             },
             "fields": {
                 "is_injection_channel": fed.flag(&format!("SENDER_CH_{index}_IS_INJECTION")),
@@ -280,142 +292,4 @@ fn edges(routers: &Routers<'_>, router: &Router, fed: &Fed) -> Value {
         found.insert(format!("edge{number}"), edge);
     }
     if found.is_empty() { json!({}) } else { json!({ "vc0": found }) }
-}
-
-fn areas() -> Value {
-    let mut heartbeat = region(HEARTBEAT, 4, "u32");
-    heartbeat["magic"] = json!(0xDCBA_0000_u32);
-    heartbeat["magic_mask"] = json!(0xFFFF_0000_u32);
-    heartbeat["period_iters"] = json!(64);
-    json!({
-        "heartbeat": heartbeat,
-        "fabric_telemetry": region(TELEMETRY, 160, "struct:FabricTelemetry"),
-        "routing_table": region(ROUTING_INFO, 2704, "struct:routing_l1_info_t"),
-        "go_msg": region(CONFIG_BASE as u32 - 16, 4, "bytes"),
-        "launch": array(CONFIG_BASE as u32 - 16, 1, 4, "bytes"),
-        "launch_msg_rd_ptr": region(CONFIG_BASE as u32 - 4, 4, "u32"),
-        "eth_fw_mailbox": null,
-    })
-}
-
-/// Structs: name, bytes, and name, offset, bytes and schema of their members.
-type Members = &'static [(&'static str, u32, u32, &'static str)];
-const TYPES: &[(&str, u32, Members)] = &[
-    ("WorkerXY", 4, &[("x", 0, 2, "u16"), ("y", 2, 2, "u16")]),
-    (
-        "EDMChannelWorkerLocationInfo",
-        64,
-        &[
-            ("worker_semaphore_address", 0, 4, "u32"),
-            ("worker_teardown_semaphore_address", 16, 4, "u32"),
-            ("worker_xy", 32, 4, "struct:WorkerXY"),
-            ("edm_read_counter", 48, 4, "u32"),
-        ],
-    ),
-    (
-        "SenderChannelProducerCursor",
-        16,
-        &[("write_counter", 0, 4, "u32"), ("write_index", 4, 4, "u32")],
-    ),
-    (
-        "handshake_info_t",
-        32,
-        &[
-            ("local_value", 0, 4, "u32"),
-            ("neighbor_mesh_id", 4, 2, "u16"),
-            ("neighbor_device_id", 6, 1, "u8"),
-        ],
-    ),
-    (
-        "RouterStateManager",
-        32,
-        &[("state", 0, 4, "enum:RouterState"), ("command", 16, 4, "enum:RouterCommand")],
-    ),
-    (
-        "routing_l1_info_t",
-        2704,
-        &[
-            ("state_manager", 0, 32, "struct:RouterStateManager"),
-            ("my_mesh_id", 32, 2, "u16"),
-            ("my_device_id", 34, 2, "u16"),
-        ],
-    ),
-    ("RiscTimestampV2", 8, &[("full", 0, 8, "u64")]),
-    (
-        "BandwidthTelemetry",
-        32,
-        &[
-            ("elapsed_active_cycles", 0, 8, "struct:RiscTimestampV2"),
-            ("elapsed_cycles", 8, 8, "struct:RiscTimestampV2"),
-            ("num_words_sent", 16, 8, "u64"),
-            ("num_packets_sent", 24, 8, "u64"),
-        ],
-    ),
-    (
-        "EriscDynamicEntry",
-        24,
-        &[
-            ("router_state", 0, 4, "enum:RouterState"),
-            ("tx_heartbeat", 8, 8, "struct:RiscTimestampV2"),
-            ("rx_heartbeat", 16, 8, "struct:RiscTimestampV2"),
-        ],
-    ),
-    (
-        "DynamicInfo",
-        112,
-        &[
-            ("tx_bandwidth", 0, 32, "struct:BandwidthTelemetry"),
-            ("rx_bandwidth", 32, 32, "struct:BandwidthTelemetry"),
-            ("erisc", 64, 48, "struct:EriscDynamicEntry"),
-        ],
-    ),
-    (
-        "FabricTelemetry",
-        160,
-        &[("dynamic_info", 16, 112, "struct:DynamicInfo"), ("postcode", 128, 4, "enum:EDMStatus")],
-    ),
-];
-
-fn types() -> Value {
-    let mut found = Map::new();
-    for (name, size, members) in TYPES {
-        let members = members.iter().map(|(name, offset, size, schema)| {
-            let mut member = json!({
-                "name": name, "offset": offset, "size": size, "schema": schema,
-            });
-            if *name == "erisc" {
-                member["num_elements"] = json!(2);
-                member["size_per_element"] = json!(size / 2);
-            }
-            member
-        });
-        let members: Vec<Value> = members.collect();
-        found.insert((*name).to_owned(), json!({ "size": size, "members": members }));
-    }
-    found.into()
-}
-
-fn enums() -> Value {
-    let of = |values: &[(&str, u32)]| {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
-        json!({ "values": values.collect::<Map<_, _>>() })
-    };
-    json!({
-        "EDMStatus": of(&[
-            ("started", 0xA0B0_C0D0),
-            ("remote_handshake_complete", 0xA1B1_C1D1),
-            ("local_handshake_complete", 0xA2B2_C2D2),
-            ("ready_for_traffic", 0xA3B3_C3D3),
-            ("terminated", 0xA4B4_C4D4),
-            ("initialization_complete", 0xBACA_DAEA),
-        ]),
-        "TerminationSignal": of(&[
-            ("keep_running", 0), ("gracefully_terminate", 1), ("immediately_terminate", 2),
-        ]),
-        "RouterState": of(&[
-            ("initializing", 0), ("running", 1), ("paused", 2), ("draining", 3), ("retraining", 4),
-        ]),
-        "RouterCommand": of(&[("run", 0), ("pause", 1), ("drain", 3), ("retrain", 4)]),
-        "eth_chan_directions": of(&[("east", 0), ("west", 1), ("north", 2), ("south", 3)]),
-    })
 }

@@ -6,7 +6,7 @@ use super::compile::{Build, Source};
 use super::l1::RouterL1;
 use super::sources::Sources;
 use super::tables::{direction_code, routing_info};
-use super::{BuildError, Fabric, tile};
+use super::{BuildError, Fabric, Settings, tile};
 use fabric::Router;
 use machine::fabric::Direction;
 use workloads::scene::tt_fabric::{Kernel, L1Words, MetalRouter};
@@ -37,15 +37,27 @@ const REMOTE_CHANNELS: u32 = 0xABAD_DAD6;
 const DOWNSTREAM_SLOTS: u32 = 0xABAD_DAD7;
 const LAST: u32 = 0xABAD_DAD9;
 /// The base of kernel configurations, and of `routing_l1_info_t` (tt-metal.md 1.5).
-pub(super) const CONFIG_BASE: u64 = 0x3F120;
-pub(super) const ROUTING_INFO: u32 = 0x3F440;
+const CONFIG_BASE: u64 = 0x3F120;
+const ROUTING_INFO: u32 = 0x3F440;
+/// `FabricTelemetry`, its version, and the statistics: state, bandwidth and both heartbeats.
+const TELEMETRY: u32 = 0x3F3A0;
+const TELEMETRY_VERSION: u32 = 1;
+const STATISTICS: u32 = 0xF;
+
+/// Arrays of credit counters, in the order of `RouterL1::credits`.
+pub(super) const CREDIT_COUNTERS: [&str; 4] = [
+    "TO_SENDER_REMOTE_ACK",
+    "TO_SENDER_REMOTE_COMPLETION",
+    "LOCAL_RECEIVER_ACK",
+    "LOCAL_RECEIVER_COMPLETION",
+];
 
 /// The routers of a fabric.
 pub(super) struct Routers<'a> {
     pub(super) fabric: &'a Fabric,
     pub(super) sources: &'a Sources,
     pub(super) l1: RouterL1,
-    every_link_yields: bool,
+    pub(super) settings: Settings,
 }
 
 /// A router on the same chip that forwards packets from a router's link.
@@ -72,12 +84,12 @@ impl<'a> Routers<'a> {
     pub(super) fn new(
         fabric: &'a Fabric,
         sources: &'a Sources,
-        every_link_yields: bool,
+        settings: Settings,
     ) -> Result<Self, BuildError> {
         let l1 = RouterL1::of(fabric.plan.topology);
         let meshes = fabric.plan.meshes.len();
         let one = || BuildError(format!("{meshes} meshes: only one mesh is built"));
-        (meshes == 1).then_some(Self { fabric, sources, l1, every_link_yields }).ok_or_else(one)
+        (meshes == 1).then_some(Self { fabric, sources, l1, settings }).ok_or_else(one)
     }
 
     /// Returns all routers and adds their builds.
@@ -108,6 +120,7 @@ impl<'a> Routers<'a> {
             semaphores: Vec::new(),
             words: vec![
                 L1Words::new("words of the router", cleared, vec![0; count as usize]),
+                L1Words::new("FabricTelemetry.static_info", TELEMETRY, static_info(router)),
                 L1Words::new(
                     "routing_l1_info_t",
                     ROUTING_INFO,
@@ -197,6 +210,9 @@ impl<'a> Routers<'a> {
         arguments.set("TO_RECEIVER_0_PKTS_SENT_ID", streams.next());
         for channel in 0..senders {
             arguments.set(format!("TO_SENDER_{channel}_PKTS_COMPLETED_ID"), streams.next());
+            if self.settings.first_level_ack {
+                arguments.set(format!("TO_SENDER_{channel}_PKTS_ACKED_ID"), streams.next());
+            }
         }
         for edge in 1..=self.l1.teardowns.len() {
             let name = format!("VC0_FREE_SLOTS_FROM_DOWNSTREAM_EDGE_{edge}_STREAM_ID");
@@ -250,6 +266,9 @@ impl<'a> Routers<'a> {
         ] {
             arguments.set(name, address);
         }
+        for (name, address) in CREDIT_COUNTERS.into_iter().zip(l1.credits) {
+            arguments.set(format!("{name}_COUNTERS_BASE_ADDR"), address);
+        }
         for (channel, sender) in l1.senders.iter().enumerate() {
             let name = format!("LOCAL_SENDER_CH_{channel}_CONN_INFO_ADDR");
             arguments.set(name, sender.connection_info);
@@ -290,7 +309,7 @@ impl<'a> Routers<'a> {
         let two_d = u32::from(plan.topology.is_2d());
         // tt-metal takes the last link of an edge. The first is that through which hosts reach far
         // chips here, so that they need not wait 50 ms for every answer.
-        let dispatch = router.plane == 0 || self.every_link_yields;
+        let dispatch = router.plane == 0 || self.settings.every_link_yields;
         for (name, value) in [
             ("MY_ETH_CHANNEL", router.eth.channel.into()),
             ("MY_DIRECTION", direction_code(router.direction).into()),
@@ -315,9 +334,10 @@ impl<'a> Routers<'a> {
             ("DEFAULT_NUM_ETH_TXQ_DATA_PACKET_ACCEPT_AHEAD", 32),
             ("FUSE_RECEIVER_FLUSH_AND_COMPLETION_PTR", 1),
             ("EDM_NOC_VC", NOC_VC + router.plane % 2),
-            // Router state, bandwidth and both heartbeats.
+            ("VC0_USES_COUNTER_CREDITS", self.settings.counter_credits.into()),
+            ("ENABLE_FIRST_LEVEL_ACK_VC0", self.settings.first_level_ack.into()),
             ("ENABLE_FABRIC_TELEMETRY", 1),
-            ("FABRIC_TELEMETRY_STATS_MASK", 0xF),
+            ("FABRIC_TELEMETRY_STATS_MASK", STATISTICS),
         ] {
             arguments.set(name, value);
         }
@@ -375,6 +395,16 @@ impl<'a> Routers<'a> {
         values.push(0);
         Ok(values)
     }
+}
+
+/// Returns the constant part of a router's telemetry, which the host writes.
+fn static_info(router: &Router) -> Vec<u32> {
+    let (own, peer) = (router.node, router.neighbor);
+    let meshes = u32::from(own.mesh) | u32::from(peer.mesh) << 16;
+    let devices = u32::from(own.device as u8) | u32::from(peer.device as u8) << 8;
+    let direction = u32::from(direction_code(router.direction)) << 16;
+    // No configuration of the fabric is stated.
+    vec![TELEMETRY_VERSION, meshes, devices | direction | STATISTICS << 24, 0]
 }
 
 /// Returns the macros that select a topology's packet headers, for all kernels of a fabric.

@@ -54,7 +54,7 @@ pub(crate) enum Route {
 }
 
 /// `RoutingFieldsConstants::LowLatency` of tt-metal, which has no enumeration.
-const HOPS: [(u64, &str); 4] =
+pub(super) const HOPS: [(u64, &str); 4] =
     [(0, "NOOP"), (1, "WRITE_ONLY"), (2, "FORWARD_ONLY"), (3, "WRITE_AND_FORWARD")];
 
 /// The bytes of a header: a word's address is its offset.

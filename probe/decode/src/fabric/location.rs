@@ -236,7 +236,7 @@ impl<M: Memory> Reader<'_, M> {
         self.number(formula).and_then(|raw| T::decode(raw, names.as_deref()))
     }
 
-    fn number(&self, formula: &Formula) -> Reading<u64> {
+    pub(super) fn number(&self, formula: &Formula) -> Reading<u64> {
         match formula {
             Formula::Constant(value) => Reading::Known(*value),
             Formula::Word(word) => self.0.word(*word),
@@ -294,7 +294,7 @@ impl<M: Memory> Reader<'_, M> {
     }
 
     /// Reads a number that is an address; 0 means none.
-    fn address(&self, formula: &Formula) -> Reading<u64> {
+    pub(super) fn address(&self, formula: &Formula) -> Reading<u64> {
         match self.number(formula) {
             Reading::Known(0) => Reading::Absent,
             other => other,

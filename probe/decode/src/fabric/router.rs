@@ -7,6 +7,7 @@ use super::fact::{Channels, Code, Heartbeat};
 use super::fact_table::facts;
 use super::header::Header;
 use super::location::{Formula, Location, Locations as _, Word};
+use super::static_info::StaticInfo;
 use super::tables::TablesLayout;
 use layouts::{ChipLayout, NocXy};
 use machine::fabric::{Direction, FabricNode};
@@ -129,6 +130,7 @@ pub(crate) struct RouterLayout {
     pub(crate) downstream: Vec<Edge>,
     pub(crate) header: Option<Header>,
     pub(crate) tables: Option<TablesLayout>,
+    pub(crate) static_info: Option<StaticInfo>,
 }
 
 impl RouterLayout {
@@ -148,6 +150,7 @@ impl RouterLayout {
             downstream: names.downstream(&state),
             header: names.header(),
             tables: names.tables(),
+            static_info: None,
         })
     }
 
@@ -161,7 +164,8 @@ impl RouterLayout {
         let senders = self.senders.iter().flat_map(|sender| sender.facts.known());
         let receivers = self.receivers.iter().flat_map(|receiver| receiver.facts.known());
         let downstream = self.downstream.iter().flat_map(|edge| edge.facts.known());
-        let own = self.facts.known().chain(self.counts.known());
+        let info = self.static_info.iter().flat_map(StaticInfo::all);
+        let own = self.facts.known().chain(self.counts.known()).chain(info);
         own.chain(senders).chain(receivers).chain(downstream)
     }
 }

@@ -17,6 +17,7 @@ use super::enumeration::Enumeration;
 use super::fact::Heartbeat;
 use super::location::{Formula, Located, Location, Word};
 use super::router::{RouterCountLocations, RouterLayout, RouterLocations};
+use super::static_info::StaticInfo;
 use super::tables::TablesLayout;
 use arguments::RuntimeArguments;
 use machine::fabric::Direction;
@@ -29,7 +30,7 @@ pub(super) const NO_TELEMETRY: &str = "the router is built without this telemetr
 const NO_CONSTANT: &str = "the debug information of the ELF lacks it";
 pub(super) const COUNTED_TOGETHER: &str =
     "the telemetry of a router on one ERISC counts both together";
-const COUNTED_APART: &str = "the telemetry of a router on two ERISCs counts both apart";
+pub(super) const COUNTED_APART: &str = "the telemetry of a router on two ERISCs counts both apart";
 pub(super) const NO_HANDSHAKE: &str = "the router is built without a handshake";
 pub(super) const NO_SYNC: &str =
     "the router is built without the synchronization of its chip's routers";
@@ -56,6 +57,10 @@ impl Names<'_> {
             downstream: self.tt_metal_edges(arguments.as_ref()),
             header: self.tt_metal_header(),
             tables: self.tt_metal_tables(),
+            static_info: StaticInfo::find(|member| {
+                let path = format!("FabricTelemetry.static_info.{member}");
+                self.member(&path, Some(self.telemetry_address()))
+            }),
         }
     }
 
@@ -217,7 +222,7 @@ pub(super) fn once_met(handshake: &Formula, then: Formula) -> Option<Location> {
 const MOST_CHANNELS: u64 = 64;
 
 /// `compressed_routing_values::COMPRESSED_INVALID_DIRECTION`: the entry of the chip itself.
-const NO_DIRECTION: u64 = 5;
+pub(super) const NO_DIRECTION: u64 = 5;
 
 /// The counts of built-in routers.
 pub(super) fn uncounted() -> RouterCountLocations {

@@ -1,6 +1,6 @@
 //! Routers that fabric manifests describe, by core, and manifests that do not fit the mesh.
 
-use super::ImageMap;
+use super::{ImageMap, ImageRole, Provenance};
 use crate::fabric::RouterLayout;
 use crate::fabric::manifest::FabricManifest;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
@@ -13,7 +13,28 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Manifests {
     routers: BTreeMap<CoreId, Arc<DescribedRouter>>,
-    findings: Vec<String>,
+    files: Vec<ManifestFile>,
+}
+
+/// A manifest's file, and how its chips fit the mesh.
+#[derive(Clone, Debug)]
+struct ManifestFile {
+    name: String,
+    /// The number of ranks of its run, each of which writes a file.
+    world_size: u32,
+    /// ASIC ids of its chips that the mesh does not have.
+    missing: Vec<u64>,
+    fits: bool,
+}
+
+/// The source of a router's locations.
+#[derive(Clone, Copy)]
+pub(crate) struct RouterSource<'a> {
+    /// The name of the image, or the router's path in the manifest.
+    pub(crate) name: &'a str,
+    pub(crate) layout: &'a RouterLayout,
+    /// Whether a manifest is the source, which proves no start.
+    pub(crate) is_manifest: bool,
 }
 
 /// A router of a manifest.
@@ -46,18 +67,11 @@ impl ImageMap {
                 self.manifests.routers.insert(core, Arc::new(described));
             }
         }
-        let all: Vec<u64> = manifest.local_chips().map(|(_, chip)| chip.asic_id).collect();
-        let missing: Vec<u64> = all.iter().copied().filter(|id| !ids.contains(id)).collect();
-        if missing.is_empty() {
-            return;
-        }
-        let named: Vec<_> = missing.iter().map(|id| format!("{id:#018x}")).collect();
-        let named = named.join(", ");
-        self.manifests.findings.push(if missing.len() == all.len() {
-            format!("{file}: it is of other chips: the mesh has none of the ASICs {named}")
-        } else {
-            format!("{file}: the mesh has no ASIC {named}")
-        });
+        let all = manifest.local_chips().map(|(_, chip)| chip.asic_id);
+        let (here, missing): (Vec<_>, _) = all.partition(|id| ids.contains(id));
+        let (name, world_size) = (file.to_owned(), manifest.run.world_size);
+        let fits = !here.is_empty();
+        self.manifests.files.push(ManifestFile { name, world_size, missing, fits });
     }
 
     /// Returns the router that a manifest describes on a core.
@@ -70,8 +84,52 @@ impl ImageMap {
         self.manifests.routers.keys().map(|core| (core.chip, core.tile))
     }
 
-    /// Returns what is wrong with the manifests, one sentence each.
-    pub(crate) fn manifest_findings(&self) -> &[String] {
-        &self.manifests.findings
+    /// Returns the source of a router's locations. A manifest comes after an image whose text was
+    /// found in L1 or that this process loaded, and before one that a file of the host names.
+    pub(crate) fn router_source(&self, core: CoreId) -> Option<RouterSource<'_>> {
+        let image = self.fabric_image(core).and_then(|image| {
+            let layout = image.router.as_ref()?;
+            Some(RouterSource { name: &image.name, layout, is_manifest: false })
+        });
+        let manifest = self.described(core).map(|router| RouterSource {
+            name: &router.name,
+            layout: &router.layout,
+            is_manifest: true,
+        });
+        let is_named_only = |image: &RouterSource<'_>| {
+            let load = self.resolved(core).into_iter().find(|load| load.image.name == image.name);
+            load.is_some_and(|load| load.evidence == Provenance::Recorded)
+        };
+        match image {
+            Some(image) if manifest.is_none() || !is_named_only(&image) => Some(image),
+            _ => manifest,
+        }
+    }
+
+    /// Returns the name of a kernel that was found on a core and is no router.
+    pub(crate) fn other_kernel(&self, core: CoreId) -> Option<&str> {
+        let kernel = self.found(core, ImageRole::Kernel)?.image;
+        kernel.router.is_none().then_some(&*kernel.name)
+    }
+
+    /// Returns what is wrong with the manifests, one sentence each. The chips of another host are
+    /// in the file of its rank.
+    pub(crate) fn manifest_findings(&self) -> Vec<String> {
+        let files = &self.manifests.files;
+        let another_fits = |of: &ManifestFile| {
+            files.iter().any(|it| it.fits && it.world_size == of.world_size && it.name != of.name)
+        };
+        let wrong = files.iter().filter(|file| !file.missing.is_empty());
+        let wrong = wrong.filter(|file| file.fits || file.world_size == 1 || !another_fits(file));
+        let sentence = |ManifestFile { name, missing, fits, .. }: &ManifestFile| {
+            let ids: Vec<_> = missing.iter().map(|id| format!("{id:#018x}")).collect();
+            let ids = ids.join(", ");
+            if *fits {
+                format!("{name}: the mesh has no ASIC {ids}")
+            } else {
+                format!("{name}: it is of other chips: the mesh has none of the ASICs {ids}")
+            }
+        };
+        wrong.map(sentence).collect()
     }
 }

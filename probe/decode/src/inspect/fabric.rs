@@ -18,7 +18,7 @@ pub use path::fabric_routes;
 
 use super::{Inspection, ReadSet};
 use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
-use crate::images::{DescribedRouter, Image};
+use crate::images::{Image, RouterSource};
 use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState};
 use clients::{Clients, was_read};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
@@ -45,10 +45,9 @@ impl Inspection<'_> {
                 for core in &tile.cores {
                     let site = Site { view: self, chip: core.id.chip, tile: core.id.tile };
                     let image = self.images.fabric_image(core.id);
-                    let described = self.images.described(core.id);
                     if let Some(eth) = &tile.eth {
                         let at = EthId { chip: site.chip, channel: eth.channel };
-                        collect_router(site, at, (image, described), core, &mut fabric);
+                        collect_router(site, at, core, &mut fabric);
                     }
                     if let Some(image) = image {
                         collect(site, image, core, &mut fabric);
@@ -86,29 +85,31 @@ impl Inspection<'_> {
 }
 
 /// Adds a router, by its image or else by a manifest.
-fn collect_router(
-    site: Site<'_>,
-    at: EthId,
-    (image, described): (Option<&Image>, Option<&DescribedRouter>),
-    core: &CoreState,
-    fabric: &mut FabricState,
-) {
-    let own = image.and_then(|image| Some((&*image.name, image.router.as_ref()?)));
-    let other = described.map(|router| (&*router.name, &router.layout));
-    if let (Some(image), Some(manifest)) = (own, other) {
-        fabric.findings.extend(Sources { at, image, manifest }.differences());
-    }
-    let Some((name, layout)) = own.or(other) else { return };
+fn collect_router(site: Site<'_>, at: EthId, core: &CoreState, fabric: &mut FabricState) {
+    let images = site.view.images;
+    let Some(RouterSource { name, layout, is_manifest }) = images.router_source(core.id) else {
+        return;
+    };
     let router = Router { site, layout, core };
     if !router.was_read() {
         return;
     }
+    if let Some(other) = images.other_kernel(core.id).filter(|_| is_manifest) {
+        let sentence = format!("{at}: the kernel {other} runs there, {name} by the manifest");
+        return fabric.findings.push(sentence);
+    }
     let state = router.state(name, at.channel);
     // A manifest does not prove that a router was started.
-    if own.is_none() && state.facts.status.name().is_none() {
+    if is_manifest && state.facts.status.name().is_none() {
         return;
     }
-    fabric.findings.extend(described.map(|it| Sources::nodes(&state, it)).into_iter().flatten());
+    if let Some(described) = images.described(core.id) {
+        let sources = Sources { site, at, described };
+        if !is_manifest {
+            fabric.findings.extend(sources.differences(name, layout));
+        }
+        fabric.findings.extend(sources.contradictions(&state));
+    }
     let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
     fabric.leads.spans.extend(site.leads(layout.locations()));
     fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));

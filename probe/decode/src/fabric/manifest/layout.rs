@@ -1,272 +1,250 @@
-//! The locations of a router's facts, from a manifest: no ELF is needed.
+//! Locations in a router that a fabric manifest describes: the facts of the debug information of its
+//! ELF, without the ELF (tt-metal.md 8.5).
+
+mod channels;
+mod header;
+mod telemetry;
+#[cfg(test)]
+mod tests;
 
 use super::{
-    ChannelStatus, Credit, DownstreamEdge, FabricManifest, L1Region, LocalChip, ManifestRouter,
-    ReceiverChannel, RingBuffer, SenderChannel, StreamRef,
+    FabricManifest, L1Region, LocalChip, ManifestRouter, Schema, StreamRef, StreamRegister,
 };
 use crate::fabric::builtin::{pair, stream};
-use crate::fabric::channels::{
-    Edge, EdgeLocations, Receiver, ReceiverLocations, Sender, SenderLocations,
-};
 use crate::fabric::enumeration::Enumeration;
 use crate::fabric::fact::Heartbeat;
 use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::router::{RouterLayout, RouterLocations};
+use crate::fabric::tables::TablesLayout;
 use crate::fabric::tt_metal::{
-    COUNTED_BY_STREAM, COUNTED_IN_L1, COUNTED_TOGETHER, NO_ACKNOWLEDGES, NO_HANDSHAKE, NO_SYNC,
-    NO_TELEMETRY, connection_names, once_met, private_to_receivers, private_to_senders, uncounted,
+    COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY, once_met,
+    uncounted,
 };
 use layouts::{ChipLayout, TileKind};
 use machine::fabric::Direction;
 use std::sync::Arc;
+use symbols::Field;
 
-const NOT_IN_MANIFEST: &str = "the manifest lacks it; the router's ELF has it";
+/// Reasons why a fact is unknown.
+const NOT_DESCRIBED: &str = "the manifest does not describe it; the router's ELF does";
+const NO_STREAM: &str = "the manifest gives no credit stream below 32 for it";
 
-/// `DynamicStatistics`: what a router's telemetry counts.
+/// `FabricTelemetryStatistic`: the bits of `telemetry_stats_mask`.
 const BANDWIDTH: u64 = 2;
 const HEARTBEAT_TX: u64 = 4;
 const HEARTBEAT_RX: u64 = 8;
 
-/// A router of a manifest, being located.
+/// The mask of a mark in the high half of the heartbeat.
+const HIGH_HALF: u32 = 0xFFFF_0000;
+
+/// tt-metal's `Topology`: its names in a manifest, and the names of the topologies here.
+const TOPOLOGIES: [(&str, &str); 5] = [
+    ("neighbor_exchange", "NeighborExchange"),
+    ("linear", "Linear"),
+    ("ring", "Ring"),
+    ("mesh", "Mesh"),
+    ("torus", "Torus"),
+];
+
+/// Resolves the names of a router in its manifest; `None` for an unknown name.
+#[derive(Clone, Copy)]
 struct Described<'a> {
+    layout: &'static ChipLayout,
     manifest: &'a FabricManifest,
     chip: &'a LocalChip,
     router: &'a ManifestRouter,
-    layout: &'static ChipLayout,
 }
 
 impl FabricManifest {
-    /// Returns the locations of a router's facts.
+    /// Returns the locations of a router of one of its chips.
     pub(crate) fn layout(&self, chip: &LocalChip, router: &ManifestRouter) -> RouterLayout {
-        let layout = self.run.chips.layout();
-        let described = Described { manifest: self, chip, router, layout };
+        let of = Described { layout: self.run.chips.layout(), manifest: self, chip, router };
         RouterLayout {
-            facts: described.facts(),
+            facts: of.facts(),
             counts: uncounted(),
-            senders: router.senders.iter().map(|sender| described.sender(sender)).collect(),
-            receivers: router.receivers.iter().map(|it| described.receiver(it)).collect(),
-            downstream: router.downstream.iter().filter_map(|it| described.edge(it)).collect(),
-            header: None,
-            tables: None,
+            senders: of.senders(),
+            receivers: of.receivers(),
+            downstream: of.edges(),
+            header: of.header(),
+            tables: of.tables(),
+            static_info: of.static_info(),
         }
     }
-
-    /// Returns the names of an enum, as tt-metal's sources spell them.
-    fn names(&self, name: &str) -> Option<Arc<Enumeration>> {
-        let values = self.enums.get(name)?.iter();
-        let values: Vec<_> = values.map(|(name, value)| (*value, name.to_uppercase())).collect();
-        let all: Vec<_> = values.iter().map(|(value, name)| ((*value).into(), &**name)).collect();
-        Some(Arc::new(Enumeration::new(&all)))
-    }
 }
 
-fn word(address: u32, bytes: u32) -> Formula {
-    Formula::Word(Word { addr: address.into(), size: bytes.min(8) })
-}
-
-fn constant(value: impl Into<u64>) -> Located {
-    Located::At(Formula::Constant(value.into()).into())
-}
-
-fn known(formula: Option<Formula>) -> Located {
-    Located::or(formula, NOT_IN_MANIFEST)
+fn constant(value: impl Into<u64>) -> Location {
+    Formula::Constant(value.into()).into()
 }
 
 impl Described<'_> {
-    /// Returns a member of a struct in a region.
-    fn member(&self, region: Option<&L1Region>, path: &str) -> Option<Formula> {
-        let (offset, ty) = self.manifest.member(path)?;
-        Some(word(region?.address.checked_add(offset)?, ty.element_bytes()))
-    }
-
-    /// Returns the word of a field of the router.
-    fn field(&self, key: &str) -> Option<Formula> {
-        self.router.fields.l1(key).map(|region| word(region.address, region.ty.bytes))
-    }
-
-    fn named(&self, formula: Option<Formula>, names: &str) -> Located {
-        let names = self.manifest.names(names);
-        Located::or(formula.map(|formula| Location { formula, names }), NOT_IN_MANIFEST)
-    }
-
-    fn facts(&self) -> RouterLocations {
-        let manifest = self.manifest;
-        let areas = &manifest.areas;
-        let table = |member: &str| {
-            self.member(Some(&areas.routing_table), &format!("routing_l1_info_t.{member}"))
-        };
-        let handshake = self.router.fields.l1("handshake");
-        let met = |member: &str| self.member(handshake, &format!("handshake_info_t.{member}"));
-        let halves = |low, high| pair(Formula::Halves, low, high);
-        let peer = halves(met("neighbor_device_id"), met("neighbor_mesh_id"));
-        let (beat, sync) = (&areas.heartbeat, self.chip.local_sync.as_ref());
-        let beats = Word { addr: beat.word.address.into(), size: 4 };
-        let values = &self.layout.eth.values;
-        let marks = Heartbeat::marks(values.heartbeat_base, (beat.magic >> 16) as u16);
-        let master = sync.map(|sync| sync.master);
-        let master_channel = master.and_then(|master| manifest.router(master));
-        let direction = self.router.fields.value("my_direction");
+    fn facts(self) -> RouterLocations {
+        let or = |found: Option<Location>| Located::or(found, NOT_DESCRIBED);
+        let sync = self.chip.local_sync;
+        let master = sync.and_then(|sync| self.manifest.router(sync.master));
+        let field = |key: &str| self.router.fields.l1(key);
+        let met = |member: &str| self.inside(field("handshake").filter(|_| self.meets())?, member);
+        let word = Word { addr: self.manifest.areas.heartbeat.word.address.into(), size: 4 };
         RouterLocations {
-            node: Located::or(halves(table("my_device_id"), table("my_mesh_id")), NOT_IN_MANIFEST),
-            two_dimensional: constant(manifest.context.is_2d),
-            image_channel: constant(self.router.eth_channel),
-            direction: self.named(direction.map(Formula::Constant), "eth_chan_directions"),
-            master: Located::or(
-                master.map(|master| Formula::Constant((master == self.router.path).into())),
-                NO_SYNC,
-            ),
-            master_channel: known(
-                master_channel.map(|router| Formula::Constant(router.eth_channel.into())),
-            ),
-            local_channels: known(sync.map(|sync| Formula::Constant(sync.channels_mask.into()))),
-            local_routers: known(sync.map(|sync| Formula::Constant(sync.routers.into()))),
-            status: self.named(self.field("edm_status"), "EDMStatus"),
+            topology: or(self.topology()),
+            node: or(self.node()),
+            two_dimensional: Located::At(constant(self.manifest.context.is_2d)),
+            image_channel: Located::At(constant(self.router.eth_channel)),
+            direction: or(self.direction()),
+            master: or(self.erisc("local_handshake_master").map(constant)),
+            master_channel: or(master.map(|master| constant(master.eth_channel))),
+            local_channels: or(sync.map(|sync| constant(sync.channels_mask))),
+            status: or(field("edm_status").map(|at| self.named("EDMStatus", at))),
             handshake: Located::or(met("local_value"), NO_HANDSHAKE),
             peer: Located::or(
-                peer.and_then(|peer| once_met(&met("local_value")?, peer.formula)),
+                pair(Formula::Halves, met("neighbor_device_id"), met("neighbor_mesh_id"))
+                    .and_then(|peer| once_met(&met("local_value")?, peer.formula)),
                 NO_HANDSHAKE,
             ),
-            state: self.named(table("state_manager.state"), "RouterState"),
-            command: self.named(table("state_manager.command"), "RouterCommand"),
-            postcode: self.named(
-                self.member(Some(&areas.telemetry), "FabricTelemetry.postcode"),
-                "EDMStatus",
+            state: or(self.of_state_manager("RouterState", "state")),
+            command: or(self.of_state_manager("RouterCommand", "command")),
+            postcode: or(self.postcode()),
+            termination: or(
+                field("termination_signal").map(|at| self.named("TerminationSignal", at))
             ),
-            termination: self.named(self.field("termination_signal"), "TerminationSignal"),
-            local_sync: Located::or(self.field("local_sync"), NO_SYNC),
-            passes: Located::At(Formula::Marked(beats, (beat.magic >> 16) as u16).into()),
-            heartbeat: Located::At(Location { names: Some(Arc::new(marks)), ..beats.into() }),
+            local_sync: Located::or(field("local_sync").map(word_of), NO_SYNC),
+            local_routers: or(sync.map(|sync| constant(sync.routers))),
+            passes: or(self.mark().map(|mark| Formula::Marked(word, mark).into())),
+            heartbeat: or(self.mark().map(|mark| {
+                let marks = Heartbeat::marks(self.layout.eth.values.heartbeat_base, mark);
+                Location { names: Some(Arc::new(marks)), ..word.into() }
+            })),
             tx_heartbeat: self.telemetry(HEARTBEAT_TX, "erisc.tx_heartbeat.full"),
             rx_heartbeat: self.telemetry(HEARTBEAT_RX, "erisc.rx_heartbeat.full"),
-            packets_moved: self.telemetry(BANDWIDTH, "tx_bandwidth.num_packets_sent"),
-            packets_sent: Located::Nowhere(COUNTED_TOGETHER),
-            packets_received: Located::Nowhere(COUNTED_TOGETHER),
+            ..self.packets()
+        }
+    }
+
+    /// The counts of packets: one ERISC counts senders and receivers together.
+    fn packets(self) -> RouterLocations {
+        let sent = self.telemetry(BANDWIDTH, "tx_bandwidth.num_packets_sent");
+        if self.router.shape.active_eriscs == 1 {
+            return RouterLocations {
+                packets_moved: sent,
+                packets_sent: Located::Nowhere(COUNTED_TOGETHER),
+                packets_received: Located::Nowhere(COUNTED_TOGETHER),
+                ..RouterLocations::default()
+            };
+        }
+        RouterLocations {
+            packets_moved: Located::Nowhere(COUNTED_APART),
+            packets_sent: sent,
+            packets_received: self.telemetry(BANDWIDTH, "rx_bandwidth.num_packets_sent"),
             ..RouterLocations::default()
         }
     }
 
-    /// Returns a member of the dynamic part of `FabricTelemetry`, if the router's first core counts
-    /// it.
-    fn telemetry(&self, statistics: u64, member: &str) -> Located {
-        let core = self.router.eriscs.get(&0);
-        let mask = core.and_then(|core| core.fields.value("telemetry_stats_mask"));
-        let path = format!("FabricTelemetry.dynamic_info.{member}");
-        match mask {
-            None => Located::Nowhere(NOT_IN_MANIFEST),
-            Some(mask) if mask & statistics == 0 => Located::Nowhere(NO_TELEMETRY),
-            Some(_) => known(self.member(Some(&self.manifest.areas.telemetry), &path)),
-        }
+    fn topology(self) -> Option<Location> {
+        let name = &self.manifest.context.topology;
+        let code = TOPOLOGIES.iter().position(|(of, _)| of == name)?;
+        let names: Vec<_> = (0..).zip(TOPOLOGIES.map(|(_, name)| name)).collect();
+        Some(Location { names: Some(Arc::new(Enumeration::new(&names))), ..constant(code as u64) })
     }
 
-    /// Returns the credits of a stream.
-    fn credits(&self, stream_ref: Option<StreamRef>) -> Option<Word> {
-        stream(self.layout, TileKind::Eth, stream_ref?.id.into())
+    fn node(self) -> Option<Location> {
+        let [device, mesh] = ["my_device_id", "my_mesh_id"].map(|member| self.in_tables(member));
+        pair(Formula::Halves, device, mesh)
     }
 
-    fn sender(&self, channel: &SenderChannel) -> Sender {
-        let free = self.credits(channel.fields.stream("free_slots"));
-        let slots = channel.ring_buffer.map_or(0, |ring| ring.slots);
-        let info = |member: &str| {
-            let region = channel.fields.l1("conn_info");
-            self.member(region, &format!("EDMChannelWorkerLocationInfo.{member}"))
+    fn direction(self) -> Option<Location> {
+        let own = self.router.fields.value("my_direction");
+        let own = own.or_else(|| Some(self.router.path.direction?.index() as u64));
+        let all: Vec<_> = (0..).zip(Direction::ALL.map(Direction::name)).collect();
+        let names = self.names("eth_chan_directions");
+        let names = names.unwrap_or_else(|| Arc::new(Enumeration::new(&all)));
+        Some(Location { names: Some(names), ..constant(own?) })
+    }
+
+    fn of_state_manager(self, names: &str, member: &str) -> Option<Location> {
+        let formula = self.in_tables(&format!("state_manager.{member}"))?;
+        Some(Location { formula, names: self.names(names) })
+    }
+
+    /// Whether the router meets its peer when it starts.
+    fn meets(self) -> bool {
+        self.erisc("handshake_enabled") != Some(0)
+    }
+
+    /// The mark in the high half of the heartbeat.
+    fn mark(self) -> Option<u16> {
+        let heartbeat = &self.manifest.areas.heartbeat;
+        (heartbeat.magic_mask == HIGH_HALF).then_some((heartbeat.magic >> 16) as u16)
+    }
+
+    /// Returns a value of the first ERISC.
+    fn erisc(self, key: &str) -> Option<u64> {
+        self.router.eriscs.get(&0)?.fields.value(key)
+    }
+
+    fn in_tables(self, member: &str) -> Option<Formula> {
+        self.inside(&self.manifest.areas.routing_table, member)
+    }
+
+    /// Returns a scalar member of the struct that a region is.
+    fn inside(self, region: &L1Region, member: &str) -> Option<Formula> {
+        let Schema::Struct(name) = &region.ty.schema else { return None };
+        let (offset, ty) = self.manifest.member(&format!("{name}.{member}"))?;
+        let addr = u64::from(region.address) + u64::from(offset);
+        Some(Formula::Word(Word { addr, size: ty.element_bytes().min(8) }))
+    }
+
+    /// Returns a word with the names of an enumeration.
+    fn named(self, names: &str, region: &L1Region) -> Location {
+        Location { names: self.names(names), ..word_of(region) }
+    }
+
+    /// Returns the names of an enumeration as the sources spell them.
+    fn names(self, name: &str) -> Option<Arc<Enumeration>> {
+        let values = self.manifest.enums.get(name)?.iter();
+        let mut all: Vec<_> =
+            values.map(|(name, value)| (u64::from(*value), name.to_uppercase())).collect();
+        all.sort_unstable();
+        let all: Vec<_> = all.iter().map(|(value, name)| (*value, name.as_str())).collect();
+        Some(Arc::new(Enumeration::new(&all)))
+    }
+
+    /// Returns the register of a stream's credits.
+    fn stream(self, stream: Option<StreamRef>) -> Option<Word> {
+        let credits = stream.filter(|of| of.register == StreamRegister::SpaceAvailable)?;
+        self::stream(self.layout, TileKind::Eth, credits.id.into())
+    }
+
+    fn tables(self) -> Option<TablesLayout> {
+        let region = &self.manifest.areas.routing_table;
+        let Schema::Struct(name) = &region.ty.schema else { return None };
+        let of = |member: &str| {
+            let (offset, ty) = self.manifest.member(&format!("{name}.{member}"))?;
+            Some(bytes_at(offset.into(), ty.bytes.into()))
         };
-        let of_client = |address: &str| match (info("worker_xy")?, info(address)?) {
-            (Formula::Word(xy), Formula::Word(address)) => Some(Formula::Elsewhere(xy, address)),
-            _ => None,
-        };
-        let stream_of = |credit: Option<Credit>| match credit {
-            Some(Credit::Stream(stream)) => self.credits(stream).map(Formula::Word),
-            _ => None,
-        };
-        let all = Formula::Constant(slots.into());
-        let queued = pair(Formula::Difference, all, free.map(Formula::Word));
-        let connection = channel.fields.l1("connection").map(|at| Location {
-            formula: word(at.address, at.ty.bytes),
-            names: Some(connection_names()),
-        });
-        let cursor = channel.fields.l1("buffer_index_sem");
-        let (address, bytes) = places(channel.ring_buffer);
-        Sender {
-            index: channel.index,
-            virtual_channel: channel.virtual_channel,
-            slots: slots.into(),
-            facts: SenderLocations {
-                serviced: constant(channel.status == ChannelStatus::Active),
-                slots_address: address,
-                slot_bytes: bytes,
-                free_slots: Located::or(free, NOT_IN_MANIFEST),
-                queued: Located::or(queued, NOT_IN_MANIFEST),
-                completions: match channel.completed {
-                    Credit::Counter(_) => Located::Nowhere(COUNTED_IN_L1),
-                    credit @ Credit::Stream(_) => known(stream_of(Some(credit))),
-                },
-                completed: match channel.completed {
-                    Credit::Counter(address) => known(Some(word(address, 4))),
-                    Credit::Stream(_) => Located::Nowhere(COUNTED_BY_STREAM),
-                },
-                acknowledges: match channel.acked {
-                    None => Located::Nowhere(NO_ACKNOWLEDGES),
-                    Some(Credit::Counter(_)) => Located::Nowhere(COUNTED_IN_L1),
-                    credit => known(stream_of(credit)),
-                },
-                connection: Located::or(connection, NOT_IN_MANIFEST),
-                last_client: Located::or(
-                    pair(Formula::Tile, info("worker_xy.x"), info("worker_xy.y")),
-                    NOT_IN_MANIFEST,
-                ),
-                client_credits: known(of_client("worker_semaphore_address")),
-                client_teardown: known(of_client("worker_teardown_semaphore_address")),
-                read_counter: known(info("edm_read_counter")),
-                write_counter: known(
-                    self.member(cursor, "SenderChannelProducerCursor.write_counter"),
-                ),
-                ..private_to_senders()
-            },
-        }
-    }
-
-    fn receiver(&self, channel: &ReceiverChannel) -> Receiver {
-        let arrived = self.credits(channel.fields.stream("pkts_sent"));
-        let (address, bytes) = places(channel.ring_buffer);
-        Receiver {
-            index: channel.index,
-            virtual_channel: channel.virtual_channel,
-            slots: channel.ring_buffer.map_or(0, |ring| ring.slots.into()),
-            facts: ReceiverLocations {
-                serviced: constant(channel.status == ChannelStatus::Active),
-                slots_address: address,
-                slot_bytes: bytes,
-                arrived: Located::or(arrived, NOT_IN_MANIFEST),
-                ..private_to_receivers()
-            },
-        }
-    }
-
-    /// Returns an edge; none if it leads to a router of an unknown direction.
-    fn edge(&self, edge: &DownstreamEdge) -> Option<Edge> {
-        let to = edge.to.router;
-        let direction: Direction = to.direction?;
-        let tile = self.manifest.router(to).and_then(|router| {
-            let [x, y] = router.virtual_core.map(|axis| Formula::Constant(axis.into()));
-            pair(Formula::Tile, x, y)
-        });
-        let credits = self.credits(edge.fields.stream("free_slots"));
-        Some(Edge {
-            direction,
-            virtual_channel: edge.virtual_channel,
-            straight: false,
-            facts: EdgeLocations {
-                tile: Located::or(tile, NOT_IN_MANIFEST),
-                credits: Located::or(credits, NOT_IN_MANIFEST),
-            },
+        let code = |direction: Direction| (direction.index() as u64, direction);
+        Some(TablesLayout {
+            address: region.address.into(),
+            bytes: region.ty.bytes.into(),
+            mesh: of("my_mesh_id")?,
+            device: of("my_device_id")?,
+            row: of("my_mesh_coord_y")?,
+            column: of("my_mesh_coord_x")?,
+            rows: of("mesh_y_size")?,
+            columns: of("mesh_x_size")?,
+            intra_mesh: of("intra_mesh_direction_table")?,
+            inter_mesh: of("inter_mesh_direction_table")?,
+            exits: of("exit_node_table")?,
+            directions: Direction::ALL.into_iter().map(code).collect(),
+            here: NO_DIRECTION,
         })
     }
 }
 
-/// Returns address and bytes of a channel's slots.
-fn places(ring: Option<RingBuffer>) -> (Located, Located) {
-    let of = |number: fn(RingBuffer) -> u32| {
-        ring.map_or_else(Located::default, |ring| constant(number(ring)))
-    };
-    (of(|ring| ring.address), of(|ring| ring.slot_bytes))
+/// Returns the first word of a region.
+fn word_of(region: &L1Region) -> Location {
+    Word { addr: region.address.into(), size: region.ty.element_bytes().min(4) }.into()
+}
+
+/// Returns a field of this many bytes.
+fn bytes_at(offset: u64, size: u64) -> Field {
+    Field { offset, size, count: 1, stride: size, bit_size: 0, bit_shift: 0, signed: false }
 }

@@ -7,7 +7,7 @@ use machine::fabric::Direction;
 use serde_json::json;
 
 mod refusals;
-mod sample;
+pub(super) mod sample;
 
 use sample::manifest;
 

@@ -1,91 +1,82 @@
-//! Compares the two sources of a router's locations, its ELF and the fabric manifest, and what L1
-//! says of its nodes.
+//! Compares what a fabric manifest says of a router with the router's ELF and with L1.
 
-use crate::fabric::{Formula, Located, Locations, RouterLayout};
+use super::site::Site;
+use crate::fabric::{Disagreement, Location, Reader, RouterLayout, StaticInfo, disagreements};
 use crate::images::DescribedRouter;
-use crate::state::RouterState;
+use crate::state::{Reading, RouterState};
 use layouts::EthId;
+use machine::fabric::{Direction, FabricNode};
+use std::fmt::Display;
 
-/// A router in two sources.
+/// `FABRIC_TELEMETRY_VERSION` (tt-metal.md 4.2): the host has written the constant part.
+const TELEMETRY_VERSION: u64 = 1;
+
+/// A router and its description in a manifest.
+#[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
+    pub(super) site: Site<'a>,
     pub(super) at: EthId,
-    /// The name of the image, and its locations: the text in L1 has proved it.
-    pub(super) image: (&'a str, &'a RouterLayout),
-    /// The path in the manifest, and the locations there.
-    pub(super) manifest: (&'a str, &'a RouterLayout),
+    pub(super) described: &'a DescribedRouter,
 }
 
 impl Sources<'_> {
-    /// Returns a sentence for each constant and each word that differs.
-    pub(super) fn differences(&self) -> Vec<String> {
-        let ((_, own), (_, other)) = (self.image, self.manifest);
-        let mut found = self.compared("", &own.facts, &other.facts);
-        let counts = [
-            ("sender channels", own.senders.len(), other.senders.len()),
-            ("receiver channels", own.receivers.len(), other.receivers.len()),
-        ];
-        let differing = counts.into_iter().filter(|(_, own, other)| own != other);
-        found.extend(
-            differing.map(|(what, own, other)| {
-                self.sentence(what, &own.to_string(), &other.to_string())
-            }),
-        );
-        for (own, other) in own.senders.iter().zip(&other.senders) {
-            let name = format!("sender {} ", own.index);
-            found.extend(self.compared(&name, &own.facts, &other.facts));
-        }
-        for (own, other) in own.receivers.iter().zip(&other.receivers) {
-            let name = format!("receiver {} ", own.index);
-            found.extend(self.compared(&name, &own.facts, &other.facts));
-        }
-        for own in &own.downstream {
-            let same = |other: &&crate::fabric::Edge| {
-                (other.direction, other.virtual_channel) == (own.direction, own.virtual_channel)
-            };
-            if let Some(other) = other.downstream.iter().find(same) {
-                let name = format!("edge {} ", own.direction.name());
-                found.extend(self.compared(&name, &own.facts, &other.facts));
-            }
-        }
-        found
+    /// Returns a sentence for each fact that stands elsewhere by the image, whose text in L1 has
+    /// proved it.
+    pub(super) fn differences(self, image: &str, layout: &RouterLayout) -> Vec<String> {
+        let both = [layout, &self.described.layout];
+        let found = disagreements(self.site.view.layout(), &self.site, both).into_iter();
+        let sentence = |Disagreement { fact, said: [own, other] }| {
+            format!("{} {fact}: {own} by the ELF {image}, {other} by {}", self.at, self.manifest())
+        };
+        found.map(sentence).collect()
     }
 
-    /// Returns a sentence if the nodes in L1 are not those of the manifest.
-    pub(super) fn nodes(router: &RouterState, described: &DescribedRouter) -> Vec<String> {
-        let (own, peer) = described.nodes;
+    /// Returns a sentence for each fact of a decoded router that L1 contradicts: nodes in its tables
+    /// and in its handshake, and what the host wrote into its telemetry.
+    pub(super) fn contradictions(self, router: &RouterState) -> Vec<String> {
+        let DescribedRouter { nodes: (own, peer), layout, .. } = self.described;
         let facts = &router.facts;
-        let pairs = [("node", &facts.node, Some(own)), ("peer", &facts.peer, peer)];
-        let differing = pairs.into_iter().filter_map(|(what, found, expected)| {
-            let (found, expected) = found.known().zip(expected)?;
-            let (at, path) = (router.at, &described.name);
-            let words =
-                || format!("{at} {what}: {found} in L1, {expected} by {path} of the manifest");
-            (*found != expected).then(words)
-        });
-        differing.collect()
+        let words = [
+            self.compared("node", &facts.node, Some(*own), "L1"),
+            self.compared("peer", &facts.peer, *peer, "the handshake in L1"),
+        ];
+        let info = layout.static_info.iter().flat_map(|info| self.telemetry(info, layout));
+        words.into_iter().flatten().chain(info).collect()
     }
 
-    fn compared<L: Locations>(&self, part: &str, own: &L, other: &L) -> Vec<String> {
-        let both = own.each().zip(other.each());
-        let differing = both.filter_map(|((name, own), (_, other))| {
-            let (own, other) = shown(own).zip(shown(other)).filter(|(own, other)| own != other)?;
-            Some(self.sentence(&format!("{part}{name}"), &own, &other))
-        });
-        differing.collect()
+    fn telemetry(self, info: &StaticInfo, layout: &RouterLayout) -> Vec<String> {
+        const FROM: &str = "FabricTelemetry in L1";
+        let read = Reader(&self.site);
+        if read.fact::<u64>(Some(&info.version)) != Reading::Known(TELEMETRY_VERSION) {
+            return Vec::new();
+        }
+        let node = |at: &Location| read.fact::<FabricNode>(Some(at));
+        let (own, peer) = self.described.nodes;
+        let direction: Reading<Direction> = read.fact(layout.facts.direction.location());
+        let found: Reading<Direction> = read.fact(Some(&info.direction));
+        let found = found.map(Direction::name);
+        let all = [
+            self.compared("node", &node(&info.node), Some(own), FROM),
+            self.compared("peer", &node(&info.peer), peer, FROM),
+            self.compared("direction", &found, direction.known().map(|it| it.name()), FROM),
+        ];
+        all.into_iter().flatten().collect()
     }
 
-    fn sentence(&self, what: &str, own: &str, other: &str) -> String {
-        let (at, image, path) = (self.at, self.image.0, self.manifest.0);
-        format!("{at} {what}: {own} by the ELF {image}, {other} by {path} of the manifest")
+    fn compared<T: Display + PartialEq>(
+        self,
+        fact: &str,
+        found: &Reading<T>,
+        expected: Option<T>,
+        place: &str,
+    ) -> Option<String> {
+        let (found, expected) = found.known().zip(expected)?;
+        let (at, manifest) = (self.at, self.manifest());
+        let sentence = || format!("{at} {fact}: {found} in {place}, {expected} by {manifest}");
+        (*found != expected).then(sentence)
     }
-}
 
-/// Shows a location that can be compared: a constant, or a word at a known address. An address that
-/// is itself read is compared by nobody: both sources lead to the same word or not.
-fn shown(located: &Located) -> Option<String> {
-    match located.location()?.formula {
-        Formula::Constant(value) => Some(value.to_string()),
-        Formula::Word(word) => Some(format!("the word at {:#x}", word.addr)),
-        _ => None,
+    fn manifest(self) -> String {
+        format!("{} of the manifest", self.described.name)
     }
 }

@@ -166,7 +166,7 @@ fn types() -> Value {
 }
 
 /// Returns the manifest.
-pub(super) fn manifest() -> Value {
+pub(in crate::fabric::manifest) fn manifest() -> Value {
     let heartbeat = json!({
         "magic": 0xDCBA_0000_u32, "magic_mask": 0xFFFF_0000_u32, "period_iters": 1024,
     });
