@@ -16,6 +16,7 @@ mod header;
 mod location;
 pub mod manifest;
 mod mux;
+mod published;
 mod router;
 mod standing;
 mod static_info;
@@ -41,7 +42,7 @@ pub(crate) use mux::{MuxChannelLocations, MuxLayout};
 pub(crate) use router::RouterLayout;
 pub use router::{RouterCounts, RouterFacts};
 pub(crate) use standing::{Disagreement, disagreements};
-pub(crate) use static_info::StaticInfo;
+pub(crate) use static_info::{StaticInfo, TELEMETRY_VERSION};
 pub(crate) use tables::TablesLayout;
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod waypoints;
 pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::{ChannelTable, Sync};
-pub(crate) use described::{DescribedRouter, RouterSource};
+pub(crate) use described::{DescribedRouter, RouterSource, SourceKind};
 pub use finding::ImageFinding;
 pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
 pub use known::LoadedImage;

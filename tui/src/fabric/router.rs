@@ -15,6 +15,7 @@ pub(crate) fn status(glyphs: Glyphs, router: &RouterState) -> String {
     let facts = &router.facts;
     match facts.state.name() {
         Some(state) if state != RUNNING && facts.status.is(READY) => state.to_owned(),
+        Some(state) if router.is_unknown() => format!("? {state}"),
         _ => short(glyphs, &facts.status, ToString::to_string),
     }
 }

@@ -27,6 +27,11 @@ use layouts::{ChipId, NocXy};
 
 const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];
+/// Below the table, if a router's kernel is not known.
+const UNKNOWN: &str = "\
+? no ELF (--elfs) and no manifest (--manifest) of these routers is known: they show what they publish
+  at fixed addresses
+";
 /// Number of snapshots after the first: from routers to muxes, their clients, and the words of all
 /// of them.
 const MOST_SNAPSHOTS: usize = 6;
@@ -172,8 +177,9 @@ fn routers(style: Style, fabric: &FabricState) -> String {
     let mut table = Columns::new(&ROUTERS);
     for router in &fabric.routers {
         let sum = |all: &mut dyn Iterator<Item = &Reading<u64>>| {
-            let all: Option<u64> = all.map(|count| count.known().copied()).sum();
-            all.map_or("?".to_owned(), |sum| sum.to_string())
+            let all: Option<Vec<_>> = all.map(|count| count.known()).collect();
+            let all = all.filter(|all| !all.is_empty());
+            all.map_or("?".to_owned(), |all| all.into_iter().sum::<u64>().to_string())
         };
         let dropped = router.counts.dropped();
         table.row(vec![
@@ -193,5 +199,6 @@ fn routers(style: Style, fabric: &FabricState) -> String {
             dropped.map_or("?".to_owned(), |dropped| dropped.to_string()),
         ]);
     }
-    table.text()
+    let unknown = if fabric.routers.iter().any(RouterState::is_unknown) { UNKNOWN } else { "" };
+    table.text() + unknown
 }

@@ -7,6 +7,9 @@ use super::location::{Formula, Location};
 use machine::fabric::Direction;
 use std::sync::Arc;
 
+/// `FABRIC_TELEMETRY_VERSION`: the host has written the structure.
+pub(crate) const TELEMETRY_VERSION: u64 = 1;
+
 /// Locations in `StaticInfo`.
 #[derive(Clone, Debug)]
 pub(crate) struct StaticInfo {
@@ -32,6 +35,16 @@ impl StaticInfo {
             peer: node("neighbor_mesh_id", "neighbor_device_id")?,
             direction: Location { formula: of("direction")?, names },
         })
+    }
+
+    /// Returns a location of the structure, which counts only if the host has written it.
+    pub(super) fn if_written(&self, location: &Location) -> Location {
+        let Formula::Word(version) = self.version.formula else { return location.clone() };
+        let either = Box::new([location.formula.clone(), Formula::Nothing]);
+        Location {
+            formula: Formula::If(version, TELEMETRY_VERSION, either),
+            names: location.names.clone(),
+        }
     }
 
     /// Returns all locations.

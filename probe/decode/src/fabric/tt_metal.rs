@@ -38,6 +38,25 @@ pub(super) const NO_SYNC: &str =
 /// The value that the peer writes in the handshake (`MAGIC_HANDSHAKE_VALUE`).
 const MET: u64 = 0xAA;
 
+/// `EDMStatus`, for sources without it (tt-metal.md 4.1).
+pub(super) const EDM_STATUS: [(u64, &str); 15] = [
+    (0xA0B0_C0D0, "STARTED"),
+    (0xA1B1_C1D1, "REMOTE_HANDSHAKE_COMPLETE"),
+    (0xA2B2_C2D2, "LOCAL_HANDSHAKE_COMPLETE"),
+    (0xA3B3_C3D3, "READY_FOR_TRAFFIC"),
+    (0xA4B4_C4D4, "TERMINATED"),
+    (0xB0C0_D0E0, "INITIALIZATION_STARTED"),
+    (0xB1C1_D1E1, "TXQ_INITIALIZED"),
+    (0xB2C2_D2E2, "STREAM_REG_INITIALIZED"),
+    (0xB3C3_D3E3, "DOWNSTREAM_EDM_SETUP_STARTED"),
+    (0xB4C4_D4E4, "EDM_VCS_SETUP_COMPLETE"),
+    (0xB6C6_D6E6, "WORKER_INTERFACES_INITIALIZED"),
+    (0xB7C7_D7E7, "ETHERNET_HANDSHAKE_COMPLETE"),
+    (0xB8C8_D8E8, "VCS_OPENED"),
+    (0xB9C9_D9E9, "ROUTING_TABLE_INITIALIZED"),
+    (0xBACA_DAEA, "INITIALIZATION_COMPLETE"),
+];
+
 impl Names<'_> {
     /// Whether the image is a router of tt-metal's fabric.
     pub(super) fn is_tt_metal_router(self) -> bool {

@@ -33,8 +33,18 @@ pub(crate) struct RouterSource<'a> {
     /// The name of the image, or the router's path in the manifest.
     pub(crate) name: &'a str,
     pub(crate) layout: &'a RouterLayout,
-    /// Whether a manifest is the source, which proves no start.
-    pub(crate) is_manifest: bool,
+    pub(crate) kind: SourceKind,
+}
+
+/// What gives a router's locations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SourceKind {
+    /// Its ELF.
+    Image,
+    /// A manifest, which proves no start.
+    Manifest,
+    /// The areas at fixed addresses, for a kernel that is not known.
+    FixedAreas,
 }
 
 /// A router of a manifest.
@@ -89,12 +99,12 @@ impl ImageMap {
     pub(crate) fn router_source(&self, core: CoreId) -> Option<RouterSource<'_>> {
         let image = self.fabric_image(core).and_then(|image| {
             let layout = image.router.as_ref()?;
-            Some(RouterSource { name: &image.name, layout, is_manifest: false })
+            Some(RouterSource { name: &image.name, layout, kind: SourceKind::Image })
         });
         let manifest = self.described(core).map(|router| RouterSource {
             name: &router.name,
             layout: &router.layout,
-            is_manifest: true,
+            kind: SourceKind::Manifest,
         });
         let is_named_only = |image: &RouterSource<'_>| {
             let load = self.resolved(core).into_iter().find(|load| load.image.name == image.name);

@@ -18,11 +18,14 @@ pub use path::fabric_routes;
 
 use super::{Inspection, ReadSet};
 use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
-use crate::images::{Image, RouterSource};
-use crate::state::{ChipState, CoreState, FabricState, HeadState, LinkState};
+use crate::images::{Image, RouterSource, SourceKind};
+use crate::state::{
+    Activity, ChipState, CoreState, FabricState, HeadState, ImageRole, LinkState, Reading,
+    RouterState,
+};
 use clients::{Clients, was_read};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
-use machine::snapshot::Span;
+use machine::snapshot::{AccessError, Span};
 use machine::target::Mesh;
 use mux::Mux;
 use router::Router;
@@ -84,32 +87,63 @@ impl Inspection<'_> {
     }
 }
 
-/// Adds a router, by its image or else by a manifest.
+/// Adds a router, by its image or by a manifest, or else by what it publishes.
 fn collect_router(site: Site<'_>, at: EthId, core: &CoreState, fabric: &mut FabricState) {
     let images = site.view.images;
-    let Some(RouterSource { name, layout, is_manifest }) = images.router_source(core.id) else {
-        return;
+    if let Some(source) = images.router_source(core.id) {
+        return add_router(site, at, core, source, fabric);
+    }
+    // A kernel can be there, and which is not known.
+    let can_be = match &core.activity {
+        Reading::Known(activity) => [Activity::Running, Activity::Done].contains(activity),
+        // Without the ELF of the application firmware, that is not known.
+        Reading::Absent | Reading::Unknown(_) | Reading::Unread(AccessError::NotRequested) => true,
+        Reading::Unread(_) => false,
     };
+    if can_be && core.images.iter().all(|image| image.role != ImageRole::Kernel) {
+        let layout = &RouterLayout::published(site.view.layout());
+        fabric.leads.spans.extend(words(layout.words(), site.chip, site.tile));
+        let source =
+            RouterSource { name: RouterState::UNKNOWN, layout, kind: SourceKind::FixedAreas };
+        add_router(site, at, core, source, fabric);
+    }
+}
+
+fn add_router(
+    site: Site<'_>,
+    at: EthId,
+    core: &CoreState,
+    RouterSource { name, layout, kind }: RouterSource<'_>,
+    fabric: &mut FabricState,
+) {
     let router = Router { site, layout, core };
     if !router.was_read() {
         return;
     }
+    let images = site.view.images;
+    let is_manifest = kind == SourceKind::Manifest;
     if let Some(other) = images.other_kernel(core.id).filter(|_| is_manifest) {
         let sentence = format!("{at}: the kernel {other} runs there, {name} by the manifest");
         return fabric.findings.push(sentence);
     }
     let state = router.state(name, at.channel);
-    // A manifest does not prove that a router was started.
-    if is_manifest && state.facts.status.name().is_none() {
+    let proof = match kind {
+        SourceKind::Image => Some(""),
+        SourceKind::Manifest => state.facts.status.name(),
+        SourceKind::FixedAreas => state.facts.postcode.name(),
+    };
+    if proof.is_none() {
         return;
     }
     if let Some(described) = images.described(core.id) {
         let sources = Sources { site, at, described };
-        if !is_manifest {
+        if kind == SourceKind::Image {
             fabric.findings.extend(sources.differences(name, layout));
         }
-        fabric.findings.extend(sources.contradictions(&state));
+        fabric.findings.extend(sources.nodes(&state));
     }
+    let info = layout.static_info.iter();
+    fabric.findings.extend(info.flat_map(|info| sources::telemetry(&site, info, &state)));
     let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
     fabric.leads.spans.extend(site.leads(layout.locations()));
     fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));

@@ -65,6 +65,15 @@ pub struct RouterState {
 }
 
 impl RouterState {
+    /// The name of an image that is not known.
+    pub(crate) const UNKNOWN: &str = "?";
+
+    /// Whether neither an image nor a manifest describes it: it shows what it publishes at fixed
+    /// addresses.
+    pub fn is_unknown(&self) -> bool {
+        self.image == Self::UNKNOWN
+    }
+
     /// Returns its stage; none if too few of its facts are known.
     pub fn stage(&self) -> Option<&'static Stage> {
         Stage::find(ROUTER, |fact| self.value(fact))

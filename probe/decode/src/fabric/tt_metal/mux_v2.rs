@@ -3,7 +3,7 @@
 //! connections. Both are built from the same arguments; the forwarder stands for the mux.
 
 use super::mux::{CLIENT_INFO, Channel};
-use super::{MOST_CHANNELS, NO_CONSTANT, UNCOUNTED};
+use super::{EDM_STATUS, MOST_CHANNELS, NO_CONSTANT, UNCOUNTED};
 use crate::fabric::builtin::{Names, pair, stream};
 use crate::fabric::enumeration::Enumeration;
 use crate::fabric::location::{Formula, Located, Location, Word};
@@ -11,8 +11,6 @@ use crate::fabric::mux::{MuxChannelLocations, MuxLayout, MuxLocations};
 use layouts::TileKind;
 use std::sync::Arc;
 
-/// `EDMStatus`, which the forwarder's debug information lacks: the manager writes the status.
-const STATUS: [(u64, &str); 2] = [(0xA3B3_C3D3, "READY_FOR_TRAFFIC"), (0xA4B4_C4D4, "TERMINATED")];
 const NO_SIGNAL: &str = "tt-metal's mux of the second version ends when its clients have closed";
 const RING: &str = "FabricMuxV2SharedTridRingHeader";
 const CONTROL: &str = "FabricMuxV2SharedControlBlock";
@@ -33,7 +31,8 @@ impl Names<'_> {
             self.member(&format!("{CONTROL}.{member}"), base)
         };
         let names = Enumeration::named(self.1, "EDMStatus");
-        let names = names.unwrap_or_else(|| Arc::new(Enumeration::new(&STATUS)));
+        // The forwarder's debug information lacks it: the manager writes the status.
+        let names = names.unwrap_or_else(|| Arc::new(Enumeration::new(&EDM_STATUS)));
         let private = || Located::Nowhere(super::mux::PRIVATE);
         Some(MuxLayout {
             first_word: status,

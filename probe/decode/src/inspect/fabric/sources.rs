@@ -1,15 +1,14 @@
-//! Compares what a fabric manifest says of a router with the router's ELF and with L1.
+//! Compares what sources say of a router: its ELF, a fabric manifest, and L1.
 
 use super::site::Site;
-use crate::fabric::{Disagreement, Location, Reader, RouterLayout, StaticInfo, disagreements};
+use crate::fabric::{
+    Disagreement, Location, Reader, RouterLayout, StaticInfo, TELEMETRY_VERSION, disagreements,
+};
 use crate::images::DescribedRouter;
 use crate::state::{Reading, RouterState};
 use layouts::EthId;
 use machine::fabric::{Direction, FabricNode};
 use std::fmt::Display;
-
-/// `FABRIC_TELEMETRY_VERSION` (tt-metal.md 4.2): the host has written the constant part.
-const TELEMETRY_VERSION: u64 = 1;
 
 /// A router and its description in a manifest.
 #[derive(Clone, Copy)]
@@ -31,52 +30,51 @@ impl Sources<'_> {
         found.map(sentence).collect()
     }
 
-    /// Returns a sentence for each fact of a decoded router that L1 contradicts: nodes in its tables
-    /// and in its handshake, and what the host wrote into its telemetry.
-    pub(super) fn contradictions(self, router: &RouterState) -> Vec<String> {
-        let DescribedRouter { nodes: (own, peer), layout, .. } = self.described;
-        let facts = &router.facts;
-        let words = [
-            self.compared("node", &facts.node, Some(*own), "L1"),
-            self.compared("peer", &facts.peer, *peer, "the handshake in L1"),
-        ];
-        let info = layout.static_info.iter().flat_map(|info| self.telemetry(info, layout));
-        words.into_iter().flatten().chain(info).collect()
-    }
-
-    fn telemetry(self, info: &StaticInfo, layout: &RouterLayout) -> Vec<String> {
-        const FROM: &str = "FabricTelemetry in L1";
-        let read = Reader(&self.site);
-        if read.fact::<u64>(Some(&info.version)) != Reading::Known(TELEMETRY_VERSION) {
-            return Vec::new();
-        }
-        let node = |at: &Location| read.fact::<FabricNode>(Some(at));
+    /// Returns a sentence for each node of the manifest that L1 contradicts.
+    pub(super) fn nodes(self, router: &RouterState) -> Vec<String> {
         let (own, peer) = self.described.nodes;
-        let direction: Reading<Direction> = read.fact(layout.facts.direction.location());
-        let found: Reading<Direction> = read.fact(Some(&info.direction));
-        let found = found.map(Direction::name);
+        let (facts, manifest) = (&router.facts, format!("by {}", self.manifest()));
         let all = [
-            self.compared("node", &node(&info.node), Some(own), FROM),
-            self.compared("peer", &node(&info.peer), peer, FROM),
-            self.compared("direction", &found, direction.known().map(|it| it.name()), FROM),
+            compared(self.at, "node", (&facts.node, "in L1"), (Some(own), &manifest)),
+            compared(self.at, "peer", (&facts.peer, "in the handshake in L1"), (peer, &manifest)),
         ];
         all.into_iter().flatten().collect()
-    }
-
-    fn compared<T: Display + PartialEq>(
-        self,
-        fact: &str,
-        found: &Reading<T>,
-        expected: Option<T>,
-        place: &str,
-    ) -> Option<String> {
-        let (found, expected) = found.known().zip(expected)?;
-        let (at, manifest) = (self.at, self.manifest());
-        let sentence = || format!("{at} {fact}: {found} in {place}, {expected} by {manifest}");
-        (*found != expected).then(sentence)
     }
 
     fn manifest(self) -> String {
         format!("{} of the manifest", self.described.name)
     }
+}
+
+/// Returns a sentence for each fact of a router that its telemetry contradicts, in which the host
+/// has written it too.
+pub(super) fn telemetry(site: &Site<'_>, info: &StaticInfo, router: &RouterState) -> Vec<String> {
+    const FROM: &str = "in FabricTelemetry in L1";
+    let read = Reader(site);
+    if read.fact::<u64>(Some(&info.version)) != Reading::Known(TELEMETRY_VERSION) {
+        return Vec::new();
+    }
+    let node = |at: &Location| read.fact::<FabricNode>(Some(at));
+    let direction: Reading<Direction> = read.fact(Some(&info.direction));
+    let (facts, at) = (&router.facts, router.at);
+    let own = |reading: &Reading<FabricNode>| reading.known().copied();
+    let by = format!("by {}", router.image);
+    let towards = facts.direction.known().map(|it| it.name());
+    let all = [
+        compared(at, "node", (&node(&info.node), FROM), (own(&facts.node), "in its tables")),
+        compared(at, "peer", (&node(&info.peer), FROM), (own(&facts.peer), "in the handshake")),
+        compared(at, "direction", (&direction.map(Direction::name), FROM), (towards, &by)),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn compared<T: Display + PartialEq>(
+    at: EthId,
+    fact: &str,
+    (found, place): (&Reading<T>, &str),
+    (expected, source): (Option<T>, &str),
+) -> Option<String> {
+    let (found, expected) = found.known().zip(expected)?;
+    let sentence = || format!("{at} {fact}: {found} {place}, {expected} {source}");
+    (*found != expected).then(sentence)
 }
