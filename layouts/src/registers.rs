@@ -122,7 +122,8 @@ registers!(
 registers!(
     /// L1 of a compute tile.
     TensixL1 {
-        boot_jump, atomic_return, barrier, mailbox, bank_tables, logical_to_virtual,
+        boot_jump, atomic_return, barrier, mailbox, fabric_connections, bank_tables,
+        logical_to_virtual,
     }
 );
 

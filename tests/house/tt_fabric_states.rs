@@ -56,6 +56,7 @@ fn walk(walk: &mut Walk, packets: u64, mut see: impl FnMut(&mut Walk, &str) -> S
     walk.pass(SETTLE_CYCLES);
     far_paused(&see(walk, "far_paused"));
     words::compare(walk, FAR);
+    words::compare_entry(walk, NEAR);
     walk.command(NEAR, PAUSE);
     walk.command(FAR, RUN);
     walk.pass(SETTLE_CYCLES);

@@ -7,7 +7,9 @@ mod routes;
 mod waits;
 
 pub(crate) use channels::{channel_table, ledger_table, receiver_wait};
-pub(crate) use clients::{client_table, client_wait, mux_table, mux_text, policy, stage, target};
+pub(crate) use clients::{
+    client_table, client_text, client_wait, mux_table, mux_text, policy, stage, target,
+};
 pub(crate) use router::{candidates, router_text, stage_or_status, status, unknown_text};
 pub(crate) use routes::{Addressee, chip_of, groups, routes_text, tables_text, tables_title};
 pub(crate) use waits::wait;

@@ -9,6 +9,7 @@
 mod builtin;
 mod channels;
 mod client;
+mod entry;
 mod enumeration;
 mod fact;
 mod fact_table;
@@ -28,6 +29,8 @@ pub(crate) use channels::{Edge, Receiver, Sender};
 pub use channels::{EdgeFacts, ReceiverFacts, SenderFacts};
 pub use client::ClientFacts;
 pub(crate) use client::ClientLayout;
+pub use entry::EntryFacts;
+pub(crate) use entry::EntryPlace;
 pub use enumeration::{Enumeration, Enumerator};
 pub use fact::{
     Channels, Code, Fact, FactValue, Heartbeat, HeartbeatWriter, NameOrNumber, NocTarget,

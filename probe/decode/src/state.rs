@@ -5,9 +5,9 @@ mod fabric;
 pub use fabric::*;
 
 pub use crate::fabric::{
-    Channels, ClientFacts, Code, EdgeFacts, Enumerator, FactValue, Heartbeat, HeartbeatWriter,
-    MuxChannelFacts, MuxFacts, NocTarget, PacketFacts, ReceiverFacts, RouterCounts, RouterFacts,
-    SenderFacts, Unknown,
+    Channels, ClientFacts, Code, EdgeFacts, EntryFacts, Enumerator, FactValue, Heartbeat,
+    HeartbeatWriter, MuxChannelFacts, MuxFacts, NocTarget, PacketFacts, ReceiverFacts,
+    RouterCounts, RouterFacts, SenderFacts, Unknown,
 };
 use crate::images::Outline;
 pub use crate::images::{

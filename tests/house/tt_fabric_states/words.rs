@@ -3,7 +3,7 @@
 use super::router;
 use super::walk::Walk;
 use decode::images::ImageMap;
-use decode::state::RouterState;
+use decode::state::{Reading, RouterState};
 use launch::constant_of;
 use layouts::EthId;
 use machine::place::Place;
@@ -126,4 +126,27 @@ pub(super) fn compare(walk: &mut Walk, at: EthId) {
     assert!(credits != 0, "the client gave an address");
     println!("{} facts: {}", words.compared.len(), words.compared.join(" "));
     assert_eq!(words.compared.len(), 25);
+}
+
+/// The entry of a worker for its router in the connection table, at its address; a host that writes
+/// another number of slots is found.
+pub(super) fn compare_entry(walk: &mut Walk, at: EthId) {
+    let entry_of = |walk: &mut Walk| {
+        let fabric = walk.see().fabric;
+        let mut clients = fabric.clients.into_iter();
+        let client = clients.find(|client| client.at.chip == at.chip).unwrap();
+        (client.at, client.entry.unwrap(), fabric.findings)
+    };
+    let (client, entry, findings) = entry_of(walk);
+    assert_eq!((&entry.slots, findings), (&Reading::Known(8), Vec::new()));
+    let place = Place { chip: client.chip, tile: client.tile };
+    let slots = place.at(0x7DD0 + 24 * u64::from(at.channel) + 21);
+    let target = walk.session.target();
+    let snapshot = target.read(&Plan { spans: vec![Span { addr: slots, len: 1 }] });
+    assert_eq!(snapshot.bytes(slots, 1).unwrap(), [8]);
+    target.write(slots, &[16]).unwrap();
+    let (_, entry, findings) = entry_of(walk);
+    let finding = format!("{client} slots: 16 by its connection table, 8 by router {at} sender 0");
+    assert_eq!((&entry.slots, findings), (&Reading::Known(16), vec![finding]));
+    walk.session.target().write(slots, &[8]).unwrap();
 }

@@ -14,6 +14,8 @@ const CHANNELS: [&str; 8] =
     ["CHANNEL", "VC", "SLOTS", "QUEUED", "IN FLIGHT", "CONNECTION", "WAITS FOR", "HEAD"];
 const LEDGERS: [&str; 9] =
     ["FROM", "TO", "VC", "SLOTS", "QUEUED", "FREE", "IN FLIGHT", "ARRIVED+HELD", "VERDICT"];
+/// A channel that exists and that its router does not serve.
+const NOT_SERVICED: &str = "not serviced";
 /// A count that the router keeps to itself.
 const UNKNOWN: &str = "?";
 
@@ -45,7 +47,10 @@ pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
             channel.slots.to_string(),
             count(&channel.facts.arrived),
             count(&channel.facts.held),
-            "-".to_owned(),
+            match channel.facts.serviced.known() {
+                Some(false) => NOT_SERVICED.to_owned(),
+                _ => "-".to_owned(),
+            },
             receiver_wait(glyphs, channel),
             head(glyphs, channel.head.as_ref()),
         ]);
@@ -94,6 +99,9 @@ pub(crate) fn receiver_wait(glyphs: Glyphs, channel: &ReceiverState) -> String {
 }
 
 fn connection(glyphs: Glyphs, channel: &SenderState) -> String {
+    if channel.facts.serviced == Reading::Known(false) {
+        return NOT_SERVICED.to_owned();
+    }
     let state = code(glyphs, &channel.facts.connection);
     match channel.client() {
         Some(client) => format!("{state} {client}"),

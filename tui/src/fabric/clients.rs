@@ -105,6 +105,34 @@ pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
     table.text()
 }
 
+/// What the table does not have of a client: words that its router or mux writes, and its entry for
+/// the router.
+pub(crate) fn client_text(client: &ClientState) -> String {
+    let count = |reading: &Reading<u64>| reading.known().map(u64::to_string);
+    let address = |reading: &Reading<u64>| reading.known().map(|address| format!("{address:#x}"));
+    let line = |all: Vec<(&str, Option<String>)>| {
+        let known = all.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?)));
+        known.collect::<Vec<_>>().join(", ")
+    };
+    let words = line(vec![("teardown word", count(&client.facts.teardown))]);
+    let entry = client.entry.as_ref().map_or_else(String::new, |entry| {
+        let words = line(vec![
+            ("tile", entry.tile.known().map(ToString::to_string)),
+            ("direction", entry.direction.known().map(|it| it.name().to_owned())),
+            ("slots", count(&entry.slots)),
+            ("slot bytes", count(&entry.slot_bytes)),
+            ("slots at", address(&entry.slots_address)),
+            ("connection word at", address(&entry.connection_address)),
+            ("location at", address(&entry.location_address)),
+            ("stream", count(&entry.free_slots_stream)),
+        ]);
+        format!("connection table: {words}")
+    });
+    let lines = [words, entry].into_iter().filter(|line| !line.is_empty());
+    let lines: String = lines.map(|line| line + "\n").collect();
+    lines + &reasons(std::iter::once(&client.facts.unknown))
+}
+
 /// The step of its teardown, and which side acts.
 pub(crate) fn step(client: &ClientState) -> String {
     let stage = client.step().zip(client.stage);

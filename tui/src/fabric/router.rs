@@ -74,6 +74,7 @@ pub(crate) fn router_text(mesh: &MeshState, router: &RouterState) -> String {
         .map(|all| all.0.iter().map(|channel| format!("e{channel}")).collect::<Vec<_>>().join(" "));
     let lines = [
         vec![
+            ("plane", router.plane.map(|plane| plane.to_string())),
             ("state", name(&facts.state)),
             ("command", name(&facts.command)),
             ("termination", code(&facts.termination)),

@@ -64,6 +64,8 @@ struct Router<'a> {
     channel: u8,
     /// NOC 0 coordinates of its tile: x, y.
     tile: [u8; 2],
+    /// Its routing plane; null if it is spare or if its direction is not known.
+    plane: Option<usize>,
     /// The name of its image.
     image: &'a str,
     /// Whether a kernel runs on its core; null if that is not known.
@@ -94,6 +96,7 @@ impl<'a> Router<'a> {
             chip: router.at.chip.0,
             channel: router.at.channel,
             tile: xy(router.tile),
+            plane: router.plane,
             image: &router.image,
             running: running(&router.activity),
             waypoint: router.waypoint.known().map(String::as_str),

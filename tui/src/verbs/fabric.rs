@@ -13,8 +13,8 @@ use super::target::{Style, cell, end_of_all, judge, open, report};
 use crate::args::FabricQuestion;
 use crate::exit::{Failure, Outcome};
 use crate::fabric::{
-    candidates, channel_table, client_table, ledger_table, link, mux_table, mux_text, router_text,
-    unknown_text,
+    candidates, channel_table, client_table, client_text, ledger_table, link, mux_table, mux_text,
+    router_text, unknown_text,
 };
 use crate::feed::MeshSnapshot;
 use crate::locate::{self, NamedPlace};
@@ -22,7 +22,7 @@ use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
 use crate::shape;
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{FabricState, MeshState, MuxState, Reading, RouterState, Verdict};
+use decode::state::{ClientState, FabricState, MeshState, MuxState, Reading, RouterState, Verdict};
 use layouts::{ChipId, NocXy};
 
 const ROUTERS: [&str; 8] =
@@ -170,6 +170,10 @@ fn page(style: Style, state: &MeshState, channels: bool) -> String {
     let mux =
         |mux: &MuxState| format!("\n{} {}\n{}", mux.at, mux.image, mux_text(style.glyphs, mux));
     page.extend(fabric.muxes.iter().filter(|_| channels).map(mux));
+    let client = |client: &ClientState| {
+        format!("\n{} {}: {}\n{}", client.at, client.image, client.name, client_text(client))
+    };
+    page.extend(fabric.clients.iter().filter(|_| channels).map(client));
     page
 }
 

@@ -109,6 +109,7 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
         }
         Some(FabricPart::Client(client)) => {
             fabric::client_table(model.glyphs, std::slice::from_ref(*client))
+                + &fabric::client_text(client)
         }
         None => String::new(),
     };

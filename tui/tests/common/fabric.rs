@@ -155,6 +155,7 @@ fn router(
     RouterState {
         at: end(chip, channel),
         tile: eth_xy(channel),
+        plane: None,
         image: "fabric_router_mesh".to_owned(),
         activity: Reading::Known(Activity::Running),
         waypoint: Reading::Known("RDSW".to_owned()),
@@ -233,6 +234,7 @@ fn client() -> ClientState {
             ..ClientFacts::default()
         },
         to: Some(FabricPort::Mux(core(MUX), 0)),
+        entry: None,
         stage: decode::state::CONNECTION.iter().find(|stage| stage.rank == 1),
     }
 }

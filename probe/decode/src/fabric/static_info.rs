@@ -2,10 +2,8 @@
 //! (tt-metal.md 4.2).
 
 use super::builtin::pair;
-use super::enumeration::Enumeration;
 use super::location::{Formula, Location};
-use machine::fabric::Direction;
-use std::sync::Arc;
+use super::tt_metal::directions;
 
 /// `FABRIC_TELEMETRY_VERSION`: the host has written the structure.
 pub(crate) const TELEMETRY_VERSION: u64 = 1;
@@ -27,8 +25,7 @@ impl StaticInfo {
     /// Finds the members of the structure by name.
     pub(super) fn find(of: impl Fn(&str) -> Option<Formula>) -> Option<Self> {
         let node = |mesh: &str, device: &str| pair(Formula::Halves, of(device), of(mesh));
-        let all: Vec<_> = (0..).zip(Direction::ALL.map(Direction::name)).collect();
-        let names = Some(Arc::new(Enumeration::new(&all)));
+        let names = Some(directions());
         Some(Self {
             version: of("version")?.into(),
             node: node("mesh_id", "device_id")?,

@@ -61,9 +61,12 @@ impl Inspection<'_> {
         fabric.routers.sort_by_key(|router| router.at);
         fabric.tables.sort_by_key(|tables| tables.at);
         bounds::find(self.mesh, &mut fabric.routers);
-        let found = clients::of_connections(self, chips, &fabric);
+        path::find_planes(self.mesh, &mut fabric.routers);
+        let (found, spans) = clients::of_connections(self, chips, &fabric);
         fabric.clients.extend(found);
         fabric.clients.sort_by_key(|client| client.at);
+        fabric.leads.spans.extend(spans);
+        fabric.findings.extend(clients::differences(&fabric));
         fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {

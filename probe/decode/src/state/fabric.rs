@@ -46,6 +46,8 @@ pub struct RouterState {
     pub at: EthId,
     /// The router's tile.
     pub tile: NocXy,
+    /// Its routing plane; none if it is spare or if its direction is not known.
+    pub plane: Option<usize>,
     /// Name of the image.
     pub image: String,
     /// The core's activity.

@@ -3,8 +3,8 @@
 use super::channels::Head;
 use crate::shape::{End, end, xy};
 use decode::state::{
-    Activity, ClientFacts, ClientState, FabricPort, MuxChannelFacts, MuxChannelState, MuxFacts,
-    MuxState, Reading,
+    Activity, ClientFacts, ClientState, EntryFacts, FabricPort, MuxChannelFacts, MuxChannelState,
+    MuxFacts, MuxState, Reading,
 };
 use layouts::CoreId;
 use schemars::JsonSchema;
@@ -82,6 +82,8 @@ pub(super) struct Client<'a> {
     facts: &'a ClientFacts,
     /// The channel that it is connected to; null if that is not known.
     to: Option<Port>,
+    /// The router's entry in the connection table of its tile; null if it does not use one.
+    entry: Option<&'a EntryFacts>,
     /// The current step of its teardown, from 1 (it sends) to 12 (the mux has ended); null if it is
     /// not open.
     ending_step: Option<u8>,
@@ -101,6 +103,7 @@ impl<'a> Client<'a> {
             waypoint: client.waypoint.known().map(String::as_str),
             facts: &client.facts,
             to: client.to.map(Port::of),
+            entry: client.entry.as_ref(),
             ending_step: client.step(),
             ending: client.stage.map_or("not open", |stage| stage.meaning),
             next: client.stage.map(|stage| stage.next.to_string()),

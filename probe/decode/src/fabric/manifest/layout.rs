@@ -17,8 +17,8 @@ use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::router::{RouterLayout, RouterLocations};
 use crate::fabric::tables::TablesLayout;
 use crate::fabric::tt_metal::{
-    COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY, once_met,
-    uncounted,
+    COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY, directions,
+    once_met, uncounted,
 };
 use layouts::{ChipLayout, TileKind};
 use machine::fabric::Direction;
@@ -153,9 +153,7 @@ impl Described<'_> {
     fn direction(self) -> Option<Location> {
         let own = self.router.fields.value("my_direction");
         let own = own.or_else(|| Some(self.router.path.direction?.index() as u64));
-        let all: Vec<_> = (0..).zip(Direction::ALL.map(Direction::name)).collect();
-        let names = self.names("eth_chan_directions");
-        let names = names.unwrap_or_else(|| Arc::new(Enumeration::new(&all)));
+        let names = self.names("eth_chan_directions").unwrap_or_else(directions);
         Some(Location { names: Some(names), ..constant(own?) })
     }
 

@@ -1,8 +1,10 @@
 //! Decodes the kernels that send through channels of routers and muxes.
 
 use super::site::Site;
+use super::words;
 use crate::fabric::{
-    ClientLayout, Enumeration, Formula, Locations as _, Memory, Reader, Sender, Word, stream,
+    ClientLayout, EntryPlace, Enumeration, Formula, Locations as _, Memory, Reader, Sender, Word,
+    stream,
 };
 use crate::images::Image;
 use crate::inspect::Inspection;
@@ -11,6 +13,7 @@ use crate::state::{
     ImageRole, MuxChannelState, MuxState, Reading, RouterState, SenderState,
 };
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
+use machine::fabric::Direction;
 use machine::snapshot::{AccessError, Span};
 
 /// A kernel with connections, being decoded.
@@ -43,6 +46,7 @@ impl Clients<'_> {
             waypoint: self.core.waypoint.clone(),
             to: channel.and_then(|(tile, id)| port(&self.site, *tile, *id)),
             facts: ClientFacts { used: not_overtaken(facts.used), ..facts },
+            entry: None,
             stage: None,
         }
     }
@@ -138,18 +142,19 @@ impl<'a> Connection<'a> {
                 ..ClientFacts::default()
             },
             to: Some(self.port),
+            entry: None,
             stage: None,
         })
     }
 }
 
 /// Returns the clients that only the connections of routers and muxes show: kernels that keep their
-/// end on the stack, as those with tt-metal's adapter do.
+/// end on the stack, as those with tt-metal's adapter do; and the spans of their entries.
 pub(super) fn of_connections(
     view: &Inspection<'_>,
     chips: &[ChipState],
     fabric: &FabricState,
-) -> Vec<ClientState> {
+) -> (Vec<ClientState>, Vec<Span>) {
     let routers = fabric.routers.iter().flat_map(|router| {
         router.senders.iter().filter_map(move |sender| Connection::of_router(router, sender))
     });
@@ -159,11 +164,61 @@ pub(super) fn of_connections(
     let is_shown = |port: FabricPort| fabric.clients.iter().any(|client| client.to == Some(port));
     let is_tensix =
         |tile: NocXy| view.layout().tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Tensix);
-    routers
+    let found = routers
         .chain(muxes)
         .filter(|found| is_tensix(found.client) && !is_shown(found.port))
-        .filter_map(|found| found.state(chips))
-        .collect()
+        .filter_map(|found| found.state(chips));
+    let with_entry = |client: ClientState| {
+        let Some(FabricPort::Router(at, _)) = client.to else { return (client, Vec::new()) };
+        let Some(place) = EntryPlace::new(view.layout(), at.channel) else {
+            return (client, Vec::new());
+        };
+        let site = Site { view, chip: client.at.chip, tile: client.at.tile };
+        let (mask, bit) = place.mask();
+        let valid = site.word(mask).known().is_some_and(|mask| mask & bit != 0);
+        let entry = valid.then(|| place.locations().read(&site));
+        (ClientState { entry, ..client }, words(place.words().into_iter(), site.chip, site.tile))
+    };
+    let (clients, spans): (_, Vec<_>) = found.map(with_entry).unzip();
+    (clients, spans.concat())
+}
+
+/// Returns a sentence for each fact in which a client's entry and its router differ.
+pub(super) fn differences(fabric: &FabricState) -> Vec<String> {
+    let mut found = Vec::new();
+    for client in &fabric.clients {
+        let (Some(entry), Some(FabricPort::Router(at, index))) = (&client.entry, client.to) else {
+            continue;
+        };
+        let router = fabric.routers.iter().find(|router| router.at == at);
+        let sender = router.and_then(|router| router.senders.get(usize::from(index)));
+        let Some((router, sender)) = router.zip(sender) else { continue };
+        let slots = Reading::Known(sender.slots);
+        let (own, tile) = (&sender.facts, Reading::Known(router.tile));
+        let mut compare = |fact: &str, table: Option<String>, there: Option<String>| {
+            if let Some((table, there)) = table.zip(there).filter(|(table, there)| table != there) {
+                found.push(format!(
+                    "{} {fact}: {table} by its connection table, {there} by router {at} sender \
+                     {index}",
+                    client.at
+                ));
+            }
+        };
+        compare("tile", shown(&entry.tile), shown(&tile));
+        compare("direction", name(&entry.direction), name(&router.facts.direction));
+        compare("slots", shown(&entry.slots), shown(&slots));
+        compare("slot_bytes", shown(&entry.slot_bytes), shown(&own.slot_bytes));
+        compare("slots_address", shown(&entry.slots_address), shown(&own.slots_address));
+    }
+    found
+}
+
+fn shown(reading: &Reading<impl ToString>) -> Option<String> {
+    reading.known().map(ToString::to_string)
+}
+
+fn name(direction: &Reading<Direction>) -> Option<String> {
+    direction.known().map(|direction| direction.name().to_owned())
 }
 
 /// Returns the name of a core's kernel.

@@ -1,8 +1,10 @@
 //! Routes of packets by the tables in the L1 of the routers on the way.
 
+use super::peer;
 use crate::state::{FabricHop, FabricRoute, MeshState, Reading, RouteEnd, RouterState};
 use layouts::{ChipId, EthId};
 use machine::fabric::{Direction, Entry, FabricNode};
+use machine::target::Mesh;
 use std::collections::BTreeMap;
 
 /// Returns the routes from a chip to a node, one for each routing plane: by the tables of the first
@@ -18,14 +20,30 @@ pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<Fab
         Some(Entry::Absent) => end(RouteEnd::NoEntry(first.at)),
         Some(Entry::To(route)) => {
             let starts = own.filter(|router| router.facts.direction == Reading::Known(route));
-            // Planes number the links of an edge in the order of the lower chip's channels; further
-            // routers are spare.
-            let mut starts: Vec<_> = starts.collect();
-            starts.sort_by_key(|start| map.peer(start.at).map_or(start.at, |to| to.min(start.at)));
-            let planes = starts.into_iter().take(map.planes());
-            let routes: Vec<_> = planes.map(|start| map.route(start, to)).collect();
+            let mut starts: Vec<_> = starts.filter(|start| start.plane.is_some()).collect();
+            starts.sort_by_key(|start| start.plane);
+            let routes: Vec<_> = starts.into_iter().map(|start| map.route(start, to)).collect();
             if routes.is_empty() { end(RouteEnd::NoRouter(first.at, route)) } else { routes }
         }
+    }
+}
+
+/// Finds the routing planes of routers. They number the links of an edge in the order of the lower
+/// chip's channels; further routers are spare.
+pub(super) fn find_planes(mesh: &Mesh, routers: &mut [RouterState]) {
+    let mut edges: BTreeMap<(ChipId, Direction), Vec<(EthId, EthId)>> = BTreeMap::new();
+    for router in &*routers {
+        if let Some(direction) = router.facts.direction.known() {
+            let lower = peer(mesh, router.at).map_or(router.at, |to| to.min(router.at));
+            edges.entry((router.at.chip, *direction)).or_default().push((lower, router.at));
+        }
+    }
+    edges.values_mut().for_each(|edge| edge.sort_unstable());
+    let planes = edges.values().map(Vec::len).min();
+    for router in routers {
+        let mut edges =
+            edges.values().flat_map(|edge| edge.iter().take(planes.unwrap_or(0)).enumerate());
+        router.plane = edges.find(|(_, (_, at))| *at == router.at).map(|(plane, _)| plane);
     }
 }
 
@@ -78,17 +96,6 @@ impl<'a> Map<'a> {
             }
         };
         FabricRoute { hops, end }
-    }
-
-    /// Returns the number of routing planes: the least number of routers of an edge.
-    fn planes(&self) -> usize {
-        let mut edges: BTreeMap<(ChipId, Direction), usize> = BTreeMap::new();
-        for router in &self.0.fabric.routers {
-            if let Some(direction) = router.facts.direction.known() {
-                *edges.entry((router.at.chip, *direction)).or_default() += 1;
-            }
-        }
-        edges.into_values().min().map_or(0, |planes| planes)
     }
 
     /// Returns the router of the same plane in a direction.

@@ -30,6 +30,7 @@ impl Router<'_> {
         RouterState {
             at: EthId { chip: self.site.chip, channel },
             tile: self.site.tile,
+            plane: None,
             image: image.to_owned(),
             activity: self.core.activity.clone(),
             waypoint: self.core.waypoint.clone(),

@@ -1,7 +1,7 @@
 //! The state of muxes, and of clients of routers and muxes.
 
 use super::{HeadState, Stage};
-use crate::state::{Activity, ClientFacts, MuxChannelFacts, MuxFacts, Reading};
+use crate::state::{Activity, ClientFacts, EntryFacts, MuxChannelFacts, MuxFacts, Reading};
 use layouts::{ChipId, CoreId, EthId, NocXy};
 use machine::snapshot::Span;
 
@@ -81,6 +81,8 @@ pub struct ClientState {
     pub facts: ClientFacts,
     /// The channel that it sends into, if the router or mux is known.
     pub to: Option<FabricPort>,
+    /// The router's entry in the connection table of its tile, if a tt-metal kernel uses one.
+    pub entry: Option<EntryFacts>,
     /// The stage of the connection and of its mux; none if too few facts are known.
     pub stage: Option<&'static Stage>,
 }
