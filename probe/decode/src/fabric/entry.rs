@@ -2,9 +2,9 @@
 //! (`tensix_fabric_connections_l1_info_t`; tt-metal.md 6).
 
 use super::builtin::pair;
+use super::enumeration::Enumeration;
 use super::fact_table::facts;
 use super::location::{Formula, Location, Locations as _, Word};
-use super::tt_metal::directions;
 use layouts::{ChipLayout, NocXy};
 use machine::fabric::Direction;
 
@@ -32,7 +32,7 @@ facts! {
         /// The direction of the router's link.
         direction: Direction = Some(Location {
             formula: at.member(18, 1),
-            names: Some(directions()),
+            names: Some(Enumeration::directions()),
         }),
         /// Number of slots of the channel.
         slots: u64 = Some(at.member(21, 1).into()),

@@ -1,5 +1,6 @@
 //! Names of an enumeration, from the DWARF of the image whose words have its values.
 
+use machine::fabric::Direction;
 use std::fmt;
 use std::sync::Arc;
 use symbols::{Symbols, Type};
@@ -75,6 +76,12 @@ impl Enumeration {
             short: Some(short(name)),
         };
         Self(all.iter().map(enumerator).collect())
+    }
+
+    /// Makes `eth_chan_directions`, which compilers leave out.
+    pub(crate) fn directions() -> Arc<Self> {
+        let all: Vec<_> = (0..).zip(Direction::ALL.map(Direction::name)).collect();
+        Arc::new(Self::new(&all))
     }
 
     /// Returns the enumerator of a value; unnamed if the value is unknown.

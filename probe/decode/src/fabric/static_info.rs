@@ -2,8 +2,8 @@
 //! (tt-metal.md 4.2).
 
 use super::builtin::pair;
+use super::enumeration::Enumeration;
 use super::location::{Formula, Location};
-use super::tt_metal::directions;
 
 /// `FABRIC_TELEMETRY_VERSION`: the host has written the structure.
 pub(crate) const TELEMETRY_VERSION: u64 = 1;
@@ -25,7 +25,7 @@ impl StaticInfo {
     /// Finds the members of the structure by name.
     pub(super) fn find(of: impl Fn(&str) -> Option<Formula>) -> Option<Self> {
         let node = |mesh: &str, device: &str| pair(Formula::Halves, of(device), of(mesh));
-        let names = Some(directions());
+        let names = Some(Enumeration::directions());
         Some(Self {
             version: of("version")?.into(),
             node: node("mesh_id", "device_id")?,

@@ -180,7 +180,7 @@ impl Names<'_> {
 
     /// Returns the names of `eth_chan_directions`, which compilers leave out.
     fn directions(self) -> Arc<Enumeration> {
-        Enumeration::named(self.1, "eth_chan_directions").unwrap_or_else(directions)
+        Enumeration::named(self.1, "eth_chan_directions").unwrap_or_else(Enumeration::directions)
     }
 
     /// Whether one ERISC serves senders and receivers: then both counts of `BandwidthTelemetry` are of
@@ -226,12 +226,6 @@ impl Names<'_> {
             here: self.constant("COMPRESSED_INVALID_DIRECTION").unwrap_or(NO_DIRECTION),
         })
     }
-}
-
-/// Returns the names of `eth_chan_directions` for sources without them.
-pub(super) fn directions() -> Arc<Enumeration> {
-    let all: Vec<_> = (0..).zip(Direction::ALL.map(Direction::name)).collect();
-    Arc::new(Enumeration::new(&all))
 }
 
 /// Returns a formula that counts only after the handshake.

@@ -17,8 +17,8 @@ use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::router::{RouterLayout, RouterLocations};
 use crate::fabric::tables::TablesLayout;
 use crate::fabric::tt_metal::{
-    COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY, directions,
-    once_met, uncounted,
+    COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY, once_met,
+    uncounted,
 };
 use layouts::{ChipLayout, TileKind};
 use machine::fabric::Direction;
@@ -153,7 +153,7 @@ impl Described<'_> {
     fn direction(self) -> Option<Location> {
         let own = self.router.fields.value("my_direction");
         let own = own.or_else(|| Some(self.router.path.direction?.index() as u64));
-        let names = self.names("eth_chan_directions").unwrap_or_else(directions);
+        let names = self.names("eth_chan_directions").unwrap_or_else(Enumeration::directions);
         Some(Location { names: Some(names), ..constant(own?) })
     }
 

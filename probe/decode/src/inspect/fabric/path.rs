@@ -38,7 +38,9 @@ pub(super) fn find_planes(mesh: &Mesh, routers: &mut [RouterState]) {
             edges.entry((router.at.chip, *direction)).or_default().push((lower, router.at));
         }
     }
-    edges.values_mut().for_each(|edge| edge.sort_unstable());
+    for edge in edges.values_mut() {
+        edge.sort_unstable();
+    }
     let planes = edges.values().map(Vec::len).min();
     for router in routers {
         let mut edges =
