@@ -14,7 +14,6 @@ use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Preview, Target};
 use std::fmt;
-use std::panic::resume_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use transport::hosts::JoinedBar;
@@ -174,19 +173,16 @@ impl Session {
         }
     }
 
-    /// Opens a machine outside this process; reads the images meanwhile.
+    /// Opens a machine outside this process.
     fn open_external(
         words: &str,
         pacer: Option<Pacer>,
         open: impl FnOnce() -> Result<BarTarget, OpenError>,
     ) -> Result<Self, OpenError> {
-        std::thread::scope(|scope| {
-            let reading = scope.spawn(ImageMap::firmware);
-            let mut target = open()?;
-            target.keep_audit(AuditLog::from_environment(words));
-            let (images, problems) = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
-            Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
-        })
+        let mut target = open()?;
+        target.keep_audit(AuditLog::from_environment(words));
+        let (images, problems) = ImageMap::firmware();
+        Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
     }
 
     /// Returns a session over an open target.
