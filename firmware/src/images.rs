@@ -1,5 +1,5 @@
 //! The table of embedded images, written by `firmware/build` from `firmware/manifest.toml`; do not edit.
-use crate::{EmbeddedImage, Role};
+use crate::{EmbeddedImage, LoadSegment, Role};
 
 pub(crate) static IMAGES: &[EmbeddedImage] = &[
     EmbeddedImage {
@@ -10,6 +10,13 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/erisc_base.elf"),
         sha256: "024ae23c6b19146b62fc229d53f9dba204653fc7d813bfb417c3bfd12616b1a8",
         build_id: 0x7106_4ecb_acf8_ad1f,
+        build_id_at: 0x00004480,
+        segments: &[
+            LoadSegment::new(0x00000000, 0x00000000, (0x0000e0, 0x00004), 0x00004, "RE"),
+            LoadSegment::new(0x00002000, 0x00002000, (0x0000f0, 0x02490), 0x02490, "RE"),
+            LoadSegment::new(0x00007c00, 0x00007c00, (0x002580, 0x00fa8), 0x00fa8, "R"),
+            LoadSegment::new(0x00008c00, 0x00008c00, (0x003530, 0x00000), 0x002a0, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "erisc_app",
@@ -19,6 +26,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/erisc_app.elf"),
         sha256: "c97462742c0a1cf9ac9ac303b6d1e1dd27dc19f20f59d85ebf457e3a8b2a6ed1",
         build_id: 0x76d2_776c_77d7_cef8,
+        build_id_at: 0x00009418,
+        segments: &[
+            LoadSegment::new(0x00009040, 0x00009040, (0x0000a0, 0x003f0), 0x003f0, "RE"),
+            LoadSegment::new(0x000103e0, 0x000103e0, (0x000490, 0x00000), 0x00000, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "ring_ping",
@@ -28,6 +40,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/ring_ping.elf"),
         sha256: "d384d06c32faa7e5285bb78e77b19dcb042366e7b0332afa5c93cc23e1222b5b",
         build_id: 0x6c3c_e593_08bd_47a6,
+        build_id_at: 0x0000c6b0,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01e80), 0x01e80, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001f20, 0x00080), 0x00100, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "tensix_brisc",
@@ -37,6 +54,12 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/tensix_brisc.elf"),
         sha256: "9a1782b9109d3af9c98aee3e37981733068b57c2ea6b9fe596519864ae85defe",
         build_id: 0xec4f_09b1_1689_4a2d,
+        build_id_at: 0x00003dc8,
+        segments: &[
+            LoadSegment::new(0x00000000, 0x00000000, (0x0000c0, 0x00004), 0x00004, "RE"),
+            LoadSegment::new(0x00003a20, 0x00003a20, (0x0000d0, 0x003c0), 0x003c0, "RE"),
+            LoadSegment::new(0x00005820, 0x00005820, (0x000490, 0x00000), 0x00000, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "tensix_ncrisc",
@@ -46,6 +69,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/tensix_ncrisc.elf"),
         sha256: "aa9634798e278b9f8bebf1b1b82daacfd18886360b36235ee963b005d639718a",
         build_id: 0x965a_6873_7cfb_9990,
+        build_id_at: 0x00012170,
+        segments: &[
+            LoadSegment::new(0x00012000, 0x00012000, (0x0000a0, 0x00180), 0x00180, "RE"),
+            LoadSegment::new(0x00012800, 0x00012800, (0x000220, 0x00000), 0x00000, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "tensix_trisc0",
@@ -55,6 +83,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/tensix_trisc0.elf"),
         sha256: "fa74bef24c28ee31380a0834525ae510e3a3a911895bfc0ec43d6277af083b5c",
         build_id: 0x8d11_3151_5a87_e3b8,
+        build_id_at: 0x00006178,
+        segments: &[
+            LoadSegment::new(0x00006000, 0x00006000, (0x0000a0, 0x00190), 0x00190, "RE"),
+            LoadSegment::new(0x00006800, 0x00006800, (0x000230, 0x00000), 0x00000, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "tensix_trisc1",
@@ -64,6 +97,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/tensix_trisc1.elf"),
         sha256: "458ebef0f983d454b7d35df666bf36030d0743fcb6534e083edb9d5e7bf71cc9",
         build_id: 0x46ff_a956_eaf2_023b,
+        build_id_at: 0x0000a178,
+        segments: &[
+            LoadSegment::new(0x0000a000, 0x0000a000, (0x0000a0, 0x00190), 0x00190, "RE"),
+            LoadSegment::new(0x0000a800, 0x0000a800, (0x000230, 0x00000), 0x00000, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "tensix_trisc2",
@@ -73,6 +111,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/tensix_trisc2.elf"),
         sha256: "dff5f79f7ebc22d32173adb950e0ecc90ee397db572c36da38e6accd4207c32e",
         build_id: 0x6045_92e3_c35d_ec3c,
+        build_id_at: 0x0000e178,
+        segments: &[
+            LoadSegment::new(0x0000e000, 0x0000e000, (0x0000a0, 0x00190), 0x00190, "RE"),
+            LoadSegment::new(0x0000e800, 0x0000e800, (0x000230, 0x00000), 0x00000, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "tensix_worker",
@@ -82,6 +125,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/tensix_worker.elf"),
         sha256: "f6a22f6644042a1db63c37a31be01fffdbd39fb47ca72d5fdc874f10129fd11a",
         build_id: 0x5631_2945_d6db_e2e3,
+        build_id_at: 0x000146f8,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x00310), 0x00310, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x0003b0, 0x00030), 0x00030, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "edm",
@@ -91,6 +139,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/edm.elf"),
         sha256: "40ba861c84f9dfec22f568a17359d7c5e12bee7c740845880b27ba71a0730650",
         build_id: 0x2660_6f21_4ae7_67cd,
+        build_id_at: 0x0000cbe8,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x023c0), 0x023c0, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x002460, 0x00288), 0x00804, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_router_line",
@@ -100,6 +153,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_router_line.elf"),
         sha256: "785a224ea0a08f34f2d367f71d2a905cc49a0f4aaca60a94d90bba818bca578b",
         build_id: 0x55cb_fec7_3c2f_9860,
+        build_id_at: 0x0000f920,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x050f0), 0x050f0, "RE"),
+            LoadSegment::new(0x0000f930, 0x0000f930, (0x005190, 0x001c4), 0x0057c, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_router_ring",
@@ -109,6 +167,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_router_ring.elf"),
         sha256: "3bf23946e75c13c717d74210134a5a5663dbe8d3759b5f818f17fd16f07592da",
         build_id: 0x07c5_9d76_5a8e_96d2,
+        build_id_at: 0x0000fda0,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x05570), 0x05570, "RE"),
+            LoadSegment::new(0x0000fdb0, 0x0000fdb0, (0x005610, 0x001c4), 0x0061c, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_router_mesh",
@@ -118,6 +181,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_router_mesh.elf"),
         sha256: "0e85a074af5c2a79a378c0d5b71a3119cb56ea9c603c923fee6f8cb495aa4f76",
         build_id: 0x69fe_b2b6_d9a7_80b8,
+        build_id_at: 0x0000fd98,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x05570), 0x05570, "RE"),
+            LoadSegment::new(0x0000fdb0, 0x0000fdb0, (0x005610, 0x001c4), 0x0060c, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_router_torus",
@@ -127,6 +195,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_router_torus.elf"),
         sha256: "7cfbeaaf16002c25f2b6abf1db568efd317565b6da84d0a48f14943b65e09ae1",
         build_id: 0xbf56_78f0_c2a5_088d,
+        build_id_at: 0x000101d8,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x059b0), 0x059b0, "RE"),
+            LoadSegment::new(0x00018600, 0x00018600, (0x005a50, 0x001c4), 0x006bc, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "link_bench",
@@ -136,6 +209,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/link_bench.elf"),
         sha256: "2e3314c91bccbbdc522febfab5123a1218878a59bfcc0b1332e81cc3d04f6e0f",
         build_id: 0x8e1e_7033_26f9_4891,
+        build_id_at: 0x0000ca58,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x02230), 0x02230, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x0022d0, 0x00078), 0x003d0, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "link_race",
@@ -145,6 +223,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/link_race.elf"),
         sha256: "1dd780d1490f62915170c4864cbca26c9fd678da41f237060c2e97a176bb1b6b",
         build_id: 0x0bb2_e961_493b_1943,
+        build_id_at: 0x0000b780,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x00f50), 0x00f50, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x000ff0, 0x000c0), 0x00140, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "ccl_worker",
@@ -154,6 +237,12 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/ccl_worker.elf"),
         sha256: "b2e39b90182f3566de41b3bbe210a7b576ea019ab3b612bb79eda0ca2c06014e",
         build_id: 0xbf6e_3e4a_4597_5df9,
+        build_id_at: 0x000187f0,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000c0, 0x04400), 0x04400, "RE"),
+            LoadSegment::new(0x00019400, 0x00019400, (0x0044c0, 0x00250), 0x00250, "RW"),
+            LoadSegment::new(0x00019660, 0x00019660, (0x000000, 0x00000), 0x00734, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_unbounded_brisc",
@@ -163,6 +252,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_unbounded_brisc.elf"),
         sha256: "5fa2a5f1b52389fe2ab3f804e8da9449040ae8195a6e757acdd97a328c977973",
         build_id: 0x21fa_37f4_0c7d_a1d7,
+        build_id_at: 0x00015d88,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x019a0), 0x019a0, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x001a40, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_unbounded_erisc",
@@ -172,6 +266,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_unbounded_erisc.elf"),
         sha256: "7b0f8229df7c02156967c0fb162f1604ac8beb44c027b094021ed4a7a0690ca4",
         build_id: 0xdd39_b206_e53a_f2d3,
+        build_id_at: 0x0000c338,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01b10), 0x01b10, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001bb0, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_no_wait_brisc",
@@ -181,6 +280,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_no_wait_brisc.elf"),
         sha256: "8f71e4c453970f4481073baf0d314bff70302fcf758310c2562e42af9b025933",
         build_id: 0x1bd9_165d_10ed_55a0,
+        build_id_at: 0x00015d48,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01960), 0x01960, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x001a00, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_no_wait_erisc",
@@ -190,6 +294,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_no_wait_erisc.elf"),
         sha256: "31310ea4f1200c1da733ae40ea19012f9170b979b2de169a74fd1768fbcab9bd",
         build_id: 0xe9b6_1151_d923_a90f,
+        build_id_at: 0x0000c2f0,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01ac0), 0x01ac0, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001b60, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_unbounded_teardown_brisc",
@@ -199,6 +308,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_unbounded_teardown_brisc.elf"),
         sha256: "0cc724242be4b97db5b7382ad2cd292f6ee742121bd961343523934ceefc4de6",
         build_id: 0x0a65_2e97_1a54_4fab,
+        build_id_at: 0x00015df0,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01a00), 0x01a00, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x001aa0, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_unbounded_teardown_erisc",
@@ -208,6 +322,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_unbounded_teardown_erisc.elf"),
         sha256: "72423393c1bcfaaf5afbd6fd93d3e80cc594a6c4579bbfbd419e4b71882d8fe5",
         build_id: 0xd4ea_9471_5433_6293,
+        build_id_at: 0x0000c3c0,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01b90), 0x01b90, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001c30, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_bounded_32768_brisc",
@@ -217,6 +336,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_bounded_32768_brisc.elf"),
         sha256: "798612780117b40ccb06f5e135b5d3cacf64401bbdfad629ecd3fb613b91d1c6",
         build_id: 0x191e_c591_3936_6275,
+        build_id_at: 0x00015e28,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01a40), 0x01a40, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x001ae0, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_bounded_32768_erisc",
@@ -226,6 +350,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_bounded_32768_erisc.elf"),
         sha256: "743eda0ecb4459a780bb026d07fa9ab28954c5fd142c348da51144364d59d63e",
         build_id: 0x0040_a750_4776_b4ad,
+        build_id_at: 0x0000c3f0,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01bc0), 0x01bc0, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001c60, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_bounded_256_brisc",
@@ -235,6 +364,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_bounded_256_brisc.elf"),
         sha256: "bc6b717ce1c0693d8c58825a8cc04d0b816ec59012f50738f779493aef2ec94b",
         build_id: 0x7695_409e_206d_8c0b,
+        build_id_at: 0x00015e20,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01a30), 0x01a30, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x001ad0, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_mux_bounded_256_erisc",
@@ -244,6 +378,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_mux_bounded_256_erisc.elf"),
         sha256: "3ab95a522d62cfe570051662b180458962298bcec0f2d6dba15cdaa3451e0e34",
         build_id: 0x7e4c_c7f7_4bdb_dc84,
+        build_id_at: 0x0000c3f0,
+        segments: &[
+            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01bc0), 0x01bc0, "RE"),
+            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001c60, 0x001dc), 0x00344, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "fabric_traffic",
@@ -253,6 +392,11 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/fabric_traffic.elf"),
         sha256: "ded2bdf61068d5f1fa48088a4f388f046b0286eabfd5495672311ad5098e0497",
         build_id: 0xf1ab_e456_0f3c_03b5,
+        build_id_at: 0x000162c0,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01ed0), 0x01ed0, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x001f70, 0x00238), 0x00254, "RW"),
+        ],
     },
     EmbeddedImage {
         name: "dispatch",
@@ -262,5 +406,10 @@ pub(crate) static IMAGES: &[EmbeddedImage] = &[
         elf: include_bytes!("../images/dispatch.elf"),
         sha256: "d7c10c59aea3755d77ae845aca44831ee40cc73a552f06f9b538b93653df4031",
         build_id: 0xc1a4_cf34_a65c_9652,
+        build_id_at: 0x000148b0,
+        segments: &[
+            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x004c0), 0x004c0, "RE"),
+            LoadSegment::new(0x00018400, 0x00018400, (0x000560, 0x00148), 0x00150, "RW"),
+        ],
     },
 ];

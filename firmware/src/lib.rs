@@ -71,6 +71,61 @@ pub struct EmbeddedImage {
     /// The number behind the letters `meshscop` at the symbol `meshscope_build_id`, in L1 when the
     /// image is loaded.
     pub build_id: u64,
+    /// The address of these letters.
+    pub build_id_at: u32,
+    /// What is loaded, in the order of the file.
+    pub segments: &'static [LoadSegment],
+}
+
+/// One `PT_LOAD` header of an ELF: with it an image is loaded and recognised without being parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadSegment {
+    /// Its address as its core sees it.
+    pub address: u32,
+    /// The address where the loader puts it.
+    pub load_address: u32,
+    /// Where its bytes stand in the file.
+    pub file: (u32, u32),
+    /// Its size in memory; the part after the file's bytes is zero.
+    pub memory_size: u32,
+    /// Whether it holds code.
+    pub executable: bool,
+    /// Whether the program writes to it.
+    pub writable: bool,
+}
+
+impl LoadSegment {
+    /// Makes a segment from what `readelf` prints; `flags` has an E for code and a W for data.
+    const fn new(
+        address: u32,
+        load_address: u32,
+        file: (u32, u32),
+        memory_size: u32,
+        flags: &str,
+    ) -> Self {
+        let (mut executable, mut writable) = (false, false);
+        let mut rest = flags.as_bytes();
+        while let [flag, others @ ..] = rest {
+            executable |= *flag == b'E';
+            writable |= *flag == b'W';
+            rest = others;
+        }
+        Self { address, load_address, file, memory_size, executable, writable }
+    }
+}
+
+impl EmbeddedImage {
+    /// Returns the bytes at `meshscope_build_id`.
+    pub fn build_id_bytes(&self) -> [u8; 16] {
+        let [letters, number] = [*b"meshscop", self.build_id.to_le_bytes()];
+        std::array::from_fn(|at| if at < 8 { letters[at] } else { number[at - 8] })
+    }
+
+    /// Returns the bytes of a segment; none of one that the file does not have.
+    pub fn bytes_of(&self, segment: &LoadSegment) -> &'static [u8] {
+        let (start, len) = (segment.file.0 as usize, segment.file.1 as usize);
+        self.elf.get(start..start + len).unwrap_or_default()
+    }
 }
 
 impl std::fmt::Debug for EmbeddedImage {

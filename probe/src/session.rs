@@ -14,7 +14,6 @@ use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Preview, Target};
 use std::fmt;
-use std::panic::resume_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use transport::hosts::JoinedBar;
@@ -171,22 +170,18 @@ impl Session {
         }
     }
 
-    /// Opens a machine outside this process; reads the images meanwhile. Starts on it what is given.
+    /// Opens a machine outside this process, and starts on it what is given.
     fn open_external(
         words: &str,
         pacer: Option<Pacer>,
         open: impl FnOnce() -> Result<BarTarget, OpenError>,
         external: Option<External>,
     ) -> Result<Self, OpenError> {
-        std::thread::scope(|scope| {
-            let reading = scope.spawn(ImageMap::firmware);
-            let mut target = open()?;
-            target.keep_audit(AuditLog::from_environment(words));
-            let read = reading.join().unwrap_or_else(|panic| resume_unwind(panic));
-            let (mut images, problems) = read;
-            external.map(|external| external.start(&mut target, &mut images)).transpose()?;
-            Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
-        })
+        let mut target = open()?;
+        target.keep_audit(AuditLog::from_environment(words));
+        let (mut images, problems) = ImageMap::firmware();
+        external.map(|external| external.start(&mut target, &mut images)).transpose()?;
+        Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
     }
 
     /// Returns a session over an open target.

@@ -4,6 +4,7 @@
 mod arrows;
 mod backtraces;
 mod books;
+mod built_in;
 mod children;
 mod dependencies;
 mod habits;

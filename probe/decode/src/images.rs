@@ -3,8 +3,10 @@
 
 pub mod catalog;
 mod channels;
+mod contents;
 mod described;
 mod finding;
+mod image;
 mod kinds;
 mod known;
 mod library;
@@ -19,9 +21,11 @@ mod waypoints;
 
 pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
-pub(crate) use channels::{ChannelTable, Sync};
+pub(crate) use channels::Sync;
+pub use contents::Contents;
 pub(crate) use described::{DescribedRouter, RouterSource, SourceKind};
 pub use finding::ImageFinding;
+pub use image::Image;
 pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
 pub use known::LoadedImage;
 pub use library::Library;
@@ -35,143 +39,11 @@ pub use text::{Comparison, Difference, TextCheck};
 pub use waypoints::WaypointPlace;
 pub use waypoints::code as waypoint_code;
 
-use crate::fabric::{ClientLayout, MuxLayout, RouterLayout};
 use described::Manifests;
 use known::Known;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
-use symbols::Symbols;
-
-/// `watcher_kernel_ids` of a launch message that names no kernel.
-const NO_KERNEL: u16 = 0;
-
-/// An ELF that can run on a kind of core, with the addresses that decoding needs resolved once.
-#[derive(Debug)]
-pub struct Image {
-    /// The image's name.
-    pub name: String,
-    /// The layer it belongs to.
-    pub role: ImageRole,
-    /// The kind of core it runs on.
-    pub core: CoreKind,
-    /// The layout of the chips it runs on.
-    pub layout: &'static ChipLayout,
-    /// The ELF's symbols.
-    pub symbols: Symbols,
-    /// Addresses of the mailbox, if the image has one.
-    pub mailbox: Option<Mailbox>,
-    /// The table of Ethernet channels, if the image has one.
-    pub(crate) channel_table: Option<ChannelTable>,
-    /// The layout of a fabric router, if the image is one.
-    pub(crate) router: Option<RouterLayout>,
-    /// The layout of a mux, if the image is one.
-    pub(crate) mux: Option<MuxLayout>,
-    /// The image's connections to channels of routers and muxes.
-    pub(crate) clients: Vec<ClientLayout>,
-    /// The kernel id in launch messages; 0 unless the image is a built-in kernel.
-    pub kernel_id: u16,
-    /// Places in the code that set waypoints.
-    waypoints: Vec<WaypointPlace>,
-    /// The L1 address and the bytes of the build id.
-    pub build_id: Option<(u64, Vec<u8>)>,
-    /// The kernel's progress words: scalar members of the global named `*_state`.
-    pub state: Vec<Member>,
-    /// The mailbox's scalars in a core's summary.
-    pub(crate) summary: Vec<Member>,
-    /// The global of the progress words with every member.
-    pub(crate) own: Option<Outline>,
-    /// The structures that firmware shares with the host, with every member.
-    pub(crate) shared: Vec<Outline>,
-    /// The file, for an image of a named directory.
-    pub path: Option<PathBuf>,
-    /// The same image with its text as loaded, if that differs from the linked text.
-    pub(crate) placed: Option<Symbols>,
-}
-
-/// The symbol of the image's build id.
-const BUILD_ID: &str = "meshscope_build_id";
-/// The ending of the name of the global with a kernel's progress words.
-const STATE_SUFFIX: &str = "_state";
-
-/// Returns the name of the global of a kernel's progress words: that of the image or of its family,
-/// such as `fabric_router` for `fabric_router_mesh`, with [`STATE_SUFFIX`].
-fn state_of(symbols: &Symbols, image: &str) -> String {
-    let families = image.rmatch_indices('_').map(|(end, _)| &image[..end]);
-    let globals = [image].into_iter().chain(families).map(|name| format!("{name}{STATE_SUFFIX}"));
-    let found = globals.into_iter().find(|global| symbols.locate(global).is_ok());
-    found.unwrap_or_else(|| format!("{image}{STATE_SUFFIX}"))
-}
-
-impl Image {
-    /// Makes an image for a kind of core from an ELF.
-    pub fn new(
-        chip: ChipKind,
-        name: &str,
-        role: ImageRole,
-        core: CoreKind,
-        symbols: Symbols,
-    ) -> Self {
-        let layout = chip.layout();
-        let build_id = symbols.symbol(BUILD_ID).and_then(|symbol| {
-            Some((symbol.address, symbols.file_bytes(symbol.address, symbol.size)?.to_vec()))
-        });
-        let state = state_of(&symbols, name);
-        Self {
-            name: name.to_owned(),
-            role,
-            core,
-            layout,
-            mailbox: Mailbox::find(layout, &symbols),
-            channel_table: channels::channel_table(layout, &symbols),
-            router: RouterLayout::find(layout, &symbols),
-            mux: MuxLayout::find(layout, core, &symbols),
-            clients: ClientLayout::find(layout, &symbols, &state),
-            kernel_id: NO_KERNEL,
-            waypoints: waypoints::read(&symbols),
-            build_id,
-            summary: members::summary(layout, &symbols),
-            own: Outline::global(&symbols, &state),
-            shared: Outline::shared(layout, &symbols),
-            state: members(layout, &symbols, &state),
-            path: None,
-            placed: None,
-            symbols,
-        }
-    }
-
-    /// Returns the places that set this waypoint, of a core whose waypoint is at `word`.
-    pub fn waypoint_places(&self, code: &str, word: u64) -> impl Iterator<Item = &WaypointPlace> {
-        self.setters(word).filter(move |place| place.code == code)
-    }
-
-    /// Whether the image sets waypoints of a core whose waypoint is at `word`.
-    pub(crate) fn sets_waypoints(&self, word: u64) -> bool {
-        self.setters(word).next().is_some()
-    }
-
-    fn setters(&self, word: u64) -> impl Iterator<Item = &WaypointPlace> {
-        let here = move |place: &&WaypointPlace| place.word.is_none_or(|at| u64::from(at) == word);
-        self.waypoints.iter().filter(here)
-    }
-
-    /// Whether the image is a router of a fabric.
-    pub fn is_router(&self) -> bool {
-        self.router.is_some()
-    }
-
-    /// Whether the image is a router, a mux or a client of one.
-    pub(crate) fn is_fabric(&self) -> bool {
-        self.router.is_some() || self.mux.is_some() || !self.clients.is_empty()
-    }
-
-    /// Returns address and value of the build id, for an image that its build id verifies. An image
-    /// of a directory can be a relocated copy: its text verifies it.
-    pub(crate) fn proof(&self) -> Option<&(u64, Vec<u8>)> {
-        self.build_id.as_ref().filter(|_| self.path.is_none())
-    }
-}
 
 /// The images that can run on each kind of core, and those on each core.
 #[derive(Clone, Debug)]
@@ -225,22 +97,15 @@ impl ImageMap {
         }
     }
 
-    /// Returns the built-in images, and problems with those that could not be read.
+    /// Returns the built-in images, none of them opened, and problems with those that run on no
+    /// known core.
     pub fn firmware() -> (Self, Vec<String>) {
         let mut map = Self::new(Self::FIRMWARE_CHIP);
         let mut problems = Vec::new();
         for image in firmware::images() {
-            let Some(core) = core_named(image.core) else {
-                problems.push(format!("{}: no core is called {}", image.name, image.core));
-                continue;
-            };
-            match Symbols::load(image.elf, image.name) {
-                Ok((symbols, _)) => {
-                    let kernel_id = image.kernel_id.unwrap_or(NO_KERNEL);
-                    let own = Image::new(map.chip, image.name, role(image.role), core, symbols);
-                    map.add(Image { kernel_id, ..own });
-                }
-                Err(problem) => problems.push(format!("{}: {problem}", image.name)),
+            match core_named(image.core) {
+                Some(core) => map.add(Image::embedded(map.chip, image, role(image.role), core)),
+                None => problems.push(format!("{}: no core is called {}", image.name, image.core)),
             }
         }
         (map, problems)

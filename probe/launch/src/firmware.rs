@@ -39,7 +39,7 @@ pub(super) fn load(
     place: Place,
     image: &Image,
 ) -> Result<(), ControlError> {
-    for segment in image.symbols.segments() {
+    for segment in image.segments() {
         put(operation, place, image, &segment, None)?;
     }
     Ok(())
@@ -54,7 +54,7 @@ pub(super) fn load_ncrisc(
     text: u64,
 ) -> Result<u64, ControlError> {
     let mut end = text;
-    for segment in image.symbols.segments() {
+    for segment in image.segments() {
         put(operation, place, image, &segment, Some(text))?;
         let at = load_address(image, segment.load_address, Some(text))?;
         end = end.max(at + segment.bytes.len() as u64);
@@ -68,7 +68,7 @@ pub(super) fn load_data(
     place: Place,
     image: &Image,
 ) -> Result<(), ControlError> {
-    for segment in image.symbols.segments().iter().filter(|segment| segment.writable) {
+    for segment in image.segments().iter().filter(|segment| segment.writable) {
         put(operation, place, image, segment, None)?;
     }
     Ok(())
@@ -146,7 +146,7 @@ pub(super) fn first_jump(
     brisc: &Image,
 ) -> Result<(), ControlError> {
     let reset = u64::from(brisc.layout.tensix.cores.brisc.reset_pc);
-    let covers_reset = brisc.symbols.segments().iter().any(|segment| {
+    let covers_reset = brisc.segments().iter().any(|segment| {
         let end = segment.load_address.saturating_add(segment.bytes.len() as u64);
         (segment.load_address..end).contains(&reset)
     });

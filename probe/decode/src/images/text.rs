@@ -3,6 +3,7 @@
 use super::Image;
 use layouts::{ChipLayout, CoreId, NocAddr, Space, TileKind};
 use machine::snapshot::{AccessError, Snapshot};
+use symbols::{Segment, Symbols};
 
 /// Size of a sample at the start, in the middle and at the end of a text: one transaction each.
 const WINDOW_BYTES: u32 = 64;
@@ -74,7 +75,7 @@ pub(crate) type TextRange<'a> = (u32, &'a [u8]);
 impl Image {
     /// Returns the executable bytes as loaded, by linked address.
     pub fn text(&self) -> Vec<TextRange<'_>> {
-        stretches(self.placed.as_ref().unwrap_or(&self.symbols))
+        text_of(self.placed.as_ref().map_or_else(|| self.segments(), Symbols::segments))
     }
 
     /// Returns the length of the text in bytes.
@@ -96,9 +97,13 @@ impl Image {
 }
 
 /// Returns the executable bytes of an ELF.
-pub(crate) fn stretches(symbols: &symbols::Symbols) -> Vec<TextRange<'_>> {
-    let segments = symbols.segments().into_iter();
-    let text = segments.filter(|segment| segment.executable && !segment.bytes.is_empty());
+pub(crate) fn stretches(symbols: &Symbols) -> Vec<TextRange<'_>> {
+    text_of(symbols.segments())
+}
+
+fn text_of(segments: Vec<Segment<'_>>) -> Vec<TextRange<'_>> {
+    let text =
+        segments.into_iter().filter(|segment| segment.executable && !segment.bytes.is_empty());
     text.map(|segment| (segment.address as u32, segment.bytes)).collect()
 }
 

@@ -61,7 +61,7 @@ fn chip(
     for tile in tiles.clone().filter(|tile| tile.kind == layouts::TileKind::Eth) {
         let load = |image, start| PowerOn { x: tile.xy.x, y: tile.xy.y, image, start };
         power_on.push(load(boot_parameters(layout, chip, coord, *tile, base)?, false));
-        power_on.push(load(Load::Elf(base.symbols.file().to_vec()), true));
+        power_on.push(load(Load::Elf(base.elf().to_vec()), true));
         power_on.push(load(routes.clone(), false));
     }
     Ok(ChipConfig {

@@ -126,7 +126,7 @@ fn moved(load: &LoadedImage<'_>, addr: u64) -> u64 {
         at.executable && (at.address..at.address.saturating_add(at.memory_size)).contains(&addr)
     };
     match u32::try_from(addr) {
-        Ok(linked) if load.bias != 0 && load.image.symbols.segments().iter().any(holds) => {
+        Ok(linked) if load.bias != 0 && load.image.segments().iter().any(holds) => {
             linked.wrapping_add(load.bias).into()
         }
         _ => addr,

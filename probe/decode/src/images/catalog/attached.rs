@@ -62,7 +62,7 @@ impl ImageMap {
         for (index, image) in foreign {
             let name = attachment_name(image, index);
             let placed = image.placed.as_ref().map(|placed| (name.clone() + PLACED, placed.elf()));
-            all.push((name, image.symbols.elf()));
+            all.push((name, image.elf()));
             all.extend(placed);
         }
         all
