@@ -66,7 +66,7 @@ impl ChipKind {
     pub fn layout(self) -> &'static ChipLayout {
         static WORMHOLE: OnceLock<ChipLayout> = OnceLock::new();
         match self {
-            Self::Wormhole => WORMHOLE.get_or_init(|| match ChipLayout::load() {
+            Self::Wormhole => WORMHOLE.get_or_init(|| match ChipLayout::parse() {
                 Ok(layout) => layout,
                 Err(error) => panic!("embedded layouts: {error}"),
             }),
@@ -394,6 +394,14 @@ impl ChipLayout {
     /// # Errors
     /// The first file that does not parse, or all contradictions.
     pub fn load() -> Result<Self, LayoutError> {
+        let layout = Self::parse()?;
+        let problems = layout.problems();
+        if problems.is_empty() { Ok(layout) } else { Err(LayoutError::Inconsistent(problems)) }
+    }
+
+    /// Parses the shipped files. That they do not contradict each other, a test of this crate proves;
+    /// to check it again would be an eighth of the time.
+    fn parse() -> Result<Self, LayoutError> {
         let tiles: Tiles = parse!("tiles.toml")?;
         let ranges: Ranges = parse!("ranges.toml")?;
         let grid = tiles.all();
@@ -410,8 +418,7 @@ impl ChipLayout {
             maps: Maps::default(),
         };
         layout.maps = Maps::new(&layout.ranges, |name| layout.group(name));
-        let problems = layout.problems();
-        if problems.is_empty() { Ok(layout) } else { Err(LayoutError::Inconsistent(problems)) }
+        Ok(layout)
     }
 
     /// Returns every tile, by row and then column.
