@@ -44,12 +44,12 @@ impl ChipKind {
 
     /// Returns the kind of a PCI device with this config word 0: device and vendor.
     pub fn of_config_id(id: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.layout().bar.config_id() == id)
+        Self::ALL.into_iter().find(|kind| kind.bar().config_id() == id)
     }
 
     /// What a PCI device with this config word 0 is that is of none of these kinds, such as `a Blackhole, not a Wormhole`.
     pub fn unknown_device(id: u32) -> String {
-        let name = Self::ALL.iter().find_map(|kind| kind.layout().bar.other_device(id));
+        let name = Self::ALL.iter().find_map(|kind| kind.bar().other_device(id));
         let name = name.map_or_else(|| format!("PCI id {id:#010x}"), |name| format!("a {name}"));
         let kinds = Self::ALL.map(|kind| format!("a {kind}"));
         format!("{name}, not {}", kinds.join(" or "))
@@ -66,10 +66,24 @@ impl ChipKind {
     pub fn layout(self) -> &'static ChipLayout {
         static WORMHOLE: OnceLock<ChipLayout> = OnceLock::new();
         match self {
-            Self::Wormhole => WORMHOLE.get_or_init(|| match ChipLayout::load() {
+            Self::Wormhole => WORMHOLE.get_or_init(|| match ChipLayout::parse() {
                 Ok(layout) => layout,
                 Err(error) => panic!("embedded layouts: {error}"),
             }),
+        }
+    }
+
+    /// Its PCIe function: of the layout, what a process that only serves a BAR needs.
+    ///
+    /// # Panics
+    /// As [`ChipKind::layout`].
+    #[expect(clippy::panic, reason = "as `layout`")]
+    pub fn bar(self) -> &'static Bar {
+        match self {
+            Self::Wormhole => match wormhole_bar() {
+                Ok(bar) => bar,
+                Err(error) => panic!("embedded layouts: {error}"),
+            },
         }
     }
 }
@@ -88,7 +102,7 @@ pub struct ChipLayout {
     /// Tiles and coordinates.
     pub tiles: Tiles,
     /// PCIe function and windows.
-    pub bar: Bar,
+    pub bar: &'static Bar,
     /// Registers by group.
     pub registers: Registers,
     /// Ethernet tile: L1, queues, launch words.
@@ -364,6 +378,11 @@ macro_rules! parse {
     };
 }
 
+fn wormhole_bar() -> Result<&'static Bar, LayoutError> {
+    static BAR: OnceLock<Result<Bar, LayoutError>> = OnceLock::new();
+    BAR.get_or_init(|| parse!("bar.toml")).as_ref().map_err(Clone::clone)
+}
+
 fn parse_file<T: DeserializeOwned>(name: &'static str, text: &str) -> Result<T, LayoutError> {
     let read = Node::from_toml(text).and_then(|tree| tree.read());
     read.map_err(|error| LayoutError::File { name, message: error.to_string() })
@@ -375,12 +394,20 @@ impl ChipLayout {
     /// # Errors
     /// The first file that does not parse, or all contradictions.
     pub fn load() -> Result<Self, LayoutError> {
+        let layout = Self::parse()?;
+        let problems = layout.problems();
+        if problems.is_empty() { Ok(layout) } else { Err(LayoutError::Inconsistent(problems)) }
+    }
+
+    /// Parses the shipped files. That they do not contradict each other, a test of this crate proves;
+    /// to check it again would be an eighth of the time.
+    fn parse() -> Result<Self, LayoutError> {
         let tiles: Tiles = parse!("tiles.toml")?;
         let ranges: Ranges = parse!("ranges.toml")?;
         let grid = tiles.all();
         let mut layout = Self {
             tiles,
-            bar: parse!("bar.toml")?,
+            bar: wormhole_bar()?,
             registers: parse!("registers.toml")?,
             eth: parse!("ethernet.toml")?,
             tensix: parse!("tensix.toml")?,
@@ -391,8 +418,7 @@ impl ChipLayout {
             maps: Maps::default(),
         };
         layout.maps = Maps::new(&layout.ranges, |name| layout.group(name));
-        let problems = layout.problems();
-        if problems.is_empty() { Ok(layout) } else { Err(LayoutError::Inconsistent(problems)) }
+        Ok(layout)
     }
 
     /// Returns every tile, by row and then column.

@@ -2,13 +2,14 @@
 //! mismatches are reported.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::folder;
+use crate::{common, folder};
 
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
 use decode::state::{CoreState, ImageRole, ImageUse, MeshState, Provenance, TextCheck};
 use folder::Folder;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
+use machine::snapshot::Span;
 use probe::session::Session;
 use workloads::scene::{Scene, Workload};
 
@@ -289,4 +290,31 @@ fn a_guess_is_no_finding_where_another_image_is_verified() {
     let application = only(core, ImageRole::Application);
     assert_eq!((application.evidence, &application.path), (Provenance::Verified, &None));
     assert_eq!(core.findings, []);
+}
+
+/// Names of the built-in images that were opened.
+fn opened(session: &mut Session) -> Vec<String> {
+    session.images().all().filter(|image| image.is_open()).map(|image| image.name.clone()).collect()
+}
+
+#[test]
+fn a_built_in_image_is_opened_where_it_runs_only() {
+    let scene = Scene { run: Some(Workload::RingPing), ..Scene::new("n300") };
+    let target = scene.build(&mut ImageMap::firmware().0).unwrap();
+    let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
+    let addr = NocAddr { chip: ChipId(0), tile: ETH, offset: 0x1000 };
+    let spans = vec![Span { addr, len: 64 }];
+    let memory = session.inspect(&ReadSet { spans, ..ReadSet::default() }).snapshot;
+    assert_eq!((memory.bytes(addr, 64).unwrap().len(), opened(&mut session)), (64, Vec::new()));
+    session.inspect(&ReadSet { links: true, proofs: true, ..ReadSet::default() });
+    assert_eq!(opened(&mut session), ["erisc_base", "erisc_app", "ring_ping"]);
+}
+
+#[test]
+fn a_machine_without_our_firmware_opens_no_built_in_image() {
+    let Some(target) = common::open("wh") else { return };
+    let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
+    let everything = ReadSet::everything(session.target().mesh());
+    let state = session.inspect(&everything).state;
+    assert_eq!((state.chips.len(), opened(&mut session)), (1, Vec::new()));
 }

@@ -204,7 +204,7 @@ mod tests {
 
     fn entry_of(place: &WindowSlot) -> Option<(u64, u64)> {
         place.point.and_then(|point| {
-            entry(ChipKind::Wormhole.layout(), point.window, point.tile, point.page, point.order)
+            entry(ChipKind::Wormhole.bar(), point.window, point.tile, point.page, point.order)
         })
     }
 

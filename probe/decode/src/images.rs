@@ -180,8 +180,8 @@ impl ImageMap {
     /// Returns every structure of L1 that the images of a core describe: the kernels' own, then
     /// those that firmware shares with the host.
     pub fn outlines(&self, core: CoreId) -> Vec<Outline> {
-        let own = self.resolved(core).into_iter().filter_map(|load| load.image.own.clone());
-        let shared = self.mailbox_of(core).map_or(&[][..], |(_, image)| &image.shared);
+        let own = self.resolved(core).into_iter().filter_map(|load| load.image.own().cloned());
+        let shared = self.mailbox_of(core).map_or(&[][..], |(_, image)| image.shared(image.layout));
         own.chain(shared.iter().cloned()).collect()
     }
 

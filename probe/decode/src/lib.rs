@@ -22,7 +22,8 @@
 //! # Invariants
 //!
 //! The crate is pure: no clock, no file but an image, no target. Members are found by type and name
-//! in the loaded image; no address that DWARF has is assumed.
+//! in the loaded image; no address that DWARF has is assumed. A built-in image is recognised by the
+//! index that `firmware` has of it; its DWARF is opened at the first question about its contents.
 
 pub mod fabric;
 pub mod images;

@@ -1,7 +1,7 @@
 //! Launching a kernel: segments, runtime arguments, launch message, go message (tt-metal.md 7.2).
 
 use super::firmware::{load, load_data, load_ncrisc};
-use super::l1_range::{L1Range, constant, mailbox};
+use super::l1_range::{L1Range, constant, constant_in, mailbox};
 use super::{Condition, ControlError, Operation, image};
 use decode::images::{Image, ImageMap, Mailbox};
 use decode::state::Provenance;
@@ -9,8 +9,8 @@ use layouts::{CoreId, CoreKind};
 use machine::place::Place;
 use std::sync::Arc;
 
-/// tt-metal's name of the absent runtime-argument offset, and its value (tt-metal.md 1.2) if no
-/// image defines it.
+/// tt-metal's name of the absent runtime-argument offset, and its value (tt-metal.md 1.2) if
+/// neither firmware nor kernel defines it.
 const NO_OFFSET: (&str, u64) = ("RTA_CRTA_NO_ARGS_SENTINEL", 0xFFFF);
 
 /// The array of circular buffers in tt-metal's firmware of compute tiles.
@@ -204,7 +204,8 @@ fn message(
     let processor = mailbox.processor(kernel.core);
     let constant = |name: &str| constant(images, &[firmware, kernel], name);
     let core_type = constant(&format!("ProgrammableCoreType::{}", launch.core_type))?;
-    let no_offset = constant(NO_OFFSET.0).unwrap_or(NO_OFFSET.1);
+    let no_offset = constant_in([firmware, kernel].into_iter(), NO_OFFSET.0);
+    let no_offset = no_offset.unwrap_or(NO_OFFSET.1);
     let semaphores = if launch.semaphores.is_empty() { 0 } else { launch.semaphore_offset() };
     let mut message = L1Range::zeros(mailbox.launch, mailbox.launch_bytes);
     for (member, value) in [

@@ -95,11 +95,18 @@ pub(super) fn constant(
     first: &[&Arc<Image>],
     name: &str,
 ) -> Result<u64, ControlError> {
-    let value_in = |image: &Arc<Image>| image.symbols.constant(name)?.as_u64();
-    let known = first.iter().find_map(|image| value_in(image));
-    let known = known.or_else(|| images.all().find_map(value_in));
+    let known = constant_in(first.iter().copied(), name);
+    let known = known.or_else(|| constant_in(images.all(), name));
     let first_name = first.first().map_or_else(String::new, |image| image.name.clone());
     known.ok_or_else(|| ControlError::NoMember(first_name, name.to_owned()))
+}
+
+/// Returns the value of a constant, from the first of these images that has it.
+pub(super) fn constant_in<'a>(
+    mut images: impl Iterator<Item = &'a Arc<Image>>,
+    name: &str,
+) -> Option<u64> {
+    images.find_map(|image| image.symbols.constant(name)?.as_u64())
 }
 
 /// Returns the value of a constant of the image of this name.

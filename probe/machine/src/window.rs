@@ -1,6 +1,6 @@
 //! TLB windows: their ordering, and the windows that clients may use.
 
-use layouts::{ChipLayout, NocXy, Ordering};
+use layouts::{Bar, ChipLayout, NocXy, Ordering};
 use serde::{Deserialize, Serialize};
 
 /// How a window orders its traffic (wormhole.md 1.4). Windows whose entries meshscope writes use
@@ -26,13 +26,12 @@ impl From<WindowOrdering> for Ordering {
 /// Returns the BAR0 offset and the value of the entry that points `window` at a page of a tile, for
 /// a machine whose clients write the entries; None past the last window.
 pub fn entry(
-    layout: &ChipLayout,
+    bar: &Bar,
     window: u16,
     tile: NocXy,
     page: u64,
     order: WindowOrdering,
 ) -> Option<(u64, u64)> {
-    let bar = &layout.bar;
     let spec = bar.window(window)?;
     Some((spec.entry, bar.unicast_entry(&spec, tile, page, order.into())))
 }

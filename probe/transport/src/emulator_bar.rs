@@ -67,7 +67,7 @@ impl EmulatorBar {
             }
             BarOp::Point { device, window, x, y, page, order } => {
                 let tile = NocXy { x: *x, y: *y };
-                window::entry(self.chip().layout(), *window, tile, *page, *order).map_or(
+                window::entry(self.chip().bar(), *window, tile, *page, *order).map_or(
                     0,
                     |(offset, entry)| {
                         let bytes = entry.to_le_bytes();

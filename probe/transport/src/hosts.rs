@@ -167,7 +167,7 @@ impl JoinedBar {
                 let mut id = Vec::new();
                 bar.submit(&[BarOp::ConfigRead { device, offset: 0 }], &mut id)?;
                 let id = id.first_chunk().map(|id| u32::from_le_bytes(*id));
-                if id != Some(chip.layout().bar.config_id()) {
+                if id != Some(chip.bar().config_id()) {
                     return Ok((bar, device));
                 }
             }

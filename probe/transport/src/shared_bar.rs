@@ -4,7 +4,7 @@
 //! has pointed elsewhere, the window is pointed again. Time that one client let pass has passed for
 //! the others, too.
 
-use layouts::{ChipKind, ChipLayout, NocXy};
+use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing, now};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
@@ -77,7 +77,7 @@ impl SharedBar {
         device: u8,
         offset: u64,
     ) -> Option<(NocXy, u64)> {
-        let (index, within) = window_at(self.chip().layout(), offset)?;
+        let (index, within) = window_at(self.chip().bar(), offset)?;
         let pointed = pointed.iter().rev().find_map(|op| match **op {
             BarOp::Point { device: other, window, x, y, page, .. } => {
                 (other == device && window == index).then_some((NocXy { x, y }, page))
@@ -95,9 +95,8 @@ impl SharedBar {
 }
 
 /// Returns the window that contains an offset of BAR 0, and the offset in the window.
-fn window_at(layout: &ChipLayout, offset: u64) -> Option<(u16, u64)> {
-    let classes = &layout.bar.windows;
-    let class = classes.iter().find(|class| {
+fn window_at(bar: &layouts::Bar, offset: u64) -> Option<(u16, u64)> {
+    let class = bar.windows.iter().find(|class| {
         (class.bar_offset..class.bar_offset + u64::from(class.count) * class.bytes)
             .contains(&offset)
     })?;
@@ -133,7 +132,7 @@ impl Machine {
 
     /// Points the window of an access again, if another client pointed it elsewhere.
     fn repoint(&mut self, views: &Views, device: u8, offset: u64) -> Option<BarOp> {
-        let (window, _) = window_at(self.bar.chip().layout(), offset)?;
+        let (window, _) = window_at(self.bar.chip().bar(), offset)?;
         let view = *views.get(&(device, window))?;
         if self.shown.insert((device, window), view) == Some(view) {
             return None;

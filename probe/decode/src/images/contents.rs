@@ -8,6 +8,7 @@ use super::outline::Outline;
 use super::waypoints::{self, WaypointPlace};
 use crate::fabric::{ClientLayout, MuxLayout, RouterLayout};
 use layouts::{ChipLayout, CoreKind};
+use std::sync::OnceLock;
 use symbols::Symbols;
 
 /// The ending of the name of the global with a kernel's progress words.
@@ -28,16 +29,15 @@ pub struct Contents {
     pub(crate) mux: Option<MuxLayout>,
     /// The image's connections to channels of routers and muxes.
     pub(crate) clients: Vec<ClientLayout>,
-    /// Places in the code that set waypoints.
-    pub(super) waypoints: Vec<WaypointPlace>,
     /// The kernel's progress words: scalar members of the global named `*_state`.
     pub state: Vec<Member>,
     /// The mailbox's scalars in a core's summary.
     pub(crate) summary: Vec<Member>,
-    /// The global of the progress words with every member.
-    pub(crate) own: Option<Outline>,
-    /// The structures that firmware shares with the host, with every member.
-    pub(crate) shared: Vec<Outline>,
+    /// The name of the global of the progress words.
+    state_name: String,
+    waypoints: OnceLock<Vec<WaypointPlace>>,
+    own: OnceLock<Option<Outline>>,
+    shared: OnceLock<Vec<Outline>>,
 }
 
 impl Contents {
@@ -50,13 +50,29 @@ impl Contents {
             router: RouterLayout::find(layout, &symbols),
             mux: MuxLayout::find(layout, core, &symbols),
             clients: ClientLayout::find(layout, &symbols, &state),
-            waypoints: waypoints::read(&symbols),
             summary: members::summary(layout, &symbols),
-            own: Outline::global(&symbols, &state),
-            shared: Outline::shared(layout, &symbols),
             state: members(layout, &symbols, &state),
+            state_name: state,
+            waypoints: OnceLock::new(),
+            own: OnceLock::new(),
+            shared: OnceLock::new(),
             symbols,
         }
+    }
+
+    /// Returns the places in the code that set waypoints.
+    pub(super) fn waypoints(&self) -> &[WaypointPlace] {
+        self.waypoints.get_or_init(|| waypoints::read(&self.symbols))
+    }
+
+    /// Returns the global of the progress words with every member.
+    pub(super) fn own(&self) -> Option<&Outline> {
+        self.own.get_or_init(|| Outline::global(&self.symbols, &self.state_name)).as_ref()
+    }
+
+    /// Returns the structures that firmware shares with the host, with every member.
+    pub(super) fn shared(&self, layout: &ChipLayout) -> &[Outline] {
+        self.shared.get_or_init(|| Outline::shared(layout, &self.symbols))
     }
 }
 

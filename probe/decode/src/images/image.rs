@@ -100,6 +100,11 @@ impl Image {
         }
     }
 
+    /// Whether its contents have been read.
+    pub fn is_open(&self) -> bool {
+        self.contents.get().is_some()
+    }
+
     /// Returns the bytes of the ELF.
     pub fn elf(&self) -> &[u8] {
         match &self.file {
@@ -130,7 +135,7 @@ impl Image {
 
     fn setters(&self, word: u64) -> impl Iterator<Item = &WaypointPlace> {
         let here = move |place: &&WaypointPlace| place.word.is_none_or(|at| u64::from(at) == word);
-        self.waypoints.iter().filter(here)
+        self.waypoints().iter().filter(here)
     }
 
     /// Whether the image is a router of a fabric.

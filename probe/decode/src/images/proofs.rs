@@ -12,6 +12,9 @@ use std::sync::Arc;
 impl ImageMap {
     /// Learns from a snapshot: build ids and texts in L1, and channel tables.
     pub fn learn(&mut self, mesh: &Mesh, snapshot: &Snapshot) {
+        if snapshot.pieces.is_empty() && snapshot.gaps.is_empty() {
+            return;
+        }
         for chip in &mesh.chips {
             for tile in mesh.layout().grid() {
                 for &core in tile.kind.cores() {

@@ -149,7 +149,7 @@ impl DeviceGroup<'_> {
         match at.and_then(|at| self.devices.get(at)) {
             None => Ok(u32::MAX),
             Some(opened) if offset == 0 => {
-                opened.gone().cloned().map_or(Ok(opened.chip().layout().bar.config_id()), Err)
+                opened.gone().cloned().map_or(Ok(opened.chip().bar().config_id()), Err)
             }
             Some(_) => Err(AccessError::Refused("only the ids of config space can be read".into())),
         }

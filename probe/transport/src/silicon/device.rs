@@ -88,7 +88,7 @@ impl Device {
 
     /// Allocates windows of each class, up to the number wanted.
     fn take_windows(&mut self) -> io::Result<()> {
-        for (class, wanted) in self.chip.layout().bar.windows.iter().zip(POOL) {
+        for (class, wanted) in self.chip.bar().windows.iter().zip(POOL) {
             for _ in 0..wanted {
                 let (index, offset) = match kmd::allocate_window(&*self.node, class.bytes) {
                     Ok(window) => window,
@@ -97,8 +97,7 @@ impl Device {
                 };
                 let unknown =
                     || io::Error::other(format!("the driver returned the unknown window {index}"));
-                let spec =
-                    self.chip.layout().bar.window(index).filter(|spec| spec.bytes == class.bytes);
+                let spec = self.chip.bar().window(index).filter(|spec| spec.bytes == class.bytes);
                 let mapping = self.node.map(offset, class.bytes as usize)?;
                 self.windows.insert(spec.ok_or_else(unknown)?.base, mapping);
                 self.indices.push(index);

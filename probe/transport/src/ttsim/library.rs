@@ -120,7 +120,7 @@ impl Bar for Library {
                 BarOp::Point { device, window, x, y, page, order } => {
                     let tile = NocXy { x: *x, y: *y };
                     if let Some((offset, entry)) =
-                        window::entry(self.chip().layout(), *window, tile, *page, *order)
+                        window::entry(self.chip().bar(), *window, tile, *page, *order)
                     {
                         let address = self.bar(*device, 0) + offset;
                         self.write(address, &entry.to_le_bytes());
