@@ -7,12 +7,10 @@ use super::fact::Heartbeat;
 use super::location::{Formula, Located, Location, Word};
 use super::router::{RouterLayout, RouterLocations};
 use super::static_info::StaticInfo;
-use super::tables::TablesLayout;
+use super::tables::{TablesLayout, bytes_at};
 use super::tt_metal::{EDM_STATUS, NO_DIRECTION, uncounted};
 use layouts::ChipLayout;
-use machine::fabric::Direction;
 use std::sync::Arc;
-use symbols::Field;
 
 const NOT_PUBLISHED: &str =
     "the router's ELF gives it (--elfs), or the fabric manifest (--manifest)";
@@ -40,6 +38,18 @@ const POSTCODE: u64 = 128;
 const COMMAND: u64 = 16;
 const MESH: u64 = 32;
 const DEVICE: u64 = 34;
+/// Members of `routing_l1_info_t`: offset and bytes.
+const ROUTING_INFO: [(&str, u64, u64); 9] = [
+    ("my_mesh_id", MESH, 2),
+    ("my_device_id", DEVICE, 2),
+    ("intra_mesh_direction_table", 36, 96),
+    ("inter_mesh_direction_table", 132, 384),
+    ("exit_node_table", 1676, 1024),
+    ("my_mesh_coord_y", 2700, 1),
+    ("my_mesh_coord_x", 2701, 1),
+    ("mesh_y_size", 2702, 1),
+    ("mesh_x_size", 2703, 1),
+];
 
 impl RouterLayout {
     /// Returns the locations on a chip.
@@ -56,7 +66,16 @@ impl RouterLayout {
             receivers: Vec::new(),
             downstream: Vec::new(),
             header: None,
-            tables: Some(TablesLayout::published(tables, chip.eth.l1.fabric_routing.bytes)),
+            tables: TablesLayout::tt_metal(
+                (tables, chip.eth.l1.fabric_routing.bytes),
+                |member| {
+                    let (_, offset, size) =
+                        ROUTING_INFO.iter().find(|(name, ..)| *name == member)?;
+                    Some(bytes_at(*offset, *size))
+                },
+                |route| route.index() as u64,
+                NO_DIRECTION,
+            ),
             static_info: info,
         }
     }
@@ -107,34 +126,5 @@ fn facts(chip: &ChipLayout, info: Option<&StaticInfo>) -> RouterLocations {
         packets_sent: unknown(),
         packets_received: unknown(),
         ..RouterLocations::default()
-    }
-}
-
-impl TablesLayout {
-    fn published(address: u64, bytes: u64) -> Self {
-        let of = |offset: u64, size: u64| Field {
-            offset,
-            size,
-            count: 1,
-            stride: size,
-            bit_size: 0,
-            bit_shift: 0,
-            signed: false,
-        };
-        Self {
-            address,
-            bytes,
-            mesh: of(MESH, 2),
-            device: of(DEVICE, 2),
-            intra_mesh: of(36, 96),
-            inter_mesh: of(132, 384),
-            exits: of(1676, 1024),
-            row: of(2700, 1),
-            column: of(2701, 1),
-            rows: of(2702, 1),
-            columns: of(2703, 1),
-            directions: Direction::ALL.into_iter().map(|it| (it.index() as u64, it)).collect(),
-            here: NO_DIRECTION,
-        }
     }
 }

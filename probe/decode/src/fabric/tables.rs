@@ -23,6 +23,37 @@ pub(crate) struct TablesLayout {
     pub(crate) here: u64,
 }
 
+impl TablesLayout {
+    /// Finds the fields of tt-metal's `routing_l1_info_t` by their names, and the codes of its entries.
+    pub(super) fn tt_metal(
+        (address, bytes): (u64, u64),
+        of: impl Fn(&str) -> Option<Field>,
+        code: impl Fn(Direction) -> u64,
+        here: u64,
+    ) -> Option<Self> {
+        Some(Self {
+            address,
+            bytes,
+            mesh: of("my_mesh_id")?,
+            device: of("my_device_id")?,
+            row: of("my_mesh_coord_y")?,
+            column: of("my_mesh_coord_x")?,
+            rows: of("mesh_y_size")?,
+            columns: of("mesh_x_size")?,
+            intra_mesh: of("intra_mesh_direction_table")?,
+            inter_mesh: of("inter_mesh_direction_table")?,
+            exits: of("exit_node_table")?,
+            directions: Direction::ALL.into_iter().map(|route| (code(route), route)).collect(),
+            here,
+        })
+    }
+}
+
+/// Returns a field of this many bytes.
+pub(super) fn bytes_at(offset: u64, size: u64) -> Field {
+    Field { offset, size, count: 1, stride: size, bit_size: 0, bit_shift: 0, signed: false }
+}
+
 impl Names<'_> {
     /// Finds the tables of this image.
     pub(super) fn tables(self) -> Option<TablesLayout> {

@@ -204,27 +204,19 @@ impl Names<'_> {
     /// Returns the tables of tt-metal's `routing_l1_info_t`.
     fn tt_metal_tables(self) -> Option<TablesLayout> {
         const TYPE: &str = "routing_l1_info_t";
-        let of = |member: &str| self.field(&format!("{TYPE}.{member}"));
-        let table = self.0.eth.l1.fabric_routing.at;
+        let of = |member: &str| {
+            let inner = if member.ends_with("_table") { ".packed_directions" } else { "" };
+            let whole = self.field(&format!("{TYPE}.{member}"));
+            self.field(&format!("{TYPE}.{member}{inner}")).or(whole)
+        };
+        let address = self.constant("routing_table_l1").unwrap_or(self.0.eth.l1.fabric_routing.at);
         let code = |direction: Direction| {
             let name = format!("COMPRESSED_{}", direction.name());
-            (self.constant(&name).unwrap_or(direction.index() as u64), direction)
+            self.constant(&name).unwrap_or(direction.index() as u64)
         };
-        Some(TablesLayout {
-            address: self.constant("routing_table_l1").unwrap_or(table),
-            bytes: self.1.type_named(TYPE)?.size()?,
-            mesh: of("my_mesh_id")?,
-            device: of("my_device_id")?,
-            row: of("my_mesh_coord_y")?,
-            column: of("my_mesh_coord_x")?,
-            rows: of("mesh_y_size")?,
-            columns: of("mesh_x_size")?,
-            intra_mesh: of("intra_mesh_direction_table.packed_directions")?,
-            inter_mesh: of("inter_mesh_direction_table.packed_directions")?,
-            exits: of("exit_node_table")?,
-            directions: Direction::ALL.into_iter().map(code).collect(),
-            here: self.constant("COMPRESSED_INVALID_DIRECTION").unwrap_or(NO_DIRECTION),
-        })
+        let here = self.constant("COMPRESSED_INVALID_DIRECTION").unwrap_or(NO_DIRECTION);
+        let bytes = self.1.type_named(TYPE)?.size()?;
+        TablesLayout::tt_metal((address, bytes), of, code, here)
     }
 }
 

@@ -15,15 +15,13 @@ use crate::fabric::enumeration::Enumeration;
 use crate::fabric::fact::Heartbeat;
 use crate::fabric::location::{Formula, Located, Location, Word};
 use crate::fabric::router::{RouterLayout, RouterLocations};
-use crate::fabric::tables::TablesLayout;
+use crate::fabric::tables::{TablesLayout, bytes_at};
 use crate::fabric::tt_metal::{
     COUNTED_APART, COUNTED_TOGETHER, NO_DIRECTION, NO_HANDSHAKE, NO_SYNC, NO_TELEMETRY, once_met,
     uncounted,
 };
 use layouts::{ChipLayout, TileKind};
-use machine::fabric::Direction;
 use std::sync::Arc;
-use symbols::Field;
 
 /// Reasons why a fact is unknown.
 const NOT_DESCRIBED: &str = "the manifest does not describe it; the router's ELF does";
@@ -218,31 +216,12 @@ impl Described<'_> {
             let (offset, ty) = self.manifest.member(&format!("{name}.{member}"))?;
             Some(bytes_at(offset.into(), ty.bytes.into()))
         };
-        let code = |direction: Direction| (direction.index() as u64, direction);
-        Some(TablesLayout {
-            address: region.address.into(),
-            bytes: region.ty.bytes.into(),
-            mesh: of("my_mesh_id")?,
-            device: of("my_device_id")?,
-            row: of("my_mesh_coord_y")?,
-            column: of("my_mesh_coord_x")?,
-            rows: of("mesh_y_size")?,
-            columns: of("mesh_x_size")?,
-            intra_mesh: of("intra_mesh_direction_table")?,
-            inter_mesh: of("inter_mesh_direction_table")?,
-            exits: of("exit_node_table")?,
-            directions: Direction::ALL.into_iter().map(code).collect(),
-            here: NO_DIRECTION,
-        })
+        let place = (region.address.into(), region.ty.bytes.into());
+        TablesLayout::tt_metal(place, of, |route| route.index() as u64, NO_DIRECTION)
     }
 }
 
 /// Returns the first word of a region.
 fn word_of(region: &L1Region) -> Location {
     Word { addr: region.address.into(), size: region.ty.element_bytes().min(4) }.into()
-}
-
-/// Returns a field of this many bytes.
-fn bytes_at(offset: u64, size: u64) -> Field {
-    Field { offset, size, count: 1, stride: size, bit_size: 0, bit_shift: 0, signed: false }
 }

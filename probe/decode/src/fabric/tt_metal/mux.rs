@@ -37,10 +37,6 @@ impl Names<'_> {
                 holder: private(),
                 drain_iters: private(),
                 abandoned: Located::Nowhere(UNCOUNTED),
-                handed_over: Located::Nowhere(UNCOUNTED),
-                retired: Located::Nowhere(UNCOUNTED),
-                drain_initiated: private(),
-                forwarder_done: private(),
                 channel_count: Located::At(Formula::Constant(all).into()),
                 header_bytes: Located::or(
                     header.as_ref().map(|header| Formula::Constant(header.bytes)),
@@ -51,6 +47,7 @@ impl Names<'_> {
                     streams.first().map(|stream| Formula::Constant(*stream)),
                     NO_CONSTANT,
                 ),
+                ..MuxLocations::default()
             },
             channels: (0..all.min(MOST_CHANNELS))
                 .map(|index| self.mux_channel(index, full, &streams))

@@ -1,11 +1,12 @@
 //! The packet header of a router that a manifest describes. The manifest gives its type and size;
 //! the members are those of tt-metal.md 4.7.
 
-use super::{Described, bytes_at};
+use super::Described;
 use crate::fabric::builtin::pair;
 use crate::fabric::enumeration::Enumeration;
 use crate::fabric::header::{HOPS, Header, PacketLocations, Route};
 use crate::fabric::location::{Formula, Location, Word};
+use crate::fabric::tables::bytes_at;
 use std::sync::Arc;
 
 /// Offsets of a header's members.

@@ -7,6 +7,7 @@ use crate::fabric::location::{Locations as _, Memory, Reader};
 use crate::fabric::manifest::tests::sample;
 use crate::fabric::standing::disagreements;
 use crate::reading::Reading;
+use machine::fabric::Direction;
 use serde_json::{Value, json};
 
 fn parse(manifest: &Value) -> FabricManifest {
