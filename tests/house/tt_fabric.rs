@@ -183,7 +183,7 @@ fn a_line_of_two_chips_carries_packets() {
 #[test]
 #[ignore = "takes a minute: .ci/run runs it"]
 fn a_line_of_eight_chips_carries_packets() {
-    carries_packets("t3000", FabricTopology::Line, Route::Direct, 28);
+    carries_packets("t3000", FabricTopology::Line, Route::Mux, 28);
 }
 
 #[test]
