@@ -45,7 +45,7 @@ pub(crate) use mux::{MuxChannelLocations, MuxLayout};
 pub(crate) use router::RouterLayout;
 pub use router::{RouterCounts, RouterFacts};
 pub(crate) use standing::{Disagreement, disagreements};
-pub(crate) use static_info::{StaticInfo, TELEMETRY_VERSION};
+pub(crate) use static_info::StaticInfo;
 pub(crate) use tables::TablesLayout;
 
 #[cfg(test)]

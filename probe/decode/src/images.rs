@@ -23,7 +23,7 @@ pub use catalog::{Catalog, CatalogError};
 pub use channels::Channels;
 pub(crate) use channels::Sync;
 pub use contents::Contents;
-pub(crate) use described::{DescribedRouter, RouterSource, SourceKind};
+pub(crate) use described::{DescribedRouter, RouterSource, SourceKind, UNKNOWN_ROUTER};
 pub use finding::ImageFinding;
 pub use image::Image;
 pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};

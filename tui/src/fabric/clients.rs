@@ -2,7 +2,7 @@
 
 use super::channels::head;
 use super::code;
-use super::router::{reasons, slots};
+use super::router::{known, reasons, slots};
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
@@ -69,15 +69,13 @@ pub(crate) fn mux_text(glyphs: Glyphs, mux: &MuxState) -> String {
     let facts = &mux.facts;
     let count = |reading: &Reading<u64>| reading.known().map(u64::to_string);
     let flag = |reading: &Reading<bool>| reading.known().map(|flag| u8::from(*flag).to_string());
-    let known = [
+    let counts = known(vec![
         ("handed over", count(&facts.handed_over)),
         ("retired", count(&facts.retired)),
         ("drain initiated", flag(&facts.drain_initiated)),
         ("forwarder done", flag(&facts.forwarder_done)),
-    ];
-    let known = known.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
-    let known = known.collect::<Vec<_>>().join(", ");
-    let mut text = if known.is_empty() { known } else { known + "\n" };
+    ]);
+    let mut text = if counts.is_empty() { counts } else { counts + "\n" };
     for channel in &mux.channels {
         let name = format!("channel {}", channel.index);
         text += &slots(glyphs, &name, &channel.facts.queued, &channel.candidates);
@@ -110,13 +108,9 @@ pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
 pub(crate) fn client_text(client: &ClientState) -> String {
     let count = |reading: &Reading<u64>| reading.known().map(u64::to_string);
     let address = |reading: &Reading<u64>| reading.known().map(|address| format!("{address:#x}"));
-    let line = |all: Vec<(&str, Option<String>)>| {
-        let known = all.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?)));
-        known.collect::<Vec<_>>().join(", ")
-    };
-    let words = line(vec![("teardown word", count(&client.facts.teardown))]);
+    let words = known(vec![("teardown word", count(&client.facts.teardown))]);
     let entry = client.entry.as_ref().map_or_else(String::new, |entry| {
-        let words = line(vec![
+        let words = known(vec![
             ("tile", entry.tile.known().map(ToString::to_string)),
             ("direction", entry.direction.known().map(|it| it.name().to_owned())),
             ("slots", count(&entry.slots)),

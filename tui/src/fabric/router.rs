@@ -98,12 +98,14 @@ pub(crate) fn router_text(mesh: &MeshState, router: &RouterState) -> String {
             ("received", count(&facts.packets_received)),
         ],
     ];
-    let line = |all: Vec<(&str, Option<String>)>| {
-        let known = all.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?)));
-        known.collect::<Vec<_>>().join(", ")
-    };
-    let lines = lines.map(line).into_iter().filter(|line| !line.is_empty());
+    let lines = lines.map(known).into_iter().filter(|line| !line.is_empty());
     stage_text(mesh, router) + &lines.map(|line| line + "\n").collect::<String>()
+}
+
+/// The known of these facts, with their names, in a line.
+pub(super) fn known(all: Vec<(&str, Option<String>)>) -> String {
+    let known = all.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?)));
+    known.collect::<Vec<_>>().join(", ")
 }
 
 fn heartbeat(heartbeat: Heartbeat) -> String {

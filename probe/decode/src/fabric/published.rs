@@ -96,7 +96,7 @@ fn facts(chip: &ChipLayout, info: Option<&StaticInfo>) -> RouterLocations {
     let count = |offset: u64| Located::At(word(telemetry + offset, 8));
     let unknown = || Located::Nowhere(NOT_PUBLISHED);
     let of_info = |of: fn(&StaticInfo) -> &Location| {
-        Located::or(info.map(|info| info.if_written(of(info))), NOT_PUBLISHED)
+        Located::or(info.map(|info| of(info).clone()), NOT_PUBLISHED)
     };
     let (beats, values) = (Word { addr: l1.heartbeat_old.at, size: 4 }, &chip.eth.values);
     let marks = Heartbeat::marks(values.heartbeat_base, values.heartbeat_router);

@@ -6,13 +6,11 @@ use super::enumeration::Enumeration;
 use super::location::{Formula, Location};
 
 /// `FABRIC_TELEMETRY_VERSION`: the host has written the structure.
-pub(crate) const TELEMETRY_VERSION: u64 = 1;
+const VERSION: u64 = 1;
 
-/// Locations in `StaticInfo`.
+/// Locations in `StaticInfo`, which count only if the host has written it.
 #[derive(Clone, Debug)]
 pub(crate) struct StaticInfo {
-    /// The version of the structure; another value than 1: the host did not write it.
-    pub(crate) version: Location,
     /// The router's fabric node.
     pub(crate) node: Location,
     /// The node at the other end of its link.
@@ -24,28 +22,22 @@ pub(crate) struct StaticInfo {
 impl StaticInfo {
     /// Finds the members of the structure by name.
     pub(super) fn find(of: impl Fn(&str) -> Option<Formula>) -> Option<Self> {
-        let node = |mesh: &str, device: &str| pair(Formula::Halves, of(device), of(mesh));
+        let Formula::Word(version) = of("version")? else { return None };
+        let if_written =
+            |formula| pair(|of| Formula::If(version, VERSION, of), formula, Formula::Nothing);
+        let node = |mesh: &str, device: &str| {
+            if_written(pair(Formula::Halves, of(device), of(mesh))?.formula)
+        };
         let names = Some(Enumeration::directions());
         Some(Self {
-            version: of("version")?.into(),
             node: node("mesh_id", "device_id")?,
             peer: node("neighbor_mesh_id", "neighbor_device_id")?,
-            direction: Location { formula: of("direction")?, names },
+            direction: Location { names, ..if_written(of("direction")?)? },
         })
     }
 
-    /// Returns a location of the structure, which counts only if the host has written it.
-    pub(super) fn if_written(&self, location: &Location) -> Location {
-        let Formula::Word(version) = self.version.formula else { return location.clone() };
-        let either = Box::new([location.formula.clone(), Formula::Nothing]);
-        Location {
-            formula: Formula::If(version, TELEMETRY_VERSION, either),
-            names: location.names.clone(),
-        }
-    }
-
     /// Returns all locations.
-    pub(super) fn all(&self) -> [&Location; 4] {
-        [&self.version, &self.node, &self.peer, &self.direction]
+    pub(super) fn all(&self) -> [&Location; 3] {
+        [&self.node, &self.peer, &self.direction]
     }
 }

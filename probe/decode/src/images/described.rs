@@ -1,19 +1,24 @@
 //! Routers that fabric manifests describe, by core, and manifests that do not fit the mesh.
 
-use super::{ImageMap, ImageRole, Provenance};
+use super::{Image, ImageMap, ImageRole, Provenance};
 use crate::fabric::RouterLayout;
 use crate::fabric::manifest::FabricManifest;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::fabric::FabricNode;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// The name of a router of which neither image nor manifest is known.
+pub(crate) const UNKNOWN_ROUTER: &str = "?";
 
 /// What manifests say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Manifests {
     routers: BTreeMap<CoreId, Arc<DescribedRouter>>,
     files: Vec<ManifestFile>,
+    /// A router that no manifest and no image describes.
+    unknown: OnceLock<RouterLayout>,
 }
 
 /// A manifest's file, and how its chips fit the mesh.
@@ -94,10 +99,21 @@ impl ImageMap {
         self.manifests.routers.keys().map(|core| (core.chip, core.tile))
     }
 
-    /// Returns the source of a router's locations. A manifest comes after an image whose text was
-    /// found in L1 or that this process loaded, and before one that a file of the host names.
-    pub(crate) fn router_source(&self, core: CoreId) -> Option<RouterSource<'_>> {
-        let image = self.fabric_image(core).and_then(|image| {
+    /// Returns the source of the locations of a router of which neither image nor manifest is known.
+    pub(crate) fn unknown_router(&self) -> RouterSource<'_> {
+        let layout = self.manifests.unknown.get_or_init(|| RouterLayout::published(self.layout()));
+        RouterSource { name: UNKNOWN_ROUTER, layout, kind: SourceKind::FixedAreas }
+    }
+
+    /// Returns the source of a router's locations; `image` is the core's image of the fabric. A
+    /// manifest comes after an image whose text was found in L1 or that this process loaded, and
+    /// before one that a file of the host names.
+    pub(crate) fn router_source<'a>(
+        &'a self,
+        core: CoreId,
+        image: Option<&'a Image>,
+    ) -> Option<RouterSource<'a>> {
+        let image = image.and_then(|image| {
             let layout = image.router.as_ref()?;
             Some(RouterSource { name: &image.name, layout, kind: SourceKind::Image })
         });

@@ -21,7 +21,6 @@ use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
 use crate::images::{Image, RouterSource, SourceKind};
 use crate::state::{
     Activity, ChipState, CoreState, FabricState, HeadState, ImageRole, LinkState, Reading,
-    RouterState,
 };
 use clients::{Clients, was_read};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
@@ -50,7 +49,7 @@ impl Inspection<'_> {
                     let image = self.images.fabric_image(core.id);
                     if let Some(eth) = &tile.eth {
                         let at = EthId { chip: site.chip, channel: eth.channel };
-                        collect_router(site, at, core, &mut fabric);
+                        collect_router(site, at, image, core, &mut fabric);
                     }
                     if let Some(image) = image {
                         collect(site, image, core, &mut fabric);
@@ -91,9 +90,15 @@ impl Inspection<'_> {
 }
 
 /// Adds a router, by its image or by a manifest, or else by what it publishes.
-fn collect_router(site: Site<'_>, at: EthId, core: &CoreState, fabric: &mut FabricState) {
+fn collect_router(
+    site: Site<'_>,
+    at: EthId,
+    image: Option<&Image>,
+    core: &CoreState,
+    fabric: &mut FabricState,
+) {
     let images = site.view.images;
-    if let Some(source) = images.router_source(core.id) {
+    if let Some(source) = images.router_source(core.id, image) {
         return add_router(site, at, core, source, fabric);
     }
     // A kernel can be there, and which is not known.
@@ -104,10 +109,8 @@ fn collect_router(site: Site<'_>, at: EthId, core: &CoreState, fabric: &mut Fabr
         Reading::Unread(_) => false,
     };
     if can_be && core.images.iter().all(|image| image.role != ImageRole::Kernel) {
-        let layout = &RouterLayout::published(site.view.layout());
-        fabric.leads.spans.extend(words(layout.words(), site.chip, site.tile));
-        let source =
-            RouterSource { name: RouterState::UNKNOWN, layout, kind: SourceKind::FixedAreas };
+        let source = images.unknown_router();
+        fabric.leads.spans.extend(words(source.layout.words(), site.chip, site.tile));
         add_router(site, at, core, source, fabric);
     }
 }

@@ -15,6 +15,7 @@ use super::{
     Activity, EdgeFacts, FactValue, PacketFacts, Reading, ReceiverFacts, RouterCounts, RouterFacts,
     SenderFacts,
 };
+use crate::images::UNKNOWN_ROUTER;
 use layouts::{EthId, NocXy};
 use machine::fabric::Direction;
 
@@ -67,13 +68,10 @@ pub struct RouterState {
 }
 
 impl RouterState {
-    /// The name of an image that is not known.
-    pub(crate) const UNKNOWN: &str = "?";
-
     /// Whether neither an image nor a manifest describes it: it shows what it publishes at fixed
     /// addresses.
     pub fn is_unknown(&self) -> bool {
-        self.image == Self::UNKNOWN
+        self.image == UNKNOWN_ROUTER
     }
 
     /// Returns its stage; none if too few of its facts are known.

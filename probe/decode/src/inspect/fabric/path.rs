@@ -41,11 +41,11 @@ pub(super) fn find_planes(mesh: &Mesh, routers: &mut [RouterState]) {
     for edge in edges.values_mut() {
         edge.sort_unstable();
     }
-    let planes = edges.values().map(Vec::len).min();
+    let count = edges.values().map(Vec::len).min().unwrap_or(0);
+    let planes = edges.values().flat_map(|edge| edge.iter().take(count).enumerate());
+    let planes: BTreeMap<EthId, usize> = planes.map(|(plane, (_, at))| (*at, plane)).collect();
     for router in routers {
-        let mut edges =
-            edges.values().flat_map(|edge| edge.iter().take(planes.unwrap_or(0)).enumerate());
-        router.plane = edges.find(|(_, (_, at))| *at == router.at).map(|(plane, _)| plane);
+        router.plane = planes.get(&router.at).copied();
     }
 }
 

@@ -1,9 +1,7 @@
 //! Compares what sources say of a router: its ELF, a fabric manifest, and L1.
 
 use super::site::Site;
-use crate::fabric::{
-    Disagreement, Location, Reader, RouterLayout, StaticInfo, TELEMETRY_VERSION, disagreements,
-};
+use crate::fabric::{Disagreement, Location, Reader, RouterLayout, StaticInfo, disagreements};
 use crate::images::DescribedRouter;
 use crate::state::{Reading, RouterState};
 use layouts::EthId;
@@ -51,9 +49,6 @@ impl Sources<'_> {
 pub(super) fn telemetry(site: &Site<'_>, info: &StaticInfo, router: &RouterState) -> Vec<String> {
     const FROM: &str = "in FabricTelemetry in L1";
     let read = Reader(site);
-    if read.fact::<u64>(Some(&info.version)) != Reading::Known(TELEMETRY_VERSION) {
-        return Vec::new();
-    }
     let node = |at: &Location| read.fact::<FabricNode>(Some(at));
     let direction: Reading<Direction> = read.fact(Some(&info.direction));
     let (facts, at) = (&router.facts, router.at);
