@@ -50,11 +50,12 @@ fn gather(faults: &[&str], sleep: bool, threads: usize) -> (RunReport, u64, u64)
     let mut run = Run::new(program, RunSettings { faults, ..RunSettings::default() });
     let report = run.finish(&mut target, &mut images, 2_000).unwrap().unwrap();
     let now = target.now().unwrap();
-    let machine = machine.lock().unwrap();
+    let mut machine = machine.lock().unwrap();
     let mut hasher = DefaultHasher::new();
-    for (chip, config) in machine.mesh().config().chips.iter().enumerate() {
+    let chips = machine.mesh().config().chips.clone();
+    for (chip, config) in chips.iter().enumerate() {
         for (x, y) in (0..16).filter_map(|channel| config.eth_tile(channel)) {
-            hasher.write(machine.mesh().l1(chip, x, y).unwrap().slice(0, 256 << 10).unwrap());
+            hasher.write(machine.mesh_mut().l1(chip, x, y).unwrap().slice(0, 256 << 10).unwrap());
         }
     }
     (report, now, hasher.finish())

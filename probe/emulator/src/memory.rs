@@ -143,6 +143,18 @@ impl TileMemory {
         Ok(true)
     }
 
+    /// Whether instructions were decoded from the line of an address.
+    pub(crate) fn holds_code(&self, addr: u32) -> bool {
+        self.flags.get((addr / LINE_BYTES) as usize).is_some_and(|flags| flags & CODE != 0)
+    }
+
+    /// Sets a word that a sleeping hart of this tile changes, and that nobody else watches.
+    pub(crate) fn set_word(&mut self, addr: u32, value: u32) {
+        if let Some(word) = self.bytes.as_chunks_mut::<4>().0.get_mut((addr / 4) as usize) {
+            *word = value.to_le_bytes();
+        }
+    }
+
     /// Drops decoded instructions that are out of date. Call it at boundaries only.
     pub(crate) fn drop_stale(&mut self) {
         while let Some(line) = self.stale.pop() {

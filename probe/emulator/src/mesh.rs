@@ -125,11 +125,14 @@ impl Mesh {
 
     /// Returns the L1 of a tile at this cycle, without an access: for tests and studies that
     /// compare two meshes. `None` if the tile has no cores.
-    pub fn l1(&self, chip: usize, x: u8, y: u8) -> Option<&TileMemory> {
-        let chip = self.chips.get(chip)?;
+    pub fn l1(&mut self, chip: usize, x: u8, y: u8) -> Option<&TileMemory> {
+        let chip = self.chips.get_mut(chip)?;
         let unit = *chip.grid.get(usize::from(y))?.get(usize::from(x))?;
-        match chip.units.get(usize::from(unit))? {
-            Unit::Core(tile) => Some(&tile.memory),
+        match chip.units.get_mut(usize::from(unit))? {
+            Unit::Core(tile) => {
+                tile.run(self.now, u64::MAX / 2);
+                Some(&tile.memory)
+            }
             Unit::Passive(_) => None,
         }
     }

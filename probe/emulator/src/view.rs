@@ -87,7 +87,7 @@ impl HartView<'_> {
 
     /// Returns a register; 0 for x0 and for a register that does not exist.
     pub fn register(&self, register: u8) -> u32 {
-        if (1..32).contains(&register) { self.slot(u16::from(register)) } else { 0 }
+        if (1..32).contains(&register) { self.slot(u32::from(register)) } else { 0 }
     }
 
     /// Returns the number of retired instructions.
@@ -108,21 +108,23 @@ impl HartView<'_> {
     /// copies nothing if the address is in neither; device registers are not read.
     pub fn read(&self, addr: u32, out: &mut [u8]) -> Option<()> {
         let Some(first) = self.hart.local_offset(addr) else {
-            return self.memory.read(addr, out).ok();
+            self.memory.read(addr, out).ok()?;
+            self.hart.overlay_l1(self.now, addr, out);
+            return Some(());
         };
         if first + out.len() > self.hart.local_bytes as usize {
             return None;
         }
         for (offset, byte) in (first..).zip(out) {
-            let word = self.slot(FIRST_LOCAL + (offset / 4) as u16);
+            let word = self.slot(FIRST_LOCAL + (offset / 4) as u32);
             *byte = word.to_le_bytes()[offset % 4];
         }
         Some(())
     }
 
-    /// Returns a register or a word of private RAM.
-    fn slot(&self, wanted: u16) -> u32 {
-        let mut value = self.hart.slot(wanted);
+    /// Returns a register, or a word of private RAM or L1.
+    fn slot(&self, wanted: u32) -> u32 {
+        let mut value = self.hart.slot(wanted, self.memory);
         if let Mode::Sleep(sleep) = &self.hart.mode {
             sleep.state(self.now, |slot, at| {
                 if slot == wanted {

@@ -30,7 +30,7 @@ fn send(host: &mut Host, addr: u32, len: u32) {
     }
 }
 
-fn far_word(mesh: &Mesh, addr: u32) -> u32 {
+fn far_word(mesh: &mut Mesh, addr: u32) -> u32 {
     let mut word = [0; 4];
     mesh.l1(1, FAR.0, FAR.1).unwrap().read(addr, &mut word).unwrap();
     u32::from_le_bytes(word)
@@ -39,7 +39,7 @@ fn far_word(mesh: &Mesh, addr: u32) -> u32 {
 /// Returns the cycles until a word arrives at the peer.
 fn wait(host: &mut Host, addr: u32, most: u64) -> Option<u64> {
     let start = host.mesh.now();
-    while far_word(&host.mesh, addr) == 0 {
+    while far_word(&mut host.mesh, addr) == 0 {
         if host.mesh.now() - start > most {
             return None;
         }
@@ -115,7 +115,7 @@ fn slow_acknowledges_are_late_and_payload_is_not() {
     host.mesh.clock(30);
     send(&mut host, 0x2_0100, 64);
     wait(&mut host, 0x2_0100, 5000).unwrap();
-    assert_ne!(far_word(&host.mesh, 0x2_0000), 0);
+    assert_ne!(far_word(&mut host.mesh, 0x2_0000), 0);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn broken_packets_are_sent_again_and_counted() {
     assert_eq!(sent, 60);
     assert!((2..20).contains(&resent), "{resent}");
     // The other direction was idle, and the payload is intact.
-    assert_eq!(far_word(&host.mesh, 0x2_0FFC), u32::from_le_bytes([61, 62, 63, 64]));
+    assert_eq!(far_word(&mut host.mesh, 0x2_0FFC), u32::from_le_bytes([61, 62, 63, 64]));
     assert!(host.mesh.conditions().is_empty());
 }
 

@@ -1,6 +1,7 @@
 //! One hart: its registers, its private memories, and its state.
 
 use super::mode::{Mode, ObservationPace, Sleep};
+use super::tick::Ticks;
 use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_RAM};
 use crate::decode::{self, Op};
 
@@ -43,6 +44,7 @@ pub(crate) struct Hart {
     pub(crate) pace: ObservationPace,
     /// The loop of the last sleep, to which the hart is likely to return.
     pub(crate) last: Option<Box<Sleep>>,
+    pub(crate) ticks: Ticks,
     /// L1 lines that carry this hart's watch bit.
     pub(crate) watched: Vec<u32>,
 }
@@ -75,6 +77,7 @@ impl Hart {
             mode: Mode::Plain,
             pace: ObservationPace::from(0),
             last: None,
+            ticks: Ticks::default(),
             watched: Vec::new(),
         }
     }

@@ -183,7 +183,7 @@ impl HartGroup {
         let mut value = hart.regs[register as usize];
         if let Mode::Sleep(sleep) = &hart.mode {
             sleep.state(self.now, |slot, at| {
-                if slot == u16::from(register) {
+                if slot == u32::from(register) {
                     value = at;
                 }
             });

@@ -24,6 +24,7 @@ mod step;
 mod stride;
 #[cfg(test)]
 mod tests;
+mod tick;
 
 pub use group::HartGroup;
 

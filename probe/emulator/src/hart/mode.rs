@@ -1,5 +1,6 @@
 //! The execution modes of a hart, and the data of each; see [`super::sleep`].
 
+use super::core::LOCAL_BYTES;
 use super::stride::Strided;
 
 /// Shortest pause between two observations of a hart, in instructions.
@@ -11,10 +12,23 @@ const LONGEST_PAUSE: u64 = 16384;
 /// observation.
 const PAUSE_PER_OBSERVED: u64 = 64;
 
-/// The slot of a step without result. Slots are 32 registers, then the words of private RAM.
-pub(crate) const NO_SLOT: u16 = u16::MAX;
+/// The slot of a step without result. Slots are 32 registers, then the words of private RAM, then
+/// the words of L1.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
 /// The first slot of private RAM.
-pub(crate) const FIRST_LOCAL: u16 = 32;
+pub(crate) const FIRST_LOCAL: u32 = 32;
+/// The first slot of L1.
+pub(crate) const FIRST_L1: u32 = FIRST_LOCAL + LOCAL_BYTES as u32 / 4;
+
+/// Returns the slot of the L1 word that holds an address.
+pub(crate) fn l1_slot(addr: u32) -> u32 {
+    FIRST_L1 + addr / 4
+}
+
+/// Returns the L1 address of a slot, if it is in L1.
+pub(crate) fn slot_addr(slot: u32) -> Option<u32> {
+    if slot == NO_SLOT { None } else { slot.checked_sub(FIRST_L1)?.checked_mul(4) }
+}
 
 /// The execution mode of a running hart.
 #[derive(Debug, Clone)]
@@ -53,6 +67,8 @@ impl ObservationPace {
 #[derive(Debug, Clone)]
 pub(crate) struct PeriodSearch {
     pub(super) head: u32,
+    /// The expected period in cycles, if the hart is observed over its ticks.
+    pub(super) tick: Option<u64>,
     pub(super) visits: Vec<LoopVisit>,
     pub(super) words: Vec<PeriodWord>,
     pub(super) observed: u64,
@@ -67,10 +83,10 @@ pub(super) struct LoopVisit {
     pub(super) regs: [u32; 32],
 }
 
-/// A word of private RAM that the hart stored into, with its value at each visit.
+/// A word that the hart stored into, with its value at each visit.
 #[derive(Debug, Clone)]
 pub(super) struct PeriodWord {
-    pub(super) slot: u16,
+    pub(super) slot: u32,
     pub(super) values: Vec<u32>,
 }
 
@@ -80,9 +96,10 @@ pub(crate) struct PeriodRecord {
     pub(super) head: u32,
     pub(super) start: u64,
     pub(super) period: u64,
-    /// The state at the start: all registers, then the words of private RAM that the loop stores
-    /// into.
-    pub(super) initial: Vec<(u16, Strided)>,
+    /// Whether the loop is a tick; see [`super::tick`].
+    pub(super) tick: bool,
+    /// The state at the start: all registers, then the words that the loop stores into.
+    pub(super) initial: Vec<(u32, Strided)>,
     /// Present strides, in the same order.
     pub(super) strides: Vec<u32>,
     pub(super) steps: Vec<LoopStep>,
@@ -95,7 +112,7 @@ pub(crate) struct PeriodRecord {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoopStep {
     pub(crate) pc: u32,
-    pub(crate) slot: u16,
+    pub(crate) slot: u32,
     pub(crate) result: Strided,
 }
 
@@ -113,7 +130,7 @@ pub(crate) struct Sleep {
     pub(crate) start: u64,
     pub(crate) period: u64,
     /// All slots that the loop uses, as of that cycle.
-    pub(crate) initial: Vec<(u16, Strided)>,
+    pub(crate) initial: Vec<(u32, Strided)>,
     pub(crate) steps: Vec<LoopStep>,
     /// The cycle at which the loop must be executed again, `u64::MAX` for never.
     pub(crate) until: u64,
@@ -121,6 +138,10 @@ pub(crate) struct Sleep {
     pub(crate) since: u64,
     /// Whether the loop reads devices.
     pub(crate) devices: bool,
+    /// Whether the loop is a tick, which may store into L1; see [`super::tick`].
+    pub(crate) tick: bool,
+    /// The indices of the steps that store into L1.
+    pub(crate) l1_stores: Vec<u32>,
 }
 
 impl Sleep {
@@ -130,7 +151,7 @@ impl Sleep {
     }
 
     /// Returns the iteration and step that are due at a cycle.
-    fn position(&self, cycle: u64) -> (u64, usize) {
+    pub(super) fn position(&self, cycle: u64) -> (u64, usize) {
         let passed = cycle - self.start;
         (passed / self.period, (passed % self.period) as usize)
     }
@@ -145,9 +166,9 @@ impl Sleep {
         self.steps.get(self.position(cycle).1).map_or(0, |step| step.pc)
     }
 
-    /// Passes registers and private RAM at a cycle to `put`, slot by slot; a later value of a slot
-    /// replaces an earlier one.
-    pub(crate) fn state(&self, cycle: u64, mut put: impl FnMut(u16, u32)) {
+    /// Passes the state at a cycle to `put`, slot by slot; a later value of a slot replaces an
+    /// earlier one.
+    pub(crate) fn state(&self, cycle: u64, mut put: impl FnMut(u32, u32)) {
         let (iteration, done) = self.position(cycle);
         for (slot, value) in &self.initial {
             put(*slot, value.at(iteration));

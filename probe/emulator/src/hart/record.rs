@@ -1,7 +1,7 @@
 //! The verification of one iteration of a loop.
 
 use super::core::Hart;
-use super::mode::{FIRST_LOCAL, LoopStep, Mode, PeriodRecord, Sleep};
+use super::mode::{FIRST_LOCAL, LoopStep, Mode, PeriodRecord, Sleep, l1_slot, slot_addr};
 use super::step::Touched;
 use super::stride::{self, NEVER, Strided};
 use super::{IRAM, Nature, Stored};
@@ -21,20 +21,26 @@ pub(crate) struct Before {
 }
 
 impl PeriodRecord {
-    pub(crate) fn new(head: u32, start: u64, period: u64, initial: Vec<(u16, Strided)>) -> Self {
+    pub(crate) fn new(
+        head: u32,
+        start: u64,
+        period: u64,
+        tick: bool,
+        initial: Vec<(u32, Strided)>,
+    ) -> Self {
         let strides = initial.iter().map(|(_, value)| value.stride).collect();
         let steps = Vec::with_capacity(period as usize);
-        Self { head, start, period, initial, strides, steps, bound: NEVER, devices: false }
+        Self { head, start, period, tick, initial, strides, steps, bound: NEVER, devices: false }
     }
 
     /// Creates the record of a loop that the hart has left and enters again with other values.
-    pub(crate) fn resume(last: Sleep, hart: &Hart) -> Self {
+    pub(crate) fn resume(last: Sleep, hart: &Hart, memory: &TileMemory) -> Self {
         let head = last.head().unwrap_or(hart.pc);
         let mut initial = last.initial;
         for (slot, value) in &mut initial {
-            value.value = hart.slot(*slot);
+            value.value = hart.slot(*slot, memory);
         }
-        Self::new(head, hart.at, last.period, initial)
+        Self::new(head, hart.at, last.period, last.tick, initial)
     }
 
     /// Records one executed instruction.
@@ -45,9 +51,9 @@ impl PeriodRecord {
         touched: Touched,
         memory: &mut TileMemory,
     ) {
-        let step = self.step(hart, before, touched).filter(|_| self.bound > 1);
+        let step = self.step(hart, before, touched, memory).filter(|_| self.bound > 1);
         let Some(step) = step else {
-            return hart.abandon(memory, 3 * self.steps.len() as u64);
+            return hart.abandon(memory, 3 * self.steps.len() as u64, self.tick);
         };
         self.steps.push(step);
         if before.pc < IRAM {
@@ -60,10 +66,10 @@ impl PeriodRecord {
             hart.mode = Mode::Record(self);
             return;
         }
-        let observed = 3 * self.period;
-        match self.finish(hart) {
-            Some(sleep) => hart.mode = Mode::Sleep(Box::new(sleep)),
-            None => hart.abandon(memory, observed),
+        let (observed, tick) = (3 * self.period, self.tick);
+        match self.finish(hart, memory) {
+            Some(sleep) => hart.fall_asleep(sleep),
+            None => hart.abandon(memory, observed, tick),
         }
     }
 
@@ -72,7 +78,13 @@ impl PeriodRecord {
     }
 
     /// Returns the step of the instruction; `None` if the loop cannot be verified.
-    fn step(&mut self, hart: &Hart, before: &Before, touched: Touched) -> Option<LoopStep> {
+    fn step(
+        &mut self,
+        hart: &Hart,
+        before: &Before,
+        touched: Touched,
+        memory: &TileMemory,
+    ) -> Option<LoopStep> {
         let op = before.op;
         let (kind, rd, imm) = (d::kind(op), d::rd(op), d::imm(op));
         let a = Strided { value: before.a, stride: self.strides[d::rs1(op) as usize & 31] };
@@ -88,7 +100,7 @@ impl PeriodRecord {
             }
             d::NOP => return Some(LoopStep::nothing(before.pc)),
             d::SB..=d::SW if a.stride != 0 => return None,
-            d::SB..=d::SW => return self.store(kind, hart, before.pc, b, touched),
+            d::SB..=d::SW => return self.store(kind, hart, before.pc, b, touched, memory),
             d::JALR | d::CSR if a.stride != 0 || touched != Touched::Nothing => return None,
             d::JAL | d::JALR | d::CSR => 0,
             d::LB..=d::LHU if a.stride != 0 => return None,
@@ -104,12 +116,12 @@ impl PeriodRecord {
         }
         self.strides[rd as usize] = stride;
         let result = Strided { value: hart.regs[rd as usize], stride };
-        Some(LoopStep { pc: before.pc, slot: u16::from(rd), result })
+        Some(LoopStep { pc: before.pc, slot: u32::from(rd), result })
     }
 
-    /// Returns the index of a word of private RAM. Words without a store during the search have
+    /// Returns the index of a word of private RAM or L1. Words without a store during the search have
     /// none; they keep their values.
-    fn word(&self, slot: u16) -> Option<usize> {
+    fn word(&self, slot: u32) -> Option<usize> {
         let words = self.initial.get(FIRST_LOCAL as usize..)?;
         words.iter().position(|(word, _)| *word == slot).map(|index| index + FIRST_LOCAL as usize)
     }
@@ -117,11 +129,8 @@ impl PeriodRecord {
     /// Returns the stride of a loaded value.
     fn load(&mut self, kind: u8, touched: Touched, cycle: u64) -> Option<u32> {
         match touched {
-            Touched::L1Load { .. } => Some(0),
-            Touched::LocalLoad { slot } => {
-                let stride = self.word(slot).map_or(0, |word| self.strides[word]);
-                (stride == 0 || kind == d::LW).then_some(stride)
-            }
+            Touched::L1Load { addr } => self.loaded(kind, l1_slot(addr)),
+            Touched::LocalLoad { slot } => self.loaded(kind, slot),
             Touched::DeviceLoad { nature } => {
                 self.devices = true;
                 match nature {
@@ -138,6 +147,11 @@ impl PeriodRecord {
         }
     }
 
+    fn loaded(&self, kind: u8, slot: u32) -> Option<u32> {
+        let stride = self.word(slot).map_or(0, |word| self.strides[word]);
+        (stride == 0 || kind == d::LW).then_some(stride)
+    }
+
     fn store(
         &mut self,
         kind: u8,
@@ -145,36 +159,45 @@ impl PeriodRecord {
         pc: u32,
         b: Strided,
         touched: Touched,
+        memory: &TileMemory,
     ) -> Option<LoopStep> {
-        match touched {
-            Touched::L1Store { changed: false, .. } if b.stride == 0 => Some(LoopStep::nothing(pc)),
+        let slot = match touched {
+            Touched::L1Store { addr, .. } if !memory.holds_code(addr) => l1_slot(addr),
+            Touched::LocalStore { slot, .. } => slot,
             Touched::DeviceStore { stored: Stored::Same } if b.stride == 0 => {
                 self.devices = true;
+                return Some(LoopStep::nothing(pc));
+            }
+            _ => return None,
+        };
+        match (self.word(slot), touched) {
+            (None, Touched::L1Store { changed: false, .. }) if b.stride == 0 => {
                 Some(LoopStep::nothing(pc))
             }
-            Touched::LocalStore { slot, .. } => {
-                let word = self.word(slot)?;
+            (None, _) => None,
+            (Some(word), _) => {
                 if kind != d::SW && (b.stride != 0 || self.strides[word] != 0) {
                     return None;
                 }
                 self.strides[word] = b.stride;
-                let result = Strided { value: hart.slot(slot), stride: b.stride };
+                let result = Strided { value: hart.slot(slot, memory), stride: b.stride };
                 Some(LoopStep { pc, slot, result })
             }
-            _ => None,
         }
     }
 
     /// Returns the verified loop, if the iteration ended in its initial state plus one stride.
-    fn finish(self, hart: &Hart) -> Option<Sleep> {
+    fn finish(self, hart: &Hart, memory: &TileMemory) -> Option<Sleep> {
         let mut slots = self.initial.iter().zip(&self.strides);
         let returned = slots.all(|((slot, initial), &stride)| {
-            initial.stride == stride && hart.slot(*slot) == initial.at(1)
+            initial.stride == stride && hart.slot(*slot, memory) == initial.at(1)
         });
         let until =
             self.bound.checked_mul(self.period).and_then(|cycles| cycles.checked_add(self.start));
         let until = until.unwrap_or(u64::MAX);
         let worth = until - self.start >= SHORTEST_SLEEP_CYCLES + self.period;
+        let l1_stores = (0..).zip(&self.steps).filter(|(_, step)| slot_addr(step.slot).is_some());
+        let l1_stores = l1_stores.map(|(index, _)| index).collect();
         (returned && worth && hart.pc == self.head).then_some(Sleep {
             start: self.start,
             period: self.period,
@@ -183,6 +206,8 @@ impl PeriodRecord {
             until,
             since: hart.at,
             devices: self.devices,
+            tick: self.tick,
+            l1_stores,
         })
     }
 }

@@ -73,6 +73,9 @@ impl HartGroup {
             (due, limit) = (self.due(), self.limit(devices, to_cycle));
         }
         self.now = limit;
+        if let [hart] = &self.harts[..] {
+            hart.update_l1(memory, limit);
+        }
     }
 
     fn limit(&self, devices: &impl Devices, to_cycle: u64) -> u64 {
@@ -94,12 +97,13 @@ impl HartGroup {
         memory: &mut TileMemory,
         devices: &mut impl Devices,
     ) -> bool {
+        let alone = self.harts.len() == 1;
         let hart = &mut self.harts[turn.hart];
         match hart.mode {
             Mode::Plain => {
                 let pause = if self.sleep { hart.pace.next } else { u64::MAX };
                 if turn.at >= pause {
-                    hart.observe();
+                    hart.observe(memory);
                     return true;
                 }
                 let exit = burst(hart, memory, turn.horizon.min(pause), turn.shared);
@@ -108,8 +112,12 @@ impl HartGroup {
                     || !self.step(turn.hart, memory, devices)
             }
             Mode::Sleep(_) => {
+                hart.update_l1(memory, turn.at);
                 hart.wake(turn.at);
                 hart.unwatch(memory);
+                if alone {
+                    hart.observe_ticks(memory);
+                }
                 true
             }
             Mode::Search(_) | Mode::Record(_) => {

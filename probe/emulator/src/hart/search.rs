@@ -5,7 +5,7 @@
 //! next guess, with twice the time.
 
 use super::core::Hart;
-use super::mode::{LoopVisit, Mode, PeriodRecord, PeriodSearch, PeriodWord};
+use super::mode::{LoopVisit, Mode, PeriodRecord, PeriodSearch, PeriodWord, l1_slot};
 use super::step::Touched;
 use super::stride::Strided;
 use crate::memory::TileMemory;
@@ -20,9 +20,11 @@ const MOST_VISITS: usize = 24;
 const MOST_WORDS: usize = 64;
 
 impl PeriodSearch {
-    pub(crate) fn new(hart: &Hart) -> Self {
+    /// Starts a search; `tick` is the period in cycles of a search over ticks.
+    pub(crate) fn new(hart: &Hart, tick: Option<u64>) -> Self {
         Self {
             head: hart.pc,
+            tick,
             visits: vec![LoopVisit::new(hart)],
             words: Vec::new(),
             observed: 0,
@@ -38,24 +40,59 @@ impl PeriodSearch {
         memory: &mut TileMemory,
     ) {
         self.observed += 1;
-        if let Touched::LocalStore { slot, old } = touched
+        if let Some((slot, old)) = self.stored(touched)
             && !self.words.iter().any(|word| word.slot == slot)
         {
             self.words.push(PeriodWord { slot, values: vec![old; self.visits.len()] });
         }
-        let lost = touched.has_effect() || self.observed > LONGEST || self.words.len() > MOST_WORDS;
-        if lost {
-            hart.abandon(memory, self.observed);
-        } else if hart.resume_recording() {
+        if self.lost(touched, hart) {
+            hart.abandon(memory, self.observed, self.tick.is_some());
+        } else if self.tick.is_none() && hart.resume_recording(memory) {
             // The recording of the last loop replaces the search.
-        } else if let Some(record) = (hart.pc == self.head).then(|| self.visit(hart)).flatten() {
+        } else if let Some(record) = self.at_head(hart).then(|| self.visit(hart, memory)).flatten()
+        {
             hart.mode = Mode::Record(Box::new(record));
+        } else if self.tick.is_some() {
+            hart.mode = Mode::Search(self);
         } else {
             if self.observed >= self.end || self.visits.len() > MOST_VISITS {
                 self.guess_again(hart);
             }
             hart.mode = Mode::Search(self);
         }
+    }
+
+    /// Returns the slot that the loop changes by a store, with its previous value. Only a tick may
+    /// change L1.
+    fn stored(&self, touched: Touched) -> Option<(u32, u32)> {
+        match touched {
+            Touched::LocalStore { slot, old } => Some((slot, old)),
+            Touched::L1Store { addr, changed: true, old } if self.tick.is_some() => {
+                Some((l1_slot(addr), old))
+            }
+            _ => None,
+        }
+    }
+
+    fn lost(&self, touched: Touched, hart: &Hart) -> bool {
+        let effect = match (touched, self.tick) {
+            (Touched::L1Store { .. }, Some(_)) => false,
+            (touched, _) => touched.has_effect(),
+        };
+        // Three visits that do not agree, or one at another pc.
+        let missed = |period| {
+            self.visits.len() > 2 || hart.at == self.next_visit(period) && hart.pc != self.head
+        };
+        let too_long = self.tick.map_or(self.observed > LONGEST, missed);
+        effect || too_long || self.words.len() > MOST_WORDS
+    }
+
+    fn next_visit(&self, period: u64) -> u64 {
+        self.visits[0].cycle + self.visits.len() as u64 * period
+    }
+
+    fn at_head(&self, hart: &Hart) -> bool {
+        hart.pc == self.head && self.tick.is_none_or(|period| hart.at == self.next_visit(period))
     }
 
     fn guess_again(&mut self, hart: &Hart) {
@@ -66,10 +103,10 @@ impl PeriodSearch {
         self.end = 2 * self.observed;
     }
 
-    fn visit(&mut self, hart: &Hart) -> Option<PeriodRecord> {
+    fn visit(&mut self, hart: &Hart, memory: &TileMemory) -> Option<PeriodRecord> {
         self.visits.push(LoopVisit::new(hart));
         for word in &mut self.words {
-            word.values.push(hart.slot(word.slot));
+            word.values.push(hart.slot(word.slot, memory));
         }
         self.period()
     }
@@ -90,13 +127,14 @@ impl PeriodSearch {
             (values[1].wrapping_sub(values[0]) == stride)
                 .then_some(Strided { value: values[2], stride })
         };
-        let regs = (0..32u16)
+        let regs = (0..32u32)
             .map(|reg| (reg, [a, b, c].map(|visit| self.visits[visit].regs[reg as usize])));
         let words =
             self.words.iter().map(|word| (word.slot, [a, b, c].map(|visit| word.values[visit])));
         let initial: Option<Vec<_>> =
             regs.chain(words).map(|(slot, values)| Some((slot, strided(values)?))).collect();
-        Some(PeriodRecord::new(self.head, self.visits[c].cycle, period, initial?))
+        let start = self.visits[c].cycle;
+        Some(PeriodRecord::new(self.head, start, period, self.tick.is_some(), initial?))
     }
 }
 

@@ -15,23 +15,23 @@
 //! heuristic without effect on results.
 
 use super::core::{Hart, State};
-use super::mode::{FIRST_LOCAL, Mode, ObservationPace, PeriodRecord, PeriodSearch};
+use super::mode::{FIRST_LOCAL, Mode, ObservationPace, PeriodRecord, PeriodSearch, slot_addr};
 use crate::memory::{LINE_BYTES, TileMemory};
 
 impl Hart {
     /// Starts an observation.
-    pub(crate) fn observe(&mut self) {
-        self.mode = Mode::Search(Box::new(PeriodSearch::new(self)));
-        self.resume_recording();
+    pub(crate) fn observe(&mut self, memory: &TileMemory) {
+        self.mode = Mode::Search(Box::new(PeriodSearch::new(self, None)));
+        self.resume_recording(memory);
     }
 
     /// If the hart is back at the head of the loop it last slept in, starts a recording of that
     /// loop. Returns whether it did.
-    pub(crate) fn resume_recording(&mut self) -> bool {
+    pub(crate) fn resume_recording(&mut self, memory: &TileMemory) -> bool {
         if self.last.as_ref().and_then(|last| last.head()) != Some(self.pc) {
             return false;
         }
-        let record = self.last.take().map(|last| PeriodRecord::resume(*last, self));
+        let record = self.last.take().map(|last| PeriodRecord::resume(*last, self, memory));
         self.mode = record.map_or(Mode::Plain, |record| Mode::Record(Box::new(record)));
         true
     }
@@ -61,7 +61,8 @@ impl Hart {
             self.retired += sleep.slept(cycle);
             self.slept += sleep.slept(cycle);
             self.pace = ObservationPace::from(cycle);
-            self.last = Some(sleep);
+            let last = if sleep.tick { &mut self.ticks.last } else { &mut self.last };
+            *last = Some(sleep);
         }
     }
 
@@ -84,29 +85,36 @@ impl Hart {
         }
     }
 
-    /// Ends a failed observation.
-    pub(crate) fn abandon(&mut self, memory: &mut TileMemory, observed: u64) {
-        self.pace.later(self.at, observed);
+    /// Ends a failed observation. A hart with ticks is likely to be back in its loop soon.
+    pub(crate) fn abandon(&mut self, memory: &mut TileMemory, observed: u64, tick: bool) {
+        if tick {
+            self.pace = ObservationPace::from(self.at);
+        } else {
+            self.pace.later(self.at, observed);
+        }
         self.plain(memory);
     }
 
     /// Returns the slot of private RAM that holds an address.
-    pub(crate) fn local_slot(&self, addr: u32) -> Option<u16> {
-        Some(FIRST_LOCAL + self.local_offset(addr)? as u16 / 4)
+    pub(crate) fn local_slot(&self, addr: u32) -> Option<u32> {
+        Some(FIRST_LOCAL + self.local_offset(addr)? as u32 / 4)
     }
 
     /// Returns the content of a slot.
-    pub(crate) fn slot(&self, slot: u16) -> u32 {
-        match slot.checked_sub(FIRST_LOCAL) {
-            None => self.regs[slot as usize],
-            Some(word) => {
+    pub(crate) fn slot(&self, slot: u32, memory: &TileMemory) -> u32 {
+        match (slot.checked_sub(FIRST_LOCAL), slot_addr(slot)) {
+            (None, _) => self.regs[slot as usize],
+            (_, Some(addr)) => memory.read_u32(addr).unwrap_or(0),
+            (Some(word), None) => {
                 let word = self.local.as_chunks::<4>().0.get(word as usize);
                 word.map_or(0, |bytes| u32::from_le_bytes(*bytes))
             }
         }
     }
 
-    fn put(&mut self, slot: u16, value: u32) {
+    /// Sets a register or a word of private RAM; [`HartGroup::run`](super::HartGroup::run) keeps
+    /// L1 itself up to date.
+    fn put(&mut self, slot: u32, value: u32) {
         match slot.checked_sub(FIRST_LOCAL) {
             None => self.regs[slot as usize] = value,
             Some(word) => {

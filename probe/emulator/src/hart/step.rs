@@ -12,19 +12,21 @@ pub(crate) enum Touched {
     Nothing,
     /// A word of private RAM; for slots see [`super::mode`].
     LocalLoad {
-        slot: u16,
+        slot: u32,
     },
     /// `old` is the previous value of the word.
     LocalStore {
-        slot: u16,
+        slot: u32,
         old: u32,
     },
     L1Load {
         addr: u32,
     },
+    /// `old` is the previous value of the word.
     L1Store {
         addr: u32,
         changed: bool,
+        old: u32,
     },
     DeviceLoad {
         nature: Nature,
@@ -233,11 +235,12 @@ fn store<D: Devices>(
     }
     let le = value.to_le_bytes();
     let data = &le[..bytes as usize];
-    if let Ok(changed) = out.memory.store_by_hart(addr, data) {
-        return Ok(Touched::L1Store { addr, changed });
+    if let Ok(old) = out.memory.read_u32(addr & !3) {
+        let changed = out.memory.store_by_hart(addr, data);
+        return Ok(Touched::L1Store { addr, changed: changed != Ok(false), old });
     }
     if let Some((offset, slot)) = hart.local_offset(addr).zip(hart.local_slot(addr)) {
-        let old = hart.slot(slot);
+        let old = hart.slot(slot, out.memory);
         hart.local[offset..offset + bytes as usize].copy_from_slice(data);
         return Ok(Touched::LocalStore { slot, old });
     }

@@ -97,11 +97,16 @@ pub(crate) fn compute_stride(kind: u8, a: Strided, b: Strided, imm: u32) -> Opti
         d::SLT => fixed(less_bound(a, b, true)),
         d::SLTU => fixed(less_bound(a, b, false)),
         d::SLLI => Some((a.stride << shifted, NEVER)),
+        d::SRLI if whole_above(a, shifted) => Some((
+            (a.stride as i32 >> shifted) as u32,
+            leaves(i64::from(a.value), i64::from(a.stride as i32), 0, i64::from(u32::MAX)),
+        )),
         d::SRLI | d::SRAI => fixed(high_bits_bound(a, shifted)),
         d::ANDI => fixed(mask_bound(a, imm)),
-        d::XORI | d::ORI if a.stride == 0 => fixed(NEVER),
-        d::XORI | d::ORI => None,
+        d::XORI | d::ORI => Some((a.stride, disjoint_bound(a, imm)?)),
         _ if a.stride == 0 && b.stride == 0 => fixed(NEVER),
+        d::OR | d::XOR if b.stride == 0 => Some((a.stride, disjoint_bound(a, b.value)?)),
+        d::OR | d::XOR if a.stride == 0 => Some((b.stride, disjoint_bound(b, a.value)?)),
         d::AND if b.stride == 0 => fixed(mask_bound(a, b.value)),
         d::AND if a.stride == 0 => fixed(mask_bound(b, a.value)),
         d::MUL if b.stride == 0 => Some((a.stride.wrapping_mul(b.value), NEVER)),
@@ -114,6 +119,22 @@ pub(crate) fn compute_stride(kind: u8, a: Strided, b: Strided, imm: u32) -> Opti
 
 fn mask_bound(a: Strided, mask: u32) -> u64 {
     if mask == 0 { NEVER } else { high_bits_bound(a, mask.trailing_zeros()) }
+}
+
+/// Whether only bits from `bit` upwards are ever set.
+fn whole_above(a: Strided, bit: u32) -> bool {
+    (a.value | a.stride) & ((1 << bit) - 1) == 0
+}
+
+/// Returns until when a value has no bits in common with others: to set or flip them is to add them.
+/// `None` if it has some now. A fixed value keeps its result in any case.
+fn disjoint_bound(a: Strided, bits: u32) -> Option<u64> {
+    if a.stride == 0 || bits == 0 {
+        return Some(NEVER);
+    }
+    let below = (1i64 << bits.trailing_zeros()) - 1;
+    let value = i64::from(a.value);
+    (value <= below).then(|| leaves(value, i64::from(a.stride as i32), 0, below))
 }
 
 #[cfg(test)]
@@ -135,9 +156,11 @@ mod tests {
             0x8000_0000,
             0x8000_0005,
             0xFFFF_FFF0,
+            0xABCD_0000,
+            0x0005_0000,
             u32::MAX,
         ];
-        let strides = [0u32, 1, 3, 64, 0x4000_0000, 0x8000_0000, u32::MAX, 0xFFFF_FFFD];
+        let strides = [0u32, 1, 3, 64, 0x1_0000, 0x4000_0000, 0x8000_0000, u32::MAX, 0xFFFF_FFFD];
         let mut values = Vec::new();
         for value in edges {
             values.extend(strides.map(|stride| Strided { value, stride }));

@@ -144,8 +144,8 @@ impl Rig {
 
     /// Returns the L1 of a tile, without an access; empty if the tile has no cores.
     pub fn l1(&self, chip: ChipId, tile: NocXy) -> Vec<u8> {
-        let bar = lock(&self.mesh);
-        let memory = bar.mesh().l1(usize::from(chip.0), tile.x, tile.y);
+        let mut bar = lock(&self.mesh);
+        let memory = bar.mesh_mut().l1(usize::from(chip.0), tile.x, tile.y);
         let whole = memory.and_then(|memory| memory.slice(0, memory.len() as usize).ok());
         whole.map_or_else(Vec::new, <[u8]>::to_vec)
     }

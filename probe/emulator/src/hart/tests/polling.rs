@@ -16,8 +16,21 @@ type Events<'a> = &'a [(u64, fn(&mut Rig))];
 /// Runs a program up to a cycle, with events, in all modes. The sleeping run may execute at most
 /// `awake` instructions.
 fn check(name: &str, body: &[u32], events: Events<'_>, to: u64, awake: u64) {
+    check_on(Rig::tensix, name, body, events, to, awake);
+    check_on(Rig::eth, name, body, events, to, u64::MAX);
+}
+
+/// Like [`check`] on the tile that `tile` makes.
+fn check_on(
+    tile: fn(bool) -> Rig,
+    name: &str,
+    body: &[u32],
+    events: Events<'_>,
+    to: u64,
+    awake: u64,
+) {
     let scene = |sleep| {
-        let mut rig = Rig::tensix(sleep);
+        let mut rig = tile(sleep);
         rig.program(0x1000, &[prologue(), body.to_vec()].concat());
         rig.start(0, 0x1000);
         rig
@@ -93,6 +106,45 @@ fn a_heartbeat_by_the_wall_clock() {
     let wait = vec![lw(10, 9, 0), r(0x20, 0, 11, 10, 12), branch(6, 11, 13, -8), addi(12, 10, 0)];
     let body = [vec![lui(13, 0x1000)], then_count(wait)].concat();
     check("heartbeat", &body, &[], 100_000, 6000);
+}
+
+/// A loop that waits for 4096 cycles, then counts a word of L1 up, 16 bits of it under a mark.
+fn beat() -> Vec<u32> {
+    let wait = vec![lw(10, 9, 0), r(0x20, 0, 11, 10, 12), branch(6, 11, 13, -8), addi(12, 10, 0)];
+    let mut body = vec![lui(13, 0x1000), lui(14, 0xABCD_0000)];
+    body.extend(wait);
+    body.extend([
+        lw(10, 8, 0x44),
+        addi(10, 10, 1),
+        i(0x13, 1, 10, 10, 16),
+        i(0x13, 5, 10, 10, 16),
+        sw(10, 8, 0x44),
+        r(0, 6, 10, 10, 14),
+        sw(10, 8, 0x40),
+        lw(11, 8, 0x20),
+        sw(11, 8, 0x24),
+    ]);
+    body.push(jal(0, -4 * (body.len() as i32 - 2)));
+    body
+}
+
+#[test]
+fn a_heartbeat_in_l1_is_counted_without_execution() {
+    check_on(Rig::eth, "beat", &beat(), &[], 1_000_000, 30_000);
+    // The word is masked to 16 bits, so the count wraps.
+    let wrap = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x44, 0xFFF0).unwrap();
+    check_on(Rig::eth, "wrap", &beat(), &[(300_000, wrap)], 1_000_000, 60_000);
+}
+
+#[test]
+fn a_store_from_outside_ends_a_tick() {
+    let read = |_: &mut Rig| {};
+    let input = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x20, 77).unwrap();
+    let output = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x40, 5).unwrap();
+    let device = |rig: &mut Rig| rig.group.devices_changed();
+    let events: Events<'_> =
+        &[(120_001, read), (300_000, input), (500_003, output), (700_000, device), (800_001, read)];
+    check_on(Rig::eth, "stores", &beat(), events, 1_000_000, 90_000);
 }
 
 #[test]

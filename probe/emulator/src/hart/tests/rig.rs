@@ -129,6 +129,11 @@ impl Rig {
         }
     }
 
+    pub(super) fn eth(sleep: bool) -> Self {
+        let (group, memory) = (HartGroup::eth(sleep), TileMemory::eth());
+        Self { group, memory, ..Self::tensix(sleep) }
+    }
+
     pub(super) fn program(&mut self, addr: u32, words: &[u32]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.memory.write(addr, &bytes).unwrap();

@@ -1,0 +1,110 @@
+//! Ticks: a hart that waits in a loop until a clock reaches a time, does the same little work, and
+//! waits again. The heartbeat of firmware is such work: it counts a word of L1 up.
+//!
+//! A tick is a loop over the waiting loop. Sleep in the waiting loop ends at a known cycle; when two
+//! such ends in sequence are equally far apart, the hart is observed over whole ticks like over any
+//! loop ([`super::sleep`]), with one difference: words of L1 may change by the same amount in every
+//! tick. While the hart sleeps, [`super::HartGroup::run`] keeps these words up to date. Nobody looks
+//! at them in between, because ticks are for a hart that is alone in its tile.
+
+use super::core::Hart;
+use super::mode::{Mode, PeriodRecord, PeriodSearch, Sleep, slot_addr};
+use crate::memory::TileMemory;
+
+/// Longest tick, in instructions. Each step of the loop takes 16 bytes.
+const LONGEST: u64 = 8192;
+/// Most equal ticks to wait for after failures.
+const MOST_EQUAL: u32 = 1 << 16;
+
+/// What is known about the ticks of a hart.
+#[derive(Debug, Clone)]
+pub(crate) struct Ticks {
+    /// The cycle of the last end of a sleep by the clock.
+    at: u64,
+    /// The cycles between the last two.
+    gap: u64,
+    /// How often in sequence the gap was equal.
+    equal: u32,
+    /// How often it must be, before the hart is observed.
+    needed: u32,
+    /// The tick of the last sleep.
+    pub(super) last: Option<Box<Sleep>>,
+}
+
+impl Default for Ticks {
+    fn default() -> Self {
+        Self { at: 0, gap: 0, equal: 0, needed: 1, last: None }
+    }
+}
+
+impl Ticks {
+    /// Notes the end of a sleep by the clock; returns the period of the ticks if they are to be
+    /// observed now.
+    fn period(&mut self, cycle: u64) -> Option<u64> {
+        let gap = cycle - self.at;
+        self.equal = if gap == self.gap { self.equal + 1 } else { 0 };
+        (self.at, self.gap) = (cycle, gap);
+        if self.equal < self.needed || gap > LONGEST {
+            return None;
+        }
+        self.equal = 0;
+        self.needed = (2 * self.needed).min(MOST_EQUAL);
+        Some(gap)
+    }
+}
+
+impl Hart {
+    /// Observes the hart over its ticks, if a sleep that ended by the clock shows that it may have
+    /// some.
+    pub(crate) fn observe_ticks(&mut self, memory: &TileMemory) {
+        let Some(period) = self.ticks.period(self.at) else { return };
+        let known = self.ticks.last.take();
+        let known = known.filter(|tick| tick.period == period && tick.head() == Some(self.pc));
+        self.mode = match known {
+            Some(tick) => Mode::Record(Box::new(PeriodRecord::resume(*tick, self, memory))),
+            None => Mode::Search(Box::new(PeriodSearch::new(self, Some(period)))),
+        };
+    }
+
+    pub(crate) fn fall_asleep(&mut self, sleep: Sleep) {
+        if sleep.tick {
+            self.ticks.needed = 1;
+        }
+        self.mode = Mode::Sleep(Box::new(sleep));
+    }
+
+    /// Replaces bytes read at an L1 address by those that change while the hart sleeps.
+    pub(crate) fn overlay_l1(&self, cycle: u64, addr: u32, bytes: &mut [u8]) {
+        self.changed_l1(cycle, |word, value| {
+            for (at, byte) in (word..).zip(value.to_le_bytes()) {
+                let place = at.checked_sub(addr).and_then(|at| bytes.get_mut(at as usize));
+                if let Some(place) = place {
+                    *place = byte;
+                }
+            }
+        });
+    }
+
+    /// Sets the words of L1 that change while the hart sleeps to their values at a cycle.
+    pub(crate) fn update_l1(&self, memory: &mut TileMemory, cycle: u64) {
+        self.changed_l1(cycle, |addr, value| memory.set_word(addr, value));
+    }
+
+    /// Passes the addresses and values of words of L1 that change while the hart sleeps to `put`; a
+    /// later value of a word replaces an earlier one.
+    fn changed_l1(&self, cycle: u64, mut put: impl FnMut(u32, u32)) {
+        if let Mode::Sleep(sleep) = &self.mode
+            && sleep.tick
+        {
+            let (iteration, done) = sleep.position(cycle);
+            let stores = sleep.l1_stores.iter().take_while(|step| (**step as usize) < done);
+            let stores = stores.filter_map(|step| sleep.steps.get(*step as usize));
+            let stores = stores.map(|step| (step.slot, step.result));
+            for (slot, value) in sleep.initial.iter().copied().chain(stores) {
+                if let Some(addr) = slot_addr(slot) {
+                    put(addr, value.at(iteration));
+                }
+            }
+        }
+    }
+}
