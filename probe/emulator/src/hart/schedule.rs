@@ -72,9 +72,14 @@ impl HartGroup {
             }
             (due, limit) = (self.due(), self.limit(devices, to_cycle));
         }
-        self.now = limit;
+        self.arrive(memory, limit);
+    }
+
+    /// Makes a cycle the present one.
+    fn arrive(&mut self, memory: &mut TileMemory, cycle: u64) {
+        self.now = cycle;
         if let [hart] = &self.harts[..] {
-            hart.update_l1(memory, limit);
+            hart.update_l1(memory, cycle);
         }
     }
 
@@ -247,7 +252,7 @@ impl HartGroup {
     }
 
     fn boundary(&mut self, memory: &mut TileMemory, cycle: u64) {
-        self.now = cycle;
+        self.arrive(memory, cycle);
         self.pending = None;
         memory.drop_stale();
         for order in std::mem::take(&mut self.orders) {
