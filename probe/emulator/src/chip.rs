@@ -43,6 +43,12 @@ impl Unit {
         }
     }
 
+    fn run_ahead(&mut self, until: u64) {
+        if let Self::Core(tile) = self {
+            tile.run_ahead(until);
+        }
+    }
+
     fn out(&mut self) -> &mut Outbox {
         match self {
             Self::Core(tile) => &mut tile.blocks.out,
@@ -168,6 +174,7 @@ impl Chip {
                 let limit = until.min(window.others(unit).saturating_add(lookahead));
                 if self.agenda.activity(unit) < limit {
                     self.units[unit].run(limit, lookahead);
+                    self.units[unit].run_ahead(until);
                     self.collect(unit);
                     self.refresh(unit);
                 }

@@ -155,6 +155,13 @@ impl TileMemory {
         }
     }
 
+    /// Undoes a store by a hart of this tile into a line without flags; false outside L1.
+    pub(crate) fn put_back(&mut self, addr: u32, old: &[u8]) -> bool {
+        let Ok(range) = self.range(addr, old.len()) else { return false };
+        self.bytes[range].copy_from_slice(old);
+        true
+    }
+
     /// Drops decoded instructions that are out of date. Call it at boundaries only.
     pub(crate) fn drop_stale(&mut self) {
         while let Some(line) = self.stale.pop() {

@@ -71,8 +71,15 @@ impl Tile {
                 continue;
             }
             let Some(event) = self.blocks.events.take_before(until) else { return until };
+            self.group.undo_ahead(&mut self.memory, &mut self.blocks);
             self.handle(event);
         }
+    }
+
+    /// Executes instructions of cycles before `until` that touch nothing outside the tile; the tile
+    /// stays where it is.
+    pub(crate) fn run_ahead(&mut self, until: u64) {
+        self.group.run_ahead(&mut self.memory, until.min(self.blocks.events.next_at()));
     }
 
     fn limit(&self, until: u64, horizon: u64) -> u64 {

@@ -17,8 +17,29 @@ pub(crate) enum Exit {
     Slow,
 }
 
+/// What becomes of the bytes that a store replaces.
+pub(crate) trait Replaced {
+    /// Takes `bytes` bytes at an address of L1 or of the hart's private RAM; false ends the loop
+    /// before the store.
+    fn keep(&mut self, hart: u8, addr: u32, bytes: u8, old: u32) -> bool;
+}
+
+/// Nobody needs them.
+impl Replaced for () {
+    #[inline]
+    fn keep(&mut self, _: u8, _: u32, _: u8, _: u32) -> bool {
+        true
+    }
+}
+
 /// Executes instructions of cycles before `horizon`. Accesses L1 only in cycles before `shared`.
-pub(crate) fn burst(hart: &mut Hart, memory: &mut TileMemory, horizon: u64, shared: u64) -> Exit {
+pub(crate) fn burst(
+    hart: &mut Hart,
+    memory: &mut TileMemory,
+    horizon: u64,
+    shared: u64,
+    replaced: &mut impl Replaced,
+) -> Exit {
     let base = region(hart.pc);
     let code: &[d::Op] = if base == 0 { &memory.code } else { &hart.iram };
     let regs = &mut *hart.regs;
@@ -51,7 +72,7 @@ pub(crate) fn burst(hart: &mut Hart, memory: &mut TileMemory, horizon: u64, shar
         }};
     }
     macro_rules! store {
-        ($op:ident, $size:literal, $value:ident, $data:expr) => {{
+        ($op:ident, $size:literal, $value:ident, $data:expr, $int:ty) => {{
             let addr = regs[d::rs1($op) as usize].wrapping_add(d::imm($op));
             let $value = regs[d::rs2($op) as usize];
             let element = addr.rotate_right(($size as u32).trailing_zeros()) as usize;
@@ -64,8 +85,16 @@ pub(crate) fn burst(hart: &mut Hart, memory: &mut TileMemory, horizon: u64, shar
                 if flags.get((addr / LINE_BYTES) as usize) != Some(&0) {
                     break Exit::Slow;
                 }
+                if !replaced.keep(hart.index, addr, $size, u32::from(<$int>::from_le_bytes(*word)))
+                {
+                    break Exit::Slow;
+                }
                 *word = $data;
             } else if let Some(word) = local.as_chunks_mut::<$size>().0.get_mut(own) {
+                if !replaced.keep(hart.index, addr, $size, u32::from(<$int>::from_le_bytes(*word)))
+                {
+                    break Exit::Slow;
+                }
                 *word = $data;
             } else {
                 break Exit::Slow;
@@ -118,9 +147,9 @@ pub(crate) fn burst(hart: &mut Hart, memory: &mut TileMemory, horizon: u64, shar
             d::LW => load!(op, 4, word, u32::from_le_bytes(word)),
             d::LBU => load!(op, 1, word, u32::from(u8::from_le_bytes(word))),
             d::LHU => load!(op, 2, word, u32::from(u16::from_le_bytes(word))),
-            d::SB => store!(op, 1, value, (value as u8).to_le_bytes()),
-            d::SH => store!(op, 2, value, (value as u16).to_le_bytes()),
-            d::SW => store!(op, 4, value, value.to_le_bytes()),
+            d::SB => store!(op, 1, value, (value as u8).to_le_bytes(), u8),
+            d::SH => store!(op, 2, value, (value as u16).to_le_bytes(), u16),
+            d::SW => store!(op, 4, value, value.to_le_bytes(), u32),
             d::ADDI => computed!(op, d::ADDI),
             d::SLTI => computed!(op, d::SLTI),
             d::SLTIU => computed!(op, d::SLTIU),

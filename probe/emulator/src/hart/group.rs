@@ -1,5 +1,6 @@
 //! The harts of one tile, executed in the order of cycles.
 
+use super::ahead::Ahead;
 use super::core::{Hart, State};
 use super::mode::Mode;
 use super::{HartOrder, HartStop};
@@ -20,6 +21,7 @@ pub struct HartGroup {
     pub(crate) woken: bool,
     /// Whether harts may sleep.
     pub(crate) sleep: bool,
+    pub(super) ahead: Ahead,
 }
 
 impl HartGroup {
@@ -44,7 +46,15 @@ impl HartGroup {
     }
 
     fn new(harts: Vec<Hart>, sleep: bool) -> Self {
-        Self { harts, now: 0, orders: Vec::new(), pending: None, woken: false, sleep }
+        Self {
+            harts,
+            now: 0,
+            orders: Vec::new(),
+            pending: None,
+            woken: false,
+            sleep,
+            ahead: Ahead::default(),
+        }
     }
 
     /// Returns the present cycle.

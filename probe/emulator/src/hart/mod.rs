@@ -12,6 +12,7 @@
 //! **Sleep.** A hart that repeats a loop without effect is not executed. Sleep changes no byte and
 //! no cycle.
 
+mod ahead;
 mod burst;
 pub(crate) mod core;
 mod group;

@@ -22,14 +22,14 @@ const NOT_DUE: u64 = u64::MAX;
 
 /// Consecutive instructions of one hart.
 #[derive(Debug, Clone, Copy)]
-struct HartSlice {
-    hart: usize,
+pub(super) struct HartSlice {
+    pub(super) hart: usize,
     /// The cycle of its first instruction.
-    at: u64,
+    pub(super) at: u64,
     /// Shared accesses happen only in cycles before this one.
-    shared: u64,
+    pub(super) shared: u64,
     /// The hart executes only in cycles before this one.
-    horizon: u64,
+    pub(super) horizon: u64,
 }
 
 impl HartGroup {
@@ -49,7 +49,7 @@ impl HartGroup {
     /// Runs all harts to exactly `to_cycle`, or to the devices' deadline if that is earlier;
     /// [`HartGroup::now`] then returns the cycle reached. Does nothing if that cycle is not ahead.
     pub fn run(&mut self, memory: &mut TileMemory, devices: &mut impl Devices, to_cycle: u64) {
-        if to_cycle <= self.now {
+        if to_cycle <= self.now || self.overtaken(memory, to_cycle) {
             return;
         }
         self.notify(memory, self.now, None);
@@ -87,7 +87,7 @@ impl HartGroup {
         to_cycle.min(devices.deadline()).min(self.pending.unwrap_or(u64::MAX))
     }
 
-    fn due(&self) -> Due {
+    pub(super) fn due(&self) -> Due {
         let mut due = [NOT_DUE; MOST_HARTS];
         for (index, (number, hart)) in due.iter_mut().zip(&self.harts).enumerate() {
             *number = hart.due().map_or(NOT_DUE, |cycle| due_number(cycle, index));
@@ -111,7 +111,7 @@ impl HartGroup {
                     hart.observe(memory);
                     return true;
                 }
-                let exit = burst(hart, memory, turn.horizon.min(pause), turn.shared);
+                let exit = burst(hart, memory, turn.horizon.min(pause), turn.shared, &mut ());
                 exit != Exit::Slow
                     || hart.at >= turn.shared
                     || !self.step(turn.hart, memory, devices)
@@ -265,14 +265,14 @@ fn next_boundary(cycle: u64) -> u64 {
     (cycle / BOUNDARY_CYCLES + 1) * BOUNDARY_CYCLES
 }
 
-fn due_number(cycle: u64, hart: usize) -> u64 {
+pub(super) fn due_number(cycle: u64, hart: usize) -> u64 {
     cycle << 3 | hart as u64
 }
 
 /// Returns the turn of the hart that is due first. If none is due before `limit`, the turn begins
 /// at or after it.
 #[inline]
-fn turn(due: &Due, limit: u64) -> HartSlice {
+pub(super) fn turn(due: &Due, limit: u64) -> HartSlice {
     let (mut first, mut second) = (NOT_DUE, NOT_DUE);
     for &number in due {
         second = second.min(first.max(number));

@@ -112,6 +112,14 @@ impl Hart {
         }
     }
 
+    /// Undoes a store into private RAM.
+    pub(super) fn put_back(&mut self, addr: u32, old: &[u8]) {
+        let room = self.local_offset(addr).and_then(|at| self.local.get_mut(at..at + old.len()));
+        if let Some(room) = room {
+            room.copy_from_slice(old);
+        }
+    }
+
     /// Sets a register or a word of private RAM; [`HartGroup::run`](super::HartGroup::run) keeps
     /// L1 itself up to date.
     fn put(&mut self, slot: u32, value: u32) {

@@ -235,6 +235,7 @@ fn check(seeds: std::ops::Range<u64>) -> u64 {
             (false, RunMode::SingleCycles),
             (true, RunMode::Whole),
             (true, RunMode::Slices(seed)),
+            (seed % 2 == 0, RunMode::Ahead(seed)),
             (true, RunMode::SingleCycles),
         ] {
             let (found, slept) = states(seed, sleep, mode);

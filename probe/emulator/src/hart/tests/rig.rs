@@ -116,6 +116,8 @@ pub(super) enum RunMode {
     SingleCycles,
     /// Slices of random length.
     Slices(u64),
+    /// Like `Slices`, and the harts run ahead after each.
+    Ahead(u64),
     /// One call.
     Whole,
 }
@@ -146,19 +148,27 @@ impl Rig {
 
     pub(super) fn run(&mut self, mode: RunMode, to: u64) {
         let mut random = fastrand::Rng::with_seed(match mode {
-            RunMode::Slices(seed) => seed ^ to,
+            RunMode::Slices(seed) | RunMode::Ahead(seed) => seed ^ to,
             _ => 0,
         });
         while self.group.now() < to {
             let next = match mode {
                 RunMode::Whole | RunMode::Reference => to,
                 RunMode::SingleCycles => self.group.now() + 1,
-                RunMode::Slices(_) => (self.group.now() + random.u64(1..200)).min(to),
+                RunMode::Slices(_) | RunMode::Ahead(_) => {
+                    (self.group.now() + random.u64(1..200)).min(to)
+                }
             };
             if mode == RunMode::Reference {
                 self.group.run_plainly(&mut self.memory, &mut self.devices, next);
             } else {
                 self.group.run(&mut self.memory, &mut self.devices, next);
+            }
+            if matches!(mode, RunMode::Ahead(_)) {
+                self.group.run_ahead(&mut self.memory, to.min(self.devices.deadline()));
+                if self.devices.deadline() <= self.group.now() || self.group.now() == to {
+                    self.group.undo_ahead(&mut self.memory, &mut self.devices);
+                }
             }
             self.events();
         }

@@ -1,0 +1,215 @@
+//! Harts that run ahead of what may reach their tile, to be undone if something does.
+//!
+//! A packet takes a few cycles from tile to tile, so tiles could run only a few cycles at a time. But
+//! most instructions touch nothing outside the tile. After a run, harts execute such instructions
+//! ahead of the tile's present cycle, and the bytes that they replace are kept. The chip then knows
+//! until when the tile sends nothing. An event at a cycle that the harts have passed undoes all of
+//! it, and the harts execute again, up to the event: no byte and no cycle differs.
+
+use super::burst::{Replaced, burst};
+use super::core::Hart;
+use super::mode::Mode;
+use super::schedule::{due_number, turn};
+use super::{Devices, HartGroup};
+use crate::memory::TileMemory;
+
+/// Longest time to run ahead, in cycles.
+const LONGEST: u64 = 1024;
+/// Shortest time to run ahead: less does not pay for keeping the registers.
+const SHORTEST: u64 = 64;
+/// Most stores that are kept.
+const MOST_STORES: usize = 1024;
+/// Most runs without running ahead, after attempts that gained little.
+const MOST_SKIPPED: u32 = 64;
+
+/// What a group needs to undo the instructions that it executed ahead.
+#[derive(Debug, Clone)]
+pub(crate) struct Ahead {
+    /// The cycle from which harts ran ahead.
+    from: u64,
+    /// Empty if none did.
+    harts: Vec<HartBefore>,
+    stores: Stores,
+    span: u64,
+    /// Runs to skip now, and after the next attempt that gains little.
+    skip: u32,
+    skip_next: u32,
+}
+
+/// A hart before it ran ahead.
+#[derive(Debug, Clone)]
+struct HartBefore {
+    hart: usize,
+    pc: u32,
+    at: u64,
+    retired: u64,
+    regs: [u32; 32],
+}
+
+/// Bytes replaced by a store.
+#[derive(Debug, Clone, Copy)]
+struct OldBytes {
+    addr: u32,
+    old: u32,
+    bytes: u8,
+    hart: u8,
+}
+
+/// Bytes replaced by stores, oldest first.
+#[derive(Debug, Clone, Default)]
+struct Stores(Vec<OldBytes>);
+
+impl Replaced for Stores {
+    #[inline]
+    fn keep(&mut self, hart: u8, addr: u32, bytes: u8, old: u32) -> bool {
+        let room = self.0.len() < MOST_STORES;
+        if room {
+            self.0.push(OldBytes { addr, old, bytes, hart });
+        }
+        room
+    }
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        let (harts, stores) = (Vec::new(), Stores::default());
+        Self { from: 0, harts, stores, span: SHORTEST, skip: 0, skip_next: 1 }
+    }
+}
+
+impl Ahead {
+    /// Makes the instructions executed ahead final.
+    fn keep(&mut self) {
+        self.harts.clear();
+        self.stores.0.clear();
+    }
+
+    /// Adapts the next attempt to the cycles gained by this one.
+    fn adapt(&mut self, gained: u64) {
+        if gained >= SHORTEST.min(self.span) {
+            self.span = (2 * self.span).min(LONGEST);
+            self.skip_next = 1;
+        } else {
+            self.skip = self.skip_next;
+            self.skip_next = (2 * self.skip_next).min(MOST_SKIPPED);
+        }
+    }
+}
+
+impl HartGroup {
+    /// Executes instructions that touch nothing outside the tile in cycles before `to_cycle`, ahead
+    /// of [`HartGroup::now`]. The caller knows of no event before that cycle. Afterwards call
+    /// [`HartGroup::run`] up to an event, then [`HartGroup::undo_ahead`], before the event happens.
+    pub(crate) fn run_ahead(&mut self, memory: &mut TileMemory, to_cycle: u64) {
+        let to = to_cycle.min(self.now + self.ahead.span);
+        let disturbed = self.woken || memory.touched != 0 || !memory.stale.is_empty();
+        if disturbed || self.pending.is_some() || !self.orders.is_empty() {
+            return;
+        }
+        if !self.ahead.harts.is_empty() || to < self.now + SHORTEST {
+            return;
+        }
+        if self.ahead.skip > 0 {
+            self.ahead.skip -= 1;
+            return;
+        }
+        self.save();
+        let mut due = self.due();
+        let reached = loop {
+            let turn = turn(&due, to);
+            if turn.at >= to {
+                break to;
+            }
+            let hart = &mut self.harts[turn.hart];
+            let end = if self.sleep { hart.pace.next } else { u64::MAX };
+            if !matches!(hart.mode, Mode::Plain) || turn.at >= end {
+                break turn.at;
+            }
+            burst(hart, memory, turn.horizon.min(end), turn.shared, &mut self.ahead.stores);
+            if hart.at == turn.at {
+                break turn.at;
+            }
+            due[turn.hart] = due_number(hart.at, turn.hart);
+        };
+        self.ahead.adapt(reached - self.now);
+        if self.harts.iter().all(|hart| hart.at <= self.now || !hart.running()) {
+            self.ahead.keep();
+        }
+    }
+
+    fn save(&mut self) {
+        self.ahead.from = self.now;
+        for (index, hart) in self.harts.iter().enumerate() {
+            if hart.running() && matches!(hart.mode, Mode::Plain) {
+                self.ahead.harts.push(HartBefore::new(index, hart));
+            }
+        }
+    }
+
+    /// Returns whether the harts have already executed everything before `to_cycle`, and then makes
+    /// it the present cycle.
+    pub(super) fn overtaken(&mut self, memory: &mut TileMemory, to_cycle: u64) -> bool {
+        if self.ahead.harts.is_empty() {
+            return false;
+        }
+        let last = self.furthest();
+        let first = self.harts.iter().filter_map(Hart::due).min().unwrap_or(u64::MAX);
+        if first >= to_cycle {
+            self.now = to_cycle;
+        }
+        if last <= to_cycle {
+            self.ahead.keep();
+        } else if first < to_cycle {
+            self.restore(memory);
+        }
+        first >= to_cycle
+    }
+
+    /// Returns the cycle up to which the hart that is furthest ahead has executed.
+    fn furthest(&self) -> u64 {
+        let ahead = self.ahead.harts.iter().map(|before| self.harts[before.hart].at);
+        ahead.max().unwrap_or(0)
+    }
+
+    /// Takes back what was executed after the present cycle, for an event that happens now.
+    pub(crate) fn undo_ahead(&mut self, memory: &mut TileMemory, devices: &mut impl Devices) {
+        if self.ahead.harts.is_empty() {
+            return;
+        }
+        if self.furthest() <= self.now {
+            return self.ahead.keep();
+        }
+        let now = self.now;
+        self.restore(memory);
+        self.run(memory, devices, now);
+    }
+
+    /// Returns all harts to the cycle from which they ran ahead.
+    fn restore(&mut self, memory: &mut TileMemory) {
+        let mut stores = std::mem::take(&mut self.ahead.stores);
+        let mut harts = std::mem::take(&mut self.ahead.harts);
+        for store in stores.0.drain(..).rev() {
+            let old = &store.old.to_le_bytes()[..usize::from(store.bytes)];
+            if !memory.put_back(store.addr, old) {
+                self.harts[usize::from(store.hart)].put_back(store.addr, old);
+            }
+        }
+        for before in harts.drain(..) {
+            let hart = &mut self.harts[before.hart];
+            (hart.pc, hart.at, hart.retired) = (before.pc, before.at, before.retired);
+            hart.regs[..32].copy_from_slice(&before.regs);
+        }
+        (self.ahead.stores, self.ahead.harts) = (stores, harts);
+        self.now = self.ahead.from;
+        self.ahead.span = (self.ahead.span / 2).max(SHORTEST);
+        self.ahead.skip = self.ahead.skip_next;
+    }
+}
+
+impl HartBefore {
+    fn new(index: usize, hart: &Hart) -> Self {
+        let mut regs = [0; 32];
+        regs.copy_from_slice(&hart.regs[..32]);
+        Self { hart: index, pc: hart.pc, at: hart.at, retired: hart.retired, regs }
+    }
+}
