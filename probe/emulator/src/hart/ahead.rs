@@ -6,7 +6,7 @@
 //! until when the tile sends nothing. An event at a cycle that the harts have passed undoes all of
 //! it, and the harts execute again, up to the event: no byte and no cycle differs.
 
-use super::burst::{Replaced, burst};
+use super::burst::{Replaced, burst, in_step};
 use super::core::Hart;
 use super::mode::Mode;
 use super::schedule::{due_number, turn};
@@ -117,6 +117,14 @@ impl HartGroup {
         let mut due = self.due();
         let reached = loop {
             let turn = turn(&due, to);
+            if let Some(end) = self.in_step_until(&turn, to) {
+                let slow = in_step(&mut self.harts, memory, end, &mut self.ahead.stores);
+                due = self.due();
+                match slow {
+                    Some(slow) => break self.harts[slow].at,
+                    None => continue,
+                }
+            }
             if turn.at >= to {
                 break to;
             }

@@ -8,6 +8,9 @@ use crate::decode::{self, Op};
 /// Largest private RAM. TRISCs have only the lower half.
 pub(crate) const LOCAL_BYTES: usize = 4096;
 
+/// Most harts of a tile.
+pub(crate) const MOST_HARTS: usize = 5;
+
 /// Why a hart runs or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {

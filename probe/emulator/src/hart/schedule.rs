@@ -4,8 +4,8 @@
 //! devices, decoding) depend on this order. So a hart runs ahead over private instructions, up to
 //! the first boundary at which another could change its code or reset it.
 
-use super::burst::{Exit, burst};
-use super::core::{Hart, State};
+use super::burst::{Exit, burst, in_step};
+use super::core::{Hart, MOST_HARTS, State};
 use super::group::HartGroup;
 use super::mode::Mode;
 use super::record::Before;
@@ -17,7 +17,8 @@ use crate::memory::TileMemory;
 /// When each hart is due: cycle and index in one number, so that the smallest is next; `NOT_DUE` if
 /// the hart is not due.
 type Due = [u64; MOST_HARTS];
-const MOST_HARTS: usize = 5;
+/// Fewer cycles do not pay for the start of executing in step.
+const SHORTEST_IN_STEP: u64 = 8;
 const NOT_DUE: u64 = u64::MAX;
 
 /// Consecutive instructions of one hart.
@@ -30,6 +31,13 @@ pub(super) struct HartSlice {
     pub(super) shared: u64,
     /// The hart executes only in cycles before this one.
     pub(super) horizon: u64,
+}
+
+impl HartSlice {
+    /// Whether no other hart is due before `limit`.
+    fn alone(&self, limit: u64) -> bool {
+        self.shared >= limit
+    }
 }
 
 impl HartGroup {
@@ -61,7 +69,11 @@ impl HartGroup {
         let mut limit = self.limit(devices, to_cycle);
         loop {
             let turn = turn(&due, limit);
-            if turn.at >= limit {
+            if let Some(end) = self.in_step_until(&turn, limit) {
+                if let Some(slow) = in_step(&mut self.harts, memory, end, &mut ()) {
+                    self.step(slow, memory, devices);
+                }
+            } else if turn.at >= limit {
                 if self.pending != Some(limit) {
                     break;
                 }
@@ -81,6 +93,21 @@ impl HartGroup {
         if let [hart] = &self.harts[..] {
             hart.update_l1(memory, cycle);
         }
+    }
+
+    /// Returns until when the harts can execute in step; `None` if not, or if few would.
+    pub(super) fn in_step_until(&self, turn: &HartSlice, limit: u64) -> Option<u64> {
+        if turn.alone(limit) {
+            return None;
+        }
+        let until = |hart: &Hart| match hart.mode {
+            Mode::Plain if self.sleep => hart.due().map(|_| hart.pace.next),
+            Mode::Plain => None,
+            _ => hart.due(),
+        };
+        let end = self.harts.iter().filter_map(until).fold(limit, u64::min);
+        let several = self.harts.iter().filter(|hart| hart.due().is_some_and(|at| at < end));
+        (end >= turn.at + SHORTEST_IN_STEP && several.count() > 1).then_some(end)
     }
 
     fn limit(&self, devices: &impl Devices, to_cycle: u64) -> u64 {
