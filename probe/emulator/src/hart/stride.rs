@@ -102,13 +102,13 @@ pub(crate) fn compute_stride(kind: u8, a: Strided, b: Strided, imm: u32) -> Opti
             leaves(i64::from(a.value), i64::from(a.stride as i32), 0, i64::from(u32::MAX)),
         )),
         d::SRLI | d::SRAI => fixed(high_bits_bound(a, shifted)),
-        d::ANDI => fixed(mask_bound(a, imm)),
+        d::ANDI => Some(masked(a, imm)),
         d::XORI | d::ORI => Some((a.stride, disjoint_bound(a, imm)?)),
         _ if a.stride == 0 && b.stride == 0 => fixed(NEVER),
         d::OR | d::XOR if b.stride == 0 => Some((a.stride, disjoint_bound(a, b.value)?)),
         d::OR | d::XOR if a.stride == 0 => Some((b.stride, disjoint_bound(b, a.value)?)),
-        d::AND if b.stride == 0 => fixed(mask_bound(a, b.value)),
-        d::AND if a.stride == 0 => fixed(mask_bound(b, a.value)),
+        d::AND if b.stride == 0 => Some(masked(a, b.value)),
+        d::AND if a.stride == 0 => Some(masked(b, a.value)),
         d::MUL if b.stride == 0 => Some((a.stride.wrapping_mul(b.value), NEVER)),
         d::MUL if a.stride == 0 => Some((b.stride.wrapping_mul(a.value), NEVER)),
         d::SLL if b.stride == 0 => Some((a.stride << shifted, NEVER)),
@@ -117,8 +117,19 @@ pub(crate) fn compute_stride(kind: u8, a: Strided, b: Strided, imm: u32) -> Opti
     }
 }
 
-fn mask_bound(a: Strided, mask: u32) -> u64 {
-    if mask == 0 { NEVER } else { high_bits_bound(a, mask.trailing_zeros()) }
+/// Returns the stride of a value under a fixed mask, and the first iteration for which it no longer
+/// holds. Low bits change like the value itself until they wrap; high bits are fixed until they
+/// change.
+fn masked(a: Strided, mask: u32) -> (u32, u64) {
+    let low = mask & mask.wrapping_add(1) == 0;
+    if mask == 0 || a.stride == 0 {
+        (0, NEVER)
+    } else if low {
+        let range = (i64::from(a.value & mask), i64::from(a.stride as i32));
+        (a.stride, leaves(range.0, range.1, 0, i64::from(mask)))
+    } else {
+        (0, high_bits_bound(a, mask.trailing_zeros()))
+    }
 }
 
 /// Whether only bits from `bit` upwards are ever set.
@@ -150,6 +161,7 @@ mod tests {
             1,
             2,
             7,
+            63,
             100,
             0x7FFF_FFFE,
             0x7FFF_FFFF,
