@@ -108,9 +108,9 @@ fn rings(mesh: &target::Mesh) -> Vec<RingPing> {
 }
 
 /// Returns a hash of all L1 of Ethernet tiles.
-pub(crate) fn digest(mesh: &Mesh) -> u64 {
+pub(crate) fn digest(mesh: &mut Mesh) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for (chip, config) in mesh.config().chips.iter().enumerate() {
+    for (chip, config) in mesh.config().chips.clone().iter().enumerate() {
         for (x, y) in (0..16).filter_map(|channel| config.eth_tile(channel)) {
             let l1 = mesh.l1(chip, x, y).unwrap();
             hasher.write(l1.slice(0, 256 * 1024).unwrap());

@@ -63,7 +63,7 @@ pub(crate) fn one(name: &str, threads: usize) {
     assert_eq!(report.wrong, Some(0));
     print(name, threads, (workers, edms), &spent, &report);
     println!("{} {} {:016x}", spent.cycles as f64 / spent.seconds, report.time_cycles, {
-        digest(machine.lock().unwrap().mesh())
+        digest(machine.lock().unwrap().mesh_mut())
     });
 }
 

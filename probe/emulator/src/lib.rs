@@ -83,6 +83,7 @@ mod preset;
 mod request;
 mod stream;
 mod tensix;
+mod threads;
 mod tile;
 pub mod timing;
 mod tlb;

@@ -11,9 +11,10 @@ use crate::hart::HartOrder;
 use crate::journal::{HostAction, Journal};
 use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
+use crate::threads::Threads;
 use crate::timing::Timing;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Maximum number of conditions kept, so that emulated code cannot exhaust the host's memory.
 const MOST_CONDITIONS: usize = 10_000;
@@ -46,7 +47,7 @@ pub struct Mesh {
     lookahead: u64,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) journal: Option<Journal>,
-    pool: Option<rayon::ThreadPool>,
+    threads: Threads,
 }
 
 impl Mesh {
@@ -73,7 +74,7 @@ impl Mesh {
             lookahead: latencies.min().unwrap_or(u64::MAX),
             conditions: Vec::new(),
             journal: None,
-            pool: thread_pool(&config),
+            threads: Threads::new(config.threads, config.chips.len()),
             config,
         };
         for chip in 0..mesh.config.chips.len() {
@@ -174,32 +175,9 @@ impl Mesh {
                 return;
             }
             let end = until.min(start.saturating_add(self.lookahead));
-            self.run_chips(end);
+            // Until then no chip can reach another.
+            self.threads.run(&mut self.chips, end);
             self.exchange();
-        }
-    }
-
-    /// Runs every chip that has something to do before `end`; until then no chip can reach another.
-    fn run_chips(&mut self, end: u64) {
-        let busy = self.chips.iter().filter(|chip| chip.next_activity() < end).count();
-        match &self.pool {
-            Some(pool) if busy > 1 => {
-                let due = self.chips.iter_mut().filter(|chip| chip.next_activity() < end);
-                let due = Mutex::new(due);
-                let next = || due.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let work = || {
-                    while let Some(chip) = next() {
-                        chip.run(end);
-                    }
-                };
-                // A free thread takes the next chip; the caller's thread works like the helpers.
-                let helpers = pool.current_num_threads().min(busy - 1);
-                pool.in_place_scope(|scope| {
-                    (0..helpers).for_each(|_| scope.spawn(|_| work()));
-                    work();
-                });
-            }
-            _ => self.chips.iter_mut().for_each(|chip| chip.run(end)),
         }
     }
 
@@ -367,13 +345,6 @@ fn check_links(config: &MeshConfig) -> Result<Peers, ConfigError> {
         }
     }
     Ok(peers)
-}
-
-/// Creates a thread pool for the chips, if configured and available. It has no effect on results.
-fn thread_pool(config: &MeshConfig) -> Option<rayon::ThreadPool> {
-    let threads = config.threads.min(config.chips.len());
-    let helpers = threads.saturating_sub(1);
-    (helpers > 0).then(|| rayon::ThreadPoolBuilder::new().num_threads(helpers).build().ok())?
 }
 
 /// Returns a chip's wall clock minus the cycle count: below 2^40 cycles (18 minutes), from the

@@ -39,11 +39,10 @@ pub fn config(
     })
 }
 
-/// Returns the number of emulator threads. The chips of a small mesh synchronise every few hundred
-/// cycles, so that a second thread would mostly wait. The number affects no emulated byte.
+/// Returns the number of emulator threads, which affects no emulated byte.
 fn threads(chips: usize) -> usize {
     let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if chips > super::SMALL_MESH_CHIPS { all() } else { 1 }
+    if chips > 1 { all() } else { 1 }
 }
 
 fn chip(
