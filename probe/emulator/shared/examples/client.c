@@ -1,7 +1,8 @@
 /* A client of libttsim's entry points, for the vendor's library and for ours alike.
  *
  *     cc -O2 -o client client.c -ldl
- *     client LIBRARY word                     a word of L1 of tile 1-1, and how long the start took
+ *     client native ROUNDS                    the loop below as this machine's own code
+ *     client LIBRARY word                     a word of L1 of tile 1-1
  *     client LIBRARY idle CLOCKS              an idle machine
  *     client LIBRARY busy TILES CORES CLOCKS  a loop of eight instructions on CORES cores of each of TILES tiles
  *
@@ -84,7 +85,7 @@ static int start(int tiles, int cores) {
                 continue;
             load(x, y);
             write_word(x, y, SOFT_RESET_0, held);
-            found++;
+            found += read_word(x, y, SOFT_RESET_0) == held;
         }
     return found;
 }
@@ -99,14 +100,27 @@ static void *symbol(void *library, const char *name) {
 }
 
 static int usage(const char *name) {
-    fprintf(stderr, "usage: %s LIBRARY word | idle CLOCKS | busy TILES CORES CLOCKS\n", name);
+    fprintf(stderr, "usage: %s native ROUNDS\n       %s LIBRARY word | idle CLOCKS | busy TILES CORES CLOCKS\n", name, name);
     return 2;
+}
+
+/* The loop of eight instructions in C: an anchor for machines of different speed. */
+static int native(uint32_t rounds) {
+    volatile uint32_t shared = 1;
+    double started = now();
+    for (uint32_t count = 1; count <= rounds; count++) {
+        uint32_t word = shared;
+        shared = word + (word * 0x41C64E6D ^ count);
+    }
+    printf("%.2f MIPS word %08x\n", rounds * 8.0 / (now() - started) / 1e6, shared);
+    return 0;
 }
 
 int main(int count, char **words) {
     if (count < 3)
         return usage(words[0]);
-    double begun = now();
+    if (!strcmp(words[1], "native"))
+        return native(strtoul(words[2], 0, 0));
     void *library = dlopen(words[1], RTLD_NOW);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
@@ -120,8 +134,7 @@ int main(int count, char **words) {
     init();
     bar0 = (uint64_t)config_read(0, 0x14) << 32 | (config_read(0, 0x10) & ~0xFu);
     if (!strcmp(words[2], "word")) {
-        uint32_t word = read_word(1, 1, 0);
-        printf("%08x after %.1f ms\n", word, (now() - begun) * 1e3);
+        printf("%08x\n", read_word(1, 1, 0));
         return 0;
     }
     int busy = !strcmp(words[2], "busy") && count == 6;

@@ -1,0 +1,64 @@
+//! Frames of the live view of a Galaxy.
+
+use crate::process::Programs;
+use crate::{Held, Row};
+use machine::target::Allow;
+use probe::session::Session;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::sync::Arc;
+use std::time::Instant;
+use transport::ttsim::HostCommand;
+use tui::feed::{MeshSnapshot, Traffic};
+use tui::message::Message;
+use tui::model::Model;
+use tui::theme::Theme;
+use tui::{Glyphs, update, view};
+
+const SIZE: (u16, u16) = (200, 60);
+const FRAMES: u32 = 200;
+const ROUNDS: usize = 5;
+
+pub(crate) fn rows(programs: &Programs) -> Vec<Row> {
+    let model = galaxy();
+    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
+    let round = |_| {
+        let started = Instant::now();
+        for _ in 0..FRAMES {
+            terminal.draw(|frame| view(&model, frame)).unwrap();
+        }
+        started.elapsed().as_secs_f64() * 1e6 / f64::from(FRAMES)
+    };
+    let micros = crate::median((0..ROUNDS).map(round).collect());
+    // Frames in the time of a million rounds of the loop in C.
+    let loops_micros = 8e6 / programs.native;
+    vec![Row {
+        name: "a frame of a Galaxy".to_owned(),
+        value: format!("{micros:.0} us"),
+        anchor: format!("10^6 loops in C {loops_micros:.0} us"),
+        held: Held::Ratio(loops_micros / micros),
+    }]
+}
+
+/// Returns the live view of a Galaxy after its first snapshot.
+fn galaxy() -> Model {
+    let open = Session::open("emulator:galaxy", &HostCommand::default(), Allow::default());
+    let mut session = open.unwrap();
+    let (theme, glyphs) = (Theme { color: true }, Glyphs { ascii: false });
+    let mut model = Model::new("emulator:galaxy", theme, glyphs, SIZE);
+    let inspected = session.inspect(&model.read_set());
+    let snapshot = MeshSnapshot {
+        target: "emulator:galaxy".to_owned(),
+        read_only: false,
+        traffic: Traffic::default(),
+        quarantined: session.target().quarantined(),
+        state: inspected.state,
+        memory: inspected.snapshot,
+        taken_micros: 1,
+        number: 1,
+        board: Arc::default(),
+    };
+    update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+    update(&mut model, Message::Tick(1));
+    model
+}
