@@ -5,7 +5,8 @@ use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap, Library};
-use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
+use decode::inspect::{ReadSet, cores, decode};
+use decode::inspect::{plan, plan_proofs, plan_proved, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
 use layouts::CoreId;
 use machine::bar::Bar;
@@ -240,6 +241,7 @@ impl Session {
         let plan = plan(self.target.mesh(), &self.images, read_set);
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
+        self.verify_changed(read_set);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         // Where nothing was read, nothing says when the look began.
         if snapshot.pieces.is_empty()
@@ -281,7 +283,7 @@ impl Session {
         let cores = cores(target.mesh(), images, read_set);
         let search = self.library.as_mut().map(|library| library.first_plan(images, &cores));
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
-        let plans = [plan_proofs, plan_texts, plan_tables, plan];
+        let plans = [plan_proofs, plan_texts, plan_tables, plan_proved];
         let plans = plans.map(|plan| plan(target.mesh(), images, read_set));
         let plans: Vec<_> = search.into_iter().chain(plans).collect();
         target.preview(&plans)
@@ -302,13 +304,11 @@ impl Session {
     /// Reads what verifies the running images, and the tables that locate live words, so that the
     /// snapshot's reads can be planned.
     fn verify(&mut self, read_set: &ReadSet, again: bool) {
-        // The snapshot itself reads whole texts.
-        let without_texts = ReadSet { texts: false, ..read_set.clone() };
-        self.learn(plan_proofs, &without_texts);
-        if let Some(library) = &mut self.library {
-            let cores = cores(self.target.mesh(), &self.images, read_set);
-            library.search(self.target.as_mut(), &mut self.images, &cores);
+        let cores = cores(self.target.mesh(), &self.images, read_set);
+        if again {
+            cores.iter().for_each(|core| self.images.unprove(*core));
         }
+        self.prove(&cores, read_set);
         // The texts' images are known only now.
         if read_set.members.is_some() {
             self.learn(|_, images, read_set| plan_texts(images, read_set, again), read_set);
@@ -316,8 +316,30 @@ impl Session {
         self.learn(plan_tables, read_set);
     }
 
+    /// Verifies the images of cores whose watched words have changed.
+    fn verify_changed(&mut self, read_set: &ReadSet) {
+        let changed: Vec<CoreId> = self.images.take_changed().into_iter().collect();
+        if !changed.is_empty() {
+            self.prove(&changed, read_set);
+        }
+    }
+
+    /// Reads the proofs of images that were not read yet, and searches the cores' images in the
+    /// directories.
+    fn prove(&mut self, cores: &[CoreId], read_set: &ReadSet) {
+        self.learn(plan_proofs, read_set);
+        // Which build ids can be there is known from the beginnings of the texts.
+        self.learn(plan_proofs, read_set);
+        if let Some(library) = &mut self.library {
+            library.search(self.target.as_mut(), &mut self.images, cores);
+        }
+    }
+
     fn learn(&mut self, plan: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
         let plan = plan(self.target.mesh(), &self.images, read_set);
+        if plan.spans.is_empty() {
+            return;
+        }
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
     }

@@ -6,7 +6,7 @@ use machine::snapshot::{AccessError, Snapshot};
 use symbols::{Segment, Symbols};
 
 /// Size of a sample at the start, in the middle and at the end of a text: one transaction each.
-const WINDOW_BYTES: u32 = 64;
+pub(super) const WINDOW_BYTES: u32 = 64;
 
 /// A part of an image's text, by linked address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,0 +1,180 @@
+//! What was read of a core to prove its images, and the words whose change makes it be read again.
+//!
+//! A build id follows its text, so that each image has its own at another address. Images that are
+//! linked to one address are first told apart by the bytes that stand there: only the build ids of
+//! those that begin so are read. What was proved is read again after a change of the core's reset
+//! bit, of its launch message or of the bytes at such an address.
+
+use super::text::{WINDOW_BYTES, in_l1};
+use super::{Image, ImageMap};
+use layouts::{CoreId, CoreKind, NocAddr};
+use machine::snapshot::{AccessError, Snapshot};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A range of a tile.
+type Place = (NocAddr, u32);
+
+/// The beginnings of texts by the kind of core and the linked address.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Starts(BTreeMap<(CoreKind, u32), Vec<Start>>);
+
+/// The beginning of an image's text.
+#[derive(Clone, Debug)]
+struct Start {
+    index: usize,
+    bytes: Vec<u8>,
+}
+
+impl Starts {
+    /// Adds an image that its build id verifies.
+    pub(super) fn add(&mut self, index: usize, image: &Image) {
+        let text = image.text();
+        let first = text.iter().min_by_key(|(at, _)| *at).filter(|_| image.proof().is_some());
+        if let Some((at, bytes)) = first {
+            let bytes = bytes.iter().take(WINDOW_BYTES as usize).copied().collect();
+            self.0.entry((image.core, *at)).or_default().push(Start { index, bytes });
+        }
+    }
+
+    /// Returns the addresses that several images of a kind of core share.
+    fn shared(&self, core: CoreKind) -> impl Iterator<Item = (u32, &[Start])> {
+        let here = self.0.range((core, 0)..=(core, u32::MAX));
+        here.filter(|(_, starts)| starts.len() > 1).map(|((_, at), starts)| (*at, &**starts))
+    }
+}
+
+/// What is known of a core's reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch {
+    /// The bytes of each watched range when last read, by address; none if it cannot be read.
+    seen: BTreeMap<u64, Option<Vec<u8>>>,
+    /// The images whose proof was read since the last change, by index.
+    checked: BTreeSet<usize>,
+}
+
+impl ImageMap {
+    /// Makes the images of a core be proved again.
+    pub fn unprove(&mut self, core: CoreId) {
+        self.watches.remove(&core);
+    }
+
+    /// Returns the cores of which a watched word has changed since the last call.
+    pub fn take_changed(&mut self) -> BTreeSet<CoreId> {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Returns the ranges at which several images of a core begin.
+    pub(crate) fn starts(&self, core: CoreId) -> Vec<Place> {
+        self.starts_of(core).map(|(addr, len, _)| (addr, len)).collect()
+    }
+
+    fn starts_of(&self, core: CoreId) -> impl Iterator<Item = (NocAddr, u32, &[Start])> {
+        self.starts.shared(core.core).filter_map(move |(at, starts)| {
+            let len = starts.iter().map(|start| start.bytes.len() as u32).max()?;
+            Some((in_l1(self.layout(), core, at, 0)?, len, starts))
+        })
+    }
+
+    /// Returns the ranges that prove the images of a core and were not read since the last change.
+    pub(crate) fn unproved(&self, core: CoreId) -> Vec<Place> {
+        let none = Watch::default();
+        let watch = self.watches.get(&core).unwrap_or(&none);
+        let excluded = self.excluded(core, watch);
+        let starts = self.starts_of(core).filter(|(at, ..)| !watch.seen.contains_key(&at.offset));
+        let mut places: Vec<Place> = starts.map(|(at, len, _)| (at, len)).collect();
+        let known = self.on.get(&core);
+        let is_known = |index: &usize| known.is_some_and(|known| known.contains_key(index));
+        let open = |index: &usize| {
+            !watch.checked.contains(index) && (is_known(index) || !excluded.contains(index))
+        };
+        let candidates = self.build_ids(core).filter(|(index, ..)| open(index));
+        places.extend(candidates.map(|(_, addr, id)| (addr, id.len() as u32)));
+        let texts = known.into_iter().flatten().filter(|(index, _)| open(index));
+        places.extend(texts.flat_map(|(&index, _)| self.text_samples(core, index)));
+        places
+    }
+
+    /// Returns every range that proves an image of a core: build ids, and whole texts.
+    pub(crate) fn whole_proofs(&self, core: CoreId) -> Vec<Place> {
+        let ids = self.build_ids(core).map(|(_, addr, id)| (addr, id.len() as u32));
+        ids.chain(self.every_text(core)).collect()
+    }
+
+    /// Returns the build ids of a kind of core: index, address and value.
+    pub(super) fn build_ids(
+        &self,
+        core: CoreId,
+    ) -> impl Iterator<Item = (usize, NocAddr, &Vec<u8>)> {
+        let own = self.images.iter().enumerate().filter(move |(_, image)| image.core == core.core);
+        own.filter_map(move |(index, image)| {
+            let (offset, id) = image.proof()?;
+            Some((index, NocAddr { chip: core.chip, tile: core.tile, offset: *offset }, id))
+        })
+    }
+
+    /// Returns the images that begin with other bytes than the core's memory. Before that was read,
+    /// it is all images that share their beginning's address.
+    fn excluded(&self, core: CoreId, watch: &Watch) -> BTreeSet<usize> {
+        let mut excluded = BTreeSet::new();
+        for (addr, _, starts) in self.starts_of(core) {
+            let differs = |start: &&Start| match watch.seen.get(&addr.offset) {
+                None => true,
+                Some(None) => false,
+                Some(Some(bytes)) => !bytes.starts_with(&start.bytes),
+            };
+            excluded.extend(starts.iter().filter(differs).map(|start| start.index));
+        }
+        excluded
+    }
+
+    /// Notes what a snapshot has of a core's watched words and proofs.
+    pub(super) fn watch(&mut self, core: CoreId, snapshot: &Snapshot) {
+        let mut watch = self.watches.remove(&core).unwrap_or_default();
+        for (offset, value) in self.watched(core, snapshot) {
+            let before = watch.seen.insert(offset, value.clone());
+            if before.is_some_and(|before| before != value) {
+                watch.checked.clear();
+                self.changed.insert(core);
+            }
+        }
+        let read = |(addr, len): Place| snapshot.bytes(addr, len).is_ok();
+        let ids = self.build_ids(core).filter(|(_, addr, id)| read((*addr, id.len() as u32)));
+        let mut checked: Vec<usize> = ids.map(|(index, ..)| index).collect();
+        for &index in self.on.get(&core).into_iter().flatten().map(|(index, _)| index) {
+            let samples = self.text_samples(core, index);
+            if !samples.is_empty() && samples.into_iter().all(read) {
+                checked.push(index);
+            }
+        }
+        watch.checked.extend(checked);
+        self.watches.insert(core, watch);
+    }
+
+    /// Returns the watched words that a snapshot has, or could not read.
+    fn watched(&self, core: CoreId, snapshot: &Snapshot) -> Vec<(u64, Option<Vec<u8>>)> {
+        let (layout, mut watched) = (self.layout(), Vec::new());
+        let kind = layout.kind_at(core.tile);
+        let at = |offset| NocAddr { chip: core.chip, tile: core.tile, offset };
+        for (addr, len, _) in self.starts_of(core) {
+            match snapshot.bytes(addr, len) {
+                Ok(bytes) => watched.push((addr.offset, Some(bytes.to_vec()))),
+                Err(AccessError::NotRequested) => {}
+                Err(_) => watched.push((addr.offset, None)),
+            }
+        }
+        if let Some(offset) = layout.soft_reset(kind)
+            && let Ok(word) = snapshot.word(at(offset))
+        {
+            watched.push((offset, Some(vec![(word >> layout.reset_bit(core.core) & 1) as u8])));
+        }
+        let flag = Some((layout.eth.l1.launch_flag.at, 4)).filter(|_| core.core == CoreKind::Erisc);
+        let mailbox = self.mailbox_of(core).map(|(mailbox, _)| mailbox);
+        let message = mailbox.map(|of| [(of.rd_ptr, 4), (of.launch, of.launch_bytes)]);
+        for (offset, len) in flag.into_iter().chain(message.into_iter().flatten()) {
+            if let Ok(bytes) = snapshot.bytes(at(offset), len as u32) {
+                watched.push((offset, Some(bytes.to_vec())));
+            }
+        }
+        watched
+    }
+}
