@@ -305,7 +305,7 @@ impl Session {
     /// snapshot's reads can be planned.
     fn verify(&mut self, read_set: &ReadSet, again: bool) {
         let cores = cores(self.target.mesh(), &self.images, read_set);
-        if again {
+        if again || read_set.texts {
             cores.iter().for_each(|core| self.images.unprove(*core));
         }
         self.prove(&cores, read_set);

@@ -112,11 +112,12 @@ impl ImageMap {
     }
 
     /// Returns the ranges to compare the whole texts of a core's images.
-    pub(super) fn every_text(&self, core: CoreId) -> impl Iterator<Item = (NocAddr, u32)> {
-        self.on.get(&core).into_iter().flatten().flat_map(move |(&index, known)| {
+    pub(crate) fn every_text(&self, core: CoreId) -> Vec<(NocAddr, u32)> {
+        let places = |(&index, known): (&usize, &Known)| {
             let whole = self.images.get(index).map_or_else(Vec::new, |image| image.whole());
             self.in_l1(core, known.bias, whole)
-        })
+        };
+        self.on.get(&core).into_iter().flatten().flat_map(places).collect()
     }
 
     /// Returns the ranges to compare samples of the text of a core's image that no build id

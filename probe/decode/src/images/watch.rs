@@ -94,10 +94,9 @@ impl ImageMap {
         places
     }
 
-    /// Returns every range that proves an image of a core: build ids, and whole texts.
-    pub(crate) fn whole_proofs(&self, core: CoreId) -> Vec<Place> {
-        let ids = self.build_ids(core).map(|(_, addr, id)| (addr, id.len() as u32));
-        ids.chain(self.every_text(core)).collect()
+    /// Returns the build ids of all images of a core.
+    pub(crate) fn every_build_id(&self, core: CoreId) -> Vec<Place> {
+        self.build_ids(core).map(|(_, addr, id)| (addr, id.len() as u32)).collect()
     }
 
     /// Returns the build ids of a kind of core: index, address and value.
@@ -130,13 +129,13 @@ impl ImageMap {
     /// Notes what a snapshot has of a core's watched words and proofs.
     pub(super) fn watch(&mut self, core: CoreId, snapshot: &Snapshot) {
         let mut watch = self.watches.remove(&core).unwrap_or_default();
-        for (offset, value) in self.watched(core, snapshot) {
-            let before = watch.seen.insert(offset, value.clone());
-            if before.is_some_and(|before| before != value) {
-                watch.checked.clear();
-                self.changed.insert(core);
-            }
+        let now = self.watched(core, snapshot);
+        let differs = |(at, value)| watch.seen.get(at).is_some_and(|before| before != value);
+        if now.iter().any(differs) {
+            watch = Watch::default();
+            self.changed.insert(core);
         }
+        watch.seen.extend(now);
         let read = |(addr, len): Place| snapshot.bytes(addr, len).is_ok();
         let ids = self.build_ids(core).filter(|(_, addr, id)| read((*addr, id.len() as u32)));
         let mut checked: Vec<usize> = ids.map(|(index, ..)| index).collect();
@@ -151,28 +150,28 @@ impl ImageMap {
     }
 
     /// Returns the watched words that a snapshot has, or could not read.
-    fn watched(&self, core: CoreId, snapshot: &Snapshot) -> Vec<(u64, Option<Vec<u8>>)> {
-        let (layout, mut watched) = (self.layout(), Vec::new());
+    fn watched(&self, core: CoreId, snapshot: &Snapshot) -> BTreeMap<u64, Option<Vec<u8>>> {
+        let (layout, mut watched) = (self.layout(), BTreeMap::new());
         let kind = layout.kind_at(core.tile);
         let at = |offset| NocAddr { chip: core.chip, tile: core.tile, offset };
         for (addr, len, _) in self.starts_of(core) {
             match snapshot.bytes(addr, len) {
-                Ok(bytes) => watched.push((addr.offset, Some(bytes.to_vec()))),
+                Ok(bytes) => drop(watched.insert(addr.offset, Some(bytes.to_vec()))),
                 Err(AccessError::NotRequested) => {}
-                Err(_) => watched.push((addr.offset, None)),
+                Err(_) => drop(watched.insert(addr.offset, None)),
             }
         }
         if let Some(offset) = layout.soft_reset(kind)
             && let Ok(word) = snapshot.word(at(offset))
         {
-            watched.push((offset, Some(vec![(word >> layout.reset_bit(core.core) & 1) as u8])));
+            watched.insert(offset, Some(vec![(word >> layout.reset_bit(core.core) & 1) as u8]));
         }
         let flag = Some((layout.eth.l1.launch_flag.at, 4)).filter(|_| core.core == CoreKind::Erisc);
         let mailbox = self.mailbox_of(core).map(|(mailbox, _)| mailbox);
         let message = mailbox.map(|of| [(of.rd_ptr, 4), (of.launch, of.launch_bytes)]);
         for (offset, len) in flag.into_iter().chain(message.into_iter().flatten()) {
             if let Ok(bytes) = snapshot.bytes(at(offset), len as u32) {
-                watched.push((offset, Some(bytes.to_vec())));
+                watched.insert(offset, Some(bytes.to_vec()));
             }
         }
         watched

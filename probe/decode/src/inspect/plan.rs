@@ -121,14 +121,20 @@ impl<'a> PlanBuilder<'a> {
 
     fn proofs(&mut self, core: CoreId) {
         self.places(self.images.starts(core));
-        match self.read_set.texts {
-            true => self.places(self.images.whole_proofs(core)),
-            false if self.proved => {}
-            false => self.unproved(core),
+        if self.read_set.texts {
+            self.places(self.images.every_text(core));
+        }
+        if self.read_set.texts || !self.proved {
+            self.unproved(core);
         }
     }
 
+    /// Adds what was not read since the last change; all build ids if texts are compared whole: one
+    /// that a text leads to is a finding even if the text begins otherwise.
     fn unproved(&mut self, core: CoreId) {
+        if self.read_set.texts {
+            self.places(self.images.every_build_id(core));
+        }
         self.places(self.images.unproved(core));
     }
 
