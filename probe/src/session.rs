@@ -5,8 +5,7 @@ use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap, Library};
-use decode::inspect::{ReadSet, cores, decode};
-use decode::inspect::{plan, plan_proofs, plan_proved, plan_tables, plan_texts};
+use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
 use layouts::CoreId;
 use machine::bar::Bar;
@@ -233,12 +232,14 @@ impl Session {
         let again = self.snapshots.is_multiple_of(VERIFY_EVERY);
         // Extra ranges do not affect the images.
         let images = ReadSet { spans: Vec::new(), ..read_set.clone() };
-        if again || images != self.last {
+        let verify = again || images != self.last;
+        if verify {
             self.verify(read_set, again);
             self.last = images;
         }
         self.snapshots += 1;
-        let plan = plan(self.target.mesh(), &self.images, read_set);
+        let rest = if verify { just_proved(read_set) } else { read_set.clone() };
+        let plan = plan(self.target.mesh(), &self.images, &rest);
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
         self.verify_changed(read_set);
@@ -283,9 +284,10 @@ impl Session {
         let cores = cores(target.mesh(), images, read_set);
         let search = self.library.as_mut().map(|library| library.first_plan(images, &cores));
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
-        let plans = [plan_proofs, plan_texts, plan_tables, plan_proved];
-        let plans = plans.map(|plan| plan(target.mesh(), images, read_set));
-        let plans: Vec<_> = search.into_iter().chain(plans).collect();
+        let plans = [plan_proofs, plan_texts, plan_tables];
+        let plans = plans.map(|plan| plan(target.mesh(), images, read_set)).into_iter();
+        let last = plan(target.mesh(), images, &just_proved(read_set));
+        let plans: Vec<_> = search.into_iter().chain(plans).chain([last]).collect();
         target.preview(&plans)
     }
 
@@ -373,6 +375,12 @@ impl Session {
             pacer.since = None;
         }
     }
+}
+
+/// Returns what is left of a read set once the images are verified: without what identifies them,
+/// unless whole texts are compared.
+fn just_proved(read_set: &ReadSet) -> ReadSet {
+    ReadSet { proofs: read_set.proofs && read_set.texts, ..read_set.clone() }
 }
 
 /// Returns the read set of everything about one core.

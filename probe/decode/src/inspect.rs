@@ -10,7 +10,7 @@ mod read_set;
 
 pub use fabric::{fabric_heads, fabric_read_set, fabric_routes};
 pub use plan::{cores, plan_texts};
-pub use plan::{plan, plan_proofs, plan_proved, plan_tables};
+pub use plan::{plan, plan_proofs, plan_tables};
 pub use read_set::ReadSet;
 
 use crate::images::ImageMap;

@@ -6,7 +6,7 @@
 //! bit, of its launch message or of the bytes at such an address.
 
 use super::text::{WINDOW_BYTES, in_l1};
-use super::{Image, ImageMap};
+use super::{Image, ImageMap, ImageRole};
 use layouts::{CoreId, CoreKind, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,14 +84,30 @@ impl ImageMap {
         let mut places: Vec<Place> = starts.map(|(at, len, _)| (at, len)).collect();
         let known = self.on.get(&core);
         let is_known = |index: &usize| known.is_some_and(|known| known.contains_key(index));
-        let open = |index: &usize| {
-            !watch.checked.contains(index) && (is_known(index) || !excluded.contains(index))
+        let started = self.is_started(core);
+        let possible = |index: &usize| {
+            let image = self.images.get(*index);
+            !excluded.contains(index)
+                && (started || image.is_none_or(|image| image.role != ImageRole::BaseFirmware))
         };
+        let open =
+            |index: &usize| !watch.checked.contains(index) && (is_known(index) || possible(index));
         let candidates = self.build_ids(core).filter(|(index, ..)| open(index));
         places.extend(candidates.map(|(_, addr, id)| (addr, id.len() as u32)));
         let texts = known.into_iter().flatten().filter(|(index, _)| open(index));
         places.extend(texts.flat_map(|(&index, _)| self.text_samples(core, index)));
         places
+    }
+
+    /// Whether base firmware that a build id verifies can be on a core: the BRISC's starts the other
+    /// cores of a Tensix tile, so that without it a build id of theirs is left over.
+    fn is_started(&self, core: CoreId) -> bool {
+        if matches!(core.core, CoreKind::Brisc | CoreKind::Erisc) {
+            return true;
+        }
+        let on = self.on.get(&CoreId { core: CoreKind::Brisc, ..core });
+        let mut images = on.into_iter().flatten().filter_map(|(index, _)| self.images.get(*index));
+        images.any(|image| image.role == ImageRole::BaseFirmware && image.proof().is_some())
     }
 
     /// Returns the build ids of all images of a core.

@@ -11,12 +11,13 @@ use std::collections::BTreeSet;
 /// Returns the ranges of a read set. Of the ranges that identify images, it has those that were not
 /// read since the core's watched words changed, unless the read set has whole texts.
 pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
-    PlanBuilder::new(mesh, images, read_set).whole()
-}
-
-/// Returns the ranges of a read set after the others that identify images were read.
-pub fn plan_proved(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
-    PlanBuilder { proved: true, ..PlanBuilder::new(mesh, images, read_set) }.whole()
+    let mut builder = PlanBuilder::new(mesh, images, read_set);
+    builder.spans.clone_from(&read_set.spans);
+    builder.each_tile(|builder, chip, xy, kind| {
+        let detail = read_set.details || read_set.tile == Some((chip.id, xy));
+        builder.tile(chip.id, xy, kind, detail);
+    });
+    Plan { spans: builder.spans }
 }
 
 /// Returns only the ranges that identify the images on the tiles of a read set, as far as they were
@@ -63,23 +64,12 @@ struct PlanBuilder<'a> {
     mesh: &'a Mesh,
     images: &'a ImageMap,
     read_set: &'a ReadSet,
-    /// Whether what identifies images was read.
-    proved: bool,
     spans: Vec<Span>,
 }
 
 impl<'a> PlanBuilder<'a> {
     fn new(mesh: &'a Mesh, images: &'a ImageMap, read_set: &'a ReadSet) -> Self {
-        Self { mesh, images, read_set, proved: false, spans: Vec::new() }
-    }
-
-    fn whole(mut self) -> Plan {
-        self.spans.clone_from(&self.read_set.spans);
-        self.each_tile(|builder, chip, xy, kind| {
-            let detail = builder.read_set.details || builder.read_set.tile == Some((chip.id, xy));
-            builder.tile(chip.id, xy, kind, detail);
-        });
-        Plan { spans: self.spans }
+        Self { mesh, images, read_set, spans: Vec::new() }
     }
 
     /// Visits the readable tiles of the read set.
@@ -124,9 +114,7 @@ impl<'a> PlanBuilder<'a> {
         if self.read_set.texts {
             self.places(self.images.every_text(core));
         }
-        if self.read_set.texts || !self.proved {
-            self.unproved(core);
-        }
+        self.unproved(core);
     }
 
     /// Adds what was not read since the last change; all build ids if texts are compared whole: one
