@@ -63,9 +63,13 @@ impl ImageMap {
         std::mem::take(&mut self.changed)
     }
 
-    /// Returns the ranges at which several images of a core begin.
+    /// Returns the ranges at which several images of a core begin, unless the last read of them
+    /// failed: then all their build ids are read.
     pub(crate) fn starts(&self, core: CoreId) -> Vec<Place> {
-        self.starts_of(core).map(|(addr, len, _)| (addr, len)).collect()
+        let seen = self.watches.get(&core).map(|watch| &watch.seen);
+        let failed = |addr: NocAddr| seen.and_then(|seen| seen.get(&addr.offset)) == Some(&None);
+        let starts = self.starts_of(core).filter(|(addr, ..)| !failed(*addr));
+        starts.map(|(addr, len, _)| (addr, len)).collect()
     }
 
     fn starts_of(&self, core: CoreId) -> impl Iterator<Item = (NocAddr, u32, &[Start])> {
@@ -79,24 +83,28 @@ impl ImageMap {
     pub(crate) fn unproved(&self, core: CoreId) -> Vec<Place> {
         let none = Watch::default();
         let watch = self.watches.get(&core).unwrap_or(&none);
-        let excluded = self.excluded(core, watch);
+        let open = self.open(core, watch);
         let starts = self.starts_of(core).filter(|(at, ..)| !watch.seen.contains_key(&at.offset));
-        let mut places: Vec<Place> = starts.map(|(at, len, _)| (at, len)).collect();
-        let known = self.on.get(&core);
-        let is_known = |index: &usize| known.is_some_and(|known| known.contains_key(index));
+        let ids = self.build_ids(core).filter(|(index, ..)| open.contains(index));
+        let known = self.on.get(&core).into_iter().flatten().map(|(index, _)| *index);
+        let samples = known.filter(|index| open.contains(index));
+        let starts = starts.map(|(addr, len, _)| (addr, len));
+        let ids = ids.map(|(_, addr, id)| (addr, id.len() as u32));
+        starts.chain(ids).chain(samples.flat_map(|index| self.text_samples(core, index))).collect()
+    }
+
+    /// Returns the images that can be on a core and whose proof was not read since the last change.
+    fn open(&self, core: CoreId, watch: &Watch) -> BTreeSet<usize> {
+        let (known, excluded) = (self.on.get(&core), self.excluded(core, watch));
         let started = self.is_started(core);
-        let possible = |index: &usize| {
-            let image = self.images.get(*index);
-            !excluded.contains(index)
-                && (started || image.is_none_or(|image| image.role != ImageRole::BaseFirmware))
+        let possible = |(index, image): &(usize, &Image)| {
+            let fits = started || image.role != ImageRole::BaseFirmware;
+            fits && !excluded.contains(index)
+                || known.is_some_and(|known| known.contains_key(index))
         };
-        let open =
-            |index: &usize| !watch.checked.contains(index) && (is_known(index) || possible(index));
-        let candidates = self.build_ids(core).filter(|(index, ..)| open(index));
-        places.extend(candidates.map(|(_, addr, id)| (addr, id.len() as u32)));
-        let texts = known.into_iter().flatten().filter(|(index, _)| open(index));
-        places.extend(texts.flat_map(|(&index, _)| self.text_samples(core, index)));
-        places
+        let images = self.images.iter().map(|image| &**image).enumerate();
+        let unread = images.filter(|(index, _)| !watch.checked.contains(index));
+        unread.filter(possible).map(|(index, _)| index).collect()
     }
 
     /// Whether base firmware that a build id verifies can be on a core: the BRISC's starts the other
@@ -144,7 +152,7 @@ impl ImageMap {
 
     /// Notes what a snapshot has of a core's watched words and proofs.
     pub(super) fn watch(&mut self, core: CoreId, snapshot: &Snapshot) {
-        let mut watch = self.watches.remove(&core).unwrap_or_default();
+        let mut watch = self.watches.remove(&core).map_or_else(Watch::default, |watch| watch);
         let now = self.watched(core, snapshot);
         let differs = |(at, value)| watch.seen.get(at).is_some_and(|before| before != value);
         if now.iter().any(differs) {
