@@ -152,7 +152,7 @@ impl ImageMap {
 
     /// Notes what a snapshot has of a core's watched words and proofs.
     pub(super) fn watch(&mut self, core: CoreId, snapshot: &Snapshot) {
-        let mut watch = self.watches.remove(&core).map_or_else(Watch::default, |watch| watch);
+        let mut watch = std::mem::take(self.watches.entry(core).or_default());
         let now = self.watched(core, snapshot);
         let differs = |(at, value)| watch.seen.get(at).is_some_and(|before| before != value);
         if now.iter().any(differs) {
