@@ -308,7 +308,9 @@ impl Session {
     fn verify(&mut self, read_set: &ReadSet, again: bool) {
         let cores = cores(self.target.mesh(), &self.images, read_set);
         if again || read_set.texts {
-            cores.iter().for_each(|core| self.images.unprove(*core));
+            for core in &cores {
+                self.images.unprove(*core);
+            }
         }
         self.prove(&cores, read_set);
         // The texts' images are known only now.
