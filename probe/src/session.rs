@@ -25,7 +25,8 @@ use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
 use workloads::scene::{DEFAULT_PACE, Pace, SceneError};
 
-/// The number of snapshots between two reads of the build ids, which detect newly loaded images.
+/// The number of snapshots between two reads of all proofs. Between them the proofs of a core are
+/// read when a word has changed that says that other images may be there.
 const VERIFY_EVERY: u64 = 64;
 
 /// Why a target cannot be opened; each variant has its own exit code.
