@@ -481,6 +481,11 @@ impl ChipLayout {
         Some(block + self.debug.soft_reset_0.at)
     }
 
+    /// Returns the bit of SOFT_RESET_0 that holds a core in reset.
+    pub fn reset_bit(&self, core: CoreKind) -> u8 {
+        self.tensix.cores.of(core).map_or(self.eth.values.reset_bit, |core| core.reset_bit)
+    }
+
     /// Returns the size of a tile's L1, if it has one.
     pub fn l1_bytes(&self, kind: TileKind) -> Option<u64> {
         match kind {

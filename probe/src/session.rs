@@ -25,7 +25,8 @@ use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
 use workloads::scene::{DEFAULT_PACE, Pace, SceneError};
 
-/// The number of snapshots between two reads of the build ids, which detect newly loaded images.
+/// The number of snapshots between two reads of all proofs. Between them the proofs of a core are
+/// read when a word has changed that says that other images may be there.
 const VERIFY_EVERY: u64 = 64;
 
 /// Why a target cannot be opened; each variant has its own exit code.
@@ -232,14 +233,17 @@ impl Session {
         let again = self.snapshots.is_multiple_of(VERIFY_EVERY);
         // Extra ranges do not affect the images.
         let images = ReadSet { spans: Vec::new(), ..read_set.clone() };
-        if again || images != self.last {
+        let verify = again || images != self.last;
+        if verify {
             self.verify(read_set, again);
             self.last = images;
         }
         self.snapshots += 1;
-        let plan = plan(self.target.mesh(), &self.images, read_set);
+        let rest = if verify { just_proved(read_set) } else { read_set.clone() };
+        let plan = plan(self.target.mesh(), &self.images, &rest);
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
+        self.verify_changed(read_set);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         // Where nothing was read, nothing says when the look began.
         if snapshot.pieces.is_empty()
@@ -281,9 +285,10 @@ impl Session {
         let cores = cores(target.mesh(), images, read_set);
         let search = self.library.as_mut().map(|library| library.first_plan(images, &cores));
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);
-        let plans = [plan_proofs, plan_texts, plan_tables, plan];
-        let plans = plans.map(|plan| plan(target.mesh(), images, read_set));
-        let plans: Vec<_> = search.into_iter().chain(plans).collect();
+        let plans = [plan_proofs, plan_texts, plan_tables];
+        let plans = plans.map(|plan| plan(target.mesh(), images, read_set)).into_iter();
+        let last = plan(target.mesh(), images, &just_proved(read_set));
+        let plans: Vec<_> = search.into_iter().chain(plans).chain([last]).collect();
         target.preview(&plans)
     }
 
@@ -302,13 +307,13 @@ impl Session {
     /// Reads what verifies the running images, and the tables that locate live words, so that the
     /// snapshot's reads can be planned.
     fn verify(&mut self, read_set: &ReadSet, again: bool) {
-        // The snapshot itself reads whole texts.
-        let without_texts = ReadSet { texts: false, ..read_set.clone() };
-        self.learn(plan_proofs, &without_texts);
-        if let Some(library) = &mut self.library {
-            let cores = cores(self.target.mesh(), &self.images, read_set);
-            library.search(self.target.as_mut(), &mut self.images, &cores);
+        let cores = cores(self.target.mesh(), &self.images, read_set);
+        if again || read_set.texts {
+            for core in &cores {
+                self.images.unprove(*core);
+            }
         }
+        self.prove(&cores, read_set);
         // The texts' images are known only now.
         if read_set.members.is_some() {
             self.learn(|_, images, read_set| plan_texts(images, read_set, again), read_set);
@@ -316,8 +321,30 @@ impl Session {
         self.learn(plan_tables, read_set);
     }
 
+    /// Verifies the images of cores whose watched words have changed.
+    fn verify_changed(&mut self, read_set: &ReadSet) {
+        let changed: Vec<CoreId> = self.images.take_changed().into_iter().collect();
+        if !changed.is_empty() {
+            self.prove(&changed, read_set);
+        }
+    }
+
+    /// Reads the proofs of images that were not read yet, and searches the cores' images in the
+    /// directories.
+    fn prove(&mut self, cores: &[CoreId], read_set: &ReadSet) {
+        self.learn(plan_proofs, read_set);
+        // Which build ids can be there is known from the beginnings of the texts.
+        self.learn(plan_proofs, read_set);
+        if let Some(library) = &mut self.library {
+            library.search(self.target.as_mut(), &mut self.images, cores);
+        }
+    }
+
     fn learn(&mut self, plan: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
         let plan = plan(self.target.mesh(), &self.images, read_set);
+        if plan.spans.is_empty() {
+            return;
+        }
         let snapshot = self.target.read(&plan);
         self.images.learn(self.target.mesh(), &snapshot);
     }
@@ -351,6 +378,12 @@ impl Session {
             pacer.since = None;
         }
     }
+}
+
+/// Returns what is left of a read set once the images are verified: without what identifies them,
+/// unless whole texts are compared.
+fn just_proved(read_set: &ReadSet) -> ReadSet {
+    ReadSet { proofs: read_set.proofs && read_set.texts, ..read_set.clone() }
 }
 
 /// Returns the read set of everything about one core.

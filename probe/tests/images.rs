@@ -310,11 +310,67 @@ fn a_built_in_image_is_opened_where_it_runs_only() {
     assert_eq!(opened(&mut session), ["erisc_base", "erisc_app", "ring_ping"]);
 }
 
+/// Inspects everything three times; returns the bus transactions of each snapshot.
+fn costs(session: &mut Session) -> [u64; 3] {
+    let everything = ReadSet::everything(session.target().mesh());
+    [(); 3].map(|()| session.inspect(&everything).state.transactions)
+}
+
+#[test]
+fn what_was_proved_is_not_read_again() {
+    let scene = Scene { run: Some(Workload::RingPing), ..Scene::new("n300") };
+    let target = scene.build(&mut ImageMap::firmware().0).unwrap();
+    let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
+    assert_eq!(costs(&mut session), [4563, 2165, 2165]);
+}
+
+#[test]
+fn a_kernel_that_was_replaced_is_found_in_the_next_snapshot() {
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
+    let target = scene.build(&mut ImageMap::firmware().0).unwrap();
+    let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
+    let brisc = core(TENSIX, CoreKind::Brisc);
+    let load = |session: &mut Session, kernel: &str| {
+        let (symbols, _) = symbols::Symbols::load(folder::image(kernel), kernel).unwrap();
+        for segment in symbols.segments().iter().filter(|segment| segment.executable) {
+            let addr = NocAddr { chip: ChipId(0), tile: TENSIX, offset: segment.address };
+            session.target().write(addr, segment.bytes).unwrap();
+        }
+    };
+    let kernels = |session: &mut Session, proofs: bool| {
+        let tile = Some((ChipId(0), TENSIX));
+        let state = session.inspect(&ReadSet { tile, proofs, ..ReadSet::default() }).state;
+        let images = state.core(brisc).unwrap().images.iter();
+        let kernels = images.filter(|image| image.role == ImageRole::Kernel);
+        kernels.map(|image| (image.name.clone(), image.evidence)).collect::<Vec<_>>()
+    };
+    let verified = |name: &str| vec![(name.to_owned(), Provenance::Verified)];
+    assert_eq!(kernels(&mut session, true), []);
+    // A shorter kernel leaves the build id of the longer one in place.
+    for kernel in ["tensix_worker", "dispatch", "tensix_worker", "ccl_worker"] {
+        load(&mut session, kernel);
+        assert_eq!(kernels(&mut session, true), verified(kernel));
+    }
+    // Without proofs only another launch message says that there may be another kernel.
+    assert_eq!(kernels(&mut session, false), verified("ccl_worker"));
+    load(&mut session, "fabric_traffic");
+    assert_eq!(kernels(&mut session, false), verified("ccl_worker"));
+    let mailbox = session.images().mailbox_of(brisc).unwrap().0.clone();
+    write(&mut session, TENSIX, mailbox.launch + mailbox.host_assigned_id, 0x77);
+    assert_eq!(kernels(&mut session, false), verified("fabric_traffic"));
+    // Of a kernel that begins otherwise than its build id says, the build id is read with its text.
+    write(&mut session, TENSIX, 0x14400, 0xDEAD_BEEF);
+    *session.images() = ImageMap::firmware().0;
+    assert_eq!(kernels(&mut session, true), []);
+    let core = core_of(&inspected(&mut session, true), TENSIX, CoreKind::Brisc).clone();
+    let message = core.findings[0].to_string();
+    assert!(message.contains("fabric_traffic") && message.contains("0x14400 holds"), "{message}");
+}
+
 #[test]
 fn a_machine_without_our_firmware_opens_no_built_in_image() {
-    let Some(target) = common::open("wh") else { return };
+    let Some(target) = common::open("wh_x2") else { return };
     let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
-    let everything = ReadSet::everything(session.target().mesh());
-    let state = session.inspect(&everything).state;
-    assert_eq!((state.chips.len(), opened(&mut session)), (1, Vec::new()));
+    assert_eq!(costs(&mut session), [2724, 1777, 1844]);
+    assert_eq!(opened(&mut session), Vec::<String>::new());
 }

@@ -17,6 +17,7 @@ mod pointers;
 mod proofs;
 mod signals;
 mod text;
+mod watch;
 mod waypoints;
 
 pub use catalog::{Catalog, CatalogError};
@@ -44,6 +45,7 @@ use known::Known;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use watch::{Starts, Watch};
 
 /// The images that can run on each kind of core, and those on each core.
 #[derive(Clone, Debug)]
@@ -61,6 +63,12 @@ pub struct ImageMap {
     syncs: BTreeMap<CoreId, BTreeSet<u64>>,
     /// What fabric manifests say.
     manifests: Manifests,
+    /// The beginnings of the texts that share an address.
+    starts: Starts,
+    /// What was read to prove the images of a core.
+    watches: BTreeMap<CoreId, Watch>,
+    /// The cores whose watched words have changed.
+    changed: BTreeSet<CoreId>,
 }
 
 /// `eth_channel_places` of a kernel: role and address of the live sync word of each channel.
@@ -94,6 +102,9 @@ impl ImageMap {
             places: BTreeMap::new(),
             syncs: BTreeMap::new(),
             manifests: Manifests::default(),
+            starts: Starts::default(),
+            watches: BTreeMap::new(),
+            changed: BTreeSet::new(),
         }
     }
 
@@ -123,6 +134,7 @@ impl ImageMap {
 
     /// Adds an image.
     pub fn add(&mut self, image: Image) {
+        self.starts.add(self.images.len(), &image);
         self.images.push(Arc::new(image));
     }
 
@@ -136,6 +148,7 @@ impl ImageMap {
         if let Some(index) = self.images.iter().position(|image| image.name == name) {
             let known = Known::new(evidence, self.images[index].samples());
             self.on.entry(core).or_default().insert(index, known);
+            self.unprove(core);
         }
     }
 

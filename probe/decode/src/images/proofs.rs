@@ -7,6 +7,7 @@ use crate::images::kinds::{ImageRole, Provenance};
 use layouts::{CoreId, CoreKind, NocAddr};
 use machine::snapshot::Snapshot;
 use machine::target::Mesh;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl ImageMap {
@@ -15,6 +16,9 @@ impl ImageMap {
         if snapshot.pieces.is_empty() && snapshot.gaps.is_empty() {
             return;
         }
+        let pieces = snapshot.pieces.iter().map(|piece| piece.addr);
+        let addrs = pieces.chain(snapshot.gaps.iter().map(|gap| gap.span.addr));
+        let read: BTreeSet<_> = addrs.map(|addr| (addr.chip, addr.tile)).collect();
         for chip in &mesh.chips {
             for tile in mesh.layout().grid() {
                 for &core in tile.kind.cores() {
@@ -23,6 +27,9 @@ impl ImageMap {
                     self.forget_overwritten(core);
                     self.compare_text(core, snapshot);
                     self.learn_places(core, snapshot);
+                    if read.contains(&(core.chip, core.tile)) {
+                        self.watch(core, snapshot);
+                    }
                 }
             }
         }
@@ -104,22 +111,27 @@ impl ImageMap {
         unsure.flat_map(places).collect()
     }
 
-    /// Returns the ranges to compare the texts of a core's images: the whole of all, or samples of
-    /// those that no build id verifies.
-    pub(crate) fn text_places(&self, core: CoreId, whole: bool) -> Vec<(NocAddr, u32)> {
-        let layout = self.layout();
-        let mut places = Vec::new();
-        for (&index, known) in self.on.get(&core).into_iter().flatten() {
-            let Some(image) = self.images.get(index) else { continue };
-            let windows = match whole {
-                true => image.whole(),
-                false if image.proof().is_some() => Vec::new(),
-                false => known.windows.clone(),
-            };
-            let place = |w: TextWindow| Some((in_l1(layout, core, w.addr, known.bias)?, w.len));
-            places.extend(windows.into_iter().filter_map(place));
-        }
-        places
+    /// Returns the ranges to compare the whole texts of a core's images.
+    pub(crate) fn every_text(&self, core: CoreId) -> Vec<(NocAddr, u32)> {
+        let places = |(&index, known): (&usize, &Known)| {
+            let whole = self.images.get(index).map_or_else(Vec::new, |image| image.whole());
+            self.in_l1(core, known.bias, whole)
+        };
+        self.on.get(&core).into_iter().flatten().flat_map(places).collect()
+    }
+
+    /// Returns the ranges to compare samples of the text of a core's image that no build id
+    /// verifies.
+    pub(super) fn text_samples(&self, core: CoreId, index: usize) -> Vec<(NocAddr, u32)> {
+        let known = self.on.get(&core).and_then(|known| known.get(&index));
+        let unsure = self.images.get(index).is_some_and(|image| image.proof().is_none());
+        let known = known.filter(|_| unsure);
+        known.map_or_else(Vec::new, |known| self.in_l1(core, known.bias, known.windows.clone()))
+    }
+
+    fn in_l1(&self, core: CoreId, bias: u32, windows: Vec<TextWindow>) -> Vec<(NocAddr, u32)> {
+        let place = |w: TextWindow| Some((in_l1(self.layout(), core, w.addr, bias)?, w.len));
+        windows.into_iter().filter_map(place).collect()
     }
 
     fn learn_places(&mut self, core: CoreId, snapshot: &Snapshot) {

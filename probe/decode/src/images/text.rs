@@ -6,7 +6,7 @@ use machine::snapshot::{AccessError, Snapshot};
 use symbols::{Segment, Symbols};
 
 /// Size of a sample at the start, in the middle and at the end of a text: one transaction each.
-const WINDOW_BYTES: u32 = 64;
+pub(super) const WINDOW_BYTES: u32 = 64;
 
 /// A part of an image's text, by linked address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,6 +151,12 @@ pub(crate) fn compare(
 ) -> Option<Comparison> {
     let text_bytes = length(text);
     let mut result = Comparison { text_bytes, ..Comparison::default() };
+    let of_image = windows.iter().filter(|window| bytes_of(text, **window).is_some());
+    let mut places = of_image.filter_map(|w| Some((in_l1(layout, core, w.addr, bias)?, w.len)));
+    // One window, which another question read, decides nothing.
+    if places.any(|(at, len)| snapshot.bytes(at, len) == Err(AccessError::NotRequested)) {
+        return None;
+    }
     for window in windows {
         let Some(expected) = bytes_of(text, *window) else { continue };
         let Some(addr) = in_l1(layout, core, window.addr, bias) else {
@@ -158,7 +164,6 @@ pub(crate) fn compare(
             continue;
         };
         match snapshot.bytes(addr, window.len) {
-            Err(AccessError::NotRequested) => return None,
             Err(reason) => result.check = TextCheck::Unread(reason),
             Ok(found) => {
                 result.compared_bytes += window.len;

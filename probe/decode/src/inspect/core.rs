@@ -58,10 +58,7 @@ impl Inspection<'_> {
         let Some(register) = self.layout().soft_reset(self.layout().kind_at(id.tile)) else {
             return Reading::Absent;
         };
-        let bit = match self.layout().tensix.cores.of(id.core) {
-            Some(core) => core.reset_bit,
-            None => self.layout().eth.values.reset_bit,
-        };
+        let bit = self.layout().reset_bit(id.core);
         match self.word(id.chip, id.tile, register) {
             Reading::Known(word) => Reading::Known(word >> bit & 1 == 1),
             Reading::Unread(reason) => Reading::Unread(reason),

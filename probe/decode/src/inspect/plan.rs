@@ -8,9 +8,11 @@ use machine::snapshot::{Plan, Span};
 use machine::target::{Chip, Mesh};
 use std::collections::BTreeSet;
 
-/// Returns the ranges of a read set.
+/// Returns the ranges of a read set. Of the ranges that identify images, it has those that were not
+/// read since the core's watched words changed, unless the read set has whole texts.
 pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
-    let mut builder = PlanBuilder { mesh, images, read_set, spans: read_set.spans.clone() };
+    let mut builder = PlanBuilder::new(mesh, images, read_set);
+    builder.spans.clone_from(&read_set.spans);
     builder.each_tile(|builder, chip, xy, kind| {
         let detail = read_set.details || read_set.tile == Some((chip.id, xy));
         builder.tile(chip.id, xy, kind, detail);
@@ -18,12 +20,13 @@ pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     Plan { spans: builder.spans }
 }
 
-/// Returns only the ranges that identify the images on the tiles of a read set.
+/// Returns only the ranges that identify the images on the tiles of a read set, as far as they were
+/// not read. Which build ids belong to them can depend on what their read finds.
 pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
-    let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
+    let mut builder = PlanBuilder::new(mesh, images, read_set);
     builder.each_tile(|builder, chip, xy, kind| {
         for &core in kind.cores() {
-            builder.proofs(CoreId { chip: chip.id, tile: xy, core });
+            builder.unproved(CoreId { chip: chip.id, tile: xy, core });
         }
     });
     Plan { spans: builder.spans }
@@ -38,7 +41,7 @@ pub fn plan_texts(images: &ImageMap, read_set: &ReadSet, again: bool) -> Plan {
 
 /// Returns only the tables of running kernels, which hold addresses of more ranges.
 pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
-    let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
+    let mut builder = PlanBuilder::new(mesh, images, read_set);
     builder.each_tile(|builder, chip, xy, kind| {
         for &core in kind.cores() {
             builder.tables(CoreId { chip: chip.id, tile: xy, core });
@@ -50,7 +53,7 @@ pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
 /// Returns the readable cores of a read set.
 pub fn cores(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Vec<CoreId> {
     let mut found = Vec::new();
-    let mut builder = PlanBuilder { mesh, images, read_set, spans: Vec::new() };
+    let mut builder = PlanBuilder::new(mesh, images, read_set);
     builder.each_tile(|_, chip, xy, kind| {
         found.extend(kind.cores().iter().map(|&core| CoreId { chip: chip.id, tile: xy, core }));
     });
@@ -64,7 +67,11 @@ struct PlanBuilder<'a> {
     spans: Vec<Span>,
 }
 
-impl PlanBuilder<'_> {
+impl<'a> PlanBuilder<'a> {
+    fn new(mesh: &'a Mesh, images: &'a ImageMap, read_set: &'a ReadSet) -> Self {
+        Self { mesh, images, read_set, spans: Vec::new() }
+    }
+
     /// Visits the readable tiles of the read set.
     fn each_tile(&mut self, mut act: impl FnMut(&mut Self, &Chip, NocXy, TileKind)) {
         let fabric =
@@ -103,14 +110,24 @@ impl PlanBuilder<'_> {
     }
 
     fn proofs(&mut self, core: CoreId) {
-        for image in self.images.candidates(core.core) {
-            if let Some((at, id)) = image.proof() {
-                self.add(core.chip, core.tile, *at, id.len() as u64);
-            }
+        self.places(self.images.starts(core));
+        if self.read_set.texts {
+            self.places(self.images.every_text(core));
         }
-        for (at, len) in self.images.text_places(core, self.read_set.texts) {
-            self.add(at.chip, at.tile, at.offset, len.into());
+        self.unproved(core);
+    }
+
+    /// Adds what was not read since the last change; all build ids if texts are compared whole: one
+    /// that a text leads to is a finding even if the text begins otherwise.
+    fn unproved(&mut self, core: CoreId) {
+        if self.read_set.texts {
+            self.places(self.images.every_build_id(core));
         }
+        self.places(self.images.unproved(core));
+    }
+
+    fn places(&mut self, places: Vec<(NocAddr, u32)>) {
+        self.spans.extend(places.into_iter().map(|(addr, len)| Span { addr, len }));
     }
 
     fn tables(&mut self, core: CoreId) {

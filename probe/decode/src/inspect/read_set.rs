@@ -20,7 +20,7 @@ pub struct ReadSet {
     pub details: bool,
     /// Additional ranges, read as bytes.
     pub spans: Vec<Span>,
-    /// Read the build ids, to verify the images.
+    /// Read what verifies the images, as far as something may have changed.
     pub proofs: bool,
     /// Read the whole texts of all known images, to compare them.
     pub texts: bool,
@@ -33,7 +33,7 @@ pub struct ReadSet {
 }
 
 impl ReadSet {
-    /// Returns a read set of all tiles of all chips, with build ids.
+    /// Returns a read set of all tiles of all chips, with what verifies the images.
     pub fn everything(mesh: &Mesh) -> Self {
         let compute = mesh.chips.iter().map(|chip| chip.id).collect();
         Self { links: true, compute, proofs: true, ..Self::default() }
