@@ -11,8 +11,9 @@ use layouts::CoreId;
 use machine::bar::Bar;
 use machine::clients::ServedHistory;
 use machine::patience::Deadlines;
+use machine::progress::{ChipCount, Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot};
-use machine::target::{Abilities, Allow, Mesh, Preview, Target};
+use machine::target::{Abilities, Allow, Arrived, Mesh, Preview, Quarantined, Target};
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -91,6 +92,26 @@ pub struct Inspected {
     pub state: MeshState,
 }
 
+/// A snapshot that is still being read.
+pub struct Partly<'a> {
+    /// How far it has come.
+    pub progress: Progress,
+    inspect: &'a dyn Fn() -> Inspected,
+}
+
+impl Partly<'_> {
+    /// Decodes what was read so far; tiles that were not read yet are as they were before.
+    pub fn inspect(&self) -> Inspected {
+        (self.inspect)()
+    }
+}
+
+/// Who sees a snapshot while it is being read, and what was read before it.
+struct Watcher<'a> {
+    before: Option<&'a Snapshot>,
+    see: &'a mut dyn FnMut(&Partly<'_>),
+}
+
 /// An open target.
 pub struct Session {
     target: Box<dyn Target>,
@@ -112,13 +133,26 @@ impl Session {
     /// # Errors
     /// The reason why it cannot be opened.
     pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
+        Self::open_telling(words, host, allow, &Listener::default())
+    }
+
+    /// Opens the target as [`Session::open`] does, and tells how far it has come.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn open_telling(
+        words: &str,
+        host: &HostCommand,
+        allow: Allow,
+        listener: &Listener,
+    ) -> Result<Self, OpenError> {
         let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
         let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
             TargetSpec::Recording(path) => Err(OpenError::IsRecording(path)),
             TargetSpec::Emulator(scene) => {
                 let (mut images, problems) = ImageMap::firmware();
-                let mut target = scene.build(&mut images)?;
+                let mut target = scene.build_telling(&mut images, listener)?;
                 target.rename(words);
                 // Bringing up the mesh is not a user's command, so auditing starts here.
                 target.keep_audit(AuditLog::from_environment(words));
@@ -129,12 +163,13 @@ impl Session {
                 // What cannot be started, or must not be, is told before anything is opened.
                 let external = simulator.external()?;
                 external.as_ref().map(|_| allowed(allow)).transpose()?;
-                let open = || over_ttsim(words, &simulator.library, host, allow);
-                Self::open_external(words, None, open, external)
+                let open = || over_ttsim(words, &simulator.library, host, (allow, listener));
+                Self::open_external(words, None, open, (external, listener))
             }
             TargetSpec::Sockets(paths) => {
                 // A client without permissions reads only, next to the one with write access.
                 let writes = !allow.is_nothing();
+                listener.tell(Progress::Start("the server at the socket"));
                 let bars = paths.iter().map(|path| SocketBar::connect(path, writes));
                 let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(unreachable)?;
                 let (first, others) = bars.split_first().ok_or_else(no_socket)?;
@@ -154,18 +189,20 @@ impl Session {
                             Box::new(JoinedBar::new(bars).map_err(unreachable)?)
                         }
                     };
-                    over_bar(words, bar, abilities, allow).map_err(unreachable)
+                    over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)
                 };
-                Ok(Self { before, ..Self::open_external(words, pacer, open, None)? })
+                Ok(Self { before, ..Self::open_external(words, pacer, open, (None, listener))? })
             }
             TargetSpec::Silicon(which) => {
                 let open = || {
-                    let bar = SiliconBar::open(&which).map_err(OpenError::Device)?;
+                    listener.tell(Progress::Start("the driver's devices"));
+                    let bar = Box::new(SiliconBar::open(&which).map_err(OpenError::Device)?);
                     let abilities = Abilities { allow, ..silicon::abilities() };
-                    BarTarget::open(words, Box::new(bar), abilities, silicon::PATIENCE)
+                    let patience = silicon::PATIENCE;
+                    BarTarget::open_telling(words, bar, abilities, patience, listener)
                         .map_err(unreachable)
                 };
-                Self::open_external(words, None, open, None)
+                Self::open_external(words, None, open, (None, listener))
             }
         }
     }
@@ -175,12 +212,14 @@ impl Session {
         words: &str,
         pacer: Option<Pacer>,
         open: impl FnOnce() -> Result<BarTarget, OpenError>,
-        external: Option<External>,
+        (external, listener): (Option<External>, &Listener),
     ) -> Result<Self, OpenError> {
         let mut target = open()?;
         target.keep_audit(AuditLog::from_environment(words));
         let (mut images, problems) = ImageMap::firmware();
+        target.tell_boot(listener);
         external.map(|external| external.start(&mut target, &mut images)).transpose()?;
+        target.tell_boot(&Listener::default());
         Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
     }
 
@@ -228,17 +267,29 @@ impl Session {
 
     /// Reads a snapshot and decodes it.
     pub fn inspect(&mut self, read_set: &ReadSet) -> Inspected {
+        self.inspect_by_chip(read_set, None, &mut |_| ())
+    }
+
+    /// Reads a snapshot as [`Session::inspect`] does, and shows it after each chip. Tiles that were
+    /// not read yet are shown as they were in the snapshot before, if one is given.
+    pub fn inspect_by_chip(
+        &mut self,
+        read_set: &ReadSet,
+        before: Option<&Snapshot>,
+        see: &mut dyn FnMut(&Partly<'_>),
+    ) -> Inspected {
+        let mut watcher = Watcher { before, see };
         let before = self.target.transactions();
         let again = self.snapshots.is_multiple_of(VERIFY_EVERY);
         // Extra ranges do not affect the images.
         let images = ReadSet { spans: Vec::new(), ..read_set.clone() };
         if again || images != self.last {
-            self.verify(read_set, again);
+            self.verify(read_set, again, &mut watcher);
             self.last = images;
         }
         self.snapshots += 1;
         let plan = plan(self.target.mesh(), &self.images, read_set);
-        let snapshot = self.target.read(&plan);
+        let snapshot = self.read(&plan, Progress::Snapshot, &mut watcher);
         self.images.learn(self.target.mesh(), &snapshot);
         let mut state = decode(&snapshot, self.target.mesh(), &self.images);
         // Where nothing was read, nothing says when the look began.
@@ -247,15 +298,7 @@ impl Session {
         {
             state.cycles = now;
         }
-        let layout = self.target.mesh().layout();
-        for lost in self.target.quarantined() {
-            // A gateway in quarantine is not used, whatever the state of its link.
-            let far =
-                lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
-            if let (Some(far), Some(tile)) = (far, lost.tile) {
-                far.gateways.retain(|end| layout.eth_channel(end.channel) != Some(tile));
-            }
-        }
+        without_lost_gateways(&mut state, self.target.mesh(), &self.target.quarantined());
         let ledgers = state.fabric.ledgers.clone();
         state.fabric.correct_verdicts(&self.ledgers);
         self.ledgers = ledgers;
@@ -289,7 +332,7 @@ impl Session {
 
     /// Verifies what runs on a core, with few reads.
     pub fn verify_on(&mut self, core: CoreId) {
-        self.verify(&everything_on(core), true);
+        self.verify(&everything_on(core), true, &mut Watcher { before: None, see: &mut |_| () });
     }
 
     /// Returns the reads of [`Session::verify_on`].
@@ -301,25 +344,54 @@ impl Session {
 
     /// Reads what verifies the running images, and the tables that locate live words, so that the
     /// snapshot's reads can be planned.
-    fn verify(&mut self, read_set: &ReadSet, again: bool) {
+    fn verify(&mut self, read_set: &ReadSet, again: bool, watcher: &mut Watcher<'_>) {
         // The snapshot itself reads whole texts.
         let without_texts = ReadSet { texts: false, ..read_set.clone() };
-        self.learn(plan_proofs, &without_texts);
+        self.learn(plan_proofs, &without_texts, watcher);
         if let Some(library) = &mut self.library {
             let cores = cores(self.target.mesh(), &self.images, read_set);
             library.search(self.target.as_mut(), &mut self.images, &cores);
         }
         // The texts' images are known only now.
         if read_set.members.is_some() {
-            self.learn(|_, images, read_set| plan_texts(images, read_set, again), read_set);
+            let texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, again);
+            self.learn(texts, read_set, watcher);
         }
-        self.learn(plan_tables, read_set);
+        self.learn(plan_tables, read_set, watcher);
     }
 
-    fn learn(&mut self, plan: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan, read_set: &ReadSet) {
+    fn learn(
+        &mut self,
+        plan: impl Fn(&Mesh, &ImageMap, &ReadSet) -> Plan,
+        read_set: &ReadSet,
+        watcher: &mut Watcher<'_>,
+    ) {
         let plan = plan(self.target.mesh(), &self.images, read_set);
-        let snapshot = self.target.read(&plan);
+        let snapshot = self.read(&plan, Progress::Images, watcher);
         self.images.learn(self.target.mesh(), &snapshot);
+    }
+
+    /// Reads a plan, and shows the snapshot after each chip.
+    fn read(
+        &mut self,
+        plan: &Plan,
+        progress: fn(ChipCount) -> Progress,
+        watcher: &mut Watcher<'_>,
+    ) -> Snapshot {
+        let lost = self.target.quarantined();
+        let Self { target, images, problems, before, ledgers, .. } = self;
+        target.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips }| {
+            let inspect = || {
+                let snapshot = snapshot.over(watcher.before);
+                let mut state = decode(&snapshot, mesh, images);
+                without_lost_gateways(&mut state, mesh, &lost);
+                state.fabric.correct_verdicts(ledgers);
+                state.problems.extend(problems.iter().cloned());
+                state.before.clone_from(before);
+                Inspected { snapshot, state }
+            };
+            (watcher.see)(&Partly { progress: progress(chips), inspect: &inspect });
+        })
     }
 
     /// Lets time pass at the session's pace since the last call; nothing on a machine whose time
@@ -349,6 +421,16 @@ impl Session {
     pub fn paused(&mut self) {
         if let Some(pacer) = &mut self.pacer {
             pacer.since = None;
+        }
+    }
+}
+
+/// Drops gateways in quarantine, which are not used, whatever the state of their links.
+fn without_lost_gateways(state: &mut MeshState, mesh: &Mesh, lost: &[Quarantined]) {
+    for lost in lost {
+        let far = lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
+        if let (Some(far), Some(tile)) = (far, lost.tile) {
+            far.gateways.retain(|end| mesh.layout().eth_channel(end.channel) != Some(tile));
         }
     }
 }
@@ -400,9 +482,11 @@ pub fn served_simulator(
     words: &str,
     simulator: &Simulator,
     host: &HostCommand,
+    listener: &Listener,
 ) -> Result<(Box<dyn Bar>, Abilities), OpenError> {
     let external = simulator.external()?;
-    let mut target = over_ttsim(words, &simulator.library, host, Allow::ALL)?;
+    let mut target = over_ttsim(words, &simulator.library, host, (Allow::ALL, listener))?;
+    target.tell_boot(listener);
     if let Some(external) = external {
         let (mut images, _) = ImageMap::firmware();
         external.start(&mut target, &mut images)?;
@@ -415,7 +499,7 @@ fn over_ttsim(
     words: &str,
     library: &Path,
     host: &HostCommand,
-    allow: Allow,
+    (allow, listener): (Allow, &Listener),
 ) -> Result<BarTarget, OpenError> {
     let target = || words.to_owned();
     let unreachable = |reason| OpenError::Unreachable { target: target(), reason };
@@ -423,9 +507,10 @@ fn over_ttsim(
         AccessError::DeviceGone(why) => OpenError::Library { target: target(), why },
         other => unreachable(other),
     };
+    listener.tell(Progress::Start("the library and its process"));
     let bar = ttsim::open(library, host).map_err(unusable)?;
     let abilities = bar.welcome().abilities.clone();
-    over_bar(words, Box::new(bar), abilities, allow).map_err(unreachable)
+    over_bar(words, Box::new(bar), abilities, (allow, listener)).map_err(unreachable)
 }
 
 /// Opens a target with the user's permissions, over a machine outside this process.
@@ -433,7 +518,8 @@ fn over_bar(
     words: &str,
     bar: Box<dyn Bar>,
     abilities: Abilities,
-    allow: Allow,
+    (allow, listener): (Allow, &Listener),
 ) -> Result<BarTarget, AccessError> {
-    BarTarget::open(words, bar, Abilities { allow, ..abilities }, Deadlines::default())
+    let abilities = Abilities { allow, ..abilities };
+    BarTarget::open_telling(words, bar, abilities, Deadlines::default(), listener)
 }
