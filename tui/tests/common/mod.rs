@@ -334,6 +334,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         taken_micros: TAKEN + n * 100_000,
         number: n + 1,
         board: Arc::new(Board::default()),
+        reading: None,
     })
 }
 
