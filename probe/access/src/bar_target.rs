@@ -104,24 +104,32 @@ impl BarTarget {
     /// Tells of the target's time from now on, until nobody listens: the machine is prepared.
     pub fn tell_boot(&mut self, listener: &Listener) {
         self.boot = listener.listens().then(|| (listener.clone(), Instant::now()));
+        if let Ok(cycles) = self.access.bus.now() {
+            listener.tell(Progress::Boot { cycles, until_cycles: None });
+        }
+    }
+
+    /// Tells of the target's time and of the cycles that are left, if that is due.
+    fn tell_time(&mut self, left: Option<u64>) -> Result<(), AccessError> {
+        let Some((listener, told)) = &mut self.boot else { return Ok(()) };
+        if told.elapsed() > TOLD_PAUSE {
+            *told = Instant::now();
+            let cycles = self.access.bus.now()?;
+            let until_cycles = left.map(|left| cycles.saturating_add(left));
+            listener.tell(Progress::Boot { cycles, until_cycles });
+        }
+        Ok(())
     }
 
     /// Lets time pass in pieces, and tells of each.
-    fn pass_telling(&mut self, listener: &Listener, cycles: u64) -> Result<(), AccessError> {
-        let mut told = self.boot.as_ref().map_or_else(Instant::now, |(_, told)| *told);
+    fn pass_telling(&mut self, cycles: u64) -> Result<(), AccessError> {
         let mut left = cycles;
         while left > 0 {
             let piece = left.min(TOLD_CYCLES);
             self.access.bus.pass(piece)?;
             left -= piece;
-            if told.elapsed() > TOLD_PAUSE {
-                told = Instant::now();
-                let now = self.access.bus.now()?;
-                let until_cycles = (cycles > TOLD_CYCLES).then_some(now.saturating_add(left));
-                listener.tell(Progress::Boot { cycles: now, until_cycles });
-            }
+            self.tell_time((cycles > TOLD_CYCLES).then_some(left))?;
         }
-        self.boot = Some((listener.clone(), told));
         Ok(())
     }
 
@@ -222,6 +230,7 @@ impl Target for BarTarget {
     }
 
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+        self.tell_time(None)?;
         if self.audit.is_some() {
             return self.replace(addr, bytes).map(|_| ());
         }
@@ -257,10 +266,7 @@ impl Target for BarTarget {
 
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         self.settle()?;
-        match self.boot.clone() {
-            Some((listener, _)) => self.pass_telling(&listener, cycles),
-            None => self.access.bus.pass(cycles),
-        }
+        if self.boot.is_some() { self.pass_telling(cycles) } else { self.access.bus.pass(cycles) }
     }
 
     fn disrupt(&mut self, fault: &Fault) -> Result<(), AccessError> {

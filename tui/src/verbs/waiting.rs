@@ -63,8 +63,8 @@ fn lock(progress: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<
 
 fn sentence(target: &str, progress: Option<Progress>) -> String {
     match progress {
-        Some(progress) => format!("{target}: {}: {} ...", name(progress), detail(progress)),
-        None => format!("{target}: opening ..."),
+        Some(progress) => format!("{target}: {}: {}", name(progress), detail(progress)),
+        None => format!("{target}: opening"),
     }
 }
 

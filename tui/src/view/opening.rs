@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 /// Columns of the bar of the stage that runs.
-const BAR: u64 = 20;
+const BAR: u64 = 10;
 /// Columns of the details, so that times stand in one column.
 const DETAIL: usize = 46;
 

@@ -12,7 +12,7 @@ use machine::clock::host_micros;
 use machine::progress::ChipCount;
 use machine::snapshot::{Gap, Piece, Snapshot};
 use machine::target::{Arrived, Mesh};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::{Sender, channel};
 
 /// A chip, the route to it, and its ranges.
@@ -122,7 +122,8 @@ pub(super) fn read_all(access: &mut Access, mut growing: Growing<'_>) -> Snapsho
     growing.whole()
 }
 
-/// Reads chips in sequence, and hands over the result of each with its number.
+/// Reads chips in sequence, and hands over the result of each with its number. Chips whose gateway
+/// did not lead to another chip are read last, so that the others need not wait for them.
 fn read_chips(
     access: &mut Access,
     reads: &[(usize, &ChipRead)],
@@ -133,12 +134,21 @@ fn read_chips(
         // A queue that cannot be read fails again where it is used, with its reason.
         let _ = access.begin();
     }
-    for (number, (chip, route, runs)) in reads {
+    let (mut next, mut last): (VecDeque<_>, _) = (reads.iter().collect(), VecDeque::new());
+    let mut silent = BTreeSet::new();
+    while let Some(read) = next.pop_front().or_else(|| last.pop_front()) {
+        let (number, (chip, route, runs)) = read;
         let mut part = Snapshot::default();
         match route {
             Route::Pcie(device) => near(access, *chip, *device, runs, &mut part),
-            Route::Queue { device, coord, .. } => {
-                far(access, (*chip, route), (*device, *coord), runs, &mut part);
+            Route::Queue { tiles, .. } if !next.is_empty() && silent.contains(tiles) => {
+                last.push_back(read);
+                continue;
+            }
+            Route::Queue { device, coord, tiles, .. } => {
+                if far(access, (*chip, route), (*device, *coord), runs, &mut part) {
+                    silent.insert(tiles);
+                }
             }
         }
         done(*number, part);
@@ -171,15 +181,16 @@ fn near(
 }
 
 /// Reads a far chip's ranges, as many in parallel as its gateways allow. A chip that does not
-/// answer is put in quarantine.
+/// answer is put in quarantine; returns whether it just was.
 fn far(
     access: &mut Access,
     (chip, route): (ChipId, &Route),
     place: FarPlace,
     runs: &[MergedRange],
     snapshot: &mut Snapshot,
-) {
+) -> bool {
     let silent = access.quarantine.far(place).cloned();
+    let known = silent.is_some();
     let reads = if let Some(reason) = silent {
         vec![Err(reason); runs.len()]
     } else {
@@ -200,4 +211,5 @@ fn far(
             Err(reason) => snapshot.gaps.push(Gap { span, reason }),
         }
     }
+    !known && access.quarantine.far(place).is_some()
 }
