@@ -9,9 +9,11 @@ use decode::state::MeshState;
 use layouts::{ChipId, EthId, NocAddr, NocXy};
 use machine::fault::Fault;
 use machine::patience::Deadlines;
+use machine::progress::{ChipCount, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow};
-use probe::session::Session;
+use probe::session::{Inspected, Session};
+use std::collections::BTreeSet;
 use workloads::scene::{Scene, Workload};
 
 /// A relay times out a request after one millisecond, and the host times out a queue after four.
@@ -187,4 +189,72 @@ fn a_link_that_is_down_leads_nowhere() {
         "{}",
         inspected.state.cycles
     );
+}
+
+/// A gateway and a row of two Galaxy chips behind each of its two links.
+const TWO_ROWS: &str = "
+arch: {0: wormhole_b0, 1: wormhole_b0, 2: wormhole_b0, 3: wormhole_b0, 4: wormhole_b0}
+chips: {0: [0, 0, 0, 0], 1: [0, 0, 0, 1], 2: [1, 0, 0, 1], 3: [0, 1, 0, 1], 4: [1, 1, 0, 1]}
+chip_unique_ids: {0: 1001, 1: 1002, 2: 1003, 3: 1004, 4: 1005}
+ethernet_connections:
+  - [{chip: 0, chan: 7}, {chip: 2, chan: 12}]
+  - [{chip: 0, chan: 6}, {chip: 4, chan: 12}]
+  - [{chip: 1, chan: 12}, {chip: 2, chan: 4}]
+  - [{chip: 3, chan: 12}, {chip: 4, chan: 4}]
+ethernet_connections_to_remote_devices: []
+chips_with_mmio: [{0: 0}]
+harvesting: {}
+boards:
+  - [{board_type: n150}, {chips: [0]}]
+  - [{board_type: GALAXY}, {chips: [1, 2, 3, 4]}]
+";
+
+/// The host waits for a command that long, and for two in a row that are not carried out.
+const A_SILENCE: u64 = 2 * 4_000_000 + A_REFUSAL;
+
+#[test]
+fn a_row_behind_a_stuck_gateway_does_not_stop_the_other() {
+    let path = std::env::temp_dir().join(format!("meshscope-rows-{}.yaml", std::process::id()));
+    std::fs::write(&path, TWO_ROWS).unwrap();
+    let mut session = idle(path.to_str().unwrap());
+    std::fs::remove_file(&path).unwrap();
+    inspected(&mut session);
+    let (healthy, usual) = inspected(&mut session);
+    assert_eq!(healthy.gaps, []);
+    fault(&mut session, "core:0.e7:stuck");
+    let (state, took) = inspected(&mut session);
+    let lost: BTreeSet<u16> = state.gaps.iter().map(|gap| gap.span.addr.chip.0).collect();
+    assert_eq!(lost, BTreeSet::from([1, 2]), "the other row is complete");
+    assert!(took < usual + 2 * A_SILENCE, "{took} cycles, usually {usual}");
+    let (state, took) = inspected(&mut session);
+    assert!(!state.gaps.is_empty() && took < usual + usual / 2, "{took} cycles, usually {usual}");
+}
+
+#[test]
+fn a_snapshot_is_shown_after_each_chip() {
+    let mut session = idle("n300");
+    let read_set = ReadSet { links: true, ..ReadSet::default() };
+    let ends = [0, 1].map(|chip| {
+        let tile = tile(if chip == 0 { 8 } else { 0 }).unwrap();
+        NocAddr { chip: ChipId(chip), tile, offset: 0x1104 }
+    });
+    let read = |snapshot: &Snapshot| ends.map(|end| snapshot.word(end).is_ok());
+    let mut shown = Vec::new();
+    let first = session.inspect_by_chip(&read_set, None, &mut |partly| {
+        if let Progress::Snapshot(ChipCount { done, of }) = partly.progress {
+            shown.push((done, of, read(&partly.inspect().snapshot)));
+        }
+    });
+    let whole = (2, 2, [true, true]);
+    assert_eq!((shown.first(), shown.last()), (Some(&(1, 2, [true, false])), Some(&whole)));
+    // What was not read yet is as it was before.
+    let before = first.snapshot;
+    let mut stale = Vec::new();
+    let second = session.inspect_by_chip(&read_set, Some(&before), &mut |partly| {
+        let Inspected { snapshot, state } = partly.inspect();
+        assert_eq!((read(&snapshot), state.links.len()), ([true, true], 2));
+        stale.push(ends.map(|end| snapshot.read_at(end) == before.read_at(end)));
+    });
+    assert_eq!((stale.first(), stale.last()), (Some(&[false, true]), Some(&[false, false])));
+    assert_eq!(second.snapshot.gaps, []);
 }

@@ -83,6 +83,7 @@ fn inspected(session: &mut Session, model: &mut Model, number: u64) {
         taken_micros: number,
         number,
         board: Arc::default(),
+        reading: None,
     };
     update(model, Message::Snapshot(Arc::new(snapshot)));
     update(model, Message::Tick(number));

@@ -2,16 +2,18 @@
 //! others.
 
 use crate::exit::Failure;
+use crate::opening::Stages;
 use crate::run::{Board, MachineOrder};
 pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
+use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Quarantined;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
@@ -42,20 +44,29 @@ pub struct MeshSnapshot {
     pub memory: Snapshot,
     /// Host time at the end of the snapshot, in microseconds since the Unix epoch.
     pub taken_micros: u64,
-    /// Number of the snapshot, from 1; a missing number was never shown.
+    /// Number of the snapshot, from 1; a missing number was never shown. While it is being read,
+    /// it is published several times.
     pub number: u64,
     /// The runs of this session.
     pub board: Arc<Board>,
+    /// How far the snapshot has come, while it is still being read.
+    pub reading: Option<Progress>,
 }
 
 /// An open target with its decoder, which can be read repeatedly.
 pub trait Inspect: Send {
     /// Takes one snapshot of the read set; first advances the target's time, if this process drives
-    /// it.
+    /// it. If that takes long, publishes what was read so far; what was not read yet is as it was
+    /// before.
     ///
     /// # Errors
     /// Only when the target is lost for good; every other error is a gap.
-    fn inspect(&mut self, read_set: &ReadSet) -> Result<MeshSnapshot, AccessError>;
+    fn inspect(
+        &mut self,
+        read_set: &ReadSet,
+        before: Option<&MeshSnapshot>,
+        publish: &mut dyn FnMut(MeshSnapshot),
+    ) -> Result<MeshSnapshot, AccessError>;
 
     /// Ends the quarantine of what hung, so that it is tried again.
     fn clear_quarantine(&mut self);
@@ -70,6 +81,8 @@ pub trait Inspect: Send {
 /// A message of the probe thread.
 #[derive(Clone, Debug)]
 pub(crate) enum Published {
+    /// How far opening has come.
+    Opening(Arc<Stages>),
     Snapshot(Arc<MeshSnapshot>),
     /// The target could not be opened.
     Closed(Failure),
@@ -100,16 +113,17 @@ impl Feed {
     /// Starts the probe thread, which opens the target, so that the first frame need not wait.
     pub(crate) fn start<O, L>(open: O) -> std::io::Result<Self>
     where
-        O: FnOnce() -> Result<L, Failure> + Send + 'static,
+        O: FnOnce(&Listener) -> Result<L, Failure> + Send + 'static,
         L: Inspect,
     {
         let (publish, newest) = watch::channel(None);
         let (commands, received) = mpsc::channel();
         let thread = std::thread::Builder::new().name("probe".into()).spawn(move || {
-            let last = std::panic::catch_unwind(AssertUnwindSafe(|| match open() {
-                Ok(mut machine) => publish_snapshots(&mut machine, &publish, &received),
-                Err(why) => Some(Published::Closed(why)),
-            }));
+            let last =
+                std::panic::catch_unwind(AssertUnwindSafe(|| match open(&told_to(&publish)) {
+                    Ok(mut machine) => publish_snapshots(&mut machine, &publish, &received),
+                    Err(why) => Some(Published::Closed(why)),
+                }));
             // The panic hook reported the panic already.
             if let Some(last) = last.unwrap_or(Some(Published::Panicked)) {
                 publish.send_replace(Some(last));
@@ -158,6 +172,16 @@ impl Feed {
     }
 }
 
+/// Returns a listener that publishes the stages of opening.
+fn told_to(publish: &watch::Sender<Option<Published>>) -> Listener {
+    let (publish, stages) = (publish.clone(), Mutex::new(Stages::default()));
+    Listener::new(move |progress| {
+        let mut stages = stages.lock().unwrap_or_else(PoisonError::into_inner);
+        stages.note(progress, now_micros());
+        publish.send_replace(Some(Published::Opening(Arc::new(stages.clone()))));
+    })
+}
+
 /// Takes snapshots until the receiver is dropped or the target is lost.
 fn publish_snapshots(
     machine: &mut impl Inspect,
@@ -165,18 +189,22 @@ fn publish_snapshots(
     commands: &mpsc::Receiver<FeedCommand>,
 ) -> Option<Published> {
     let mut read_set = ReadSet { links: true, ..ReadSet::default() };
-    let mut before = None;
+    let (mut before, mut last) = (None, None::<Arc<MeshSnapshot>>);
+    let mut partly = |snapshot| {
+        publish.send_replace(Some(Published::Snapshot(Arc::new(snapshot))));
+    };
     loop {
         let began = Instant::now();
-        let snapshot = match machine.inspect(&read_set) {
-            Ok(snapshot) => snapshot,
+        let snapshot = match machine.inspect(&read_set, last.as_deref(), &mut partly) {
+            Ok(snapshot) => Arc::new(snapshot),
             Err(error) => return Some(Published::Lost(error.to_string())),
         };
         let Traffic { total, budget, .. } = snapshot.traffic;
         // The transactions of opening are not part of a snapshot's cost.
         let cost = before.map_or(snapshot.state.transactions, |before| total - before);
         before = Some(total);
-        publish.send_replace(Some(Published::Snapshot(Arc::new(snapshot))));
+        publish.send_replace(Some(Published::Snapshot(Arc::clone(&snapshot))));
+        last = Some(snapshot);
         if publish.is_closed() {
             machine.tear_down();
             return None;

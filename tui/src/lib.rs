@@ -41,6 +41,7 @@ mod manual;
 mod members;
 pub mod message;
 pub mod model;
+pub mod opening;
 mod output;
 mod panes;
 mod place;

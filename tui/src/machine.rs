@@ -8,17 +8,20 @@ mod work;
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, now_micros};
-use crate::run::MachineOrder;
+use crate::run::{Board, MachineOrder};
 use crate::traffic::{Meter, Traffic};
 use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
+use machine::progress::Listener;
 use machine::snapshot::AccessError;
-use machine::target::{Allow, Mesh, Preview, Target};
-use probe::session::{OpenError, Session};
+use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
+use probe::session::{Inspected, OpenError, Partly, Session};
 use recordings::Replay;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
 use work::Work;
 
@@ -27,9 +30,45 @@ pub(crate) struct Machine {
     session: Session,
     problems: Vec<String>,
     number: u64,
+    listener: Listener,
     budget: Option<u32>,
     meter: Meter,
     work: Work,
+}
+
+/// A snapshot that takes longer is shown at this interval while it is read.
+const PARTLY: Duration = Duration::from_millis(200);
+
+/// What is known of a snapshot before it is read.
+struct PartialSnapshot<'a> {
+    target: String,
+    read_only: bool,
+    quarantined: Vec<Quarantined>,
+    traffic: Traffic,
+    /// When the snapshot before was taken, of which a part is still shown.
+    taken_micros: Option<u64>,
+    number: u64,
+    board: Arc<Board>,
+    problems: &'a [String],
+}
+
+impl PartialSnapshot<'_> {
+    fn with(&self, partly: &Partly<'_>) -> MeshSnapshot {
+        let Inspected { snapshot: memory, mut state } = partly.inspect();
+        state.problems.extend(self.problems.iter().cloned());
+        MeshSnapshot {
+            target: self.target.clone(),
+            read_only: self.read_only,
+            quarantined: self.quarantined.clone(),
+            traffic: self.traffic,
+            state,
+            memory,
+            taken_micros: self.taken_micros.unwrap_or_else(now_micros),
+            number: self.number,
+            board: Arc::clone(&self.board),
+            reading: Some(partly.progress),
+        }
+    }
 }
 
 /// The target to open, and what is permitted on it.
@@ -80,11 +119,12 @@ fn target_words(given: Option<&str>) -> String {
 }
 
 impl Machine {
-    /// Opens the target.
+    /// Opens the target, and tells how far it has come; likewise of the snapshots of
+    /// [`Machine::take`].
     ///
     /// # Errors
     /// `Usage` for words that name no target, `Unreachable` for a machine that does not answer.
-    pub(crate) fn open(opening: &Opening) -> Result<Self, Failure> {
+    pub(crate) fn open(opening: &Opening, listener: &Listener) -> Result<Self, Failure> {
         let Opening { words, allow, budget, elfs, manifests } = opening;
         // Unreadable ELFs are reported before a machine is touched.
         let mut catalog = Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -92,11 +132,13 @@ impl Machine {
         for path in manifests {
             given.push((path.clone(), FabricManifest::read(path).map_err(Failure::Usage)?));
         }
-        let mut machine = match Session::open(words, &HostCommand::default(), *allow) {
+        let host = HostCommand::default();
+        let mut machine = match Session::open_telling(words, &host, *allow, listener) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
             Err(OpenError::IsRecording(path)) => Self::replay(words, &path, &mut catalog)?,
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
+        machine.listener = listener.clone();
         for path in elfs.iter().flat_map(|folder| FabricManifest::beside(folder)) {
             match FabricManifest::read(&path) {
                 Ok(manifest) => given.push((path, manifest)),
@@ -130,6 +172,7 @@ impl Machine {
             session,
             problems,
             number: 0,
+            listener: Listener::default(),
             budget: None,
             meter: Meter::default(),
             work: Work::default(),
@@ -163,7 +206,15 @@ impl Machine {
 
     /// Takes a snapshot of the read set.
     pub(crate) fn take(&mut self, read_set: &ReadSet) -> MeshSnapshot {
-        let inspected = self.session.inspect(read_set);
+        let listener = &self.listener;
+        let inspected = self
+            .session
+            .inspect_by_chip(read_set, None, &mut |partly| listener.tell(partly.progress));
+        self.finished(inspected)
+    }
+
+    /// The snapshot of what was inspected, with what else is known of the target.
+    fn finished(&mut self, inspected: Inspected) -> MeshSnapshot {
         let mut state = inspected.state;
         state.problems.extend(self.problems.iter().cloned());
         self.number += 1;
@@ -185,17 +236,54 @@ impl Machine {
             taken_micros,
             number: self.number,
             board: self.work.board(),
+            reading: None,
         }
+    }
+
+    /// Takes a snapshot, and publishes it from time to time while it is read.
+    fn take_by_chip(
+        &mut self,
+        read_set: &ReadSet,
+        before: Option<&MeshSnapshot>,
+        publish: &mut dyn FnMut(MeshSnapshot),
+    ) -> MeshSnapshot {
+        let target = self.session.target();
+        let partial = PartialSnapshot {
+            target: target.name().to_owned(),
+            read_only: target.abilities().allow.is_nothing(),
+            quarantined: target.quarantined(),
+            traffic: before.map(|before| before.traffic).unwrap_or_default(),
+            taken_micros: before.map(|before| before.taken_micros),
+            number: self.number + 1,
+            board: self.work.board(),
+            problems: &self.problems,
+        };
+        // Until anything is shown, every chip counts.
+        let mut due = Instant::now() + before.map_or(Duration::ZERO, |_| PARTLY);
+        let memory = before.map(|before| &before.memory);
+        let inspected = self.session.inspect_by_chip(read_set, memory, &mut |partly| {
+            let now = Instant::now();
+            if now >= due {
+                publish(partial.with(partly));
+                due = Instant::now() + PARTLY.max(now.elapsed() * 4);
+            }
+        });
+        self.finished(inspected)
     }
 }
 
 impl Inspect for Machine {
-    fn inspect(&mut self, read_set: &ReadSet) -> Result<MeshSnapshot, AccessError> {
+    fn inspect(
+        &mut self,
+        read_set: &ReadSet,
+        before: Option<&MeshSnapshot>,
+        publish: &mut dyn FnMut(MeshSnapshot),
+    ) -> Result<MeshSnapshot, AccessError> {
         if self.number > 0 && !self.work.carry_on(&mut self.session)? {
             self.session.keep_pace()?;
         }
         self.work.judge_pace(self.session.target())?;
-        Ok(self.take(read_set))
+        Ok(self.take_by_chip(read_set, before, publish))
     }
 
     fn clear_quarantine(&mut self) {

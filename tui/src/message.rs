@@ -1,6 +1,7 @@
 //! The inputs of the live view, and the commands that it returns.
 
 use crate::feed::MeshSnapshot;
+use crate::opening::Stages;
 use crate::run::MachineOrder;
 use crossterm::event::KeyEvent;
 use decode::inspect::ReadSet;
@@ -15,7 +16,9 @@ pub enum Message {
     Paste(String),
     /// The terminal was resized to these columns and rows.
     Resize(u16, u16),
-    /// The probe thread published a snapshot.
+    /// The probe thread has come this far with opening the target.
+    Opening(Arc<Stages>),
+    /// The probe thread published a snapshot, whole or still being read.
     Snapshot(Arc<MeshSnapshot>),
     /// The probe thread ended, with the reason.
     Lost(String),

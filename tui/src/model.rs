@@ -5,6 +5,7 @@ use crate::feed::MeshSnapshot;
 use crate::geometry;
 use crate::glyph::Glyphs;
 use crate::members::{self, MemberRow};
+use crate::opening::Stages;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
 use crate::run::Sheet;
 use crate::theme::Theme;
@@ -74,6 +75,8 @@ pub struct Model {
     pub started_micros: Option<u64>,
     /// The words that open the target, shown until the first snapshot.
     pub target: String,
+    /// The stages of opening the target, shown until the first snapshot.
+    pub opening: Arc<Stages>,
     /// The snapshot on screen.
     pub shown: Option<Arc<MeshSnapshot>>,
     /// The snapshot that was on screen before, to mark changes.
@@ -159,6 +162,7 @@ impl Model {
             now_micros: 0,
             started_micros: None,
             target: target.to_owned(),
+            opening: Arc::default(),
             shown: None,
             before: None,
             newest: None,

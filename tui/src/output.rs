@@ -3,7 +3,8 @@
 use crate::exit::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 /// The number of the promise: it grows if a key is ever renamed or goes.
 const SCHEMA: u32 = 1;
@@ -25,8 +26,38 @@ impl<T> Answer<T> {
     }
 }
 
+/// Whether the last line of the terminal says what is waited for.
+static WAITS: Mutex<bool> = Mutex::new(false);
+
+/// Whether a line can be shown that is replaced later: standard error is a terminal that can erase.
+pub(crate) fn can_wait() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// Replaces the last line of the terminal by what is waited for, cut to the terminal's width.
+pub(crate) fn wait_for(line: &str) {
+    let mut waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+    let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+    let line = printable(&format!("meshscope: {line}"));
+    let line: String = line.chars().take(width.saturating_sub(1)).collect();
+    let _ = write!(io::stderr().lock(), "\r{line}{ERASE}");
+    *waits = true;
+}
+
+/// Erases from the cursor to the end of the line (ECMA-48, EL).
+const ERASE: &str = "\x1b[K";
+
+/// Erases that line, so that something else can be printed.
+pub(crate) fn waited() {
+    let mut waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+    if std::mem::take(&mut *waits) {
+        let _ = write!(io::stderr().lock(), "\r{ERASE}");
+    }
+}
+
 /// Writes text and flushes it.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    waited();
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::of_output(&e))
 }
@@ -46,9 +77,14 @@ const LONGEST_LINE: usize = 4000;
 /// Prints a message on standard error, which may be closed. Control characters are removed and long
 /// words cut.
 pub(crate) fn say(line: &str) {
-    let line = readable(line);
-    let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let line = printable(&readable(line));
+    waited();
     let _ = writeln!(io::stderr().lock(), "meshscope: {line}");
+}
+
+/// Replaces control characters.
+fn printable(line: &str) -> String {
+    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Prints each of several messages once, with the number of its occurrences.

@@ -59,7 +59,7 @@ fn show(arguments: &Arguments) -> Result<Outcome, Failure> {
     let theme = Theme { color: uses_color(arguments.color) };
     let model = Model::new(&opening.words, theme, Glyphs { ascii: arguments.ascii }, size);
     // The probe thread opens the target, so that the terminal responds meanwhile.
-    let feed = Feed::start(move || Machine::open(&opening))
+    let feed = Feed::start(move |listener| Machine::open(&opening, listener))
         .map_err(|e| Failure::Internal(format!("probe thread: {e}")))?;
     screen::run(model, feed)
 }

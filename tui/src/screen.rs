@@ -78,6 +78,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 None
             }
             published = feed.next(), if model.lost.is_none() => Some(match published {
+                Published::Opening(stages) => Message::Opening(stages),
                 Published::Snapshot(snapshot) => Message::Snapshot(snapshot),
                 Published::Closed(failure) => return Err(failure),
                 Published::Lost(why) => Message::Lost(why),

@@ -28,6 +28,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
             model.size = (columns, rows);
             vec![Command::Draw]
         }
+        Message::Opening(stages) => {
+            model.opening = stages;
+            vec![Command::Draw]
+        }
         Message::Snapshot(snapshot) => take_snapshot(model, snapshot),
         Message::Lost(why) => {
             model.lost = Some(why);
@@ -91,8 +95,12 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
 }
 
 fn show_newest(model: &mut Model) {
-    if let Some(newest) = model.newest.clone() {
-        model.before = model.shown.replace(newest);
+    let Some(newest) = model.newest.clone() else { return };
+    let same = model.shown.as_ref().is_some_and(|shown| shown.number == newest.number);
+    let shown = model.shown.replace(newest);
+    // Of a snapshot that was shown while it was read, changes count from the one before it.
+    if !same {
+        model.before = shown;
     }
 }
 

@@ -9,6 +9,7 @@ mod hex;
 mod links;
 mod map;
 mod mesh;
+mod opening;
 mod pane;
 mod prompt;
 mod run;
@@ -17,7 +18,9 @@ mod tiles;
 use crate::feed::{MeshSnapshot, Traffic};
 use crate::geometry;
 use crate::model::{Model, Screen};
+use crate::opening::share;
 use crate::words;
+use machine::progress::Progress;
 use machine::words::counted;
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -41,13 +44,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
     if let Some(first) = model.help {
         help::draw(model, frame, body, first);
     } else if model.shown.is_none() {
-        let waited = model.started_micros.map_or(0, |start| model.now_micros.saturating_sub(start));
-        let text = format!(
-            "opening {}: {}\n\nwaiting for the first snapshot; an emulated mesh is built and booted first",
-            model.target,
-            words::age(waited)
-        );
-        frame.render_widget(Paragraph::new(text), body);
+        opening::draw(model, frame, body);
     } else {
         match model.screen {
             Screen::Mesh => mesh::draw(model, frame, body),
@@ -149,6 +146,12 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
     {
         let text = format!(" {} STALE {} ", model.glyphs.stale(), words::age(age));
         found.push(Span::styled(text, model.theme.badge(true)));
+    }
+    if let Some(progress) = model.shown.as_ref().and_then(|snapshot| snapshot.reading)
+        && let Some((done, of)) = share(progress)
+    {
+        let what = if matches!(progress, Progress::Images(_)) { "VERIFYING" } else { "READING" };
+        found.push(Span::styled(format!(" {what} {done}/{of} "), model.theme.badge(false)));
     }
     if model.runs() {
         found.push(Span::styled(" RUN ", model.theme.badge(true)));

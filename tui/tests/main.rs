@@ -13,6 +13,7 @@ mod images;
 mod keys;
 mod line;
 mod live;
+mod opening;
 mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;

@@ -16,11 +16,13 @@ use machine::bar::{Bar, Holder};
 use machine::clock::host_micros;
 use machine::fault::{ChipAddress, Fault};
 use machine::patience::Deadlines;
+use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Quarantined;
-use machine::target::{Abilities, Mesh, OldBytes, Preview, Target};
-use reading::read_all;
+use machine::target::{Abilities, Arrived, Mesh, OldBytes, Preview, Target};
+use reading::{Growing, read_all};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// A [`Target`] over a [`Bar`].
 pub struct BarTarget {
@@ -37,7 +39,14 @@ pub struct BarTarget {
     late: Option<AccessError>,
     /// What those who prepared the machine found wrong with it.
     notes: Vec<String>,
+    /// Who is told of the target's time while the machine is prepared, and when that was last.
+    boot: Option<(Listener, Instant)>,
 }
+
+/// While the machine is prepared, time passes in pieces of this length, so that they can be told.
+const TOLD_CYCLES: u64 = 500_000;
+/// The host's time between two of them, so that telling costs nothing.
+const TOLD_PAUSE: Duration = Duration::from_millis(50);
 
 impl BarTarget {
     /// Discovers the mesh behind the BAR.
@@ -50,8 +59,22 @@ impl BarTarget {
         abilities: Abilities,
         patience: Deadlines,
     ) -> Result<Self, AccessError> {
+        Self::open_telling(name, bar, abilities, patience, &Listener::default())
+    }
+
+    /// Discovers the mesh behind the BAR as [`BarTarget::open`] does, and tells of it.
+    ///
+    /// # Errors
+    /// As [`BarTarget::open`].
+    pub fn open_telling(
+        name: impl Into<String>,
+        bar: Box<dyn Bar>,
+        abilities: Abilities,
+        patience: Deadlines,
+        listener: &Listener,
+    ) -> Result<Self, AccessError> {
         let mut access = Access::new(Bus::new(bar), patience);
-        let found = discover(&mut access)?;
+        let found = discover(&mut access, listener)?;
         Ok(Self {
             name: name.into(),
             guard: Guard::new(&abilities, &found.mesh),
@@ -63,6 +86,7 @@ impl BarTarget {
             audit: None,
             late: None,
             notes: Vec::new(),
+            boot: None,
         })
     }
 
@@ -75,6 +99,38 @@ impl BarTarget {
     /// snapshot.
     pub fn note(&mut self, what: String) {
         self.notes.push(what);
+    }
+
+    /// Tells of the target's time from now on, until nobody listens: the machine is prepared.
+    pub fn tell_boot(&mut self, listener: &Listener) {
+        self.boot = listener.listens().then(|| (listener.clone(), Instant::now()));
+        if let Ok(cycles) = self.access.bus.now() {
+            listener.tell(Progress::Boot { cycles, until_cycles: None });
+        }
+    }
+
+    /// Tells of the target's time and of the cycles that are left, if that is due.
+    fn tell_time(&mut self, left: Option<u64>) -> Result<(), AccessError> {
+        let Some((listener, told)) = &mut self.boot else { return Ok(()) };
+        if told.elapsed() > TOLD_PAUSE {
+            *told = Instant::now();
+            let cycles = self.access.bus.now()?;
+            let until_cycles = left.map(|left| cycles.saturating_add(left));
+            listener.tell(Progress::Boot { cycles, until_cycles });
+        }
+        Ok(())
+    }
+
+    /// Lets time pass in pieces, and tells of each.
+    fn pass_telling(&mut self, cycles: u64) -> Result<(), AccessError> {
+        let mut left = cycles;
+        while left > 0 {
+            let piece = left.min(TOLD_CYCLES);
+            self.access.bus.pass(piece)?;
+            left -= piece;
+            self.tell_time((cycles > TOLD_CYCLES).then_some(left))?;
+        }
+        Ok(())
     }
 
     /// Returns the machine in its present state.
@@ -156,13 +212,17 @@ impl Target for BarTarget {
     }
 
     fn read(&mut self, plan: &Plan) -> Snapshot {
+        self.read_by_chip(plan, &mut |_| ())
+    }
+
+    fn read_by_chip(&mut self, plan: &Plan, arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot {
         let before = self.transactions();
         let checked = self.checked(plan);
-        let mut snapshot = Snapshot { gaps: checked.gaps.clone(), ..Snapshot::default() };
-        snapshot.pieces.reserve(checked.chips.iter().map(|(.., runs)| runs.len()).sum());
         // The error of a lost write is returned by the next call that can fail.
         self.late = self.late.take().or(self.access.flush().err());
-        read_all(&mut self.access, &checked.chips, &mut snapshot);
+        let growing = Growing::new(&self.mesh, &checked.chips, arrived);
+        let mut snapshot = read_all(&mut self.access, growing);
+        snapshot.gaps.splice(..0, checked.gaps.iter().cloned());
         self.known.keep(checked);
         snapshot.pieces.sort_by_key(|piece| piece.addr);
         snapshot.transactions = self.transactions() - before;
@@ -170,6 +230,7 @@ impl Target for BarTarget {
     }
 
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
+        self.tell_time(None)?;
         if self.audit.is_some() {
             return self.replace(addr, bytes).map(|_| ());
         }
@@ -205,7 +266,7 @@ impl Target for BarTarget {
 
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         self.settle()?;
-        self.access.bus.pass(cycles)
+        if self.boot.is_some() { self.pass_telling(cycles) } else { self.access.bus.pass(cycles) }
     }
 
     fn disrupt(&mut self, fault: &Fault) -> Result<(), AccessError> {

@@ -13,11 +13,12 @@ mod port;
 use crate::access::{Access, Route};
 use far::Gateway;
 use layouts::{Board, ChipCoord, ChipId, ChipLayout};
+use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
 use near::TRAINING_POLLS;
 use port::{Peer, Port};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The mesh and the route to each of its chips.
 pub(crate) struct Discovered {
@@ -42,7 +43,10 @@ struct Candidate {
 ///
 /// # Errors
 /// Only when the machine itself is gone or has no Wormhole.
-pub(crate) fn discover(access: &mut Access) -> Result<Discovered, AccessError> {
+pub(crate) fn discover(
+    access: &mut Access,
+    listener: &Listener,
+) -> Result<Discovered, AccessError> {
     let elsewhere = access.bus.elsewhere().into_iter();
     let mut walk = Discovery {
         elsewhere: elsewhere.map(|chip| (chip.unique_id, chip.host)).collect(),
@@ -52,6 +56,7 @@ pub(crate) fn discover(access: &mut Access) -> Result<Discovered, AccessError> {
         given_up: Vec::new(),
         silent: Vec::new(),
         training_polls: TRAINING_POLLS,
+        listener,
     };
     walk.pcie_chips()?;
     if walk.chips.is_empty() {
@@ -78,6 +83,8 @@ struct Discovery<'a> {
     training_polls: u32,
     /// The host of each chip that only another host reaches, by unique id.
     elsewhere: BTreeMap<u64, String>,
+    /// Who is told of the chips found so far.
+    listener: &'a Listener,
 }
 
 impl Discovery<'_> {
@@ -99,6 +106,27 @@ impl Discovery<'_> {
                 }
             }
         }
+    }
+
+    /// Adds a chip, and tells of it.
+    fn found(&mut self, chip: Candidate) {
+        self.chips.push(chip);
+        if !self.listener.listens() {
+            return;
+        }
+        let mut unknown = BTreeSet::new();
+        let mut link_ends = 0;
+        for from in 0..self.chips.len() {
+            for (channel, port) in self.live_ports(from) {
+                link_ends += 1;
+                if self.known(&port.peer, from, channel).is_none() {
+                    unknown.insert((port.peer.id, ChipCoord::from(port.peer.coord)));
+                }
+            }
+        }
+        let chips = self.chips.len();
+        let named = chips + unknown.len();
+        self.listener.tell(Progress::Discovery { chips, named, link_ends });
     }
 
     fn live_ports(&self, chip: usize) -> Vec<(u8, Port)> {

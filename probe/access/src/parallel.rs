@@ -105,11 +105,13 @@ pub(crate) struct DeviceWork<W> {
 }
 
 /// Runs each part with its own bar, and returns when all have finished. A part may use only
-/// batches, windows and the queue lock of its bar.
+/// batches, windows and the queue lock of its bar. `between` is called between rounds, on the
+/// machine's thread, while every part waits.
 pub(crate) fn in_parallel<W: Send>(
     bar: &mut dyn Bar,
     parts: Vec<DeviceWork<W>>,
     act: impl Fn(Box<dyn Bar>, W) + Sync,
+    between: impl FnMut(),
 ) {
     let chip = bar.chip();
     let devices: Vec<u8> = parts.iter().map(|part| part.device).collect();
@@ -127,7 +129,7 @@ pub(crate) fn in_parallel<W: Send>(
                 act(Box::new(worker), work);
             });
         }
-        serve(bar, &devices, &received, &senders);
+        serve(bar, &devices, &received, &senders, between);
     });
 }
 
@@ -137,11 +139,13 @@ fn serve(
     devices: &[u8],
     received: &Receiver<(usize, Request)>,
     senders: &[Sender<Reply>],
+    mut between: impl FnMut(),
 ) {
     let mut working = devices.len();
     while working > 0 {
         let mut requests: Vec<(usize, Request)> = received.iter().take(working).collect();
         requests.sort_unstable_by_key(|(number, _)| *number);
+        between();
         let (mut batches, mut waiting) = (Vec::new(), Vec::new());
         for (number, request) in requests {
             let Some((&device, sender)) = devices.get(number).zip(senders.get(number)) else {
@@ -203,7 +207,8 @@ mod tests {
     fn a_round_takes_the_requests_of_all() {
         let mut bar = Rounds::default();
         let parts = [1, 2, 3].map(|device| DeviceWork { device, work: device });
-        in_parallel(&mut bar, parts.into(), |mut bar, device| {
+        let mut rounds = 0;
+        let act = |mut bar: Box<dyn Bar>, device| {
             let windows = bar.windows(device).unwrap();
             assert!(!windows.is_empty());
             let read = |device| BarOp::ConfigRead { device, offset: 0 };
@@ -213,7 +218,9 @@ mod tests {
                 bar.submit(&[read(device), BarOp::Now], &mut answer).unwrap();
                 assert_eq!(answer, [7]);
             }
-        });
+        };
+        in_parallel(&mut bar, parts.into(), act, || rounds += 1);
+        assert!(rounds > bar.0.len(), "{rounds}");
         assert_eq!(bar.0, [vec![1, 2, 3], vec![2, 3], vec![3]]);
     }
 
@@ -221,9 +228,10 @@ mod tests {
     #[should_panic(expected = "a scoped thread panicked")]
     fn a_part_that_panics_does_not_block_the_others() {
         let parts = [1, 2].map(|device| DeviceWork { device, work: device });
-        in_parallel(&mut Rounds::default(), parts.into(), |mut bar, device| {
+        let act = |mut bar: Box<dyn Bar>, device| {
             assert!(device == 2, "a test's own panic");
             bar.submit(&[BarOp::Now], &mut Vec::new()).unwrap();
-        });
+        };
+        in_parallel(&mut Rounds::default(), parts.into(), act, || ());
     }
 }

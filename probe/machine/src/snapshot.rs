@@ -2,6 +2,7 @@
 
 use layouts::{ChipId, NoChannel, NocAddr};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -210,6 +211,24 @@ impl Snapshot {
         let mut word = [0; 4];
         word.copy_from_slice(self.bytes(addr, 4)?);
         Ok(u32::from_le_bytes(word))
+    }
+
+    /// Returns this snapshot, of which some tiles were not read yet, with those tiles as they were
+    /// read before.
+    #[must_use]
+    pub fn over(&self, before: Option<&Self>) -> Self {
+        let place = |addr: NocAddr| (addr.chip, addr.tile);
+        let read = self.pieces.iter().map(|piece| place(piece.addr));
+        let given_up = self.gaps.iter().map(|gap| place(gap.span.addr));
+        let fresh: HashSet<_> = read.chain(given_up).collect();
+        let mut whole = self.clone();
+        if let Some(before) = before {
+            let stale = |addr: NocAddr| !fresh.contains(&place(addr));
+            whole.pieces.extend(before.pieces.iter().filter(|p| stale(p.addr)).cloned());
+            whole.gaps.extend(before.gaps.iter().filter(|g| stale(g.span.addr)).cloned());
+        }
+        whole.pieces.sort_by_key(|piece| piece.addr);
+        whole
     }
 
     fn gap_reason(&self, addr: NocAddr) -> AccessError {

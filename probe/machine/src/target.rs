@@ -3,6 +3,7 @@
 use crate::bar::Holder;
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::place::Place;
+use crate::progress::ChipCount;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
 pub use layouts::Refusal;
 use layouts::{
@@ -279,6 +280,17 @@ pub struct Quarantined {
     pub reason: AccessError,
 }
 
+/// A snapshot that is still being read, shown after each chip.
+#[derive(Clone, Copy)]
+pub struct Arrived<'a> {
+    /// The mesh of the target.
+    pub mesh: &'a Mesh,
+    /// What was read so far, in no order.
+    pub snapshot: &'a Snapshot,
+    /// The chips that have answered.
+    pub chips: ChipCount,
+}
+
 /// A mesh that can be read.
 pub trait Target: Send {
     /// Returns the argument that opened it, such as `emulator:n300`.
@@ -289,6 +301,11 @@ pub trait Target: Send {
     fn mesh(&self) -> &Mesh;
     /// Reads as much of the plan as possible; the rest becomes gaps.
     fn read(&mut self, plan: &Plan) -> Snapshot;
+    /// Reads as [`Target::read`] does, and shows what was read so far after each chip, so that a
+    /// chip that does not answer keeps nobody from seeing the others.
+    fn read_by_chip(&mut self, plan: &Plan, _arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot {
+        self.read(plan)
+    }
     /// Writes memory or registers, at the user's command. Writes to one chip arrive in order, and
     /// before later reads and before any later passing of time.
     ///

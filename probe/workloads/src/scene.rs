@@ -28,6 +28,7 @@ use machine::fabric::FabricTopology;
 use machine::fault::{Fault, FaultError};
 use machine::patience::Deadlines;
 use machine::place::Place;
+use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use std::fmt;
@@ -154,8 +155,21 @@ impl Scene {
     /// # Errors
     /// Why the scene cannot be built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
+        self.build_telling(images, &Listener::default())
+    }
+
+    /// Builds the mesh as [`Scene::build`] does, and tells how far it has come.
+    ///
+    /// # Errors
+    /// As [`Scene::build`].
+    pub fn build_telling(
+        &self,
+        images: &mut ImageMap,
+        listener: &Listener,
+    ) -> Result<BarTarget, SceneError> {
+        listener.tell(Progress::Start("an emulated mesh"));
         let bar = Box::new(EmulatorBar::new(self.power_on(images)?));
-        self.start(bar, images)
+        self.start_telling(bar, images, listener)
     }
 
     /// Boots firmware and launches the workload over the bus of a mesh at power on.
@@ -163,6 +177,15 @@ impl Scene {
     /// # Errors
     /// Why the scene cannot be started.
     pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
+        self.start_telling(bar, images, &Listener::default())
+    }
+
+    fn start_telling(
+        &self,
+        bar: Box<dyn Bar>,
+        images: &mut ImageMap,
+        listener: &Listener,
+    ) -> Result<BarTarget, SceneError> {
         // A mesh in this process affects no other user.
         let abilities = Abilities { allow: Allow::ALL, budget: None, ..emulator_bar::abilities() };
         let name = format!("emulator:{}", self.mesh);
@@ -171,7 +194,10 @@ impl Scene {
             describe::checked(*host, &name, mesh)?;
         }
         let patience = Deadlines::default();
-        let mut target = BarTarget::open(&name, bar, abilities.clone(), patience)?;
+        let open =
+            |bar, abilities| BarTarget::open_telling(&name, bar, abilities, patience, listener);
+        let mut target = open(bar, abilities.clone())?;
+        target.tell_boot(listener);
         if host.is_none() {
             self.faults.iter().try_for_each(|fault| target.mesh().check_fault(fault))?;
         }
@@ -179,7 +205,8 @@ impl Scene {
         if let Some((host, mesh)) = &host {
             // Every host has booted its own chips; from here on the target is that of one host.
             let bar = Box::new(HostBar::of(mesh, *host, target.into_bar()));
-            target = BarTarget::open(&name, bar, abilities, patience)?;
+            target = open(bar, abilities)?;
+            target.tell_boot(listener);
             self.faults.iter().try_for_each(|fault| target.mesh().check_fault(fault))?;
         }
         let ready = target.now()?;
@@ -188,6 +215,7 @@ impl Scene {
             target.disrupt(&fault.of_scene(ready, ready + left)?)?;
         }
         target.pass(left)?;
+        target.tell_boot(&Listener::default());
         Ok(target)
     }
 

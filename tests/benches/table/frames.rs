@@ -57,6 +57,7 @@ fn galaxy() -> Model {
         taken_micros: 1,
         number: 1,
         board: Arc::default(),
+        reading: None,
     };
     update(&mut model, Message::Snapshot(Arc::new(snapshot)));
     update(&mut model, Message::Tick(1));

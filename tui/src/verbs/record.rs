@@ -32,7 +32,7 @@ pub(super) fn run(
     let kept = RecordingFile { file: file.into(), writer: Arc::default() };
     let at_signal = kept.clone();
     interrupt::watch(move || at_signal.interrupted())?;
-    let mut machine = open(target)?.into_machine();
+    let mut machine = open(target)?;
     let gaps = keep(&mut machine, target, &kept, count, cycles);
     // The file is valid however the recording ended.
     let moments = kept.end()?;

@@ -8,6 +8,7 @@ use crate::output::say;
 use decode::images::ImageMap;
 use layouts::ClusterDescriptor;
 use machine::bar::Bar;
+use machine::progress::Listener;
 use machine::target::Abilities;
 use probe::session::{OpenError, served_simulator};
 use probe::spec::{Simulator, TargetSpec};
@@ -49,8 +50,8 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
         servers.push(Server::start(listener, mesh).map_err(|error| internal(&error))?);
     }
     let (bar, abilities) = {
-        let _waiting = Waiting::on(format!("{mesh}: bringing the mesh up ..."));
-        build(mesh, &served).map_err(opening)?
+        let waiting = Waiting::on(mesh);
+        build(mesh, &served, &waiting.listener()).map_err(opening)?
     };
     let (ended, end) = tokio::sync::mpsc::channel(sockets.len());
     let bars = bars(bar, described.as_ref(), sockets.len());
@@ -79,13 +80,20 @@ enum Simulated {
 }
 
 /// Brings the mesh up.
-fn build(words: &str, mesh: &Simulated) -> Result<(Box<dyn Bar>, Abilities), OpenError> {
+fn build(
+    words: &str,
+    mesh: &Simulated,
+    listener: &Listener,
+) -> Result<(Box<dyn Bar>, Abilities), OpenError> {
     match mesh {
         Simulated::Emulator(scene) => {
             let (mut images, _) = ImageMap::firmware();
-            Ok((scene.build(&mut images)?.into_bar(), emulator_bar::abilities()))
+            let target = scene.build_telling(&mut images, listener)?;
+            Ok((target.into_bar(), emulator_bar::abilities()))
         }
-        Simulated::Ttsim(simulator) => served_simulator(words, simulator, &HostCommand::default()),
+        Simulated::Ttsim(simulator) => {
+            served_simulator(words, simulator, &HostCommand::default(), listener)
+        }
     }
 }
 

@@ -19,13 +19,11 @@ pub(super) struct Style {
     pub(super) glyphs: Glyphs,
 }
 
-/// Opens the target; reports on standard error if that takes long.
+/// Opens the target; says what is waited for if that or a later read takes long.
 pub(super) fn open(target: &Opening) -> Result<Opened, Failure> {
-    let words = &target.words;
-    let waiting = Waiting::on(format!("{words}: bringing the target up ..."));
-    let machine = Machine::open(target)?;
-    drop(waiting);
-    Ok(Opened::new(machine, words))
+    let waiting = Waiting::on(&target.words);
+    let machine = Machine::open(target, &waiting.listener())?;
+    Ok(Opened::new(machine, waiting))
 }
 
 /// Opens the target and takes a snapshot.

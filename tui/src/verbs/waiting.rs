@@ -1,49 +1,85 @@
-//! Messages of a one-shot verb while it waits for its target.
+//! The line that says what a one-shot verb waits for, on the terminal of standard error.
 
 use crate::machine::Machine;
-use crate::output::say;
+use crate::opening::{detail, name};
+use crate::output;
+use machine::progress::{Listener, Progress};
 use std::ops::{Deref, DerefMut};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The first message comes after this time.
+/// The line comes after this time.
 const FIRST_WORD: Duration = Duration::from_secs(2);
-/// Further messages come at this interval.
-const NEXT_WORD: Duration = Duration::from_secs(10);
+/// It is renewed at this interval.
+const NEXT_WORD: Duration = Duration::from_millis(200);
 
-/// Repeats a message until it is dropped.
+/// Says what is waited for until it is dropped.
 pub(super) struct Waiting {
+    progress: Arc<Mutex<Option<Progress>>>,
     /// Dropping it closes the channel.
-    _over: Sender<()>,
+    over: Option<Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Waiting {
-    /// Starts waiting with this message.
-    pub(super) fn on(message: String) -> Self {
+    /// Starts waiting for this target. Nothing is said where nobody sees it.
+    pub(super) fn on(target: &str) -> Self {
+        let progress = Arc::default();
+        if !output::can_wait() {
+            return Self { progress, over: None, thread: None };
+        }
         let (over, end) = mpsc::channel::<()>();
-        std::thread::spawn(move || {
+        let (heard, target) = (Arc::clone(&progress), target.to_owned());
+        let thread = std::thread::spawn(move || {
             let mut pause = FIRST_WORD;
             while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                say(&message);
+                output::wait_for(&sentence(&target, *lock(&heard)));
                 pause = NEXT_WORD;
             }
+            output::waited();
         });
-        Self { _over: over }
+        Self { progress, over: Some(over), thread: Some(thread) }
+    }
+
+    /// Returns a listener that keeps the line up to date.
+    pub(super) fn listener(&self) -> Listener {
+        let progress = Arc::clone(&self.progress);
+        Listener::new(move |now| *lock(&progress) = Some(now))
     }
 }
 
-/// An open target, with a message while it is read.
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.over = None;
+        // The line is gone before anything else is printed.
+        self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+fn lock(progress: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Progress>> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn sentence(target: &str, progress: Option<Progress>) -> String {
+    match progress {
+        Some(progress) => format!("{target}: {}: {}", name(progress), detail(progress)),
+        None => format!("{target}: opening"),
+    }
+}
+
+/// An open target, with a line about what is waited for while it is read.
 pub(super) struct Opened {
     machine: Machine,
     _waiting: Waiting,
 }
 
 impl Opened {
-    pub(super) fn new(machine: Machine, words: &str) -> Self {
-        Self { machine, _waiting: Waiting::on(format!("{words}: reading ...")) }
+    pub(super) fn new(machine: Machine, waiting: Waiting) -> Self {
+        Self { machine, _waiting: waiting }
     }
 
-    /// Ends the message, for verbs that report their own progress.
+    /// Ends the line, for verbs that report their own progress.
     pub(super) fn into_machine(self) -> Machine {
         self.machine
     }

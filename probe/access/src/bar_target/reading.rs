@@ -7,9 +7,13 @@ use crate::parallel::{DeviceWork, in_parallel};
 use crate::planner::MergedRange;
 use crate::queue::{Results, Stamped};
 use layouts::ChipId;
+use machine::bar::Bar;
 use machine::clock::host_micros;
+use machine::progress::ChipCount;
 use machine::snapshot::{Gap, Piece, Snapshot};
-use std::collections::BTreeMap;
+use machine::target::{Arrived, Mesh};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::mpsc::{Sender, channel};
 
 /// A chip, the route to it, and its ranges.
 pub(super) type ChipRead = (ChipId, Route, Vec<MergedRange>);
@@ -20,60 +24,134 @@ fn device(route: &Route) -> u8 {
     }
 }
 
-/// One device's share of the work.
+/// A snapshot that grows chip by chip.
+pub(super) struct Growing<'a> {
+    mesh: &'a Mesh,
+    reads: &'a [ChipRead],
+    snapshot: Snapshot,
+    /// The gaps, each with the number of its read.
+    gaps: Vec<(usize, Gap)>,
+    /// The number of reads of each chip that are not done.
+    left: BTreeMap<ChipId, usize>,
+    chips: ChipCount,
+    arrived: &'a mut dyn FnMut(Arrived<'_>),
+}
+
+impl<'a> Growing<'a> {
+    pub(super) fn new(
+        mesh: &'a Mesh,
+        reads: &'a [ChipRead],
+        arrived: &'a mut dyn FnMut(Arrived<'_>),
+    ) -> Self {
+        let mut left = BTreeMap::new();
+        reads.iter().for_each(|(chip, ..)| *left.entry(*chip).or_default() += 1);
+        let chips = ChipCount { done: 0, of: left.len() };
+        let mut snapshot = Snapshot::default();
+        snapshot.pieces.reserve(reads.iter().map(|(.., runs)| runs.len()).sum());
+        Self { mesh, reads, snapshot, gaps: Vec::new(), left, chips, arrived }
+    }
+
+    /// Adds the result of a read, and shows it.
+    fn add(&mut self, number: usize, mut part: Snapshot) {
+        self.snapshot.pieces.append(&mut part.pieces);
+        self.gaps.extend(part.gaps.iter().map(|gap| (number, gap.clone())));
+        self.snapshot.gaps.append(&mut part.gaps);
+        if let Some(left) = self.reads.get(number).and_then(|(chip, ..)| self.left.get_mut(chip)) {
+            *left -= 1;
+            self.chips.done += usize::from(*left == 0);
+        }
+        let Self { mesh, snapshot, chips, .. } = self;
+        (self.arrived)(Arrived { mesh, snapshot, chips: *chips });
+    }
+
+    /// Returns the whole snapshot; the gaps are in the order of the devices.
+    fn whole(mut self) -> Snapshot {
+        self.gaps.sort_by_key(|(number, _)| {
+            (self.reads.get(*number).map(|(_, route, _)| device(route)), *number)
+        });
+        self.snapshot.gaps = self.gaps.into_iter().map(|(_, gap)| gap).collect();
+        self.snapshot
+    }
+}
+
+/// One device's share of the work: its reads, with their numbers.
 struct Share<'a> {
     access: Access,
-    chips: Vec<&'a ChipRead>,
-    snapshot: Snapshot,
+    reads: Vec<(usize, &'a ChipRead)>,
+    done: Sender<(usize, Snapshot)>,
 }
 
 /// Reads all chips; failed ranges become gaps.
-pub(super) fn read_all(access: &mut Access, chips: &[ChipRead], snapshot: &mut Snapshot) {
-    let mut by_device: BTreeMap<u8, Vec<&ChipRead>> = BTreeMap::new();
-    for chip in chips {
-        by_device.entry(device(&chip.1)).or_default().push(chip);
+pub(super) fn read_all(access: &mut Access, mut growing: Growing<'_>) -> Snapshot {
+    let reads = growing.reads;
+    let mut by_device: BTreeMap<u8, Vec<(usize, &ChipRead)>> = BTreeMap::new();
+    for (number, read) in reads.iter().enumerate() {
+        by_device.entry(device(&read.1)).or_default().push((number, read));
     }
     if by_device.len() < 2 {
-        return read_chips(access, chips.iter(), snapshot);
+        let reads: Vec<_> = reads.iter().enumerate().collect();
+        read_chips(access, &reads, &mut |number, part| growing.add(number, part));
+        return growing.whole();
     }
+    let (done, parts_done) = channel();
     let mut shares: Vec<_> = by_device
         .into_iter()
-        .map(|(device, chips)| {
+        .map(|(device, reads)| {
             let access = access.part(device);
-            (device, Share { access, chips, snapshot: Snapshot::default() })
+            (device, Share { access, reads, done: done.clone() })
         })
         .collect();
     let parts =
         shares.iter_mut().map(|(device, work)| DeviceWork { device: *device, work }).collect();
-    in_parallel(access.bus.bar(), parts, |bar, Share { access, chips, snapshot }| {
+    let act = |bar: Box<dyn Bar>, Share { access, reads, done }: &mut Share<'_>| {
         access.bus.over(bar);
-        read_chips(access, chips.iter().copied(), snapshot);
-    });
-    for (device, mut share) in shares {
+        // The receiver lives longer than the parts.
+        read_chips(access, reads, &mut |number, part| drop(done.send((number, part))));
+    };
+    let mut gather = || {
+        // What is done between two rounds does not depend on the host's scheduling, its order does.
+        let mut all: Vec<_> = parts_done.try_iter().collect();
+        all.sort_by_key(|(number, _)| *number);
+        all.into_iter().for_each(|(number, part)| growing.add(number, part));
+    };
+    in_parallel(access.bus.bar(), parts, act, &mut gather);
+    gather();
+    for (device, share) in shares {
         access.join(device, share.access);
-        snapshot.pieces.append(&mut share.snapshot.pieces);
-        snapshot.gaps.append(&mut share.snapshot.gaps);
     }
+    growing.whole()
 }
 
-/// Reads chips in sequence.
-fn read_chips<'a>(
+/// Reads chips in sequence, and hands over the result of each with its number. Chips whose gateway
+/// did not lead to another chip are read last, so that the others need not wait for them.
+fn read_chips(
     access: &mut Access,
-    chips: impl Iterator<Item = &'a ChipRead> + Clone,
-    snapshot: &mut Snapshot,
+    reads: &[(usize, &ChipRead)],
+    done: &mut dyn FnMut(usize, Snapshot),
 ) {
-    let queues = chips.clone().any(|(_, route, _)| matches!(route, Route::Queue { .. }));
+    let queues = reads.iter().any(|(_, (_, route, _))| matches!(route, Route::Queue { .. }));
     if queues {
         // A queue that cannot be read fails again where it is used, with its reason.
         let _ = access.begin();
     }
-    for (chip, route, runs) in chips {
+    let (mut next, mut last): (VecDeque<_>, _) = (reads.iter().collect(), VecDeque::new());
+    let mut silent = BTreeSet::new();
+    while let Some(read) = next.pop_front().or_else(|| last.pop_front()) {
+        let (number, (chip, route, runs)) = read;
+        let mut part = Snapshot::default();
         match route {
-            Route::Pcie(device) => near(access, *chip, *device, runs, snapshot),
-            Route::Queue { device, coord, .. } => {
-                far(access, (*chip, route), (*device, *coord), runs, snapshot);
+            Route::Pcie(device) => near(access, *chip, *device, runs, &mut part),
+            Route::Queue { tiles, .. } if !next.is_empty() && silent.contains(tiles) => {
+                last.push_back(read);
+                continue;
+            }
+            Route::Queue { device, coord, tiles, .. } => {
+                if far(access, (*chip, route), (*device, *coord), runs, &mut part) {
+                    silent.insert(tiles);
+                }
             }
         }
+        done(*number, part);
     }
     if queues {
         let _ = access.finish();
@@ -103,15 +181,16 @@ fn near(
 }
 
 /// Reads a far chip's ranges, as many in parallel as its gateways allow. A chip that does not
-/// answer is put in quarantine.
+/// answer is put in quarantine; returns whether it just was.
 fn far(
     access: &mut Access,
     (chip, route): (ChipId, &Route),
     place: FarPlace,
     runs: &[MergedRange],
     snapshot: &mut Snapshot,
-) {
+) -> bool {
     let silent = access.quarantine.far(place).cloned();
+    let known = silent.is_some();
     let reads = if let Some(reason) = silent {
         vec![Err(reason); runs.len()]
     } else {
@@ -132,4 +211,5 @@ fn far(
             Err(reason) => snapshot.gaps.push(Gap { span, reason }),
         }
     }
+    !known && access.quarantine.far(place).is_some()
 }

@@ -39,7 +39,7 @@ impl Discovery<'_> {
         });
         match discovered {
             Ok(chip) => {
-                self.chips.push(chip);
+                self.found(chip);
                 Some(self.chips.len() - 1)
             }
             Err(error) => {

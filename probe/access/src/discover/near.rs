@@ -36,7 +36,7 @@ impl Discovery<'_> {
                 continue;
             }
             match self.near_chip(device) {
-                Ok(chip) => self.chips.push(chip),
+                Ok(chip) => self.found(chip),
                 Err(error) => {
                     self.problems.push(format!("device {device}: {error}"));
                     lost = lost.or(Some(error));

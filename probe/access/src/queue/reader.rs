@@ -49,12 +49,16 @@ struct QueueReader<'a> {
     now: u64,
     /// The host's time when the far side last answered.
     answered: Instant,
+    /// The target's time when a command was last carried out, or when the first batch returned.
+    heard: Option<u64>,
     /// Gateways that did not answer in time since then.
     quiet: u8,
     /// The target's time when the first batch returned.
     began: Option<u64>,
     /// Why the chip itself seems not to answer.
     silent: Option<AccessError>,
+    /// Why the last command was refused, if it was.
+    last_refusal: Option<AccessError>,
     /// Why the last gateway was given up.
     last_error: AccessError,
 }
@@ -99,9 +103,11 @@ pub(crate) fn read_all(
         unreachable: Vec::new(),
         now: 0,
         answered: Instant::now(),
+        heard: None,
         quiet: 0,
         began: None,
         silent: None,
+        last_refusal: None,
         last_error: AccessError::Unreachable("no Ethernet tile leads to the chip".into()),
     };
     let error = match reader.all() {
@@ -220,6 +226,7 @@ impl QueueReader<'_> {
         let before = answer.cycles()?;
         self.now = before;
         self.began.get_or_insert(before);
+        self.heard.get_or_insert(before);
         let mut taken = all_active.iter_mut().try_for_each(|(at, active)| {
             with_queue(*at, &mut done, |own| active.fetched(&mut answer, own))
         });

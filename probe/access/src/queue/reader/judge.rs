@@ -25,6 +25,7 @@ impl QueueReader<'_> {
         }
         for (active, (number, result)) in done {
             self.count_no_room(active, &result);
+            self.last_refusal = result.as_ref().err().cloned();
             match &result {
                 Err(error) if self.can_find_room(active, number, error) => {
                     self.tries[number] += 1;
@@ -39,6 +40,7 @@ impl QueueReader<'_> {
                 }
                 Err(_) => self.unreachable.clear(),
                 Ok(_) => {
+                    self.heard = Some(self.now);
                     self.note_answer(number);
                     self.unreachable.clear();
                 }
@@ -111,6 +113,13 @@ impl QueueReader<'_> {
         if late || self.quiet >= STRIKES {
             self.silent = Some(self.patience.timed_out());
             return Err(self.patience.timed_out());
+        }
+        // Refusals count as silence, too: each takes a relay's time-out, and is tried again.
+        let limit = self.patience.deadline_cycles.saturating_mul(u64::from(STRIKES));
+        if self.heard.is_some_and(|heard| self.now.saturating_sub(heard) > limit) {
+            let refused = self.last_refusal.clone();
+            self.silent = Some(refused.unwrap_or_else(|| self.patience.timed_out()));
+            return Err(self.silent.clone().unwrap_or(AccessError::NotRequested));
         }
         let deadline_cycles = self.patience.chip_cycles;
         if self.began.is_some_and(|began| self.now.saturating_sub(began) > deadline_cycles) {
