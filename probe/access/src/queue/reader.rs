@@ -178,8 +178,13 @@ impl QueueReader<'_> {
                 self.silent = Some(self.last_error.clone());
                 return Err(self.last_error.clone());
             };
+            let suspect = active.queue.is_suspect();
             match active.queue.ready(self.bus) {
-                Ok(()) => active.stage = Stage::Active,
+                Ok(()) => {
+                    active.stage = Stage::Active;
+                    // Waiting for the queue itself says nothing about the chip.
+                    self.heard = self.heard.filter(|_| !suspect);
+                }
                 Err(gone @ AccessError::DeviceGone(_)) => return Err(gone),
                 Err(error) => {
                     active.stage = Stage::Dead;

@@ -117,9 +117,9 @@ impl QueueReader<'_> {
         // Refusals count as silence, too: each takes a relay's time-out, and is tried again.
         let limit = self.patience.deadline_cycles.saturating_mul(u64::from(STRIKES));
         if self.heard.is_some_and(|heard| self.now.saturating_sub(heard) > limit) {
-            let refused = self.last_refusal.clone();
-            self.silent = Some(refused.unwrap_or_else(|| self.patience.timed_out()));
-            return Err(self.silent.clone().unwrap_or(AccessError::NotRequested));
+            let why = self.last_refusal.clone().unwrap_or_else(|| self.patience.timed_out());
+            self.silent = Some(why.clone());
+            return Err(why);
         }
         let deadline_cycles = self.patience.chip_cycles;
         if self.began.is_some_and(|began| self.now.saturating_sub(began) > deadline_cycles) {
