@@ -6,95 +6,13 @@
 //! until when the tile sends nothing. An event at a cycle that the harts have passed undoes all of
 //! it, and the harts execute again, up to the event: no byte and no cycle differs.
 
-use super::burst::{Replaced, burst, in_step};
+use super::before::{HartBefore, SHORTEST};
+use super::burst::{burst, in_step};
 use super::core::Hart;
 use super::mode::Mode;
 use super::schedule::{due_number, turn};
 use super::{Devices, HartGroup};
 use crate::memory::TileMemory;
-
-/// Longest time to run ahead, in cycles.
-const LONGEST: u64 = 1024;
-/// Shortest time to run ahead: less does not pay for keeping the registers.
-const SHORTEST: u64 = 64;
-/// Most stores that are kept.
-const MOST_STORES: usize = 1024;
-/// Most runs without running ahead, after attempts that gained little.
-const MOST_SKIPPED: u32 = 64;
-
-/// What a group needs to undo the instructions that it executed ahead.
-#[derive(Debug, Clone)]
-pub(crate) struct Ahead {
-    /// The cycle from which harts ran ahead.
-    from: u64,
-    /// Empty if none did.
-    harts: Vec<HartBefore>,
-    stores: Stores,
-    span: u64,
-    /// Runs to skip now, and after the next attempt that gains little.
-    skip: u32,
-    skip_next: u32,
-}
-
-/// A hart before it ran ahead.
-#[derive(Debug, Clone)]
-struct HartBefore {
-    hart: usize,
-    pc: u32,
-    at: u64,
-    retired: u64,
-    regs: [u32; 32],
-}
-
-/// Bytes replaced by a store.
-#[derive(Debug, Clone, Copy)]
-struct OldBytes {
-    addr: u32,
-    old: u32,
-    bytes: u8,
-    hart: u8,
-}
-
-/// Bytes replaced by stores, oldest first.
-#[derive(Debug, Clone, Default)]
-struct Stores(Vec<OldBytes>);
-
-impl Replaced for Stores {
-    #[inline]
-    fn keep(&mut self, hart: u8, addr: u32, bytes: u8, old: u32) -> bool {
-        let room = self.0.len() < MOST_STORES;
-        if room {
-            self.0.push(OldBytes { addr, old, bytes, hart });
-        }
-        room
-    }
-}
-
-impl Default for Ahead {
-    fn default() -> Self {
-        let (harts, stores) = (Vec::new(), Stores::default());
-        Self { from: 0, harts, stores, span: SHORTEST, skip: 0, skip_next: 1 }
-    }
-}
-
-impl Ahead {
-    /// Makes the instructions executed ahead final.
-    fn keep(&mut self) {
-        self.harts.clear();
-        self.stores.0.clear();
-    }
-
-    /// Adapts the next attempt to the cycles gained by this one.
-    fn adapt(&mut self, gained: u64) {
-        if gained >= SHORTEST.min(self.span) {
-            self.span = (2 * self.span).min(LONGEST);
-            self.skip_next = 1;
-        } else {
-            self.skip = self.skip_next;
-            self.skip_next = (2 * self.skip_next).min(MOST_SKIPPED);
-        }
-    }
-}
 
 impl HartGroup {
     /// Executes instructions that touch nothing outside the tile in cycles before `to_cycle`, ahead
@@ -209,15 +127,6 @@ impl HartGroup {
         }
         (self.ahead.stores, self.ahead.harts) = (stores, harts);
         self.now = self.ahead.from;
-        self.ahead.span = (self.ahead.span / 2).max(SHORTEST);
-        self.ahead.skip = self.ahead.skip_next;
-    }
-}
-
-impl HartBefore {
-    fn new(index: usize, hart: &Hart) -> Self {
-        let mut regs = [0; 32];
-        regs.copy_from_slice(&hart.regs[..32]);
-        Self { hart: index, pc: hart.pc, at: hart.at, retired: hart.retired, regs }
+        self.ahead.shrink();
     }
 }

@@ -1,12 +1,8 @@
 //! One hart: its registers, its private memories, and its state.
 
-use super::mode::{Mode, ObservationPace, Sleep};
-use super::tick::Ticks;
-use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_RAM};
+use super::mode::{Mode, ObservationPace, Sleep, Ticks};
+use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_BYTES, LOCAL_RAM};
 use crate::decode::{self, Op};
-
-/// Largest private RAM. TRISCs have only the lower half.
-pub(crate) const LOCAL_BYTES: usize = 4096;
 
 /// Most harts of a tile.
 pub(crate) const MOST_HARTS: usize = 5;

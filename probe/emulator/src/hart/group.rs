@@ -1,6 +1,6 @@
 //! The harts of one tile, executed in the order of cycles.
 
-use super::ahead::Ahead;
+use super::before::Ahead;
 use super::core::{Hart, State};
 use super::mode::Mode;
 use super::{HartOrder, HartStop};

@@ -13,6 +13,7 @@
 //! no cycle.
 
 mod ahead;
+mod before;
 mod burst;
 pub(crate) mod core;
 mod group;
@@ -35,6 +36,8 @@ use crate::memory::TileMemory;
 pub const BOUNDARY_CYCLES: u64 = 32;
 /// Address of each hart's private RAM.
 pub const LOCAL_RAM: u32 = 0xFFB0_0000;
+/// Largest private RAM. TRISCs have only the lower half.
+pub(crate) const LOCAL_BYTES: usize = 4096;
 /// Address of the instruction RAM of NCRISC and ERISC.
 pub const IRAM: u32 = 0xFFC0_0000;
 /// Size of the instruction RAM.

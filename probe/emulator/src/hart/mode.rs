@@ -1,6 +1,6 @@
 //! The execution modes of a hart, and the data of each; see [`super::sleep`].
 
-use super::core::LOCAL_BYTES;
+use super::LOCAL_BYTES;
 use super::stride::Strided;
 
 /// Shortest pause between two observations of a hart, in instructions.
@@ -11,6 +11,11 @@ const LONGEST_PAUSE: u64 = 16384;
 /// A hart that repeatedly fails to sleep executes at most this fraction of its instructions under
 /// observation.
 const PAUSE_PER_OBSERVED: u64 = 64;
+
+/// Longest tick, in instructions. Each step of the loop takes 16 bytes.
+const LONGEST_TICK: u64 = 8192;
+/// Most equal ticks to wait for after failures.
+const MOST_EQUAL: u32 = 1 << 16;
 
 /// The slot of a step without result. Slots are 32 registers, then the words of private RAM, then
 /// the words of L1.
@@ -176,5 +181,47 @@ impl Sleep {
         for step in self.steps.iter().take(done).filter(|step| step.slot != NO_SLOT) {
             put(step.slot, step.result.at(iteration));
         }
+    }
+}
+
+/// What is known about the ticks of a hart.
+#[derive(Debug, Clone)]
+pub(crate) struct Ticks {
+    /// The cycle of the last end of a sleep by the clock.
+    at: u64,
+    /// The cycles between the last two.
+    gap: u64,
+    /// How often in sequence the gap was equal.
+    equal: u32,
+    /// How often it must be, before the hart is observed.
+    needed: u32,
+    /// The tick of the last sleep.
+    pub(super) last: Option<Box<Sleep>>,
+}
+
+impl Default for Ticks {
+    fn default() -> Self {
+        Self { at: 0, gap: 0, equal: 0, needed: 1, last: None }
+    }
+}
+
+impl Ticks {
+    /// Notes the end of a sleep by the clock; returns the period of the ticks if they are to be
+    /// observed now.
+    pub(super) fn period(&mut self, cycle: u64) -> Option<u64> {
+        let gap = cycle - self.at;
+        self.equal = if gap == self.gap { self.equal + 1 } else { 0 };
+        (self.at, self.gap) = (cycle, gap);
+        if self.equal < self.needed || gap > LONGEST_TICK {
+            return None;
+        }
+        self.equal = 0;
+        self.needed = (2 * self.needed).min(MOST_EQUAL);
+        Some(gap)
+    }
+
+    /// Notes that the hart sleeps over its ticks.
+    pub(super) fn slept(&mut self) {
+        self.needed = 1;
     }
 }

@@ -11,48 +11,6 @@ use super::core::Hart;
 use super::mode::{Mode, PeriodRecord, PeriodSearch, Sleep, slot_addr};
 use crate::memory::TileMemory;
 
-/// Longest tick, in instructions. Each step of the loop takes 16 bytes.
-const LONGEST: u64 = 8192;
-/// Most equal ticks to wait for after failures.
-const MOST_EQUAL: u32 = 1 << 16;
-
-/// What is known about the ticks of a hart.
-#[derive(Debug, Clone)]
-pub(crate) struct Ticks {
-    /// The cycle of the last end of a sleep by the clock.
-    at: u64,
-    /// The cycles between the last two.
-    gap: u64,
-    /// How often in sequence the gap was equal.
-    equal: u32,
-    /// How often it must be, before the hart is observed.
-    needed: u32,
-    /// The tick of the last sleep.
-    pub(super) last: Option<Box<Sleep>>,
-}
-
-impl Default for Ticks {
-    fn default() -> Self {
-        Self { at: 0, gap: 0, equal: 0, needed: 1, last: None }
-    }
-}
-
-impl Ticks {
-    /// Notes the end of a sleep by the clock; returns the period of the ticks if they are to be
-    /// observed now.
-    fn period(&mut self, cycle: u64) -> Option<u64> {
-        let gap = cycle - self.at;
-        self.equal = if gap == self.gap { self.equal + 1 } else { 0 };
-        (self.at, self.gap) = (cycle, gap);
-        if self.equal < self.needed || gap > LONGEST {
-            return None;
-        }
-        self.equal = 0;
-        self.needed = (2 * self.needed).min(MOST_EQUAL);
-        Some(gap)
-    }
-}
-
 impl Hart {
     /// Observes the hart over its ticks, if a sleep that ended by the clock shows that it may have
     /// some.
@@ -68,7 +26,7 @@ impl Hart {
 
     pub(crate) fn fall_asleep(&mut self, sleep: Sleep) {
         if sleep.tick {
-            self.ticks.needed = 1;
+            self.ticks.slept();
         }
         self.mode = Mode::Sleep(Box::new(sleep));
     }
