@@ -34,12 +34,13 @@ pub(crate) fn can_wait() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
 }
 
-/// Replaces the last line of the terminal by what is waited for, cut to the terminal's width.
+/// Replaces the last line of the terminal by what is waited for, cut so that a `^C` that the terminal
+/// echoes stays on it.
 pub(crate) fn wait_for(line: &str) {
     let mut waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
     let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
     let line = printable(&format!("meshscope: {line}"));
-    let line: String = line.chars().take(width.saturating_sub(1)).collect();
+    let line: String = line.chars().take(width.saturating_sub(3)).collect();
     let _ = write!(io::stderr().lock(), "\r{line}{ERASE}");
     *waits = true;
 }

@@ -183,7 +183,7 @@ fn a_library_that_never_loads_leaves_no_child_behind() {
     let mut parent = command.stderr(Stdio::piped()).spawn().unwrap();
     let stderr = std::io::BufReader::new(parent.stderr.take().unwrap());
     let first = std::io::BufRead::lines(stderr).next().unwrap().unwrap();
-    assert!(first.ends_with("libstuck.so: bringing the target up ..."), "{first}");
+    assert!(first.ends_with("libstuck.so: start: the library and its process"), "{first}");
     let hosts = || -> Vec<PathBuf> {
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let runs = |process: &Path| {

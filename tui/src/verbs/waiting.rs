@@ -1,4 +1,5 @@
-//! The line that says what a one-shot verb waits for, on the terminal of standard error.
+//! What a one-shot verb waits for, on standard error: one line that is replaced on a terminal, a
+//! line now and then elsewhere.
 
 use crate::machine::Machine;
 use crate::opening::{detail, name};
@@ -11,8 +12,10 @@ use std::time::Duration;
 
 /// The line comes after this time.
 const FIRST_WORD: Duration = Duration::from_secs(2);
-/// It is renewed at this interval.
-const NEXT_WORD: Duration = Duration::from_millis(200);
+/// It is replaced at this interval on a terminal.
+const REPLACED: Duration = Duration::from_millis(200);
+/// Elsewhere another line comes at this interval.
+const REPEATED: Duration = Duration::from_secs(10);
 
 /// Says what is waited for until it is dropped.
 pub(super) struct Waiting {
@@ -23,19 +26,20 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Starts waiting for this target. Nothing is said where nobody sees it.
+    /// Starts waiting for this target.
     pub(super) fn on(target: &str) -> Self {
         let progress = Arc::default();
-        if !output::can_wait() {
-            return Self { progress, over: None, thread: None };
-        }
+        let (pause, show): (_, fn(&str)) = match output::can_wait() {
+            true => (REPLACED, output::wait_for),
+            false => (REPEATED, output::say),
+        };
         let (over, end) = mpsc::channel::<()>();
         let (heard, target) = (Arc::clone(&progress), target.to_owned());
         let thread = std::thread::spawn(move || {
-            let mut pause = FIRST_WORD;
-            while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                output::wait_for(&sentence(&target, *lock(&heard)));
-                pause = NEXT_WORD;
+            let mut next = FIRST_WORD;
+            while end.recv_timeout(next) == Err(RecvTimeoutError::Timeout) {
+                show(&sentence(&target, *lock(&heard)));
+                next = pause;
             }
             output::waited();
         });
