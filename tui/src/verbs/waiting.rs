@@ -29,10 +29,8 @@ impl Waiting {
     /// Starts waiting for this target.
     pub(super) fn on(target: &str) -> Self {
         let progress = Arc::default();
-        let (pause, show): (_, fn(&str)) = match output::can_wait() {
-            true => (REPLACED, output::wait_for),
-            false => (REPEATED, output::say),
-        };
+        let (pause, show): (_, fn(&str)) =
+            if output::can_wait() { (REPLACED, output::wait_for) } else { (REPEATED, output::say) };
         let (over, end) = mpsc::channel::<()>();
         let (heard, target) = (Arc::clone(&progress), target.to_owned());
         let thread = std::thread::spawn(move || {
