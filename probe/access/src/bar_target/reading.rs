@@ -44,7 +44,9 @@ impl<'a> Growing<'a> {
         arrived: &'a mut dyn FnMut(Arrived<'_>),
     ) -> Self {
         let mut left = BTreeMap::new();
-        reads.iter().for_each(|(chip, ..)| *left.entry(*chip).or_default() += 1);
+        for (chip, ..) in reads {
+            *left.entry(*chip).or_default() += 1;
+        }
         let chips = ChipCount { done: 0, of: left.len() };
         let mut snapshot = Snapshot::default();
         snapshot.pieces.reserve(reads.iter().map(|(.., runs)| runs.len()).sum());
@@ -112,7 +114,9 @@ pub(super) fn read_all(access: &mut Access, mut growing: Growing<'_>) -> Snapsho
         // What is done between two rounds does not depend on the host's scheduling, its order does.
         let mut all: Vec<_> = parts_done.try_iter().collect();
         all.sort_by_key(|(number, _)| *number);
-        all.into_iter().for_each(|(number, part)| growing.add(number, part));
+        for (number, part) in all {
+            growing.add(number, part);
+        }
     };
     in_parallel(access.bus.bar(), parts, act, &mut gather);
     gather();
