@@ -65,8 +65,9 @@ fn lock(progress: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<
 
 fn sentence(target: &str, progress: Option<Progress>) -> String {
     match progress {
-        Some(progress) => format!("{target}: {}: {}", name(progress), detail(progress)),
-        None => format!("{target}: opening"),
+        // The target comes last: its words may be longer than the line.
+        Some(progress) => format!("{}: {} ({target})", name(progress), detail(progress)),
+        None => format!("opening {target}"),
     }
 }
 
