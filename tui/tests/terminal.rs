@@ -43,7 +43,8 @@ fn a_tiny_terminal_says_so_and_a_larger_one_recovers() {
     terminal.shows("too small: 20x5");
     terminal.resize(80, 24);
     terminal.shows("links: 2");
-    terminal.resize(1, 1);
+    // The emulated terminal of this test has no room for a wide character in one column.
+    terminal.resize(2, 1);
     terminal.resize(30, 9);
     terminal.shows("too small");
     terminal.press("q");
