@@ -33,6 +33,8 @@ pub struct Inspected {
 pub struct Partly<'a> {
     /// How far it has come.
     pub progress: Progress,
+    /// Whether anything was added since it was last seen.
+    pub fresh: bool,
     inspect: &'a dyn Fn() -> Inspected,
 }
 
@@ -247,7 +249,7 @@ impl Session {
     ) -> Snapshot {
         let lost = self.target.quarantined();
         let Self { target, images, problems, before, ledgers, .. } = self;
-        target.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips }| {
+        target.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips, fresh }| {
             let inspect = || {
                 let snapshot = snapshot.over(watcher.before);
                 let mut state = decode(&snapshot, mesh, images);
@@ -257,7 +259,7 @@ impl Session {
                 state.before.clone_from(before);
                 Inspected { snapshot, state }
             };
-            (watcher.see)(&Partly { progress: progress(chips), inspect: &inspect });
+            (watcher.see)(&Partly { progress: progress(chips), fresh, inspect: &inspect });
         })
     }
 

@@ -207,9 +207,11 @@ impl Machine {
     /// Takes a snapshot of the read set.
     pub(crate) fn take(&mut self, read_set: &ReadSet) -> MeshSnapshot {
         let listener = &self.listener;
-        let inspected = self
-            .session
-            .inspect_by_chip(read_set, None, &mut |partly| listener.tell(partly.progress));
+        let inspected = self.session.inspect_by_chip(read_set, None, &mut |partly| {
+            if partly.fresh {
+                listener.tell(partly.progress);
+            }
+        });
         self.finished(inspected)
     }
 
@@ -259,13 +261,17 @@ impl Machine {
             problems: &self.problems,
         };
         // Until anything is shown, every chip counts.
-        let mut due = Instant::now() + before.map_or(Duration::ZERO, |_| PARTLY);
+        let pause = before.map_or(Duration::ZERO, |_| PARTLY);
+        let (mut due, mut pending) = (Instant::now() + pause, false);
         let memory = before.map(|before| &before.memory);
         let inspected = self.session.inspect_by_chip(read_set, memory, &mut |partly| {
             let now = Instant::now();
-            if now >= due {
+            pending |= partly.fresh;
+            if pending && now >= due {
                 publish(partial.with(partly));
-                due = Instant::now() + PARTLY.max(now.elapsed() * 4);
+                // Decoding takes a fifth of the time at most.
+                due = Instant::now() + pause.max(now.elapsed() * 4);
+                pending = false;
             }
         });
         self.finished(inspected)

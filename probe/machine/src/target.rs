@@ -280,7 +280,8 @@ pub struct Quarantined {
     pub reason: AccessError,
 }
 
-/// A snapshot that is still being read, shown after each chip.
+/// A snapshot that is still being read, shown after each chip, and from time to time while others
+/// are awaited.
 #[derive(Clone, Copy)]
 pub struct Arrived<'a> {
     /// The mesh of the target.
@@ -289,6 +290,8 @@ pub struct Arrived<'a> {
     pub snapshot: &'a Snapshot,
     /// The chips that have answered.
     pub chips: ChipCount,
+    /// Whether anything was added since it was last shown.
+    pub fresh: bool,
 }
 
 /// A mesh that can be read.

@@ -62,8 +62,12 @@ impl<'a> Growing<'a> {
             *left -= 1;
             self.chips.done += usize::from(*left == 0);
         }
+        self.show(true);
+    }
+
+    fn show(&mut self, fresh: bool) {
         let Self { mesh, snapshot, chips, .. } = self;
-        (self.arrived)(Arrived { mesh, snapshot, chips: *chips });
+        (self.arrived)(Arrived { mesh, snapshot, chips: *chips, fresh });
     }
 
     /// Returns the whole snapshot; the gaps are in the order of the devices.
@@ -114,6 +118,9 @@ pub(super) fn read_all(access: &mut Access, mut growing: Growing<'_>) -> Snapsho
         // What is done between two rounds does not depend on the host's scheduling, its order does.
         let mut all: Vec<_> = parts_done.try_iter().collect();
         all.sort_by_key(|(number, _)| *number);
+        if all.is_empty() {
+            growing.show(false);
+        }
         for (number, part) in all {
             growing.add(number, part);
         }
