@@ -1,0 +1,39 @@
+//! Where a finding is.
+
+use layouts::{ChipId, CoreId, EthId};
+use machine::target::Link;
+use std::fmt;
+
+/// The place of a finding: what a person looks at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A core.
+    Core(CoreId),
+    /// A router, by its Ethernet tile.
+    Router(EthId),
+    /// A link, by both ends.
+    Link(EthId, EthId),
+    /// A chip.
+    Chip(ChipId),
+    /// The host, or the dispatcher that acts for it.
+    Host,
+}
+
+impl Place {
+    /// Returns the place of a link; its lower end comes first.
+    pub fn link(link: &Link) -> Self {
+        Self::Link(link.a.min(link.b), link.a.max(link.b))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Core(core) => write!(f, "core {core}"),
+            Self::Router(at) => write!(f, "router {at}"),
+            Self::Link(a, b) => write!(f, "link {a}-{b}"),
+            Self::Chip(chip) => write!(f, "chip {chip}"),
+            Self::Host => f.write_str("the host"),
+        }
+    }
+}
