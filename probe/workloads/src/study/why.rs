@@ -1,0 +1,125 @@
+//! The bank of hangs: kinds of runs that stand still, and of healthy and slow runs, each drawn from
+//! a seed on an emulated mesh and handed over with its ground truth.
+//!
+//! A run is handed over as a hung job is found: its host does nothing more. Whoever judges it gets
+//! the target only, and finds everything else in the mesh.
+
+mod edm;
+mod ground;
+mod work;
+
+use crate::scene::SceneError;
+use access::bar_target::BarTarget;
+use diagnosis::{Condition, Place, Severity};
+use ground::Ground;
+use machine::snapshot::Span;
+pub use work::Movement;
+
+/// What is wrong with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// The condition that is the first cause.
+    pub condition: Condition,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The place of the cause; any of these is exact, for example a link or the stuck core at its
+    /// end.
+    pub root: Vec<Place>,
+}
+
+/// An emulated mesh whose run has come to the point.
+pub struct Staged {
+    /// The mesh; its clock stands until the next access.
+    pub target: BarTarget,
+    /// Mesh, run, place, time and parameters, for a person.
+    pub about: String,
+    /// What is wrong; none: the run is healthy.
+    pub truth: Option<Truth>,
+    /// The words in which the kernels of the run count their work, to prove that the truth holds;
+    /// a diagnosis must not see them.
+    pub work: Vec<Span>,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $severity:expr, $stage:path;)*) => {
+        /// A kind of run in the bank.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Kind {
+            /// All kinds: hangs first, then faults that stop nothing, slow runs and healthy ones.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// Returns its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// Returns how bad it is; none: healthy.
+            pub fn severity(self) -> Option<Severity> {
+                match self {
+                    $(Self::$variant => $severity,)*
+                }
+            }
+
+            fn stager(self) -> fn(Ground) -> Result<Staged, SceneError> {
+                match self {
+                    $(Self::$variant => $stage,)*
+                }
+            }
+        }
+    };
+}
+
+const HANG: Option<Severity> = Some(Severity::Hang);
+
+kinds! {
+    /// A link of an EDM collective goes down in mid-run and stays down.
+    EdmLinkDown = "edm-link-down", HANG, edm::link_down;
+    /// A link goes down before the collective is launched: the EDMs never shake hands.
+    EdmLinkDownBefore = "edm-link-down-before", HANG, edm::link_down_before;
+    /// An Ethernet core that runs an EDM executes nothing more.
+    EdmStuck = "edm-stuck", HANG, edm::edm_stuck;
+    /// A worker of a collective executes nothing more.
+    WorkerStuck = "worker-stuck", HANG, edm::worker_stuck;
+    /// A worker was stuck when its go message was written.
+    WorkerStuckBeforeGo = "worker-stuck-before-go", HANG, edm::worker_stuck_before_go;
+    /// Somebody holds a core of the run in reset.
+    CoreInReset = "core-in-reset", HANG, edm::core_in_reset;
+    /// A collective was launched on all tiles but one.
+    PeerMissing = "peer-missing", HANG, edm::peer_missing;
+    /// The two ends of a channel wait for more messages than its worker sends.
+    MessageMissing = "message-missing", HANG, edm::message_missing;
+    /// A worker's text is overwritten.
+    TextOverwritten = "text-overwritten", HANG, edm::text_overwritten;
+    /// An EDM increments a word outside of every region instead of its worker's semaphore.
+    SemaphoreStale = "semaphore-stale", HANG, edm::semaphore_stale;
+}
+
+impl Kind {
+    /// Returns the kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// Returns true if the run stands still.
+    pub fn is_hang(self) -> bool {
+        self.severity() == Some(Severity::Hang)
+    }
+
+    /// Draws a run from the seed, and brings an emulated mesh to it.
+    ///
+    /// # Errors
+    /// When the mesh cannot be built, or the run does not do what its kind says.
+    pub fn stage(self, seed: u64) -> Result<Staged, SceneError> {
+        let number = Self::ALL.iter().position(|kind| *kind == self).unwrap_or_default();
+        self.stager()(Ground::new(number as u64, seed))
+    }
+}
+
+#[cfg(test)]
+mod tests;

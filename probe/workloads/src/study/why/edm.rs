@@ -1,0 +1,315 @@
+//! Collectives over EDMs that stand still.
+
+use super::Staged;
+use super::ground::{ANY, Bed, Ground, STEP_CYCLES, brisc, erisc, link_root};
+use crate::scene::SceneError;
+use collectives::edm_builder::EDM;
+use collectives::{Op, Program, Request, Run, RunProgress, RunSettings, Stage, compile};
+use diagnosis::{Condition, Place as Root};
+use launch::{ControlError, image};
+use layouts::{CoreId, TileKind};
+use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
+use machine::place::Place;
+use machine::target::{Link, Target};
+
+/// The kernel of the workers.
+const WORKER: &str = "ccl_worker";
+/// Compute tiles that boot on each chip: those of the workers, and some that stay idle.
+const TILES: usize = 6;
+/// A healthy run takes about this long, so that it is in mid-run for long after it is handed over.
+const LONG_CYCLES: u64 = 250_000_000;
+/// A run that is to stand still takes about this long without its fault: at most this long passes
+/// until what does not depend on the fault is done.
+const MIDDLE_CYCLES: u64 = 20_000_000;
+/// Ranks above which a run is shorter, because its cycles cost the host more.
+const MOST_RANKS: u64 = 8;
+/// Polls after which a launch is given up.
+const MOST_POLLS: u32 = 20_000;
+/// Patience of the run itself, which is never to end a run here.
+const FOR_EVER: u64 = 1 << 60;
+
+/// A collective of which the host has sent all go messages.
+pub(super) struct Collective {
+    pub(super) bed: Bed,
+    pub(super) program: Program,
+}
+
+/// How long a collective lasts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// Of a healthy run.
+    Long,
+    /// Of a run that a fault stops.
+    Middle,
+    /// Of a run that comes to its end.
+    Short,
+}
+
+pub(super) fn draw(bed: &mut Bed, ops: &[Op], length: Length) -> Result<Program, SceneError> {
+    let op = bed.one(ops, "operation")?;
+    let buffer_bytes = 2_048 << bed.dice.below(2);
+    let ranks = bed.target.mesh().chips.len() as u64;
+    let (messages, delay_cycles) = match length {
+        Length::Long => {
+            let delay = bed.between(20_000, 150_000);
+            (LONG_CYCLES / delay, delay as u32)
+        }
+        Length::Middle => {
+            let delay = bed.between(2_000, 50_000);
+            let whole = if ranks > MOST_RANKS { MIDDLE_CYCLES / 4 } else { MIDDLE_CYCLES };
+            (whole / delay, delay as u32)
+        }
+        Length::Short => (bed.between(20, 200), 0),
+    };
+    let request = Request {
+        buffer_bytes,
+        delay_cycles,
+        buffers_per_channel: 1 + bed.dice.below(3) as u32,
+        links: 1 + bed.dice.below(2) as u32,
+        worker_initiated: bed.dice.below(3) == 0 && length != Length::Short,
+        seed: bed.dice.next() as u32,
+        ..Request::new(op, messages.next_multiple_of(ranks) * u64::from(buffer_bytes))
+    };
+    // Not every edge has two links that dispatch does not need.
+    let one = Request { links: 1, ..request.clone() };
+    let mesh = bed.target.mesh();
+    let program = compile(mesh, &request)
+        .or_else(|_| compile(mesh, &one))
+        .map_err(|error| SceneError::Control(ControlError::Settings(error.to_string())))?;
+    bed.say(format!("{} of {messages} packets of {buffer_bytes} bytes over EDMs", op.name()));
+    Ok(program)
+}
+
+impl Collective {
+    /// Launches a program; `held` executes nothing from before its go message on.
+    pub(super) fn launch(
+        mut bed: Bed,
+        program: Program,
+        held: Option<CoreId>,
+    ) -> Result<Self, SceneError> {
+        for plan in &program.edms {
+            bed.counts(plan.place, EDM)?;
+        }
+        for plan in &program.workers {
+            bed.counts(plan.place, WORKER)?;
+        }
+        let stuck = |core| Fault {
+            kind: FaultKind::Core(core, CoreFault::Stuck),
+            from_cycles: 0,
+            until_cycles: None,
+        };
+        let settings = RunSettings {
+            check: false,
+            faults: held.map(stuck).into_iter().collect(),
+            deadline_cycles: FOR_EVER,
+            ..RunSettings::default()
+        };
+        let mut run = Run::new(program.clone(), settings);
+        for _ in 0..MOST_POLLS {
+            let Bed { target, images, .. } = &mut bed;
+            let progress = run.poll(target, images).map_err(SceneError::of_run(target))?;
+            match progress {
+                RunProgress::Running { stage: Stage::Transfer, .. } => {
+                    return Ok(Self { bed, program });
+                }
+                RunProgress::Running { .. } => target.pass(STEP_CYCLES)?,
+                RunProgress::Finished(_) => break,
+            }
+        }
+        Err(SceneError::Wrong("the collective did not come to move data".to_owned()))
+    }
+
+    /// Launches a collective on a random mesh.
+    fn begun(ground: Ground) -> Result<Self, SceneError> {
+        let mut bed = ground.boot(ANY, TILES)?;
+        let program = draw(&mut bed, &OPS, Length::Middle)?;
+        Self::launch(bed, program, None)
+    }
+
+    /// Lets the run move for some time.
+    fn run_on(mut self) -> Result<Self, SceneError> {
+        let cycles = self.bed.pass(100_000, 3_000_000)?;
+        self.bed.say(format!("{} us after its go messages", cycles / 1_000));
+        Ok(self)
+    }
+
+    /// Draws a worker that moves data over a channel.
+    fn worker(&mut self) -> Result<Place, SceneError> {
+        let busy = self.program.workers.iter();
+        let busy = busy.filter(|plan| plan.inbound.is_some() || plan.outbound.is_some());
+        let places: Vec<Place> = busy.map(|plan| plan.place).collect();
+        self.bed.one(&places, "worker")
+    }
+
+    fn edm(&mut self) -> Result<Place, SceneError> {
+        edm(&mut self.bed, &self.program)
+    }
+
+    fn core_stands(self, condition: Condition, core: CoreId) -> Result<Staged, SceneError> {
+        self.bed.hung(condition, vec![Root::Core(core)])
+    }
+}
+
+/// Operations that use all their links from the beginning to the end.
+const OPS: [Op; 3] = [Op::AllGather, Op::ReduceScatter, Op::AllReduce];
+
+fn edm(bed: &mut Bed, program: &Program) -> Result<Place, SceneError> {
+    let places: Vec<Place> = program.edms.iter().map(|plan| plan.place).collect();
+    bed.one(&places, "EDM")
+}
+
+fn edm_link(bed: &mut Bed, program: &Program) -> Result<Link, SceneError> {
+    let place = edm(bed, program)?;
+    bed.link(bed.eth(place)?)
+}
+
+pub(super) fn link_down(ground: Ground) -> Result<Staged, SceneError> {
+    let Collective { mut bed, program } = Collective::begun(ground)?.run_on()?;
+    let link = edm_link(&mut bed, &program)?;
+    bed.say(format!("link {}-{} goes down", link.a, link.b));
+    bed.link_fault(link.a, LinkFault::Down)?;
+    bed.hung(Condition::LinkDown, link_root(&link))
+}
+
+pub(super) fn link_down_before(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let program = draw(&mut bed, &OPS, Length::Middle)?;
+    let link = edm_link(&mut bed, &program)?;
+    bed.say(format!("link {}-{} is down from before the launch", link.a, link.b));
+    bed.link_fault(link.a, LinkFault::Down)?;
+    let bed = Collective::launch(bed, program, None)?.bed;
+    bed.hung(Condition::LinkDown, link_root(&link))
+}
+
+pub(super) fn edm_stuck(ground: Ground) -> Result<Staged, SceneError> {
+    let mut run = Collective::begun(ground)?.run_on()?;
+    let core = erisc(run.edm()?);
+    run.bed.say(format!("core {core} is stuck"));
+    run.bed.core_fault(core, CoreFault::Stuck)?;
+    run.core_stands(Condition::CoreStuck, core)
+}
+
+pub(super) fn worker_stuck(ground: Ground) -> Result<Staged, SceneError> {
+    let mut run = Collective::begun(ground)?.run_on()?;
+    let core = brisc(run.worker()?);
+    run.bed.say(format!("core {core} is stuck"));
+    run.bed.core_fault(core, CoreFault::Stuck)?;
+    run.core_stands(Condition::CoreStuck, core)
+}
+
+pub(super) fn worker_stuck_before_go(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let program = draw(&mut bed, &OPS, Length::Middle)?;
+    let places: Vec<Place> = program.workers.iter().map(|plan| plan.place).collect();
+    let core = brisc(bed.one(&places, "worker")?);
+    bed.say(format!("core {core} is stuck before its go message"));
+    Collective::launch(bed, program, Some(core))?.core_stands(Condition::CoreStuck, core)
+}
+
+pub(super) fn core_in_reset(ground: Ground) -> Result<Staged, SceneError> {
+    let mut run = Collective::begun(ground)?.run_on()?;
+    let layout = run.bed.target.mesh().layout();
+    let tensix = &layout.tensix;
+    let (core, kind, bits) = match run.bed.dice.below(3) {
+        0 => {
+            let bit = 1 << layout.eth.values.reset_bit;
+            (erisc(run.edm()?), TileKind::Eth, bit)
+        }
+        1 => (brisc(run.worker()?), TileKind::Tensix, tensix.reset_all),
+        _ => {
+            let bit = tensix.reset_all & !tensix.reset_all_but_brisc;
+            (brisc(run.worker()?), TileKind::Tensix, bit)
+        }
+    };
+    let none = || SceneError::Wrong(format!("{core} has no reset register"));
+    let register = layout.soft_reset(kind).ok_or_else(none)?;
+    run.bed.say(format!("core {core} is held in reset"));
+    run.bed.put(Place { chip: core.chip, tile: core.tile }, register, bits)?;
+    run.core_stands(Condition::CoreInReset, core)
+}
+
+pub(super) fn peer_missing(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let mut program = draw(&mut bed, &OPS, Length::Middle)?;
+    let missing = bed.dice.below(program.workers.len() as u64) as usize;
+    let core = brisc(program.workers.remove(missing).place);
+    bed.say(format!("the worker of {core} is not launched"));
+    Collective::launch(bed, program, None)?.core_stands(Condition::IncrementNeverSent, core)
+}
+
+pub(super) fn message_missing(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let mut program = draw(&mut bed, &OPS, Length::Short)?;
+    let senders = program.edms.iter().flat_map(|edm| {
+        let channels = edm.channels.iter().enumerate().filter(|(_, channel)| channel.sends);
+        channels
+            .filter_map(|(number, channel)| Some((edm.place, number, *channel.workers.first()?)))
+    });
+    let senders: Vec<_> = senders.collect();
+    let (place, number, worker) = bed.one(&senders, "sender channel")?;
+    let eth = bed.eth(place)?;
+    let peer = bed.link(eth)?.other_end(eth);
+    let peer = peer.map(|peer| bed.target.mesh().place(peer)).transpose();
+    let peer = peer.map_err(ControlError::from)?;
+    let more = 1 + bed.dice.below(5) as u32;
+    for edm in program.edms.iter_mut().filter(|edm| edm.place == place || Some(edm.place) == peer) {
+        edm.channels.iter_mut().skip(number).take(1).for_each(|channel| channel.messages += more);
+    }
+    bed.say(format!("channel {number} of {eth} waits for {more} messages more than are sent"));
+    let bed = Collective::launch(bed, program, None)?.bed;
+    let root = vec![Root::Core(brisc(worker)), Root::Core(erisc(place))];
+    bed.hung(Condition::IncrementNeverSent, root)
+}
+
+/// Kernels that are linked at the address of the workers.
+const STALE: [&str; 3] = ["tensix_worker", "fabric_traffic", "dispatch"];
+
+pub(super) fn text_overwritten(ground: Ground) -> Result<Staged, SceneError> {
+    let mut run = Collective::begun(ground)?.run_on()?;
+    let place = run.worker()?;
+    let text = text(&run.bed, WORKER)?;
+    let (what, bytes) = match run.bed.dice.below(3) {
+        0 => ("zeros".to_owned(), vec![0; text.1.len()]),
+        1 => {
+            let word = run.bed.dice.next() as u32;
+            let words = (0..text.1.len() as u32 / 4).flat_map(|n| (word + n).to_le_bytes());
+            ("a tensor's data".to_owned(), words.collect())
+        }
+        _ => {
+            let stale = run.bed.one(&STALE, "stale kernel")?;
+            let mut bytes = self::text(&run.bed, stale)?.1;
+            bytes.truncate(text.1.len());
+            (format!("the text of {stale}"), bytes)
+        }
+    };
+    run.bed.say(format!("the text of {WORKER} on {place} is overwritten by {what}"));
+    run.bed.target.write(place.at(text.0), &bytes)?;
+    run.core_stands(Condition::TextOverwritten, brisc(place))
+}
+
+/// Returns the text of a kernel, and its address.
+fn text(bed: &Bed, kernel: &str) -> Result<(u64, Vec<u8>), SceneError> {
+    let image = image(&bed.images, kernel)?;
+    let segments = image.segments();
+    let text = segments.iter().find(|segment| !segment.writable);
+    let none = || SceneError::Image(format!("{kernel} has no text"));
+    text.map(|text| (text.load_address, text.bytes.to_vec())).ok_or_else(none)
+}
+
+pub(super) fn semaphore_stale(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let program = draw(&mut bed, &OPS, Length::Middle)?;
+    let place = edm(&mut bed, &program)?;
+    let channels = program.edms.iter().find(|plan| plan.place == place);
+    let channels = channels.map_or(1, |plan| plan.channels.len() as u64);
+    let mut run = Collective::launch(bed, program, Some(erisc(place)))?;
+    let channel = run.bed.dice.below(channels);
+    let member = format!("edm_args_t.channel[{channel}].worker_semaphore_address");
+    let arguments = run.bed.images.layout().eth.l1.kernel_config.at;
+    let at = arguments + run.bed.offset(EDM, &member)?;
+    let stale = 0x10 * run.bed.between(0xA000, 0x1_6000) as u32;
+    run.bed.say(format!("channel {channel} of the EDM on {place} increments {stale:#x}"));
+    run.bed.put(place, at, stale)?;
+    run.bed.core_fault(erisc(place), CoreFault::Released)?;
+    run.core_stands(Condition::StalePointer, erisc(place))
+}
