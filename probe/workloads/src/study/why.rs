@@ -6,6 +6,9 @@
 
 mod edm;
 mod ground;
+mod quiet;
+mod ring;
+mod routers;
 mod work;
 
 use crate::scene::SceneError;
@@ -98,6 +101,34 @@ kinds! {
     TextOverwritten = "text-overwritten", HANG, edm::text_overwritten;
     /// An EDM increments a word outside of every region instead of its worker's semaphore.
     SemaphoreStale = "semaphore-stale", HANG, edm::semaphore_stale;
+    /// A core of a ring ping executes nothing more.
+    RingStuck = "ring-stuck", HANG, ring::core_stuck;
+    /// A link of a ring ping goes down.
+    RingLinkDown = "ring-link-down", HANG, ring::link_down;
+    /// A ring ping was launched on all cores but one.
+    RingMemberMissing = "ring-member-missing", HANG, ring::member_missing;
+    /// A core of a ring ping is paused by its control word.
+    RingPaused = "ring-paused", HANG, ring::paused;
+    /// All links of a chip without PCIe go down during a ring ping.
+    ChipGone = "chip-gone", HANG, ring::chip_gone;
+    /// A router executes nothing more under traffic.
+    RouterStuck = "router-stuck", HANG, routers::router_stuck;
+    /// A link of a fabric goes down under traffic, and there is no fallback.
+    FabricLinkDown = "fabric-link-down", HANG, routers::link_down;
+    /// A ring without dateline, in which every chip sends half round.
+    WithoutDateline = "without-dateline", HANG, routers::without_dateline;
+    /// A fabric of which one router was never launched.
+    BringUpMissing = "bring-up-missing", HANG, routers::bring_up_missing;
+    /// A fabric with a link that is down when its routers shake hands.
+    BringUpLinkDown = "bring-up-link-down", HANG, routers::bring_up_link_down;
+    /// A fabric whose host ended before it made the routers ready for traffic.
+    BringUpWithoutHost = "bring-up-without-host", HANG, routers::bring_up_without_host;
+    /// A fabric whose host ended after it had told only some chips to end.
+    TeardownHalfDone = "teardown-half-done", HANG, routers::teardown_half_done;
+    /// A router that somebody paused while the fabric came up.
+    RouterPaused = "router-paused", HANG, routers::router_paused;
+    /// A link of a fabric goes down under traffic, and the packets take another one.
+    Rerouted = "rerouted", Some(Severity::Fault), routers::rerouted;
 }
 
 impl Kind {

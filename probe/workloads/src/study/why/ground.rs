@@ -6,7 +6,7 @@ use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use diagnosis::{Condition, Place as Root, Severity};
 use launch::dice::Random;
-use launch::{ControlError, image};
+use launch::{ControlError, Firmware, done_condition, image, mailbox};
 use layouts::{CoreId, CoreKind, EthId, TileKind};
 use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
@@ -25,8 +25,6 @@ pub(super) type Meshes = &'static [(&'static str, u64)];
 
 /// Most runs are on small meshes, because a large one costs the host seconds.
 pub(super) const ANY: Meshes = &[("n300", 11), ("t3000", 8), ("galaxy", 1)];
-/// Meshes with a ring of more than two chips.
-pub(super) const RINGS: Meshes = &[("t3000", 1)];
 
 /// The seed of a run, before its mesh is drawn.
 pub(super) struct Ground {
@@ -41,6 +39,8 @@ pub(super) struct Bed {
     pub(super) dice: Random,
     about: Vec<String>,
     pub(super) work: Vec<Span>,
+    /// Tiles with kernels of the run.
+    pub(super) busy: Vec<Place>,
 }
 
 impl Ground {
@@ -70,7 +70,7 @@ impl Ground {
         };
         let target = scene.build(&mut images)?;
         let about = vec![mesh.to_owned()];
-        Ok(Bed { target, images, dice: self.dice, about, work: Vec::new() })
+        Ok(Bed { target, images, dice: self.dice, about, work: Vec::new(), busy: Vec::new() })
     }
 }
 
@@ -166,6 +166,7 @@ impl Bed {
         root: Vec<Root>,
     ) -> Result<Staged, SceneError> {
         self.settle()?;
+        self.check_unfinished()?;
         let late = self.pass(0, 5_000_000)?;
         self.say(format!("handed over {} us after it stood still", late / 1_000));
         Ok(self.staged(Some(Truth { condition, severity: Severity::Hang, root })))
@@ -189,6 +190,20 @@ impl Bed {
         }
         let (about, ms) = (self.about.join(", "), u64::from(MOST_LOOKS) * LOOK_CYCLES / 1_000_000);
         Err(SceneError::Wrong(format!("{about}: the run still moves after {ms} ms")))
+    }
+
+    /// Checks that a kernel of the run has not returned.
+    fn check_unfinished(&mut self) -> Result<(), SceneError> {
+        for place in self.busy.clone() {
+            let eth = self.target.mesh().layout().kind_at(place.tile) == TileKind::Eth;
+            let firmware = Firmware::BUILT_IN;
+            let firmware = if eth { firmware.application } else { firmware.tensix[0] };
+            let (at, done) = done_condition(mailbox(&*image(&self.images, firmware)?)?);
+            if self.word(place, at).is_ok_and(|go| !done.holds(go)) {
+                return Ok(());
+            }
+        }
+        Err(SceneError::Wrong(format!("{}: every kernel has returned", self.about.join(", "))))
     }
 
     fn look(&mut self) -> Vec<Option<u64>> {

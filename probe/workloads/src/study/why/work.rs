@@ -69,6 +69,7 @@ pub(super) fn look(target: &mut dyn Target, work: &[Span]) -> Vec<Option<u64>> {
 impl Bed {
     /// Counts the work of a kernel on a tile as the run's.
     pub(super) fn counts(&mut self, place: Place, kernel: &str) -> Result<(), SceneError> {
+        self.busy.push(place);
         let paths = WORK.iter().find(|(name, _)| kernel.starts_with(name)).map(|(_, paths)| *paths);
         for path in paths.into_iter().flatten() {
             let elements = if path.contains('*') { MOST_CHANNELS } else { 1 };
