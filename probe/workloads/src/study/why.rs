@@ -129,6 +129,30 @@ kinds! {
     RouterPaused = "router-paused", HANG, routers::router_paused;
     /// A link of a fabric goes down under traffic, and the packets take another one.
     Rerouted = "rerouted", Some(Severity::Fault), routers::rerouted;
+    /// One link of a collective is a hundred times as slow as the others.
+    LinkSlow = "link-slow", Some(Severity::Slow), quiet::link_slow;
+    /// One end of a link of a collective acknowledges two milliseconds late.
+    SlowAck = "slow-ack", Some(Severity::Slow), quiet::slow_ack;
+    /// Firmware only.
+    Idle = "idle", None, quiet::idle;
+    /// A ring ping.
+    Ring = "ring", None, quiet::ring;
+    /// An all-gather over EDMs.
+    AllGather = "all-gather", None, quiet::all_gather;
+    /// An all-reduce or reduce-scatter over EDMs.
+    Reduction = "reduction", None, quiet::reduction;
+    /// A fabric without clients.
+    FabricIdle = "fabric-idle", None, quiet::fabric_idle;
+    /// A fabric under random traffic.
+    FabricTraffic = "fabric-traffic", None, quiet::fabric_traffic;
+    /// Any of these runs on links that all are 16 times as slow.
+    AllLinksSlow = "all-links-slow", None, quiet::all_links_slow;
+    /// Any of these runs with bit errors on a link.
+    BitErrors = "bit-errors", None, quiet::bit_errors;
+    /// Any of these runs after a link was down for a short time.
+    ShortOutage = "short-outage", None, quiet::short_outage;
+    /// Workers that compute for long between two signs of life.
+    LongPauses = "long-pauses", None, quiet::long_pauses;
 }
 
 impl Kind {

@@ -15,12 +15,14 @@ use machine::target::{Link, Target};
 /// The kernel of the workers.
 const WORKER: &str = "ccl_worker";
 /// Compute tiles that boot on each chip: those of the workers, and some that stay idle.
-const TILES: usize = 6;
+pub(super) const TILES: usize = 6;
 /// A healthy run takes about this long, so that it is in mid-run for long after it is handed over.
 const LONG_CYCLES: u64 = 250_000_000;
 /// A run that is to stand still takes about this long without its fault: at most this long passes
 /// until what does not depend on the fault is done.
 const MIDDLE_CYCLES: u64 = 20_000_000;
+/// Messages that keep a slow link busy for as long.
+const FAST_MESSAGES: u64 = 30_000;
 /// Ranks above which a run is shorter, because its cycles cost the host more.
 const MOST_RANKS: u64 = 8;
 /// Polls after which a launch is given up.
@@ -39,6 +41,8 @@ pub(super) struct Collective {
 pub(super) enum Length {
     /// Of a healthy run.
     Long,
+    /// As long, without delays: a link that is slow shows.
+    Fast,
     /// Of a run that a fault stops.
     Middle,
     /// Of a run that comes to its end.
@@ -54,6 +58,7 @@ pub(super) fn draw(bed: &mut Bed, ops: &[Op], length: Length) -> Result<Program,
             let delay = bed.between(20_000, 150_000);
             (LONG_CYCLES / delay, delay as u32)
         }
+        Length::Fast => (FAST_MESSAGES, bed.dice.below(2_000) as u32),
         Length::Middle => {
             let delay = bed.between(2_000, 50_000);
             let whole = if ranks > MOST_RANKS { MIDDLE_CYCLES / 4 } else { MIDDLE_CYCLES };

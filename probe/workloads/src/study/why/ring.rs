@@ -32,9 +32,8 @@ impl Pinging {
         };
         bed.say(format!("ring ping of {} bytes", settings.payload_bytes));
         let stops: Vec<Place> = ring.places().collect();
-        let missing = missing.and_then(|number| {
-            stops.get(number as usize % stops.len().max(1)).copied()
-        });
+        let missing =
+            missing.and_then(|number| stops.get(number as usize % stops.len().max(1)).copied());
         for place in stops.into_iter().filter(|place| Some(*place) != missing) {
             bed.counts(place, KERNEL)?;
         }

@@ -16,7 +16,7 @@ use machine::target::{Link, Target};
 
 const CLIENT: &str = "fabric_traffic";
 /// The routers' clients are booted apart: they are one for each chip of the plan.
-const TILES: usize = 3;
+pub(super) const TILES: usize = 3;
 /// Time within which all routers have met.
 const MEET_CYCLES: u64 = 2_000_000;
 
@@ -52,7 +52,9 @@ pub(super) fn draw(bed: &mut Bed, spare: bool) -> Result<FabricPlan, SceneError>
     };
     let topology = bed.one(topologies, "topology")?;
     let planes = (!spare).then_some(1);
-    planned(bed, &FabricRequest { planes, ..FabricRequest::new(topology) })
+    // Those that dispatch uses are free where it goes over the fabric.
+    let with_dispatch_links = bed.dice.below(2) == 0;
+    planned(bed, &FabricRequest { planes, with_dispatch_links, ..FabricRequest::new(topology) })
 }
 
 fn planned(bed: &mut Bed, request: &FabricRequest) -> Result<FabricPlan, SceneError> {
@@ -123,15 +125,15 @@ impl Routed {
         let Self { bed, plan, .. } = self;
         let random = RandomTraffic::new(bed.target.mesh(), plan)?;
         let tiles: Vec<Place> = random.tiles(false).collect();
-        let boots = tiles.iter().map(|tile| boot_tensix(&mut bed.images, Firmware::BUILT_IN, *tile));
+        let boots =
+            tiles.iter().map(|tile| boot_tensix(&mut bed.images, Firmware::BUILT_IN, *tile));
         let boots: Vec<Operation> = boots.collect::<Result<_, _>>()?;
         Operation::finish_all(boots, &mut bed.target)?;
         let packets = load.packets * plan.nodes().count() as u64;
-        let draw =
-            Draw { seed: bed.dice.next(), packets, pattern: load.pattern, mux_percent: 0 };
+        let draw = Draw { seed: bed.dice.next(), packets, pattern: load.pattern, mux_percent: 0 };
         let mut drawn = random.draw(&bed.images, draw)?;
         for &id in &drawn.ids.clone() {
-            let interval = bed.dice.below(load.interval_cycles + 1);
+            let interval = bed.between(load.interval_cycles / 2, load.interval_cycles + 1);
             drawn.traffic.behave(id, interval as u32, false)?;
             bed.counts(drawn.traffic.place(id)?, CLIENT)?;
         }
@@ -158,7 +160,8 @@ impl Routed {
         let planes = self.plan.planes;
         let nodes: Vec<_> = self.plan.nodes().collect();
         let plane = |router: &Router| nodes.iter().position(|node| *node == router.node);
-        let used = |router: &&Router| plane(router).map(|n| n as u32 % planes) == Some(router.plane);
+        let used =
+            |router: &&Router| plane(router).map(|n| n as u32 % planes) == Some(router.plane);
         let used: Vec<Router> = self.plan.routers.iter().filter(used).copied().collect();
         self.bed.one(&used, "router")
     }
@@ -212,8 +215,7 @@ pub(super) fn rerouted(ground: Ground) -> Result<Staged, SceneError> {
 
 pub(super) fn without_dateline(ground: Ground) -> Result<Staged, SceneError> {
     let mut bed = ground.boot(&[("t3000", 1)], TILES)?;
-    let request =
-        FabricRequest { dateline: false, ..FabricRequest::new(FabricTopology::Ring) };
+    let request = FabricRequest { dateline: false, ..FabricRequest::new(FabricTopology::Ring) };
     let plan = planned(&mut bed, &request)?;
     let packets = bed.between(300, 450);
     let mut routed = Routed::up(bed, plan)?;
@@ -266,11 +268,13 @@ pub(super) fn teardown_half_done(ground: Ground) -> Result<Staged, SceneError> {
     let mut masters: Vec<Router> = routed.plan.masters().copied().collect();
     routed.bed.dice.shuffle(&mut masters);
     let told = 1 + routed.bed.dice.below(masters.len() as u64 - 1) as usize;
-    for master in masters.iter().take(told) {
+    let untold = masters.split_off(told);
+    for master in masters {
         routed.bed.put(master.place, word.into(), gracefully)?;
     }
     routed.bed.say(format!("its host ends after it has told {told} chips to end"));
-    let root = routed.plan.routers.iter().flat_map(router_root).collect();
+    let untold = |router: &&Router| untold.iter().any(|other| other.node == router.node);
+    let root = routed.plan.routers.iter().filter(untold).flat_map(router_root).collect();
     routed.bed.hung(Condition::Leftover, root)
 }
 
