@@ -4,8 +4,10 @@
 //! A run is handed over as a hung job is found: its host does nothing more. Whoever judges it gets
 //! the target only, and finds everything else in the mesh.
 
+mod dispatches;
 mod edm;
 mod ground;
+mod muxes;
 mod quiet;
 mod ring;
 mod routers;
@@ -127,6 +129,14 @@ kinds! {
     TeardownHalfDone = "teardown-half-done", HANG, routers::teardown_half_done;
     /// A router that somebody paused while the fabric came up.
     RouterPaused = "router-paused", HANG, routers::router_paused;
+    /// A mux waits for its router with one packet and starves its other clients.
+    MuxStarvation = "mux-starvation", HANG, muxes::starvation;
+    /// A dispatcher waits for a worker that is stuck.
+    DispatchStuck = "dispatch-stuck", HANG, dispatches::worker_stuck;
+    /// A dispatcher waits for room in the completion queue, which its host does not read.
+    QueueFull = "queue-full", HANG, dispatches::queue_full;
+    /// A dispatcher waits for a worker that never got its go message.
+    GoMissing = "go-missing", HANG, dispatches::go_missing;
     /// A link of a fabric goes down under traffic, and the packets take another one.
     Rerouted = "rerouted", Some(Severity::Fault), routers::rerouted;
     /// One link of a collective is a hundred times as slow as the others.
@@ -145,6 +155,8 @@ kinds! {
     FabricIdle = "fabric-idle", None, quiet::fabric_idle;
     /// A fabric under random traffic.
     FabricTraffic = "fabric-traffic", None, quiet::fabric_traffic;
+    /// A mux that gives every client its turn.
+    MuxFair = "mux-fair", None, muxes::fair;
     /// Any of these runs on links that all are 16 times as slow.
     AllLinksSlow = "all-links-slow", None, quiet::all_links_slow;
     /// Any of these runs with bit errors on a link.

@@ -29,7 +29,7 @@ pub(super) const ANY: Meshes = &[("n300", 11), ("t3000", 8), ("galaxy", 1)];
 /// The seed of a run, before its mesh is drawn.
 pub(super) struct Ground {
     pub(super) dice: Random,
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 /// A booted mesh on which a run is staged.
@@ -51,8 +51,8 @@ impl Ground {
         Self { dice, seed }
     }
 
-    /// Draws a mesh, and boots firmware on at most `tiles` compute tiles of each chip.
-    pub(super) fn boot(mut self, meshes: Meshes, tiles: usize) -> Result<Bed, SceneError> {
+    /// Draws a mesh.
+    pub(super) fn mesh(&mut self, meshes: Meshes) -> &'static str {
         let all = meshes.iter().map(|(_, weight)| weight).sum();
         let mut drawn = self.dice.below(all);
         let mesh = meshes.iter().find(|(_, weight)| {
@@ -60,7 +60,12 @@ impl Ground {
             drawn = drawn.saturating_sub(*weight);
             found
         });
-        let mesh = mesh.map_or("n300", |(mesh, _)| *mesh);
+        mesh.map_or("n300", |(mesh, _)| *mesh)
+    }
+
+    /// Draws a mesh, and boots firmware on at most `tiles` compute tiles of each chip.
+    pub(super) fn boot(mut self, meshes: Meshes, tiles: usize) -> Result<Bed, SceneError> {
+        let mesh = self.mesh(meshes);
         let (mut images, _) = ImageMap::firmware();
         let scene = Scene {
             run: Some(Workload::Idle),
@@ -69,8 +74,13 @@ impl Ground {
             ..Scene::new(mesh)
         };
         let target = scene.build(&mut images)?;
+        Ok(self.bed(mesh, target, images))
+    }
+
+    /// Takes a mesh that was booted elsewhere.
+    pub(super) fn bed(self, mesh: &str, target: BarTarget, images: ImageMap) -> Bed {
         let about = vec![mesh.to_owned()];
-        Ok(Bed { target, images, dice: self.dice, about, work: Vec::new(), busy: Vec::new() })
+        Bed { target, images, dice: self.dice, about, work: Vec::new(), busy: Vec::new() }
     }
 }
 

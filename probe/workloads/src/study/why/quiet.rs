@@ -27,7 +27,7 @@ const MOST_CYCLES: u64 = 5_000_000;
 
 impl Bed {
     /// Hands over a run in the middle of its work.
-    fn healthy(mut self) -> Result<Staged, SceneError> {
+    pub(super) fn healthy(mut self) -> Result<Staged, SceneError> {
         let cycles = self.pass(50_000, MOST_CYCLES)?;
         self.say(format!("handed over after {} us", cycles / 1_000));
         Ok(self.staged(None))
