@@ -6,7 +6,9 @@
 
 mod dispatches;
 mod edm;
+mod ends;
 mod ground;
+mod memory;
 mod muxes;
 mod quiet;
 mod ring;
@@ -96,13 +98,25 @@ kinds! {
     /// Somebody holds a core of the run in reset.
     CoreInReset = "core-in-reset", HANG, edm::core_in_reset;
     /// A collective was launched on all tiles but one.
-    PeerMissing = "peer-missing", HANG, edm::peer_missing;
+    PeerMissing = "peer-missing", HANG, ends::peer_missing;
     /// The two ends of a channel wait for more messages than its worker sends.
-    MessageMissing = "message-missing", HANG, edm::message_missing;
+    MessageMissing = "message-missing", HANG, ends::message_missing;
     /// A worker's text is overwritten.
-    TextOverwritten = "text-overwritten", HANG, edm::text_overwritten;
+    TextOverwritten = "text-overwritten", HANG, memory::text_overwritten;
     /// An EDM increments a word outside of every region instead of its worker's semaphore.
-    SemaphoreStale = "semaphore-stale", HANG, edm::semaphore_stale;
+    SemaphoreStale = "semaphore-stale", HANG, memory::semaphore_stale;
+    /// A worker's credits are overwritten by an older value.
+    CreditsLost = "credits-lost", HANG, memory::credits_lost;
+    /// A worker reads or writes a tile that does not answer.
+    NocUnanswered = "noc-unanswered", HANG, memory::noc_unanswered;
+    /// The EDMs of a link have different arguments.
+    EndsDiffer = "ends-differ", HANG, ends::ends_differ;
+    /// Neither EDM of a link begins the handshake, or both do.
+    HandshakeImpossible = "handshake-impossible", HANG, ends::handshake_impossible;
+    /// The acknowledges of one end of a link do not arrive.
+    AcksLost = "acks-lost", HANG, edm::acks_lost;
+    /// A worker of a collective is paused by its control word.
+    WorkerPaused = "worker-paused", HANG, edm::worker_paused;
     /// A core of a ring ping executes nothing more.
     RingStuck = "ring-stuck", HANG, ring::core_stuck;
     /// A link of a ring ping goes down.
@@ -139,6 +153,8 @@ kinds! {
     GoMissing = "go-missing", HANG, dispatches::go_missing;
     /// A link of a fabric goes down under traffic, and the packets take another one.
     Rerouted = "rerouted", Some(Severity::Fault), routers::rerouted;
+    /// A link of a collective goes down and up again and again.
+    LinkFlaps = "link-flaps", Some(Severity::Fault), edm::link_flaps;
     /// One link of a collective is a hundred times as slow as the others.
     LinkSlow = "link-slow", Some(Severity::Slow), quiet::link_slow;
     /// One end of a link of a collective acknowledges two milliseconds late.

@@ -1,19 +1,19 @@
 //! Collectives over EDMs that stand still.
 
-use super::Staged;
 use super::ground::{ANY, Bed, Ground, STEP_CYCLES, brisc, erisc, link_root};
+use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
 use collectives::edm_builder::EDM;
 use collectives::{Op, Program, Request, Run, RunProgress, RunSettings, Stage, compile};
 use diagnosis::{Condition, Place as Root};
-use launch::{ControlError, image};
+use launch::ControlError;
 use layouts::{CoreId, TileKind};
 use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::target::{Link, Target};
 
 /// The kernel of the workers.
-const WORKER: &str = "ccl_worker";
+pub(super) const WORKER: &str = "ccl_worker";
 /// Compute tiles that boot on each chip: those of the workers, and some that stay idle.
 pub(super) const TILES: usize = 6;
 /// A healthy run takes about this long, so that it is in mid-run for long after it is handed over.
@@ -125,40 +125,44 @@ impl Collective {
     }
 
     /// Launches a collective on a random mesh.
-    fn begun(ground: Ground) -> Result<Self, SceneError> {
+    pub(super) fn begun(ground: Ground) -> Result<Self, SceneError> {
         let mut bed = ground.boot(ANY, TILES)?;
         let program = draw(&mut bed, &OPS, Length::Middle)?;
         Self::launch(bed, program, None)
     }
 
     /// Lets the run move for some time.
-    fn run_on(mut self) -> Result<Self, SceneError> {
+    pub(super) fn run_on(mut self) -> Result<Self, SceneError> {
         let cycles = self.bed.pass(100_000, 3_000_000)?;
         self.bed.say(format!("{} us after its go messages", cycles / 1_000));
         Ok(self)
     }
 
     /// Draws a worker that moves data over a channel.
-    fn worker(&mut self) -> Result<Place, SceneError> {
+    pub(super) fn worker(&mut self) -> Result<Place, SceneError> {
         let busy = self.program.workers.iter();
         let busy = busy.filter(|plan| plan.inbound.is_some() || plan.outbound.is_some());
         let places: Vec<Place> = busy.map(|plan| plan.place).collect();
         self.bed.one(&places, "worker")
     }
 
-    fn edm(&mut self) -> Result<Place, SceneError> {
+    pub(super) fn edm(&mut self) -> Result<Place, SceneError> {
         edm(&mut self.bed, &self.program)
     }
 
-    fn core_stands(self, condition: Condition, core: CoreId) -> Result<Staged, SceneError> {
+    pub(super) fn core_stands(
+        self,
+        condition: Condition,
+        core: CoreId,
+    ) -> Result<Staged, SceneError> {
         self.bed.hung(condition, vec![Root::Core(core)])
     }
 }
 
 /// Operations that use all their links from the beginning to the end.
-const OPS: [Op; 3] = [Op::AllGather, Op::ReduceScatter, Op::AllReduce];
+pub(super) const OPS: [Op; 3] = [Op::AllGather, Op::ReduceScatter, Op::AllReduce];
 
-fn edm(bed: &mut Bed, program: &Program) -> Result<Place, SceneError> {
+pub(super) fn edm(bed: &mut Bed, program: &Program) -> Result<Place, SceneError> {
     let places: Vec<Place> = program.edms.iter().map(|plan| plan.place).collect();
     bed.one(&places, "EDM")
 }
@@ -233,88 +237,36 @@ pub(super) fn core_in_reset(ground: Ground) -> Result<Staged, SceneError> {
     run.core_stands(Condition::CoreInReset, core)
 }
 
-pub(super) fn peer_missing(ground: Ground) -> Result<Staged, SceneError> {
+/// The link goes down and up again and again, and the run moves in between.
+pub(super) fn link_flaps(ground: Ground) -> Result<Staged, SceneError> {
     let mut bed = ground.boot(ANY, TILES)?;
-    let mut program = draw(&mut bed, &OPS, Length::Middle)?;
-    let missing = bed.dice.below(program.workers.len() as u64) as usize;
-    let core = brisc(program.workers.remove(missing).place);
-    bed.say(format!("the worker of {core} is not launched"));
-    Collective::launch(bed, program, None)?.core_stands(Condition::IncrementNeverSent, core)
+    let program = draw(&mut bed, &OPS, Length::Long)?;
+    let Collective { mut bed, program } = Collective::launch(bed, program, None)?.run_on()?;
+    let link = edm_link(&mut bed, &program)?;
+    let period_cycles = bed.between(2_000_000, 9_000_000);
+    bed.say(format!("link {}-{} flaps with {} us", link.a, link.b, period_cycles / 1_000));
+    bed.link_fault(link.a, LinkFault::Flap { period_cycles })?;
+    bed.pass(20_000_000, 30_000_000)?;
+    let (condition, severity) = (Condition::LinkFlapping, Severity::Fault);
+    Ok(bed.staged(Some(Truth { condition, severity, root: link_root(&link) })))
 }
 
-pub(super) fn message_missing(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
-    let mut program = draw(&mut bed, &OPS, Length::Short)?;
-    let senders = program.edms.iter().flat_map(|edm| {
-        let channels = edm.channels.iter().enumerate().filter(|(_, channel)| channel.sends);
-        channels
-            .filter_map(|(number, channel)| Some((edm.place, number, *channel.workers.first()?)))
-    });
-    let senders: Vec<_> = senders.collect();
-    let (place, number, worker) = bed.one(&senders, "sender channel")?;
-    let eth = bed.eth(place)?;
-    let peer = bed.link(eth)?.other_end(eth);
-    let peer = peer.map(|peer| bed.target.mesh().place(peer)).transpose();
-    let peer = peer.map_err(ControlError::from)?;
-    let more = 1 + bed.dice.below(5) as u32;
-    for edm in program.edms.iter_mut().filter(|edm| edm.place == place || Some(edm.place) == peer) {
-        edm.channels.iter_mut().skip(number).take(1).for_each(|channel| channel.messages += more);
-    }
-    bed.say(format!("channel {number} of {eth} waits for {more} messages more than are sent"));
-    let bed = Collective::launch(bed, program, None)?.bed;
-    let root = vec![Root::Core(brisc(worker)), Root::Core(erisc(place))];
-    bed.hung(Condition::IncrementNeverSent, root)
+/// What one end of a link returns never arrives, while everything else does.
+pub(super) fn acks_lost(ground: Ground) -> Result<Staged, SceneError> {
+    let mut run = Collective::begun(ground)?.run_on()?;
+    let place = run.edm()?;
+    let end = run.bed.eth(place)?;
+    let link = run.bed.link(end)?;
+    run.bed.say(format!("nothing that {end} acknowledges arrives any more"));
+    run.bed.link_fault(end, LinkFault::SlowAck { delay_cycles: FOR_EVER })?;
+    run.bed.hung(Condition::CreditsWrong, link_root(&link))
 }
 
-/// Kernels that are linked at the address of the workers.
-const STALE: [&str; 3] = ["tensix_worker", "fabric_traffic", "dispatch"];
-
-pub(super) fn text_overwritten(ground: Ground) -> Result<Staged, SceneError> {
+pub(super) fn worker_paused(ground: Ground) -> Result<Staged, SceneError> {
     let mut run = Collective::begun(ground)?.run_on()?;
     let place = run.worker()?;
-    let text = text(&run.bed, WORKER)?;
-    let (what, bytes) = match run.bed.dice.below(3) {
-        0 => ("zeros".to_owned(), vec![0; text.1.len()]),
-        1 => {
-            let word = run.bed.dice.next() as u32;
-            let words = (0..text.1.len() as u32 / 4).flat_map(|n| (word + n).to_le_bytes());
-            ("a tensor's data".to_owned(), words.collect())
-        }
-        _ => {
-            let stale = run.bed.one(&STALE, "stale kernel")?;
-            let mut bytes = self::text(&run.bed, stale)?.1;
-            bytes.truncate(text.1.len());
-            (format!("the text of {stale}"), bytes)
-        }
-    };
-    run.bed.say(format!("the text of {WORKER} on {place} is overwritten by {what}"));
-    run.bed.target.write(place.at(text.0), &bytes)?;
-    run.core_stands(Condition::TextOverwritten, brisc(place))
-}
-
-/// Returns the text of a kernel, and its address.
-fn text(bed: &Bed, kernel: &str) -> Result<(u64, Vec<u8>), SceneError> {
-    let image = image(&bed.images, kernel)?;
-    let segments = image.segments();
-    let text = segments.iter().find(|segment| !segment.writable);
-    let none = || SceneError::Image(format!("{kernel} has no text"));
-    text.map(|text| (text.load_address, text.bytes.to_vec())).ok_or_else(none)
-}
-
-pub(super) fn semaphore_stale(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
-    let program = draw(&mut bed, &OPS, Length::Middle)?;
-    let place = edm(&mut bed, &program)?;
-    let channels = program.edms.iter().find(|plan| plan.place == place);
-    let channels = channels.map_or(1, |plan| plan.channels.len() as u64);
-    let mut run = Collective::launch(bed, program, Some(erisc(place)))?;
-    let channel = run.bed.dice.below(channels);
-    let member = format!("edm_args_t.channel[{channel}].worker_semaphore_address");
-    let arguments = run.bed.images.layout().eth.l1.kernel_config.at;
-    let at = arguments + run.bed.offset(EDM, &member)?;
-    let stale = 0x10 * run.bed.between(0xA000, 0x1_6000) as u32;
-    run.bed.say(format!("channel {channel} of the EDM on {place} increments {stale:#x}"));
-    run.bed.put(place, at, stale)?;
-    run.bed.core_fault(erisc(place), CoreFault::Released)?;
-    run.core_stands(Condition::StalePointer, erisc(place))
+    let (word, _) = run.bed.variable(WORKER, "ccl_worker_state.control.pause_at_stage")?;
+    run.bed.say(format!("{} is paused and forgotten", brisc(place)));
+    run.bed.put(place, word, 0)?;
+    run.core_stands(Condition::CoreHalted, brisc(place))
 }
