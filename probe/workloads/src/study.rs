@@ -14,6 +14,7 @@ pub mod traffic;
 pub mod transport;
 pub mod ttl;
 pub mod watching;
+pub mod why;
 
 pub use rig::Rig;
 

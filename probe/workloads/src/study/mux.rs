@@ -10,10 +10,11 @@ mod course;
 mod figures;
 mod judge;
 mod posts;
+mod stage;
 
 use crate::scene::SceneError;
 use bench::Bench;
-use case::{Case, Congestion};
+pub(super) use case::{Case, Congestion, CongestionFault};
 use fabric::mux::{Policy, WaitBound};
 pub use figures::{ChannelFigures, Figures};
 pub use judge::Fate;
@@ -21,6 +22,7 @@ use judge::judge;
 use launch::HostTimeout;
 use launch::dice::Random;
 use machine::fabric::MuxCore;
+pub(super) use stage::{StagedMux, stage};
 use std::panic::resume_unwind;
 use std::thread;
 

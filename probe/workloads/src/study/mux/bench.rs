@@ -33,6 +33,13 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(setup: &MuxStudy<'_>) -> Result<Self, SceneError> {
+        let mut bench = Self::open(setup)?;
+        bench.hold_idle_cores()?;
+        Ok(bench)
+    }
+
+    /// Brings the fabric up; every core runs.
+    pub(super) fn open(setup: &MuxStudy<'_>) -> Result<Self, SceneError> {
         let (mut images, _) = ImageMap::firmware();
         let seed = setup.seed;
         let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(setup.mesh) };
@@ -50,9 +57,7 @@ impl Bench {
             .finish(&mut target, &mut images, STEP_CYCLES)
             .map_err(SceneError::of_run(&target))?;
         let core = setup.core;
-        let mut bench = Self { target, images, plan, posts, dispatcher, core, run_id: 0 };
-        bench.hold_idle_cores()?;
-        Ok(bench)
+        Ok(Self { target, images, plan, posts, dispatcher, core, run_id: 0 })
     }
 
     pub(super) fn links(&self) -> usize {

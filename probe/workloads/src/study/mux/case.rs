@@ -22,20 +22,20 @@ const MOST_REST: u64 = 1_000;
 
 /// The workload of the workers.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(in crate::study) struct Case {
     /// Packets of each worker, by mux and worker.
-    pub(super) packets: Vec<Vec<u32>>,
+    pub(in crate::study) packets: Vec<Vec<u32>>,
     /// Pause between two packets of each worker, by mux and worker.
-    pub(super) interval_cycles: Vec<Vec<u32>>,
-    pub(super) bytes: u32,
+    pub(in crate::study) interval_cycles: Vec<Vec<u32>>,
+    pub(in crate::study) bytes: u32,
     /// Slots of each channel of a mux.
-    pub(super) slots: u32,
+    pub(in crate::study) slots: u32,
     /// Factor by which the lines are slower than 100 Gb/s.
-    pub(super) line_factor: u32,
+    pub(in crate::study) line_factor: u32,
 }
 
 impl Case {
-    pub(super) fn draw(dice: &mut Random, links: usize, workers: usize) -> Self {
+    pub(in crate::study) fn draw(dice: &mut Random, links: usize, workers: usize) -> Self {
         let bytes = PAYLOADS[dice.below(PAYLOADS.len() as u64) as usize];
         let pace = between(dice, PACKET_CYCLES);
         let line_bytes = (u64::from(bytes) + OVERHEAD_BYTES) * 25;
@@ -57,7 +57,7 @@ impl Case {
 
 /// A fault that congests a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CongestionFault {
+pub(in crate::study) enum CongestionFault {
     /// Its link is slower by this factor.
     SlowLink { factor: u32 },
     /// The peer's acknowledgements and completions arrive later by this delay.
@@ -70,14 +70,14 @@ pub(super) enum CongestionFault {
 
 /// A congestion of the routers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Congestion {
-    pub(super) fault: CongestionFault,
+pub(in crate::study) struct Congestion {
+    pub(in crate::study) fault: CongestionFault,
     /// Number of links with the fault, from the first.
-    pub(super) links: usize,
+    pub(in crate::study) links: usize,
     /// Its beginning, in cycles after the start of the run.
-    pub(super) from_cycles: u64,
+    pub(in crate::study) from_cycles: u64,
     /// Its length; `None`: for ever.
-    pub(super) cycles: Option<u64>,
+    pub(in crate::study) cycles: Option<u64>,
 }
 
 fn between(dice: &mut Random, [least, most]: [u64; 2]) -> u64 {

@@ -111,7 +111,7 @@ impl Bench {
     }
 
     /// Places all kernels, slows the lines down, and starts the dispatcher.
-    fn start(&mut self, case: &Case, wait: MuxWait) -> Result<Cast, SceneError> {
+    pub(super) fn start(&mut self, case: &Case, wait: MuxWait) -> Result<Cast, SceneError> {
         self.run_id += 1;
         let mut cast = Cast::new(self, case, wait)?;
         let [place, go] = cast.launch(self, self.run_id)?;
@@ -127,7 +127,7 @@ impl Bench {
 
     /// Congests the routers. Late acknowledgements are a fault of the peer; a slow link multiplies
     /// the case's line factor.
-    fn congest(
+    pub(super) fn congest(
         &mut self,
         case: &Case,
         congestion: Option<&Congestion>,

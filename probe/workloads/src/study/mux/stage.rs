@@ -1,0 +1,45 @@
+//! A run of the study that is brought to a point and left there, with its host gone.
+
+use super::bench::Bench;
+use super::case::{Case, Congestion};
+use super::{MuxStudy, MuxWait};
+use crate::scene::SceneError;
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
+use fabric::router_image;
+use machine::place::Place;
+use machine::target::Target;
+
+/// A mesh with the kernels of a run.
+pub(in crate::study) struct StagedMux {
+    pub(in crate::study) target: BarTarget,
+    pub(in crate::study) images: ImageMap,
+    /// The muxes, by link; those with congestion come first.
+    pub(in crate::study) muxes: Vec<Place>,
+    /// Every kernel of the run.
+    pub(in crate::study) kernels: Vec<(Place, &'static str)>,
+}
+
+/// Launches a case and passes time up to the end of the congestion's beginning; no core is held.
+pub(in crate::study) fn stage(
+    setup: &MuxStudy<'_>,
+    case: &Case,
+    wait: MuxWait,
+    congestion: Option<&Congestion>,
+) -> Result<StagedMux, SceneError> {
+    let mut bench = Bench::open(setup)?;
+    let cast = bench.start(case, wait)?;
+    let start = bench.target.now()?;
+    bench.congest(case, congestion, start)?;
+    let begins = congestion.map_or(0, |congestion| congestion.from_cycles);
+    bench.target.pass(begins)?;
+    let mut kernels = vec![(bench.dispatcher.place, "dispatch")];
+    kernels.extend(cast.muxes.iter().map(|mux| (mux.place, mux.kernel())));
+    for &id in cast.senders.iter().flatten().chain(&cast.receivers) {
+        kernels.push((cast.traffic.place(id)?, "fabric_traffic"));
+    }
+    let router = router_image(bench.plan.topology);
+    kernels.extend(bench.plan.routers.iter().map(|at| (at.place, router)));
+    let muxes = cast.muxes.iter().map(|mux| mux.place).collect();
+    Ok(StagedMux { target: bench.target, images: bench.images, muxes, kernels })
+}
