@@ -10,13 +10,15 @@ use diagnosis::{Condition, Place as Root};
 use fabric::Router;
 use fabric::mux::Policy;
 use launch::ControlError;
+use machine::fabric::MuxCore;
 use machine::fault::CoreFault;
 
 const MESHES: Meshes = &[("n300", 3), ("t3000", 2)];
 
 fn draw(bed: &mut Bed, length: Length) -> Result<Program, SceneError> {
     let policy = bed.one(&Policy::ALL, "policy of a mux")?;
-    let options = FabricOptions { policy, ..FabricOptions::default() };
+    let core = if bed.dice.below(3) == 0 { MuxCore::Ethernet } else { MuxCore::Tensix };
+    let options = FabricOptions { policy, core, ..FabricOptions::default() };
     draw_over(bed, &OPS, length, Transport::Fabric(options))
 }
 

@@ -9,6 +9,7 @@ use diagnosis::{Condition, Place as Root};
 use fabric::router_image;
 use launch::ControlError;
 use layouts::{CoreId, TileKind};
+use machine::fabric::MuxCore;
 use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::target::{Link, Target};
@@ -85,6 +86,8 @@ pub(super) fn draw_over(
         worker_initiated: bed.dice.below(3) == 0 && length != Length::Short,
         seed: bed.dice.next() as u32,
         transport,
+        // Workers of one router share a mux.
+        workers: if transport == Transport::Edm { 1 } else { 1 + bed.dice.below(2) as u32 },
         ..Request::new(op, messages.next_multiple_of(ranks) * u64::from(buffer_bytes))
     };
     // Not every edge has two links that dispatch does not need.
@@ -115,6 +118,11 @@ impl Collective {
             bed.counts(plan.place, WORKER)?;
         }
         if let Some(crossing) = &program.crossing {
+            for mux in &crossing.muxes {
+                let core = if crossing.options.core == MuxCore::Tensix { "brisc" } else { "erisc" };
+                let policy = crossing.options.policy.name();
+                bed.counts(mux.place, &format!("fabric_mux_{policy}_{core}"))?;
+            }
             for router in &crossing.plan.routers {
                 bed.counts(router.place, router_image(crossing.plan.topology))?;
             }
