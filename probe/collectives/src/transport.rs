@@ -120,7 +120,7 @@ pub struct Crossing {
 
 impl Crossing {
     /// Returns the routers in use, and the client of each: a worker or a mux.
-    pub(super) fn clients(&self) -> BTreeMap<EthId, Place> {
+    pub fn clients(&self) -> BTreeMap<EthId, Place> {
         let direct = self.ends.iter().flat_map(|(&place, ends)| {
             ends.exits.iter().filter_map(move |exit| match exit {
                 Exit::Router(router) => Some((*router, place)),

@@ -9,10 +9,15 @@ pub use evidence::{Mismatch, Misread, Stuck, Took};
 
 use super::bench::Bench;
 use crate::scene::SceneError;
+use access::bar_target::BarTarget;
+use decode::images::ImageMap;
 use launch::ControlError;
 use launch::dice::Random;
 use launch::topology::FreeLinks;
 use layouts::EthId;
+
+/// Draws after which no kernel is expected to get stuck.
+const MOST_DRAWS: u32 = 20;
 
 /// One of the two races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,22 +148,53 @@ pub fn study(
     for seed in setup.seed..setup.seed.saturating_add(setup.seeds) {
         for &kind in &setup.kinds {
             let mut bench = Bench::new(setup.mesh, seed)?;
-            let found = bench.mesh();
-            let free = FreeLinks::of(&found);
-            let mut pairs =
-                found.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip));
+            let ends = free_links(&bench).first().copied();
             let none = || ControlError::Settings(format!("{} has no free link", setup.mesh));
-            let ends = pairs.next().ok_or_else(none)?;
+            let ends = ends.ok_or_else(none)?;
             for proper in [false, true] {
                 let draw = draw(kind, &mut Random(seed));
                 let round =
-                    round::play(&mut bench, ends, RaceRound::new(seed, kind, proper, draw, ends))?;
+                    round::play(&mut bench, RaceRound::new(seed, kind, proper, draw, ends))?;
                 report(&round);
                 rounds.push(round);
             }
         }
     }
     Ok(rounds)
+}
+
+/// Returns the links that dispatch does not use, each from its sending to its receiving end.
+fn free_links(bench: &Bench) -> Vec<(EthId, EthId)> {
+    let found = bench.mesh();
+    let free = FreeLinks::of(&found);
+    let links = found.links.iter().flat_map(|link| free.between(link.a.chip, link.b.chip));
+    links.collect()
+}
+
+/// Plays rounds on a fresh mesh, over links and with parameters that the dice draw, until careless
+/// kernels of a race are stuck, and leaves them so.
+///
+/// # Errors
+/// When the mesh cannot be built, has no free link, or no kernel gets stuck.
+pub(super) fn leave_stuck(
+    mesh: &str,
+    kind: Kind,
+    dice: &mut Random,
+) -> Result<(BarTarget, ImageMap, RaceRound), SceneError> {
+    let seed = dice.next();
+    for _ in 0..MOST_DRAWS {
+        let mut bench = Bench::new(mesh, seed)?;
+        let links = free_links(&bench);
+        let ends = dice.one(&links);
+        let none = || ControlError::Settings(format!("{mesh} has no free link"));
+        let draw = draw(kind, dice);
+        let round = RaceRound::new(seed, kind, false, draw, ends.ok_or_else(none)?);
+        let round = round::leave(&mut bench, round)?;
+        if !round.stuck.is_empty() {
+            return Ok((bench.target, bench.images, round));
+        }
+    }
+    Err(SceneError::Wrong(format!("no kernel of {MOST_DRAWS} draws is stuck")))
 }
 
 impl RaceRound {

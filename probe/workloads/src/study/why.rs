@@ -4,6 +4,7 @@
 //! A run is handed over as a hung job is found: its host does nothing more. Whoever judges it gets
 //! the target only, and finds everything else in the mesh.
 
+mod carried;
 mod dispatches;
 mod edm;
 mod ends;
@@ -13,6 +14,7 @@ mod muxes;
 mod quiet;
 mod ring;
 mod routers;
+mod routes;
 mod work;
 
 use crate::scene::SceneError;
@@ -113,6 +115,8 @@ kinds! {
     EndsDiffer = "ends-differ", HANG, ends::ends_differ;
     /// Neither EDM of a link begins the handshake, or both do.
     HandshakeImpossible = "handshake-impossible", HANG, ends::handshake_impossible;
+    /// An op on a link takes the credits that the op before it left in flight.
+    CreditsInFlight = "credits-in-flight", HANG, ends::credits_in_flight;
     /// The acknowledges of one end of a link do not arrive.
     AcksLost = "acks-lost", HANG, edm::acks_lost;
     /// A worker of a collective is paused by its control word.
@@ -143,6 +147,16 @@ kinds! {
     TeardownHalfDone = "teardown-half-done", HANG, routers::teardown_half_done;
     /// A router that somebody paused while the fabric came up.
     RouterPaused = "router-paused", HANG, routers::router_paused;
+    /// The routing tables of a chip are overwritten: packets go back, or nowhere.
+    Misrouted = "misrouted", HANG, routes::misrouted;
+    /// A worker's packets make a wrong number of hops.
+    WrongHops = "wrong-hops", HANG, routes::wrong_hops;
+    /// The routers of a link were built for different topologies.
+    RoutersDiffer = "routers-differ", HANG, routes::routers_differ;
+    /// A worker of a collective over a fabric executes nothing more.
+    CarriedWorkerStuck = "carried-worker-stuck", HANG, carried::worker_stuck;
+    /// A router of a collective over a fabric executes nothing more.
+    CarriedRouterStuck = "carried-router-stuck", HANG, carried::router_stuck;
     /// A mux waits for its router with one packet and starves its other clients.
     MuxStarvation = "mux-starvation", HANG, muxes::starvation;
     /// A dispatcher waits for a worker that is stuck.
@@ -171,6 +185,8 @@ kinds! {
     FabricIdle = "fabric-idle", None, quiet::fabric_idle;
     /// A fabric under random traffic.
     FabricTraffic = "fabric-traffic", None, quiet::fabric_traffic;
+    /// A collective over a fabric.
+    Carried = "carried", None, carried::healthy;
     /// A mux that gives every client its turn.
     MuxFair = "mux-fair", None, muxes::fair;
     /// Any of these runs on links that all are 16 times as slow.
@@ -199,8 +215,19 @@ impl Kind {
     /// # Errors
     /// When the mesh cannot be built, or the run does not do what its kind says.
     pub fn stage(self, seed: u64) -> Result<Staged, SceneError> {
-        let number = Self::ALL.iter().position(|kind| *kind == self).unwrap_or_default();
-        self.stager()(Ground::new(number as u64, seed))
+        self.stager()(Ground::new(self.number(), seed, false))
+    }
+
+    /// Stages a run as [`Kind::stage`] does, on the smallest mesh that can have it.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn stage_small(self, seed: u64) -> Result<Staged, SceneError> {
+        self.stager()(Ground::new(self.number(), seed, true))
+    }
+
+    fn number(self) -> u64 {
+        Self::ALL.iter().position(|kind| *kind == self).unwrap_or_default() as u64
     }
 }
 

@@ -28,34 +28,53 @@ struct RaceEnd {
     sends: bool,
 }
 
-pub(super) fn play(
-    bench: &mut Bench,
-    (from, to): (EthId, EthId),
-    mut round: RaceRound,
-) -> Result<RaceRound, SceneError> {
-    let sender = RaceEnd { eth: from, place: bench.place(from)?, sends: true };
-    let receiver = RaceEnd { eth: to, place: bench.place(to)?, sends: false };
-    bench.start(&[sender.place, receiver.place])?;
-    clear(bench, &[sender, receiver])?;
+/// Plays a round, and stops kernels that did not end.
+pub(super) fn play(bench: &mut Bench, mut round: RaceRound) -> Result<RaceRound, SceneError> {
+    let ends = ends(bench, &round)?;
     let start = bench.target.now()?;
-    let both = [receiver, sender].map(|end| launch(bench, &round, end, 1));
-    let both = both.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Operation::finish_all(both, &mut bench.target)?;
-    // Each chip continues when it is ready, independent of the other chip.
-    await_end(bench, &mut round, sender, 1)?;
-    launch(bench, &round, sender, 2)?.finish(&mut bench.target)?;
-    await_end(bench, &mut round, receiver, 1)?;
-    if round.stuck.is_empty() {
-        bench.target.pass(round.draw.late_cycles)?;
-        launch(bench, &round, receiver, 2)?.finish(&mut bench.target)?;
-        await_end(bench, &mut round, receiver, 2)?;
-    }
-    await_end(bench, &mut round, sender, 2)?;
-    for end in [sender, receiver] {
+    run(bench, ends, &mut round)?;
+    for end in ends {
         stop(bench, end)?;
     }
     round.cycles = bench.target.now()? - start;
     Ok(round)
+}
+
+/// Plays a round, and leaves its kernels as they are.
+pub(super) fn leave(bench: &mut Bench, mut round: RaceRound) -> Result<RaceRound, SceneError> {
+    let ends = ends(bench, &round)?;
+    run(bench, ends, &mut round)?;
+    Ok(round)
+}
+
+/// Returns the sending and the receiving end.
+fn ends(bench: &Bench, round: &RaceRound) -> Result<[RaceEnd; 2], SceneError> {
+    let (from, to) = round.ends;
+    let sender = RaceEnd { eth: from, place: bench.place(from)?, sends: true };
+    let receiver = RaceEnd { eth: to, place: bench.place(to)?, sends: false };
+    Ok([sender, receiver])
+}
+
+fn run(
+    bench: &mut Bench,
+    [sender, receiver]: [RaceEnd; 2],
+    round: &mut RaceRound,
+) -> Result<(), SceneError> {
+    bench.start(&[sender.place, receiver.place])?;
+    clear(bench, &[sender, receiver])?;
+    let both = [receiver, sender].map(|end| launch(bench, round, end, 1));
+    let both = both.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Operation::finish_all(both, &mut bench.target)?;
+    // Each chip continues when it is ready, independent of the other chip.
+    await_end(bench, round, sender, 1)?;
+    launch(bench, round, sender, 2)?.finish(&mut bench.target)?;
+    await_end(bench, round, receiver, 1)?;
+    if round.stuck.is_empty() {
+        bench.target.pass(round.draw.late_cycles)?;
+        launch(bench, round, receiver, 2)?.finish(&mut bench.target)?;
+        await_end(bench, round, receiver, 2)?;
+    }
+    await_end(bench, round, sender, 2)
 }
 
 /// Clears the channels' words, as after a boot.

@@ -4,10 +4,12 @@ use super::ground::{ANY, Bed, Ground, STEP_CYCLES, brisc, erisc, link_root};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
 use collectives::edm_builder::EDM;
-use collectives::{Op, Program, Request, Run, RunProgress, RunSettings, Stage, compile};
+use collectives::{Op, Program, Request, Run, RunProgress, RunSettings, Stage, Transport, compile};
 use diagnosis::{Condition, Place as Root};
+use fabric::router_image;
 use launch::ControlError;
 use layouts::{CoreId, TileKind};
+use machine::fabric::MuxCore;
 use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::target::{Link, Target};
@@ -50,6 +52,16 @@ pub(super) enum Length {
 }
 
 pub(super) fn draw(bed: &mut Bed, ops: &[Op], length: Length) -> Result<Program, SceneError> {
+    draw_over(bed, ops, length, Transport::Edm)
+}
+
+/// Draws a collective over EDMs or a fabric.
+pub(super) fn draw_over(
+    bed: &mut Bed,
+    ops: &[Op],
+    length: Length,
+    transport: Transport,
+) -> Result<Program, SceneError> {
     let op = bed.one(ops, "operation")?;
     let buffer_bytes = 2_048 << bed.dice.below(2);
     let ranks = bed.target.mesh().chips.len() as u64;
@@ -73,6 +85,9 @@ pub(super) fn draw(bed: &mut Bed, ops: &[Op], length: Length) -> Result<Program,
         links: 1 + bed.dice.below(2) as u32,
         worker_initiated: bed.dice.below(3) == 0 && length != Length::Short,
         seed: bed.dice.next() as u32,
+        transport,
+        // Workers of one router share a mux.
+        workers: if transport == Transport::Edm { 1 } else { 1 + bed.dice.below(2) as u32 },
         ..Request::new(op, messages.next_multiple_of(ranks) * u64::from(buffer_bytes))
     };
     // Not every edge has two links that dispatch does not need.
@@ -81,7 +96,11 @@ pub(super) fn draw(bed: &mut Bed, ops: &[Op], length: Length) -> Result<Program,
     let program = compile(mesh, &request)
         .or_else(|_| compile(mesh, &one))
         .map_err(|error| SceneError::Control(ControlError::Settings(error.to_string())))?;
-    bed.say(format!("{} of {messages} packets of {buffer_bytes} bytes over EDMs", op.name()));
+    bed.say(format!(
+        "{} of {messages} packets of {buffer_bytes} bytes over {}",
+        op.name(),
+        transport.name()
+    ));
     Ok(program)
 }
 
@@ -97,6 +116,16 @@ impl Collective {
         }
         for plan in &program.workers {
             bed.counts(plan.place, WORKER)?;
+        }
+        if let Some(crossing) = &program.crossing {
+            for mux in &crossing.muxes {
+                let core = if crossing.options.core == MuxCore::Tensix { "brisc" } else { "erisc" };
+                let policy = crossing.options.policy.name();
+                bed.counts(mux.place, &format!("fabric_mux_{policy}_{core}"))?;
+            }
+            for router in &crossing.plan.routers {
+                bed.counts(router.place, router_image(crossing.plan.topology))?;
+            }
         }
         let stuck = |core| Fault {
             kind: FaultKind::Core(core, CoreFault::Stuck),

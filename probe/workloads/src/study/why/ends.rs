@@ -4,6 +4,7 @@ use super::Staged;
 use super::edm::{Collective, Length, OPS, TILES, draw, edm};
 use super::ground::{ANY, Bed, Ground, brisc, erisc, link_root};
 use crate::scene::SceneError;
+use crate::study::race;
 use collectives::Program;
 use collectives::edm_builder::EDM;
 use diagnosis::{Condition, Place as Root};
@@ -104,4 +105,22 @@ pub(super) fn handshake_impossible(ground: Ground) -> Result<Staged, SceneError>
     let root = ends.root();
     let bed = Collective::launch(bed, ends.program, None)?.bed;
     bed.hung(Condition::CannotWork, root)
+}
+
+/// The first of two ops on a link ended while its credits were in flight, and the second takes
+/// them for its own.
+pub(super) fn credits_in_flight(mut ground: Ground) -> Result<Staged, SceneError> {
+    let mesh = ground.mesh(&[("n300", 4), ("t3000", 1)]);
+    let (target, images, round) =
+        race::leave_stuck(mesh, race::Kind::Completion, &mut ground.dice)?;
+    let mut bed = ground.bed(mesh, target, images);
+    let (a, b) = round.ends;
+    let mut root = vec![Root::link(&Link { a, b })];
+    for end in [a, b] {
+        let place = bed.target.mesh().place(end).map_err(ControlError::from)?;
+        bed.counts(place, "link_race")?;
+        root.push(Root::Core(erisc(place)));
+    }
+    bed.say(format!("two ops on link {a}-{b}: {:?}", round.draw));
+    bed.hung(Condition::TeardownInFlight, root)
 }

@@ -30,6 +30,8 @@ pub(super) const ANY: Meshes = &[("n300", 11), ("t3000", 8), ("galaxy", 1)];
 pub(super) struct Ground {
     pub(super) dice: Random,
     pub(super) seed: u64,
+    /// Whether the mesh is the first of its kind's, the smallest.
+    small: bool,
 }
 
 /// A booted mesh on which a run is staged.
@@ -45,14 +47,15 @@ pub(super) struct Bed {
 
 impl Ground {
     /// Runs of different kinds and of one seed have nothing in common.
-    pub(super) fn new(kind: u64, seed: u64) -> Self {
+    pub(super) fn new(kind: u64, seed: u64, small: bool) -> Self {
         let mut dice = Random(seed.wrapping_mul(0x1_0001).wrapping_add(kind << 48));
         let seed = dice.next();
-        Self { dice, seed }
+        Self { dice, seed, small }
     }
 
     /// Draws a mesh.
     pub(super) fn mesh(&mut self, meshes: Meshes) -> &'static str {
+        let meshes = if self.small { meshes.get(..1).unwrap_or_default() } else { meshes };
         let all = meshes.iter().map(|(_, weight)| weight).sum();
         let mut drawn = self.dice.below(all);
         let mesh = meshes.iter().find(|(_, weight)| {

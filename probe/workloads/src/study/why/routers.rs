@@ -14,7 +14,7 @@ use machine::fault::{CoreFault, LinkFault};
 use machine::place::Place;
 use machine::target::{Link, Target};
 
-const CLIENT: &str = "fabric_traffic";
+pub(super) const CLIENT: &str = "fabric_traffic";
 /// The routers' clients are booted apart: they are one for each chip of the plan.
 pub(super) const TILES: usize = 3;
 /// Time within which all routers have met.
@@ -44,6 +44,17 @@ impl Load {
 
 /// Draws a fabric; without spare links a lost link has no fallback.
 pub(super) fn draw(bed: &mut Bed, spare: bool) -> Result<FabricPlan, SceneError> {
+    // Those that dispatch uses are free where it goes over the fabric.
+    let dispatch = bed.dice.below(2) == 0;
+    draw_over(bed, spare, dispatch)
+}
+
+/// Draws a fabric with or without the links that dispatch uses elsewhere.
+pub(super) fn draw_over(
+    bed: &mut Bed,
+    spare: bool,
+    with_dispatch_links: bool,
+) -> Result<FabricPlan, SceneError> {
     let chips = bed.target.mesh().chips.len();
     let topologies = match chips {
         0..=2 => &[FabricTopology::Line, FabricTopology::Mesh][..],
@@ -52,12 +63,10 @@ pub(super) fn draw(bed: &mut Bed, spare: bool) -> Result<FabricPlan, SceneError>
     };
     let topology = bed.one(topologies, "topology")?;
     let planes = (!spare).then_some(1);
-    // Those that dispatch uses are free where it goes over the fabric.
-    let with_dispatch_links = bed.dice.below(2) == 0;
     planned(bed, &FabricRequest { planes, with_dispatch_links, ..FabricRequest::new(topology) })
 }
 
-fn planned(bed: &mut Bed, request: &FabricRequest) -> Result<FabricPlan, SceneError> {
+pub(super) fn planned(bed: &mut Bed, request: &FabricRequest) -> Result<FabricPlan, SceneError> {
     let plan = FabricPlan::new(bed.target.mesh(), request).map_err(SceneError::Fabric)?;
     bed.say(format!("{} fabric of {} routers", plan.topology, plan.routers.len()));
     Ok(plan)
@@ -89,7 +98,7 @@ impl Routed {
 
     /// Launches the routers of a plan, without those of `missing`, and does nothing more: they meet
     /// their peers and then wait for the host. `before_go` may write to their tiles.
-    fn launch(
+    pub(super) fn launch(
         &mut self,
         missing: Option<Place>,
         before_go: impl FnOnce(&mut Bed) -> Result<(), SceneError>,
@@ -168,7 +177,7 @@ impl Routed {
 }
 
 /// A router by its tile or its core.
-fn router_root(router: &Router) -> Vec<Root> {
+pub(super) fn router_root(router: &Router) -> Vec<Root> {
     vec![Root::Router(router.eth), Root::Core(erisc(router.place))]
 }
 

@@ -9,7 +9,7 @@ use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 
 /// Words of the kernels that change only when a kernel gets something done.
-const WORK: [(&str, &[&str]); 8] = [
+const WORK: [(&str, &[&str]); 9] = [
     ("edm", &["edm_state.channels[*].messages_sent", "edm_state.channels[*].completed"]),
     (
         "ccl_worker",
@@ -31,6 +31,7 @@ const WORK: [(&str, &[&str]); 8] = [
             "fabric_router_state.senders[*].packets_completed",
         ],
     ),
+    ("link_race", &["link_race_state.messages", "link_race_state.credits"]),
     ("fabric_mux", &["fabric_mux_state.channels[*].packets_forwarded"]),
 ];
 /// Most elements of an array of channels.
