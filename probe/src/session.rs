@@ -184,6 +184,12 @@ impl Session {
         self.verify(&everything_on(core), true, &mut Watcher { before: None, see: &mut |_| () });
     }
 
+    /// Compares the whole texts of a core's images with its memory.
+    fn compare_texts(&mut self, core: CoreId) {
+        let read_set = ReadSet { texts: true, ..everything_on(core) };
+        self.verify(&read_set, true, &mut Watcher { before: None, see: &mut |_| () });
+    }
+
     /// Returns the reads of [`Session::verify_on`].
     pub fn plans_to_verify(&self, core: CoreId) -> Vec<Plan> {
         let plan_texts = |_: &Mesh, images: &_, read_set: &_| plan_texts(images, read_set, true);

@@ -147,6 +147,8 @@ pub struct LaunchState {
     pub host_assigned_id: u32,
     /// `kernel_config.watcher_kernel_ids` of this core.
     pub kernel_id: u16,
+    /// The address of the program's first semaphore; none if the mailbox does not tell.
+    pub semaphores: Option<u64>,
 }
 
 /// An image on a core, with its provenance.

@@ -97,11 +97,12 @@ impl Condition {
     /// Returns how much a finding explains: of two, the one with the higher number is the cause.
     pub(crate) fn explains(self) -> u8 {
         match self {
-            Self::TextOverwritten | Self::CreditsWrong | Self::CoreInReset | Self::Paused => 5,
-            Self::LinkDown | Self::LinkFlapping | Self::ChipGone | Self::EndsDiffer => 4,
-            Self::MuxStarvation | Self::CircularWait | Self::CoreStuck => 3,
-            Self::BringUpStopped | Self::IncrementNeverSent | Self::NocUnanswered => 2,
-            Self::HostAwaited => 1,
+            Self::EndsDiffer | Self::CannotWork | Self::TextOverwritten | Self::StalePointer => 6,
+            Self::CreditsWrong | Self::CoreInReset | Self::Paused | Self::ChipGone => 5,
+            Self::LinkDown | Self::LinkFlapping | Self::MuxStarvation => 4,
+            Self::CircularWait | Self::CoreStuck | Self::NocUnanswered => 3,
+            Self::BringUpStopped | Self::IncrementNeverSent | Self::Leftover => 2,
+            Self::HostAwaited | Self::LinkBrokenAfterRetrain => 1,
             _ => 0,
         }
     }

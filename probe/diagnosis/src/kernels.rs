@@ -4,9 +4,11 @@ mod ccl;
 mod count;
 mod dispatch;
 mod edm;
+mod niu;
 mod ring;
 
 pub(crate) use count::{Count, counts};
+pub(crate) use niu::outstanding;
 
 use crate::look::{Kernel, Look, peer};
 use decode::state::{LinkCondition, LinkState, Party, Wait, WaitReason, Waits};
@@ -129,5 +131,7 @@ impl<'a> Search<'a> {
 pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
     let search = Search { mesh, look, kernels: look.kernels(), waits: Waits::default() };
     let workers = search.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
-    workers.flat_map(|kernel| search.spans_of_worker(kernel)).collect()
+    let of_workers = workers.flat_map(|kernel| search.spans_of_worker(kernel));
+    let of_nius = search.kernels.values().flat_map(|kernel| niu::spans(mesh, kernel));
+    of_workers.chain(of_nius).collect()
 }

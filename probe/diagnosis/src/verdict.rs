@@ -2,16 +2,18 @@
 
 mod causes;
 mod credits;
+mod ends;
 mod faults;
+mod leftover;
 
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding};
 use crate::graph::Graph;
 use crate::kernels;
-use crate::look::Look;
+use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::{self, Progress};
-use decode::state::{CoreState, Party, Waits};
+use decode::state::{CoreState, Party, WaitReason, Waits};
 use layouts::{CoreId, CoreKind, EthId};
 use machine::target::Mesh;
 use std::collections::BTreeMap;
@@ -54,7 +56,8 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
         let graph = Graph::of(&waits);
-        let case = Case { mesh, looks, last: *last, waits: &waits, progress: &progress, graph };
+        let (last, kernels) = (*last, last.kernels());
+        let case = Case { mesh, looks, last, waits: &waits, progress: &progress, graph, kernels };
         findings = case.findings(missing.is_empty());
     }
     Diagnosis { snapshots: looks.len(), over_cycles, progress, findings, missing, waits }
@@ -83,7 +86,43 @@ fn lasting(mesh: &Mesh, looks: &[Look<'_>]) -> Waits {
     if let Some(first) = looks.first().filter(|_| !before.is_empty()) {
         lasting.still = last.lasting(&kernels::waits(mesh, *first)).still;
     }
+    stand_before(mesh, &mut lasting);
     lasting
+}
+
+/// Lets the parties of a core that stands wait for that core, whatever they waited for when it
+/// stopped.
+fn stand_before(mesh: &Mesh, waits: &mut Waits) {
+    let still: BTreeMap<CoreId, Party> =
+        waits.still.iter().filter_map(|party| Some((core_of(mesh, *party)?, *party))).collect();
+    for wait in &mut waits.all {
+        let core = core_of(mesh, wait.waiter).and_then(|core| still.get(&core));
+        if let Some(core) = core {
+            (wait.on, wait.reason) = (*core, WaitReason::Core);
+        }
+    }
+    waits.all.retain(|wait| wait.waiter != wait.on);
+    waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+}
+
+/// Returns the core that acts for a party.
+fn core_of(mesh: &Mesh, party: Party) -> Option<CoreId> {
+    match party {
+        Party::Core(core)
+        | Party::Client(core, _)
+        | Party::MuxChannel(core, _)
+        | Party::Mux(core) => Some(core),
+        Party::Router(at)
+        | Party::Sender(at, _)
+        | Party::Receiver(at, _)
+        | Party::Noc(at)
+        | Party::Channel(at, _) => {
+            let place = mesh.place(at).ok()?;
+            Some(CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc })
+        }
+        Party::Link(_) | Party::Host => None,
+    }
 }
 
 /// Everything that findings are made from.
@@ -94,6 +133,8 @@ struct Case<'a> {
     waits: &'a Waits,
     progress: &'a BTreeMap<CoreId, Progress>,
     graph: Graph,
+    /// The running kernels of the last snapshot.
+    kernels: BTreeMap<CoreId, Kernel<'a>>,
 }
 
 impl<'a> Case<'a> {
@@ -101,6 +142,8 @@ impl<'a> Case<'a> {
     fn findings(&self, proves: bool) -> Vec<Finding> {
         let mut findings = self.faults();
         if proves {
+            findings.extend(self.misfits());
+            findings.extend(self.leftovers());
             findings.extend(self.wrong_credits());
             findings.extend(self.circles());
             findings.extend(self.roots());
@@ -108,25 +151,8 @@ impl<'a> Case<'a> {
         rank(findings)
     }
 
-    /// Returns the core that acts for a party.
     fn core_of(&self, party: Party) -> Option<CoreId> {
-        match party {
-            Party::Core(core)
-            | Party::Client(core, _)
-            | Party::MuxChannel(core, _)
-            | Party::Mux(core) => Some(core),
-            Party::Router(at)
-            | Party::Sender(at, _)
-            | Party::Receiver(at, _)
-            | Party::Noc(at)
-            | Party::Channel(at, _) => self.erisc(at),
-            Party::Link(_) | Party::Host => None,
-        }
-    }
-
-    fn erisc(&self, at: EthId) -> Option<CoreId> {
-        let place = self.mesh.place(at).ok()?;
-        Some(CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc })
+        core_of(self.mesh, party)
     }
 
     fn core(&self, id: CoreId) -> Option<&'a CoreState> {

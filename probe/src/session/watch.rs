@@ -2,7 +2,8 @@
 
 use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
-use diagnosis::{Diagnosis, Look, diagnose, wanted};
+use diagnosis::{Condition, Diagnosis, Look, Place, diagnose, wanted};
+use layouts::CoreId;
 use machine::snapshot::AccessError;
 use std::time::Duration;
 
@@ -40,9 +41,23 @@ impl Session {
                 inspected.push(next);
             }
         }
-        let looks: Vec<Look<'_>> = inspected.iter().map(look).collect();
-        let diagnosis = diagnose(self.target.mesh(), &looks);
+        let mut diagnosis = self.judge(&inspected);
+        // The texts of cores that stand without another reason are compared whole.
+        let suspects = suspects(&diagnosis);
+        if !suspects.is_empty() {
+            for core in &suspects {
+                self.compare_texts(*core);
+            }
+            let next = self.inspect(&read_set);
+            inspected.push(next);
+            diagnosis = self.judge(&inspected);
+        }
         Ok(Watched { inspected, diagnosis })
+    }
+
+    fn judge(&self, inspected: &[Inspected]) -> Diagnosis {
+        let looks: Vec<Look<'_>> = inspected.iter().map(look).collect();
+        diagnose(self.target.mesh(), &looks)
     }
 
     /// Takes snapshots until the read set has everything that a diagnosis wants.
@@ -82,6 +97,19 @@ impl Session {
         std::thread::sleep(Duration::from_nanos(cycles));
         Ok(())
     }
+}
+
+/// Most cores whose texts are compared.
+const MOST_SUSPECTS: usize = 4;
+
+/// Returns the cores that stand without a reason outside of them.
+fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
+    let stand = diagnosis.findings.iter().filter(|it| it.condition == Condition::CoreStuck);
+    let cores = stand.filter_map(|finding| match finding.place {
+        Place::Core(core) => Some(core),
+        _ => None,
+    });
+    cores.take(MOST_SUSPECTS).collect()
 }
 
 fn look(inspected: &Inspected) -> Look<'_> {

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p tests --bench table` prints it and fails if a ratio is below half of its floor in
 //! `floors.toml`, or if a count of bus transactions differs; `-- --bless` writes that file and the
-//! figures of the README anew.
+//! page `tests/figures.md` anew.
 //! Times are processor time where one process does the work, since hosts are shared, and medians of
 //! five. Anchors: a loop in C, a
 //! client in C on the same library, gdb; with `MESHSCOPE_TTSIM_DIR` also the vendor's simulator,
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     }
     if bless {
         floors.write();
-        floors::write_readme(&table);
+        floors::write_page(&table);
     }
     failures.extend(floors.missed());
     for failure in &failures {

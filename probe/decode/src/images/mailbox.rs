@@ -32,6 +32,8 @@ pub struct Mailbox {
     pub go_message_bytes: u64,
     /// `kernel_config.kernel_config_base` in an entry, a word per kind of core.
     pub config_bases: Option<u64>,
+    /// `kernel_config.sem_offset` in an entry, 16 bits per kind of core.
+    pub semaphore_offsets: Option<u64>,
     /// `kernel_config.kernel_text_offset` in an entry, a word per processor.
     pub text_offsets: Option<u64>,
     /// `go_messages[0].signal`, a byte.
@@ -97,6 +99,7 @@ impl Mailbox {
             go_message: go.address(),
             go_message_bytes: go.field.stride,
             config_bases: inside("kernel_config_base"),
+            semaphore_offsets: inside("sem_offset"),
             text_offsets: inside("kernel_text_offset"),
             go_signal: at("mailboxes->go_messages[0].signal")?,
             signals: Signals::find(symbols)?,

@@ -107,7 +107,15 @@ impl Inspection<'_> {
             return Ok(None);
         }
         let entry = mailbox.launch.saturating_add(rd_ptr.saturating_mul(mailbox.launch_bytes));
+        // `ProgrammableCoreType` counts Tensix tiles first (tt-metal.md 1.1).
+        let kind = u64::from(id.core == CoreKind::Erisc);
+        let semaphores =
+            mailbox.config_bases.zip(mailbox.semaphore_offsets).map(|(base, offset)| {
+                let base = value(entry + base + 4 * kind, 4)?;
+                Ok::<_, AccessError>(base + value(entry + offset + 2 * kind, 2)?)
+            });
         Ok(Some(LaunchState {
+            semaphores: semaphores.transpose()?,
             rd_ptr: rd_ptr as u32,
             enables: value(entry + mailbox.enables, 4)? as u32,
             mode: value(entry + mailbox.mode, 1)? as u8,

@@ -3,7 +3,7 @@
 use super::Search;
 use crate::look::{Kernel, tile_of};
 use decode::state::{Party, WaitReason};
-use layouts::{CoreKind, EthId};
+use layouts::{CoreId, CoreKind, EthId};
 use machine::place::Place;
 use machine::snapshot::Span;
 
@@ -73,7 +73,11 @@ impl Search<'_> {
             if needs & flag == 0 {
                 continue;
             }
-            let side = self.side(kernel, name)?;
+            let Some(side) = self.side(kernel, name) else {
+                // No EDM serves this side: nothing will come.
+                lacking.push((Party::Core(edm_of(kernel, name)?), reason));
+                continue;
+            };
             let there = self.look.word(kernel.place(), side.here)?;
             if there == state(kernel, taken)? as u32 {
                 lacking.push((Party::Channel(side.edm.0, side.edm.1), reason));
@@ -138,6 +142,14 @@ impl Search<'_> {
         }
         spans
     }
+}
+
+/// Returns the core that should run the EDM of a side.
+fn edm_of(kernel: &Kernel<'_>, name: &str) -> Option<CoreId> {
+    let tile = tile_of(state(kernel, &format!("args.{name}.edm_xy"))?);
+    let place = Place { chip: kernel.core.id.chip, tile };
+    (state(kernel, &format!("args.{name}.used")) == Some(1))
+        .then(|| Search::core(place, CoreKind::Erisc))
 }
 
 fn state(kernel: &Kernel<'_>, member: &str) -> Option<u64> {

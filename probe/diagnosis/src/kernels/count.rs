@@ -3,7 +3,7 @@
 use super::{CCL_WORKER, Search};
 use crate::look::{Kernel, Look, peer};
 use decode::state::{Party, Waits};
-use layouts::NocAddr;
+use layouts::{CoreKind, NocAddr};
 use machine::target::Mesh;
 
 /// A count of credits, as the giver and the taker hold it.
@@ -47,7 +47,7 @@ impl Search<'_> {
                 of: format!("the semaphore of worker {} at EDM {}", kernel.core.id, side.edm.0),
                 given,
                 there: there.into(),
-                party: Party::Channel(side.edm.0, side.edm.1),
+                party: Party::Core(Self::core(edm, CoreKind::Erisc)),
             })
         });
         let mut counts: Vec<Count> = counts.collect();
@@ -82,7 +82,9 @@ impl Search<'_> {
         let Some((end, far)) = kernel.end.and_then(|end| Some((end, peer(self.mesh, end)?))) else {
             return Vec::new();
         };
-        let Some(receiver) = self.at(far) else { return Vec::new() };
+        let Some(receiver) = self.at(far).filter(|_| self.ailment(end).is_none()) else {
+            return Vec::new();
+        };
         let channels = kernel.number("edm_state.args.channels").map_or(0, |count| count as u8);
         let count = |index: u8| {
             let is_sender = kernel.number(&format!("edm_state.args.channel[{index}].is_sender"))?;

@@ -14,7 +14,12 @@ impl Search<'_> {
                 let chip = kernel.core.id.chip;
                 let awaited = |id: &&CoreId| id.chip == chip && id.core == CoreKind::Brisc;
                 let awaited: Vec<CoreId> = self.kernels.keys().filter(awaited).copied().collect();
-                for core in awaited {
+                if awaited.iter().all(|core| *core == kernel.core.id) {
+                    let words = "dispatch waits for cores, and none of them has a go message";
+                    self.note(Party::Host, words);
+                    self.add(own, Party::Host, WaitReason::Done, mark);
+                }
+                for core in awaited.into_iter().filter(|core| *core != kernel.core.id) {
                     self.add(own, Party::Core(core), WaitReason::Done, mark);
                 }
             }

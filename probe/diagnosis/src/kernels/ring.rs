@@ -6,22 +6,22 @@ use decode::state::{Party, WaitReason};
 use layouts::CoreKind;
 use machine::place::Place;
 
-/// The waypoint of the delay at each hop.
-const DELAYS: &str = "DWLW";
-
 impl Search<'_> {
     pub(super) fn ring_ping(&mut self, kernel: &Kernel<'_>) {
         let (own, mark) = (Party::Core(kernel.core.id), kernel.mark());
+        // Every wait of it yields to base firmware, which beats.
+        let beats = kernel.core.heartbeat.known().map_or(0, |beat| u64::from(*beat));
+        self.turns(kernel, mark.wrapping_add(beats));
         let reason = match kernel.waypoint() {
-            "EHSW" => WaitReason::Handshake,
+            "EHSW" | "LSYW" => WaitReason::Handshake,
             "PAYW" => WaitReason::Message,
             "ACKW" | "CMPW" | "TDNW" => WaitReason::Completion,
-            "HOVW" | "HSLW" | "LSYW" => WaitReason::Sibling,
-            DELAYS => return,
-            _ => return self.turns(kernel, mark),
+            "HOVW" | "HSLW" => WaitReason::Sibling,
+            // It works, or delays the payload as asked.
+            _ => return,
         };
-        let on = match reason {
-            WaitReason::Sibling => sibling(kernel),
+        let on = match kernel.waypoint() {
+            "HOVW" | "HSLW" | "LSYW" => sibling(kernel),
             _ => self.other_end(kernel),
         };
         if let Some(on) = on {

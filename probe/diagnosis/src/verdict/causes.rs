@@ -3,7 +3,7 @@
 use super::Case;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
-use crate::kernels::PARKED;
+use crate::kernels::{PARKED, outstanding};
 use crate::look::Look;
 use crate::place::Place;
 use crate::progress::Progress;
@@ -30,14 +30,19 @@ impl Case<'_> {
     fn root(&self, root: Party) -> Option<Finding> {
         match root {
             Party::Host => {
-                let words = "they wait for the host, which has not acted".to_owned();
+                let words = self.note(root);
+                let words = words.unwrap_or_else(|| "they wait for the host".to_owned());
                 Some(self.finding(Condition::HostAwaited, Place::Host, root, words))
             }
             Party::Link(at) => {
                 let place = self.link(at);
-                let note = self.note(root).unwrap_or_else(|| "it carries nothing".into());
-                let words = format!("{place}: {note}");
-                Some(self.finding(Condition::LinkDown, place, root, words))
+                let words = |note: &str| format!("{place}: {note}");
+                Some(if let Some(note) = self.note(root) {
+                    self.finding(Condition::LinkDown, place, root, words(&note))
+                } else {
+                    let words = words("both its ends are up, and nothing comes back");
+                    self.finding(Condition::LinkBrokenAfterRetrain, place, root, words)
+                })
             }
             Party::Noc(at) => {
                 let place = Place::Router(at);
@@ -56,6 +61,7 @@ impl Case<'_> {
     fn core_root(&self, root: Party, id: CoreId) -> Option<Finding> {
         let (condition, why) = self.why(root, id)?;
         let place = match root {
+            _ if condition == Condition::ChipGone => Place::Chip(id.chip),
             Party::Router(at) => Place::Router(at),
             _ => Place::Core(id),
         };
@@ -85,14 +91,15 @@ impl Case<'_> {
             }
             Reading::Known(Activity::Running) => self.still(root, id, note),
             Reading::Known(activity) => {
-                let awaited = self.waits.on(root).map(|wait| wait.reason).next();
+                let begins =
+                    |reason| matches!(reason, WaitReason::Handshake | WaitReason::LocalSync);
                 let ended = *activity == Activity::Done;
                 let what = if ended { "its kernel has ended" } else { "no kernel runs on it" };
-                let condition = match awaited {
-                    Some(WaitReason::Handshake | WaitReason::LocalSync) => {
-                        Condition::BringUpStopped
-                    }
-                    _ => Condition::IncrementNeverSent,
+                let is_awaited = self.waits.on(root).any(|wait| begins(wait.reason));
+                let condition = if is_awaited {
+                    Condition::BringUpStopped
+                } else {
+                    Condition::IncrementNeverSent
                 };
                 Some((condition, note.map_or(what.to_owned(), |note| format!("{what}; {note}"))))
             }
@@ -102,13 +109,20 @@ impl Case<'_> {
 
     /// Returns why a running core stands; none if it moves, or may be in a delay that was asked for.
     fn still(&self, root: Party, id: CoreId, note: Option<String>) -> Option<(Condition, String)> {
-        let progress = *self.progress.get(&id)?;
+        let kernel = self.kernels.get(&id)?;
+        // An Ethernet core waits with a beating heart. Elsewhere a waypoint that ends in W is that of
+        // a wait (tt-metal.md 1.3): of a kernel that is not known, nobody can say for what.
+        let may_wait =
+            kernel.end.is_some() || !kernel.has_rules() && kernel.waypoint().ends_with('W');
         let stands = self.waits.still.contains(&root)
             || self.waits.still.contains(&Party::Core(id))
-            || progress == Progress::Still;
+            || self.progress.get(&id) == Some(&Progress::Still) && !may_wait;
         let heart_stands = self.heart_stands(id) == Some(true);
         let why = note.unwrap_or_else(|| "it does not move".to_owned());
         let beat = if heart_stands { "; its heartbeat does not move" } else { "" };
+        if let Some(outstanding) = outstanding(self.mesh, self.last, kernel).filter(|_| stands) {
+            return Some((Condition::NocUnanswered, format!("{why}; {outstanding}")));
+        }
         (stands || heart_stands).then(|| (Condition::CoreStuck, format!("{why}{beat}")))
     }
 

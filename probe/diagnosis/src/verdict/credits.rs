@@ -13,14 +13,22 @@ impl Case<'_> {
     pub(super) fn wrong_credits(&self) -> Vec<Finding> {
         let [.., before, last] = self.looks else { return Vec::new() };
         let (then, now) = (counts(self.mesh, *before), counts(self.mesh, *last));
+        // A core that stands takes no credits.
+        let stands = |count: &Count| {
+            self.waits.still.iter().any(|party| self.core_of(*party) == self.core_of(count.party))
+        };
         let wrong = now.iter().filter(|count| count.given != count.there && then.contains(count));
+        let wrong = wrong.filter(|count| !stands(count));
         let counts = wrong.map(|count| self.wrong_count(count));
         counts.chain(self.wrong_ledgers()).collect()
     }
 
     fn wrong_count(&self, count: &Count) -> Finding {
         let Count { at, of, given, there, party } = count;
-        let place = self.core_of(*party).map_or(Place::Host, Place::Core);
+        let place = match party {
+            Party::Channel(end, _) => self.link(*end),
+            other => self.core_of(*other).map_or(Place::Host, Place::Core),
+        };
         let words = format!("{of} holds {there}, but {given} were given");
         let mut finding = self.finding(Condition::CreditsWrong, place, *party, words);
         finding.confidence = Confidence::Certain;
