@@ -119,6 +119,10 @@ kinds! {
     CreditsInFlight = "credits-in-flight", HANG, ends::credits_in_flight;
     /// The acknowledges of one end of a link do not arrive.
     AcksLost = "acks-lost", HANG, edm::acks_lost;
+    /// A link is up again after it was down, and carries nothing.
+    LinkBroken = "link-broken", HANG, edm::link_broken;
+    /// The staging area of a worker overlaps its text.
+    RegionsOverlap = "regions-overlap", HANG, memory::regions_overlap;
     /// A worker of a collective is paused by its control word.
     WorkerPaused = "worker-paused", HANG, edm::worker_paused;
     /// A core of a ring ping executes nothing more.
@@ -159,6 +163,8 @@ kinds! {
     CarriedRouterStuck = "carried-router-stuck", HANG, carried::router_stuck;
     /// A mux waits for its router with one packet and starves its other clients.
     MuxStarvation = "mux-starvation", HANG, muxes::starvation;
+    /// A client of a mux ends without closing its channel.
+    ClientCrashes = "client-crashes", HANG, muxes::client_crashes;
     /// A dispatcher waits for a worker that is stuck.
     DispatchStuck = "dispatch-stuck", HANG, dispatches::worker_stuck;
     /// A dispatcher waits for room in the completion queue, which its host does not read.
@@ -173,6 +179,8 @@ kinds! {
     LinkSlow = "link-slow", Some(Severity::Slow), quiet::link_slow;
     /// One end of a link of a collective acknowledges two milliseconds late.
     SlowAck = "slow-ack", Some(Severity::Slow), quiet::slow_ack;
+    /// One worker of a collective needs much longer than the others.
+    WorkerSlow = "worker-slow", Some(Severity::Slow), memory::worker_slow;
     /// Firmware only.
     Idle = "idle", None, quiet::idle;
     /// A ring ping.

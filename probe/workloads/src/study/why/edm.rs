@@ -291,6 +291,20 @@ pub(super) fn acks_lost(ground: Ground) -> Result<Staged, SceneError> {
     run.bed.hung(Condition::CreditsWrong, link_root(&link))
 }
 
+/// The link goes down for a time, is up again, and carries nothing more.
+pub(super) fn link_broken(ground: Ground) -> Result<Staged, SceneError> {
+    /// So slow that the first packet does not arrive.
+    const NEVER: u32 = 1 << 30;
+    let Collective { mut bed, program } = Collective::begun(ground)?.run_on()?;
+    let link = edm_link(&mut bed, &program)?;
+    let cycles = bed.between(200_000, 2_000_000);
+    bed.say(format!("link {}-{} is down for {} us and then dead", link.a, link.b, cycles / 1_000));
+    bed.link_fault(link.a, LinkFault::Slow { factor: NEVER })?;
+    bed.disrupt_for(FaultKind::Link(link.a, LinkFault::Down), Some(cycles))?;
+    bed.target.pass(2 * cycles)?;
+    bed.hung(Condition::LinkBrokenAfterRetrain, link_root(&link))
+}
+
 pub(super) fn worker_paused(ground: Ground) -> Result<Staged, SceneError> {
     let mut run = Collective::begun(ground)?.run_on()?;
     let place = run.worker()?;
