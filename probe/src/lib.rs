@@ -23,3 +23,4 @@
 
 pub mod session;
 pub mod spec;
+pub mod why;

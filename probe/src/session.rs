@@ -2,6 +2,7 @@
 
 mod open;
 mod pacer;
+mod watch;
 
 use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap, Library};
@@ -14,6 +15,7 @@ use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Arrived, Mesh, Preview, Quarantined, Target};
 pub use open::{OpenError, served_simulator};
 use pacer::Pacer;
+pub use watch::Watched;
 use workloads::scene::Pace;
 
 /// The number of snapshots between two reads of all proofs. Between them the proofs of a core are

@@ -77,6 +77,8 @@ conditions! {
     MuxStarvation = "mux-starvation",
     /// A core executes nothing, or does not use what it has.
     CoreStuck = "core-stuck",
+    /// A kernel was paused and not resumed.
+    Paused = "paused",
     /// A core that should run is held in reset.
     CoreInReset = "core-in-reset",
     /// A core was halted by a debugger.
@@ -89,4 +91,18 @@ conditions! {
     SlowLink = "slow-link",
     /// Something moves slower than its peers.
     Slow = "slow",
+}
+
+impl Condition {
+    /// Returns how much a finding explains: of two, the one with the higher number is the cause.
+    pub(crate) fn explains(self) -> u8 {
+        match self {
+            Self::TextOverwritten | Self::CreditsWrong | Self::CoreInReset | Self::Paused => 5,
+            Self::LinkDown | Self::LinkFlapping | Self::ChipGone | Self::EndsDiffer => 4,
+            Self::MuxStarvation | Self::CircularWait | Self::CoreStuck => 3,
+            Self::BringUpStopped | Self::IncrementNeverSent | Self::NocUnanswered => 2,
+            Self::HostAwaited => 1,
+            _ => 0,
+        }
+    }
 }

@@ -4,7 +4,17 @@
 //! target, no file. One snapshot proves no hang.
 
 mod condition;
+mod finding;
+mod graph;
+mod kernels;
+mod look;
 mod place;
+mod progress;
+mod verdict;
 
 pub use condition::{Condition, Severity};
+pub use finding::{Confidence, Evidence, Finding, Step};
+pub use look::Look;
 pub use place::Place;
+pub use progress::Progress;
+pub use verdict::{Diagnosis, LEAST_APART_CYCLES, diagnose, wanted};

@@ -90,6 +90,7 @@ mod tlb;
 mod traffic;
 mod txq;
 mod view;
+mod zeroed;
 
 pub use condition::{Actor, Condition};
 pub use config::{

@@ -5,6 +5,7 @@
 //! what a sleeping hart has read wakes it.
 
 use crate::decode::{self, Op};
+use crate::zeroed::Zeroed;
 use std::ops::Range;
 
 /// L1 bytes of a Tensix tile (1464 KiB, wormhole.md 4.1).
@@ -35,9 +36,9 @@ pub struct OutOfRange {
 /// The L1 of a tile: initially zero, and committed by the host on the first write.
 #[derive(Debug, Clone)]
 pub struct TileMemory {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Zeroed<u8>,
     pub(crate) flags: Vec<u8>,
-    pub(crate) code: Vec<Op>,
+    pub(crate) code: Zeroed<Op>,
     /// Watch bits of the harts whose lines have changed since the group last took them.
     pub(crate) touched: u8,
     /// Lines whose decoded instructions are dropped at the next boundary, because of a store into
@@ -58,11 +59,10 @@ impl TileMemory {
     }
 
     fn new(len: u32, tensix: bool) -> Self {
-        // Vectors of integer zeros come from calloc: pages stay uncommitted until they are written.
         Self {
-            bytes: vec![0; len as usize],
+            bytes: Zeroed::new(len as usize),
             flags: vec![0; (len / LINE_BYTES) as usize],
-            code: vec![0; (len / 4) as usize],
+            code: Zeroed::new((len / 4) as usize),
             touched: 0,
             stale: Vec::new(),
             tensix,

@@ -15,6 +15,21 @@ pub(crate) struct Floors {
     seen: BTreeSet<String>,
 }
 
+/// The lines of the README around the table.
+const AROUND: [&str; 2] = ["```text\nfigure ", "\n```"];
+
+/// Writes the table to the README.
+pub(crate) fn write_readme(table: &[String]) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let [open, close] = AROUND;
+    let (before, rest) = readme.split_once(open).unwrap();
+    let (_, after) = rest.split_once(close).unwrap();
+    let table = table.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+    let table = table.strip_prefix("figure ").unwrap();
+    std::fs::write(path, [before, open, table, close, after].concat()).unwrap();
+}
+
 fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/table/floors.toml")
 }

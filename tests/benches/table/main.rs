@@ -1,7 +1,8 @@
 //! The table of figures: what meshscope does, over an anchor that is measured in the same run.
 //!
 //! `cargo bench -p tests --bench table` prints it and fails if a ratio is below half of its floor in
-//! `floors.toml`, or if a count of bus transactions differs; `-- --bless` writes that file anew.
+//! `floors.toml`, or if a count of bus transactions differs; `-- --bless` writes that file and the
+//! figures of the README anew.
 //! Times are processor time where one process does the work, since hosts are shared, and medians of
 //! five. Anchors: a loop in C, a
 //! client in C on the same library, gdb; with `MESHSCOPE_TTSIM_DIR` also the vendor's simulator,
@@ -43,21 +44,25 @@ fn main() -> ExitCode {
     let programs = Programs::build();
     let mut floors = if bless { Floors::default() } else { Floors::read() };
     let mut failures = Vec::new();
-    println!(
-        "{:<44} {:>18} {:>30} {:>10} {:>8}",
-        "figure", "meshscope", "anchor", "ratio", "floor"
-    );
+    let mut table = Vec::new();
+    let mut show = |name: &str, value: &str, anchor: &str, ratio: &str, floor: &str| {
+        println!("{name:<45} {value:>23} {anchor:>31} {ratio:>9} {floor:>8}");
+        table.push(format!("{name:<45} {value:>23} {anchor:>31} {ratio:>9}"));
+    };
+    show("figure", "meshscope", "anchor", "ratio", "floor");
     let sections: [fn(&Programs) -> Vec<Row>; 3] = [machine::rows, reads::rows, frames::rows];
     for row in sections.iter().flat_map(|section| section(&programs)) {
         let ratio = match row.held {
-            Held::Ratio(ratio) | Held::Peer(ratio) => format!("{ratio:.3}"),
+            Held::Ratio(ratio) | Held::Peer(ratio) if ratio >= 100.0 => format!("{ratio:.0}"),
+            Held::Ratio(ratio) | Held::Peer(ratio) => format!("{ratio:.2}"),
             Held::Count(_) => String::new(),
         };
         let floor = if bless { floors.keep(&row) } else { floors.check(&row, &mut failures) };
-        println!("{:<44} {:>18} {:>30} {ratio:>10} {floor:>8}", row.name, row.value, row.anchor);
+        show(&row.name, &row.value, &row.anchor, &ratio, &floor);
     }
     if bless {
         floors.write();
+        floors::write_readme(&table);
     }
     failures.extend(floors.missed());
     for failure in &failures {

@@ -120,6 +120,8 @@ impl Waiter {
             Party::Router(at) => ("router", link(at, None)),
             Party::Link(at) => ("link", link(at, None)),
             Party::Noc(at) => ("noc", link(at, None)),
+            Party::Core(at) => ("core", core(at, None)),
+            Party::Channel(at, n) => ("edm_channel", link(at, Some(n))),
             Party::Host => ("host", None),
         };
         Self { name: party.to_string(), kind, at }

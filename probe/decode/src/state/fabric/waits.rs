@@ -1,4 +1,4 @@
-//! The wait graph of a fabric: its waits, roots and cycles.
+//! The wait graph: waits, roots and cycles.
 
 mod tree;
 mod words;
@@ -10,7 +10,7 @@ use machine::fabric::Direction;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A party of a fabric that waits, or is waited for.
+/// A party that waits, or is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Party {
     /// The n-th connection of a kernel.
@@ -29,6 +29,10 @@ pub enum Party {
     Link(EthId),
     /// The NoC, as a router uses it.
     Noc(EthId),
+    /// A core and the kernel on it.
+    Core(CoreId),
+    /// A channel of an EDM.
+    Channel(EthId, u8),
     /// The host that brings the fabric up.
     Host,
 }
@@ -68,6 +72,20 @@ pub enum WaitReason {
     Drain,
     /// Its router to run.
     Router,
+    /// The next message.
+    Message,
+    /// A free buffer.
+    Buffer,
+    /// A message to be read.
+    Read,
+    /// A signal of its partner.
+    Signal,
+    /// The sibling on its chip.
+    Sibling,
+    /// Cores to report that they are done.
+    Done,
+    /// The core to execute its kernel.
+    Core,
 }
 
 /// A wait of one party for another.

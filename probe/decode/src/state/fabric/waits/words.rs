@@ -15,6 +15,8 @@ impl fmt::Display for Party {
             Self::Router(at) => write!(f, "router {at}"),
             Self::Link(at) => write!(f, "link of {at}"),
             Self::Noc(at) => write!(f, "NoC at {at}"),
+            Self::Core(core) => write!(f, "core {core}"),
+            Self::Channel(at, channel) => write!(f, "EDM {at} channel {channel}"),
             Self::Host => f.write_str("host"),
         }
     }
@@ -40,6 +42,13 @@ impl WaitReason {
             Self::Clients => "clients",
             Self::Drain => "drain",
             Self::Router => "router",
+            Self::Message => "message",
+            Self::Buffer => "buffer",
+            Self::Read => "read",
+            Self::Signal => "signal",
+            Self::Sibling => "sibling",
+            Self::Done => "done",
+            Self::Core => "core",
         }
     }
 }
@@ -62,6 +71,13 @@ impl fmt::Display for WaitReason {
             Self::Clients => "the other clients of its mux",
             Self::Drain => "its packets to leave",
             Self::Router => "its router",
+            Self::Message => "the next message",
+            Self::Buffer => "a free buffer",
+            Self::Read => "its message to be read",
+            Self::Signal => "a signal of its partner",
+            Self::Sibling => "its sibling",
+            Self::Done => "its cores to be done",
+            Self::Core => "its core",
         })
     }
 }

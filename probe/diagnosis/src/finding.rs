@@ -1,0 +1,71 @@
+//! A finding: a named condition at a place, with its evidence.
+
+use crate::condition::{Condition, Severity};
+use crate::place::Place;
+use decode::state::{Party, WaitReason};
+use layouts::NocAddr;
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// Something else could explain what was seen.
+    Possible,
+    /// What was seen fits, and nothing speaks against it.
+    Likely,
+    /// Words on both sides say so.
+    Certain,
+}
+
+impl Confidence {
+    /// Returns the word that is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::Certain => "certain",
+        }
+    }
+}
+
+/// A word that a finding rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Where it was read, if it is one word.
+    pub at: Option<NocAddr>,
+    /// Its name.
+    pub name: String,
+    /// What it held in the last snapshot, in words.
+    pub value: String,
+}
+
+/// A step of the chain from a symptom to its cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The party that waits.
+    pub waiter: Party,
+    /// What it waits for.
+    pub reason: WaitReason,
+    /// From whom.
+    pub on: Party,
+}
+
+/// A named condition at a place, with its evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its citable name.
+    pub condition: Condition,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it is.
+    pub place: Place,
+    /// What was found, one sentence.
+    pub sentence: String,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// The longest chain of waits that ends here, from the symptom to the cause.
+    pub chain: Vec<Step>,
+    /// The number of parties that wait for it, directly or through others.
+    pub waiting: usize,
+    /// How sure it is.
+    pub confidence: Confidence,
+}

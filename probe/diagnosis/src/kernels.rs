@@ -1,0 +1,133 @@
+//! What kernels wait for, by their own words: one file per kernel that is known by name.
+
+mod ccl;
+mod count;
+mod dispatch;
+mod edm;
+mod ring;
+
+pub(crate) use count::{Count, counts};
+
+use crate::look::{Kernel, Look, peer};
+use decode::state::{LinkCondition, LinkState, Party, Wait, WaitReason, Waits};
+use layouts::{CoreId, CoreKind, EthId, NocXy};
+use machine::place::Place;
+use machine::snapshot::Span;
+use machine::target::Mesh;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The waypoint of a kernel that was paused on request.
+pub(crate) const PARKED: &str = "PASW";
+/// The image of the worker of collectives.
+const CCL_WORKER: &str = "ccl_worker";
+/// The waypoint of firmware that waits for a go message.
+const WAITS_FOR_GO: &str = "GW";
+
+/// Collects the waits of all kernels in a snapshot.
+pub(crate) struct Search<'a> {
+    pub(crate) mesh: &'a Mesh,
+    pub(crate) look: Look<'a>,
+    pub(crate) kernels: BTreeMap<CoreId, Kernel<'a>>,
+    waits: Waits,
+}
+
+/// Returns the waits of a snapshot: those of the fabric, and those of all other kernels.
+pub(crate) fn waits(mesh: &Mesh, look: Look<'_>) -> Waits {
+    let waits = look.state.fabric.waits.clone();
+    let mut search = Search { mesh, look, kernels: look.kernels(), waits };
+    let kernels: Vec<CoreId> = search.kernels.keys().copied().collect();
+    for core in kernels {
+        search.kernel(core);
+    }
+    let Waits { mut all, turns, notes, .. } = search.waits;
+    all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    Waits { cycles: look.state.cycles, all, turns, notes, still: BTreeSet::new() }
+}
+
+impl<'a> Search<'a> {
+    fn kernel(&mut self, id: CoreId) {
+        let Some(kernel) = self.kernels.remove(&id) else { return };
+        if kernel.waypoint() == WAITS_FOR_GO && id.core != CoreKind::Erisc {
+            self.waits.notes.insert(Party::Core(id), "it did not take its go message".into());
+            self.turns(&kernel, kernel.mark());
+        } else if kernel.waypoint() == PARKED {
+            self.waits.notes.insert(Party::Core(id), "it was paused (PASW)".into());
+        } else {
+            match kernel.name() {
+                Some("edm") => self.edm(&kernel),
+                Some(CCL_WORKER) => self.ccl_worker(&kernel),
+                Some("ring_ping") => self.ring_ping(&kernel),
+                Some("dispatch") => self.dispatch(&kernel),
+                _ => {}
+            }
+        }
+        self.kernels.insert(id, kernel);
+    }
+
+    fn add(&mut self, waiter: Party, on: Party, reason: WaitReason, mark: u64) {
+        self.waits.all.push(Wait { waiter, on, reason, mark });
+    }
+
+    fn note(&mut self, party: Party, words: impl Into<String>) {
+        self.waits.notes.entry(party).or_insert_with(|| words.into());
+    }
+
+    /// Notes that a kernel should make progress by itself: it stands still if this number does not
+    /// change.
+    fn turns(&mut self, kernel: &Kernel<'_>, turns: u64) {
+        self.waits.turns.insert(Party::Core(kernel.core.id), turns);
+    }
+
+    fn core(place: Place, core: CoreKind) -> CoreId {
+        CoreId { chip: place.chip, tile: place.tile, core }
+    }
+
+    /// Returns the BRISC of a tile of the same chip.
+    fn brisc(kernel: &Kernel<'_>, tile: NocXy) -> CoreId {
+        Self::core(Place { chip: kernel.core.id.chip, tile }, CoreKind::Brisc)
+    }
+
+    fn erisc(&self, end: EthId) -> Option<CoreId> {
+        Some(Self::core(self.mesh.place(end).ok()?, CoreKind::Erisc))
+    }
+
+    /// Returns the kernel at an Ethernet tile.
+    fn at(&self, end: EthId) -> Option<&Kernel<'a>> {
+        self.kernels.get(&self.erisc(end)?)
+    }
+
+    /// Returns the party at the other end of a kernel's link: the link itself if that carries
+    /// nothing, else the core there.
+    fn other_end(&mut self, kernel: &Kernel<'_>) -> Option<Party> {
+        let end = kernel.end?;
+        if let Some(ailment) = self.ailment(end) {
+            self.note(Party::Link(end), ailment);
+            return Some(Party::Link(end));
+        }
+        let far = peer(self.mesh, end)?;
+        Some(Party::Core(self.erisc(far)?))
+    }
+
+    fn link(&self, end: EthId) -> Option<&'a LinkState> {
+        self.look.state.links.iter().find(|state| state.link.a == end || state.link.b == end)
+    }
+
+    /// Returns what is wrong with a link, if anything is known to be.
+    fn ailment(&self, end: EthId) -> Option<&'static str> {
+        match self.link(end)?.condition {
+            LinkCondition::Training => Some("it is down and trains"),
+            LinkCondition::Down => Some("it is down"),
+            LinkCondition::Disagree => Some("its ends disagree about its state"),
+            LinkCondition::Up | LinkCondition::Unread => None,
+        }
+    }
+}
+
+/// Returns the words that say what the kernels of a snapshot wait for, and that its read set did
+/// not have.
+pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
+    let search = Search { mesh, look, kernels: look.kernels(), waits: Waits::default() };
+    let workers = search.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
+    workers.flat_map(|kernel| search.spans_of_worker(kernel)).collect()
+}

@@ -1,0 +1,154 @@
+//! The worker of the collectives: it waits for semaphores that EDMs and its partner increment.
+
+use super::Search;
+use crate::look::{Kernel, tile_of};
+use decode::state::{Party, WaitReason};
+use layouts::{CoreKind, EthId};
+use machine::place::Place;
+use machine::snapshot::Span;
+
+/// The waypoint of a worker that waits for what its next packet needs.
+const WAITS: &str = "NSW";
+/// The waypoint of its delay, which a person asked for.
+const DELAYS: &str = "DWLW";
+/// The bits of `ccl_flags_t` that say what a packet needs.
+const FROM_CHANNEL: u16 = 1 << 1;
+const TO_CHANNEL: u16 = 1 << 3;
+const WAIT: u16 = 1 << 4;
+const CREDIT: u16 = 1 << 8;
+/// `sizeof(ccl_command_t)`: its flags come first.
+const COMMAND_BYTES: u64 = 32;
+const SEMAPHORE_BYTES: u64 = 16;
+/// `CCL_SEMAPHORE_SIGNAL`.
+const SIGNAL: u64 = 2;
+
+/// A side of a channel of a worker: the channel of the EDM that serves it.
+pub(super) struct Side {
+    /// The EDM's Ethernet tile, and the number of its channel.
+    pub(super) edm: (EthId, u8),
+    /// The address of this worker's semaphore at the EDM.
+    pub(super) there: u64,
+    /// The address of the worker's own semaphore, which the EDM increments.
+    pub(super) here: u64,
+    /// The address of the worker's semaphore 0.
+    base: u64,
+}
+
+impl Search<'_> {
+    pub(super) fn ccl_worker(&mut self, kernel: &Kernel<'_>) {
+        let (own, mark) = (Party::Core(kernel.core.id), kernel.mark());
+        let of_fabric = |side: &str| state(kernel, &format!("args.{side}.over_fabric")) == Some(1);
+        if of_fabric("inbound") || of_fabric("outbound") {
+            return;
+        }
+        match self.lacking(kernel).filter(|_| kernel.waypoint() == WAITS) {
+            Some(lacking) if lacking.is_empty() => {
+                self.note(own, "it has all that its next packet needs and does not continue");
+                self.turns(kernel, mark);
+            }
+            Some(lacking) => {
+                for (on, reason) in lacking {
+                    self.add(own, on, reason, mark);
+                }
+            }
+            // What it needs was not read.
+            None if kernel.waypoint() == WAITS => {}
+            None if kernel.waypoint() == DELAYS => {}
+            None => self.turns(kernel, mark),
+        }
+    }
+
+    /// Returns what the worker's next packet needs and is not there, and who gives it.
+    fn lacking(&self, kernel: &Kernel<'_>) -> Option<Vec<(Party, WaitReason)>> {
+        let needs = self.needs(kernel)?;
+        if needs & CREDIT != 0 {
+            return None;
+        }
+        let mut lacking = Vec::new();
+        let sides = [
+            (FROM_CHANNEL, "inbound", "packets_in", WaitReason::Message),
+            (TO_CHANNEL, "outbound", "packets_out", WaitReason::Buffer),
+        ];
+        for (flag, name, taken, reason) in sides {
+            if needs & flag == 0 {
+                continue;
+            }
+            let side = self.side(kernel, name)?;
+            let there = self.look.word(kernel.place(), side.here)?;
+            if there == state(kernel, taken)? as u32 {
+                lacking.push((Party::Channel(side.edm.0, side.edm.1), reason));
+            }
+        }
+        if needs & WAIT != 0 {
+            let side = self.side(kernel, "inbound").or_else(|| self.side(kernel, "outbound"))?;
+            let there = self.look.word(kernel.place(), side.base + SIGNAL * SEMAPHORE_BYTES)?;
+            if there == state(kernel, "signals_taken")? as u32 {
+                let partner = Self::brisc(kernel, tile_of(state(kernel, "args.partner_xy")?));
+                lacking.push((Party::Core(partner), WaitReason::Signal));
+            }
+        }
+        Some(lacking)
+    }
+
+    /// Returns the flags of the command in progress and of the next one: the packet that waits
+    /// belongs to either.
+    fn needs(&self, kernel: &Kernel<'_>) -> Option<u16> {
+        let Span { addr, len } = commands(kernel)?;
+        let bytes = self.look.snapshot.bytes(addr, len).ok()?;
+        let flags = bytes
+            .chunks(COMMAND_BYTES as usize)
+            .filter_map(|command| Some(u16::from_le_bytes([*command.first()?, *command.get(1)?])));
+        Some(flags.fold(0, |all, flags| all | flags))
+    }
+
+    /// Returns a side of the worker's channels, if an EDM of the chip serves it.
+    pub(super) fn side(&self, kernel: &Kernel<'_>, name: &str) -> Option<Side> {
+        let args = |member: &str| state(kernel, &format!("args.{name}.{member}"));
+        if args("used")? == 0 {
+            return None;
+        }
+        let place = Place { chip: kernel.core.id.chip, tile: tile_of(args("edm_xy")?) };
+        let there = args("edm_semaphore_address")?;
+        let edm = self.kernels.get(&Self::core(place, CoreKind::Erisc))?;
+        let number = |index: u8, member: &str| {
+            edm.number(&format!("edm_state.args.channel[{index}].{member}"))
+        };
+        let serves = |index: &u8| {
+            let first = number(*index, "semaphore_address");
+            let workers = number(*index, "workers").map_or(0, |workers| workers);
+            first.is_some_and(|first| (first..first + workers * SEMAPHORE_BYTES).contains(&there))
+        };
+        let channels = edm.number("edm_state.args.channels")? as u8;
+        let index = (0..channels).find(serves)?;
+        let here = number(index, "worker_semaphore_address")?;
+        let base = here.checked_sub(args("semaphore")? * SEMAPHORE_BYTES)?;
+        Some(Side { edm: (edm.end?, index), there, here, base })
+    }
+
+    /// Returns the words that say what a worker waits for, and are not among its own.
+    pub(super) fn spans_of_worker(&self, kernel: &Kernel<'_>) -> Vec<Span> {
+        let mut spans: Vec<Span> = commands(kernel).into_iter().collect();
+        for side in ["inbound", "outbound"].iter().filter_map(|name| self.side(kernel, name)) {
+            let at = kernel.place().at(side.base);
+            spans.push(Span { addr: at, len: (SIGNAL + 1) as u32 * SEMAPHORE_BYTES as u32 });
+            spans.push(Span { addr: kernel.place().at(side.here), len: 4 });
+            if let Ok(edm) = self.mesh.place(side.edm.0) {
+                spans.push(Span { addr: edm.at(side.there), len: 4 });
+            }
+        }
+        spans
+    }
+}
+
+fn state(kernel: &Kernel<'_>, member: &str) -> Option<u64> {
+    kernel.number(&format!("ccl_worker_state.{member}"))
+}
+
+/// Returns where the command in progress and the next one are.
+fn commands(kernel: &Kernel<'_>) -> Option<Span> {
+    let (first, count) = (state(kernel, "args.commands_address")?, state(kernel, "args.commands")?);
+    let command = state(kernel, "command")?;
+    let left = count.saturating_sub(command).min(2);
+    let at = first.checked_add(command.checked_mul(COMMAND_BYTES)?)?;
+    (left > 0).then(|| Span { addr: kernel.place().at(at), len: (left * COMMAND_BYTES) as u32 })
+}

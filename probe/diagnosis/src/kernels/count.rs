@@ -1,0 +1,102 @@
+//! Counts that two sides keep of the same credits.
+
+use super::{CCL_WORKER, Search};
+use crate::look::{Kernel, Look, peer};
+use decode::state::{Party, Waits};
+use layouts::NocAddr;
+use machine::target::Mesh;
+
+/// A count of credits, as the giver and the taker hold it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Count {
+    /// Where the taker holds it.
+    pub(crate) at: NocAddr,
+    /// The word in words.
+    pub(crate) of: String,
+    /// As the giver counts.
+    pub(crate) given: u64,
+    /// As the taker holds.
+    pub(crate) there: u64,
+    /// The party that waits if the credit was lost.
+    pub(crate) party: Party,
+}
+
+/// The messages in a worker's semaphore at an EDM; above them is how the channel ends.
+const EDM_MESSAGES: u32 = (1 << 24) - 1;
+
+/// Returns the counts of all EDM channels and their workers.
+pub(crate) fn counts(mesh: &Mesh, look: Look<'_>) -> Vec<Count> {
+    let search = Search { mesh, look, kernels: look.kernels(), waits: Waits::default() };
+    let workers = search.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
+    let of_workers = workers.flat_map(|kernel| search.counts_of_worker(kernel));
+    let edms = search.kernels.values().filter(|kernel| kernel.name() == Some("edm"));
+    of_workers.chain(edms.flat_map(|kernel| search.counts_of_edm(kernel))).collect()
+}
+
+impl Search<'_> {
+    /// The increments that a worker made at its EDM, and those that the EDM made at the worker.
+    fn counts_of_worker(&self, kernel: &Kernel<'_>) -> Vec<Count> {
+        let sides = [("inbound", "packets_in"), ("outbound", "packets_out")];
+        let counts = sides.iter().filter_map(|(name, taken)| {
+            let side = self.side(kernel, name)?;
+            let edm = self.mesh.place(side.edm.0).ok()?;
+            let given = kernel.number(&format!("ccl_worker_state.{taken}"))?;
+            let there = self.look.word(edm, side.there)? & EDM_MESSAGES;
+            Some(Count {
+                at: edm.at(side.there),
+                of: format!("the semaphore of worker {} at EDM {}", kernel.core.id, side.edm.0),
+                given,
+                there: there.into(),
+                party: Party::Channel(side.edm.0, side.edm.1),
+            })
+        });
+        let mut counts: Vec<Count> = counts.collect();
+        counts.extend(sides.iter().filter_map(|(name, _)| self.count_at_worker(kernel, name)));
+        counts
+    }
+
+    /// The increments that an EDM made at its only worker.
+    fn count_at_worker(&self, kernel: &Kernel<'_>, name: &str) -> Option<Count> {
+        let side = self.side(kernel, name)?;
+        let (end, channel) = side.edm;
+        let edm = self.at(end)?;
+        if edm.number(&format!("edm_state.args.channel[{channel}].workers"))? != 1 {
+            return None;
+        }
+        let given = edm.number(&format!("edm_state.channels[{channel}].worker_credits"))?;
+        let there = self.look.word(kernel.place(), side.here)?;
+        Some(Count {
+            at: kernel.place().at(side.here),
+            of: format!(
+                "the semaphore of EDM {end} channel {channel} at worker {}",
+                kernel.core.id
+            ),
+            given,
+            there: there.into(),
+            party: Party::Core(kernel.core.id),
+        })
+    }
+
+    /// Completions that a receiver channel sent, and its sender has seen.
+    fn counts_of_edm(&self, kernel: &Kernel<'_>) -> Vec<Count> {
+        let Some((end, far)) = kernel.end.and_then(|end| Some((end, peer(self.mesh, end)?))) else {
+            return Vec::new();
+        };
+        let Some(receiver) = self.at(far) else { return Vec::new() };
+        let channels = kernel.number("edm_state.args.channels").map_or(0, |count| count as u8);
+        let count = |index: u8| {
+            let is_sender = kernel.number(&format!("edm_state.args.channel[{index}].is_sender"))?;
+            let word = format!("edm_state.channels[{index}].completed");
+            let (addr, there) = kernel.word(&word)?;
+            (is_sender != 0).then_some(())?;
+            Some(Count {
+                at: kernel.place().at(addr),
+                of: format!("completions of EDM {end} channel {index}"),
+                given: receiver.number(&word)?,
+                there,
+                party: Party::Channel(end, index),
+            })
+        };
+        (0..channels).filter_map(count).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! What each core does, judged over several snapshots.
+
+use crate::look::Look;
+use decode::state::{Activity, CoreState, Party, Reading, WaitReason, Waits};
+use layouts::{CoreId, EthId};
+use std::collections::BTreeMap;
+
+/// What a core does. A go message alone is no progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Progress {
+    /// Its words change.
+    Progressing,
+    /// It waits, and has not moved.
+    Waiting(Party, WaitReason),
+    /// It should move and has not.
+    Still,
+    /// No kernel was launched on it.
+    NeverStarted,
+    /// Its kernel has ended.
+    Ended,
+    /// It is held in reset.
+    InReset,
+    /// It was not read.
+    Unreachable,
+    /// Its words do not tell.
+    Unknown,
+}
+
+impl Progress {
+    /// Returns the word of every screen and verb.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Progressing => "progressing",
+            Self::Waiting(..) => "waiting",
+            Self::Still => "still",
+            Self::NeverStarted => "never started",
+            Self::Ended => "ended",
+            Self::InReset => "in reset",
+            Self::Unreachable => "unreachable",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Returns what each core does.
+pub(crate) fn of_cores(looks: &[Look<'_>], lasting: &Waits) -> BTreeMap<CoreId, Progress> {
+    let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
+    let waits = waits_of(*last, lasting);
+    let ids = last.cores().map(|(core, _)| (core.id, core));
+    let judge = |(id, core): (CoreId, &CoreState)| {
+        let moved = before.iter().any(|look| {
+            look.state.core(id).is_some_and(|then| fingerprint(then) != fingerprint(core))
+        });
+        (id, of_core(core, moved, before.is_empty(), waits.get(&id).copied(), lasting))
+    };
+    ids.map(judge).collect()
+}
+
+fn of_core(
+    core: &CoreState,
+    moved: bool,
+    alone: bool,
+    wait: Option<(Party, WaitReason)>,
+    lasting: &Waits,
+) -> Progress {
+    match &core.activity {
+        Reading::Unread(_) => Progress::Unreachable,
+        Reading::Unknown(_) | Reading::Absent => Progress::Unknown,
+        Reading::Known(Activity::InReset) => Progress::InReset,
+        Reading::Known(Activity::BaseFirmware | Activity::Waiting) => Progress::NeverStarted,
+        Reading::Known(Activity::Done) => Progress::Ended,
+        Reading::Known(Activity::Running) => match wait {
+            Some((on, reason)) => Progress::Waiting(on, reason),
+            None if lasting.still.contains(&Party::Core(core.id)) => Progress::Still,
+            None if moved => Progress::Progressing,
+            None if alone => Progress::Unknown,
+            None => Progress::Still,
+        },
+    }
+}
+
+/// The words of a core that change when its kernel moves. The heartbeat is none: base firmware
+/// beats under a kernel that stands.
+fn fingerprint(core: &CoreState) -> (impl PartialEq + use<'_>, &Reading<String>) {
+    let words: Vec<_> = core.words.iter().map(|word| (word.addr, &word.value)).collect();
+    ((words, &core.channels, &core.go), &core.waypoint)
+}
+
+/// Returns the first lasting wait of each core, its channels' included.
+fn waits_of(look: Look<'_>, lasting: &Waits) -> BTreeMap<CoreId, (Party, WaitReason)> {
+    let ends: BTreeMap<EthId, CoreId> =
+        look.cores().filter_map(|(core, end)| Some((end?, core.id))).collect();
+    let mut waits = BTreeMap::new();
+    for wait in &lasting.all {
+        let core = match wait.waiter {
+            Party::Core(core) | Party::Client(core, _) | Party::Mux(core) => Some(core),
+            Party::Router(at) => ends.get(&at).copied(),
+            _ => None,
+        };
+        if let Some(core) = core {
+            waits.entry(core).or_insert((wait.on, wait.reason));
+        }
+    }
+    waits
+}

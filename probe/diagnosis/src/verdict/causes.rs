@@ -1,0 +1,153 @@
+//! Roots and circles of the wait graph, and why each of them stands.
+
+use super::Case;
+use crate::condition::Condition;
+use crate::finding::{Confidence, Finding};
+use crate::kernels::PARKED;
+use crate::look::Look;
+use crate::place::Place;
+use crate::progress::Progress;
+use decode::state::{Activity, ImageFinding, Party, Reading, WaitReason};
+use layouts::CoreId;
+use std::collections::BTreeSet;
+
+impl Case<'_> {
+    /// Returns a finding for each party that is waited for, or stands, and does not wait itself.
+    pub(super) fn roots(&self) -> Vec<Finding> {
+        let mut roots: BTreeSet<Party> = self.waits.roots().into_iter().collect();
+        let still = self.progress.iter().filter(|(_, progress)| **progress == Progress::Still);
+        roots.extend(still.map(|(core, _)| Party::Core(*core)).filter(|at| !self.is_known(*at)));
+        roots.into_iter().filter_map(|root| self.root(root)).collect()
+    }
+
+    /// Whether another party of the same core is in the graph.
+    fn is_known(&self, at: Party) -> bool {
+        let core = self.core_of(at);
+        let mut parties = self.waits.all.iter().flat_map(|wait| [wait.waiter, wait.on]);
+        parties.any(|party| party != at && self.core_of(party) == core)
+    }
+
+    fn root(&self, root: Party) -> Option<Finding> {
+        match root {
+            Party::Host => {
+                let words = "they wait for the host, which has not acted".to_owned();
+                Some(self.finding(Condition::HostAwaited, Place::Host, root, words))
+            }
+            Party::Link(at) => {
+                let place = self.link(at);
+                let note = self.note(root).unwrap_or_else(|| "it carries nothing".into());
+                let words = format!("{place}: {note}");
+                Some(self.finding(Condition::LinkDown, place, root, words))
+            }
+            Party::Noc(at) => {
+                let place = Place::Router(at);
+                let words = format!("{place}: the NoC does not take its packet");
+                Some(self.finding(Condition::NocUnanswered, place, root, words))
+            }
+            _ => self.core_root(root, self.core_of(root)?),
+        }
+    }
+
+    fn note(&self, party: Party) -> Option<String> {
+        self.waits.notes.get(&party).cloned()
+    }
+
+    /// Returns why a core stands that others wait for.
+    fn core_root(&self, root: Party, id: CoreId) -> Option<Finding> {
+        let (condition, why) = self.why(root, id)?;
+        let place = match root {
+            Party::Router(at) => Place::Router(at),
+            _ => Place::Core(id),
+        };
+        let mut finding = self.finding(condition, place, root, format!("core {id}: {why}"));
+        if condition == Condition::CoreStuck && self.waits.still.contains(&Party::Core(id)) {
+            finding.confidence = Confidence::Certain;
+        }
+        Some(finding)
+    }
+
+    fn why(&self, root: Party, id: CoreId) -> Option<(Condition, String)> {
+        let core = self.core(id)?;
+        let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
+        if let Some(finding) = core.findings.iter().find(differs) {
+            return Some((Condition::TextOverwritten, finding.to_string()));
+        }
+        if core.waypoint.known().is_some_and(|code| code == PARKED) {
+            return Some((Condition::Paused, "it was paused (PASW) and not resumed".to_owned()));
+        }
+        let note = self.note(Party::Core(id)).or_else(|| self.note(root));
+        match &core.activity {
+            Reading::Known(Activity::InReset) => {
+                Some((Condition::CoreInReset, "it is held in reset".to_owned()))
+            }
+            Reading::Unread(why) => {
+                Some((Condition::ChipGone, format!("it cannot be read: {why}")))
+            }
+            Reading::Known(Activity::Running) => self.still(root, id, note),
+            Reading::Known(activity) => {
+                let awaited = self.waits.on(root).map(|wait| wait.reason).next();
+                let ended = *activity == Activity::Done;
+                let what = if ended { "its kernel has ended" } else { "no kernel runs on it" };
+                let condition = match awaited {
+                    Some(WaitReason::Handshake | WaitReason::LocalSync) => {
+                        Condition::BringUpStopped
+                    }
+                    _ => Condition::IncrementNeverSent,
+                };
+                Some((condition, note.map_or(what.to_owned(), |note| format!("{what}; {note}"))))
+            }
+            Reading::Unknown(_) | Reading::Absent => None,
+        }
+    }
+
+    /// Returns why a running core stands; none if it moves, or may be in a delay that was asked for.
+    fn still(&self, root: Party, id: CoreId, note: Option<String>) -> Option<(Condition, String)> {
+        let progress = *self.progress.get(&id)?;
+        let stands = self.waits.still.contains(&root)
+            || self.waits.still.contains(&Party::Core(id))
+            || progress == Progress::Still;
+        let heart_stands = self.heart_stands(id) == Some(true);
+        let why = note.unwrap_or_else(|| "it does not move".to_owned());
+        let beat = if heart_stands { "; its heartbeat does not move" } else { "" };
+        (stands || heart_stands).then(|| (Condition::CoreStuck, format!("{why}{beat}")))
+    }
+
+    /// Whether the heartbeat of an Ethernet core was the same in all snapshots.
+    fn heart_stands(&self, id: CoreId) -> Option<bool> {
+        let beat = |look: &Look<'_>| look.state.core(id)?.heartbeat.known().copied();
+        let beats: Vec<u32> = self.looks.iter().map(beat).collect::<Option<_>>()?;
+        Some(beats.windows(2).all(|pair| matches!(pair, [a, b] if a == b)))
+    }
+
+    /// Returns a finding for each circle of waits.
+    pub(super) fn circles(&self) -> Vec<Finding> {
+        self.waits.cycles().into_iter().filter_map(|circle| self.circle(&circle)).collect()
+    }
+
+    fn circle(&self, circle: &[Party]) -> Option<Finding> {
+        let first = *circle.first()?;
+        let mux = circle.iter().find_map(|party| match party {
+            Party::Mux(core) | Party::MuxChannel(core, _) => Some(*core),
+            _ => None,
+        });
+        let names: Vec<String> = circle.iter().map(ToString::to_string).collect();
+        let listed = names.join(", ");
+        let (condition, place) = match mux {
+            Some(core) => (Condition::MuxStarvation, Place::Core(core)),
+            None => (Condition::CircularWait, self.place_of(first)?),
+        };
+        let words = format!("{} parties wait for each other in a circle: {listed}", circle.len());
+        let mut finding = self.finding(condition, place, first, words);
+        finding.waiting = circle.iter().map(|party| self.graph.dependants(*party)).max()?;
+        Some(finding)
+    }
+
+    fn place_of(&self, party: Party) -> Option<Place> {
+        Some(match party {
+            Party::Router(at) | Party::Sender(at, _) | Party::Receiver(at, _) => Place::Router(at),
+            Party::Link(at) => self.link(at),
+            Party::Host => Place::Host,
+            other => Place::Core(self.core_of(other)?),
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! Faults that one snapshot shows: links that are down, cores in reset, chips that do not answer.
+
+use super::Case;
+use crate::condition::{Condition, Severity};
+use crate::finding::{Confidence, Evidence, Finding};
+use crate::look::Look;
+use crate::place::Place;
+use decode::state::{
+    Activity, ChipState, CoreState, GoSignal, ImageFinding, LinkCondition, LinkState, Party,
+    Reading,
+};
+use layouts::EthId;
+
+impl Case<'_> {
+    pub(super) fn faults(&self) -> Vec<Finding> {
+        let links = self.last.state.links.iter().filter_map(|link| self.faulty_link(link));
+        let chips = self.last.state.chips.iter().filter_map(|chip| self.gone(chip));
+        let cores = self.last.cores().filter_map(|(core, _)| faulty_core(core));
+        links.chain(chips).chain(cores).collect()
+    }
+
+    fn faulty_link(&self, state: &LinkState) -> Option<Finding> {
+        let (place, ends) = (Place::link(&state.link), [state.link.a, state.link.b]);
+        let conditions = self.conditions_of(state);
+        let changes = conditions.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let retrained = ends.map(|end| self.retrained(end)).into_iter().max()?;
+        let (condition, words) = if changes >= 2 || retrained >= 2 {
+            (
+                Condition::LinkFlapping,
+                format!("it goes down and up ({retrained} retrains meanwhile)"),
+            )
+        } else if is_down(state.condition) {
+            (Condition::LinkDown, "it is down".to_owned())
+        } else if retrained == 1 {
+            (Condition::LinkRetraining, "it was trained again meanwhile".to_owned())
+        } else {
+            return None;
+        };
+        let mut finding = fault(condition, place, format!("{place}: {words}"));
+        finding.evidence = ends.iter().flat_map(|end| self.of_end(*end)).collect();
+        let waiting = ends.map(|at| self.graph.dependants(Party::Link(at)));
+        finding.waiting = waiting.into_iter().max()?;
+        Some(finding)
+    }
+
+    /// Returns the condition of a link in each snapshot that has it.
+    fn conditions_of(&self, state: &LinkState) -> Vec<LinkCondition> {
+        let of_look =
+            |look: &Look<'_>| look.state.links.iter().find(|link| link.link == state.link).cloned();
+        let links = self.looks.iter().filter_map(of_look);
+        links.map(|link| link.condition).filter(|it| *it != LinkCondition::Unread).collect()
+    }
+
+    /// Returns how often an end has trained again between the first and the last snapshot.
+    fn retrained(&self, end: EthId) -> u32 {
+        let count =
+            |look: &Look<'_>| look.state.eth(end)?.eth.as_ref()?.retrain_count.known().copied();
+        let (first, last) = (self.looks.first().and_then(count), self.looks.last().and_then(count));
+        first.zip(last).map_or(0, |(first, last)| last.wrapping_sub(first))
+    }
+
+    /// Returns the words of a link's end.
+    fn of_end(&self, end: EthId) -> Vec<Evidence> {
+        let Some(eth) = self.last.state.eth(end).and_then(|tile| tile.eth.as_ref()) else {
+            return Vec::new();
+        };
+        let words = [("train_status", &eth.train_status), ("link_status", &eth.link_status)];
+        let known = words.iter().filter_map(|(name, word)| Some((name, word.known()?)));
+        known
+            .map(|(name, value)| Evidence {
+                at: None,
+                name: format!("{end} {name}"),
+                value: value.to_string(),
+            })
+            .collect()
+    }
+
+    /// Returns a finding about a chip of which nothing was read.
+    fn gone(&self, chip: &ChipState) -> Option<Finding> {
+        let id = chip.chip.id;
+        let why = self.last.snapshot.gaps.iter().find(|gap| gap.span.addr.chip == id)?;
+        if self.last.snapshot.pieces.iter().any(|piece| piece.addr.chip == id) {
+            return None;
+        }
+        let words = format!("chip {id} does not answer: {}", why.reason);
+        Some(fault(Condition::ChipGone, Place::Chip(id), words))
+    }
+}
+
+fn fault(condition: Condition, place: Place, sentence: String) -> Finding {
+    Finding {
+        condition,
+        severity: Severity::Fault,
+        place,
+        sentence,
+        evidence: Vec::new(),
+        chain: Vec::new(),
+        waiting: 0,
+        confidence: Confidence::Certain,
+    }
+}
+
+fn is_down(condition: LinkCondition) -> bool {
+    use LinkCondition::{Disagree, Down, Training};
+    matches!(condition, Training | Down | Disagree)
+}
+
+fn faulty_core(core: &CoreState) -> Option<Finding> {
+    let place = Place::Core(core.id);
+    let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
+    if let Some(finding) = core.findings.iter().find(differs) {
+        return Some(fault(Condition::TextOverwritten, place, finding.to_string()));
+    }
+    // A core that is not needed has no go message.
+    let told = core.go == Reading::Known(GoSignal::Go);
+    let enabled = core.launch.known().is_some_and(|launch| launch.enables != 0);
+    let held = core.activity == Reading::Known(Activity::InReset);
+    (held && told && enabled).then(|| {
+        let words = format!("core {}: it has a go message and is held in reset", core.id);
+        fault(Condition::CoreInReset, place, words)
+    })
+}

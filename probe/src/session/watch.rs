@@ -1,0 +1,89 @@
+//! Several snapshots of a target, and what they say about it.
+
+use super::{Inspected, Session};
+use decode::inspect::{ReadSet, fabric_read_set};
+use diagnosis::{Diagnosis, Look, diagnose, wanted};
+use machine::snapshot::AccessError;
+use std::time::Duration;
+
+/// Snapshots of a diagnosis.
+const SNAPSHOTS: u64 = 4;
+/// Most snapshots that are taken until the read set has everything: a router leads to its clients,
+/// they to their words, and kernels to what they wait for.
+const MOST_SEARCHES: usize = 6;
+
+/// The snapshots of a diagnosis, the oldest first, and the verdict.
+pub struct Watched {
+    /// The snapshots.
+    pub inspected: Vec<Inspected>,
+    /// The verdict.
+    pub diagnosis: Diagnosis,
+}
+
+impl Session {
+    /// Judges the mesh by snapshots that are spread over a time, in device cycles.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
+        let (mut read_set, first) = self.search();
+        let mut inspected = vec![first];
+        let begun = self.target.now()?;
+        for number in 1..SNAPSHOTS {
+            let due = begun + over_cycles * number / (SNAPSHOTS - 1);
+            let now = self.target.now()?;
+            self.pass(due.saturating_sub(now))?;
+            let next = self.inspect(&read_set);
+            read_set = self.follow(&read_set, &next);
+            // A recording has no more moments than it has.
+            if inspected.last().is_none_or(|last| last.state.cycles != next.state.cycles) {
+                inspected.push(next);
+            }
+        }
+        let looks: Vec<Look<'_>> = inspected.iter().map(look).collect();
+        let diagnosis = diagnose(self.target.mesh(), &looks);
+        Ok(Watched { inspected, diagnosis })
+    }
+
+    /// Takes snapshots until the read set has everything that a diagnosis wants.
+    fn search(&mut self) -> (ReadSet, Inspected) {
+        let mesh = self.target.mesh();
+        let mut read_set = ReadSet { fabric: true, ..ReadSet::everything(mesh) };
+        let mut inspected = self.inspect(&read_set);
+        for _ in 0..MOST_SEARCHES {
+            let next = self.follow(&read_set, &inspected);
+            if next == read_set {
+                break;
+            }
+            read_set = next;
+            inspected = self.inspect(&read_set);
+        }
+        (read_set, inspected)
+    }
+
+    /// Returns the read set of the next snapshot.
+    fn follow(&self, read_set: &ReadSet, inspected: &Inspected) -> ReadSet {
+        let mut next = fabric_read_set(&inspected.state.fabric, read_set);
+        next.spans.extend(wanted(self.target.mesh(), look(inspected)));
+        next.spans.sort_unstable();
+        next.spans.dedup();
+        next
+    }
+
+    /// Lets time pass: that of the target, or the host's where a target has its own.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
+        if self.target.abilities().stepped_time {
+            return self.target.pass(cycles);
+        }
+        // A cycle is about a nanosecond.
+        std::thread::sleep(Duration::from_nanos(cycles));
+        Ok(())
+    }
+}
+
+fn look(inspected: &Inspected) -> Look<'_> {
+    Look { snapshot: &inspected.snapshot, state: &inspected.state }
+}
