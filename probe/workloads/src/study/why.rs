@@ -10,6 +10,7 @@ mod edm;
 mod ends;
 mod ground;
 mod memory;
+mod metal;
 mod muxes;
 mod quiet;
 mod ring;
@@ -22,6 +23,7 @@ use access::bar_target::BarTarget;
 use diagnosis::{Condition, Place, Severity};
 use ground::Ground;
 use machine::snapshot::Span;
+pub use metal::MetalKind;
 pub use work::Movement;
 
 /// What is wrong with a run.

@@ -185,8 +185,9 @@ impl Bed {
         Ok(self.staged(Some(Truth { condition, severity: Severity::Hang, root })))
     }
 
-    /// Hands the run over as it is.
-    pub(super) fn staged(self, truth: Option<Truth>) -> Staged {
+    /// Hands the run over as it is. Nothing that staging found out is kept from a later reader.
+    pub(super) fn staged(mut self, truth: Option<Truth>) -> Staged {
+        self.target.clear_quarantine();
         Staged { target: self.target, about: self.about.join(", "), truth, work: self.work }
     }
 
