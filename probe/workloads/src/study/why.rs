@@ -225,7 +225,7 @@ impl Kind {
     /// # Errors
     /// When the mesh cannot be built, or the run does not do what its kind says.
     pub fn stage(self, seed: u64) -> Result<Staged, SceneError> {
-        self.stager()(Ground::new(self.number(), seed, false))
+        self.stager()(Ground::new(self.name(), seed, false))
     }
 
     /// Stages a run as [`Kind::stage`] does, on the smallest mesh that can have it.
@@ -233,11 +233,7 @@ impl Kind {
     /// # Errors
     /// The same.
     pub fn stage_small(self, seed: u64) -> Result<Staged, SceneError> {
-        self.stager()(Ground::new(self.number(), seed, true))
-    }
-
-    fn number(self) -> u64 {
-        Self::ALL.iter().position(|kind| *kind == self).unwrap_or_default() as u64
+        self.stager()(Ground::new(self.name(), seed, true))
     }
 }
 

@@ -147,12 +147,11 @@ pub(super) fn noc_unanswered(ground: Ground) -> Result<Staged, SceneError> {
     let plan = program.workers.get_mut(number).ok_or_else(none)?;
     let chip = plan.place.chip;
     let fused = fused_off(&bed, plan.place).filter(|_| bed.dice.below(2) == 0);
-    let (tile, address) = match fused {
-        Some(tile) => (tile, None),
-        None => {
-            let tiles: Vec<_> = bed.target.mesh().compute_tiles(chip).skip(TILES).collect();
-            (bed.one(&tiles, "idle tile")?.tile, Some(BEHIND_L1))
-        }
+    let (tile, address) = if let Some(tile) = fused {
+        (tile, None)
+    } else {
+        let tiles: Vec<_> = bed.target.mesh().compute_tiles(chip).skip(TILES).collect();
+        (bed.one(&tiles, "idle tile")?.tile, Some(BEHIND_L1))
     };
     let bank = bed.dice.below(plan.banks.len() as u64) as usize;
     let worker = plan.place;

@@ -60,8 +60,7 @@ impl MetalKind {
     /// # Errors
     /// When the folder or the mesh cannot be used, or the run does not do what its kind says.
     pub fn stage(self, seed: u64, kernels: &Path) -> Result<Staged, SceneError> {
-        let number = Self::ALL.iter().position(|kind| *kind == self).unwrap_or_default();
-        let ground = Ground::new(u64::MAX - number as u64, seed, false);
+        let ground = Ground::new(self.name(), seed, false);
         let document = Document::read(kernels).map_err(SceneError::Kernels)?;
         let mut bed = begun(ground, &document, kernels)?;
         let router = used(&mut bed, &document)?;
@@ -83,7 +82,7 @@ impl MetalKind {
                 let link = bed.link(end)?;
                 bed.say(format!("link {}-{} goes down", link.a, link.b));
                 bed.link_fault(end, LinkFault::Down)?;
-                bed.hung(Condition::LinkDown, link_root(&link))
+                bed.hung(Condition::LinkDown, link_root(link))
             }
             Self::Traffic => bed.healthy(),
         }

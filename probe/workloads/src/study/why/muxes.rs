@@ -113,7 +113,8 @@ pub(super) fn client_crashes(mut ground: Ground) -> Result<Staged, SceneError> {
     let crashes = ground.dice.below(draw.workers as u64) as usize;
     case.crashes = Some((0, crashes));
     let (mut bed, [_, senders]) = draw.stage(ground, &case, wait, None)?;
-    let place = bed.one(senders.get(crashes..=crashes).unwrap_or_default(), "client")?;
+    let none = || SceneError::Wrong("the mux has too few clients".to_owned());
+    let place = *senders.get(crashes).ok_or_else(none)?;
     bed.say(format!("client {place} ends without closing its channel"));
     bed.hung(Condition::IncrementNeverSent, vec![Root::Core(brisc(place))])
 }
