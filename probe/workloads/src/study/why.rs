@@ -10,6 +10,7 @@ mod edm;
 mod ends;
 mod ground;
 mod memory;
+mod metal;
 mod muxes;
 mod quiet;
 mod ring;
@@ -22,6 +23,7 @@ use access::bar_target::BarTarget;
 use diagnosis::{Condition, Place, Severity};
 use ground::Ground;
 use machine::snapshot::Span;
+pub use metal::MetalKind;
 pub use work::Movement;
 
 /// What is wrong with a run.
@@ -119,6 +121,10 @@ kinds! {
     CreditsInFlight = "credits-in-flight", HANG, ends::credits_in_flight;
     /// The acknowledges of one end of a link do not arrive.
     AcksLost = "acks-lost", HANG, edm::acks_lost;
+    /// A link is up again after it was down, and carries nothing.
+    LinkBroken = "link-broken", HANG, edm::link_broken;
+    /// The staging area of a worker overlaps its text.
+    RegionsOverlap = "regions-overlap", HANG, memory::regions_overlap;
     /// A worker of a collective is paused by its control word.
     WorkerPaused = "worker-paused", HANG, edm::worker_paused;
     /// A core of a ring ping executes nothing more.
@@ -159,6 +165,8 @@ kinds! {
     CarriedRouterStuck = "carried-router-stuck", HANG, carried::router_stuck;
     /// A mux waits for its router with one packet and starves its other clients.
     MuxStarvation = "mux-starvation", HANG, muxes::starvation;
+    /// A client of a mux ends without closing its channel.
+    ClientCrashes = "client-crashes", HANG, muxes::client_crashes;
     /// A dispatcher waits for a worker that is stuck.
     DispatchStuck = "dispatch-stuck", HANG, dispatches::worker_stuck;
     /// A dispatcher waits for room in the completion queue, which its host does not read.
@@ -173,6 +181,8 @@ kinds! {
     LinkSlow = "link-slow", Some(Severity::Slow), quiet::link_slow;
     /// One end of a link of a collective acknowledges two milliseconds late.
     SlowAck = "slow-ack", Some(Severity::Slow), quiet::slow_ack;
+    /// One worker of a collective needs much longer than the others.
+    WorkerSlow = "worker-slow", Some(Severity::Slow), memory::worker_slow;
     /// Firmware only.
     Idle = "idle", None, quiet::idle;
     /// A ring ping.
@@ -215,7 +225,7 @@ impl Kind {
     /// # Errors
     /// When the mesh cannot be built, or the run does not do what its kind says.
     pub fn stage(self, seed: u64) -> Result<Staged, SceneError> {
-        self.stager()(Ground::new(self.number(), seed, false))
+        self.stager()(Ground::new(self.name(), seed, false))
     }
 
     /// Stages a run as [`Kind::stage`] does, on the smallest mesh that can have it.
@@ -223,11 +233,7 @@ impl Kind {
     /// # Errors
     /// The same.
     pub fn stage_small(self, seed: u64) -> Result<Staged, SceneError> {
-        self.stager()(Ground::new(self.number(), seed, true))
-    }
-
-    fn number(self) -> u64 {
-        Self::ALL.iter().position(|kind| *kind == self).unwrap_or_default() as u64
+        self.stager()(Ground::new(self.name(), seed, true))
     }
 }
 

@@ -32,6 +32,8 @@ pub(in crate::study) struct Case {
     pub(in crate::study) slots: u32,
     /// Factor by which the lines are slower than 100 Gb/s.
     pub(in crate::study) line_factor: u32,
+    /// A worker, by mux and number, that ends without closing its channel, as one that crashes.
+    pub(in crate::study) crashes: Option<(usize, usize)>,
 }
 
 impl Case {
@@ -46,7 +48,7 @@ impl Case {
         };
         let packets = each(dice, &|dice| between(dice, PACKETS));
         let interval_cycles = each(dice, &|dice| dice.below(MOST_REST));
-        Self { packets, interval_cycles, bytes, slots: SLOTS, line_factor }
+        Self { packets, interval_cycles, bytes, slots: SLOTS, line_factor, crashes: None }
     }
 
     /// Returns the packets of all workers of a mux.

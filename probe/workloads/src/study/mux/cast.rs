@@ -78,7 +78,8 @@ impl Cast {
             };
             let short = || ControlError::Settings("the case has too few channels".to_owned());
             let rest = value(&case.interval_cycles).ok_or_else(short)?;
-            traffic.behave(id, rest, false)?;
+            let crashes = case.crashes == Some((number, channel));
+            traffic.behave(id, rest, crashes)?;
             let (send, route) = (SendType::Fused, Route::Hops(1, 1));
             let (bytes, ttl, control, arrives) = (case.bytes, TTL, false, true);
             for _ in 0..value(&case.packets).ok_or_else(short)? {

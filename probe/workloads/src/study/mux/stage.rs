@@ -7,6 +7,7 @@ use crate::scene::SceneError;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use fabric::router_image;
+use fabric::traffic::WorkerId;
 use machine::place::Place;
 use machine::target::Target;
 
@@ -16,6 +17,8 @@ pub(in crate::study) struct StagedMux {
     pub(in crate::study) images: ImageMap,
     /// The muxes, by link; those with congestion come first.
     pub(in crate::study) muxes: Vec<Place>,
+    /// The senders of each mux.
+    pub(in crate::study) senders: Vec<Vec<Place>>,
     /// Every kernel of the run.
     pub(in crate::study) kernels: Vec<(Place, &'static str)>,
 }
@@ -41,5 +44,8 @@ pub(in crate::study) fn stage(
     let router = router_image(bench.plan.topology);
     kernels.extend(bench.plan.routers.iter().map(|at| (at.place, router)));
     let muxes = cast.muxes.iter().map(|mux| mux.place).collect();
-    Ok(StagedMux { target: bench.target, images: bench.images, muxes, kernels })
+    let place = |id: &WorkerId| cast.traffic.place(*id);
+    let senders = cast.senders.iter().map(|mux| mux.iter().map(place).collect());
+    let senders = senders.collect::<Result<_, _>>()?;
+    Ok(StagedMux { target: bench.target, images: bench.images, muxes, senders, kernels })
 }

@@ -108,8 +108,8 @@ impl Dispatched {
 pub(super) fn worker_stuck(ground: Ground) -> Result<Staged, SceneError> {
     let mut run = Dispatched::new(ground)?;
     run.start()?;
-    let first = run.programs.first().cloned().unwrap_or_default();
-    let core = brisc(run.bed.one(&first, "worker")?);
+    let first = run.programs.first().map_or(&[][..], Vec::as_slice);
+    let core = brisc(run.bed.one(first, "worker")?);
     run.bed.pass(5_000, 40_000)?;
     run.bed.say(format!("core {core} is stuck"));
     run.bed.core_fault(core, CoreFault::Stuck)?;
@@ -130,8 +130,8 @@ pub(super) fn queue_full(ground: Ground) -> Result<Staged, SceneError> {
 pub(super) fn go_missing(ground: Ground) -> Result<Staged, SceneError> {
     let mut run = Dispatched::new(ground)?;
     let number = run.bed.dice.below(run.programs.len() as u64) as usize;
-    let workers = run.programs.get(number).cloned().unwrap_or_default();
-    let place = run.bed.one(&workers, "worker")?;
+    let workers = run.programs.get(number).map_or(&[][..], Vec::as_slice);
+    let place = run.bed.one(workers, "worker")?;
     let firmware = Firmware::BUILT_IN.tensix[0];
     run.commands.retain(|command| *command != DispatchCommand::Go(place, firmware));
     run.start()?;

@@ -206,7 +206,7 @@ pub(super) fn link_down(ground: Ground) -> Result<Staged, SceneError> {
     let link = edm_link(&mut bed, &program)?;
     bed.say(format!("link {}-{} goes down", link.a, link.b));
     bed.link_fault(link.a, LinkFault::Down)?;
-    bed.hung(Condition::LinkDown, link_root(&link))
+    bed.hung(Condition::LinkDown, link_root(link))
 }
 
 pub(super) fn link_down_before(ground: Ground) -> Result<Staged, SceneError> {
@@ -216,7 +216,7 @@ pub(super) fn link_down_before(ground: Ground) -> Result<Staged, SceneError> {
     bed.say(format!("link {}-{} is down from before the launch", link.a, link.b));
     bed.link_fault(link.a, LinkFault::Down)?;
     let bed = Collective::launch(bed, program, None)?.bed;
-    bed.hung(Condition::LinkDown, link_root(&link))
+    bed.hung(Condition::LinkDown, link_root(link))
 }
 
 pub(super) fn edm_stuck(ground: Ground) -> Result<Staged, SceneError> {
@@ -277,7 +277,7 @@ pub(super) fn link_flaps(ground: Ground) -> Result<Staged, SceneError> {
     bed.link_fault(link.a, LinkFault::Flap { period_cycles })?;
     bed.pass(20_000_000, 30_000_000)?;
     let (condition, severity) = (Condition::LinkFlapping, Severity::Fault);
-    Ok(bed.staged(Some(Truth { condition, severity, root: link_root(&link) })))
+    Ok(bed.staged(Some(Truth { condition, severity, root: link_root(link) })))
 }
 
 /// What one end of a link returns never arrives, while everything else does.
@@ -288,7 +288,21 @@ pub(super) fn acks_lost(ground: Ground) -> Result<Staged, SceneError> {
     let link = run.bed.link(end)?;
     run.bed.say(format!("nothing that {end} acknowledges arrives any more"));
     run.bed.link_fault(end, LinkFault::SlowAck { delay_cycles: FOR_EVER })?;
-    run.bed.hung(Condition::CreditsWrong, link_root(&link))
+    run.bed.hung(Condition::CreditsWrong, link_root(link))
+}
+
+/// The link goes down for a time, is up again, and carries nothing more.
+pub(super) fn link_broken(ground: Ground) -> Result<Staged, SceneError> {
+    /// So slow that the first packet does not arrive.
+    const NEVER: u32 = 1 << 30;
+    let Collective { mut bed, program } = Collective::begun(ground)?.run_on()?;
+    let link = edm_link(&mut bed, &program)?;
+    let cycles = bed.between(200_000, 2_000_000);
+    bed.say(format!("link {}-{} is down for {} us and then dead", link.a, link.b, cycles / 1_000));
+    bed.link_fault(link.a, LinkFault::Slow { factor: NEVER })?;
+    bed.disrupt_for(FaultKind::Link(link.a, LinkFault::Down), Some(cycles))?;
+    bed.target.pass(2 * cycles)?;
+    bed.hung(Condition::LinkBrokenAfterRetrain, link_root(link))
 }
 
 pub(super) fn worker_paused(ground: Ground) -> Result<Staged, SceneError> {

@@ -33,7 +33,7 @@ impl Ends {
 
     /// The link, or the EDM at one of its ends.
     fn root(&self) -> Vec<Root> {
-        let mut root = link_root(&self.link);
+        let mut root = link_root(self.link);
         root.extend(self.places.map(|place| Root::Core(erisc(place))));
         root
     }

@@ -47,15 +47,19 @@ pub(super) struct Bed {
 
 impl Ground {
     /// Runs of different kinds and of one seed have nothing in common.
-    pub(super) fn new(kind: u64, seed: u64, small: bool) -> Self {
-        let mut dice = Random(seed.wrapping_mul(0x1_0001).wrapping_add(kind << 48));
+    /// A kind's runs stay the same when others are added.
+    pub(super) fn new(kind: &str, seed: u64, small: bool) -> Self {
+        let mut dice = Random(seed);
+        for byte in kind.bytes() {
+            dice = Random(dice.next() ^ u64::from(byte));
+        }
         let seed = dice.next();
         Self { dice, seed, small }
     }
 
     /// Draws a mesh.
     pub(super) fn mesh(&mut self, meshes: Meshes) -> &'static str {
-        let meshes = if self.small { meshes.get(..1).unwrap_or_default() } else { meshes };
+        let meshes = if self.small { meshes.get(..1).unwrap_or(meshes) } else { meshes };
         let all = meshes.iter().map(|(_, weight)| weight).sum();
         let mut drawn = self.dice.below(all);
         let mesh = meshes.iter().find(|(_, weight)| {
@@ -185,8 +189,9 @@ impl Bed {
         Ok(self.staged(Some(Truth { condition, severity: Severity::Hang, root })))
     }
 
-    /// Hands the run over as it is.
-    pub(super) fn staged(self, truth: Option<Truth>) -> Staged {
+    /// Hands the run over as it is. Nothing that staging found out is kept from a later reader.
+    pub(super) fn staged(mut self, truth: Option<Truth>) -> Staged {
+        self.target.clear_quarantine();
         Staged { target: self.target, about: self.about.join(", "), truth, work: self.work }
     }
 
@@ -234,6 +239,6 @@ pub(super) fn erisc(place: Place) -> CoreId {
 }
 
 /// A link's end or its stuck core as roots.
-pub(super) fn link_root(link: &Link) -> Vec<Root> {
-    vec![Root::link(link)]
+pub(super) fn link_root(link: Link) -> Vec<Root> {
+    vec![Root::link(&link)]
 }

@@ -1,9 +1,10 @@
 //! Collectives whose memory somebody has overwritten, or whose addresses are wrong.
 
-use super::Staged;
 use super::edm::{Collective, Length, OPS, TILES, WORKER, draw, edm};
 use super::ground::{ANY, Bed, Ground, brisc, erisc};
+use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
+use collectives::Op;
 use collectives::edm_builder::EDM;
 use diagnosis::{Condition, Place as Root};
 use launch::records::size;
@@ -92,6 +93,48 @@ pub(super) fn credits_lost(ground: Ground) -> Result<Staged, SceneError> {
     run.bed.hung(Condition::CreditsWrong, root)
 }
 
+/// A collective of which one receiver stands before its go message, so that its arguments can be
+/// changed.
+fn held(ground: Ground, length: Length) -> Result<(Collective, Place), SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let program = draw(&mut bed, &[Op::AllGather], length)?;
+    let receivers = program.workers.iter().filter(|plan| plan.inbound.is_some());
+    let places: Vec<Place> = receivers.map(|plan| plan.place).collect();
+    let place = bed.one(&places, "receiver")?;
+    Ok((Collective::launch(bed, program, Some(brisc(place)))?, place))
+}
+
+/// Changes an argument of a held worker, and lets it run. Returns its old value.
+fn change(run: &mut Collective, at: Place, member: &str, new: u32) -> Result<u32, SceneError> {
+    let offset = run.bed.offset(WORKER, &format!("ccl_worker_args_t.{member}"))?;
+    let old = run.bed.word(at, CONFIG_BASE + offset)?;
+    run.bed.put(at, CONFIG_BASE + offset, new)?;
+    run.bed.core_fault(brisc(at), CoreFault::Released)?;
+    Ok(old)
+}
+
+/// A worker's staging area overlaps its own text.
+pub(super) fn regions_overlap(ground: Ground) -> Result<Staged, SceneError> {
+    let (mut run, place) = held(ground, Length::Middle)?;
+    let (start, text) = text(&run.bed, WORKER)?;
+    let staging = (start + run.bed.dice.below(text.len() as u64 / 2)) as u32 & !31;
+    let right = change(&mut run, place, "staging_address", staging)?;
+    run.bed.say(format!("{place} stages its packets at {staging:#x} instead of {right:#x}"));
+    run.core_stands(Condition::RegionsOverlap, brisc(place))
+}
+
+/// One worker needs much longer for a packet than the others.
+pub(super) fn worker_slow(ground: Ground) -> Result<Staged, SceneError> {
+    let (mut run, place) = held(ground, Length::Fast)?;
+    let cycles = run.bed.between(50_000, 300_000) as u32;
+    let others = change(&mut run, place, "dwell_cycles", cycles)?;
+    run.bed.say(format!("{place} needs {cycles} cycles for a packet, the others {others}"));
+    run.bed.pass(3_000_000, 8_000_000)?;
+    let (condition, severity) = (Condition::Slow, Severity::Slow);
+    let truth = Truth { condition, severity, root: vec![Root::Core(brisc(place))] };
+    Ok(run.bed.staged(Some(truth)))
+}
+
 /// An address behind the L1 of a compute tile.
 const BEHIND_L1: u32 = 0x30_0000;
 
@@ -104,12 +147,11 @@ pub(super) fn noc_unanswered(ground: Ground) -> Result<Staged, SceneError> {
     let plan = program.workers.get_mut(number).ok_or_else(none)?;
     let chip = plan.place.chip;
     let fused = fused_off(&bed, plan.place).filter(|_| bed.dice.below(2) == 0);
-    let (tile, address) = match fused {
-        Some(tile) => (tile, None),
-        None => {
-            let tiles: Vec<_> = bed.target.mesh().compute_tiles(chip).skip(TILES).collect();
-            (bed.one(&tiles, "idle tile")?.tile, Some(BEHIND_L1))
-        }
+    let (tile, address) = if let Some(tile) = fused {
+        (tile, None)
+    } else {
+        let tiles: Vec<_> = bed.target.mesh().compute_tiles(chip).skip(TILES).collect();
+        (bed.one(&tiles, "idle tile")?.tile, Some(BEHIND_L1))
     };
     let bank = bed.dice.below(plan.banks.len() as u64) as usize;
     let worker = plan.place;

@@ -47,22 +47,22 @@ impl Draw {
         if self.core == MuxCore::Tensix { brisc(place) } else { erisc(place) }
     }
 
-    /// Stages a run, and takes its mesh.
+    /// Stages a run, and takes its mesh. Returns also its muxes and senders.
     fn stage(
         &self,
         ground: Ground,
         case: &Case,
         wait: MuxWait,
         congestion: Option<&Congestion>,
-    ) -> Result<(Bed, Vec<Place>), SceneError> {
+    ) -> Result<(Bed, [Vec<Place>; 2]), SceneError> {
         let staged = stage(&self.setup(ground.seed), case, wait, congestion)?;
-        let StagedMux { target, images, muxes, kernels } = staged;
+        let StagedMux { target, images, muxes, senders, kernels } = staged;
         let mut bed = ground.bed(self.mesh, target, images);
         for (place, kernel) in kernels {
             bed.counts(place, kernel)?;
         }
         bed.say(format!("{} workers of a mux that waits {}", self.workers, wait.name));
-        Ok((bed, muxes))
+        Ok((bed, [muxes, senders.into_iter().flatten().collect()]))
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn starvation(mut ground: Ground) -> Result<Staged, SceneError> {
     let delay_cycles = 120_000_000 + ground.dice.below(200_000_000);
     let fault = CongestionFault::LateCredits { delay_cycles };
     let congestion = Congestion { fault, links: 1, from_cycles, cycles: None };
-    let (mut bed, muxes) = draw.stage(ground, &case, wait, Some(&congestion))?;
+    let (mut bed, [muxes, _]) = draw.stage(ground, &case, wait, Some(&congestion))?;
     bed.say(congestion.to_string());
     let root = muxes.into_iter().map(|mux| Root::Core(draw.core(mux))).collect();
     bed.hung(Condition::MuxStarvation, root)
@@ -103,4 +103,18 @@ pub(super) fn fair(mut ground: Ground) -> Result<Staged, SceneError> {
     }
     let (bed, _) = draw.stage(ground, &case, wait, None)?;
     bed.healthy()
+}
+
+/// A worker ends without closing its channel, so that nobody ends the mux.
+pub(super) fn client_crashes(mut ground: Ground) -> Result<Staged, SceneError> {
+    let draw = Draw::new(&mut ground);
+    let wait = ground.dice.one(&MuxWait::ALL).unwrap_or(MuxWait::ALL[0]);
+    let mut case = Case::draw(&mut ground.dice, 1, draw.workers);
+    let crashes = ground.dice.below(draw.workers as u64) as usize;
+    case.crashes = Some((0, crashes));
+    let (mut bed, [_, senders]) = draw.stage(ground, &case, wait, None)?;
+    let none = || SceneError::Wrong("the mux has too few clients".to_owned());
+    let place = *senders.get(crashes).ok_or_else(none)?;
+    bed.say(format!("client {place} ends without closing its channel"));
+    bed.hung(Condition::IncrementNeverSent, vec![Root::Core(brisc(place))])
 }

@@ -35,7 +35,7 @@ impl Bed {
 
     /// Hands over a run that is slow because of a link.
     fn slow(mut self, end: EthId) -> Result<Staged, SceneError> {
-        let root = link_root(&self.link(end)?);
+        let root = link_root(self.link(end)?);
         self.pass(3_000_000, 8_000_000)?;
         let (condition, severity) = (Condition::SlowLink, Severity::Slow);
         Ok(self.staged(Some(Truth { condition, severity, root })))

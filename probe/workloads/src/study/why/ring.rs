@@ -39,7 +39,7 @@ impl Pinging {
         }
         ring.prepare(&mut bed.images)?.finish(&mut bed.target)?;
         let launch = ring.launch(&mut bed.images, &settings)?;
-        without(launch, missing).finish(&mut bed.target)?;
+        without(&launch, missing).finish(&mut bed.target)?;
         Ok((Self { bed, ring }, missing))
     }
 
@@ -59,7 +59,7 @@ impl Pinging {
 }
 
 /// Returns the launch without the steps on one tile.
-pub(super) fn without(launch: Operation, missing: Option<Place>) -> Operation {
+pub(super) fn without(launch: &Operation, missing: Option<Place>) -> Operation {
     let mut rest = Operation::new(launch.name());
     for step in launch.steps() {
         match step {
@@ -86,7 +86,7 @@ pub(super) fn link_down(ground: Ground) -> Result<Staged, SceneError> {
     let link = run.bed.link(run.bed.eth(place)?)?;
     run.bed.say(format!("link {}-{} goes down", link.a, link.b));
     run.bed.link_fault(link.a, LinkFault::Down)?;
-    run.bed.hung(Condition::LinkDown, link_root(&link))
+    run.bed.hung(Condition::LinkDown, link_root(link))
 }
 
 pub(super) fn member_missing(ground: Ground) -> Result<Staged, SceneError> {

@@ -107,15 +107,15 @@ impl Routed {
         let mut takes = fabric.writes(&mut bed.images)?;
         let gos = takes.split_off(takes.len() - plan.routers.len());
         let places = takes.split_off(takes.len() - plan.routers.len());
-        let rest = |all: Vec<Operation>, missing| -> Vec<Operation> {
-            all.into_iter().map(|operation| without(operation, missing)).collect()
+        let rest = |all: &[Operation], missing| -> Vec<Operation> {
+            all.iter().map(|operation| without(operation, missing)).collect()
         };
         // With or without the application firmware under the router that is missing.
         let taken = missing.filter(|_| bed.dice.below(2) == 0);
-        Operation::finish_all(rest(takes, taken), &mut bed.target)?;
-        Operation::finish_all(rest(places, missing), &mut bed.target)?;
+        Operation::finish_all(rest(&takes, taken), &mut bed.target)?;
+        Operation::finish_all(rest(&places, missing), &mut bed.target)?;
         before_go(bed)?;
-        Ok(Operation::finish_all(rest(gos, missing), &mut bed.target)?)
+        Ok(Operation::finish_all(rest(&gos, missing), &mut bed.target)?)
     }
 
     /// Makes the masters ready for traffic.
@@ -199,7 +199,7 @@ pub(super) fn link_down(ground: Ground) -> Result<Staged, SceneError> {
     let link = link_of(&router);
     routed.bed.say(format!("link {}-{} goes down, without a fallback", link.a, link.b));
     routed.bed.link_fault(link.a, LinkFault::Down)?;
-    routed.bed.hung(Condition::LinkDown, link_root(&link))
+    routed.bed.hung(Condition::LinkDown, link_root(link))
 }
 
 /// The link is lost, and the packets take another one.
@@ -209,16 +209,15 @@ pub(super) fn rerouted(ground: Ground) -> Result<Staged, SceneError> {
     let mut routed = Routed::up(bed, plan)?;
     routed.send(super::quiet::LONG_LOAD)?;
     routed.bed.pass(10_000, 200_000)?;
-    let spared: Vec<Router> = routed.plan.routers.iter().copied().collect();
-    let spared: Vec<Router> =
-        spared.into_iter().filter(|router| !routed.plan.fallbacks(router).is_empty()).collect();
+    let spared = |router: &&Router| !routed.plan.fallbacks(router).is_empty();
+    let spared: Vec<Router> = routed.plan.routers.iter().filter(spared).copied().collect();
     let router = routed.bed.one(&spared, "router with a fallback")?;
     let link = link_of(&router);
     routed.bed.say(format!("link {}-{} goes down, with a fallback", link.a, link.b));
     routed.bed.link_fault(link.a, LinkFault::Down)?;
     routed.bed.pass(1_000_000, 3_000_000)?;
     let truth =
-        Truth { condition: Condition::LinkDown, severity: Severity::Fault, root: link_root(&link) };
+        Truth { condition: Condition::LinkDown, severity: Severity::Fault, root: link_root(link) };
     Ok(routed.bed.staged(Some(truth)))
 }
 
@@ -253,7 +252,7 @@ pub(super) fn bring_up_link_down(ground: Ground) -> Result<Staged, SceneError> {
     routed.bed.say(format!("link {}-{} is down from before the launch", link.a, link.b));
     routed.bed.link_fault(link.a, LinkFault::Down)?;
     routed.launch(None, |_| Ok(()))?;
-    routed.bed.hung(Condition::LinkDown, link_root(&link))
+    routed.bed.hung(Condition::LinkDown, link_root(link))
 }
 
 /// The routers have met, and no host makes them ready for traffic.

@@ -66,9 +66,9 @@ impl Stream {
             let node = plan.node(place.chip);
             let tables = routing_tables(plan).into_iter().find(|own| Some(own.node) == node);
             let tables = tables.filter(|_| plan.topology.is_2d());
-            let routing = tables.map(|own| pack_tables(&own, &bed.images, plan)).transpose()?;
-            let launch =
-                self.traffic.launch(&mut bed.images, id, 1, &routing.unwrap_or_default())?;
+            let routing =
+                tables.map_or(Ok(Vec::new()), |own| pack_tables(&own, &bed.images, plan))?;
+            let launch = self.traffic.launch(&mut bed.images, id, 1, &routing)?;
             launch.finish(&mut bed.target)?;
             bed.counts(place, CLIENT)?;
         }

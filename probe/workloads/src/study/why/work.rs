@@ -72,6 +72,7 @@ impl Bed {
     pub(super) fn counts(&mut self, place: Place, kernel: &str) -> Result<(), SceneError> {
         self.busy.push(place);
         let paths = WORK.iter().find(|(name, _)| kernel.starts_with(name)).map(|(_, paths)| *paths);
+        let before = self.work.len();
         for path in paths.into_iter().flatten() {
             let elements = if path.contains('*') { MOST_CHANNELS } else { 1 };
             for index in 0..elements {
@@ -80,6 +81,9 @@ impl Bed {
                 let Ok((at, len)) = self.variable(kernel, &path) else { break };
                 self.work.push(Span { addr: place.at(at), len });
             }
+        }
+        if self.work.len() == before {
+            return Err(SceneError::Image(format!("{kernel} does not count its work")));
         }
         Ok(())
     }
