@@ -38,7 +38,7 @@ impl Judged {
         match &self.truth {
             None => !self.cries(),
             Some(truth) if truth.severity == Severity::Slow => {
-                !self.cries() && self.named().is_none_or(|named| named == truth.condition)
+                !self.cries() && self.named() == Some(truth.condition)
             }
             Some(truth) => self.named() == Some(truth.condition),
         }

@@ -99,8 +99,8 @@ impl Condition {
         match self {
             Self::EndsDiffer | Self::CannotWork | Self::TextOverwritten | Self::StalePointer => 6,
             Self::CreditsWrong | Self::CoreInReset | Self::Paused | Self::ChipGone => 5,
-            Self::LinkDown | Self::LinkFlapping | Self::MuxStarvation => 4,
-            Self::CircularWait | Self::CoreStuck | Self::NocUnanswered => 3,
+            Self::LinkDown | Self::LinkFlapping => 4,
+            Self::MuxStarvation | Self::CircularWait | Self::CoreStuck | Self::NocUnanswered => 3,
             Self::BringUpStopped | Self::IncrementNeverSent | Self::Leftover => 2,
             Self::HostAwaited | Self::LinkBrokenAfterRetrain => 1,
             _ => 0,

@@ -39,8 +39,18 @@ impl<'a> Look<'a> {
 
     /// Returns the running kernels, by core.
     pub(crate) fn kernels(self) -> BTreeMap<CoreId, Kernel<'a>> {
-        let running = |core: &CoreState| core.activity.known() == Some(&Activity::Running);
-        let kernels = self.cores().filter(|(core, _)| running(core));
+        self.kernels_in(&[Activity::Running])
+    }
+
+    /// Returns the kernels that run or have ended, by core.
+    pub(crate) fn launched(self) -> BTreeMap<CoreId, Kernel<'a>> {
+        self.kernels_in(&[Activity::Running, Activity::Waiting, Activity::Done])
+    }
+
+    fn kernels_in(self, activities: &[Activity]) -> BTreeMap<CoreId, Kernel<'a>> {
+        let is_in =
+            |core: &CoreState| core.activity.known().is_some_and(|it| activities.contains(it));
+        let kernels = self.cores().filter(|(core, _)| is_in(core));
         kernels.map(|(core, end)| (core.id, Kernel::of(core, end))).collect()
     }
 

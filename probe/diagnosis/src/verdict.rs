@@ -5,6 +5,7 @@ mod credits;
 mod ends;
 mod faults;
 mod leftover;
+mod slow;
 
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding};
@@ -56,8 +57,9 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
         let graph = Graph::of(&waits);
-        let (last, kernels) = (*last, last.kernels());
-        let case = Case { mesh, looks, last, waits: &waits, progress: &progress, graph, kernels };
+        let (last, kernels, launched) = (*last, last.kernels(), last.launched());
+        let (waits, progress) = (&waits, &progress);
+        let case = Case { mesh, looks, last, waits, progress, graph, kernels, launched };
         findings = case.findings(missing.is_empty());
     }
     Diagnosis { snapshots: looks.len(), over_cycles, progress, findings, missing, waits }
@@ -135,6 +137,8 @@ struct Case<'a> {
     graph: Graph,
     /// The running kernels of the last snapshot.
     kernels: BTreeMap<CoreId, Kernel<'a>>,
+    /// These and those that have ended.
+    launched: BTreeMap<CoreId, Kernel<'a>>,
 }
 
 impl<'a> Case<'a> {
@@ -147,6 +151,8 @@ impl<'a> Case<'a> {
             findings.extend(self.wrong_credits());
             findings.extend(self.circles());
             findings.extend(self.roots());
+            findings.extend(self.starving());
+            findings.extend(self.slow());
         }
         rank(findings)
     }

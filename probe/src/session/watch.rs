@@ -2,7 +2,7 @@
 
 use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
-use diagnosis::{Condition, Diagnosis, Look, Place, diagnose, wanted};
+use diagnosis::{Condition, Diagnosis, Look, Place, Progress, diagnose, wanted};
 use layouts::CoreId;
 use machine::snapshot::AccessError;
 use std::time::Duration;
@@ -104,12 +104,19 @@ const MOST_SUSPECTS: usize = 4;
 
 /// Returns the cores that stand without a reason outside of them.
 fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
-    let stand = diagnosis.findings.iter().filter(|it| it.condition == Condition::CoreStuck);
-    let cores = stand.filter_map(|finding| match finding.place {
+    let stuck = diagnosis.findings.iter().filter(|it| it.condition == Condition::CoreStuck);
+    let stuck = stuck.filter_map(|finding| match finding.place {
         Place::Core(core) => Some(core),
         _ => None,
     });
-    cores.take(MOST_SUSPECTS).collect()
+    let still = diagnosis.progress.iter().filter(|(_, progress)| **progress == Progress::Still);
+    let mut cores: Vec<CoreId> = Vec::new();
+    for core in stuck.chain(still.map(|(core, _)| *core)) {
+        if !cores.contains(&core) && cores.len() < MOST_SUSPECTS {
+            cores.push(core);
+        }
+    }
+    cores
 }
 
 fn look(inspected: &Inspected) -> Look<'_> {

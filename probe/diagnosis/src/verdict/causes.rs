@@ -1,13 +1,14 @@
 //! Roots and circles of the wait graph, and why each of them stands.
 
 use super::Case;
+use super::faults::overwritten;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{PARKED, outstanding};
 use crate::look::Look;
 use crate::place::Place;
 use crate::progress::Progress;
-use decode::state::{Activity, ImageFinding, Party, Reading, WaitReason};
+use decode::state::{Activity, Party, Reading, WaitReason};
 use layouts::CoreId;
 use std::collections::BTreeSet;
 
@@ -74,9 +75,8 @@ impl Case<'_> {
 
     fn why(&self, root: Party, id: CoreId) -> Option<(Condition, String)> {
         let core = self.core(id)?;
-        let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
-        if let Some(finding) = core.findings.iter().find(differs) {
-            return Some((Condition::TextOverwritten, finding.to_string()));
+        if let Some(words) = overwritten(core) {
+            return Some((Condition::TextOverwritten, words));
         }
         if core.waypoint.known().is_some_and(|code| code == PARKED) {
             return Some((Condition::Paused, "it was paused (PASW) and not resumed".to_owned()));
@@ -110,6 +110,10 @@ impl Case<'_> {
     /// Returns why a running core stands; none if it moves, or may be in a delay that was asked for.
     fn still(&self, root: Party, id: CoreId, note: Option<String>) -> Option<(Condition, String)> {
         let kernel = self.kernels.get(&id)?;
+        if self.waits.on(root).any(|wait| wait.reason == WaitReason::Leave) {
+            let why = note.unwrap_or_else(|| "it was not told to end".to_owned());
+            return Some((Condition::Leftover, why));
+        }
         // An Ethernet core waits with a beating heart. Elsewhere a waypoint that ends in W is that of
         // a wait (tt-metal.md 1.3): of a kernel that is not known, nobody can say for what.
         let may_wait =
@@ -154,6 +158,27 @@ impl Case<'_> {
         let mut finding = self.finding(condition, place, first, words);
         finding.waiting = circle.iter().map(|party| self.graph.dependants(*party)).max()?;
         Some(finding)
+    }
+
+    /// Returns a finding for each mux that lets a client wait for its turn.
+    pub(super) fn starving(&self) -> Vec<Finding> {
+        let turns = self.waits.all.iter().filter(|wait| wait.reason == WaitReason::Turn);
+        let muxes: BTreeSet<Party> = turns.map(|wait| wait.on).collect();
+        let found = muxes.into_iter().filter_map(|mux| {
+            let core = self.core_of(mux)?;
+            let starved: Vec<String> =
+                self.waits.on(mux).map(|wait| wait.waiter.to_string()).collect();
+            let held = self.waits.of(mux).next();
+            let held = held.map_or(String::new(), |wait| {
+                format!(", which waits for {} of {}", wait.reason, wait.on)
+            });
+            let words = format!(
+                "core {core}: its mux serves one channel{held}; starved: {}",
+                starved.join(", ")
+            );
+            Some(self.finding(Condition::MuxStarvation, Place::Core(core), mux, words))
+        });
+        found.collect()
     }
 
     fn place_of(&self, party: Party) -> Option<Place> {

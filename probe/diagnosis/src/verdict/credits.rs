@@ -14,8 +14,9 @@ impl Case<'_> {
         let [.., before, last] = self.looks else { return Vec::new() };
         let (then, now) = (counts(self.mesh, *before), counts(self.mesh, *last));
         // A core that stands takes no credits.
+        let still = |core| self.waits.still.iter().any(|party| self.core_of(*party) == core);
         let stands = |count: &Count| {
-            self.waits.still.iter().any(|party| self.core_of(*party) == self.core_of(count.party))
+            matches!(count.party, Party::Channel(..)) && still(self.core_of(count.party))
         };
         let wrong = now.iter().filter(|count| count.given != count.there && then.contains(count));
         let wrong = wrong.filter(|count| !stands(count));

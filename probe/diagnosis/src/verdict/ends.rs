@@ -24,15 +24,23 @@ const MOST_SEMAPHORES: u64 = 32;
 impl Case<'_> {
     /// Returns the arguments of EDMs that do not fit, where somebody waits.
     pub(super) fn misfits(&self) -> Vec<Finding> {
-        let edms = self.kernels.values().filter(|kernel| kernel.name() == Some("edm"));
+        let edms = self.launched.values().filter(|kernel| kernel.name() == Some("edm"));
+        // Arguments of a run that has ended stay behind.
+        let edms = edms.filter(|kernel| self.is_awaited(kernel.core.id));
         edms.flat_map(|edm| self.unlike_ends(edm).into_iter().chain(self.stale_pointers(edm)))
             .collect()
     }
 
+    /// Whether somebody waits for a core or for one of its channels, or it waits itself.
+    fn is_awaited(&self, id: CoreId) -> bool {
+        let mut parties = self.waits.all.iter().flat_map(|wait| [wait.waiter, wait.on]);
+        parties.any(|party| self.core_of(party) == Some(id))
+    }
+
     fn unlike_ends(&self, edm: &Kernel<'_>) -> Option<Finding> {
         let end = edm.end?;
-        let far = peer(self.mesh, end).filter(|far| end < *far)?;
-        let far = self.kernels.get(&self.core_of(Party::Router(far))?)?;
+        let far = peer(self.mesh, end)?;
+        let far = self.launched.get(&self.core_of(Party::Router(far))?)?;
         let arg =
             |kernel: &Kernel<'_>, name: &str| kernel.number(&format!("edm_state.args.{name}"));
         let (own, on) = (edm.core.id, Party::Core(edm.core.id));

@@ -7,7 +7,7 @@ use crate::look::Look;
 use crate::place::Place;
 use decode::state::{
     Activity, ChipState, CoreState, GoSignal, ImageFinding, LinkCondition, LinkState, Party,
-    Reading,
+    Reading, TextCheck,
 };
 use layouts::EthId;
 
@@ -105,11 +105,24 @@ fn is_down(condition: LinkCondition) -> bool {
     matches!(condition, Training | Down | Disagree)
 }
 
+/// Returns what of a core's texts differs from its images, if anything is known to.
+pub(super) fn overwritten(core: &CoreState) -> Option<String> {
+    let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
+    let found = core.findings.iter().find(differs).map(ToString::to_string);
+    found.or_else(|| {
+        core.images.iter().find_map(|image| match &image.comparison.check {
+            TextCheck::Differs(difference) => {
+                Some(format!("{}: the text of {} is not in L1: {difference}", core.id, image.name))
+            }
+            _ => None,
+        })
+    })
+}
+
 fn faulty_core(core: &CoreState) -> Option<Finding> {
     let place = Place::Core(core.id);
-    let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
-    if let Some(finding) = core.findings.iter().find(differs) {
-        return Some(fault(Condition::TextOverwritten, place, finding.to_string()));
+    if let Some(words) = overwritten(core) {
+        return Some(fault(Condition::TextOverwritten, place, words));
     }
     // A core that is not needed has no go message.
     let told = core.go == Reading::Known(GoSignal::Go);

@@ -311,5 +311,5 @@ pub(super) fn worker_paused(ground: Ground) -> Result<Staged, SceneError> {
     let (word, _) = run.bed.variable(WORKER, "ccl_worker_state.control.pause_at_stage")?;
     run.bed.say(format!("{} is paused and forgotten", brisc(place)));
     run.bed.put(place, word, 0)?;
-    run.core_stands(Condition::CoreHalted, brisc(place))
+    run.core_stands(Condition::Paused, brisc(place))
 }

@@ -76,7 +76,7 @@ impl MetalKind {
             Self::RouterPaused => {
                 bed.say(format!("router {end} is paused and forgotten"));
                 bed.put(router.kernel.place(), router.state + COMMAND, PAUSE)?;
-                bed.hung(Condition::CoreHalted, root)
+                bed.hung(Condition::Paused, root)
             }
             Self::LinkDown => {
                 let link = bed.link(end)?;

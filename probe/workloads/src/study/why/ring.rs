@@ -105,7 +105,7 @@ pub(super) fn paused(ground: Ground) -> Result<Staged, SceneError> {
     let word = run.ring.state(&run.bed.images, "control.pause_at_stage")?;
     run.bed.say(format!("{} is paused and forgotten", erisc(place)));
     run.bed.put(place, word, 0)?;
-    run.bed.hung(Condition::CoreHalted, vec![Root::Core(erisc(place))])
+    run.bed.hung(Condition::Paused, vec![Root::Core(erisc(place))])
 }
 
 /// Every link of a chip without PCIe goes down.

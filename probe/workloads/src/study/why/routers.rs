@@ -304,5 +304,5 @@ pub(super) fn router_paused(ground: Ground) -> Result<Staged, SceneError> {
     routed.make_ready()?;
     routed.bed.say(format!("router {router} is paused and forgotten"));
     routed.send(Load::MIDDLE)?;
-    routed.bed.hung(Condition::CoreHalted, router_root(&router))
+    routed.bed.hung(Condition::Paused, router_root(&router))
 }

@@ -1,0 +1,87 @@
+//! What moves, but slower than it should: links whose window is full in every snapshot.
+
+use super::Case;
+use crate::condition::{Condition, Severity};
+use crate::finding::{Confidence, Finding};
+use crate::look::{Kernel, Look, peer};
+use decode::state::Party;
+use layouts::EthId;
+
+/// A link's round trip without payload, in cycles: two hops and both cores' work (wormhole.md 6.3).
+const ROUND_TRIP_CYCLES: f64 = 2_000.0;
+/// Bytes of a link per cycle: 100 Gb/s at 1 GHz (wormhole.md 6.1).
+const BYTES_PER_CYCLE: f64 = 12.5;
+/// A window that takes longer than this multiple of its usual time is slow.
+const SLOW: f64 = 8.0;
+
+/// The counts of a sender channel in one snapshot.
+struct Window {
+    cycles: u64,
+    sent: u64,
+    completed: u64,
+    /// Messages that the far workers hold.
+    held: u64,
+}
+
+impl Case<'_> {
+    pub(super) fn slow(&self) -> Vec<Finding> {
+        let edms = self.kernels.values().filter(|kernel| kernel.name() == Some("edm"));
+        let mut found: Vec<(f64, EthId)> = edms
+            .filter_map(|edm| {
+                let channels = edm.number("edm_state.args.channels")?;
+                let factors = (0..channels).filter_map(|channel| self.factor(edm, channel));
+                Some((factors.max_by(f64::total_cmp)?, edm.end?))
+            })
+            .collect();
+        found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        found.into_iter().map(|(factor, end)| self.slow_link(factor, end)).collect()
+    }
+
+    fn slow_link(&self, factor: f64, end: EthId) -> Finding {
+        let place = self.link(end);
+        let words = format!(
+            "{place}: its window is full in every snapshot and takes {factor:.0} times as long as on a link at full speed"
+        );
+        let on = Party::Link(end);
+        let mut finding = self.finding(Condition::SlowLink, place, on, words);
+        (finding.severity, finding.confidence) = (Severity::Slow, Confidence::Likely);
+        finding
+    }
+
+    /// Returns how much longer than usual a channel's window takes, if it is full in every snapshot
+    /// because of the link.
+    fn factor(&self, edm: &Kernel<'_>, channel: u64) -> Option<f64> {
+        let arg = |name: &str| edm.number(&format!("edm_state.args.{name}"));
+        if arg(&format!("channel[{channel}].is_sender"))? == 0 {
+            return None;
+        }
+        let (buffers, bytes) = (arg("buffers_per_channel")?, arg("buffer_bytes")?);
+        let windows: Vec<Window> = self
+            .looks
+            .iter()
+            .map(|look| self.window(*look, edm, channel))
+            .collect::<Option<_>>()?;
+        let full = |it: &Window| it.sent - it.completed >= buffers && it.held < buffers;
+        let (first, last) = (windows.first()?, windows.last()?);
+        if windows.len() < 3 || !windows.iter().all(full) {
+            return None;
+        }
+        let moved = last.completed.checked_sub(first.completed).filter(|moved| *moved > 0)?;
+        let took = (last.cycles - first.cycles) as f64 * buffers as f64 / moved as f64;
+        let usual = ROUND_TRIP_CYCLES + (buffers * bytes) as f64 / BYTES_PER_CYCLE;
+        Some(took / usual).filter(|factor| *factor >= SLOW)
+    }
+
+    fn window(&self, look: Look<'_>, edm: &Kernel<'_>, channel: u64) -> Option<Window> {
+        let kernels = look.kernels();
+        let here = kernels.get(&edm.core.id)?;
+        let far = peer(self.mesh, edm.end?)?;
+        let there = kernels.get(&self.core_of(Party::Router(far))?)?;
+        let count = |kernel: &Kernel<'_>, name: &str| {
+            kernel.number(&format!("edm_state.channels[{channel}].{name}"))
+        };
+        let (sent, completed) = (count(here, "messages_sent")?, count(here, "completed")?);
+        let held = count(there, "messages_sent")?.saturating_sub(count(there, "completed")?);
+        Some(Window { cycles: look.state.cycles, sent, completed: completed.min(sent), held })
+    }
+}
