@@ -224,6 +224,13 @@ impl Bed {
         Err(SceneError::Wrong(format!("{}: every kernel has returned", self.about.join(", "))))
     }
 
+    /// Counts the work of a kernel on a tile as the run's.
+    pub(super) fn counts(&mut self, place: Place, kernel: &str) -> Result<(), SceneError> {
+        self.busy.push(place);
+        self.work.extend(super::work::words(&self.images, place, kernel)?);
+        Ok(())
+    }
+
     fn look(&mut self) -> Vec<Option<u64>> {
         super::work::look(&mut self.target, &self.work)
     }

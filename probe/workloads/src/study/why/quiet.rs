@@ -8,7 +8,6 @@ use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
 use collectives::Op;
 use diagnosis::Condition;
-use fabric::random::TrafficPattern;
 use fabric::router_image;
 use launch::{Firmware, Operation, Pattern, launch_worker};
 use layouts::{ChipLayout, EthId};
@@ -17,9 +16,6 @@ use machine::place::Place;
 use machine::snapshot::Span;
 use machine::target::Target;
 
-/// Traffic that lasts while it is watched.
-pub(super) const LONG_LOAD: Load =
-    Load { pattern: TrafficPattern::Random, packets: 400, interval_cycles: 500_000 };
 /// Meshes of runs of which every cycle costs much.
 const SMALL: Meshes = &[("n300", 3), ("t3000", 2)];
 /// Longest time from the launch to the hand-over, in cycles.
@@ -77,7 +73,7 @@ fn trafficking(ground: Ground) -> Result<Bed, SceneError> {
     let mut bed = ground.boot(SMALL, routers::TILES)?;
     let plan = routers::draw(&mut bed, true)?;
     let mut routed = Routed::up(bed, plan)?;
-    routed.send(LONG_LOAD)?;
+    routed.send(Load::LONG)?;
     Ok(routed.bed)
 }
 

@@ -38,6 +38,10 @@ pub(super) struct Load {
 }
 
 impl Load {
+    /// Traffic that lasts while it is watched.
+    pub(super) const LONG: Self =
+        Self { pattern: TrafficPattern::Random, packets: 400, interval_cycles: 500_000 };
+    /// Traffic that a fault stops.
     pub(super) const MIDDLE: Self =
         Self { pattern: TrafficPattern::Random, packets: 60, interval_cycles: 30_000 };
 }
@@ -207,7 +211,7 @@ pub(super) fn rerouted(ground: Ground) -> Result<Staged, SceneError> {
     let mut bed = ground.boot(&[("t3000", 1)], TILES)?;
     let plan = draw(&mut bed, true)?;
     let mut routed = Routed::up(bed, plan)?;
-    routed.send(super::quiet::LONG_LOAD)?;
+    routed.send(Load::LONG)?;
     routed.bed.pass(10_000, 200_000)?;
     let spared = |router: &&Router| !routed.plan.fallbacks(router).is_empty();
     let spared: Vec<Router> = routed.plan.routers.iter().filter(spared).copied().collect();

@@ -76,9 +76,13 @@ impl Stream {
     }
 }
 
-/// Returns the tile of a node's worker.
+/// Returns the tile of a node's worker: one that every chip has, for packets that miss their chip.
 fn client(bed: &Bed, plan: &FabricPlan, node: FabricNode) -> Result<Place, SceneError> {
-    let tile = plan.chip(node).and_then(|chip| bed.target.mesh().compute_tiles(chip).next());
+    let mesh = bed.target.mesh();
+    let everywhere = |place: &Place| {
+        mesh.chips.iter().all(|chip| chip.is_fused_off(place.tile.y) == Some(false))
+    };
+    let tile = plan.chip(node).and_then(|chip| mesh.compute_tiles(chip).find(everywhere));
     tile.ok_or_else(|| SceneError::Wrong(format!("{node} has no compute tile")))
 }
 

@@ -1,9 +1,9 @@
 //! The words in which kernels count their work, and whether they move.
 
 use super::Staged;
-use super::ground::Bed;
 use crate::scene::SceneError;
-use decode::images::Member;
+use decode::images::{ImageMap, Member};
+use launch::image;
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
@@ -67,24 +67,28 @@ pub(super) fn look(target: &mut dyn Target, work: &[Span]) -> Vec<Option<u64>> {
     work.iter().map(value).collect()
 }
 
-impl Bed {
-    /// Counts the work of a kernel on a tile as the run's.
-    pub(super) fn counts(&mut self, place: Place, kernel: &str) -> Result<(), SceneError> {
-        self.busy.push(place);
-        let paths = WORK.iter().find(|(name, _)| kernel.starts_with(name)).map(|(_, paths)| *paths);
-        let before = self.work.len();
-        for path in paths.into_iter().flatten() {
-            let elements = if path.contains('*') { MOST_CHANNELS } else { 1 };
-            for index in 0..elements {
-                let path = path.replace('*', &index.to_string());
-                // Arrays of different images differ in length.
-                let Ok((at, len)) = self.variable(kernel, &path) else { break };
-                self.work.push(Span { addr: place.at(at), len });
-            }
+/// Returns the words in which a kernel on a tile counts its work.
+///
+/// # Errors
+/// When it has none.
+pub(super) fn words(
+    images: &ImageMap,
+    place: Place,
+    kernel: &str,
+) -> Result<Vec<Span>, SceneError> {
+    let symbols = &image(images, kernel)?.symbols;
+    let paths = WORK.iter().find(|(name, _)| kernel.starts_with(name)).map(|(_, paths)| *paths);
+    let mut words = Vec::new();
+    for path in paths.into_iter().flatten() {
+        let elements = if path.contains('*') { MOST_CHANNELS } else { 1 };
+        for index in 0..elements {
+            // Arrays of different images differ in length.
+            let found = symbols.locate(&path.replace('*', &index.to_string()));
+            let Ok(found) = found else { break };
+            let (addr, len) = (place.at(found.address()), found.field.size as u32);
+            words.push(Span { addr, len });
         }
-        if self.work.len() == before {
-            return Err(SceneError::Image(format!("{kernel} does not count its work")));
-        }
-        Ok(())
     }
+    let none = || SceneError::Image(format!("{kernel} does not count its work"));
+    if words.is_empty() { Err(none()) } else { Ok(words) }
 }
