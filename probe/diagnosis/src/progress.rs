@@ -94,7 +94,7 @@ fn waits_of(look: Look<'_>, lasting: &Waits) -> BTreeMap<CoreId, (Party, WaitRea
     for wait in &lasting.all {
         let core = match wait.waiter {
             Party::Core(core) | Party::Client(core, _) | Party::Mux(core) => Some(core),
-            Party::Router(at) => ends.get(&at).copied(),
+            Party::Router(at) | Party::Channel(at, _) => ends.get(&at).copied(),
             _ => None,
         };
         if let Some(core) = core {

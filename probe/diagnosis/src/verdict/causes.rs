@@ -8,7 +8,7 @@ use crate::kernels::{PARKED, outstanding};
 use crate::look::Look;
 use crate::place::Place;
 use crate::progress::Progress;
-use decode::state::{Activity, Party, Reading, WaitReason};
+use decode::state::{Activity, Party, Reading, RouterState, WaitReason};
 use layouts::CoreId;
 use std::collections::BTreeSet;
 
@@ -75,6 +75,11 @@ impl Case<'_> {
 
     fn why(&self, root: Party, id: CoreId) -> Option<(Condition, String)> {
         let core = self.core(id)?;
+        let routers = &self.last.state.fabric.routers;
+        let router = routers.iter().find(|router| root == Party::Router(router.at));
+        if let Some(name) = router.and_then(RouterState::refusal_name) {
+            return Some((Condition::EndsDiffer, format!("its router refused to run: {name}")));
+        }
         if let Some(words) = overwritten(core) {
             return Some((Condition::TextOverwritten, words));
         }
@@ -116,8 +121,9 @@ impl Case<'_> {
         }
         // An Ethernet core waits with a beating heart. Elsewhere a waypoint that ends in W is that of
         // a wait (tt-metal.md 1.3): of a kernel that is not known, nobody can say for what.
-        let may_wait =
-            kernel.end.is_some() || !kernel.has_rules() && kernel.waypoint().ends_with('W');
+        let is_awaited = self.waits.on(root).next().is_some();
+        let may_wait = kernel.end.is_some()
+            || !kernel.has_rules() && !is_awaited && kernel.waypoint().ends_with('W');
         let stands = self.waits.still.contains(&root)
             || self.waits.still.contains(&Party::Core(id))
             || self.progress.get(&id) == Some(&Progress::Still) && !may_wait;

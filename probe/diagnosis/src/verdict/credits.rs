@@ -46,7 +46,12 @@ impl Case<'_> {
                     == (ledger.from, ledger.to, ledger.virtual_channel, ledger.mark)
             };
             let has = |look: &Look<'_>| look.state.fabric.ledgers.iter().any(same);
-            ledger.verdict == Verdict::Miscounted && self.looks.iter().all(has)
+            let runs = |end| {
+                self.core_of(Party::Router(end))
+                    .is_some_and(|core| self.kernels.contains_key(&core))
+            };
+            let both_run = runs(ledger.from) && runs(ledger.to);
+            both_run && ledger.verdict == Verdict::Miscounted && self.looks.iter().all(has)
         };
         let wrong = self.last.state.fabric.ledgers.iter().filter(stands);
         wrong.map(|ledger| self.wrong_ledger(ledger)).collect()
