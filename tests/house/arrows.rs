@@ -68,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "fabric",
             "launch",
             "diagnosis",
+            "diagnosis",
             "decode",
             "access",
             "transport",

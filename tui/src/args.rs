@@ -112,6 +112,12 @@ pub(crate) enum Verb {
     },
     /// Print the links with both ends, once.
     Links,
+    /// Say what stands still, what it waits for, and the likely causes.
+    Why {
+        /// Time over which the mesh is watched, such as 50ms or 200us.
+        #[arg(long = "for", value_name = "TIME", default_value = "50ms")]
+        over: String,
+    },
     /// Print the routers, muxes and clients of the fabric with their channels and credits, once.
     ///
     /// Subcommands print its status queues, waits, routing tables and paths.

@@ -16,7 +16,7 @@ use decode::inspect::ReadSet;
 use machine::progress::Listener;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
-use probe::session::{Inspected, OpenError, Partly, Session};
+use probe::session::{Inspected, OpenError, Partly, Session, Watched};
 use recordings::Replay;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -213,6 +213,14 @@ impl Machine {
             }
         });
         self.finished(inspected)
+    }
+
+    /// Judges the mesh by snapshots that are spread over a time, in device cycles.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub(crate) fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
+        self.session.diagnose(over_cycles)
     }
 
     /// The snapshot of what was inspected, with what else is known of the target.

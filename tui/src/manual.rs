@@ -17,6 +17,7 @@ const VERBS: &[(&str, &str)] = &[
     ("cores", include_str!("manual/verbs/cores.md")),
     ("images", include_str!("manual/verbs/images.md")),
     ("links", include_str!("manual/verbs/links.md")),
+    ("why", include_str!("manual/verbs/why.md")),
     ("fabric", include_str!("manual/verbs/fabric.md")),
     ("fabric status", include_str!("manual/verbs/fabric-status.md")),
     ("fabric drain", include_str!("manual/verbs/fabric-drain.md")),

@@ -1,6 +1,6 @@
 //! Collectives of the command line: from options to a sweep of sizes, and to the table of results.
 
-mod amount;
+pub(crate) mod amount;
 mod board;
 mod job;
 mod sweep;

@@ -16,6 +16,7 @@ mod stack;
 mod status;
 mod symbols;
 mod value;
+mod why;
 
 pub(crate) use access::{Bytes, DryRun, Written};
 pub(crate) use cores::{Cores, Images};
@@ -31,6 +32,7 @@ pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
 pub(crate) use status::{Event, Status};
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
+pub(crate) use why::Judged;
 
 use crate::words;
 use decode::state::Reading;

@@ -17,12 +17,14 @@ mod study;
 mod symbols;
 mod target;
 mod waiting;
+mod why;
 mod write;
 
 use crate::args::{Arguments, Study, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::Glyphs;
 use crate::machine::Opening;
+use crate::run::amount;
 use crate::{interrupt, manual};
 use target::Style;
 
@@ -46,6 +48,10 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
         Verb::Images { place } => images::run(&target, style, place.as_deref()),
         Verb::Links => links::run(&target, style),
+        Verb::Why { over } => {
+            let over = amount::time("--for", over).map_err(Failure::Usage)?;
+            why::run(&target, style, over)
+        }
         Verb::Fabric { question: Some(question), .. } => fabric::ask(&target, style, question),
         Verb::Fabric { place, question: None } => fabric::run(&target, style, place.as_deref()),
         Verb::Read { place, len } => read::run(&target, style, place, len),

@@ -11,6 +11,17 @@ pub enum Severity {
     Hang,
 }
 
+impl Severity {
+    /// Returns the word that is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Slow => "slow",
+            Self::Fault => "fault",
+            Self::Hang => "hang",
+        }
+    }
+}
+
 macro_rules! conditions {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
         /// A finding's citable name, stable over versions.
@@ -104,6 +115,57 @@ impl Condition {
             Self::BringUpStopped | Self::IncrementNeverSent | Self::Leftover => 2,
             Self::HostAwaited | Self::LinkBrokenAfterRetrain => 1,
             _ => 0,
+        }
+    }
+}
+
+impl Condition {
+    /// Returns what a person looks at next.
+    pub fn next(self) -> &'static str {
+        match self {
+            Self::NocUnanswered => {
+                "read the silent tile: `meshscope read`, and its reset bits: `meshscope cores`"
+            }
+            Self::TextOverwritten => "compare the whole text: `meshscope images PLACE`",
+            Self::RegionsOverlap | Self::StalePointer => {
+                "compare the address with the core's regions: `meshscope print CORE`"
+            }
+            Self::PacketMisrouted => "follow the tables: `meshscope fabric path`",
+            Self::IncrementNeverSent => {
+                "look at what that core ran last: `meshscope cores PLACE --words`"
+            }
+            Self::BringUpStopped => {
+                "launch it, or read why it does not run: `meshscope cores PLACE --words`"
+            }
+            Self::Leftover => "end it by its termination word, or reset its chips",
+            Self::LinkDown
+            | Self::LinkRetraining
+            | Self::LinkFlapping
+            | Self::LinkBrokenAfterRetrain => {
+                "watch both ends: `meshscope links`, retrains and CRC errors"
+            }
+            Self::CreditsWrong => {
+                "read the word at both ends: `meshscope fabric PLACE`, `meshscope print CORE`"
+            }
+            Self::ChipGone => "look at the links on its route: `meshscope links`",
+            Self::HostAwaited => {
+                "look at the launching process: is it alive, and what does it wait for?"
+            }
+            Self::EndsDiffer | Self::CannotWork => "launch both ends with arguments that fit",
+            Self::CircularWait => {
+                "use the dateline virtual channel, or send less at once: `meshscope fabric waits`"
+            }
+            Self::MuxStarvation => {
+                "bound the wait of the mux's forwarding loop: `meshscope help study mux`"
+            }
+            Self::Paused => "resume it: its pause word, or RouterCommand RUN",
+            Self::CoreStuck => {
+                "read its registers and source line: `meshscope cores PLACE --words`"
+            }
+            Self::CoreInReset | Self::CoreHalted => "release it, or launch the run again",
+            Self::TeardownInFlight => "let the sender wait for its credits before it closes",
+            Self::SlowLink => "compare rates and errors of the links: `meshscope links`",
+            Self::Slow => "compare it with its peers: `meshscope cores`",
         }
     }
 }

@@ -82,6 +82,10 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             Sweep::of(&options).map_err(Failure::Usage)?;
             Box::new(move |machine| run::preview(machine, &options))
         }
+        Verb::Why { .. } => Box::new(|machine| {
+            let read_set = ReadSet { fabric: true, ..ReadSet::everything(&machine.mesh()) };
+            Ok(machine.preview(&read_set))
+        }),
         Verb::Symbols { .. }
         | Verb::Fabric { .. }
         | Verb::Record { .. }
@@ -90,7 +94,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Help { .. }
         | Verb::Schema { .. } => {
             return Err(Failure::Usage(
-                "--dry-run is for mesh, cores, images, links, read, write, print, run".into(),
+                "--dry-run is for mesh, cores, images, links, why, read, write, print, run".into(),
             ));
         }
     })

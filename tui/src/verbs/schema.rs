@@ -6,8 +6,8 @@ use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
     Bytes, Cores, DryRun, Fabric, FabricRoutes, FabricTables, FabricWaits, Frames, Functions,
-    Images, Layout, Line, Links, Mesh, Names, Printed, Stack, Status, Sweep, Valued, Written,
-    schema,
+    Images, Judged, Layout, Line, Links, Mesh, Names, Printed, Stack, Status, Sweep, Valued,
+    Written, schema,
 };
 use schemars::Schema;
 
@@ -21,6 +21,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("cores", schema::<Cores<'_>>),
     ("images", schema::<Images<'_>>),
     ("links", schema::<Links<'_>>),
+    ("why", schema::<Judged<'_>>),
     ("fabric", schema::<Fabric<'_>>),
     ("fabric status", schema::<Status<'_>>),
     ("fabric drain", schema::<Status<'_>>),
