@@ -43,8 +43,8 @@ pub(crate) struct Arguments {
     /// Draw with ASCII only.
     #[arg(long, global = true)]
     pub(crate) ascii: bool,
-    /// What may be changed on a target outside this process: write, halt, launch, reset (`meshscope
-    /// help safety`).
+    /// What may be changed on a target outside this process: write, sample, halt, launch, reset
+    /// (`meshscope help safety`).
     #[arg(long, global = true, value_name = "WHAT,...", value_parser = Allow::parse)]
     pub(crate) allow: Option<Allow>,
     /// Bus transactions per second that the live view may cost; the default depends on the kind of
