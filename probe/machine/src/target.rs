@@ -53,8 +53,7 @@ pub struct Allow {
 
 impl Allow {
     /// Everything, for a private mesh.
-    pub const ALL: Self =
-        Self { write: true, sample: true, halt: true, launch: true, reset: true };
+    pub const ALL: Self = Self { write: true, sample: true, halt: true, launch: true, reset: true };
 
     /// Parses words such as `write,sample,halt,launch,reset`.
     ///

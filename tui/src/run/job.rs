@@ -12,8 +12,7 @@ use machine::target::{Allow, Target};
 use std::collections::VecDeque;
 
 /// Permissions that launching needs on a target outside this process.
-const NEEDS: Allow =
-    Allow { write: true, sample: false, halt: false, launch: true, reset: true };
+const NEEDS: Allow = Allow { write: true, sample: false, halt: false, launch: true, reset: true };
 
 /// A running sweep.
 pub(crate) struct Job {
