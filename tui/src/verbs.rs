@@ -11,6 +11,7 @@ mod print;
 mod read;
 mod record;
 mod run;
+mod sample;
 mod schema;
 mod serve;
 mod study;
@@ -34,7 +35,14 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         target.words = run::idle(&target.words, arguments.target.is_none());
     }
     // These verbs clean up at the end and listen to signals themselves.
-    if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_)) {
+    let cleans_up = matches!(
+        verb,
+        Verb::Record { .. }
+            | Verb::Serve { .. }
+            | Verb::Run(_)
+            | Verb::Cores { sample: Some(_), .. }
+    );
+    if !cleans_up {
         interrupt::watch(|| None)?;
     }
     if arguments.dry_run {
@@ -43,7 +51,10 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     match verb {
         Verb::Mesh { descriptor: true, .. } => mesh::describe(&target, style),
         Verb::Mesh { expect, .. } => mesh::run(&target, style, expect.as_deref()),
-        Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
+        Verb::Cores { place, sample: Some(count), every, .. } => {
+            sample::run(&target, style, place.as_deref(), (count, every))
+        }
+        Verb::Cores { place, words, .. } => cores::run(&target, style, place.as_deref(), *words),
         Verb::Images { place } => images::run(&target, style, place.as_deref()),
         Verb::Links => links::run(&target, style),
         Verb::Fabric { question: Some(question), .. } => fabric::ask(&target, style, question),
