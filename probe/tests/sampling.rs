@@ -191,7 +191,7 @@ fn chips_without_pcie_are_sampled_too_and_each_write_is_logged() {
     // A disabled bus is free, and its setting is somebody's.
     set_control(&mut target, cores[1], THEIRS & !0x2000_0000);
     for found in sample(&mut target, &cores, 12) {
-        assert_eq!(found.samples.len(), 12);
+        assert_eq!((found.samples.len(), found.relays), (12, false));
         assert!(found.samples.iter().all(|sample| sample.certain && [0, 4].contains(&sample.pc)));
         assert_eq!(found.pcs().len(), 2, "{:x?}", found.pcs());
     }

@@ -19,6 +19,8 @@ pub struct CoreProfile {
     pub span_cycles: u64,
     /// The places, the most frequent first.
     pub places: Vec<ProfilePlace>,
+    /// Whether the samples may have come through this core, which then is seen relaying them.
+    pub relays: bool,
     /// Why there are fewer samples than ordered.
     pub missing: Option<AccessError>,
 }
@@ -66,6 +68,7 @@ pub fn profile(images: &ImageMap, of: &CoreSamples) -> CoreProfile {
         samples: of.samples.len() as u32,
         span_cycles: times().max().zip(times().min()).map_or(0, |(last, first)| last - first),
         places,
+        relays: of.relays,
         missing: of.missing.clone(),
     }
 }
@@ -97,7 +100,7 @@ mod tests {
         let at = |cycles, pc| PcSample { cycles, pc, certain: cycles > 30 };
         let pcs = [(10, start), (20, 0x3_FFFC), (30, start), (40, start), (50, 0x3_FFF8)];
         let samples = pcs.map(|(cycles, pc)| at(cycles, pc)).to_vec();
-        let found = profile(&images, &CoreSamples { core, samples, missing: None });
+        let found = profile(&images, &CoreSamples { core, samples, relays: false, missing: None });
         assert_eq!((found.samples, found.span_cycles, found.places.len()), (5, 40, 3));
         let [first, second, third] = &found.places[..] else { unreachable!() };
         assert_eq!((first.count, first.certain, &first.pcs), (3, 1, &vec![start]));

@@ -12,7 +12,7 @@ use layouts::{ChipLayout, CoreId, NocAddr, WritePermission};
 use machine::place::Place;
 use machine::samples::{CoreSamples, PcSample, SampleOrder, Samples};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::Target;
+use machine::target::{Mesh, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A tile whose bus shows the program counters of its cores.
@@ -53,7 +53,10 @@ impl Sampling {
     ) -> Result<Self, RunError> {
         check_permissions(target, "sampling program counters", &[WritePermission::Sample])?;
         let cores: BTreeSet<CoreId> = cores.iter().copied().collect();
-        let none = |core| CoreSamples { core, samples: Vec::new(), missing: None };
+        let none = |core| {
+            let relays = relays(target.mesh(), core);
+            CoreSamples { core, samples: Vec::new(), relays, missing: None }
+        };
         let mut sampling = Self {
             layout: target.mesh().layout(),
             order,
@@ -227,6 +230,14 @@ impl Sampling {
             }
         }
     }
+}
+
+/// Whether base firmware of the core may relay what is read of its chip.
+fn relays(mesh: &Mesh, core: CoreId) -> bool {
+    let far = mesh.chip(core.chip).is_some_and(|chip| !chip.pcie);
+    let own = Place { chip: core.chip, tile: core.tile };
+    let mut ends = mesh.links.iter().flat_map(|link| [link.a, link.b]);
+    far && ends.any(|end| Place::of(mesh.layout(), end) == Ok(own))
 }
 
 fn read(target: &mut dyn Target, words: impl Iterator<Item = NocAddr>) -> Snapshot {

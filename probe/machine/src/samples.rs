@@ -32,6 +32,9 @@ pub struct CoreSamples {
     pub core: CoreId,
     /// The samples, oldest first.
     pub samples: Vec<PcSample>,
+    /// Whether the samples may have come through this core: an ERISC of a chip without PCIe that has
+    /// a link. The one that relays a sample is seen relaying it.
+    pub relays: bool,
     /// Why there are fewer than ordered.
     pub missing: Option<AccessError>,
 }

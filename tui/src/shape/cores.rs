@@ -72,6 +72,9 @@ struct Profile<'a> {
     span_cycles: u64,
     /// The places at which it was, the most frequent first.
     places: Vec<Sampled<'a>>,
+    /// Whether the samples may have come through this core: an Ethernet core of a chip without PCIe
+    /// that has a link. The one that relays a sample is seen relaying it.
+    relays: bool,
     /// Why there are fewer samples than ordered.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Why>,
@@ -290,6 +293,7 @@ fn profile(profile: &CoreProfile) -> Profile<'_> {
         samples: profile.samples,
         span_cycles: profile.span_cycles,
         places: profile.places.iter().map(sampled).collect(),
+        relays: profile.relays,
         missing: profile.missing.as_ref().map(reason),
     }
 }

@@ -22,6 +22,8 @@ use std::fmt::Write;
 
 /// Limit of the number of samples.
 const MOST: u64 = 100_000;
+/// What an Ethernet core of a chip without PCIe may be seen at.
+const RELAYS: &str = "; it may relay its own samples, and is then seen doing so";
 /// Limit of the cycles between two samples, a second of the target.
 const MOST_CYCLES: u64 = 1_000_000_000;
 
@@ -133,7 +135,10 @@ fn histogram(text: &mut String, profile: &CoreProfile) {
     let samples = counted(profile.samples.into(), "sample", "samples");
     let _ = match &profile.missing {
         Some(reason) => writeln!(text, "      {samples}: {reason}"),
-        None => writeln!(text, "      {samples} in {}", words::cycles(profile.span_cycles)),
+        None => {
+            let relays = if profile.relays { RELAYS } else { "" };
+            writeln!(text, "      {samples} in {}{relays}", words::cycles(profile.span_cycles))
+        }
     };
     for place in &profile.places {
         let percent = 100 * u64::from(place.count) / u64::from(profile.samples.max(1));
