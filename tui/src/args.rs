@@ -1,10 +1,12 @@
 //! The command line: verbs and global options. The pages behind them are in `manual`.
 
+mod cores;
 mod fabric;
 mod question;
 mod run;
 mod study;
 
+pub(crate) use cores::CoresArguments;
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
 };
@@ -98,23 +100,7 @@ pub(crate) enum Verb {
         descriptor: bool,
     },
     /// Print every core with its waypoint, once.
-    Cores {
-        /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
-        place: Option<String>,
-        /// Also print the decoded words of each core.
-        #[arg(long)]
-        words: bool,
-        /// Sample the program counter of each running core N times, without halting it, and print
-        /// where it was; of a tile or channel, of every core that is not in reset.
-        ///
-        /// It writes to the debug bus of each tile. On a target outside this process it needs --allow
-        /// sample.
-        #[arg(long, value_name = "N", conflicts_with = "words")]
-        sample: Option<String>,
-        /// Mean time of the target between two samples, in cycles of a nanosecond; a second at most.
-        #[arg(long, default_value = "10_000", value_name = "CYCLES", requires = "sample")]
-        every: String,
-    },
+    Cores(CoresArguments),
     /// Print which image runs on which core, and compare the whole text of each with L1.
     Images {
         /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.

@@ -147,6 +147,17 @@ impl Sampling {
 
     /// Selects the next core of each tile; returns false if there is none.
     fn select_next(&mut self, target: &mut dyn Target) -> bool {
+        while self.tiles.iter().any(|tile| !tile.left.is_empty()) {
+            self.select(target);
+            if self.shown().next().is_some() {
+                self.left = self.order.count;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn select(&mut self, target: &mut dyn Target) {
         let mut failed = Vec::new();
         for tile in &mut self.tiles {
             tile.shows = tile.left.pop();
@@ -162,8 +173,6 @@ impl Sampling {
         for (core, reason) in failed {
             self.give_up(&[core], &reason);
         }
-        self.left = self.order.count;
-        self.shown().next().is_some() || self.tiles.iter().any(|tile| !tile.left.is_empty())
     }
 
     /// Returns the tiles that show a core.

@@ -12,6 +12,8 @@ const ORDER: SampleOrder = SampleOrder { count: 20, apart_cycles: 1_000 };
 /// What a worker calls that waits for a free slot of its router.
 const WAIT: &str = "wait_for_empty_write_slot";
 
+const WORKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tt-fabric/worker.cpp");
+
 fn sampled(walk: &mut Walk, cores: &[CoreId]) -> Vec<CoreProfile> {
     let samples = walk.session.sample(cores, ORDER).unwrap();
     let images = walk.session.images();
@@ -38,13 +40,16 @@ pub(super) fn compare(walk: &mut Walk) {
     for found in &found {
         assert_eq!((found.samples, &found.missing), (ORDER.count, &None), "{found:x?}");
     }
+    let source = fs::read_to_string(WORKER).unwrap();
     for place in &found[0].places {
         let inside = |name: &str| name.contains(WAIT);
         let names = || place.lines.iter().filter_map(|line| line.function.as_deref());
         assert!(names().any(inside), "{place:x?}");
-        let caller = place.lines.last().unwrap();
-        let source = fs::read_to_string(caller.file.as_ref().unwrap()).unwrap();
-        let line = source.lines().nth(caller.line.unwrap() as usize - 1).unwrap();
+        let in_worker = |file: &String| file.ends_with("worker.cpp");
+        let mut lines = place.lines.iter();
+        let caller = lines.find(|line| line.file.as_ref().is_some_and(in_worker));
+        let number = caller.and_then(|line| line.line).unwrap() as usize;
+        let line = source.lines().nth(number - 1).unwrap();
         assert!(line.contains(WAIT), "{line} for {place:x?}");
     }
     assert!(found[1].places.len() > 3, "{:x?}", found[1].places);
