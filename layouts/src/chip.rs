@@ -478,8 +478,14 @@ impl ChipLayout {
         Some(self.debug_block(kind)? + self.debug.soft_reset_0.at)
     }
 
+    /// Returns the addresses of the debug bus of a tile that has cores: control, data.
+    pub fn debug_bus_at(&self, kind: TileKind) -> Option<(u64, u64)> {
+        let block = self.debug_block(kind)?;
+        Some((block + self.debug.bus_control.at, block + self.debug.bus_data.at))
+    }
+
     /// Returns the first byte of the debug registers of a tile that has cores.
-    pub(crate) fn debug_block(&self, kind: TileKind) -> Option<u64> {
+    fn debug_block(&self, kind: TileKind) -> Option<u64> {
         match kind {
             TileKind::Tensix => Some(self.blocks.tensix_debug),
             TileKind::Eth => Some(self.blocks.eth_debug),

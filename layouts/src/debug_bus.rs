@@ -1,7 +1,6 @@
 //! The debug bus: how the program counter of a core is selected, and what its word means.
 
-use crate::address::{CoreKind, TileKind};
-use crate::chip::ChipLayout;
+use crate::address::CoreKind;
 use serde::Deserialize;
 
 /// `debug_bus.toml`.
@@ -69,19 +68,10 @@ impl DebugBus {
     }
 }
 
-impl ChipLayout {
-    /// Returns the addresses of the debug bus of a tile: control, data. None where there are no
-    /// cores.
-    pub fn debug_bus_at(&self, kind: TileKind) -> Option<(u64, u64)> {
-        let block = self.debug_block(kind)?;
-        Some((block + self.debug.bus_control.at, block + self.debug.bus_data.at))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ChipKind;
+    use crate::{ChipKind, TileKind};
 
     #[test]
     fn a_word_is_the_pc_of_the_selected_core() {

@@ -1,7 +1,7 @@
 //! Where tt-metal's kernels wait, by their program counters.
 
+use super::NEAR;
 use super::walk::Walk;
-use super::{FAR, NEAR};
 use decode::profile::{CoreProfile, profile};
 use layouts::{CoreId, CoreKind};
 use machine::place::Place;
@@ -21,13 +21,13 @@ fn sampled(walk: &mut Walk, cores: &[CoreId]) -> Vec<CoreProfile> {
 }
 
 /// The far router is paused, so the near worker waits for a free slot of its own router, in the line
-/// that says so; the far router's loop goes on. Where the debug bus must not be touched, it is not.
+/// that says so; that router's loop goes on. Where the debug bus must not be touched, it is not.
 pub(super) fn compare(walk: &mut Walk) {
     let layout = walk.session.target().mesh().layout();
     let workers = walk.fabric.document().workers.iter().map(|worker| worker.kernel.place());
     let worker = workers.clone().find(|place| place.chip == NEAR.chip).unwrap();
     let core = |place: Place, core| CoreId { chip: place.chip, tile: place.tile, core };
-    let router = Place::of(layout, FAR).unwrap();
+    let router = Place::of(layout, NEAR).unwrap();
     let cores = [core(worker, CoreKind::Brisc), core(router, CoreKind::Erisc)];
     let found = sampled(walk, &cores);
     let refused = walk.session.target().abilities().refusals.iter();
@@ -41,7 +41,8 @@ pub(super) fn compare(walk: &mut Walk) {
         assert_eq!((found.samples, &found.missing), (ORDER.count, &None), "{found:x?}");
     }
     let source = fs::read_to_string(WORKER).unwrap();
-    for place in &found[0].places {
+    let of = |core| found.iter().find(|profile| profile.core == core).unwrap();
+    for place in &of(cores[0]).places {
         let inside = |name: &str| name.contains(WAIT);
         let names = || place.lines.iter().filter_map(|line| line.function.as_deref());
         assert!(names().any(inside), "{place:x?}");
@@ -52,6 +53,6 @@ pub(super) fn compare(walk: &mut Walk) {
         let line = source.lines().nth(number - 1).unwrap();
         assert!(line.contains(WAIT), "{line} for {place:x?}");
     }
-    assert!(found[1].places.len() > 3, "{:x?}", found[1].places);
-    assert!(found[1].places.iter().all(|place| !place.lines.is_empty()), "{:x?}", found[1].places);
+    let router = &of(cores[1]).places;
+    assert!(router.len() > 3 && router.iter().all(|place| !place.lines.is_empty()), "{router:x?}");
 }
