@@ -13,7 +13,7 @@ const DATA: u32 = 0xFFB1_205C;
 /// Daisy 7, enabled.
 const HARTS: u32 = 0x2007_0000;
 /// Group A of BRISC.
-const BRISC: u32 = HARTS | 10;
+const BRISC: u32 = HARTS | 0x0A;
 
 /// Returns a chip on which BRISC counts, polls, and counts down from 20 over and over, with its
 /// control register selected and a window on it.
@@ -103,7 +103,7 @@ fn the_data_need_five_cycles_and_the_bus_must_be_enabled() {
         (BRISC, 0, true),
         (BRISC & !0x2000_0000, 100, false),
         (HARTS | 0xFF, 0, true),
-        (HARTS | 11 | 1 << 25, 0, true),
+        (HARTS | 0x0B | 1 << 25, 0, true),
     ] {
         host.write(control, &u32::to_le_bytes(word));
         host.mesh.clock(waits);
@@ -117,7 +117,7 @@ fn the_data_need_five_cycles_and_the_bus_must_be_enabled() {
 #[test]
 fn what_is_not_modelled_is_refused() {
     // Another daisy, BRISC's mailboxes, an instruction, TRISC 0's group C.
-    for word in [0x2001_000C, HARTS | 1, BRISC | 3 << 25, HARTS | 18] {
+    for word in [0x2001_000C, HARTS | 1, BRISC | 3 << 25, HARTS | 0x12] {
         let mut host = counting(true);
         host.set_register(TILE, CONTROL, word);
         assert_eq!(host.register(TILE, DATA), u32::MAX, "{word:#x}");

@@ -133,13 +133,10 @@ fn table(style: Style, cores: &[&CoreState], profiles: &[CoreProfile]) -> String
 
 fn histogram(text: &mut String, profile: &CoreProfile) {
     let samples = counted(profile.samples.into(), "sample", "samples");
-    let _ = match &profile.missing {
-        Some(reason) => writeln!(text, "      {samples}: {reason}"),
-        None => {
-            let relays = if profile.relays { RELAYS } else { "" };
-            writeln!(text, "      {samples} in {}{relays}", words::cycles(profile.span_cycles))
-        }
-    };
+    let relays = if profile.relays { RELAYS } else { "" };
+    let taken = || format!(" in {}{relays}", words::cycles(profile.span_cycles));
+    let rest = profile.missing.as_ref().map_or_else(taken, |reason| format!(": {reason}"));
+    let _ = writeln!(text, "      {samples}{rest}");
     for place in &profile.places {
         let percent = 100 * u64::from(place.count) / u64::from(profile.samples.max(1));
         let _ = writeln!(text, "{:>11} {percent:>3}%  {}", place.count, chain(place));
