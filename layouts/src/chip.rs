@@ -2,6 +2,7 @@
 
 use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use crate::bar::{Arc, Bar, WindowSpec};
+use crate::debug_bus::DebugBus;
 use crate::entry::{AnyGroup, Entry, Group, ReadAccess};
 use crate::map::{Maps, ReadMode};
 use crate::ranges::{Range, Ranges, Reason, Space};
@@ -109,6 +110,8 @@ pub struct ChipLayout {
     pub eth: Ethernet,
     /// Compute tile: L1, cores.
     pub tensix: Tensix,
+    /// The debug bus of a tile with cores.
+    pub debug_bus: DebugBus,
     /// Management processor.
     pub arc: Arc,
     /// The allow-list of ranges.
@@ -321,8 +324,6 @@ pub struct TensixCore {
     /// Core select of the RISC debug interface.
     #[serde(default)]
     pub debug_select: Option<u8>,
-    /// Group A signal of debug bus daisy 7.
-    pub debug_bus_signal: u8,
 }
 
 impl TensixCores {
@@ -411,6 +412,7 @@ impl ChipLayout {
             registers: parse!("registers.toml")?,
             eth: parse!("ethernet.toml")?,
             tensix: parse!("tensix.toml")?,
+            debug_bus: parse!("debug_bus.toml")?,
             arc: parse!("arc.toml")?,
             blocks: Blocks::find(&ranges)?,
             ranges,
@@ -473,12 +475,22 @@ impl ChipLayout {
 
     /// Returns the address of SOFT_RESET_0 of a tile that has cores.
     pub fn soft_reset(&self, kind: TileKind) -> Option<u64> {
-        let block = match kind {
-            TileKind::Tensix => self.blocks.tensix_debug,
-            TileKind::Eth => self.blocks.eth_debug,
-            _ => return None,
-        };
-        Some(block + self.debug.soft_reset_0.at)
+        Some(self.debug_block(kind)? + self.debug.soft_reset_0.at)
+    }
+
+    /// Returns the addresses of the debug bus of a tile that has cores: control, data.
+    pub fn debug_bus_at(&self, kind: TileKind) -> Option<(u64, u64)> {
+        let block = self.debug_block(kind)?;
+        Some((block + self.debug.bus_control.at, block + self.debug.bus_data.at))
+    }
+
+    /// Returns the first byte of the debug registers of a tile that has cores.
+    fn debug_block(&self, kind: TileKind) -> Option<u64> {
+        match kind {
+            TileKind::Tensix => Some(self.blocks.tensix_debug),
+            TileKind::Eth => Some(self.blocks.eth_debug),
+            _ => None,
+        }
     }
 
     /// Returns the bit of SOFT_RESET_0 that holds a core in reset.

@@ -24,6 +24,8 @@ pub enum WritePermission {
     /// Plain memory, and registers that neither stop nor start a core.
     #[default]
     Write,
+    /// The control register of the debug bus, which changes no core.
+    Sample,
     /// Registers that stop or inspect a core.
     Halt,
     /// Words that start firmware or a kernel.
@@ -39,6 +41,7 @@ impl WritePermission {
     pub fn word(self) -> &'static str {
         match self {
             Self::Write => "write",
+            Self::Sample => "sample",
             Self::Halt => "halt",
             Self::Launch => "launch",
             Self::Reset => "reset",

@@ -37,6 +37,7 @@ mod bar;
 mod chip;
 mod cluster;
 mod coordinates;
+mod debug_bus;
 mod entry;
 mod lookup;
 mod map;
@@ -58,6 +59,7 @@ pub use cluster::{
     OutwardLink, Routes,
 };
 pub use coordinates::TranslatedXy;
+pub use debug_bus::{DebugBus, ShownPc};
 pub use entry::{AnyGroup, Entry, Group, Named, ReadAccess, WritePermission};
 pub use map::ReadMode;
 pub use ranges::{Range, Ranges, Reason, Space};
@@ -66,6 +68,6 @@ pub use registers::{
     Registers, Rxq, Stream, TensixL1, Txq,
 };
 pub use system::{PLAIN_CABLING, SystemSpec};
-pub use targets::{Refusal, ttsim_refusals};
+pub use targets::{Refusal, silicon_refusals, ttsim_refusals};
 pub use tiles::{Tile, Tiles};
 pub use tree::{Node, TextError};

@@ -45,9 +45,20 @@ fn one() -> u64 {
 /// # Errors
 /// When the shipped file is invalid, which a test of this crate excludes.
 pub fn ttsim_refusals() -> Result<Vec<Refusal>, String> {
-    let text = include_str!("../data/targets/ttsim.toml");
+    refusals("ttsim.toml", include_str!("../data/targets/ttsim.toml"))
+}
+
+/// Returns the ranges that must not be accessed on silicon.
+///
+/// # Errors
+/// As [`ttsim_refusals`].
+pub fn silicon_refusals() -> Result<Vec<Refusal>, String> {
+    refusals("silicon.toml", include_str!("../data/targets/silicon.toml"))
+}
+
+fn refusals(name: &str, text: &str) -> Result<Vec<Refusal>, String> {
     let file = Node::from_toml(text).and_then(|tree| tree.read::<File>());
-    let file = file.map_err(|error| format!("ttsim.toml: {error}"))?;
+    let file = file.map_err(|error| format!("{name}: {error}"))?;
     Ok(file.refusals.iter().flat_map(Entry::expand).collect())
 }
 
@@ -79,5 +90,10 @@ mod tests {
         assert!(!refused(TileKind::Tensix, 0xFFB7_F100));
         assert!(!refused(TileKind::Eth, 0xFFB1_21B0));
         assert!(!refused(TileKind::Eth, 0xFFB2_002C));
+        let eth = [0xFFB1_2054, 0xFFB1_205C].map(|at| refused(TileKind::Eth, at));
+        assert_eq!((eth, refused(TileKind::Tensix, 0xFFB1_2054)), ([true; 2], true));
+        let silicon = silicon_refusals().unwrap();
+        assert_eq!(silicon.len(), 1, "{silicon:?}");
+        assert_eq!((silicon[0].kind, silicon[0].start), (TileKind::Eth, 0xFFB1_2048));
     }
 }

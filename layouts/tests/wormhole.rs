@@ -171,12 +171,13 @@ fn queue_words_are_where_every_client_expects_them() {
 
 #[test]
 fn each_range_has_its_write_permissions() {
-    use WritePermission::{Halt, Launch, Reset, Write};
+    use WritePermission::{Halt, Launch, Reset, Sample, Write};
     let needs =
         |space, offset, len| ChipKind::Wormhole.layout().write_permission(space, offset, len);
     assert_eq!(needs(TENSIX, 0x2_0000, 64), Ok(vec![Write]));
     assert_eq!(needs(TENSIX, 0xFFB1_21B0, 4), Ok(vec![Reset]));
     assert_eq!(needs(TENSIX, 0xFFB1_2080, 8), Ok(vec![Halt]));
+    assert_eq!(needs(TENSIX, 0xFFB1_2054, 4), Ok(vec![Sample]));
     assert_eq!(needs(TENSIX, 0x10, 4), Ok(vec![Launch]));
     assert_eq!(needs(TENSIX, 0, 0x20), Ok(vec![Write, Launch]));
     assert_eq!(needs(ETH, 0x9004, 4), Ok(vec![Launch]));

@@ -8,9 +8,12 @@ use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap, Library};
 use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
+use launch::outcome::{Cause, RunError};
+use launch::sampling::Sampling;
 use layouts::CoreId;
 use machine::clients::ServedHistory;
 use machine::progress::{ChipCount, Progress};
+use machine::samples::{SampleOrder, Samples};
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Arrived, Mesh, Preview, Quarantined, Target};
 pub use open::{OpenError, served_simulator};
@@ -163,6 +166,41 @@ impl Session {
             }
         }
         Inspected { snapshot, state }
+    }
+
+    /// Samples the program counters of some cores over the debug buses of their tiles, which halts
+    /// no core. Time passes.
+    ///
+    /// # Errors
+    /// When the target does not permit it, or is gone.
+    pub fn sample(&mut self, cores: &[CoreId], order: SampleOrder) -> Result<Samples, RunError> {
+        self.sample_while(cores, order, &mut || true)
+    }
+
+    /// Samples as [`Session::sample`] does, as long as the caller wants it.
+    ///
+    /// # Errors
+    /// As [`Session::sample`].
+    pub fn sample_while(
+        &mut self,
+        cores: &[CoreId],
+        order: SampleOrder,
+        wanted: &mut dyn FnMut() -> bool,
+    ) -> Result<Samples, RunError> {
+        let target = self.target.as_mut();
+        target.commanded_by("sample");
+        let mut sampling = Sampling::new(target, cores, order)?;
+        while wanted() {
+            match sampling.poll(target) {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(gone) => {
+                    sampling.end(target);
+                    return Err(RunError::new(Cause::Access(gone)));
+                }
+            }
+        }
+        Ok(sampling.end(target))
     }
 
     /// Returns what the next snapshot would touch, without touching it. Reads that depend on its

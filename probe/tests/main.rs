@@ -31,6 +31,7 @@ mod metal_kernels;
 mod preview;
 mod quarantine;
 mod remote;
+mod sampling;
 mod scene;
 mod serve;
 #[path = "common/sick.rs"]

@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
-use layouts::{ChipId, NocAddr, NocXy};
+use launch::sampling::Sampling;
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
 use machine::patience::Deadlines;
+use machine::samples::SampleOrder;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Allow, Target};
 use machine::window::WindowOrdering;
@@ -302,11 +304,23 @@ fn another_machine_is_changed_only_with_permission() {
     writing.write(at(0x2_0000), &[1; 4]).unwrap();
     let says = "refused: writing debug.soft_reset_0 there needs --allow reset";
     assert_eq!(refused(&mut writing, 0xFFB1_21B0), says);
+    let core = CoreId { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, core: CoreKind::Brisc };
+    let order = SampleOrder { count: 2, apart_cycles: 1_000 };
+    let sampling = Sampling::new(&mut writing, &[core], order).err().unwrap();
+    let says = "socket cannot be changed: sampling program counters needs --allow sample";
+    assert_eq!(crate::common::sentence(&sampling), says);
+    let says = "refused: writing debug.bus_control there needs --allow sample";
+    assert_eq!(refused(&mut writing, 0xFFB1_2054), says);
     let says = "refused: writing debug.risc_control_0 there needs --allow halt";
     assert_eq!(refused(&mut writing, 0xFFB1_2080), says);
     let says = "refused: writing l1.mailbox there needs --allow launch";
     assert_eq!(refused(&mut writing, 0x10), says);
     drop(writing);
+    let mut sampler = open_for(&path, Allow::parse("sample").unwrap());
+    let mut sampling = Sampling::new(&mut sampler, &[core], order).unwrap();
+    while !sampling.poll(&mut sampler).unwrap() {}
+    assert_eq!(sampling.end(&mut sampler).cores[0].samples.len(), 2);
+    drop(sampler);
     let mut resetting = open_for(&path, Allow::parse("reset").unwrap());
     resetting.write(at(0xFFB1_21B0), &0x4_7800_u32.to_le_bytes()).unwrap();
     drop(resetting);

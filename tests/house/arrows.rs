@@ -45,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "workloads",
             "fabric",
+            "launch",
             "diagnosis",
             "decode",
             "access",

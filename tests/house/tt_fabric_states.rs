@@ -4,6 +4,7 @@
 mod credits;
 mod facts;
 mod muxes;
+mod pcs;
 mod walk;
 mod words;
 
@@ -57,6 +58,7 @@ fn walk(walk: &mut Walk, packets: u64, mut see: impl FnMut(&mut Walk, &str) -> S
     far_paused(&see(walk, "far_paused"));
     words::compare(walk, FAR);
     words::compare_entry(walk, NEAR);
+    pcs::compare(walk);
     walk.command(NEAR, PAUSE);
     walk.command(FAR, RUN);
     walk.pass(SETTLE_CYCLES);

@@ -1,10 +1,12 @@
 //! The command line: verbs and global options. The pages behind them are in `manual`.
 
+mod cores;
 mod fabric;
 mod question;
 mod run;
 mod study;
 
+pub(crate) use cores::CoresArguments;
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
 };
@@ -43,8 +45,8 @@ pub(crate) struct Arguments {
     /// Draw with ASCII only.
     #[arg(long, global = true)]
     pub(crate) ascii: bool,
-    /// What may be changed on a target outside this process: write, halt, launch, reset (`meshscope
-    /// help safety`).
+    /// What may be changed on a target outside this process: write, sample, halt, launch, reset
+    /// (`meshscope help safety`).
     #[arg(long, global = true, value_name = "WHAT,...", value_parser = Allow::parse)]
     pub(crate) allow: Option<Allow>,
     /// Bus transactions per second that the live view may cost; the default depends on the kind of
@@ -98,13 +100,7 @@ pub(crate) enum Verb {
         descriptor: bool,
     },
     /// Print every core with its waypoint, once.
-    Cores {
-        /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
-        place: Option<String>,
-        /// Also print the decoded words of each core.
-        #[arg(long)]
-        words: bool,
-    },
+    Cores(CoresArguments),
     /// Print which image runs on which core, and compare the whole text of each with L1.
     Images {
         /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.

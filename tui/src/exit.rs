@@ -121,7 +121,8 @@ impl Failure {
             Cause::Control(error) => Self::by_control(error),
             Cause::Access(error) => Self::by_access(error),
         };
-        end(format!("{target}: {}", error.sentence(layout)))
+        let text = error.sentence(layout);
+        end(if text.starts_with(target) { text } else { format!("{target}: {text}") })
     }
 
     /// The failure for a command that changes the machine.

@@ -11,6 +11,7 @@ mod print;
 mod read;
 mod record;
 mod run;
+mod sample;
 mod schema;
 mod serve;
 mod study;
@@ -20,7 +21,7 @@ mod waiting;
 mod why;
 mod write;
 
-use crate::args::{Arguments, Study, Verb};
+use crate::args::{Arguments, CoresArguments, Study, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::Glyphs;
 use crate::machine::Opening;
@@ -36,7 +37,12 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         target.words = run::idle(&target.words, arguments.target.is_none());
     }
     // These verbs clean up at the end and listen to signals themselves.
-    if !matches!(verb, Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_)) {
+    let cleans_up = match verb {
+        Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_) => true,
+        Verb::Cores(cores) => cores.sample.is_some(),
+        _ => false,
+    };
+    if !cleans_up {
         interrupt::watch(|| None)?;
     }
     if arguments.dry_run {
@@ -45,7 +51,12 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     match verb {
         Verb::Mesh { descriptor: true, .. } => mesh::describe(&target, style),
         Verb::Mesh { expect, .. } => mesh::run(&target, style, expect.as_deref()),
-        Verb::Cores { place, words } => cores::run(&target, style, place.as_deref(), *words),
+        Verb::Cores(CoresArguments { place, sample: Some(count), every, .. }) => {
+            sample::run(&target, style, place.as_deref(), (count, every))
+        }
+        Verb::Cores(CoresArguments { place, words, .. }) => {
+            cores::run(&target, style, place.as_deref(), *words)
+        }
         Verb::Images { place } => images::run(&target, style, place.as_deref()),
         Verb::Links => links::run(&target, style),
         Verb::Why { over } => {

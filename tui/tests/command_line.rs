@@ -71,7 +71,12 @@ fn usage_errors_are_one_line_and_exit_2() {
     refuses(&["read"], 2, &["<PLACE>"]);
     refuses(&["symbols", "type", "mailboxes_t"], 2, &["--elf"]);
     refuses(&["serve"], 2, &["--socket"]);
-    refuses(&["--allow", "fly", "mesh"], 2, &["--allow", "`fly`", "write, halt, launch, reset"]);
+    refuses(
+        &["--allow", "fly", "mesh"],
+        2,
+        &["--allow", "`fly`", "write, sample, halt, launch, reset"],
+    );
+    refuses(&["cores", "--sample", "0"], 2, &["--sample 0", "from 1 to 100000"]);
     let record = |option, value| ["record", "/nonexistent/run.mcap", option, value];
     refuses(&record("--every", "10_000_000_001"), 2, &["--every", "from 0 to 10000000000"]);
     refuses(&record("--moments", "0"), 2, &["--moments", "from 1 to"]);

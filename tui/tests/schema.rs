@@ -111,6 +111,7 @@ fn snapshots_match_their_schemas() {
         &[
             &["mesh", "--expect", "t3000"],
             &["cores", "0:e8", "--words"],
+            &["cores", "0:e8", "--sample", "3"],
             &["images", "0:9-6"],
             &["links"],
             &["print", "0:e8", "mailboxes->launch[0]"],

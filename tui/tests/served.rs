@@ -132,6 +132,11 @@ fn several_clients_read_a_far_chip_at_the_same_time() {
     let write = ["--allow", "write", "write", place].into_iter();
     let write: Vec<&str> = write.chain(words.iter().map(String::as_str)).collect();
     assert_eq!(server.ask(&write).status.code(), Some(0));
+    let sampling = server.ask(&["cores", "0:e8", "--sample", "2"]);
+    assert_eq!(sampling.status.code(), Some(5));
+    assert!(stderr(&sampling).contains("sampling program counters needs --allow sample"));
+    let sampling = server.ask(&["--allow", "sample", "cores", "0:e8", "--sample", "2"]);
+    assert_eq!(sampling.status.code(), Some(0), "{}", stderr(&sampling));
     let readers: Vec<Child> = (0..3)
         .map(|_| {
             let mut reader = server.client(&["--json", "read", place, "0x8000"]);

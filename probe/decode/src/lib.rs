@@ -5,6 +5,7 @@
 //! - [`inspect::ReadSet`] names what to read; plans are made from it, and a target reads them.
 //! - [`inspect::inspect`] turns the snapshot into a [`state::MeshState`]: chips, tiles, cores,
 //!   links, fabric. Each value is a [`state::Reading`]: known, or the reason why not.
+//! - [`profile::profile`] turns sampled program counters into source lines and their shares.
 //!
 //! ```
 //! use decode::images::ImageMap;
@@ -28,5 +29,6 @@
 pub mod fabric;
 pub mod images;
 pub mod inspect;
+pub mod profile;
 mod reading;
 pub mod state;

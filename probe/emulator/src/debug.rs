@@ -84,7 +84,11 @@ impl Debug {
         }
         match offset {
             0x054 => Ok(Load::stable(self.bus)),
-            0x05C => Ok(Load::volatile(self.bus_value(now >= self.bus_since + settle))),
+            0x05C => {
+                let value = self.bus_value()?;
+                let shown = self.bus_enabled() && now >= self.bus_since + settle;
+                Ok(Load::volatile(if shown { value } else { 0 }))
+            }
             0x1B0 => Ok(Load::stable(self.soft_reset)),
             0x1F0 => {
                 self.latched_high = (clock >> 32) as u32;
@@ -149,16 +153,22 @@ impl Debug {
         }
     }
 
+    /// Whether the debug bus shows anything.
+    pub(crate) fn bus_enabled(&self) -> bool {
+        self.bus & BUS_ENABLE != 0
+    }
+
     /// Returns the 32 selected bits of the debug bus: pcs of the harts, groups A and B
-    /// (wormhole.md 4.4).
-    fn bus_value(&self, settled: bool) -> u32 {
+    /// (wormhole.md 4.4). An executing hart's pc is always valid here: it has no queue of
+    /// instructions that wait to retire.
+    fn bus_value(&self) -> Result<u32, Refusal> {
         let (signal, daisy) = (self.bus & 0xFFFF, self.bus >> 16 & 0xFF);
         let word = self.bus >> 25 & 3;
-        if self.bus & BUS_ENABLE == 0 || !settled {
-            return 0;
+        if !self.bus_enabled() {
+            return Ok(0);
         }
         if signal == SELF_TEST {
-            return if word & 1 == 0 { 0xA5A5_A5A5 } else { 0x5A5A_5A5A };
+            return Ok(if word & 1 == 0 { 0xA5A5_A5A5 } else { 0x5A5A_5A5A });
         }
         let signals: &[u32] = if self.tensix { &TENSIX_SIGNALS } else { &ETH_SIGNALS };
         let group = |first: u32| signals.iter().position(|s| s + first == signal);
@@ -167,8 +177,8 @@ impl Debug {
             (DAISY_HARTS, Some(hart), _, 0) => (hart, 31, !held(hart)),
             (DAISY_HARTS, Some(hart), _, 2) => (hart, 30, false),
             (DAISY_HARTS, _, Some(hart), 1) => (hart, 30, !held(hart)),
-            _ => return 0,
+            _ => return Err(Refusal::refused("debug-bus-signal-not-modelled")),
         };
-        self.pcs[hart] & ((1 << low_bits) - 1) | u32::from(valid) << 31
+        Ok(self.pcs[hart] & ((1 << low_bits) - 1) | u32::from(valid) << 31)
     }
 }

@@ -25,8 +25,8 @@
 //!   1/3/4/6/7, multicast with wrap and path reserve, split above 8192 B), NODE_ID, ENDPOINT_ID,
 //!   busy word, outstanding clear, CFG and translation tables, NOC_ID_LOGICAL, all counters.
 //! * Streams: registers 0, 3, 4, 5, 12, 34, 64-95, 248-253 of 64 (Tensix) or 32 (Ethernet) streams.
-//! * 0xFFB12000: wall clock F0/F4/F8, SOFT_RESET_0 with all five cores, debug bus (pcs, groups A
-//!   and B; self-test), clock gating words as plain storage.
+//! * 0xFFB12000: wall clock F0/F4/F8, SOFT_RESET_0 with all five cores, debug bus (pcs of the harts
+//!   in groups A and B, self-test; other signals are refused), clock gating words as plain storage.
 //! * Tensix: TDMA mover (L1, NCRISC IRAM, backend configuration), reset pcs in backend
 //!   configuration, register file and semaphores as storage, the coprocessor instructions that
 //!   firmware pushes while it starts (without effect).

@@ -90,6 +90,9 @@ impl Tile {
     fn handle(&mut self, event: Event) {
         let now = event.at;
         let mut orders = Vec::new();
+        if matches!(event.kind, EventKind::Packet(_)) {
+            self.note_pcs();
+        }
         let Self { memory, group, blocks, .. } = self;
         match event.kind {
             EventKind::Begin { noc, buf } => blocks.begin(noc, buf, now),
@@ -162,11 +165,18 @@ impl Tile {
         self.blocks.report(now, actor, refusal.name, addr);
     }
 
+    /// Shows the pcs of the harts on the debug bus, before an access from outside.
+    fn note_pcs(&mut self) {
+        if self.blocks.debug.bus_enabled() {
+            for hart in 0..self.group.len() {
+                self.blocks.debug.pcs[usize::from(hart)] = self.group.pc(hart);
+            }
+        }
+    }
+
     /// Reads for the host at cycle `now`, which the tile must have reached.
     pub(crate) fn host_read(&mut self, addr: u64, out: &mut [u8], now: u64) -> Result<(), Refusal> {
-        for hart in 0..self.group.len() {
-            self.blocks.debug.pcs[usize::from(hart)] = self.group.pc(hart);
-        }
+        self.note_pcs();
         self.check_alive(addr)?;
         self.blocks.read_local(addr, out, now, &self.memory)
     }

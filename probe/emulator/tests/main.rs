@@ -4,6 +4,7 @@
 mod bus;
 mod common;
 mod cores;
+mod debug_bus;
 mod determinism;
 mod disruption;
 mod metal;

@@ -4,7 +4,8 @@
 //! between snapshots. Nothing here blocks, and a dropped command stops where it is. [`Firmware`]
 //! names the images that boot tiles. [`launch_kernel`] and [`KernelLaunch`] start a kernel as
 //! tt-metal's host does. [`RingPing`] and [`Dispatcher`] are workloads of several kernels.
-//! [`topology`] finds rings and lines in a mesh. [`occupancy`] reports what uses a tile. `fabric`
+//! [`topology`] finds rings and lines in a mesh. [`occupancy`] reports what uses a tile.
+//! [`sampling`] reads program counters. `fabric`
 //! and `collectives` build on this crate.
 //!
 //! ```
@@ -36,6 +37,7 @@ pub mod records;
 mod ring;
 mod ring_ping;
 mod running;
+pub mod sampling;
 mod sentence;
 pub mod task;
 mod tensix;

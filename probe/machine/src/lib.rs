@@ -5,6 +5,7 @@
 //! - [`bar::Bar`] is the interface of silicon and simulators: config space, BARs, time, in batches.
 //! - [`snapshot::Plan`] is what to read, [`snapshot::Snapshot`] what was read,
 //!   [`snapshot::Gap`] what was not read and why ([`snapshot::AccessError`]).
+//! - [`samples::Samples`] is where cores were at some moments, without having been halted.
 //! - [`progress::Progress`] is how far opening or reading a target has come.
 //! - [`target::Mesh`] holds the chips and links that discovery found, with the kind of chip.
 //! - [`fault::Fault`] is a fault of an emulated mesh; [`fabric`] has tt-metal's terms of a fabric.
@@ -37,6 +38,7 @@ pub mod fault;
 pub mod patience;
 pub mod place;
 pub mod progress;
+pub mod samples;
 pub mod snapshot;
 pub mod target;
 pub mod window;

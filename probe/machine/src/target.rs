@@ -37,10 +37,12 @@ pub struct Abilities {
 
 /// What the user allowed to change on a machine; nothing by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent permissions of the user")]
+#[expect(clippy::struct_excessive_bools, reason = "independent permissions of the user")]
 pub struct Allow {
     /// Writing memory and plain registers.
     pub write: bool,
+    /// Reading program counters: a write to the debug bus, which changes no core.
+    pub sample: bool,
     /// Stopping, stepping and inspecting cores by the debug registers.
     pub halt: bool,
     /// Starting firmware and kernels.
@@ -51,9 +53,9 @@ pub struct Allow {
 
 impl Allow {
     /// Everything, for a private mesh.
-    pub const ALL: Self = Self { write: true, halt: true, launch: true, reset: true };
+    pub const ALL: Self = Self { write: true, sample: true, halt: true, launch: true, reset: true };
 
-    /// Parses words such as `write,halt,launch,reset`.
+    /// Parses words such as `write,sample,halt,launch,reset`.
     ///
     /// # Errors
     /// The first unknown word, in one sentence.
@@ -62,12 +64,13 @@ impl Allow {
         for word in words.split(',').map(str::trim) {
             match word {
                 "write" => allow.write = true,
+                "sample" => allow.sample = true,
                 "halt" => allow.halt = true,
                 "launch" => allow.launch = true,
                 "reset" => allow.reset = true,
                 _ => {
                     return Err(format!(
-                        "`{word}` is not a permission: write, halt, launch, reset"
+                        "`{word}` is not a permission: write, sample, halt, launch, reset"
                     ));
                 }
             }
@@ -84,6 +87,7 @@ impl Allow {
     pub fn covers(self, writing: WritePermission) -> bool {
         match writing {
             WritePermission::Write => self.write,
+            WritePermission::Sample => self.sample,
             WritePermission::Halt => self.halt,
             WritePermission::Launch => self.launch,
             WritePermission::Reset => self.reset,
@@ -94,8 +98,8 @@ impl Allow {
 
 impl fmt::Display for Allow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use WritePermission::{Halt, Launch, Reset, Write};
-        let words = [Write, Halt, Launch, Reset].into_iter().filter(|w| self.covers(*w));
+        use WritePermission::{Halt, Launch, Reset, Sample, Write};
+        let words = [Write, Sample, Halt, Launch, Reset].into_iter().filter(|w| self.covers(*w));
         let words: Vec<_> = words.map(WritePermission::word).collect();
         f.write_str(if words.is_empty() { "nothing" } else { "" })?;
         f.write_str(&words.join(","))
@@ -384,10 +388,10 @@ mod tests {
         let allow = Allow::parse("write, reset").unwrap();
         assert_eq!(allow, Allow { write: true, reset: true, ..Allow::default() });
         assert_eq!(allow.to_string(), "write,reset");
-        assert_eq!(Allow::parse("write,halt,launch,reset"), Ok(Allow::ALL));
+        assert_eq!(Allow::parse("write,sample,halt,launch,reset"), Ok(Allow::ALL));
         assert_eq!(Allow::default().to_string(), "nothing");
         let error = Allow::parse("write,fly").unwrap_err();
-        assert_eq!(error, "`fly` is not a permission: write, halt, launch, reset");
+        assert_eq!(error, "`fly` is not a permission: write, sample, halt, launch, reset");
         assert!(!Allow::ALL.covers(WritePermission::Never));
     }
 }

@@ -148,7 +148,9 @@ impl Session {
                 let open = || {
                     listener.tell(Progress::Start("the driver's devices"));
                     let bar = Box::new(SiliconBar::open(&which).map_err(OpenError::Device)?);
-                    let abilities = Abilities { allow, ..silicon::abilities() };
+                    let abilities = silicon::abilities();
+                    let abilities = abilities.map_err(|why| unreachable(AccessError::Refused(why)));
+                    let abilities = Abilities { allow, ..abilities? };
                     let patience = silicon::PATIENCE;
                     BarTarget::open_telling(words, bar, abilities, patience, listener)
                         .map_err(unreachable)

@@ -12,7 +12,7 @@ use machine::target::{Allow, Target};
 use std::collections::VecDeque;
 
 /// Permissions that launching needs on a target outside this process.
-const NEEDS: Allow = Allow { write: true, halt: false, launch: true, reset: true };
+const NEEDS: Allow = Allow { write: true, sample: false, halt: false, launch: true, reset: true };
 
 /// A running sweep.
 pub(crate) struct Job {
@@ -236,8 +236,8 @@ pub(crate) fn may_change(target: &dyn Target) -> Result<(), Failure> {
 
 /// Permissions that are needed and not granted.
 fn missing(allow: Allow) -> Allow {
-    let Allow { write, halt: _, launch, reset } = allow;
-    Allow { write: !write, halt: false, launch: !launch, reset: !reset }
+    let Allow { write, launch, reset, .. } = allow;
+    Allow { write: !write, launch: !launch, reset: !reset, ..Allow::default() }
 }
 
 fn measured(program: &Program, report: &RunReport, root: u32) -> Measured {

@@ -2,7 +2,10 @@
 
 use super::{Missed, Missing, Source, Why, missed, value, why, xy};
 use crate::words;
+use decode::profile::{CoreProfile, ProfilePlace};
 use decode::state::{ChannelState, CoreState, ImageUse, MemberState, MeshState, SourceLine};
+use layouts::CoreId;
+use machine::snapshot::AccessError;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,8 +56,45 @@ struct Core<'a> {
     /// With --words: its decoded words.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<Vec<Word<'a>>>,
+    /// With --sample: where it was when it was sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Profile<'a>>,
     /// Reasons for null keys, by key.
     missing: Missing,
+}
+
+/// The sampled program counters of a core.
+#[derive(Serialize, JsonSchema)]
+struct Profile<'a> {
+    /// Number of samples.
+    samples: u32,
+    /// From the first sample to the last, in cycles of a nanosecond.
+    span_cycles: u64,
+    /// The places at which it was, the most frequent first.
+    places: Vec<Sampled<'a>>,
+    /// Whether the samples may have come through this core: an Ethernet core of a chip without PCIe
+    /// that has a link. The one that relays a sample is seen relaying it.
+    relays: bool,
+    /// Why there are fewer samples than ordered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Why>,
+}
+
+/// A place at which a core was sampled.
+#[derive(Serialize, JsonSchema)]
+struct Sampled<'a> {
+    /// Number of samples.
+    count: u32,
+    /// Number of samples whose program counter is certainly that of an instruction in flight; the
+    /// others are recent ones.
+    certain: u32,
+    /// The program counters, each once, in order.
+    pcs: &'a [u32],
+    /// The name of the image with the code; null if no image that is known there has it.
+    image: Option<&'a str>,
+    /// The inlined functions there, innermost first, then the function itself; empty if they are
+    /// not known.
+    frames: Vec<Source<'a>>,
 }
 
 /// A launch message, with tt-metal's names of its members.
@@ -181,6 +221,18 @@ impl<'a> Cores<'a> {
             gaps: missed(&state.gaps),
         }
     }
+
+    /// The same with the profiles of its cores.
+    pub(crate) fn with_profiles(mut self, profiles: &'a [CoreProfile]) -> Self {
+        for core in &mut self.cores {
+            let of_core = |profile: &&CoreProfile| {
+                let CoreId { chip, tile, core: kind } = profile.core;
+                (core.chip, core.tile, core.core) == (chip.0, xy(tile), kind.name())
+            };
+            core.profile = profiles.iter().find(of_core).map(profile);
+        }
+        self
+    }
 }
 
 impl<'a> Images<'a> {
@@ -230,7 +282,29 @@ fn core(state: &CoreState, with_words: bool) -> Core<'_> {
         findings: state.findings.iter().map(ToString::to_string).collect(),
         channels: state.channels.iter().map(channel).collect(),
         words: with_words.then(|| state.words.iter().map(word).collect()),
+        profile: None,
         missing,
+    }
+}
+
+fn profile(profile: &CoreProfile) -> Profile<'_> {
+    let reason = |why: &AccessError| Why { reason: words::reason(why), detail: why.to_string() };
+    Profile {
+        samples: profile.samples,
+        span_cycles: profile.span_cycles,
+        places: profile.places.iter().map(sampled).collect(),
+        relays: profile.relays,
+        missing: profile.missing.as_ref().map(reason),
+    }
+}
+
+fn sampled(place: &ProfilePlace) -> Sampled<'_> {
+    Sampled {
+        count: place.count,
+        certain: place.certain,
+        pcs: &place.pcs,
+        image: place.image.as_deref(),
+        frames: place.lines.iter().map(source).collect(),
     }
 }
 

@@ -12,7 +12,7 @@ use decode::state::{ChipState, CoreState, MemberState, MeshState};
 use layouts::{ChipId, EthId, NocXy, Tile, TileKind};
 use machine::target::Mesh;
 
-const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
+pub(super) const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
 
 pub(super) fn run(
     target: &Opening,
@@ -91,7 +91,7 @@ fn word_lines(style: Style, core: &CoreState) -> String {
     core.words.iter().map(line).collect::<Vec<_>>().concat()
 }
 
-fn row(style: Style, core: &CoreState) -> Vec<String> {
+pub(super) fn row(style: Style, core: &CoreState) -> Vec<String> {
     vec![
         core.id.chip.to_string(),
         core.id.tile.to_string(),

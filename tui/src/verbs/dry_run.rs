@@ -2,7 +2,7 @@
 
 use super::target::{Style, open};
 use super::{cores, print, read, run, write};
-use crate::args::Verb;
+use crate::args::{CoresArguments, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::{Machine, Opening};
@@ -44,7 +44,12 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         Verb::Fabric { question: None, .. } => {
             inspected(ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() })
         }
-        Verb::Cores { place, words } => {
+        Verb::Cores(CoresArguments { sample: Some(_), .. }) => {
+            return Err(Failure::Usage(
+                "--dry-run: only a snapshot shows which cores --sample would sample".into(),
+            ));
+        }
+        Verb::Cores(CoresArguments { place, words, .. }) => {
             let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             let details = *words;
             Box::new(move |machine| {

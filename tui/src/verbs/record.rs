@@ -43,7 +43,7 @@ pub(super) fn run(
 }
 
 /// Parses a number within a range.
-fn number(option: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Failure> {
+pub(super) fn number(option: &str, text: &str, range: RangeInclusive<u64>) -> Result<u64, Failure> {
     let number = locate::number(text).map_err(|why| Failure::Usage(format!("{option}: {why}")))?;
     if range.contains(&number) {
         return Ok(number);

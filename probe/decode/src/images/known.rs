@@ -1,8 +1,9 @@
 //! The provenance of an image on a core, and the resolution among several images.
 
 use super::text::{Comparison, Difference, TextCheck, TextWindow, compare, in_l1};
+use super::waypoints::source_line;
 use super::{Image, ImageMap};
-use crate::images::kinds::{ImageRole, Provenance};
+use crate::images::kinds::{ImageRole, Provenance, SourceLine};
 use layouts::CoreId;
 use machine::snapshot::Snapshot;
 use std::cmp::Reverse;
@@ -43,6 +44,18 @@ impl LoadedImage<'_> {
         let linked = self.linked_addr();
         let copy = linked.and_then(|linked| in_l1(self.image.layout, core, linked, self.bias));
         copy.map_or_else(|| self.run_addr(), |copy| copy.offset as u32)
+    }
+
+    /// Returns the chain of functions at an address at which the core runs, inlined ones first;
+    /// none if the image has no code there.
+    pub fn frames_at(&self, pc: u32) -> Option<Vec<SourceLine>> {
+        let linked = pc.wrapping_sub(self.bias);
+        let covers = |(addr, bytes): &(u32, &[u8])| {
+            linked.checked_sub(*addr).is_some_and(|past| (past as usize) < bytes.len())
+        };
+        let has_code = self.image.text().iter().any(covers);
+        let frames = || self.image.symbols.frames_at(linked.into());
+        has_code.then(|| frames().iter().map(source_line).collect())
     }
 
     fn linked_addr(&self) -> Option<u32> {

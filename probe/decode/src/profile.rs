@@ -1,0 +1,112 @@
+//! Where cores spend their time: sampled program counters, resolved to source lines with the images
+//! on the core, and counted.
+
+use crate::images::{ImageMap, SourceLine};
+use layouts::CoreId;
+use machine::samples::{CoreSamples, PcSample};
+use machine::snapshot::AccessError;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Where a core was when it was sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreProfile {
+    /// The core.
+    pub core: CoreId,
+    /// Number of samples.
+    pub samples: u32,
+    /// From the first sample to the last, in device cycles.
+    pub span_cycles: u64,
+    /// The places, the most frequent first.
+    pub places: Vec<ProfilePlace>,
+    /// Whether the samples may have come through this core, which then is seen relaying them.
+    pub relays: bool,
+    /// Why there are fewer samples than ordered.
+    pub missing: Option<AccessError>,
+}
+
+/// A place in the code at which a core was sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfilePlace {
+    /// Number of samples.
+    pub count: u32,
+    /// Those whose program counter is certainly that of an instruction in flight.
+    pub certain: u32,
+    /// The program counters, each once, in order.
+    pub pcs: Vec<u32>,
+    /// The image with the code; none if no image that is known there has it.
+    pub image: Option<String>,
+    /// File and line, and the functions around them, innermost first; empty if they are unknown.
+    pub lines: Vec<SourceLine>,
+}
+
+/// What makes two samples the same place: image and lines, or the program counter where no lines
+/// are known.
+type PlaceKey = (Option<String>, Vec<SourceLine>, Option<u32>);
+
+/// Resolves and counts the samples of a core.
+pub fn profile(images: &ImageMap, of: &CoreSamples) -> CoreProfile {
+    let mut resolved: BTreeMap<u32, PlaceKey> = BTreeMap::new();
+    let mut places: BTreeMap<PlaceKey, ProfilePlace> = BTreeMap::new();
+    for PcSample { pc, certain, .. } in &of.samples {
+        let key = resolved.entry(*pc).or_insert_with(|| resolve(images, of.core, *pc));
+        let place = places.entry(key.clone()).or_insert_with_key(|(image, lines, _)| {
+            let (image, lines) = (image.clone(), lines.clone());
+            ProfilePlace { count: 0, certain: 0, pcs: Vec::new(), image, lines }
+        });
+        place.count += 1;
+        place.certain += u32::from(*certain);
+        if let Err(at) = place.pcs.binary_search(pc) {
+            place.pcs.insert(at, *pc);
+        }
+    }
+    let mut places: Vec<_> = places.into_values().collect();
+    places.sort_by_key(|place| (Reverse(place.count), place.pcs.first().copied()));
+    let times = || of.samples.iter().map(|sample| sample.cycles);
+    CoreProfile {
+        core: of.core,
+        samples: of.samples.len() as u32,
+        span_cycles: times().max().zip(times().min()).map_or(0, |(last, first)| last - first),
+        places,
+        relays: of.relays,
+        missing: of.missing.clone(),
+    }
+}
+
+fn resolve(images: &ImageMap, core: CoreId, pc: u32) -> PlaceKey {
+    let loads = images.resolved(core);
+    let found = loads.iter().find_map(|load| Some((&load.image.name, load.frames_at(pc)?)));
+    match found {
+        Some((image, lines)) if !lines.is_empty() => (Some(image.clone()), lines, None),
+        Some((image, _)) => (Some(image.clone()), Vec::new(), Some(pc)),
+        None => (None, Vec::new(), Some(pc)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::images::Provenance;
+    use layouts::{ChipId, CoreKind, NocXy};
+
+    #[test]
+    fn samples_are_counted_by_their_lines() {
+        let core = CoreId { chip: ChipId(0), tile: NocXy { x: 9, y: 6 }, core: CoreKind::Erisc };
+        let (mut images, _) = ImageMap::firmware();
+        images.declare(core, "ring_ping", Provenance::Stated);
+        let kernel = images.named("ring_ping").unwrap();
+        let start = kernel.symbols.functions("kernel_main").unwrap()[0].parts[0].begin as u32;
+        let at = |cycles, pc| PcSample { cycles, pc, certain: cycles > 30 };
+        let pcs = [(10, start), (20, 0x3_FFFC), (30, start), (40, start), (50, 0x3_FFF8)];
+        let samples = pcs.map(|(cycles, pc)| at(cycles, pc)).to_vec();
+        let found = profile(&images, &CoreSamples { core, samples, relays: false, missing: None });
+        assert_eq!((found.samples, found.span_cycles, found.places.len()), (5, 40, 3));
+        let [first, second, third] = &found.places[..] else { unreachable!() };
+        assert_eq!((first.count, first.certain, &first.pcs), (3, 1, &vec![start]));
+        assert_eq!(first.image.as_deref(), Some("ring_ping"));
+        assert!(first.lines.iter().any(|l| l.function.as_deref() == Some("kernel_main")));
+        assert_eq!((second.count, &second.pcs, &second.image), (1, &vec![0x3_FFF8], &None));
+        assert_eq!((third.count, third.lines.len()), (1, 0));
+    }
+}
