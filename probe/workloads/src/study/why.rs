@@ -121,6 +121,8 @@ kinds! {
     CreditsInFlight = "credits-in-flight", HANG, ends::credits_in_flight;
     /// The acknowledges of one end of a link do not arrive.
     AcksLost = "acks-lost", HANG, edm::acks_lost;
+    /// The launcher of a collective is killed between the go messages of two chips.
+    LauncherKilled = "launcher-killed", HANG, ends::launcher_killed;
     /// A link is up again after it was down, and carries nothing.
     LinkBroken = "link-broken", HANG, edm::link_broken;
     /// The staging area of a worker overlaps its text.

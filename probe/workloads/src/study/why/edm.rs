@@ -1,6 +1,6 @@
 //! Collectives over EDMs that stand still.
 
-use super::ground::{ANY, Bed, Ground, STEP_CYCLES, brisc, erisc, link_root};
+use super::ground::{ANY, Bed, Ground, SMALL, STEP_CYCLES, brisc, erisc, link_root};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
 use collectives::edm_builder::EDM;
@@ -107,9 +107,19 @@ pub(super) fn draw_over(
 impl Collective {
     /// Launches a program; `held` executes nothing from before its go message on.
     pub(super) fn launch(
-        mut bed: Bed,
+        bed: Bed,
         program: Program,
         held: Option<CoreId>,
+    ) -> Result<Self, SceneError> {
+        Self::launch_holding(bed, program, held)
+    }
+
+    /// Launches a program; the cores that are held execute nothing from before their go messages
+    /// on.
+    pub(super) fn launch_holding(
+        mut bed: Bed,
+        program: Program,
+        held: impl IntoIterator<Item = CoreId>,
     ) -> Result<Self, SceneError> {
         for plan in &program.edms {
             bed.counts(plan.place, EDM)?;
@@ -134,7 +144,7 @@ impl Collective {
         };
         let settings = RunSettings {
             check: false,
-            faults: held.map(stuck).into_iter().collect(),
+            faults: held.into_iter().map(stuck).collect(),
             deadline_cycles: FOR_EVER,
             ..RunSettings::default()
         };
@@ -268,7 +278,7 @@ pub(super) fn core_in_reset(ground: Ground) -> Result<Staged, SceneError> {
 
 /// The link goes down and up again and again, and the run moves in between.
 pub(super) fn link_flaps(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
+    let mut bed = ground.boot(SMALL, TILES)?;
     let program = draw(&mut bed, &OPS, Length::Long)?;
     let Collective { mut bed, program } = Collective::launch(bed, program, None)?.run_on()?;
     let link = edm_link(&mut bed, &program)?;

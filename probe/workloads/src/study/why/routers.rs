@@ -63,7 +63,8 @@ pub(super) fn draw_over(
     let topologies = match chips {
         0..=2 => &[FabricTopology::Line, FabricTopology::Mesh][..],
         3..=8 => &FabricTopology::ALL[..],
-        _ => &[FabricTopology::Mesh, FabricTopology::Torus][..],
+        // Neither their rows nor their columns are closed.
+        _ => &[FabricTopology::Mesh][..],
     };
     let topology = bed.one(topologies, "topology")?;
     let planes = (!spare).then_some(1);
