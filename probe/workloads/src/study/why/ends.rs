@@ -1,7 +1,7 @@
 //! Collectives that were launched incompletely, or differently at the two ends of a link.
 
 use super::Staged;
-use super::edm::{Collective, Length, OPS, TILES, draw, edm};
+use super::collective::{Collective, Length, OPS, TILES, draw, edm};
 use super::ground::{ANY, Bed, Ground, brisc, erisc, link_root};
 use crate::scene::SceneError;
 use crate::study::race;

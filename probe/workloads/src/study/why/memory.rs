@@ -1,6 +1,6 @@
 //! Collectives whose memory somebody has overwritten, or whose addresses are wrong.
 
-use super::edm::{Collective, Length, OPS, TILES, WORKER, draw, edm};
+use super::collective::{Collective, Length, OPS, TILES, WORKER, draw, edm};
 use super::ground::{ANY, Bed, Ground, Meshes, SMALL, brisc, erisc};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;

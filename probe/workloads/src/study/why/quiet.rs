@@ -1,6 +1,6 @@
 //! Runs that are healthy, or only slow.
 
-use super::edm::{self, Collective, Length};
+use super::collective::{self, Collective, Length};
 use super::ground::{ANY, Bed, Ground, SMALL, STEP_CYCLES, link_root};
 use super::ring::Pinging;
 use super::routers::{self, Load, Routed};
@@ -62,8 +62,8 @@ impl Moving {
 }
 
 fn gathering(ground: Ground, op: Op, length: Length) -> Result<Bed, SceneError> {
-    let mut bed = ground.boot(SMALL, edm::TILES)?;
-    let program = edm::draw(&mut bed, &[op], length)?;
+    let mut bed = ground.boot(SMALL, collective::TILES)?;
+    let program = collective::draw(&mut bed, &[op], length)?;
     Ok(Collective::launch(bed, program, None)?.bed)
 }
 
