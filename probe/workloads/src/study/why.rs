@@ -4,7 +4,9 @@
 //! A run is handed over as a hung job is found: its host does nothing more. Whoever judges it gets
 //! the target only, and finds everything else in the mesh.
 
+mod bring_up;
 mod carried;
+mod collective;
 mod dispatches;
 mod edm;
 mod ends;
@@ -121,6 +123,8 @@ kinds! {
     CreditsInFlight = "credits-in-flight", HANG, ends::credits_in_flight;
     /// The acknowledges of one end of a link do not arrive.
     AcksLost = "acks-lost", HANG, edm::acks_lost;
+    /// The launcher of a collective is killed between the go messages of two chips.
+    LauncherKilled = "launcher-killed", HANG, ends::launcher_killed;
     /// A link is up again after it was down, and carries nothing.
     LinkBroken = "link-broken", HANG, edm::link_broken;
     /// The staging area of a worker overlaps its text.
@@ -144,15 +148,15 @@ kinds! {
     /// A ring without dateline, in which every chip sends half round.
     WithoutDateline = "without-dateline", HANG, routers::without_dateline;
     /// A fabric of which one router was never launched.
-    BringUpMissing = "bring-up-missing", HANG, routers::bring_up_missing;
+    BringUpMissing = "bring-up-missing", HANG, bring_up::missing;
     /// A fabric with a link that is down when its routers shake hands.
-    BringUpLinkDown = "bring-up-link-down", HANG, routers::bring_up_link_down;
+    BringUpLinkDown = "bring-up-link-down", HANG, bring_up::link_down;
     /// A fabric whose host ended before it made the routers ready for traffic.
-    BringUpWithoutHost = "bring-up-without-host", HANG, routers::bring_up_without_host;
+    BringUpWithoutHost = "bring-up-without-host", HANG, bring_up::without_host;
     /// A fabric whose host ended after it had told only some chips to end.
-    TeardownHalfDone = "teardown-half-done", HANG, routers::teardown_half_done;
+    TeardownHalfDone = "teardown-half-done", HANG, bring_up::teardown_half_done;
     /// A router that somebody paused while the fabric came up.
-    RouterPaused = "router-paused", HANG, routers::router_paused;
+    RouterPaused = "router-paused", HANG, bring_up::router_paused;
     /// The routing tables of a chip are overwritten: packets go back, or nowhere.
     Misrouted = "misrouted", HANG, routes::misrouted;
     /// A worker's packets make a wrong number of hops.

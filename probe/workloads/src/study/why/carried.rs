@@ -1,7 +1,7 @@
 //! Collectives over a fabric, some with muxes in front of its routers.
 
 use super::Staged;
-use super::edm::{Collective, Length, OPS, TILES, draw_over};
+use super::collective::{Collective, Length, OPS, TILES, draw_over};
 use super::ground::{Bed, Ground, Meshes, brisc, erisc};
 use super::routers::router_root;
 use crate::scene::SceneError;

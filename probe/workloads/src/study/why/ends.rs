@@ -1,14 +1,15 @@
 //! Collectives that were launched incompletely, or differently at the two ends of a link.
 
 use super::Staged;
-use super::edm::{Collective, Length, OPS, TILES, draw, edm};
+use super::collective::{Collective, Length, OPS, TILES, draw, edm};
 use super::ground::{ANY, Bed, Ground, brisc, erisc, link_root};
 use crate::scene::SceneError;
 use crate::study::race;
 use collectives::Program;
 use collectives::edm_builder::EDM;
 use diagnosis::{Condition, Place as Root};
-use launch::ControlError;
+use launch::{ControlError, Firmware, image, mailbox};
+use layouts::{CoreId, CoreKind};
 use machine::fault::CoreFault;
 use machine::place::Place;
 use machine::target::{Link, Target};
@@ -105,6 +106,42 @@ pub(super) fn handshake_impossible(ground: Ground) -> Result<Staged, SceneError>
     let root = ends.root();
     let bed = Collective::launch(bed, ends.program, None)?.bed;
     bed.hung(Condition::CannotWork, root)
+}
+
+/// The launcher is killed between the go messages of two chips.
+pub(super) fn launcher_killed(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let program = draw(&mut bed, &OPS, Length::Middle)?;
+    let mut chips = program.ranks.clone();
+    bed.dice.shuffle(&mut chips);
+    chips.truncate(1 + bed.dice.below(chips.len() as u64 - 1) as usize);
+    let mut cores: Vec<CoreId> = program.workers.iter().map(|plan| brisc(plan.place)).collect();
+    cores.extend(program.edms.iter().map(|plan| erisc(plan.place)));
+    let unsent = cores.iter().filter(|core| chips.contains(&core.chip)).copied();
+    let unsent: Vec<CoreId> = unsent.collect();
+    // The cores stand until the messages that were never sent are gone.
+    let mut bed = Collective::launch_holding(bed, program, unsent.clone())?.bed;
+    for core in unsent {
+        unsend(&mut bed, core)?;
+        bed.core_fault(core, CoreFault::Released)?;
+    }
+    bed.say(format!("its launcher is killed before the go messages of {} chips", chips.len()));
+    let mut root: Vec<Root> = cores.into_iter().map(Root::Core).collect();
+    root.push(Root::Host);
+    bed.hung(Condition::Leftover, root)
+}
+
+/// Takes the go message of a core back, as if it had not been sent.
+fn unsend(bed: &mut Bed, core: CoreId) -> Result<(), SceneError> {
+    let firmware = Firmware::BUILT_IN;
+    let eth = core.core == CoreKind::Erisc;
+    let name = if eth { firmware.application } else { firmware.tensix[0] };
+    let image = image(&bed.images, name)?;
+    let mailbox = mailbox(&image)?;
+    let (at, shift) = mailbox.go_word();
+    // An application that waits for its first kernel leaves the first signal in place.
+    let before = if eth { mailbox.signals.init } else { mailbox.signals.done };
+    bed.put(Place { chip: core.chip, tile: core.tile }, at, u32::from(before) << shift)
 }
 
 /// The first of two ops on a link ended while its credits were in flight, and the second takes

@@ -26,6 +26,9 @@ pub(super) type Meshes = &'static [(&'static str, u64)];
 /// Most runs are on small meshes, because a large one costs the host seconds.
 pub(super) const ANY: Meshes = &[("n300", 11), ("t3000", 8), ("galaxy", 1)];
 
+/// Meshes of runs that move while they are watched, so that every cycle costs much.
+pub(super) const SMALL: Meshes = &[("n300", 3), ("t3000", 2)];
+
 /// The seed of a run, before its mesh is drawn.
 pub(super) struct Ground {
     pub(super) dice: Random,

@@ -1,7 +1,7 @@
 //! Collectives whose memory somebody has overwritten, or whose addresses are wrong.
 
-use super::edm::{Collective, Length, OPS, TILES, WORKER, draw, edm};
-use super::ground::{ANY, Bed, Ground, brisc, erisc};
+use super::collective::{Collective, Length, OPS, TILES, WORKER, draw, edm};
+use super::ground::{ANY, Bed, Ground, Meshes, SMALL, brisc, erisc};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
 use collectives::Op;
@@ -95,8 +95,8 @@ pub(super) fn credits_lost(ground: Ground) -> Result<Staged, SceneError> {
 
 /// A collective of which one receiver stands before its go message, so that its arguments can be
 /// changed.
-fn held(ground: Ground, length: Length) -> Result<(Collective, Place), SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
+fn held(ground: Ground, meshes: Meshes, length: Length) -> Result<(Collective, Place), SceneError> {
+    let mut bed = ground.boot(meshes, TILES)?;
     let program = draw(&mut bed, &[Op::AllGather], length)?;
     let receivers = program.workers.iter().filter(|plan| plan.inbound.is_some());
     let places: Vec<Place> = receivers.map(|plan| plan.place).collect();
@@ -115,7 +115,7 @@ fn change(run: &mut Collective, at: Place, member: &str, new: u32) -> Result<u32
 
 /// A worker's staging area overlaps its own text.
 pub(super) fn regions_overlap(ground: Ground) -> Result<Staged, SceneError> {
-    let (mut run, place) = held(ground, Length::Middle)?;
+    let (mut run, place) = held(ground, ANY, Length::Middle)?;
     let (start, text) = text(&run.bed, WORKER)?;
     let staging = (start + run.bed.dice.below(text.len() as u64 / 2)) as u32 & !31;
     let right = change(&mut run, place, "staging_address", staging)?;
@@ -125,7 +125,7 @@ pub(super) fn regions_overlap(ground: Ground) -> Result<Staged, SceneError> {
 
 /// One worker needs much longer for a packet than the others.
 pub(super) fn worker_slow(ground: Ground) -> Result<Staged, SceneError> {
-    let (mut run, place) = held(ground, Length::Fast)?;
+    let (mut run, place) = held(ground, SMALL, Length::Fast)?;
     let cycles = run.bed.between(50_000, 300_000) as u32;
     let others = change(&mut run, place, "dwell_cycles", cycles)?;
     run.bed.say(format!("{place} needs {cycles} cycles for a packet, the others {others}"));

@@ -1,7 +1,7 @@
 //! Runs that are healthy, or only slow.
 
-use super::edm::{self, Collective, Length};
-use super::ground::{ANY, Bed, Ground, Meshes, STEP_CYCLES, link_root};
+use super::collective::{self, Collective, Length};
+use super::ground::{ANY, Bed, Ground, SMALL, STEP_CYCLES, link_root};
 use super::ring::Pinging;
 use super::routers::{self, Load, Routed};
 use super::{Severity, Staged, Truth};
@@ -16,8 +16,6 @@ use machine::place::Place;
 use machine::snapshot::Span;
 use machine::target::Target;
 
-/// Meshes of runs of which every cycle costs much.
-const SMALL: Meshes = &[("n300", 3), ("t3000", 2)];
 /// Longest time from the launch to the hand-over, in cycles.
 const MOST_CYCLES: u64 = 5_000_000;
 
@@ -64,8 +62,8 @@ impl Moving {
 }
 
 fn gathering(ground: Ground, op: Op, length: Length) -> Result<Bed, SceneError> {
-    let mut bed = ground.boot(ANY, edm::TILES)?;
-    let program = edm::draw(&mut bed, &[op], length)?;
+    let mut bed = ground.boot(SMALL, collective::TILES)?;
+    let program = collective::draw(&mut bed, &[op], length)?;
     Ok(Collective::launch(bed, program, None)?.bed)
 }
 
@@ -115,7 +113,7 @@ pub(super) fn reduction(mut ground: Ground) -> Result<Staged, SceneError> {
 
 /// Routers without clients.
 pub(super) fn fabric_idle(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, routers::TILES)?;
+    let mut bed = ground.boot(SMALL, routers::TILES)?;
     let plan = routers::draw(&mut bed, true)?;
     let mut routed = Routed::up(bed, plan)?;
     let passes = router_image(routed.plan.topology);

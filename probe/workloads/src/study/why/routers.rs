@@ -17,8 +17,6 @@ use machine::target::{Link, Target};
 pub(super) const CLIENT: &str = "fabric_traffic";
 /// The routers' clients are booted apart: they are one for each chip of the plan.
 pub(super) const TILES: usize = 3;
-/// Time within which all routers have met.
-const MEET_CYCLES: u64 = 2_000_000;
 
 /// A fabric.
 pub(super) struct Routed {
@@ -63,7 +61,8 @@ pub(super) fn draw_over(
     let topologies = match chips {
         0..=2 => &[FabricTopology::Line, FabricTopology::Mesh][..],
         3..=8 => &FabricTopology::ALL[..],
-        _ => &[FabricTopology::Mesh, FabricTopology::Torus][..],
+        // Neither their rows nor their columns are closed.
+        _ => &[FabricTopology::Mesh][..],
     };
     let topology = bed.one(topologies, "topology")?;
     let planes = (!spare).then_some(1);
@@ -123,7 +122,7 @@ impl Routed {
     }
 
     /// Makes the masters ready for traffic.
-    fn make_ready(&mut self) -> Result<(), SceneError> {
+    pub(super) fn make_ready(&mut self) -> Result<(), SceneError> {
         let Self { bed, plan, .. } = self;
         let constant = |name| constant_of(&bed.images, router_image(plan.topology), name);
         let (word, ready) = (constant("edm_status_ptr_addr")?, constant("READY_FOR_TRAFFIC")?);
@@ -185,7 +184,7 @@ pub(super) fn router_root(router: &Router) -> Vec<Root> {
     vec![Root::Router(router.eth), Root::Core(erisc(router.place))]
 }
 
-fn link_of(router: &Router) -> Link {
+pub(super) fn link_of(router: &Router) -> Link {
     Link { a: router.eth.min(router.peer), b: router.eth.max(router.peer) }
 }
 
@@ -235,78 +234,4 @@ pub(super) fn without_dateline(ground: Ground) -> Result<Staged, SceneError> {
     routed.bed.say("no dateline");
     let root = routed.plan.routers.iter().flat_map(router_root).collect();
     routed.bed.hung(Condition::CircularWait, root)
-}
-
-pub(super) fn bring_up_missing(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
-    let plan = draw(&mut bed, true)?;
-    let missing = bed.one(&plan.routers, "router")?;
-    bed.say(format!("router {missing} is not launched"));
-    let mut routed = Routed::new(bed, plan)?;
-    routed.launch(Some(missing.place), |_| Ok(()))?;
-    routed.bed.hung(Condition::BringUpStopped, router_root(&missing))
-}
-
-pub(super) fn bring_up_link_down(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
-    let plan = draw(&mut bed, true)?;
-    let mut routed = Routed::new(bed, plan)?;
-    let router = routed.bed.one(&routed.plan.routers, "router")?;
-    let link = link_of(&router);
-    routed.bed.say(format!("link {}-{} is down from before the launch", link.a, link.b));
-    routed.bed.link_fault(link.a, LinkFault::Down)?;
-    routed.launch(None, |_| Ok(()))?;
-    routed.bed.hung(Condition::LinkDown, link_root(link))
-}
-
-/// The routers have met, and no host makes them ready for traffic.
-pub(super) fn bring_up_without_host(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
-    let plan = draw(&mut bed, true)?;
-    let mut routed = Routed::new(bed, plan)?;
-    routed.launch(None, |_| Ok(()))?;
-    routed.bed.say("its host ends before it makes the routers ready");
-    routed.bed.hung(Condition::HostAwaited, vec![Root::Host])
-}
-
-/// A host ends after it has told only some chips to end.
-pub(super) fn teardown_half_done(ground: Ground) -> Result<Staged, SceneError> {
-    let mut bed = ground.boot(ANY, TILES)?;
-    let plan = draw(&mut bed, true)?;
-    let mut routed = Routed::up(bed, plan)?;
-    let image = router_image(routed.plan.topology);
-    let word = constant_of(&routed.bed.images, image, "termination_signal_addr")?;
-    let gracefully = constant_of(&routed.bed.images, image, "GRACEFULLY_TERMINATE")?;
-    let mut masters: Vec<Router> = routed.plan.masters().copied().collect();
-    routed.bed.dice.shuffle(&mut masters);
-    let told = 1 + routed.bed.dice.below(masters.len() as u64 - 1) as usize;
-    let untold = masters.split_off(told);
-    for master in masters {
-        routed.bed.put(master.place, word.into(), gracefully)?;
-    }
-    routed.bed.say(format!("its host ends after it has told {told} chips to end"));
-    let untold = |router: &&Router| untold.iter().any(|other| other.node == router.node);
-    let root = routed.plan.routers.iter().filter(untold).flat_map(router_root).collect();
-    routed.bed.hung(Condition::Leftover, root)
-}
-
-/// Somebody parks a router before it takes traffic.
-pub(super) fn router_paused(ground: Ground) -> Result<Staged, SceneError> {
-    /// The stage that moves packets.
-    const TRAFFIC: u32 = 4;
-    let mut bed = ground.boot(ANY, TILES)?;
-    let plan = draw(&mut bed, true)?;
-    let image = router_image(plan.topology);
-    let mut routed = Routed::new(bed, plan)?;
-    let router = routed.router()?;
-    routed.launch(None, |bed| {
-        let arguments = bed.images.layout().eth.l1.kernel_config.at;
-        let at = arguments + bed.offset(image, "fabric_router_args_t.pause_at_stage")?;
-        bed.put(router.place, at, TRAFFIC)
-    })?;
-    routed.bed.target.pass(MEET_CYCLES)?;
-    routed.make_ready()?;
-    routed.bed.say(format!("router {router} is paused and forgotten"));
-    routed.send(Load::MIDDLE)?;
-    routed.bed.hung(Condition::Paused, router_root(&router))
 }
