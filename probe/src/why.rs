@@ -4,7 +4,7 @@ use crate::session::{Session, Watched};
 use decode::images::ImageMap;
 use diagnosis::{Condition, Finding, Severity};
 use std::fmt::Write as _;
-use workloads::study::why::{Kind, Truth};
+use workloads::study::why::{Kind, Staged, Truth};
 
 /// Time over which a run is watched, in device cycles.
 pub const WATCHED_CYCLES: u64 = 50_000_000;
@@ -83,8 +83,16 @@ impl Judged {
 /// # Errors
 /// What is wrong with the run or its mesh, one sentence.
 pub fn judge(kind: Kind, seed: u64) -> Result<Judged, String> {
+    let staged = kind.stage(seed);
+    judge_staged(kind, seed, staged.map_err(|error| format!("{} {seed}: {error}", kind.name()))?)
+}
+
+/// Judges a run that was drawn from a seed.
+///
+/// # Errors
+/// As [`judge`].
+pub fn judge_staged(kind: Kind, seed: u64, staged: Staged) -> Result<Judged, String> {
     let failed = |error: &dyn ToString| format!("{} {seed}: {}", kind.name(), error.to_string());
-    let staged = kind.stage(seed).map_err(|error| failed(&error))?;
     let (images, _) = ImageMap::firmware();
     let mut session = Session::with_target(Box::new(staged.target), images);
     let before = session.target().transactions();

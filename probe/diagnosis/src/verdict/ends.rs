@@ -43,6 +43,10 @@ impl Case<'_> {
         let far = self.launched.get(&self.core_of(Party::Router(far))?)?;
         let arg =
             |kernel: &Kernel<'_>, name: &str| kernel.number(&format!("edm_state.args.{name}"));
+        // A core on which no EDM has begun holds no arguments.
+        if [edm, far].iter().any(|kernel| arg(kernel, "run_id") == Some(0)) {
+            return None;
+        }
         let (own, on) = (edm.core.id, Party::Core(edm.core.id));
         let place = self.link(end);
         let unlike = SHARED.iter().find(|name| arg(edm, name) != arg(far, name));
