@@ -31,8 +31,7 @@ struct RaceEnd {
 /// Plays a round, and stops kernels that did not end.
 pub(super) fn play(bench: &mut Bench, mut round: RaceRound) -> Result<RaceRound, SceneError> {
     let ends = ends(bench, &round)?;
-    let start = bench.target.now()?;
-    run(bench, ends, &mut round)?;
+    let start = run(bench, ends, &mut round)?;
     for end in ends {
         stop(bench, end)?;
     }
@@ -55,13 +54,15 @@ fn ends(bench: &Bench, round: &RaceRound) -> Result<[RaceEnd; 2], SceneError> {
     Ok([sender, receiver])
 }
 
+/// Returns when it began, after the boot.
 fn run(
     bench: &mut Bench,
     [sender, receiver]: [RaceEnd; 2],
     round: &mut RaceRound,
-) -> Result<(), SceneError> {
+) -> Result<u64, SceneError> {
     bench.start(&[sender.place, receiver.place])?;
     clear(bench, &[sender, receiver])?;
+    let start = bench.target.now()?;
     let both = [receiver, sender].map(|end| launch(bench, round, end, 1));
     let both = both.into_iter().collect::<Result<Vec<_>, _>>()?;
     Operation::finish_all(both, &mut bench.target)?;
@@ -74,7 +75,8 @@ fn run(
         launch(bench, round, receiver, 2)?.finish(&mut bench.target)?;
         await_end(bench, round, receiver, 2)?;
     }
-    await_end(bench, round, sender, 2)
+    await_end(bench, round, sender, 2)?;
+    Ok(start)
 }
 
 /// Clears the channels' words, as after a boot.
