@@ -13,7 +13,7 @@ pub(crate) use fabric::{
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
-pub(crate) use study::{Race, RaceArguments, TimeoutArguments, TtlArguments};
+pub(crate) use study::{Race, RaceArguments, TimeoutArguments, TtlArguments, WhyArguments};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use machine::fabric::FabricTopology;
@@ -268,6 +268,9 @@ pub(crate) enum Study {
     /// Send packets into a loop of the routing tables, and print where the time to live of each
     /// ends.
     Ttl(TtlArguments),
+    /// Judge runs of a bank of hangs, faults, slow and healthy runs as `why` does, and compare each
+    /// verdict with its truth.
+    Why(WhyArguments),
     /// Stop a receiver of a fabric for a while, and print what routers with and without a packet
     /// time-out do with its packets.
     Timeout(TimeoutArguments),

@@ -98,6 +98,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             }
             Study::Race(options) => study::race(style, options),
             Study::Ttl(options) => study::ttl(style, options),
+            Study::Why(options) => study::why(style, options),
             Study::Timeout(options) => study::time_out(style, options),
             Study::Mux { mesh, seed, seeds, on, workers, links, hang, poll, patience } => {
                 let (links, hang) = (links.as_deref(), hang.as_deref());

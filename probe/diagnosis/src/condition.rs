@@ -74,6 +74,8 @@ conditions! {
     LinkFlapping = "link-flapping",
     /// A link is up again after it trained, and carries nothing.
     LinkBrokenAfterRetrain = "link-broken-after-retrain",
+    /// Both ends of a link are up, and nothing that is sent over it is answered.
+    LinkUnanswered = "link-unanswered",
     /// Packets sent are not those acknowledged and in flight.
     CreditsWrong = "credits-wrong",
     /// A chip does not answer.
@@ -108,12 +110,16 @@ impl Condition {
     /// Returns how much a finding explains: of two, the one with the higher number is the cause.
     pub(crate) fn explains(self) -> u8 {
         match self {
-            Self::EndsDiffer | Self::CannotWork | Self::TextOverwritten | Self::StalePointer => 6,
+            Self::EndsDiffer
+            | Self::CannotWork
+            | Self::TextOverwritten
+            | Self::RegionsOverlap
+            | Self::StalePointer => 6,
             Self::CreditsWrong | Self::CoreInReset | Self::Paused | Self::ChipGone => 5,
-            Self::LinkDown | Self::LinkFlapping => 4,
+            Self::LinkDown | Self::LinkFlapping | Self::LinkBrokenAfterRetrain => 4,
             Self::MuxStarvation | Self::CircularWait | Self::CoreStuck | Self::NocUnanswered => 3,
             Self::BringUpStopped | Self::IncrementNeverSent | Self::Leftover => 2,
-            Self::HostAwaited | Self::LinkBrokenAfterRetrain => 1,
+            Self::HostAwaited | Self::LinkUnanswered => 1,
             _ => 0,
         }
     }
@@ -141,9 +147,8 @@ impl Condition {
             Self::LinkDown
             | Self::LinkRetraining
             | Self::LinkFlapping
-            | Self::LinkBrokenAfterRetrain => {
-                "watch both ends: `meshscope links`, retrains and CRC errors"
-            }
+            | Self::LinkBrokenAfterRetrain
+            | Self::LinkUnanswered => "watch both ends: `meshscope links`, retrains and CRC errors",
             Self::CreditsWrong => {
                 "read the word at both ends: `meshscope fabric PLACE`, `meshscope print CORE`"
             }

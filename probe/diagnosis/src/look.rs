@@ -78,8 +78,6 @@ impl<'a> Kernel<'a> {
     /// Whether its waits are told by its words.
     pub(crate) fn has_rules(&self) -> bool {
         matches!(self.name(), Some("edm" | "ccl_worker" | "ring_ping" | "dispatch"))
-            && self.number("ccl_worker_state.args.inbound.over_fabric") != Some(1)
-            && self.number("ccl_worker_state.args.outbound.over_fabric") != Some(1)
     }
 
     /// Returns the waypoint; empty if it is not known.

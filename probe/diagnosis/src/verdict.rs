@@ -147,7 +147,9 @@ impl<'a> Case<'a> {
         let mut findings = self.faults();
         if proves {
             findings.extend(self.misfits());
+            findings.extend(self.overlaps());
             findings.extend(self.leftovers());
+            findings.extend(self.misrouted());
             findings.extend(self.wrong_credits());
             findings.extend(self.circles());
             findings.extend(self.roots());

@@ -52,3 +52,17 @@ pub(crate) struct TimeoutArguments {
     #[arg(long, default_value = "line", value_name = "TOPOLOGY")]
     pub(crate) topology: String,
 }
+
+/// `study why`.
+#[derive(Args, Debug)]
+pub(crate) struct WhyArguments {
+    /// Only runs of this kind; a wrong name lists all.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+    /// The first seed: mesh, run, place, time and parameters.
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub(crate) seed: u64,
+    /// Number of seeds of each kind.
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub(crate) seeds: String,
+}

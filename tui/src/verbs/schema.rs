@@ -52,6 +52,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("study transport", schema::<study::Transports<'_>>),
     ("study reroute", schema::<study::Reroutes<'_>>),
     ("study mux", schema::<study::Muxes<'_>>),
+    ("study why", schema::<study::Verdicts>),
 ];
 
 /// Prints the schema of a verb's JSON, or the verbs that have one.

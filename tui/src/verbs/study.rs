@@ -11,6 +11,7 @@ mod time_out;
 mod traffic;
 mod transport;
 mod ttl;
+mod why;
 pub(super) use bandwidth::{Bandwidths, bandwidth};
 pub(super) use latency::{Latencies, latency};
 pub(super) use measured::{Relaunches, relaunch};
@@ -21,6 +22,7 @@ pub(super) use time_out::{TimeOuts, time_out};
 pub(super) use traffic::{Traffic, TrafficWords, traffic};
 pub(super) use transport::{Transports, transport};
 pub(super) use ttl::{Loops, ttl};
+pub(super) use why::{Verdicts, why};
 
 use super::target::Style;
 use crate::exit::{Failure, Outcome};

@@ -28,19 +28,13 @@ pub(super) struct Side {
     pub(super) edm: (EthId, u8),
     /// The address of this worker's semaphore at the EDM.
     pub(super) there: u64,
-    /// The address of the worker's own semaphore, which the EDM increments.
+    /// The address that the EDM increments for this worker.
     pub(super) here: u64,
-    /// The address of the worker's semaphore 0.
-    base: u64,
 }
 
 impl Search<'_> {
     pub(super) fn ccl_worker(&mut self, kernel: &Kernel<'_>) {
         let (own, mark) = (Party::Core(kernel.core.id), kernel.mark());
-        let of_fabric = |side: &str| state(kernel, &format!("args.{side}.over_fabric")) == Some(1);
-        if of_fabric("inbound") || of_fabric("outbound") {
-            return;
-        }
         match self.lacking(kernel).filter(|_| kernel.waypoint() == WAITS) {
             Some(lacking) if lacking.is_empty() => {
                 self.note(own, "it has all that its next packet needs and does not continue");
@@ -48,7 +42,10 @@ impl Search<'_> {
             }
             Some(lacking) => {
                 for (on, reason) in lacking {
-                    self.add(own, on, reason, mark);
+                    // Who gives over the fabric is not told by this core's words.
+                    if let Some(on) = on {
+                        self.add(own, on, reason, mark);
+                    }
                 }
             }
             // What it needs was not read.
@@ -59,7 +56,7 @@ impl Search<'_> {
     }
 
     /// Returns what the worker's next packet needs and is not there, and who gives it.
-    fn lacking(&self, kernel: &Kernel<'_>) -> Option<Vec<(Party, WaitReason)>> {
+    fn lacking(&self, kernel: &Kernel<'_>) -> Option<Vec<(Option<Party>, WaitReason)>> {
         let needs = self.needs(kernel)?;
         if needs & CREDIT != 0 {
             return None;
@@ -73,22 +70,26 @@ impl Search<'_> {
             if needs & flag == 0 {
                 continue;
             }
-            let Some(side) = self.side(kernel, name) else {
+            let over_fabric = state(kernel, &format!("args.{name}.over_fabric")) == Some(1);
+            let number = state(kernel, &format!("args.{name}.semaphore"))?;
+            let there = self.look.word(kernel.place(), semaphore(kernel, number)?)?;
+            let is_there = there != state(kernel, taken)? as u32;
+            let giver = match self.side(kernel, name) {
+                _ if over_fabric => None,
+                Some(side) => Some(Party::Channel(side.edm.0, side.edm.1)),
                 // No EDM serves this side: nothing will come.
-                lacking.push((Party::Core(edm_of(kernel, name)?), reason));
-                continue;
+                None => Some(Party::Core(edm_of(kernel, name)?)),
             };
-            let there = self.look.word(kernel.place(), side.here)?;
-            if there == state(kernel, taken)? as u32 {
-                lacking.push((Party::Channel(side.edm.0, side.edm.1), reason));
+            let served = over_fabric || matches!(giver, Some(Party::Channel(..)));
+            if !(is_there && served) {
+                lacking.push((giver, reason));
             }
         }
         if needs & WAIT != 0 {
-            let side = self.side(kernel, "inbound").or_else(|| self.side(kernel, "outbound"))?;
-            let there = self.look.word(kernel.place(), side.base + SIGNAL * SEMAPHORE_BYTES)?;
+            let there = self.look.word(kernel.place(), semaphore(kernel, SIGNAL)?)?;
             if there == state(kernel, "signals_taken")? as u32 {
                 let partner = Self::brisc(kernel, tile_of(state(kernel, "args.partner_xy")?));
-                lacking.push((Party::Core(partner), WaitReason::Signal));
+                lacking.push((Some(Party::Core(partner)), WaitReason::Signal));
             }
         }
         Some(lacking)
@@ -125,16 +126,17 @@ impl Search<'_> {
         let channels = edm.number("edm_state.args.channels")? as u8;
         let index = (0..channels).find(serves)?;
         let here = number(index, "worker_semaphore_address")?;
-        let base = here.checked_sub(args("semaphore")? * SEMAPHORE_BYTES)?;
-        Some(Side { edm: (edm.end?, index), there, here, base })
+        Some(Side { edm: (edm.end?, index), there, here })
     }
 
     /// Returns the words that say what a worker waits for, and are not among its own.
     pub(super) fn spans_of_worker(&self, kernel: &Kernel<'_>) -> Vec<Span> {
         let mut spans: Vec<Span> = commands(kernel).into_iter().collect();
+        if let Some(first) = semaphore(kernel, 0) {
+            let len = ((SIGNAL + 1) * SEMAPHORE_BYTES) as u32;
+            spans.push(Span { addr: kernel.place().at(first), len });
+        }
         for side in ["inbound", "outbound"].iter().filter_map(|name| self.side(kernel, name)) {
-            let at = kernel.place().at(side.base);
-            spans.push(Span { addr: at, len: (SIGNAL + 1) as u32 * SEMAPHORE_BYTES as u32 });
             spans.push(Span { addr: kernel.place().at(side.here), len: 4 });
             if let Ok(edm) = self.mesh.place(side.edm.0) {
                 spans.push(Span { addr: edm.at(side.there), len: 4 });
@@ -142,6 +144,12 @@ impl Search<'_> {
         }
         spans
     }
+}
+
+/// Returns the address of a semaphore of the worker's program.
+fn semaphore(kernel: &Kernel<'_>, number: u64) -> Option<u64> {
+    let first = kernel.core.launch.known()?.semaphores?;
+    first.checked_add(number.checked_mul(SEMAPHORE_BYTES)?)
 }
 
 /// Returns the core that should run the EDM of a side.

@@ -37,12 +37,18 @@ impl Case<'_> {
             }
             Party::Link(at) => {
                 let place = self.link(at);
-                let words = |note: &str| format!("{place}: {note}");
-                Some(if let Some(note) = self.note(root) {
-                    self.finding(Condition::LinkDown, place, root, words(&note))
-                } else {
-                    let words = words("both its ends are up, and nothing comes back");
-                    self.finding(Condition::LinkBrokenAfterRetrain, place, root, words)
+                let words = format!("{place}: both its ends are up, and nothing comes back");
+                let found = self.finding(Condition::LinkUnanswered, place, root, words);
+                let links = &self.last.state.links;
+                let state = links.iter().find(|link| Place::link(&link.link) == place);
+                let Some(faulty) = state.and_then(|link| self.faulty_link(link)) else {
+                    return Some(found);
+                };
+                Some(Finding {
+                    severity: found.severity,
+                    chain: found.chain,
+                    waiting: found.waiting,
+                    ..faulty
                 })
             }
             Party::Noc(at) => {

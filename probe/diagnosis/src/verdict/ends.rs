@@ -31,6 +31,34 @@ impl Case<'_> {
             .collect()
     }
 
+    /// Returns the workers whose staging buffers lie in the text of an image of theirs.
+    pub(super) fn overlaps(&self) -> Vec<Finding> {
+        let found = self.kernels.values().filter_map(|worker| {
+            let (addr, staging) = worker.word("ccl_worker_state.args.staging_address")?;
+            let images = worker.core.images.iter();
+            let mut images = images.filter(|image| {
+                let text = u64::from(image.load_addr);
+                (text..text + u64::from(image.comparison.text_bytes)).contains(&staging)
+            });
+            let image = images.next()?;
+            let id = worker.core.id;
+            let words = format!(
+                "core {id}: its packets are staged at {staging:#x}, inside the text of {}",
+                image.name
+            );
+            let (place, on) = (Place::Core(id), Party::Core(id));
+            let mut finding = self.finding(Condition::RegionsOverlap, place, on, words);
+            finding.confidence = Confidence::Certain;
+            finding.evidence.push(Evidence {
+                at: Some(worker.place().at(addr)),
+                name: format!("{id} ccl_worker_state.args.staging_address"),
+                value: format!("{staging:#x}"),
+            });
+            Some(finding)
+        });
+        found.collect()
+    }
+
     /// Whether somebody waits for a core or for one of its channels, or it waits itself.
     fn is_awaited(&self, id: CoreId) -> bool {
         let mut parties = self.waits.all.iter().flat_map(|wait| [wait.waiter, wait.on]);

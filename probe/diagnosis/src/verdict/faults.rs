@@ -19,7 +19,7 @@ impl Case<'_> {
         links.chain(chips).chain(cores).collect()
     }
 
-    fn faulty_link(&self, state: &LinkState) -> Option<Finding> {
+    pub(super) fn faulty_link(&self, state: &LinkState) -> Option<Finding> {
         let (place, ends) = (Place::link(&state.link), [state.link.a, state.link.b]);
         let conditions = self.conditions_of(state);
         let changes = conditions.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -29,6 +29,9 @@ impl Case<'_> {
                 Condition::LinkFlapping,
                 format!("it goes down and up ({retrained} retrains meanwhile)"),
             )
+        } else if is_down(state.condition) && self.has_retrained(state) {
+            let words = "it was trained again before, and is down since".to_owned();
+            (Condition::LinkBrokenAfterRetrain, words)
         } else if is_down(state.condition) {
             (Condition::LinkDown, "it is down".to_owned())
         } else if retrained == 1 {
@@ -51,6 +54,13 @@ impl Case<'_> {
         links.map(|link| link.condition).filter(|it| *it != LinkCondition::Unread).collect()
     }
 
+    /// Whether an end has trained again since its boot.
+    fn has_retrained(&self, state: &LinkState) -> bool {
+        let ends = [state.link.a, state.link.b];
+        let words = ends.iter().filter_map(|end| self.last.state.eth(*end)?.eth.as_ref());
+        words.filter_map(|eth| eth.retrain_count.known()).any(|count| *count > 0)
+    }
+
     /// Returns how often an end has trained again between the first and the last snapshot.
     fn retrained(&self, end: EthId) -> u32 {
         let count =
@@ -64,7 +74,11 @@ impl Case<'_> {
         let Some(eth) = self.last.state.eth(end).and_then(|tile| tile.eth.as_ref()) else {
             return Vec::new();
         };
-        let words = [("train_status", &eth.train_status), ("link_status", &eth.link_status)];
+        let words = [
+            ("train_status", &eth.train_status),
+            ("link_status", &eth.link_status),
+            ("retrain_count", &eth.retrain_count),
+        ];
         let known = words.iter().filter_map(|(name, word)| Some((name, word.known()?)));
         known
             .map(|(name, value)| Evidence {

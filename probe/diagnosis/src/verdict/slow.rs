@@ -3,9 +3,10 @@
 use super::Case;
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Finding};
-use crate::look::{Kernel, Look, peer};
+use crate::look::{Kernel, Look, peer, tile_of};
+use crate::place::Place;
 use decode::state::Party;
-use layouts::EthId;
+use layouts::{CoreId, CoreKind};
 
 /// A link's round trip without payload, in cycles: two hops and both cores' work (wormhole.md 6.3).
 const ROUND_TRIP_CYCLES: f64 = 2_000.0;
@@ -26,31 +27,33 @@ struct Window {
 impl Case<'_> {
     pub(super) fn slow(&self) -> Vec<Finding> {
         let edms = self.kernels.values().filter(|kernel| kernel.name() == Some("edm"));
-        let mut found: Vec<(f64, EthId)> = edms
+        let mut found: Vec<(f64, Place)> = edms
             .filter_map(|edm| {
                 let channels = edm.number("edm_state.args.channels")?;
-                let factors = (0..channels).filter_map(|channel| self.factor(edm, channel));
-                Some((factors.max_by(f64::total_cmp)?, edm.end?))
+                let slow = (0..channels).filter_map(|channel| self.full(edm, channel));
+                slow.max_by(|(a, _), (b, _)| a.total_cmp(b))
             })
             .collect();
         found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        found.into_iter().map(|(factor, end)| self.slow_link(factor, end)).collect()
+        found.into_iter().map(|(factor, place)| self.slower(factor, place)).collect()
     }
 
-    fn slow_link(&self, factor: f64, end: EthId) -> Finding {
-        let place = self.link(end);
+    fn slower(&self, factor: f64, place: Place) -> Finding {
+        let (condition, on, what) = match place {
+            Place::Core(core) => (Condition::Slow, Party::Core(core), "it holds every buffer"),
+            _ => (Condition::SlowLink, Party::Host, "its window is full"),
+        };
         let words = format!(
-            "{place}: its window is full in every snapshot and takes {factor:.0} times as long as on a link at full speed"
+            "{place}: {what} in every snapshot, {factor:.0} times as long as a link at full speed needs"
         );
-        let on = Party::Link(end);
-        let mut finding = self.finding(Condition::SlowLink, place, on, words);
+        let mut finding = self.finding(condition, place, on, words);
         (finding.severity, finding.confidence) = (Severity::Slow, Confidence::Likely);
         finding
     }
 
-    /// Returns how much longer than usual a channel's window takes, if it is full in every snapshot
-    /// because of the link.
-    fn factor(&self, edm: &Kernel<'_>, channel: u64) -> Option<f64> {
+    /// Returns how much longer than usual a channel's window takes, if it is full in every snapshot,
+    /// and where: the link, or the far worker that holds its messages.
+    fn full(&self, edm: &Kernel<'_>, channel: u64) -> Option<(f64, Place)> {
         let arg = |name: &str| edm.number(&format!("edm_state.args.{name}"));
         if arg(&format!("channel[{channel}].is_sender"))? == 0 {
             return None;
@@ -61,7 +64,7 @@ impl Case<'_> {
             .iter()
             .map(|look| self.window(*look, edm, channel))
             .collect::<Option<_>>()?;
-        let full = |it: &Window| it.sent - it.completed >= buffers && it.held < buffers;
+        let full = |it: &Window| it.sent - it.completed >= buffers;
         let (first, last) = (windows.first()?, windows.last()?);
         if windows.len() < 3 || !windows.iter().all(full) {
             return None;
@@ -69,7 +72,24 @@ impl Case<'_> {
         let moved = last.completed.checked_sub(first.completed).filter(|moved| *moved > 0)?;
         let took = (last.cycles - first.cycles) as f64 * buffers as f64 / moved as f64;
         let usual = ROUND_TRIP_CYCLES + (buffers * bytes) as f64 / BYTES_PER_CYCLE;
-        Some(took / usual).filter(|factor| *factor >= SLOW)
+        let factor = Some(took / usual).filter(|factor| *factor >= SLOW)?;
+        let held = windows.iter().filter(|window| window.held >= buffers).count();
+        let place = if held == windows.len() {
+            Place::Core(self.reader(edm, channel)?)
+        } else if held == 0 {
+            self.link(edm.end?)
+        } else {
+            return None;
+        };
+        Some((factor, place))
+    }
+
+    /// Returns the worker that reads a channel's messages at the far end.
+    fn reader(&self, edm: &Kernel<'_>, channel: u64) -> Option<CoreId> {
+        let far = self.core_of(Party::Router(peer(self.mesh, edm.end?)?))?;
+        let name = format!("edm_state.args.channel[{channel}].worker_xy[0]");
+        let tile = tile_of(self.kernels.get(&far)?.number(&name)?);
+        Some(CoreId { tile, core: CoreKind::Brisc, ..far })
     }
 
     fn window(&self, look: Look<'_>, edm: &Kernel<'_>, channel: u64) -> Option<Window> {
