@@ -1,11 +1,13 @@
 //! The command line: verbs and global options. The pages behind them are in `manual`.
 
+mod check;
 mod cores;
 mod fabric;
 mod question;
 mod run;
 mod study;
 
+pub(crate) use check::{CheckArguments, WhyArguments};
 pub(crate) use cores::CoresArguments;
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
@@ -13,7 +15,7 @@ pub(crate) use fabric::{
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
-pub(crate) use study::{Race, RaceArguments, TimeoutArguments, TtlArguments, WhyArguments};
+pub(crate) use study::{Race, RaceArguments, TimeoutArguments, TtlArguments, WhyStudyArguments};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use machine::fabric::FabricTopology;
@@ -109,11 +111,9 @@ pub(crate) enum Verb {
     /// Print the links with both ends, once.
     Links,
     /// Say what stands still, what it waits for, and the likely causes.
-    Why {
-        /// Time over which the mesh is watched, such as 50ms or 200us.
-        #[arg(long = "for", value_name = "TIME", default_value = "50ms")]
-        over: String,
-    },
+    Why(WhyArguments),
+    /// Say whether the mesh is healthy, for scripts.
+    Check(CheckArguments),
     /// Print the routers, muxes and clients of the fabric with their channels and credits, once.
     ///
     /// Subcommands print its status queues, waits, routing tables and paths.
@@ -270,7 +270,7 @@ pub(crate) enum Study {
     Ttl(TtlArguments),
     /// Judge runs of a bank of hangs, faults, slow and healthy runs as `why` does, and compare each
     /// verdict with its truth.
-    Why(WhyArguments),
+    Why(WhyStudyArguments),
     /// Stop a receiver of a fabric for a while, and print what routers with and without a packet
     /// time-out do with its packets.
     Timeout(TimeoutArguments),

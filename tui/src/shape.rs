@@ -4,6 +4,7 @@
 #![expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 
 mod access;
+mod check;
 mod cores;
 mod difference;
 mod fabric;
@@ -19,6 +20,7 @@ mod value;
 mod why;
 
 pub(crate) use access::{Bytes, DryRun, Written};
+pub(crate) use check::{Checked, Unhealthy};
 pub(crate) use cores::{Cores, Images};
 pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,

@@ -1,5 +1,6 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
+mod check;
 mod cores;
 mod dry_run;
 mod expect;
@@ -25,7 +26,6 @@ use crate::args::{Arguments, CoresArguments, Study, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::Glyphs;
 use crate::machine::Opening;
-use crate::run::amount;
 use crate::{interrupt, manual};
 use target::Style;
 
@@ -59,10 +59,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         }
         Verb::Images { place } => images::run(&target, style, place.as_deref()),
         Verb::Links => links::run(&target, style),
-        Verb::Why { over } => {
-            let over = amount::time("--for", over).map_err(Failure::Usage)?;
-            why::run(&target, style, over)
-        }
+        Verb::Why(options) => why::run(&target, style, &options.over),
+        Verb::Check(options) => check::run(&target, style, options),
         Verb::Fabric { question: Some(question), .. } => fabric::ask(&target, style, question),
         Verb::Fabric { place, question: None } => fabric::run(&target, style, place.as_deref()),
         Verb::Read { place, len } => read::run(&target, style, place, len),

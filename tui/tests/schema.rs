@@ -179,6 +179,7 @@ fn studies_are_as_their_schemas_say() {
         &["timeout"],
         &["relaunch", "--count", "1"],
         &["traffic", "--mesh", "n300", "--packets", "10", "--seeds", "1"],
+        &["why", "--kind", "edm-stuck"],
     ] {
         judge(&[&["study"], arguments].concat());
     }

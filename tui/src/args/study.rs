@@ -55,7 +55,7 @@ pub(crate) struct TimeoutArguments {
 
 /// `study why`.
 #[derive(Args, Debug)]
-pub(crate) struct WhyArguments {
+pub(crate) struct WhyStudyArguments {
     /// Only runs of this kind; a wrong name lists all.
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,

@@ -87,7 +87,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             Sweep::of(&options).map_err(Failure::Usage)?;
             Box::new(move |machine| run::preview(machine, &options))
         }
-        Verb::Why { .. } => Box::new(|machine| {
+        Verb::Why(_) | Verb::Check(_) => Box::new(|machine| {
             let read_set = ReadSet { fabric: true, ..ReadSet::everything(&machine.mesh()) };
             Ok(machine.preview(&read_set))
         }),
@@ -99,7 +99,8 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Help { .. }
         | Verb::Schema { .. } => {
             return Err(Failure::Usage(
-                "--dry-run is for mesh, cores, images, links, why, read, write, print, run".into(),
+                "--dry-run is for mesh, cores, images, links, why, check, read, write, print, run"
+                    .into(),
             ));
         }
     })

@@ -44,7 +44,7 @@ pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> String 
     format!("\n{}", table.text())
 }
 
-fn sentence(difference: &Difference) -> String {
+pub(super) fn sentence(difference: &Difference) -> String {
     match difference {
         Difference::MissingChip { file_id, coord, unique_id } => {
             let at = coord.map(|coord| format!(" at {}", place(coord))).unwrap_or_default();

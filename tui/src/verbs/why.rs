@@ -5,6 +5,7 @@ use super::target::{end_of_all, open, report};
 use crate::exit::{Failure, Outcome};
 use crate::machine::Opening;
 use crate::output::{json, say, text};
+use crate::run::amount;
 use crate::shape::Judged;
 use crate::words;
 use diagnosis::{Diagnosis, Finding, Progress, Severity};
@@ -15,7 +16,8 @@ use std::fmt::Write as _;
 /// Most causes that are printed.
 const MOST: usize = 5;
 
-pub(super) fn run(target: &Opening, style: Style, over: u64) -> Result<Outcome, Failure> {
+pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome, Failure> {
+    let over = amount::time("--for", over).map_err(Failure::Usage)?;
     let mut machine = open(target)?;
     let watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;

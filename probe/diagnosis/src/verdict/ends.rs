@@ -35,6 +35,8 @@ impl Case<'_> {
     pub(super) fn overlaps(&self) -> Vec<Finding> {
         let found = self.kernels.values().filter_map(|worker| {
             let (addr, staging) = worker.word("ccl_worker_state.args.staging_address")?;
+            // A worker that has not begun holds no arguments.
+            worker.number("ccl_worker_state.args.run_id").filter(|run| *run != 0)?;
             let images = worker.core.images.iter();
             let mut images = images.filter(|image| {
                 let text = u64::from(image.load_addr);

@@ -1,7 +1,7 @@
 //! `study why`: the verdict on each run of a bank of hangs beside its truth.
 
 use super::traffic::count;
-use crate::args::WhyArguments;
+use crate::args::WhyStudyArguments;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Columns, json, say, text};
 use crate::verbs::target::Style;
@@ -80,7 +80,7 @@ impl Row {
 }
 
 /// Runs it.
-pub(in crate::verbs) fn why(style: Style, options: &WhyArguments) -> Result<Outcome, Failure> {
+pub(in crate::verbs) fn why(style: Style, options: &WhyStudyArguments) -> Result<Outcome, Failure> {
     let seeds = count("seeds", &options.seeds, MOST_SEEDS)?;
     let kinds: Vec<Kind> = match &options.kind {
         None => Kind::ALL.to_vec(),
@@ -118,7 +118,9 @@ fn conclude(style: Style, seed: u64, seeds: u64, rows: Vec<Row>) -> Result<Outco
         json(Verdicts { seed, seeds, over_cycles: probe::why::WATCHED_CYCLES, rows })?;
     } else {
         let mut table = Columns::new(&["KIND", "TRUTH", "RUNS", "RIGHT", "EXACT", "NAMED FIRST"]);
-        rows.iter().for_each(|row| table.row(row.cells()));
+        for row in &rows {
+            table.row(row.cells());
+        }
         text(&table.text())?;
     }
     say(&format!(

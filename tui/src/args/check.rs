@@ -1,0 +1,26 @@
+//! Options of `why` and `check`.
+
+use clap::Args;
+
+/// `why`.
+#[derive(Args, Debug)]
+pub(crate) struct WhyArguments {
+    /// Time over which the mesh is watched, such as 50ms or 200us.
+    #[arg(long = "for", value_name = "TIME", default_value = "50ms")]
+    pub(crate) over: String,
+}
+
+/// `check`.
+#[derive(Args, Debug)]
+pub(crate) struct CheckArguments {
+    /// Also compare with this cluster descriptor, as UMD writes it, or with a shipped mesh such as
+    /// t3000.
+    #[arg(long, value_name = "DESCRIPTOR")]
+    pub(crate) expect: Option<String>,
+    /// Time over which the mesh is watched, such as 20ms or 200us.
+    #[arg(long = "for", value_name = "TIME", default_value = "20ms")]
+    pub(crate) over: String,
+    /// Most CRC errors that an end of a link may have counted since its boot.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_crc: Option<u32>,
+}
