@@ -7,8 +7,8 @@ mod question;
 mod run;
 mod study;
 
-pub(crate) use check::{CheckArguments, WhyArguments};
-pub(crate) use cores::CoresArguments;
+pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
+pub(crate) use cores::{CoresArguments, ImagesArguments};
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
 };
@@ -104,16 +104,15 @@ pub(crate) enum Verb {
     /// Print every core with its waypoint, once.
     Cores(CoresArguments),
     /// Print which image runs on which core, and compare the whole text of each with L1.
-    Images {
-        /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
-        place: Option<String>,
-    },
+    Images(ImagesArguments),
     /// Print the links with both ends, once.
     Links,
     /// Say what stands still, what it waits for, and the likely causes.
     Why(WhyArguments),
     /// Say whether the mesh is healthy, for scripts.
     Check(CheckArguments),
+    /// Explain a finding of `why` or `check`; without a name, list them.
+    Explain(ExplainArguments),
     /// Print the routers, muxes and clients of the fabric with their channels and credits, once.
     ///
     /// Subcommands print its status queues, waits, routing tables and paths.

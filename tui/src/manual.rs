@@ -19,6 +19,7 @@ const VERBS: &[(&str, &str)] = &[
     ("links", include_str!("manual/verbs/links.md")),
     ("why", include_str!("manual/verbs/why.md")),
     ("check", include_str!("manual/verbs/check.md")),
+    ("explain", include_str!("manual/verbs/explain.md")),
     ("fabric", include_str!("manual/verbs/fabric.md")),
     ("fabric status", include_str!("manual/verbs/fabric-status.md")),
     ("fabric drain", include_str!("manual/verbs/fabric-drain.md")),

@@ -7,6 +7,7 @@ mod access;
 mod check;
 mod cores;
 mod difference;
+mod explain;
 mod fabric;
 mod failed;
 mod mesh;
@@ -22,6 +23,7 @@ mod why;
 pub(crate) use access::{Bytes, DryRun, Written};
 pub(crate) use check::{Checked, Unhealthy};
 pub(crate) use cores::{Cores, Images};
+pub(crate) use explain::Explained;
 pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
     fabric_waits,

@@ -4,6 +4,7 @@ mod check;
 mod cores;
 mod dry_run;
 mod expect;
+mod explain;
 mod fabric;
 mod images;
 mod links;
@@ -57,7 +58,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Cores(CoresArguments { place, words, .. }) => {
             cores::run(&target, style, place.as_deref(), *words)
         }
-        Verb::Images { place } => images::run(&target, style, place.as_deref()),
+        Verb::Images(options) => images::run(&target, style, options.place.as_deref()),
         Verb::Links => links::run(&target, style),
         Verb::Why(options) => why::run(&target, style, &options.over),
         Verb::Check(options) => check::run(&target, style, options),
@@ -106,6 +107,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
                 study::mux(style, &words)
             }
         },
+        Verb::Explain(options) => explain::run(style, options.name.as_deref()),
         Verb::Help { name } => manual::show(name),
         Verb::Schema { verb } => schema::run(verb),
         Verb::Run(options) => run::run(&target, style, options),

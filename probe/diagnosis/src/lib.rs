@@ -4,6 +4,7 @@
 //! target, no file. One snapshot proves no hang.
 
 mod condition;
+mod explain;
 mod finding;
 mod graph;
 mod kernels;
@@ -13,6 +14,7 @@ mod progress;
 mod verdict;
 
 pub use condition::{Condition, Severity};
+pub use explain::Explanation;
 pub use finding::{Confidence, Evidence, Finding, Step};
 pub use look::Look;
 pub use place::Place;

@@ -1,4 +1,4 @@
-//! Options of `why` and `check`.
+//! Options of `why`, `check` and `explain`.
 
 use clap::Args;
 
@@ -23,4 +23,11 @@ pub(crate) struct CheckArguments {
     /// Most CRC errors that an end of a link may have counted since its boot.
     #[arg(long, value_name = "N")]
     pub(crate) max_crc: Option<u32>,
+}
+
+/// `explain`.
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArguments {
+    /// The finding, such as link-down.
+    pub(crate) name: Option<String>,
 }

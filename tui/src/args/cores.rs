@@ -19,3 +19,10 @@ pub(crate) struct CoresArguments {
     #[arg(long, default_value = "10_000", value_name = "CYCLES", requires = "sample")]
     pub(crate) every: String,
 }
+
+/// `images`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ImagesArguments {
+    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+}

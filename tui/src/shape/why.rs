@@ -103,7 +103,7 @@ impl<'a> Judged<'a> {
                     on: step.on.to_string(),
                 })
                 .collect(),
-            next: finding.condition.next(),
+            next: finding.condition.explanation().next,
         });
         let (snapshots, over_cycles) = (*snapshots, *over_cycles);
         Self {

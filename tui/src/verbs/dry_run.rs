@@ -58,8 +58,9 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
                 Ok(machine.preview(&ReadSet { details, ..read_set }))
             })
         }
-        Verb::Images { place } => {
-            let place = place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+        Verb::Images(options) => {
+            let place =
+                options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
             Box::new(move |machine| {
                 cores::check_on(&machine.mesh(), place)?;
                 let read_set = cores::read_set(&machine.mesh(), place);
@@ -96,6 +97,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Record { .. }
         | Verb::Serve { .. }
         | Verb::Study { .. }
+        | Verb::Explain(_)
         | Verb::Help { .. }
         | Verb::Schema { .. } => {
             return Err(Failure::Usage(

@@ -5,9 +5,9 @@ use super::study;
 use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
-    Bytes, Checked, Cores, DryRun, Fabric, FabricRoutes, FabricTables, FabricWaits, Frames,
-    Functions, Images, Judged, Layout, Line, Links, Mesh, Names, Printed, Stack, Status, Sweep,
-    Valued, Written, schema,
+    Bytes, Checked, Cores, DryRun, Explained, Fabric, FabricRoutes, FabricTables, FabricWaits,
+    Frames, Functions, Images, Judged, Layout, Line, Links, Mesh, Names, Printed, Stack, Status,
+    Sweep, Valued, Written, schema,
 };
 use schemars::Schema;
 
@@ -23,6 +23,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("links", schema::<Links<'_>>),
     ("why", schema::<Judged<'_>>),
     ("check", schema::<Checked<'_>>),
+    ("explain", schema::<Vec<Explained>>),
     ("fabric", schema::<Fabric<'_>>),
     ("fabric status", schema::<Status<'_>>),
     ("fabric drain", schema::<Status<'_>>),

@@ -103,5 +103,5 @@ fn cause(page: &mut String, number: usize, finding: &Finding) {
     for step in chain {
         let _ = writeln!(page, "   {} waits for {}: {}", step.waiter, step.reason, step.on);
     }
-    let _ = writeln!(page, "   next: {}", condition.next());
+    let _ = writeln!(page, "   next: {}", condition.explanation().next);
 }
