@@ -95,8 +95,7 @@ pub fn judge_staged(kind: Kind, seed: u64, staged: Staged) -> Result<Judged, Str
     let failed = |error: &dyn ToString| format!("{} {seed}: {}", kind.name(), error.to_string());
     let (images, _) = ImageMap::firmware();
     let mut session = Session::with_target(Box::new(staged.target), images);
-    let before = session.target().transactions();
-    let Watched { diagnosis, .. } =
+    let Watched { diagnosis, transactions, .. } =
         session.diagnose(WATCHED_CYCLES).map_err(|error| failed(&error))?;
     Ok(Judged {
         kind,
@@ -104,6 +103,6 @@ pub fn judge_staged(kind: Kind, seed: u64, staged: Staged) -> Result<Judged, Str
         about: staged.about,
         truth: staged.truth,
         findings: diagnosis.findings,
-        transactions: session.target().transactions().saturating_sub(before),
+        transactions,
     })
 }

@@ -114,7 +114,8 @@ impl Condition {
             | Self::CannotWork
             | Self::TextOverwritten
             | Self::RegionsOverlap
-            | Self::StalePointer => 6,
+            | Self::StalePointer
+            | Self::TeardownInFlight => 6,
             Self::CreditsWrong | Self::CoreInReset | Self::Paused | Self::ChipGone => 5,
             Self::LinkDown | Self::LinkFlapping | Self::LinkBrokenAfterRetrain => 4,
             Self::MuxStarvation | Self::CircularWait | Self::CoreStuck | Self::NocUnanswered => 3,

@@ -68,4 +68,11 @@ pub struct Finding {
     pub waiting: usize,
     /// How sure it is.
     pub confidence: Confidence,
+    /// The party that the others wait for, if it is one.
+    pub party: Option<Party>,
+    /// The target's time, in cycles, at the first snapshot that shows a party of the chain as it
+    /// stands now; none if nothing stands.
+    pub since_cycles: Option<u64>,
+    /// Condition, kernel, waypoint and chain without places: equal for equal hangs.
+    pub signature: String,
 }

@@ -5,6 +5,7 @@ mod count;
 mod dispatch;
 mod edm;
 mod niu;
+mod race;
 mod ring;
 
 pub(crate) use count::{Count, counts};
@@ -59,6 +60,7 @@ impl<'a> Search<'a> {
             match kernel.name() {
                 Some("edm") => self.edm(&kernel),
                 Some(CCL_WORKER) => self.ccl_worker(&kernel),
+                Some("link_race") => self.link_race(&kernel),
                 Some("ring_ping") => self.ring_ping(&kernel),
                 Some("dispatch") => self.dispatch(&kernel),
                 _ => {}

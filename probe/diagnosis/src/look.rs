@@ -77,7 +77,7 @@ impl<'a> Kernel<'a> {
 
     /// Whether its waits are told by its words.
     pub(crate) fn has_rules(&self) -> bool {
-        matches!(self.name(), Some("edm" | "ccl_worker" | "ring_ping" | "dispatch"))
+        matches!(self.name(), Some("edm" | "ccl_worker" | "ring_ping" | "link_race" | "dispatch"))
     }
 
     /// Returns the waypoint; empty if it is not known.

@@ -24,6 +24,18 @@ impl Place {
     pub fn link(link: &Link) -> Self {
         Self::Link(link.a.min(link.b), link.a.max(link.b))
     }
+
+    /// Returns the chips that it is on.
+    pub fn chips(self) -> impl Iterator<Item = ChipId> {
+        let (one, other) = match self {
+            Self::Core(core) => (Some(core.chip), None),
+            Self::Router(at) => (Some(at.chip), None),
+            Self::Link(a, b) => (Some(a.chip), Some(b.chip)),
+            Self::Chip(chip) => (Some(chip), None),
+            Self::Host => (None, None),
+        };
+        [one, other].into_iter().flatten()
+    }
 }
 
 impl fmt::Display for Place {

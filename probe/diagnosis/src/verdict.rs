@@ -4,7 +4,9 @@ mod causes;
 mod credits;
 mod ends;
 mod faults;
+mod lasting;
 mod leftover;
+mod signature;
 mod slow;
 
 use crate::condition::{Condition, Severity};
@@ -14,10 +16,12 @@ use crate::kernels;
 use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::{self, Progress};
-use decode::state::{CoreState, Party, WaitReason, Waits};
-use layouts::{CoreId, CoreKind, EthId};
+use decode::state::{CoreState, Party, Waits};
+use lasting::Lasting;
+pub use lasting::Stop;
+use layouts::{ChipId, CoreId, CoreKind, EthId};
 use machine::target::Mesh;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Two snapshots closer than this, in device cycles, prove no hang: a core can wait for one packet
 /// this long.
@@ -38,10 +42,20 @@ pub struct Diagnosis {
     pub missing: Vec<String>,
     /// The waits that lasted.
     pub waits: Waits,
+    /// When each party that stands came to a stand, the first one first.
+    pub stops: Vec<Stop>,
+    /// The chips that no finding and no wait touches.
+    pub bystanders: Vec<ChipId>,
 }
 
 /// Judges a mesh by some snapshots of it, the oldest first.
 pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
+    diagnose_after(mesh, &[], looks)
+}
+
+/// Judges a mesh by some snapshots of it, as [`diagnose`] does; earlier ones tell in addition when
+/// each party came to a stand.
+pub fn diagnose_after(mesh: &Mesh, earlier: &[Look<'_>], looks: &[Look<'_>]) -> Diagnosis {
     let over_cycles = match looks {
         [first, .., last] => last.state.cycles.saturating_sub(first.state.cycles),
         _ => 0,
@@ -52,7 +66,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
     } else if over_cycles < LEAST_APART_CYCLES {
         missing.push(format!("the snapshots are only {over_cycles} cycles apart"));
     }
-    let waits = lasting(mesh, looks);
+    let Lasting { waits, stops } = Lasting::of(mesh, earlier, looks);
     let progress = progress::of_cores(looks, &waits);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
@@ -61,51 +75,54 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         let (waits, progress) = (&waits, &progress);
         let case = Case { mesh, looks, last, waits, progress, graph, kernels, launched };
         findings = case.findings(missing.is_empty());
+        for finding in &mut findings {
+            finding.signature = case.signature(finding);
+            finding.since_cycles = since(finding, &stops);
+        }
     }
-    Diagnosis { snapshots: looks.len(), over_cycles, progress, findings, missing, waits }
+    let bystanders = bystanders(mesh, &waits, &findings);
+    let snapshots = looks.len();
+    Diagnosis { snapshots, over_cycles, progress, findings, missing, waits, stops, bystanders }
+}
+
+/// Returns when the first party of a finding's chain came to a stand.
+fn since(finding: &Finding, stops: &[Stop]) -> Option<u64> {
+    let parties = finding.chain.iter().flat_map(|step| [step.waiter, step.on]);
+    let parties: BTreeSet<Party> = parties.chain(finding.party).collect();
+    let stops = stops.iter().filter(|stop| parties.contains(&stop.party));
+    stops.map(|stop| stop.cycles).min()
+}
+
+/// Returns the chips that no finding and no wait touches.
+fn bystanders(mesh: &Mesh, waits: &Waits, findings: &[Finding]) -> Vec<ChipId> {
+    let waiting = waits.all.iter().flat_map(|wait| [wait.waiter, wait.on]);
+    let parties = waiting.chain(waits.still.iter().copied());
+    let mut touched: BTreeSet<ChipId> = parties.filter_map(chip_of).collect();
+    touched.extend(findings.iter().flat_map(|finding| finding.place.chips()));
+    let chips = mesh.chips.iter().map(|chip| chip.id);
+    chips.filter(|chip| !touched.contains(chip)).collect()
+}
+
+fn chip_of(party: Party) -> Option<ChipId> {
+    match party {
+        Party::Core(core)
+        | Party::Client(core, _)
+        | Party::MuxChannel(core, _)
+        | Party::Mux(core) => Some(core.chip),
+        Party::Router(at)
+        | Party::Sender(at, _)
+        | Party::Receiver(at, _)
+        | Party::Noc(at)
+        | Party::Link(at)
+        | Party::Channel(at, _) => Some(at.chip),
+        Party::Host => None,
+    }
 }
 
 /// Returns the words that a diagnosis wants of a mesh in the state of this snapshot, beyond the
 /// read set of all screens.
 pub fn wanted(mesh: &Mesh, look: Look<'_>) -> Vec<machine::snapshot::Span> {
     kernels::spans(mesh, look)
-}
-
-/// Returns the waits of the last snapshot that were the same in all.
-fn lasting(mesh: &Mesh, looks: &[Look<'_>]) -> Waits {
-    let Some((last, before)) = looks.split_last() else { return Waits::default() };
-    let last = kernels::waits(mesh, *last);
-    let mut lasting = last.clone();
-    if before.is_empty() {
-        lasting.all.clear();
-    }
-    for look in before {
-        let shorter = last.lasting(&kernels::waits(mesh, *look));
-        lasting.all.retain(|wait| shorter.all.contains(wait));
-        lasting.notes.extend(shorter.notes);
-    }
-    // What has not turned since the first snapshot stands.
-    if let Some(first) = looks.first().filter(|_| !before.is_empty()) {
-        lasting.still = last.lasting(&kernels::waits(mesh, *first)).still;
-    }
-    stand_before(mesh, &mut lasting);
-    lasting
-}
-
-/// Lets the parties of a core that stands wait for that core, whatever they waited for when it
-/// stopped.
-fn stand_before(mesh: &Mesh, waits: &mut Waits) {
-    let still: BTreeMap<CoreId, Party> =
-        waits.still.iter().filter_map(|party| Some((core_of(mesh, *party)?, *party))).collect();
-    for wait in &mut waits.all {
-        let core = core_of(mesh, wait.waiter).and_then(|core| still.get(&core));
-        if let Some(core) = core {
-            (wait.on, wait.reason) = (*core, WaitReason::Core);
-        }
-    }
-    waits.all.retain(|wait| wait.waiter != wait.on);
-    waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
-    waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
 }
 
 /// Returns the core that acts for a party.
@@ -150,6 +167,7 @@ impl<'a> Case<'a> {
             findings.extend(self.overlaps());
             findings.extend(self.leftovers());
             findings.extend(self.misrouted());
+            findings.extend(self.misread());
             findings.extend(self.wrong_credits());
             findings.extend(self.circles());
             findings.extend(self.roots());
@@ -184,6 +202,9 @@ impl<'a> Case<'a> {
             chain: self.graph.chain(on),
             waiting: self.graph.dependants(on),
             confidence: Confidence::Likely,
+            party: Some(on),
+            since_cycles: None,
+            signature: String::new(),
         }
     }
 

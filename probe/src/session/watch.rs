@@ -19,6 +19,8 @@ pub struct Watched {
     pub inspected: Vec<Inspected>,
     /// The verdict.
     pub diagnosis: Diagnosis,
+    /// Bus transactions of all snapshots, those that found what to read included.
+    pub transactions: u64,
 }
 
 impl Session {
@@ -27,6 +29,7 @@ impl Session {
     /// # Errors
     /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
+        let before = self.target.transactions();
         let (mut read_set, first) = self.search();
         let mut inspected = vec![first];
         let begun = self.target.now()?;
@@ -52,7 +55,8 @@ impl Session {
             inspected.push(next);
             diagnosis = self.judge(&inspected);
         }
-        Ok(Watched { inspected, diagnosis })
+        let transactions = self.target.transactions().saturating_sub(before);
+        Ok(Watched { inspected, diagnosis, transactions })
     }
 
     fn judge(&self, inspected: &[Inspected]) -> Diagnosis {

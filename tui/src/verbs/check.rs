@@ -28,7 +28,9 @@ pub(super) fn run(
     if let Some(gone) = end_of_all(&last.snapshot) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    report(target, &last.state);
+    // The report is about all snapshots.
+    let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
+    report(target, &state);
     let mut found: Vec<Unhealthy> =
         watched.diagnosis.findings.iter().map(Unhealthy::finding).collect();
     if let Some(expected) = &expected {

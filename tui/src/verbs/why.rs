@@ -8,6 +8,7 @@ use crate::output::{json, say, text};
 use crate::run::amount;
 use crate::shape::Judged;
 use crate::words;
+use decode::state::MeshState;
 use diagnosis::{Diagnosis, Finding, Progress, Severity};
 use machine::words::counted;
 use std::collections::BTreeMap;
@@ -27,7 +28,9 @@ pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome,
     if let Some(gone) = end_of_all(&last.snapshot) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    report(target, &last.state);
+    // The report is about all snapshots.
+    let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
+    report(target, &state);
     let diagnosis = &watched.diagnosis;
     if style.json {
         json(Judged::new(&target.words, last.state.cycles, diagnosis))?;

@@ -2,7 +2,7 @@
 
 use super::Search;
 use crate::look::{Kernel, tile_of};
-use decode::state::{Party, WaitReason};
+use decode::state::{FabricPort, Party, WaitReason};
 use layouts::{CoreId, CoreKind, EthId};
 use machine::place::Place;
 use machine::snapshot::Span;
@@ -11,6 +11,8 @@ use machine::snapshot::Span;
 const WAITS: &str = "NSW";
 /// The waypoint of its delay, which a person asked for.
 const DELAYS: &str = "DWLW";
+/// The waypoint of its end: over the fabric, its packets must be taken.
+const ENDS: &str = "TDNW";
 /// The bits of `ccl_flags_t` that say what a packet needs.
 const FROM_CHANNEL: u16 = 1 << 1;
 const TO_CHANNEL: u16 = 1 << 3;
@@ -36,13 +38,14 @@ impl Search<'_> {
     pub(super) fn ccl_worker(&mut self, kernel: &Kernel<'_>) {
         let (own, mark) = (Party::Core(kernel.core.id), kernel.mark());
         match self.lacking(kernel).filter(|_| kernel.waypoint() == WAITS) {
+            Some(lacking) if lacking.is_empty() && self.waits_as_client(kernel) => {}
             Some(lacking) if lacking.is_empty() => {
                 self.note(own, "it has all that its next packet needs and does not continue");
                 self.turns(kernel, mark);
             }
             Some(lacking) => {
                 for (on, reason) in lacking {
-                    // Who gives over the fabric is not told by this core's words.
+                    // The far worker of a channel over the fabric may not be known.
                     if let Some(on) = on {
                         self.add(own, on, reason, mark);
                     }
@@ -51,8 +54,29 @@ impl Search<'_> {
             // What it needs was not read.
             None if kernel.waypoint() == WAITS => {}
             None if kernel.waypoint() == DELAYS => {}
+            None if self.waits_as_client(kernel) => {}
             None => self.turns(kernel, mark),
         }
+    }
+
+    /// Adds what a worker over the fabric waits for: its router or mux, or at the end the far
+    /// worker, which takes its last packets.
+    fn waits_as_client(&mut self, kernel: &Kernel<'_>) -> bool {
+        let own = Party::Core(kernel.core.id);
+        if kernel.waypoint() == ENDS {
+            let on = self.over_fabric(kernel, "outbound");
+            if let Some(on) = on {
+                self.add(own, on, WaitReason::Completion, kernel.mark());
+            }
+            return on.is_some();
+        }
+        let is_client = |party| matches!(party, Party::Client(core, _) if core == kernel.core.id);
+        let waits = &self.look.state.fabric.waits.all;
+        let waits: Vec<_> = waits.iter().filter(|wait| is_client(wait.waiter)).collect();
+        for wait in &waits {
+            self.add(own, wait.on, wait.reason, wait.mark);
+        }
+        !waits.is_empty()
     }
 
     /// Returns what the worker's next packet needs and is not there, and who gives it.
@@ -75,7 +99,7 @@ impl Search<'_> {
             let there = self.look.word(kernel.place(), semaphore(kernel, number)?)?;
             let is_there = there != state(kernel, taken)? as u32;
             let giver = match self.side(kernel, name) {
-                _ if over_fabric => None,
+                _ if over_fabric => self.over_fabric(kernel, name),
                 Some(side) => Some(Party::Channel(side.edm.0, side.edm.1)),
                 // No EDM serves this side: nothing will come.
                 None => Some(Party::Core(edm_of(kernel, name)?)),
@@ -98,12 +122,12 @@ impl Search<'_> {
     /// Returns the flags of the command in progress and of the next one: the packet that waits
     /// belongs to either.
     fn needs(&self, kernel: &Kernel<'_>) -> Option<u16> {
-        let Span { addr, len } = commands(kernel)?;
-        let bytes = self.look.snapshot.bytes(addr, len).ok()?;
-        let flags = bytes
-            .chunks(COMMAND_BYTES as usize)
-            .filter_map(|command| Some(u16::from_le_bytes([*command.first()?, *command.get(1)?])));
-        Some(flags.fold(0, |all, flags| all | flags))
+        let flags = |span: Span| {
+            let bytes = self.look.snapshot.bytes(span.addr, span.len).ok()?;
+            Some(u16::from_le_bytes([*bytes.first()?, *bytes.get(1)?]))
+        };
+        let both: Vec<u16> = commands(kernel)?.into_iter().map(flags).collect::<Option<_>>()?;
+        Some(both.into_iter().fold(0, |all, flags| all | flags))
     }
 
     /// Returns a side of the worker's channels, if an EDM of the chip serves it.
@@ -129,9 +153,49 @@ impl Search<'_> {
         Some(Side { edm: (edm.end?, index), there, here })
     }
 
+    /// Returns who keeps a worker waiting for a message or a free buffer over the fabric: the far
+    /// worker, or, if that has sent it, the router or mux to which it was handed.
+    fn over_fabric(&self, kernel: &Kernel<'_>, name: &str) -> Option<Party> {
+        let far = self.far_worker(kernel, name)?;
+        let there = state(kernel, &format!("args.{name}.semaphore"))?;
+        let there = self.look.word(kernel.place(), semaphore(kernel, there)?)?;
+        let worker = self.kernels.get(&far)?;
+        let (sent, side) = if name == "inbound" {
+            (state(worker, "packets_out")?, "outbound")
+        } else {
+            // Every buffer is granted once, and again when it was read.
+            (state(worker, "packets_in")? + state(worker, "args.inbound.buffers")?, "inbound")
+        };
+        if sent <= u64::from(there) {
+            return Some(Party::Core(far));
+        }
+        let connection = state(worker, &format!("args.{side}.connection"))?;
+        let client = format!("clients[{connection}]");
+        let mut clients = self.look.state.fabric.clients.iter();
+        let to = clients.find(|it| it.at == far && it.name == client)?.to?;
+        Some(match to {
+            FabricPort::Router(at, channel) => Party::Sender(at, channel),
+            FabricPort::Mux(core, channel) => Party::MuxChannel(core, channel),
+        })
+    }
+
+    /// Returns the worker at the other end of a channel over the fabric.
+    fn far_worker(&self, kernel: &Kernel<'_>, name: &str) -> Option<CoreId> {
+        let peer = |member: &str| state(kernel, &format!("args.{name}.peer_{member}"));
+        let (tile, node) = (tile_of(peer("xy")?), [peer("mesh_id"), peer("device_id")]);
+        let run = state(kernel, "args.run_id");
+        let is_it = |other: &&Kernel<'_>| {
+            other.core.id.tile == tile
+                && state(other, "args.run_id") == run
+                && ["mesh_id", "device_id"].map(|member| state(other, &format!("args.{member}")))
+                    == node
+        };
+        self.kernels.values().find(is_it).map(|other| other.core.id)
+    }
+
     /// Returns the words that say what a worker waits for, and are not among its own.
     pub(super) fn spans_of_worker(&self, kernel: &Kernel<'_>) -> Vec<Span> {
-        let mut spans: Vec<Span> = commands(kernel).into_iter().collect();
+        let mut spans: Vec<Span> = commands(kernel).into_iter().flatten().collect();
         if let Some(first) = semaphore(kernel, 0) {
             let len = ((SIGNAL + 1) * SEMAPHORE_BYTES) as u32;
             spans.push(Span { addr: kernel.place().at(first), len });
@@ -164,11 +228,14 @@ fn state(kernel: &Kernel<'_>, member: &str) -> Option<u64> {
     kernel.number(&format!("ccl_worker_state.{member}"))
 }
 
-/// Returns where the command in progress and the next one are.
-fn commands(kernel: &Kernel<'_>) -> Option<Span> {
+/// Returns where the command in progress and the next one are: after the last command of a slice
+/// comes the first one of the next.
+fn commands(kernel: &Kernel<'_>) -> Option<[Span; 2]> {
     let (first, count) = (state(kernel, "args.commands_address")?, state(kernel, "args.commands")?);
-    let command = state(kernel, "command")?;
-    let left = count.saturating_sub(command).min(2);
-    let at = first.checked_add(command.checked_mul(COMMAND_BYTES)?)?;
-    (left > 0).then(|| Span { addr: kernel.place().at(at), len: (left * COMMAND_BYTES) as u32 })
+    let command = state(kernel, "command").filter(|_| count > 0)?;
+    let span = |number: u64| {
+        let at = first.checked_add((number % count).checked_mul(COMMAND_BYTES)?)?;
+        Some(Span { addr: kernel.place().at(at), len: COMMAND_BYTES as u32 })
+    };
+    Some([span(command)?, span(command.checked_add(1)?)?])
 }

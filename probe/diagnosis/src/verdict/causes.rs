@@ -5,7 +5,7 @@ use super::faults::overwritten;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{PARKED, outstanding};
-use crate::look::Look;
+use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::Progress;
 use decode::state::{Activity, Party, Reading, RouterState, WaitReason};
@@ -106,6 +106,15 @@ impl Case<'_> {
                     |reason| matches!(reason, WaitReason::Handshake | WaitReason::LocalSync);
                 let ended = *activity == Activity::Done;
                 let what = if ended { "its kernel has ended" } else { "no kernel runs on it" };
+                // A launch message is written before its go message, and cleared after its kernel.
+                let placed = core.launch.known().is_some_and(|launch| launch.enables != 0);
+                if let Some(launch) = core.launch.known().filter(|_| placed && !ended) {
+                    let words = format!(
+                        "its launch message (op {}) was written, and its go message never: its launcher ended between the two",
+                        launch.host_assigned_id
+                    );
+                    return Some((Condition::Leftover, words));
+                }
                 let is_awaited = self.waits.on(root).any(|wait| begins(wait.reason));
                 let condition = if is_awaited {
                     Condition::BringUpStopped
@@ -139,7 +148,42 @@ impl Case<'_> {
         if let Some(outstanding) = outstanding(self.mesh, self.last, kernel).filter(|_| stands) {
             return Some((Condition::NocUnanswered, format!("{why}; {outstanding}")));
         }
-        (stands || heart_stands).then(|| (Condition::CoreStuck, format!("{why}{beat}")))
+        if !(stands || heart_stands) {
+            return None;
+        }
+        if let Some(words) = self.unlike_siblings(id) {
+            return Some((Condition::TextOverwritten, words));
+        }
+        Some((Condition::CoreStuck, format!("{why}{beat}")))
+    }
+
+    /// Returns what is wrong with the text of a core whose launch message names a kernel that
+    /// other cores of the same op run, if it does not run that kernel.
+    fn unlike_siblings(&self, id: CoreId) -> Option<String> {
+        let own = self.kernels.get(&id)?;
+        let launch = own.core.launch.known().filter(|launch| launch.kernel_id != 0)?;
+        let program = (launch.host_assigned_id, launch.kernel_id);
+        let same = |other: &&Kernel<'_>| {
+            let of = other.core.launch.known();
+            other.core.id.core == id.core
+                && of.is_some_and(|of| (of.host_assigned_id, of.kernel_id) == program)
+        };
+        let siblings: Vec<&str> =
+            self.launched.values().filter(same).filter_map(Kernel::name).collect();
+        let mut names = siblings.clone();
+        names.retain(|name| own.name() != Some(*name));
+        let count = names.len();
+        // Of two texts, that of fewer cores is the wrong one.
+        if count <= siblings.len() - count {
+            return None;
+        }
+        names.dedup();
+        let [name] = names.as_slice() else { return None };
+        let has = own.name().map_or("no known image".to_owned(), |own| format!("that of {own}"));
+        Some(format!(
+            "its launch message has kernel id {}, which is {name} on {count} other cores of op {}; the text here is {has}",
+            launch.kernel_id, launch.host_assigned_id
+        ))
     }
 
     /// Whether the heartbeat of an Ethernet core was the same in all snapshots.

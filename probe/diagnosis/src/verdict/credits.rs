@@ -4,7 +4,7 @@ use super::Case;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Evidence, Finding};
 use crate::kernels::{Count, counts};
-use crate::look::Look;
+use crate::look::{Kernel, Look, peer};
 use crate::place::Place;
 use decode::state::{LedgerState, Party, Verdict};
 
@@ -22,6 +22,36 @@ impl Case<'_> {
         let wrong = wrong.filter(|count| !stands(count));
         let counts = wrong.map(|count| self.wrong_count(count));
         counts.chain(self.wrong_ledgers()).collect()
+    }
+
+    /// Returns the sync words of an earlier op on the link that a kernel took for its own, as it
+    /// found them by the op's number in them.
+    pub(super) fn misread(&self) -> Vec<Finding> {
+        let kernels = self.launched.values().filter(|kernel| kernel.name() == Some("link_race"));
+        kernels.filter_map(|kernel| self.misread_by(kernel)).collect()
+    }
+
+    fn misread_by(&self, kernel: &Kernel<'_>) -> Option<Finding> {
+        let state = |member: &str| kernel.number(&format!("link_race_state.{member}"));
+        let count = state("misreads").filter(|count| *count > 0)?;
+        let first = |member: &str| state(&format!("told[0].{member}"));
+        let (own, of, number) = (state("args.run_id")?, first("run_id")?, first("number")?);
+        let (id, end) = (kernel.core.id, kernel.end?);
+        let place = self.link(end);
+        let words = format!(
+            "{place}: core {id} runs op {own} and has taken {count} sync words of other ops for its own, the first of op {of}, whose end did not wait for its credits"
+        );
+        let waits = |party: &Party| self.waits.on(*party).next().is_some();
+        let far = peer(self.mesh, end).and_then(|far| self.core_of(Party::Router(far)));
+        let on = [Some(id), far].into_iter().flatten().map(Party::Core).find(waits)?;
+        let mut finding = self.finding(Condition::TeardownInFlight, place, on, words);
+        finding.confidence = Confidence::Certain;
+        finding.evidence.push(Evidence {
+            at: first("address").map(|at| kernel.place().at(at)),
+            name: format!("{id} eth_channel_sync_t"),
+            value: format!("bytes_sent {}, message {number} of op {of}", first("bytes_sent")?),
+        });
+        Some(finding)
     }
 
     fn wrong_count(&self, count: &Count) -> Finding {

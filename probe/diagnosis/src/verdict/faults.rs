@@ -111,6 +111,9 @@ fn fault(condition: Condition, place: Place, sentence: String) -> Finding {
         chain: Vec::new(),
         waiting: 0,
         confidence: Confidence::Certain,
+        party: None,
+        since_cycles: None,
+        signature: String::new(),
     }
 }
 

@@ -1,0 +1,105 @@
+//! The waits that are the same in all snapshots, and when each party came to a stand.
+
+use super::core_of;
+use crate::kernels;
+use crate::look::Look;
+use decode::state::{Party, Wait, WaitReason, Waits};
+use layouts::CoreId;
+use machine::target::Mesh;
+use std::collections::BTreeMap;
+
+/// When a party came to a stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stop {
+    /// The target's time, in cycles, at the first snapshot that shows it as it stands now.
+    pub cycles: u64,
+    /// Whether an earlier snapshot shows it otherwise: if not, it may have stopped long before.
+    pub seen: bool,
+    /// The party.
+    pub party: Party,
+}
+
+/// What stands in all snapshots of a mesh.
+pub(super) struct Lasting {
+    pub(super) waits: Waits,
+    /// The first one first.
+    pub(super) stops: Vec<Stop>,
+}
+
+impl Lasting {
+    pub(super) fn of(mesh: &Mesh, earlier: &[Look<'_>], looks: &[Look<'_>]) -> Self {
+        let all: Vec<Waits> =
+            earlier.iter().chain(looks).map(|look| kernels::waits(mesh, *look)).collect();
+        let (earlier, judged) = all.split_at(earlier.len());
+        let mut waits = lasting(judged);
+        let mut stops: Vec<Stop> =
+            waits.all.iter().map(|wait| stop(wait.waiter, &all, |then| has(then, wait))).collect();
+        let turns = waits.turns.clone();
+        stops.extend(
+            waits
+                .still
+                .iter()
+                .map(|party| stop(*party, &all, |then| then.turns.get(party) == turns.get(party))),
+        );
+        // Of several waits of a party, the oldest counts.
+        stops.sort_unstable();
+        let mut once = Vec::new();
+        stops.retain(|stop| {
+            !once.contains(&stop.party) && {
+                once.push(stop.party);
+                true
+            }
+        });
+        if earlier.is_empty() && judged.len() < 2 {
+            stops.clear();
+        }
+        stand_before(mesh, &mut waits);
+        Self { waits, stops }
+    }
+}
+
+/// Returns when a party came to what holds for it in the last snapshot.
+fn stop(party: Party, all: &[Waits], holds: impl Fn(&Waits) -> bool) -> Stop {
+    let since = all.iter().rposition(|then| !holds(then)).map_or(0, |moving| moving + 1);
+    let cycles = all.get(since).or(all.last()).map_or(0, |then| then.cycles);
+    Stop { cycles, seen: since > 0, party }
+}
+
+fn has(waits: &Waits, wait: &Wait) -> bool {
+    waits.all.contains(wait)
+}
+
+/// Returns the waits of the last snapshot that were the same in all.
+fn lasting(all: &[Waits]) -> Waits {
+    let Some((last, before)) = all.split_last() else { return Waits::default() };
+    let mut lasting = last.clone();
+    if before.is_empty() {
+        lasting.all.clear();
+    }
+    for then in before {
+        let shorter = last.lasting(then);
+        lasting.all.retain(|wait| has(&shorter, wait));
+        lasting.notes.extend(shorter.notes);
+    }
+    // What has not turned since the first snapshot stands.
+    if let Some(first) = before.first() {
+        lasting.still = last.lasting(first).still;
+    }
+    lasting
+}
+
+/// Lets the parties of a core that stands wait for that core, whatever they waited for when it
+/// stopped.
+fn stand_before(mesh: &Mesh, waits: &mut Waits) {
+    let still: BTreeMap<CoreId, Party> =
+        waits.still.iter().filter_map(|party| Some((core_of(mesh, *party)?, *party))).collect();
+    for wait in &mut waits.all {
+        let core = core_of(mesh, wait.waiter).and_then(|core| still.get(&core));
+        if let Some(core) = core {
+            (wait.on, wait.reason) = (*core, WaitReason::Core);
+        }
+    }
+    waits.all.retain(|wait| wait.waiter != wait.on);
+    waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+}
