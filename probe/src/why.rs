@@ -96,14 +96,14 @@ pub fn judge_staged(kind: Kind, seed: u64, staged: Staged) -> Result<Judged, Str
     let (images, _) = ImageMap::firmware();
     let mut session = Session::with_target(Box::new(staged.target), images);
     let before = session.target().transactions();
-    let Watched { diagnosis, .. } =
+    let Watched { verdict, .. } =
         session.diagnose(WATCHED_CYCLES).map_err(|error| failed(&error))?;
     Ok(Judged {
         kind,
         seed,
         about: staged.about,
         truth: staged.truth,
-        findings: diagnosis.findings,
+        findings: verdict.diagnosis.findings,
         transactions: session.target().transactions().saturating_sub(before),
     })
 }

@@ -2,6 +2,7 @@
 //! variant.
 
 use decode::state::{Activity, ChannelMeaning, LinkCondition, Reading};
+use diagnosis::Progress;
 use machine::snapshot::AccessError;
 
 /// Which set of glyphs is drawn.
@@ -115,8 +116,21 @@ impl Glyphs {
             Activity::InReset => self.pick("○", "o"),
             Activity::BaseFirmware => self.pick("◇", "b"),
             Activity::Waiting => self.pick("◌", "w"),
-            Activity::Running => self.pick("▶", ">"),
+            Activity::Running => self.pick("▷", "l"),
             Activity::Done => self.pick("■", "d"),
+        }
+    }
+
+    pub(crate) fn progress(self, progress: Progress) -> &'static str {
+        match progress {
+            Progress::Progressing => self.pick("▶", ">"),
+            Progress::Waiting(..) => self.pick("◐", "W"),
+            Progress::Still => self.pick("⊗", "S"),
+            Progress::NeverStarted => self.pick("◌", "w"),
+            Progress::Ended => self.pick("■", "d"),
+            Progress::InReset => self.missing(Missing::InReset),
+            Progress::Unreachable => self.missing(Missing::Unreachable),
+            Progress::Unknown => self.missing(Missing::Unknown),
         }
     }
 

@@ -15,14 +15,14 @@ pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome,
     let mut machine = open(target)?;
     let watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
-    let Some(last) = watched.inspected.last() else {
+    let Some(last) = &watched.newest else {
         return Err(Failure::Internal("no snapshot was taken".to_owned()));
     };
     if let Some(gone) = end_of_all(&last.snapshot) {
         return Err(Failure::of_access(&target.words, gone));
     }
     report(target, &last.state);
-    let diagnosis = &watched.diagnosis;
+    let diagnosis = &watched.verdict.diagnosis;
     if style.json {
         json(Judged::new(&target.words, last.state.cycles, diagnosis))?;
     } else {
