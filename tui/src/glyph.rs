@@ -137,7 +137,6 @@ impl Glyphs {
     pub(crate) fn link(self, condition: LinkCondition) -> &'static str {
         match condition {
             LinkCondition::Up => self.pick("═", "="),
-            LinkCondition::Training => self.pick("≈", "~"),
             LinkCondition::Down => self.pick("╳", "x"),
             LinkCondition::Disagree => self.pick("≠", "!"),
             LinkCondition::Unread => self.pick("┄", "."),
@@ -193,7 +192,6 @@ impl Glyphs {
 pub(crate) fn link_letter(condition: LinkCondition) -> &'static str {
     match condition {
         LinkCondition::Up => "U",
-        LinkCondition::Training => "T",
         LinkCondition::Down => "D",
         LinkCondition::Disagree => "!",
         LinkCondition::Unread => "?",

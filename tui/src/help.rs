@@ -56,13 +56,8 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
     ];
     lines.extend(activities.map(|a| entry(glyphs.activity(a), words::activity(a))));
     lines.push(Line::styled("Links", theme.title()));
-    let conditions = [
-        LinkCondition::Up,
-        LinkCondition::Training,
-        LinkCondition::Down,
-        LinkCondition::Disagree,
-        LinkCondition::Unread,
-    ];
+    let conditions =
+        [LinkCondition::Up, LinkCondition::Down, LinkCondition::Disagree, LinkCondition::Unread];
     for condition in conditions {
         let text = format!("{} {}", link_letter(condition), glyphs.link(condition));
         lines.push(entry(&text, words::link(condition)));

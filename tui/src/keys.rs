@@ -107,6 +107,13 @@ pub(crate) const BINDINGS: &[Binding] = &[
         Some(("Esc", "back")),
     ),
     bind(
+        &[char('w')],
+        Action::Show(Screen::Why),
+        ALL,
+        "why something stands still: the likely causes, each with its chain of waits",
+        Some(("w", "why")),
+    ),
+    bind(
         &[key(KeyCode::Tab)],
         Action::NextPane,
         PANES,
@@ -160,13 +167,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[char('3')], Action::Show(Screen::Core), ALL, "core screen", None),
     bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps and problems", None),
     bind(&[char('5')], Action::Show(Screen::Fabric), ALL, "fabric: routers, muxes, clients", None),
-    bind(
-        &[char('6'), char('w')],
-        Action::Show(Screen::Why),
-        ALL,
-        "why: what stands still, its cause, its chain of waits",
-        Some(("w", "why")),
-    ),
+    bind(&[char('6')], Action::Show(Screen::Why), ALL, "why something stands still", None),
     bind(&[char('r')], Action::Retry, ALL, "retry what is in quarantine", None),
     bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
     bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),

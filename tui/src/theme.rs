@@ -87,7 +87,6 @@ impl Theme {
     pub(crate) fn link(self, condition: LinkCondition) -> Style {
         match condition {
             LinkCondition::Up => self.ok(),
-            LinkCondition::Training => self.warn(),
             LinkCondition::Down | LinkCondition::Disagree => self.bad(),
             LinkCondition::Unread => self.dim(),
         }

@@ -125,14 +125,14 @@ pub(crate) fn line(verdict: &Verdict, width: usize) -> Option<String> {
     let (name, place) = (first.condition.name(), first.place);
     let waits = match first.waiting {
         0 => String::new(),
-        1 => ", 1 party waits".to_owned(),
-        many => format!(", {many} parties wait"),
+        many => format!(", {many} wait"),
     };
     let lines = [
-        format!("standstill for at least {stood}: {name} at {place}{waits}  (w: why)"),
-        format!("still {stood} at least: {name} at {place}  (w: why)"),
-        format!("still >{stood}: {place}  (w: why)"),
-        format!("w: still at {place}, {name}"),
+        format!("hang: {name} at {place} for at least {stood}{waits} (w: why)"),
+        format!("hang: {name} at {place} for at least {stood} (w: why)"),
+        format!("hang >={stood}: {name} at {place} (w: why)"),
+        format!("hang >={stood}: {place} (w: why)"),
+        format!("hang >={stood}: {place} (w)"),
     ];
     let fits = lines.iter().find(|line| line.chars().count() <= width).or(lines.last())?;
     Some(fits.chars().take(width).collect())

@@ -35,7 +35,6 @@ pub(crate) fn route(route: AccessRoute) -> &'static str {
 pub(crate) fn link(condition: LinkCondition) -> &'static str {
     match condition {
         LinkCondition::Up => "up",
-        LinkCondition::Training => "training",
         LinkCondition::Down => "down",
         LinkCondition::Disagree => "disagree",
         LinkCondition::Unread => "unread",

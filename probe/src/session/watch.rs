@@ -109,15 +109,16 @@ impl Watch {
     /// Judges by what was added.
     pub fn judge(&mut self, mesh: &Mesh) -> Verdict {
         let looks: Vec<Look<'_>> = self.inspected.iter().map(look).collect();
-        let mut diagnosis = diagnose(mesh, &looks);
-        let Diagnosis { over_cycles, missing, findings, .. } = &mut diagnosis;
-        if self.waits && missing.is_empty() && *over_cycles < self.over_cycles {
-            let wanted = self.over_cycles;
-            missing.push(format!("watched for {over_cycles} cycles so far, of {wanted}"));
-            // The others are findings about time.
-            findings.retain(|finding| finding.severity == Severity::Fault);
-        }
         let cycles = self.newest().map_or(0, |newest| newest.state.cycles);
+        let over = self.inspected.front().map_or(0, |first| cycles - first.state.cycles);
+        let early = self.waits && over < self.over_cycles;
+        // The newest snapshot alone shows faults.
+        let judged = if early { looks.get(looks.len() - 1..).unwrap_or(&looks) } else { &looks };
+        let mut diagnosis = diagnose(mesh, judged);
+        if early {
+            let sentence = format!("watched for {over} cycles so far, of {}", self.over_cycles);
+            diagnosis.missing = vec![sentence];
+        }
         let begun = cycles.saturating_sub(diagnosis.over_cycles);
         let before = std::mem::take(&mut self.since);
         let hangs = diagnosis.findings.iter().filter(|it| it.severity == Severity::Hang);

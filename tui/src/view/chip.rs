@@ -116,7 +116,7 @@ fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
 fn facts(model: &Model, tile: &TileState) -> Vec<Line<'static>> {
     let Some(eth) = &tile.eth else { return Vec::new() };
     let far = match tiles::link(model, tile) {
-        None => Line::styled("no link known", model.theme.dim()),
+        None => Line::styled("no peer known", model.theme.dim()),
         Some((link, far)) => {
             let text = format!("link {} to {far}", words::link(link.condition));
             Line::styled(text, model.theme.link(link.condition))
