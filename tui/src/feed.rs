@@ -11,6 +11,7 @@ use decode::state::MeshState;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Quarantined;
+use probe::session::Verdict;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,6 +50,8 @@ pub struct MeshSnapshot {
     pub number: u64,
     /// The runs of this session.
     pub board: Arc<Board>,
+    /// The newest verdict on the mesh, if there is one yet.
+    pub verdict: Option<Arc<Verdict>>,
     /// How far the snapshot has come, while it is still being read.
     pub reading: Option<Progress>,
 }

@@ -2,6 +2,7 @@
 //! variant.
 
 use decode::state::{Activity, ChannelMeaning, LinkCondition, Reading};
+use diagnosis::Progress;
 use machine::snapshot::AccessError;
 
 /// Which set of glyphs is drawn.
@@ -115,15 +116,27 @@ impl Glyphs {
             Activity::InReset => self.pick("○", "o"),
             Activity::BaseFirmware => self.pick("◇", "b"),
             Activity::Waiting => self.pick("◌", "w"),
-            Activity::Running => self.pick("▶", ">"),
+            Activity::Running => self.pick("▷", "l"),
             Activity::Done => self.pick("■", "d"),
+        }
+    }
+
+    pub(crate) fn progress(self, progress: Progress) -> &'static str {
+        match progress {
+            Progress::Progressing => self.pick("▶", ">"),
+            Progress::Waiting(..) => self.pick("◐", "W"),
+            Progress::Still => self.pick("⊗", "S"),
+            Progress::NeverStarted => self.pick("◌", "w"),
+            Progress::Ended => self.pick("■", "d"),
+            Progress::InReset => self.missing(Missing::InReset),
+            Progress::Unreachable => self.missing(Missing::Unreachable),
+            Progress::Unknown => self.missing(Missing::Unknown),
         }
     }
 
     pub(crate) fn link(self, condition: LinkCondition) -> &'static str {
         match condition {
             LinkCondition::Up => self.pick("═", "="),
-            LinkCondition::Training => self.pick("≈", "~"),
             LinkCondition::Down => self.pick("╳", "x"),
             LinkCondition::Disagree => self.pick("≠", "!"),
             LinkCondition::Unread => self.pick("┄", "."),
@@ -179,7 +192,6 @@ impl Glyphs {
 pub(crate) fn link_letter(condition: LinkCondition) -> &'static str {
     match condition {
         LinkCondition::Up => "U",
-        LinkCondition::Training => "T",
         LinkCondition::Down => "D",
         LinkCondition::Disagree => "!",
         LinkCondition::Unread => "?",

@@ -5,15 +5,17 @@ use crate::keys::BINDINGS;
 use crate::panes::Screen;
 use crate::theme::Theme;
 use crate::{line, words};
-use decode::state::{Activity, LinkCondition};
+use decode::state::{Activity, LinkCondition, Party, WaitReason};
+use diagnosis::Progress;
 use ratatui::text::{Line, Span};
 
-const SCREENS: [(Screen, &str); 5] = [
+const SCREENS: [(Screen, &str); 6] = [
     (Screen::Mesh, "mesh"),
     (Screen::Chip, "chip"),
     (Screen::Core, "core"),
     (Screen::Gaps, "gaps"),
     (Screen::Fabric, "fabric"),
+    (Screen::Why, "why"),
 ];
 
 /// Width of the names.
@@ -32,7 +34,19 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
     for (name, about) in line::explained() {
         lines.extend(explained(theme, width, &name, &about));
     }
-    lines.push(Line::styled("Cores", theme.title()));
+    lines.push(Line::styled("Cores, by several snapshots", theme.title()));
+    let progress = [
+        Progress::Progressing,
+        Progress::Waiting(Party::Host, WaitReason::Done),
+        Progress::Still,
+        Progress::NeverStarted,
+        Progress::Ended,
+        Progress::InReset,
+        Progress::Unreachable,
+        Progress::Unknown,
+    ];
+    lines.extend(progress.map(|it| entry(glyphs.progress(it), it.word())));
+    lines.push(Line::styled("Cores, by one snapshot", theme.title()));
     let activities = [
         Activity::InReset,
         Activity::BaseFirmware,
@@ -42,13 +56,8 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
     ];
     lines.extend(activities.map(|a| entry(glyphs.activity(a), words::activity(a))));
     lines.push(Line::styled("Links", theme.title()));
-    let conditions = [
-        LinkCondition::Up,
-        LinkCondition::Training,
-        LinkCondition::Down,
-        LinkCondition::Disagree,
-        LinkCondition::Unread,
-    ];
+    let conditions =
+        [LinkCondition::Up, LinkCondition::Down, LinkCondition::Disagree, LinkCondition::Unread];
     for condition in conditions {
         let text = format!("{} {}", link_letter(condition), glyphs.link(condition));
         lines.push(entry(&text, words::link(condition)));

@@ -79,6 +79,7 @@ const ALL: &[Screen] = &[];
 const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
 const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric];
 const FINDS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric];
+const OPENS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric, Screen::Why];
 
 /// Every key of every screen; the footer names them in this order.
 pub(crate) const BINDINGS: &[Binding] = &[
@@ -94,8 +95,8 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(
         &[key(KeyCode::Enter)],
         Action::Enter,
-        FINDS,
-        "open what is selected: chip, core, the bytes of a word",
+        OPENS,
+        "open what is selected: chip, core, the bytes of a word, the root of a cause",
         Some(("Enter", "open")),
     ),
     bind(
@@ -104,6 +105,13 @@ pub(crate) const BINDINGS: &[Binding] = &[
         ALL,
         "back: close help, filter, results; then the previous screen",
         Some(("Esc", "back")),
+    ),
+    bind(
+        &[char('w')],
+        Action::Show(Screen::Why),
+        ALL,
+        "why something stands still: the likely causes, each with its chain of waits",
+        Some(("w", "why")),
     ),
     bind(
         &[key(KeyCode::Tab)],
@@ -151,14 +159,15 @@ pub(crate) const BINDINGS: &[Binding] = &[
         &[char(':')],
         Action::Line,
         ALL,
-        "command (run, stop, fault, pace, path, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
+        "command (run, stop, fault, pace, path, why, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
         Some((":", "command")),
     ),
-    bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-5", "screens"))),
+    bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-6", "screens"))),
     bind(&[char('2')], Action::Show(Screen::Chip), ALL, "chip screen", None),
     bind(&[char('3')], Action::Show(Screen::Core), ALL, "core screen", None),
     bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps and problems", None),
     bind(&[char('5')], Action::Show(Screen::Fabric), ALL, "fabric: routers, muxes, clients", None),
+    bind(&[char('6')], Action::Show(Screen::Why), ALL, "why something stands still", None),
     bind(&[char('r')], Action::Retry, ALL, "retry what is in quarantine", None),
     bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
     bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),

@@ -55,6 +55,7 @@ pub mod theme;
 mod traffic;
 mod update;
 mod verbs;
+mod verdict;
 mod view;
 mod words;
 

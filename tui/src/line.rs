@@ -26,6 +26,8 @@ pub(crate) enum Typed {
     },
     /// Show the path of a packet through the fabric, from a chip to a chip or a node such as M1D3.
     Path(PathArguments),
+    /// Show what stands still, and why.
+    Why,
     /// Show or hide the results of this session.
     Results,
     /// Explain keys and glyphs.

@@ -3,6 +3,7 @@
 
 mod pace;
 mod stop;
+mod watching;
 mod work;
 
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
@@ -16,13 +17,15 @@ use decode::inspect::ReadSet;
 use machine::progress::Listener;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
-use probe::session::{Inspected, OpenError, Partly, Session, Watched};
+use probe::session::{Inspected, OpenError, Partly, Session, Verdict, Watched};
+use probe::why::WATCHED_CYCLES;
 use recordings::Replay;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
+use watching::Watching;
 use work::Work;
 
 /// An open target with its decoder.
@@ -34,6 +37,7 @@ pub(crate) struct Machine {
     budget: Option<u32>,
     meter: Meter,
     work: Work,
+    watching: Watching,
 }
 
 /// A snapshot that takes longer is shown at this interval while it is read.
@@ -49,6 +53,7 @@ struct PartialSnapshot<'a> {
     taken_micros: Option<u64>,
     number: u64,
     board: Arc<Board>,
+    verdict: Option<Arc<Verdict>>,
     problems: &'a [String],
 }
 
@@ -66,6 +71,7 @@ impl PartialSnapshot<'_> {
             taken_micros: self.taken_micros.unwrap_or_else(now_micros),
             number: self.number,
             board: Arc::clone(&self.board),
+            verdict: self.verdict.clone(),
             reading: Some(partly.progress),
         }
     }
@@ -164,7 +170,10 @@ impl Machine {
         }
         let (images, mut problems) = ImageMap::firmware();
         problems.extend(replay.problems().iter().cloned());
-        Ok(Self::over(Session::with_target(Box::new(replay), images), problems))
+        // A recording has no more moments than it has, however little time is between them.
+        let watching = Watching::over(0);
+        let session = Session::with_target(Box::new(replay), images);
+        Ok(Self { watching, ..Self::over(session, problems) })
     }
 
     fn over(session: Session, problems: Vec<String>) -> Self {
@@ -176,6 +185,7 @@ impl Machine {
             budget: None,
             meter: Meter::default(),
             work: Work::default(),
+            watching: Watching::over(WATCHED_CYCLES),
         }
     }
 
@@ -246,6 +256,7 @@ impl Machine {
             taken_micros,
             number: self.number,
             board: self.work.board(),
+            verdict: self.watching.verdict(),
             reading: None,
         }
     }
@@ -266,6 +277,7 @@ impl Machine {
             taken_micros: before.map(|before| before.taken_micros),
             number: self.number + 1,
             board: self.work.board(),
+            verdict: self.watching.verdict(),
             problems: &self.problems,
         };
         // Until anything is shown, every chip counts.
@@ -297,6 +309,11 @@ impl Inspect for Machine {
             self.session.keep_pace()?;
         }
         self.work.judge_pace(self.session.target())?;
+        // The first snapshot is shown as soon as it can be.
+        if self.number > 0 {
+            let budget = self.budget.or(self.session.target().abilities().budget);
+            self.watching.turn(&mut self.session, budget);
+        }
         Ok(self.take_by_chip(read_set, before, publish))
     }
 

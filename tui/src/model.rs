@@ -9,10 +9,13 @@ use crate::opening::Stages;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
 use crate::run::Sheet;
 use crate::theme::Theme;
+use crate::verdict;
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{ChipState, CoreState, MeshState, SourceLine, TileState};
+use decode::state::{Activity, ChipState, CoreState, MeshState, SourceLine, TileState};
+use diagnosis::{Finding, Progress};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span;
+use probe::session::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tui_input::Input;
@@ -142,6 +145,10 @@ pub struct Model {
     pub part: usize,
     /// What the fabric screen shows below its list.
     pub fabric_pane: FabricPane,
+    /// Selected cause of the verdict.
+    pub cause: usize,
+    /// First line of the selected cause that is shown.
+    pub cause_line: usize,
     /// What `/` filters the fabric's parts by.
     pub part_filter: String,
     /// Snapshots up to this number were requested without the fabric.
@@ -195,6 +202,8 @@ impl Model {
             gap: 0,
             part: 0,
             fabric_pane: FabricPane::Channels,
+            cause: 0,
+            cause_line: 0,
             part_filter: String::new(),
             fabric_unasked: 0,
             path_from: None,
@@ -232,6 +241,48 @@ impl Model {
         self.mesh()?.core(self.core_id())
     }
 
+    /// The verdict on the mesh on screen, if there is one yet.
+    pub(crate) fn verdict(&self) -> Option<&Verdict> {
+        self.shown.as_deref()?.verdict.as_deref()
+    }
+
+    /// The causes that are shown, the likeliest first.
+    pub(crate) fn causes(&self) -> &[Finding] {
+        let all = self.verdict().map_or(&[][..], |verdict| &verdict.diagnosis.findings);
+        all.get(..verdict::MOST).unwrap_or(all)
+    }
+
+    /// What a core on screen does: whether a launched one moves is known from the verdict only,
+    /// everything else from the snapshot itself, which is newer.
+    pub(crate) fn progress(&self, core: &CoreState) -> Option<Progress> {
+        let diagnosis = &self.verdict()?.diagnosis;
+        let judged = *diagnosis.progress.get(&core.id).filter(|_| diagnosis.missing.is_empty())?;
+        match core.activity.known()? {
+            Activity::InReset => Some(Progress::InReset),
+            Activity::BaseFirmware | Activity::Waiting => Some(Progress::NeverStarted),
+            Activity::Done => Some(Progress::Ended),
+            Activity::Running => match judged {
+                Progress::Progressing
+                | Progress::Waiting(..)
+                | Progress::Still
+                | Progress::Unknown => Some(judged),
+                // It was launched since.
+                _ => None,
+            },
+        }
+    }
+
+    /// Columns and rows that are left below the line about what stands still.
+    pub(crate) fn room(&self) -> (u16, u16) {
+        let line = u16::from(self.alarm(self.size.0).is_some());
+        (self.size.0, self.size.1.saturating_sub(line))
+    }
+
+    /// The line about what stands still, of at most this many columns.
+    pub(crate) fn alarm(&self, width: u16) -> Option<String> {
+        verdict::line(self.verdict()?, width.into())
+    }
+
     /// The source file of the selected core's waypoint, if it was not searched for yet.
     pub(crate) fn source_wanted(&self) -> Option<&str> {
         let on_screen = self.screen == Screen::Core;
@@ -265,7 +316,7 @@ impl Model {
     pub fn read_set(&self) -> ReadSet {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
-            Screen::Mesh | Screen::Gaps => {}
+            Screen::Mesh | Screen::Gaps | Screen::Why => {}
             Screen::Fabric => {
                 let fabric_tables =
                     matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);
@@ -302,7 +353,7 @@ impl Model {
     /// The range that the memory pane shows, within the tile's memory.
     fn watched(&self) -> Option<Span> {
         let end = self.memory_end()?;
-        let len = u64::from(geometry::memory_rows(self.size)) * 16;
+        let len = u64::from(geometry::memory_rows(self.room())) * 16;
         let len = end.checked_sub(self.top)?.min(len) as u32;
         Some(Span { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })
     }

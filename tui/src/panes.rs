@@ -13,6 +13,8 @@ pub enum Screen {
     Gaps,
     /// Routers, muxes and clients of the fabric.
     Fabric,
+    /// The verdict: what stands still, and why.
+    Why,
 }
 
 /// The panes of the mesh screen.

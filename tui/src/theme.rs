@@ -1,7 +1,9 @@
 //! All styles of the screens: sixteen colours by meaning, or none.
 
 use crate::glyph::Missing;
+use crate::verdict::Health;
 use decode::state::{Activity, ChannelMeaning, LinkCondition, Provenance, Reading};
+use diagnosis::Progress;
 use ratatui::style::{Color, Modifier, Style};
 
 /// The styles, with or without colour.
@@ -85,7 +87,6 @@ impl Theme {
     pub(crate) fn link(self, condition: LinkCondition) -> Style {
         match condition {
             LinkCondition::Up => self.ok(),
-            LinkCondition::Training => self.warn(),
             LinkCondition::Down | LinkCondition::Disagree => self.bad(),
             LinkCondition::Unread => self.dim(),
         }
@@ -93,9 +94,29 @@ impl Theme {
 
     pub(crate) fn activity(self, activity: Activity) -> Style {
         match activity {
-            Activity::Running => self.ok(),
-            Activity::Waiting | Activity::BaseFirmware | Activity::Done => Style::new(),
+            Activity::Running | Activity::Waiting | Activity::BaseFirmware | Activity::Done => {
+                Style::new()
+            }
             Activity::InReset => self.dim(),
+        }
+    }
+
+    pub(crate) fn progress(self, progress: Progress) -> Style {
+        match progress {
+            Progress::Progressing => self.ok(),
+            Progress::Waiting(..) | Progress::Unknown => self.warn(),
+            Progress::Still | Progress::Unreachable => self.bad(),
+            Progress::NeverStarted | Progress::Ended => Style::new(),
+            Progress::InReset => self.dim(),
+        }
+    }
+
+    pub(crate) fn health(self, health: Health) -> Style {
+        match health {
+            Health::Healthy => self.ok(),
+            Health::Slow => self.warn(),
+            Health::Fault | Health::Hang => self.bad(),
+            Health::Unknown => self.dim(),
         }
     }
 

@@ -15,6 +15,9 @@ use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Sc
 use crate::run::Sheet;
 use crate::words;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use decode::state::LinkState;
+use diagnosis::Place;
+use layouts::EthId;
 use std::sync::Arc;
 use turn::{open_core, show, turn_to};
 
@@ -196,7 +199,7 @@ fn back(model: &mut Model) {
         Screen::Core => Some(&mut model.word_filter),
         Screen::Chip => Some(&mut model.find),
         Screen::Fabric => Some(&mut model.part_filter),
-        Screen::Gaps => None,
+        Screen::Gaps | Screen::Why => None,
     };
     if let Some(filter) = filter
         && !filter.is_empty()
@@ -218,6 +221,7 @@ fn enter(model: &mut Model) {
         (Screen::Mesh, MeshPane::Links, _) => open_link(model),
         (Screen::Chip, ..) => open_core(model),
         (Screen::Fabric, ..) => open_part(model),
+        (Screen::Why, ..) => open_root(model),
         (Screen::Core, _, CorePane::Words) => {
             if let Some(addr) = model.words().get(model.word).map(MemberRow::addr) {
                 motion::point_at(model, addr);
@@ -231,6 +235,11 @@ fn enter(model: &mut Model) {
 /// Opens the core at the first end of the selected link.
 fn open_link(model: &mut Model) {
     let Some(end) = lists::links(model).get(model.link).map(|l| l.link.a) else { return };
+    open_end(model, end);
+}
+
+/// Opens the core at a link's end.
+fn open_end(model: &mut Model, end: EthId) {
     let Some(xy) = model.mesh().and_then(|m| m.eth(end)).map(|t| t.xy) else { return };
     model.chip = end.chip;
     motion::select_tile(model, xy);
@@ -245,6 +254,34 @@ fn open_part(model: &mut Model) {
     model.chip = chip;
     motion::select_tile(model, xy);
     open_core(model);
+}
+
+/// Opens what the selected cause is about: a core, the link in the list, or a chip.
+fn open_root(model: &mut Model) {
+    let Some(place) = model.causes().get(model.cause).map(|cause| cause.place) else { return };
+    match place {
+        Place::Core(core) => {
+            (model.chip, model.core) = (core.chip, core.core);
+            motion::select_tile(model, core.tile);
+            open_core(model);
+        }
+        Place::Router(at) => open_end(model, at),
+        Place::Link(a, b) => {
+            model.link_filter.clear();
+            let is_it = |link: &&LinkState| {
+                (link.link.a, link.link.b) == (a, b) || (link.link.a, link.link.b) == (b, a)
+            };
+            let Some(at) = lists::links(model).iter().position(is_it) else { return };
+            (model.link, model.mesh_pane) = (at, MeshPane::Links);
+            show(model, Screen::Mesh);
+        }
+        Place::Chip(chip) => {
+            model.chip = chip;
+            motion::clamp(model);
+            show(model, Screen::Chip);
+        }
+        Place::Host => model.notice = Some("the host has no screen".to_owned()),
+    }
 }
 
 fn turn_pane(model: &mut Model, forward: bool) {
@@ -266,6 +303,6 @@ fn turn_pane(model: &mut Model, forward: bool) {
             let next = if forward { at + 1 } else { at + count - 1 } % count;
             model.fabric_pane = panes.get(next).copied().unwrap_or(FabricPane::Channels);
         }
-        Screen::Chip | Screen::Gaps => {}
+        Screen::Chip | Screen::Gaps | Screen::Why => {}
     }
 }

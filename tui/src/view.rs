@@ -14,15 +14,18 @@ mod pane;
 mod prompt;
 mod run;
 mod tiles;
+mod why;
 
 use crate::feed::{MeshSnapshot, Traffic};
 use crate::geometry;
 use crate::model::{Model, Screen};
 use crate::opening::share;
+use crate::verdict::Health;
 use crate::words;
 use machine::progress::Progress;
 use machine::words::counted;
 use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
@@ -41,6 +44,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
     let [status, tabs, body, foot] = geometry::chrome(area);
     frame.render_widget(Paragraph::new(status_line(model, status.width)), status);
     frame.render_widget(Paragraph::new(tab_line(model)), tabs);
+    let body = alarm(model, frame, body);
     if let Some(first) = model.help {
         help::draw(model, frame, body, first);
     } else if model.shown.is_none() {
@@ -52,9 +56,18 @@ pub fn view(model: &Model, frame: &mut Frame) {
             Screen::Core => core::draw(model, frame, body),
             Screen::Gaps => gaps::draw(model, frame, body),
             Screen::Fabric => fabric::draw(model, frame, body),
+            Screen::Why => why::draw(model, frame, body),
         }
     }
     prompt::draw(model, frame, foot);
+}
+
+/// Draws the line about what stands still, if anything does; returns the area below it.
+fn alarm(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
+    let Some(line) = model.alarm(area.width) else { return area };
+    let [above, below] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
+    frame.render_widget(Paragraph::new(Line::styled(line, model.theme.bad())), above);
+    below
 }
 
 /// The target, the snapshot's time and age, and its cost. Badges at the right end are never cut.
@@ -71,11 +84,15 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
             let shown = model.age_micros().map(words::age).unwrap_or_default();
             left.push(Span::raw(format!("  age {shown}")));
             left.push(traffic(model, snapshot));
-            let bad = if state.gaps.is_empty() { model.theme.ok() } else { model.theme.bad() };
-            left.push(Span::styled(
-                format!("  {}", counted(state.gaps.len() as u64, "gap", "gaps")),
-                bad,
-            ));
+            let health = snapshot.verdict.as_ref();
+            let health = health.map_or(Health::Unknown, |verdict| Health::of(&verdict.diagnosis));
+            left.push(Span::styled(format!("  {}", health.word()), model.theme.health(health)));
+            if !state.gaps.is_empty() {
+                left.push(Span::styled(
+                    format!("  {}", counted(state.gaps.len() as u64, "gap", "gaps")),
+                    model.theme.warn(),
+                ));
+            }
             if !state.problems.is_empty() {
                 left.push(Span::styled(
                     format!("  {}", counted(state.problems.len() as u64, "problem", "problems")),
@@ -194,6 +211,7 @@ fn tab_line(model: &Model) -> Line<'static> {
         (Screen::Core, format!("3 Core {core}")),
         (Screen::Gaps, "4 Gaps".to_owned()),
         (Screen::Fabric, "5 Fabric".to_owned()),
+        (Screen::Why, "6 Why".to_owned()),
     ];
     let mut line = Vec::new();
     for (screen, text) in tabs {

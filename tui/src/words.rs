@@ -4,6 +4,7 @@ use decode::state::{
     Activity, ChannelMeaning, Comparison, CoreState, GoSignal, LinkCondition, Provenance, Reading,
     SourceLine, TextCheck,
 };
+use diagnosis::Progress;
 use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
 use machine::snapshot::AccessError;
@@ -34,14 +35,25 @@ pub(crate) fn route(route: AccessRoute) -> &'static str {
 pub(crate) fn link(condition: LinkCondition) -> &'static str {
     match condition {
         LinkCondition::Up => "up",
-        LinkCondition::Training => "training",
         LinkCondition::Down => "down",
         LinkCondition::Disagree => "disagree",
         LinkCondition::Unread => "unread",
     }
 }
 
+/// What one snapshot says about a core. A go message is no progress, which several show.
 pub(crate) fn activity(activity: Activity) -> &'static str {
+    match activity {
+        Activity::InReset => Progress::InReset.word(),
+        Activity::BaseFirmware => "base firmware",
+        Activity::Waiting => Progress::NeverStarted.word(),
+        Activity::Running => "launched",
+        Activity::Done => Progress::Ended.word(),
+    }
+}
+
+/// The stable value of an activity in JSON.
+pub(crate) fn activity_value(activity: Activity) -> &'static str {
     match activity {
         Activity::InReset => "in reset",
         Activity::BaseFirmware => "base firmware",

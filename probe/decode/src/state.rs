@@ -234,14 +234,19 @@ pub struct EthState {
 pub enum LinkCondition {
     /// Both ends are up.
     Up,
-    /// An end is training.
-    Training,
-    /// An end failed.
+    /// An end failed, or trains: it had a peer, or it would be no link.
     Down,
     /// The ends disagree.
     Disagree,
     /// An end could not be read.
     Unread,
+}
+
+impl LinkCondition {
+    /// Whether the link carries nothing, as far as is known: a finding.
+    pub fn is_dead(self) -> bool {
+        matches!(self, Self::Down | Self::Disagree)
+    }
 }
 
 /// The state of one link, both ends.

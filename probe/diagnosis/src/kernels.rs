@@ -120,7 +120,6 @@ impl<'a> Search<'a> {
     /// Returns what is wrong with a link, if anything is known to be.
     fn ailment(&self, end: EthId) -> Option<&'static str> {
         match self.link(end)?.condition {
-            LinkCondition::Training => Some("it is down and trains"),
             LinkCondition::Down => Some("it is down"),
             LinkCondition::Disagree => Some("its ends disagree about its state"),
             LinkCondition::Up | LinkCondition::Unread => None,

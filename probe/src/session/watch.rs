@@ -2,25 +2,141 @@
 
 use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
-use diagnosis::{Condition, Diagnosis, Look, Place, Progress, diagnose, wanted};
+use diagnosis::{
+    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Severity, diagnose,
+    wanted,
+};
 use layouts::CoreId;
 use machine::snapshot::AccessError;
+use machine::target::Mesh;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// Snapshots of a diagnosis.
+/// Snapshots that a verdict rests on, if time permits.
 const SNAPSHOTS: u64 = 4;
-/// Most snapshots that are taken until the read set has everything: a router leads to its clients,
-/// they to their words, and kernels to what they wait for.
+/// Most snapshots that are taken at first until the read set has everything: a router leads to its
+/// clients, they to their words, and kernels to what they wait for.
 const MOST_SEARCHES: usize = 6;
+/// The same later, when most of it is known.
+const MOST_LATER: usize = 2;
 
-/// The snapshots of a diagnosis, the oldest first, and the verdict.
-pub struct Watched {
-    /// The snapshots.
-    pub inspected: Vec<Inspected>,
+/// The newest snapshots of a target, few and spread over a time, and what they say.
+#[derive(Debug)]
+pub struct Watch {
+    /// Time over which the snapshots are spread.
+    over_cycles: u64,
+    /// Whether a verdict waits until they are.
+    waits: bool,
+    /// The oldest first; the last one is the newest that was taken.
+    inspected: VecDeque<Inspected>,
+    /// The time at which each place of a hang was first seen to stand.
+    since: BTreeMap<Place, u64>,
+    /// Cores that stand and whose texts were compared.
+    compared: Vec<CoreId>,
+    /// What the next snapshot reads.
+    read_set: Option<ReadSet>,
+}
+
+/// A verdict, and since when what stands has stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
     /// The verdict.
     pub diagnosis: Diagnosis,
+    /// The target's time at the newest snapshot, in cycles.
+    pub cycles: u64,
+    since: BTreeMap<Place, u64>,
+}
+
+/// The snapshots of a diagnosis, and the verdict.
+pub struct Watched {
+    /// The newest snapshot, if any was taken.
+    pub newest: Option<Inspected>,
+    /// The verdict.
+    pub verdict: Verdict,
     /// Bus transactions of all snapshots, those that found what to read included.
     pub transactions: u64,
+}
+
+impl Verdict {
+    /// Returns how long the cause of a hang has been seen to stand, in cycles: it may have stood
+    /// for longer. None if the finding is no hang.
+    pub fn stood_cycles(&self, finding: &Finding) -> Option<u64> {
+        let since = self.since.get(&finding.place)?;
+        (finding.severity == Severity::Hang).then(|| self.cycles.saturating_sub(*since))
+    }
+}
+
+impl Watch {
+    /// Returns one without snapshots. Its verdict is "unknown" until they are spread over this
+    /// time, in cycles, or over the least that proves a hang.
+    pub fn new(over_cycles: u64) -> Self {
+        Self {
+            over_cycles: over_cycles.max(LEAST_APART_CYCLES),
+            waits: true,
+            inspected: VecDeque::new(),
+            since: BTreeMap::new(),
+            compared: Vec::new(),
+            read_set: None,
+        }
+    }
+
+    /// Returns the newest snapshot.
+    pub fn newest(&self) -> Option<&Inspected> {
+        self.inspected.back()
+    }
+
+    /// Adds a snapshot. One that is hardly newer than the one before takes its place.
+    pub fn add(&mut self, inspected: Inspected) {
+        let cycles = inspected.state.cycles;
+        // A recording has no more moments than it has.
+        while self.newest().is_some_and(|newest| newest.state.cycles >= cycles) {
+            self.inspected.pop_back();
+        }
+        let least = self.over_cycles / (2 * (SNAPSHOTS - 1));
+        let mut newest = self.inspected.iter().rev().map(|it| it.state.cycles);
+        let apart = newest.next().zip(newest.next()).map(|(last, before)| last - before);
+        if apart.is_some_and(|apart| apart < least) {
+            self.inspected.pop_back();
+        }
+        self.inspected.push_back(inspected);
+        let enough = |it: &VecDeque<Inspected>| {
+            let first = it.get(1).map_or(cycles, |it| it.state.cycles);
+            it.len() > SNAPSHOTS as usize && cycles - first >= self.over_cycles
+        };
+        while enough(&self.inspected) {
+            self.inspected.pop_front();
+        }
+    }
+
+    /// Judges by what was added.
+    pub fn judge(&mut self, mesh: &Mesh) -> Verdict {
+        let looks: Vec<Look<'_>> = self.inspected.iter().map(look).collect();
+        let cycles = self.newest().map_or(0, |newest| newest.state.cycles);
+        let over = self.inspected.front().map_or(0, |first| cycles - first.state.cycles);
+        let early = self.waits && over < self.over_cycles;
+        // The newest snapshot alone shows faults.
+        let judged = if early { looks.get(looks.len() - 1..).unwrap_or(&looks) } else { &looks };
+        let mut diagnosis = diagnose(mesh, judged);
+        if early {
+            let sentence = format!("watched for {over} cycles so far, of {}", self.over_cycles);
+            diagnosis.missing = vec![sentence];
+        }
+        let begun = cycles.saturating_sub(diagnosis.over_cycles);
+        let before = std::mem::take(&mut self.since);
+        let hangs = diagnosis.findings.iter().filter(|it| it.severity == Severity::Hang);
+        let since = |place: Place| (place, before.get(&place).copied().unwrap_or(begun));
+        self.since = hangs.map(|finding| since(finding.place)).collect();
+        Verdict { diagnosis, cycles, since: self.since.clone() }
+    }
+
+    /// Returns the cores that stand without a reason outside of them, and whose texts were not
+    /// compared yet.
+    fn suspects(&mut self, diagnosis: &Diagnosis) -> Vec<CoreId> {
+        let suspects = suspects(diagnosis);
+        let fresh = suspects.iter().filter(|core| !self.compared.contains(core)).copied().collect();
+        self.compared = suspects;
+        fresh
+    }
 }
 
 impl Session {
@@ -30,54 +146,50 @@ impl Session {
     /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
         let before = self.target.transactions();
-        let (mut read_set, first) = self.search();
-        let mut inspected = vec![first];
+        let mut watch = Watch { waits: false, ..Watch::new(over_cycles) };
+        self.look(&mut watch);
         let begun = self.target.now()?;
         for number in 1..SNAPSHOTS {
             let due = begun + over_cycles * number / (SNAPSHOTS - 1);
             let now = self.target.now()?;
             self.pass(due.saturating_sub(now))?;
-            let next = self.inspect(&read_set);
-            read_set = self.follow(&read_set, &next);
-            // A recording has no more moments than it has.
-            if inspected.last().is_none_or(|last| last.state.cycles != next.state.cycles) {
-                inspected.push(next);
-            }
+            self.look(&mut watch);
         }
-        let mut diagnosis = self.judge(&inspected);
-        // The texts of cores that stand without another reason are compared whole.
-        let suspects = suspects(&diagnosis);
-        if !suspects.is_empty() {
-            for core in &suspects {
-                self.compare_texts(*core);
-            }
-            let next = self.inspect(&read_set);
-            inspected.push(next);
-            diagnosis = self.judge(&inspected);
+        let mut verdict = watch.judge(self.target.mesh());
+        if self.compare_suspects(&mut watch, &verdict) {
+            self.look(&mut watch);
+            verdict = watch.judge(self.target.mesh());
         }
         let transactions = self.target.transactions().saturating_sub(before);
-        Ok(Watched { inspected, diagnosis, transactions })
+        Ok(Watched { newest: watch.inspected.pop_back(), verdict, transactions })
     }
 
-    fn judge(&self, inspected: &[Inspected]) -> Diagnosis {
-        let looks: Vec<Look<'_>> = inspected.iter().map(look).collect();
-        diagnose(self.target.mesh(), &looks)
-    }
-
-    /// Takes snapshots until the read set has everything that a diagnosis wants.
-    fn search(&mut self) -> (ReadSet, Inspected) {
-        let mesh = self.target.mesh();
-        let mut read_set = ReadSet { fabric: true, ..ReadSet::everything(mesh) };
+    /// Takes a snapshot for a verdict.
+    pub fn look(&mut self, watch: &mut Watch) {
+        let most = if watch.read_set.is_none() { MOST_SEARCHES } else { MOST_LATER };
+        let everything = || ReadSet { fabric: true, ..ReadSet::everything(self.target.mesh()) };
+        let mut read_set = watch.read_set.take().unwrap_or_else(everything);
         let mut inspected = self.inspect(&read_set);
-        for _ in 0..MOST_SEARCHES {
+        for _ in 0..most {
             let next = self.follow(&read_set, &inspected);
-            if next == read_set {
+            let had = std::mem::replace(&mut read_set, next);
+            if self.has_all(&had, &inspected) {
                 break;
             }
-            read_set = next;
             inspected = self.inspect(&read_set);
         }
-        (read_set, inspected)
+        watch.read_set = Some(read_set);
+        watch.add(inspected);
+    }
+
+    /// Compares the texts of cores that stand without another reason; returns whether there were
+    /// any that had not been compared.
+    pub fn compare_suspects(&mut self, watch: &mut Watch, verdict: &Verdict) -> bool {
+        let suspects = watch.suspects(&verdict.diagnosis);
+        for core in &suspects {
+            self.compare_texts(*core);
+        }
+        !suspects.is_empty()
     }
 
     /// Returns the read set of the next snapshot.
@@ -87,6 +199,15 @@ impl Session {
         next.spans.sort_unstable();
         next.spans.dedup();
         next
+    }
+
+    /// Whether a read set had what its snapshot shows to be wanted. The oldest packets of the
+    /// fabric do not count: they change with every one that moves.
+    fn has_all(&self, had: &ReadSet, inspected: &Inspected) -> bool {
+        let leads = &inspected.state.fabric.leads;
+        let wanted = wanted(self.target.mesh(), look(inspected));
+        leads.tiles.iter().all(|tile| had.fabric_tiles.contains(tile))
+            && leads.spans.iter().chain(&wanted).all(|span| had.spans.contains(span))
     }
 
     /// Lets time pass: that of the target, or the host's where a target has its own.

@@ -272,7 +272,7 @@ fn core(state: &CoreState, with_words: bool) -> Core<'_> {
         tile: xy(state.id.tile),
         core: state.id.core.name(),
         waypoint,
-        activity: value("activity", &state.activity, &mut missing, |a| words::activity(*a)),
+        activity: value("activity", &state.activity, &mut missing, |a| words::activity_value(*a)),
         go: value("go", &state.go, &mut missing, |g| words::go(*g)),
         heartbeat: value("heartbeat", &state.heartbeat, &mut missing, |h| *h),
         launch,

@@ -113,7 +113,7 @@ struct Link {
     a: End,
     /// The other end.
     b: End,
-    /// The state by both ends: up, training, down, disagree or unread.
+    /// The state by both ends: up, down, disagree or unread.
     state: &'static str,
     /// Bytes in flight from a to b, over all channels; null if these are not known.
     a_to_b: Option<u64>,

@@ -17,14 +17,14 @@ pub(super) fn go(model: &mut Model, action: Action) {
         (Screen::Mesh, MeshPane::Map, _) => map(model, action),
         (Screen::Mesh, MeshPane::Links, _) => {
             model.link =
-                row(model.link, lists::links(model).len(), geometry::page(model.size), action);
+                row(model.link, lists::links(model).len(), geometry::page(model.room()), action);
         }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
             if matches!(action, Action::Left | Action::Right) {
                 fold(model, action == Action::Right);
             }
-            model.word = row(model.word, model.words().len(), geometry::page(model.size), action);
+            model.word = row(model.word, model.words().len(), geometry::page(model.room()), action);
         }
         (Screen::Core, _, CorePane::Memory) => bytes(model, action),
         (Screen::Core, _, CorePane::Channels) => {}
@@ -36,12 +36,27 @@ pub(super) fn go(model: &mut Model, action: Action) {
         (Screen::Fabric, ..) => {
             model.path_from = None;
             model.part =
-                row(model.part, lists::parts(model).len(), geometry::page(model.size), action);
+                row(model.part, lists::parts(model).len(), geometry::page(model.room()), action);
         }
+        (Screen::Why, ..) => cause(model, action),
         (Screen::Gaps, ..) => {
             let quarantined = model.shown.as_ref().map_or(0, |snapshot| snapshot.quarantined.len());
             let lines = model.mesh().map_or(0, |m| quarantined + m.gaps.len() + m.problems.len());
-            model.gap = row(model.gap, lines, geometry::page(model.size), action);
+            model.gap = row(model.gap, lines, geometry::page(model.room()), action);
+        }
+    }
+}
+
+/// Selects a cause, or scrolls what is shown about it.
+fn cause(model: &mut Model, action: Action) {
+    let page = geometry::page(model.room());
+    match action {
+        Action::PageUp => model.cause_line = model.cause_line.saturating_sub(page),
+        Action::PageDown => model.cause_line += page,
+        _ => {
+            let count = model.causes().len();
+            model.cause = row(model.cause, count, page, action);
+            model.cause_line = 0;
         }
     }
 }
@@ -86,7 +101,7 @@ fn turn_addressee(model: &mut Model, forward: bool) {
 
 /// Scrolls help; returns false if the key means something else.
 pub(super) fn help(model: &mut Model, action: Action) -> bool {
-    let page = geometry::page(model.size);
+    let page = geometry::page(model.room());
     let lines = help::lines(model.theme, model.glyphs, model.size.0).len();
     match (action, &mut model.help) {
         (Action::Back | Action::Enter, help) => *help = None,
@@ -184,7 +199,7 @@ pub(super) fn turn_core(model: &mut Model, by: isize) {
 pub(super) fn point_at(model: &mut Model, addr: u64) {
     let end = model.memory_end().unwrap_or(u64::MAX);
     model.cursor = addr.min(end.saturating_sub(1));
-    let shown = u64::from(geometry::memory_rows(model.size)) * 16;
+    let shown = u64::from(geometry::memory_rows(model.room())) * 16;
     let line = model.cursor & !15;
     if line < model.top || line >= model.top + shown {
         model.top = line.saturating_sub(32).min(end.saturating_sub(shown));
@@ -192,7 +207,7 @@ pub(super) fn point_at(model: &mut Model, addr: u64) {
 }
 
 fn bytes(model: &mut Model, action: Action) {
-    let page = u64::from(geometry::memory_rows(model.size)) * 16;
+    let page = u64::from(geometry::memory_rows(model.room())) * 16;
     let end = model.memory_end().unwrap_or(u64::MAX);
     let at = model.cursor;
     let to = match action {
@@ -224,6 +239,7 @@ pub(super) fn clamp(model: &mut Model) {
     }
     model.link = model.link.min(lists::links(model).len().saturating_sub(1));
     model.word = model.word.min(model.words().len().saturating_sub(1));
+    model.cause = model.cause.min(model.causes().len().saturating_sub(1));
     model.part = model.part.min(lists::parts(model).len().saturating_sub(1));
     select_tile(model, model.tile);
 }

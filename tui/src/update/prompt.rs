@@ -99,6 +99,11 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             model.path_to = Some(path.to);
             return Ok(Vec::new());
         }
+        Typed::Why => {
+            show(model, Screen::Why);
+            model.help = None;
+            return Ok(Vec::new());
+        }
         Typed::Results => {
             turn_results(model);
             return Ok(Vec::new());

@@ -38,7 +38,7 @@ pub(super) fn find(model: &mut Model, text: &str) {
             let count = lists::parts(model).len();
             model.notice = (!text.is_empty()).then(|| counted(count, "part", text));
         }
-        Screen::Gaps => {}
+        Screen::Gaps | Screen::Why => {}
     }
 }
 

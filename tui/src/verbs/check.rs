@@ -22,7 +22,7 @@ pub(super) fn run(
     let mut machine = open(target)?;
     let watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
-    let Some(last) = watched.inspected.last() else {
+    let Some(last) = &watched.newest else {
         return Err(Failure::Internal("no snapshot was taken".to_owned()));
     };
     if let Some(gone) = end_of_all(&last.snapshot) {
@@ -32,7 +32,7 @@ pub(super) fn run(
     let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
     report(target, &state);
     let mut found: Vec<Unhealthy> =
-        watched.diagnosis.findings.iter().map(Unhealthy::finding).collect();
+        watched.verdict.diagnosis.findings.iter().map(Unhealthy::finding).collect();
     if let Some(expected) = &expected {
         let differences = expect::compare(&last.state, expected);
         found.extend(
@@ -44,7 +44,7 @@ pub(super) fn run(
     if let Some(most) = options.max_crc {
         found.extend(crc_errors(&last.state, most));
     }
-    let missing = &watched.diagnosis.missing;
+    let missing = &watched.verdict.diagnosis.missing;
     for missing in missing {
         say(&format!("unknown: {missing}"));
     }

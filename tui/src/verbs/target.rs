@@ -8,7 +8,7 @@ use crate::machine::{Machine, Opening};
 use crate::output::{say, say_once_each};
 use crate::{reading, words};
 use decode::inspect::ReadSet;
-use decode::state::{LinkCondition, MeshState, Reading};
+use decode::state::{MeshState, Reading};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Mesh;
 
@@ -72,10 +72,9 @@ fn first_gap(state: &MeshState) -> String {
 /// The outcome of a snapshot of the whole mesh. Problems together with gaps are mostly caused by
 /// them, so only a link that is known to be bad outweighs a gap.
 pub(super) fn judge(state: &MeshState) -> Outcome {
-    let bad = |c| matches!(c, LinkCondition::Down | LinkCondition::Disagree);
     let cores = || state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     let images = |wrong| cores().flat_map(|c| &c.findings).any(|f| f.is_unknown() != wrong);
-    if state.links.iter().any(|l| bad(l.condition)) || images(true) {
+    if state.links.iter().any(|link| link.condition.is_dead()) || images(true) {
         Outcome::Findings
     } else if !state.gaps.is_empty() || images(false) {
         Outcome::Partial

@@ -4,14 +4,14 @@ use super::pane::titled;
 use super::tiles;
 use crate::geometry::GRID;
 use crate::model::Model;
-use crate::reading::{long, short};
+use crate::reading::short;
 use crate::words;
 use decode::state::{CoreState, EthState, TileState};
 use layouts::NocXy;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Row, Table};
 
 /// Columns left of the grid, for row numbers.
@@ -99,11 +99,7 @@ fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
 
 fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
     let chosen = core.id.core == model.core;
-    let state = long(model.glyphs, &core.activity, |a| words::activity(*a).to_owned());
-    let state = match core.activity.known() {
-        Some(_) => Line::from(vec![tiles::activity(model, core), Span::raw(" "), Span::raw(state)]),
-        None => Line::styled(state, model.theme.reading(&core.activity, Style::new())),
-    };
+    let state = Line::from(tiles::activity_words(model, core));
     let go = short(model.glyphs, &core.go, |g| words::go(*g).to_owned());
     Row::new(vec![
         Line::raw(if chosen { model.glyphs.cursor() } else { " " }),
@@ -120,7 +116,7 @@ fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
 fn facts(model: &Model, tile: &TileState) -> Vec<Line<'static>> {
     let Some(eth) = &tile.eth else { return Vec::new() };
     let far = match tiles::link(model, tile) {
-        None => Line::styled("no link known", model.theme.dim()),
+        None => Line::styled("no peer known", model.theme.dim()),
         Some((link, far)) => {
             let text = format!("link {} to {far}", words::link(link.condition));
             Line::styled(text, model.theme.link(link.condition))

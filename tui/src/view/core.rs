@@ -47,8 +47,6 @@ fn label(model: &Model, text: &str) -> Span<'static> {
 
 fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     let g = model.glyphs;
-    let state = long(g, &core.activity, |a| words::activity(*a).to_owned());
-    let state_style = model.theme.reading(&core.activity, Style::new());
     let waypoint = match core.waypoint.known() {
         Some(_) => tiles::waypoint(model, core),
         None if core.lacks_waypoints() => Span::styled("not built in", model.theme.dim()),
@@ -57,12 +55,8 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
             model.theme.reading(&core.waypoint, Style::new()),
         ),
     };
-    let state = match core.activity.known() {
-        Some(_) => vec![tiles::activity(model, core), Span::raw(format!(" {state}"))],
-        None => vec![Span::styled(state, state_style)],
-    };
     let mut first = vec![label(model, "state")];
-    first.extend(state);
+    first.extend(tiles::activity_words(model, core));
     first.extend([Span::styled("   waypoint ", model.theme.dim()), waypoint]);
     // The host initialises waypoints to X.
     if core.waypoint.known().is_some_and(|code| code.bytes().all(|letter| letter == b'X')) {

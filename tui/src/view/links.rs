@@ -4,7 +4,7 @@ use super::pane::{titled, window};
 use super::tiles;
 use crate::lists::{self, APART_CYCLES, link_cells, waypoint};
 use crate::model::Model;
-use crate::reading::{long, short};
+use crate::reading::short;
 use crate::words;
 use decode::state::{Activity, ChannelMeaning, CoreState, LinkState, MeshState, Reading};
 use layouts::EthId;
@@ -101,16 +101,17 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
         return [Line::raw(format!("{end}  no core known")), Line::default(), Line::default()];
     };
     let g = model.glyphs;
-    let state = long(g, &core.activity, |a| words::activity(*a).to_owned());
     let beat = short(g, &core.heartbeat, |b| format!("{b:#010x}"));
-    let first = vec![
+    let mut first = vec![
         Span::styled(format!("{:<7}", end.to_string()), model.theme.key()),
         Span::raw(format!("tile {:<5}", tile.xy.to_string())),
-        tiles::activity(model, core),
-        Span::raw(format!(" {state}  ")),
+    ];
+    first.extend(tiles::activity_words(model, core));
+    first.extend([
+        Span::raw("  "),
         waypoint(model, mesh, end),
         Span::styled(format!("  heartbeat {beat}"), model.theme.dim()),
-    ];
+    ]);
     let at = words::sources(core).unwrap_or_else(|| nowhere(core).to_owned());
     let busy = core.channels.iter().filter(|c| c.meaning != ChannelMeaning::Idle);
     let mut busy: Vec<_> =

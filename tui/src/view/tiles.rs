@@ -2,16 +2,19 @@
 
 use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
-use crate::reading::span;
+use crate::reading::{long, span};
 use crate::words;
 use decode::state::{Activity, CoreState, LinkState, TileState};
+use diagnosis::Progress;
 use layouts::{EthId, TileKind};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// The most significant core: one that could not be read, then a running one, then the busiest.
-pub(super) fn telling(tile: &TileState) -> Option<&CoreState> {
+/// The most significant core: one that stands or could not be read, then a launched one, then the
+/// busiest.
+pub(super) fn telling<'a>(model: &Model, tile: &'a TileState) -> Option<&'a CoreState> {
     let rank = |core: &&CoreState| match (Missing::of(&core.activity), core.activity.known()) {
+        _ if model.progress(core) == Some(Progress::Still) => 7,
         (Some(Missing::Absent), _) => 0,
         (None, Some(Activity::Running)) => 5,
         (None, Some(Activity::Waiting)) => 4,
@@ -24,10 +27,25 @@ pub(super) fn telling(tile: &TileState) -> Option<&CoreState> {
     tile.cores.iter().rev().max_by_key(rank)
 }
 
-/// The glyph of a core's activity, or of the reason why it is unknown.
+/// What a core does, or the reason why that is unknown, with its glyph.
+pub(super) fn activity_words(model: &Model, core: &CoreState) -> Vec<Span<'static>> {
+    let word = match (model.progress(core), core.activity.known()) {
+        (Some(progress), _) => progress.word(),
+        (None, Some(activity)) => words::activity(*activity),
+        (None, None) => {
+            let text = long(model.glyphs, &core.activity, |_| String::new());
+            return vec![Span::styled(text, model.theme.reading(&core.activity, Style::new()))];
+        }
+    };
+    vec![activity(model, core), Span::raw(format!(" {word}"))]
+}
+
+/// The glyph of what a core does, or of the reason why that is unknown.
 pub(super) fn activity(model: &Model, core: &CoreState) -> Span<'static> {
     let theme = model.theme;
-    if let Some(&known) = core.activity.known() {
+    if let Some(progress) = model.progress(core) {
+        Span::styled(model.glyphs.progress(progress), theme.progress(progress))
+    } else if let Some(&known) = core.activity.known() {
         Span::styled(model.glyphs.activity(known), theme.activity(known))
     } else {
         let missing = Missing::of(&core.activity).unwrap_or(Missing::Unread);
@@ -48,7 +66,7 @@ pub(super) fn cell(model: &Model, tile: &TileState, width: usize) -> Line<'stati
     if tile.harvested {
         return Line::styled(model.glyphs.harvested(), theme.dim());
     }
-    let Some(core) = telling(tile) else {
+    let Some(core) = telling(model, tile) else {
         let text = match tile.kind {
             TileKind::Router => model.glyphs.router(),
             kind => words::tile(kind),
@@ -80,7 +98,11 @@ pub(super) fn under(model: &Model, tile: &TileState) -> Line<'static> {
 
 /// The waypoint, underlined if it moved since the previous snapshot.
 pub(super) fn waypoint(model: &Model, core: &CoreState) -> Span<'static> {
-    let known = core.activity.known().map_or(Style::new(), |a| model.theme.activity(*a));
+    let known = match (model.progress(core), core.activity.known()) {
+        (Some(progress), _) => model.theme.progress(progress),
+        (None, Some(activity)) => model.theme.activity(*activity),
+        (None, None) => Style::new(),
+    };
     let text = span(model.glyphs, model.theme, &core.waypoint, known);
     let before = model.mesh_before().and_then(|m| m.core(core.id));
     if before.is_some_and(|b| b.waypoint != core.waypoint) {

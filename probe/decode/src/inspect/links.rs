@@ -37,7 +37,7 @@ pub(super) fn gateways(
     let of = |end: &EthId| links.iter().find(|s| s.link.a == *end || s.link.b == *end);
     let down = |end: &EthId| match of(end).map(|state| state.condition) {
         None | Some(LinkCondition::Up) => false,
-        Some(LinkCondition::Training | LinkCondition::Down | LinkCondition::Disagree) => true,
+        Some(LinkCondition::Down | LinkCondition::Disagree) => true,
         // The far end can be unread because the link is down.
         Some(LinkCondition::Unread) => {
             let near = eth(chips, *end);
@@ -82,9 +82,8 @@ fn condition(values: &EthValues, a: Option<&EthState>, b: Option<&EthState>) -> 
     let up = values.train_up;
     match (a_train == up && is_up(values, a), b_train == up && is_up(values, b)) {
         (true, true) => LinkCondition::Up,
-        (false, false) if a_train == 0 || b_train == 0 => LinkCondition::Training,
         (false, false) => LinkCondition::Down,
-        _ if a_train == 0 || b_train == 0 => LinkCondition::Training,
+        _ if a_train == 0 || b_train == 0 => LinkCondition::Down,
         _ => LinkCondition::Disagree,
     }
 }

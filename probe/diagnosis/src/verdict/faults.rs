@@ -29,10 +29,10 @@ impl Case<'_> {
                 Condition::LinkFlapping,
                 format!("it goes down and up ({retrained} retrains meanwhile)"),
             )
-        } else if is_down(state.condition) && self.has_retrained(state) {
+        } else if state.condition.is_dead() && self.has_retrained(state) {
             let words = "it was trained again before, and is down since".to_owned();
             (Condition::LinkBrokenAfterRetrain, words)
-        } else if is_down(state.condition) {
+        } else if state.condition.is_dead() {
             (Condition::LinkDown, "it is down".to_owned())
         } else if retrained == 1 {
             (Condition::LinkRetraining, "it was trained again meanwhile".to_owned())
@@ -115,11 +115,6 @@ fn fault(condition: Condition, place: Place, sentence: String) -> Finding {
         since_cycles: None,
         signature: String::new(),
     }
-}
-
-fn is_down(condition: LinkCondition) -> bool {
-    use LinkCondition::{Disagree, Down, Training};
-    matches!(condition, Training | Down | Disagree)
 }
 
 /// Returns what of a core's texts differs from its images, if anything is known to.

@@ -4,9 +4,11 @@ use crate::glyph::Missing;
 use crate::model::Model;
 use crate::words;
 use decode::state::{Activity, ChipState, Reading};
+use diagnosis::Progress;
 use layouts::TileKind;
 use machine::snapshot::AccessError;
 use ratatui::text::Span;
+use std::collections::BTreeMap;
 
 /// The lines of a chip's box, the most important first.
 pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>> {
@@ -33,8 +35,8 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
     let mut lines = vec![
         Span::raw(first),
         Span::styled(at, model.theme.dim()),
-        Span::raw(running(model, chip, TileKind::Eth, if wide { "erisc" } else { "E" }, wide)),
-        Span::raw(running(model, chip, TileKind::Tensix, if wide { "tensix" } else { "T" }, wide)),
+        busy(model, chip, TileKind::Eth, if wide { "erisc" } else { "E" }, wide),
+        busy(model, chip, TileKind::Tensix, if wide { "tensix" } else { "T" }, wide),
     ];
     if wide {
         lines.push(Span::styled(last_words(chip), model.theme.dim()));
@@ -51,26 +53,48 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
     lines
 }
 
-/// The number of running cores of a kind; unread cores are not counted.
-fn running(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> String {
+/// What the launched cores of a kind do, as far as that is known; unread cores are not counted.
+fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> Span<'static> {
     let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
-    let all: Vec<_> = tiles.flat_map(|t| &t.cores).map(|core| &core.activity).collect();
+    let cores: Vec<_> = tiles.flat_map(|t| &t.cores).collect();
+    let all: Vec<_> = cores.iter().map(|core| &core.activity).collect();
     let known: Vec<_> = all.iter().filter_map(|activity| activity.known()).collect();
     if known.is_empty() {
         let unread = model.glyphs.missing(Missing::Unread);
         // A failed read differs from a range that was not requested.
         let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotRequested);
         let why = if all.iter().any(in_vain) { "unread" } else { "not read" };
-        return if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
+        let text = if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
+        return Span::raw(text);
     }
-    let run = known.iter().filter(|a| ***a == Activity::Running).count();
+    let launched = known.iter().filter(|a| ***a == Activity::Running).count();
+    let judged = cores.iter().filter(|core| core.activity == Reading::Known(Activity::Running));
+    // Of each word, one stands for all.
+    let mut counts: BTreeMap<&str, (Progress, usize)> = BTreeMap::new();
+    for progress in judged.filter_map(|core| model.progress(core)) {
+        counts.entry(progress.word()).or_insert((progress, 0)).1 += 1;
+    }
     let all = known.len();
-    if wide { format!("{name} {run} of {all} run") } else { format!("{name} {run}/{all}") }
+    // The better ones come first.
+    let mut counts: Vec<(Progress, usize)> = counts.into_values().collect();
+    counts.sort_unstable();
+    match counts.last() {
+        None if wide => Span::raw(format!("{name} {launched} of {all} launched")),
+        None => Span::raw(format!("{name} {launched}/{all}")),
+        Some((worst, _)) => {
+            let sign = |(progress, count): &(Progress, usize)| {
+                format!(" {count}{}", model.glyphs.progress(*progress))
+            };
+            let signs: String = counts.iter().map(sign).collect();
+            let of = if wide { format!(" of {all}") } else { String::new() };
+            Span::styled(format!("{name}{signs}{of}"), model.theme.progress(*worst))
+        }
+    }
 }
 
 /// The commonest waypoints of the chip's Tensix cores, so that changes show on the map.
 fn last_words(chip: &ChipState) -> String {
-    let mut counts: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for core in chip.tiles.iter().filter(|t| t.kind == TileKind::Tensix).flat_map(|t| &t.cores) {
         if let Some(waypoint) = core.waypoint.known() {
             *counts.entry(waypoint).or_default() += 1;

@@ -83,7 +83,6 @@ impl<'a> Search<'a> {
             (Some("LINK_LOST"), _) => Some("is lost"),
             (Some("LINK_FALLBACK" | "LINK_RETURNING"), _) => None,
             (_, Some(LinkCondition::Down)) => Some("is down"),
-            (_, Some(LinkCondition::Training)) => Some("is training"),
             (_, Some(LinkCondition::Disagree)) => Some("is up at one end only"),
             _ => None,
         }

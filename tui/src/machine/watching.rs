@@ -1,0 +1,46 @@
+//! The verdict of the live view: snapshots of its own, now and then, between those of the screens.
+
+use crate::traffic::least_time;
+use probe::session::{Session, Verdict, Watch};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The shortest time between two of its snapshots.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Its snapshots take one part in this of the probe thread's time, and of the bus's budget.
+const PART: u32 = 5;
+
+/// The newest snapshots of a verdict, and when the next one is due.
+pub(super) struct Watching {
+    watch: Watch,
+    verdict: Option<Arc<Verdict>>,
+    due: Instant,
+}
+
+impl Watching {
+    /// Returns one that judges by snapshots over this time, in cycles of the target.
+    pub(super) fn over(cycles: u64) -> Self {
+        Self { watch: Watch::new(cycles), verdict: None, due: Instant::now() }
+    }
+
+    /// The newest verdict.
+    pub(super) fn verdict(&self) -> Option<Arc<Verdict>> {
+        self.verdict.clone()
+    }
+
+    /// Takes a snapshot and judges anew, if that is due.
+    pub(super) fn turn(&mut self, session: &mut Session, budget: Option<u32>) {
+        if Instant::now() < self.due {
+            return;
+        }
+        let (began, before) = (Instant::now(), session.target().transactions());
+        session.look(&mut self.watch);
+        let verdict = self.watch.judge(session.target().mesh());
+        // The next snapshot has what the comparison found.
+        session.compare_suspects(&mut self.watch, &verdict);
+        self.verdict = Some(Arc::new(verdict));
+        let cost = session.target().transactions().saturating_sub(before);
+        let pause = (began.elapsed() * (PART - 1)).max(least_time(cost, budget) * PART);
+        self.due = Instant::now() + pause.max(PAUSE);
+    }
+}
