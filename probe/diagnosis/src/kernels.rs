@@ -7,9 +7,11 @@ mod edm;
 mod niu;
 mod race;
 mod ring;
+mod traffic;
 
 pub(crate) use count::{Count, counts};
 pub(crate) use niu::outstanding;
+pub(crate) use traffic::last_packet;
 
 use crate::look::{Kernel, Look, peer};
 use decode::state::{LinkCondition, LinkState, Party, Wait, WaitReason, Waits};
@@ -134,5 +136,7 @@ pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
     let workers = search.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
     let of_workers = workers.flat_map(|kernel| search.spans_of_worker(kernel));
     let of_nius = search.kernels.values().flat_map(|kernel| niu::spans(mesh, kernel));
-    of_workers.chain(of_nius).collect()
+    let launched = look.launched();
+    let of_traffic = launched.values().filter_map(traffic::span);
+    of_workers.chain(of_nius).chain(of_traffic).collect()
 }

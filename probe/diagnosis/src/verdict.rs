@@ -6,6 +6,7 @@ mod ends;
 mod faults;
 mod lasting;
 mod leftover;
+mod routes;
 mod signature;
 mod slow;
 
@@ -167,6 +168,7 @@ impl<'a> Case<'a> {
             findings.extend(self.overlaps());
             findings.extend(self.leftovers());
             findings.extend(self.misrouted());
+            findings.extend(self.wrong_hops());
             findings.extend(self.misread());
             findings.extend(self.wrong_credits());
             findings.extend(self.circles());

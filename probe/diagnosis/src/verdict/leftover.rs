@@ -1,4 +1,4 @@
-//! Routers that serve although their peers have ended, or that drop packets.
+//! Routers that serve although their peers have ended.
 
 use super::Case;
 use crate::condition::Condition;
@@ -8,22 +8,6 @@ use crate::place::Place;
 use decode::state::{Activity, Party, Reading, RouterState};
 
 impl Case<'_> {
-    /// Returns the routers that have dropped packets without a way.
-    pub(super) fn misrouted(&self) -> Vec<Finding> {
-        let routers = self.last.state.fabric.routers.iter();
-        let dropped = routers.filter_map(|router| {
-            let count = *router.counts.routing_errors.known().filter(|count| **count > 0)?;
-            let words = format!(
-                "router {} has dropped {count} packets: its tables have no way for them",
-                router.at
-            );
-            let on = Party::Router(router.at);
-            let place = Place::Router(router.at);
-            Some(self.finding(Condition::PacketMisrouted, place, on, words))
-        });
-        dropped.collect()
-    }
-
     pub(super) fn leftovers(&self) -> Vec<Finding> {
         let routers = &self.last.state.fabric.routers;
         let serves = |router: &&RouterState| {
