@@ -6,7 +6,7 @@ use crate::look::Look;
 use decode::state::{Party, Wait, WaitReason, Waits};
 use layouts::CoreId;
 use machine::target::Mesh;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// When a party came to a stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +54,7 @@ impl Lasting {
             stops.clear();
         }
         stand_before(mesh, &mut waits);
+        wait_with(mesh, &mut waits);
         Self { waits, stops }
     }
 }
@@ -100,6 +101,28 @@ fn stand_before(mesh: &Mesh, waits: &mut Waits) {
         }
     }
     waits.all.retain(|wait| wait.waiter != wait.on);
+    waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+}
+
+/// Lets a core that others wait for wait for what its mux or its connections wait for.
+fn wait_with(mesh: &Mesh, waits: &mut Waits) {
+    let waiters: BTreeSet<Party> = waits.all.iter().map(|wait| wait.waiter).collect();
+    let cores = waits.all.iter().filter_map(|wait| match wait.on {
+        Party::Core(core) if !waiters.contains(&wait.on) => Some(core),
+        _ => None,
+    });
+    let cores: BTreeSet<CoreId> = cores.collect();
+    let parts = waits.all.iter().filter(|wait| {
+        matches!(wait.waiter, Party::Mux(_) | Party::MuxChannel(..) | Party::Client(..))
+    });
+    let of_cores = parts.filter_map(|wait| {
+        let core = core_of(mesh, wait.waiter).filter(|core| cores.contains(core))?;
+        (core_of(mesh, wait.on) != Some(core))
+            .then(|| Wait { waiter: Party::Core(core), ..wait.clone() })
+    });
+    let of_cores: Vec<Wait> = of_cores.collect();
+    waits.all.extend(of_cores);
     waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
     waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
 }

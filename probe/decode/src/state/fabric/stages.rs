@@ -5,7 +5,7 @@ mod connection;
 mod router;
 
 pub use connection::CONNECTION;
-pub(crate) use connection::SIGNALLED;
+pub(crate) use connection::{OPENED, SIGNALLED};
 pub use router::ROUTER;
 use router::SERVING;
 pub(crate) use router::{MET, SERVES};

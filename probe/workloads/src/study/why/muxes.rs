@@ -66,6 +66,9 @@ impl Draw {
     }
 }
 
+/// Packets of each client of a mux that is to starve them.
+const LEAST_PACKETS: u32 = 200;
+
 /// The router's slots come back late, and the mux waits for them with one packet while it has
 /// others.
 pub(super) fn starvation(mut ground: Ground) -> Result<Staged, SceneError> {
@@ -74,7 +77,11 @@ pub(super) fn starvation(mut ground: Ground) -> Result<Staged, SceneError> {
     let naive: Vec<MuxWait> =
         MuxWait::ALL.into_iter().filter(|wait| naive.contains(&wait.name)).collect();
     let wait = ground.dice.one(&naive).unwrap_or(MuxWait::ALL[0]);
-    let case = Case::draw(&mut ground.dice, 1, draw.workers);
+    let mut case = Case::draw(&mut ground.dice, 1, draw.workers);
+    // A client that has sent everything is not starved.
+    for packets in case.packets.iter_mut().flatten() {
+        *packets = (*packets).max(LEAST_PACKETS);
+    }
     let healthy = HEALTHY_CYCLES * draw.workers as u64 / WORKERS;
     let from_cycles = healthy / 20 + ground.dice.below(healthy / 4);
     let delay_cycles = 120_000_000 + ground.dice.below(200_000_000);

@@ -3,8 +3,8 @@
 use super::Search;
 use super::stages::is_stopped;
 use crate::state::{
-    Activity, Actor, ClientState, FabricPort, MuxChannelState, MuxState, Party, Reading, SIGNALLED,
-    WaitReason,
+    Activity, Actor, ClientState, FabricPort, MuxChannelState, MuxState, OPENED, Party, Reading,
+    SIGNALLED, WaitReason,
 };
 use layouts::CoreId;
 
@@ -81,6 +81,24 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Adds the waits of running muxes for clients whose kernels have ended and that have not closed
+    /// their channels: nobody ends the mux before.
+    fn left_open(&mut self) {
+        for (who, client) in self.parties() {
+            let Some(FabricPort::Mux(core, index)) = client.to else { continue };
+            let mux = self.fabric.muxes.iter().find(|mux| mux.at == core && runs(&mux.activity));
+            let channel = mux.and_then(|mux| mux.channels.get(usize::from(index)));
+            let is_open = channel.is_some_and(|it| it.facts.connection.is(OPEN));
+            let opened = client.stage.is_some_and(|stage| stage.rank == OPENED);
+            let ended =
+                matches!(client.activity, Reading::Known(Activity::Done | Activity::Waiting));
+            if is_open && opened && ended {
+                self.note(who, "its kernel has ended and has not closed its channel of the mux");
+                self.add(Party::Mux(core), who, WaitReason::Clients, [&client.facts.sent, NOTHING]);
+            }
+        }
+    }
+
     /// Returns the slots that a router has returned to its last client.
     fn returned(&self, to: FabricPort) -> &'a Reading<u64> {
         let FabricPort::Router(at, index) = to else { return NOTHING };
@@ -89,6 +107,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn muxes(&mut self) {
+        self.left_open();
         for mux in &self.fabric.muxes {
             let mut clients = self.fabric.clients.iter();
             let Some(router) = clients.find(|client| client.at == mux.at) else { continue };

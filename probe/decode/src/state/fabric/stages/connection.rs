@@ -4,6 +4,8 @@ use super::Actor::{Clients, Itself, Nobody, Server, TerminationMaster};
 use super::Sign::{Is, Set, Zero};
 use super::{Sign, Stage, WaitReason};
 
+/// The position of a client that has opened its channel and not closed it.
+pub(crate) const OPENED: u8 = 1;
 /// The position of a client that has told its termination master.
 pub(crate) const SIGNALLED: u8 = 6;
 
@@ -31,7 +33,7 @@ pub const CONNECTION: &[Stage] = &[
         reason: Some(WaitReason::Ready),
         meaning: "waits for READY_FOR_TRAFFIC before it opens its channel",
     },
-    stage("sends", 1, &[OPEN], Itself),
+    stage("sends", OPENED, &[OPEN], Itself),
     stage(ANSWER, 4, &[CLOSING, Set("teardown")], Itself),
     Stage {
         name: "close requested",
