@@ -224,8 +224,7 @@ impl Session {
 
     /// Compares the whole texts of a core's images with its memory.
     fn compare_texts(&mut self, core: CoreId) {
-        let read_set = ReadSet { texts: true, ..everything_on(core) };
-        self.verify(&read_set, true, &mut Watcher { before: None, see: &mut |_| () });
+        self.inspect(&ReadSet { proofs: true, texts: true, ..everything_on(core) });
     }
 
     /// Returns the reads of [`Session::verify_on`].

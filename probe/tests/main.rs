@@ -45,5 +45,6 @@ mod vendor_metal;
 mod vendor_refusals;
 mod vendor_ring_ping;
 mod vendor_simulator;
+mod vendor_why;
 mod watching;
 mod why;

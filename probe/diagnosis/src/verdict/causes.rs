@@ -2,6 +2,7 @@
 
 use super::Case;
 use super::faults::overwritten;
+use super::lasting::any_heart_beats;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{PARKED, outstanding};
@@ -190,6 +191,9 @@ impl Case<'_> {
     fn heart_stands(&self, id: CoreId) -> Option<bool> {
         let beat = |look: &Look<'_>| look.state.core(id)?.heartbeat.known().copied();
         let beats: Vec<u32> = self.looks.iter().map(beat).collect::<Option<_>>()?;
+        if !any_heart_beats(self.looks) {
+            return None;
+        }
         Some(beats.windows(2).all(|pair| matches!(pair, [a, b] if a == b)))
     }
 

@@ -4,7 +4,7 @@ use super::core_of;
 use crate::kernels;
 use crate::look::Look;
 use decode::state::{Party, Wait, WaitReason, Waits};
-use layouts::CoreId;
+use layouts::{CoreId, CoreKind};
 use machine::target::Mesh;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +34,9 @@ impl Lasting {
         let mut waits = lasting(judged);
         let mut stops: Vec<Stop> =
             waits.all.iter().map(|wait| stop(wait.waiter, &all, |then| has(then, wait))).collect();
+        if !any_heart_beats(looks) {
+            waits.still.retain(|party| !rests_on_heartbeat(*party));
+        }
         let turns = waits.turns.clone();
         stops.extend(
             waits
@@ -57,6 +60,28 @@ impl Lasting {
         wait_with(mesh, &mut waits);
         Self { waits, stops }
     }
+}
+
+/// Whether the heartbeat of any Ethernet core moves under a kernel: the vendor's simulator beats on
+/// idle cores only.
+pub(super) fn any_heart_beats(looks: &[Look<'_>]) -> bool {
+    let beats = |look: &Look<'_>| -> Vec<(CoreId, Option<u32>)> {
+        let kernels = look.kernels().into_values().filter(|kernel| kernel.end.is_some());
+        kernels.map(|it| (it.core.id, it.core.heartbeat.known().copied())).collect()
+    };
+    let Some((first, last)) = looks.first().zip(looks.last()) else { return false };
+    let before = beats(first);
+    let same = |beat: &(CoreId, Option<u32>)| {
+        let then = before.iter().find(|then| then.0 == beat.0);
+        then.is_none_or(|then| then == beat)
+    };
+    !beats(last).iter().all(same)
+}
+
+/// Whether a party's turns are told by the heartbeat: a kernel on an Ethernet core, which yields to
+/// base firmware while it waits. A router counts its own.
+fn rests_on_heartbeat(party: Party) -> bool {
+    matches!(party, Party::Core(core) if core.core == CoreKind::Erisc)
 }
 
 /// Returns when a party came to what holds for it in the last snapshot.
