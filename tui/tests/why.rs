@@ -43,6 +43,9 @@ fn finding(condition: Condition, severity: Severity, place: Place, waiting: usiz
         ],
         waiting,
         confidence: Confidence::Likely,
+        party: None,
+        since_cycles: None,
+        signature: String::new(),
     }
 }
 
@@ -65,6 +68,8 @@ fn verdict(snapshots: usize) -> Verdict {
             ],
             missing: Vec::new(),
             waits: decode::state::Waits::default(),
+            stops: Vec::new(),
+            bystanders: vec![ChipId(1)],
         },
         cycles: 100_000_000,
         since_cycles: BTreeMap::from([(link, 20_000_000), (stuck, 40_000_000)]),
