@@ -165,7 +165,10 @@ pub enum Stuck {
 impl RunError {
     /// Returns whether something took too long, so that the mesh may stand still.
     pub fn is_standstill(&self) -> bool {
-        matches!(self.cause, Cause::TookTooLong(_))
+        matches!(
+            self.cause,
+            Cause::TookTooLong(_) | Cause::Control(ControlError::TookTooLong { .. })
+        )
     }
 
     /// Makes an error of a cause alone.
