@@ -86,6 +86,12 @@ impl Session {
         }
     }
 
+    /// Returns the session with a pace at which its target's time passes.
+    #[must_use]
+    pub fn at_pace(self, pace: Pace) -> Self {
+        Self { pacer: Some(Pacer::new(pace)), ..self }
+    }
+
     /// Adds the images of these directories to those that may run.
     pub fn add_catalog(&mut self, catalog: Catalog) {
         self.library = Some(Library::new(catalog));

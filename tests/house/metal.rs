@@ -22,7 +22,7 @@ fn session() -> Option<Session> {
 
 /// Returns the lines of the core screen of 0:e8 after these keys, with runs of blanks joined.
 fn lines(session: &mut Session, keys: &str, size: (u16, u16)) -> Vec<String> {
-    let picture = picture_of(session, &format!("\r\r{keys}"), size);
+    let picture = picture_of(session, None, &format!("\r\r{keys}"), size);
     picture.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
@@ -88,6 +88,6 @@ fn a_kernel_that_tt_metals_firmware_runs_out_of_instruction_ram() {
     shows(&done, "state ■ done");
     shows(&done, "go DONE");
     shows(&lines(&mut session, "/enables\r", (80, 24)), "kernel_config.en");
-    let kept = picture_of(&mut session, "\r\r:0x18000\r", (80, 24));
+    let kept = picture_of(&mut session, None, "\r\r:0x18000\r", (80, 24));
     assert!(kept.contains("018000  00c00000"), "{kept}");
 }

@@ -7,7 +7,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use decode::images::ImageMap;
 use machine::target::Target;
-use probe::session::Session;
+use probe::session::{Session, Verdict};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
@@ -35,6 +35,7 @@ const SCREENS: &[(&str, &str)] = &[
     ("fabric_waits", "5\t"),
     ("fabric_tables", "5\t\t"),
     ("fabric_path", "5<"),
+    ("why", "w"),
 ];
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -70,7 +71,12 @@ fn open(file: &Path) -> Session {
 }
 
 /// Updates the model like the probe thread.
-fn inspected(session: &mut Session, model: &mut Model, number: u64) {
+fn inspected(
+    session: &mut Session,
+    verdict: Option<&Arc<Verdict>>,
+    model: &mut Model,
+    number: u64,
+) {
     let inspected = session.inspect(&model.read_set());
     let target: &dyn Target = session.target();
     let snapshot = MeshSnapshot {
@@ -83,27 +89,44 @@ fn inspected(session: &mut Session, model: &mut Model, number: u64) {
         taken_micros: number,
         number,
         board: Arc::default(),
+        verdict: verdict.map(Arc::clone),
         reading: None,
     };
     update(model, Message::Snapshot(Arc::new(snapshot)));
     update(model, Message::Tick(number));
 }
 
-fn picture(file: &Path, keys: &str, size: (u16, u16)) -> String {
-    picture_of(&mut open(file), keys, size)
+/// Returns a recording at its last moment.
+fn ended(file: &Path) -> Session {
+    let mut session = open(file);
+    session.pass(u64::MAX).unwrap();
+    session
+}
+
+/// Returns the verdict on all moments of a recording.
+fn verdict(file: &Path) -> Arc<Verdict> {
+    let recording = Replay::open(file).unwrap();
+    let times = recording.moments();
+    let over = times.last().unwrap() - times.first().unwrap();
+    Arc::new(open(file).diagnose(over).unwrap().verdict)
 }
 
 /// Returns the picture after the keys on this target, with a snapshot after each.
-pub(crate) fn picture_of(session: &mut Session, keys: &str, size: (u16, u16)) -> String {
+pub(crate) fn picture_of(
+    session: &mut Session,
+    verdict: Option<&Arc<Verdict>>,
+    keys: &str,
+    size: (u16, u16),
+) -> String {
     let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
-    inspected(session, &mut model, 1);
+    inspected(session, verdict, &mut model, 1);
     for (number, key) in (2..).zip(keys.chars()) {
         update(&mut model, Message::Key(KeyEvent::new(code(key), KeyModifiers::NONE)));
-        inspected(session, &mut model, number);
+        inspected(session, verdict, &mut model, number);
     }
     let shown = keys.chars().count() as u64 + 2;
     for number in shown..shown + SNAPSHOTS {
-        inspected(session, &mut model, number);
+        inspected(session, verdict, &mut model, number);
     }
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal.draw(|frame| view(&model, frame)).unwrap();
@@ -120,9 +143,10 @@ fn every_screen_shows_every_recording_as_before() {
     let mut differing = Vec::new();
     for file in files {
         let recording = file.file_stem().unwrap().to_str().unwrap();
+        let verdict = verdict(&file);
         for (screen, keys) in SCREENS {
             for size in SIZES {
-                let picture = picture(&file, keys, size);
+                let picture = picture_of(&mut ended(&file), Some(&verdict), keys, size);
                 let name = format!("{recording}_{screen}_{}x{}.txt", size.0, size.1);
                 let golden = root().join("tests/golden").join(&name);
                 if std::env::var_os("BLESS").is_some() {

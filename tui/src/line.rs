@@ -18,7 +18,7 @@ pub(crate) enum Typed {
         #[arg(value_name = "FAULT")]
         fault: String,
     },
-    /// Cycles of an emulated mesh per second, such as 100k or 10M, or max.
+    /// Cycles of an emulated mesh or a recording per second, such as 100k or 10M, or max.
     Pace {
         /// The pace.
         #[arg(value_name = "CYCLES")]

@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
 use watching::Watching;
 use work::Work;
+use workloads::scene::DEFAULT_PACE;
 
 /// An open target with its decoder.
 pub(crate) struct Machine {
@@ -172,7 +173,7 @@ impl Machine {
         problems.extend(replay.problems().iter().cloned());
         // A recording has no more moments than it has, however little time is between them.
         let watching = Watching::over(0);
-        let session = Session::with_target(Box::new(replay), images);
+        let session = Session::with_target(Box::new(replay), images).at_pace(DEFAULT_PACE);
         Ok(Self { watching, ..Self::over(session, problems) })
     }
 

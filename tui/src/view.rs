@@ -79,14 +79,14 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
         None => left.push(Span::raw(model.target.clone())),
         Some(snapshot) => {
             let state = &snapshot.state;
+            let health = snapshot.verdict.as_ref();
+            let health = health.map_or(Health::Unknown, |verdict| Health::of(&verdict.diagnosis));
+            left.push(Span::styled(format!("  {}", health.word()), model.theme.health(health)));
             left.push(Span::raw(format!("  t {}", words::cycles(state.cycles))));
             let age = left.len();
             let shown = model.age_micros().map(words::age).unwrap_or_default();
             left.push(Span::raw(format!("  age {shown}")));
             left.push(traffic(model, snapshot));
-            let health = snapshot.verdict.as_ref();
-            let health = health.map_or(Health::Unknown, |verdict| Health::of(&verdict.diagnosis));
-            left.push(Span::styled(format!("  {}", health.word()), model.theme.health(health)));
             if !state.gaps.is_empty() {
                 left.push(Span::styled(
                     format!("  {}", counted(state.gaps.len() as u64, "gap", "gaps")),
@@ -100,9 +100,9 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
                 ));
             }
             // If the line is too long, the program's name is dropped first, then the age: an old
-            // snapshot has a badge.
+            // snapshot has a badge. The cost is last; the word about health stays.
             let mut name_at = 1;
-            for (at, of_name) in [(0, true), (age - 1, false)] {
+            for (at, of_name) in [(0, true), (age - 1, false), (age - 1, false)] {
                 let facts: usize = left.iter().map(Span::width).sum();
                 if facts + LEAST_NAME + right > usize::from(width) {
                     left.remove(at);

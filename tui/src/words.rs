@@ -252,3 +252,19 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         hex
     })
 }
+
+/// A sentence in as many lines as a width needs; words are not broken, and further lines are
+/// indented.
+pub(crate) fn wrapped(text: &str, width: u16) -> Vec<String> {
+    let width = usize::from(width).max(1);
+    let mut rows: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let indent = if rows.is_empty() { "" } else { "  " };
+        let fits = |row: &&mut String| row.chars().count() + 1 + word.chars().count() <= width;
+        match rows.last_mut().filter(fits) {
+            Some(row) => *row = format!("{row} {word}"),
+            None => rows.push(format!("{indent}{word}")),
+        }
+    }
+    rows
+}

@@ -28,3 +28,4 @@ mod silicon;
 mod study;
 mod terminal;
 mod vendor_fabric;
+mod why;

@@ -121,6 +121,13 @@ fn a_failed_run_tells_scripts_what_is_known() {
     );
     assert!(error["waiting_for"].is_string(), "{stuck}");
     assert!(error["since_cycles"].is_u64() && error["notes"].is_array(), "{stuck}");
+    assert!(stuck["verdict"]["findings"].is_array(), "{stuck}");
+    // The verdict is about the mesh before the cleanup.
+    let fault = "core:1.e1:stuck@100us";
+    let moving = failed(&["-b", "4M", "--timeout", "1ms", "--fault", fault]);
+    let first = &moving["verdict"]["findings"][0];
+    assert_eq!((&first["severity"], &first["place"]), (&json!("hang"), &json!("core 1:1-0:erisc")));
+    assert_eq!(unknown["verdict"], Value::Null, "nothing ran");
 }
 
 #[test]

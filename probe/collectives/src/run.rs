@@ -182,7 +182,18 @@ impl Run {
                 return self.end().and(Err(error));
             }
         };
-        self.abandon(images, outcome).map(|()| true)
+        let stands = matches!(&outcome, RunEnd::Failed(error) if error.is_standstill());
+        self.abandon(images, outcome)?;
+        if stands {
+            self.tasks.push_front(RunTask::Stands(false));
+        }
+        Ok(true)
+    }
+
+    /// Whether the run has come to a standstill, and the mesh is still as it was then: the next poll
+    /// begins the cleanup.
+    pub fn stands(&self) -> bool {
+        matches!(self.tasks.front(), Some(RunTask::Stands(_)))
     }
 
     /// Polls to the end and passes `step_cycles` cycles between polls: for scripts and tests.
@@ -233,6 +244,7 @@ impl Run {
                 }
                 return Ok(done);
             }
+            RunTask::Stands(seen) => return Ok(std::mem::replace(seen, true)),
             RunTask::Gone(layer) => {
                 // Reading the time settles the accesses still in flight.
                 target.now()?;

@@ -28,6 +28,9 @@ pub(super) enum RunTask {
     Compare(Box<Comparison>),
     /// Records that no kernel is running.
     Returned,
+    /// Leaves the mesh as it stands for one poll, before the cleanup of a failed run; whether that
+    /// was done.
+    Stands(bool),
     /// Polls the fabric until it is up or down; with its progress.
     Fabric(Stage, (u64, u64)),
     /// Finds the cores that do not answer the immediate termination signal.
@@ -55,6 +58,7 @@ impl RunTask {
             Self::Compare(comparison) => (Stage::Compare, comparison.done()),
             Self::Fabric(stage, done) => (*stage, *done),
             Self::Close(release) => (Stage::GiveBack, release.done()),
+            Self::Stands(_) => (Stage::Stop, (0, 1)),
             Self::Returned | Self::RollCall | Self::Release | Self::Muxes | Self::GiveBack => {
                 (Stage::GiveBack, (0, 1))
             }

@@ -163,6 +163,14 @@ pub enum Stuck {
 }
 
 impl RunError {
+    /// Returns whether something took too long, so that the mesh may stand still.
+    pub fn is_standstill(&self) -> bool {
+        matches!(
+            self.cause,
+            Cause::TookTooLong(_) | Cause::Control(ControlError::TookTooLong { .. })
+        )
+    }
+
     /// Makes an error of a cause alone.
     pub fn new(cause: Cause) -> Self {
         Self(Box::new(Facts {

@@ -44,7 +44,8 @@ pub struct Verdict {
     pub diagnosis: Diagnosis,
     /// The target's time at the newest snapshot, in cycles.
     pub cycles: u64,
-    since: BTreeMap<Place, u64>,
+    /// The time at which the place of each hang was first seen to stand, in cycles.
+    pub since_cycles: BTreeMap<Place, u64>,
 }
 
 /// The snapshots of a diagnosis, and the verdict.
@@ -61,7 +62,7 @@ impl Verdict {
     /// Returns how long the cause of a hang has been seen to stand, in cycles: it may have stood
     /// for longer. None if the finding is no hang.
     pub fn stood_cycles(&self, finding: &Finding) -> Option<u64> {
-        let since = self.since.get(&finding.place)?;
+        let since = self.since_cycles.get(&finding.place)?;
         (finding.severity == Severity::Hang).then(|| self.cycles.saturating_sub(*since))
     }
 }
@@ -126,7 +127,7 @@ impl Watch {
         let hangs = diagnosis.findings.iter().filter(|it| it.severity == Severity::Hang);
         let since = |place: Place| (place, before.get(&place).copied().unwrap_or(begun));
         self.since = hangs.map(|finding| since(finding.place)).collect();
-        Verdict { diagnosis, cycles, since: self.since.clone() }
+        Verdict { diagnosis, cycles, since_cycles: self.since.clone() }
     }
 
     /// Returns the cores that stand without a reason outside of them, and whose texts were not

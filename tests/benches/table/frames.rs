@@ -57,6 +57,7 @@ fn galaxy() -> Model {
         taken_micros: 1,
         number: 1,
         board: Arc::default(),
+        verdict: None,
         reading: None,
     };
     update(&mut model, Message::Snapshot(Arc::new(snapshot)));

@@ -185,7 +185,7 @@ impl Walk {
         // The tables are the same in all states.
         let screens = [("fabric", "5"), ("fabric_tables", "5\t\t")];
         for (screen, keys) in screens.into_iter().take(1 + usize::from(name == "idle")) {
-            let picture = picture_of(&mut replay(), keys, SIZE);
+            let picture = picture_of(&mut replay(), None, keys, SIZE);
             golden(&format!("tt_fabric_{name}_{screen}.txt"), &picture);
         }
         let path = file.to_str().unwrap();

@@ -136,7 +136,7 @@ impl Work {
 
     fn keep(&mut self, pace: Pace, session: &mut Session) -> Result<(), Failure> {
         if !session.set_pace(pace) {
-            let why = "this target's time cannot be paced; only an emulated mesh's can";
+            let why = "this target's time cannot be paced; only that of an emulated mesh or a recording can";
             return Err(Failure::Usage(format!("{}: {why}", session.target().name())));
         }
         let failed = |error| Failure::of_access("pace", &error);

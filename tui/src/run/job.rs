@@ -116,6 +116,11 @@ impl Job {
         self.cause.as_ref()
     }
 
+    /// Whether a run stands still, and the mesh is as it was when that was found.
+    pub(crate) fn stands(&self) -> bool {
+        self.run.as_ref().is_some_and(Run::stands)
+    }
+
     /// The sweep.
     pub(crate) fn sweep(&self) -> &Sweep {
         &self.sweep

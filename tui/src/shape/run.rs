@@ -1,6 +1,7 @@
 //! The JSON of `run`.
 
 use super::failed::Error;
+use super::why::Judged;
 use crate::exit::Failure;
 use crate::run::Measured;
 use crate::run::table::{Head, average, out_of_bounds};
@@ -52,6 +53,10 @@ pub(crate) struct Sweep<'a> {
     /// Why the run failed; omitted otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
+    /// The verdict on the mesh as it was when a run stood still, as `why` prints it; omitted
+    /// otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Judged<'a>>,
 }
 
 /// A size of a sweep. All times are by the clock of the chip that was launched last.
@@ -124,6 +129,7 @@ impl<'a> Sweep<'a> {
             fabric: head.fabric,
             muxes: Some(head.muxes),
             error: None,
+            verdict: None,
         }
     }
 
@@ -133,11 +139,17 @@ impl<'a> Sweep<'a> {
     }
 
     /// Builds a failed sweep from what is known, with the reason.
-    pub(crate) fn failed(mut self, failure: &Failure, cause: Option<&RunError>) -> Self {
+    pub(crate) fn failed(
+        mut self,
+        failure: &Failure,
+        cause: Option<&RunError>,
+        verdict: Option<Judged<'a>>,
+    ) -> Self {
         if self.rows.is_empty() {
             (self.avg_busbw_gbps, self.out_of_bounds) = (None, None);
         }
         self.error = Some(Error::of(failure, cause));
+        self.verdict = verdict;
         self
     }
 }
@@ -216,7 +228,7 @@ mod tests {
         for failed in
             [Sweep::new(&head(), &[]), Sweep::unknown("all-reduce", "emulator:n300,run=idle")]
         {
-            let failed = serde_json::to_value(failed.failed(&failure, Some(&cause))).unwrap();
+            let failed = serde_json::to_value(failed.failed(&failure, Some(&cause), None)).unwrap();
             let mut keys: Vec<&String> = whole.as_object().unwrap().keys().collect();
             let error = "error".to_owned();
             keys.push(&error);
@@ -237,7 +249,8 @@ mod tests {
             );
         }
         let refused = Failure::Refused("no".into());
-        let failed = serde_json::to_value(Sweep::new(&head(), &[]).failed(&refused, None)).unwrap();
+        let failed =
+            serde_json::to_value(Sweep::new(&head(), &[]).failed(&refused, None, None)).unwrap();
         assert_eq!(
             failed["error"],
             json!({"message": "no", "exit_code": 5, "kind": "refused"}),

@@ -8,6 +8,8 @@ use crate::lists;
 use crate::members::MemberRow;
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
 use crate::place;
+use crate::verdict;
+use crate::words;
 use layouts::NocXy;
 use std::collections::BTreeSet;
 
@@ -52,7 +54,14 @@ fn cause(model: &mut Model, action: Action) {
     let page = geometry::page(model.room());
     match action {
         Action::PageUp => model.cause_line = model.cause_line.saturating_sub(page),
-        Action::PageDown => model.cause_line += page,
+        Action::PageDown => {
+            let cause = model.causes().get(model.cause);
+            let details = cause.map_or_else(Vec::new, verdict::details);
+            let rows = |text: &String| words::wrapped(text, model.size.0).len();
+            // Since when, how it is explained, and what is healthy are a line each.
+            let last: usize = details.iter().map(rows).sum::<usize>() + 3;
+            model.cause_line = (model.cause_line + page).min(last);
+        }
         _ => {
             let count = model.causes().len();
             model.cause = row(model.cause, count, page, action);

@@ -8,11 +8,14 @@ use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, SweepTurn, may_change};
-use crate::shape;
+use crate::shape::{self, Judged};
+use crate::verdict;
 use collectives::writes;
 use layouts::ChipId;
 use machine::target::Preview;
+use probe::session::Verdict;
 use probe::spec::TargetSpec;
+use probe::why::WATCHED_CYCLES;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -42,7 +45,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let mut known = SweepState::default();
     let result = carry_out(opening, style, options, &mut known);
-    let SweepState { sweep_head, job, rows } = &known;
+    let SweepState { sweep_head, job, rows, verdict } = &known;
     if style.json {
         let both = sweep_head.as_ref().zip(job.as_ref());
         let about = both.map(|(sweep_head, job)| sweep_head.head(&opening.words, job.sweep()));
@@ -54,11 +57,17 @@ pub(super) fn run(
             Ok(_) => json(shape)?,
             Err(failure) => {
                 let cause = job.as_ref().and_then(Job::cause);
-                json(shape.failed(failure, cause))?;
+                let verdict = verdict.as_ref();
+                let verdict =
+                    verdict.map(|it| Judged::new(&opening.words, it.cycles, &it.diagnosis));
+                json(shape.failed(failure, cause, verdict))?;
             }
         }
     } else if result.is_ok() {
         text(&foot(options.op.name(), rows))?;
+    }
+    if let Some(verdict) = verdict.as_ref().filter(|_| !style.json) {
+        verdict::page(&verdict.diagnosis).lines().for_each(say);
     }
     for place in rows.iter().flat_map(|row| &row.places) {
         say(place);
@@ -72,6 +81,8 @@ struct SweepState {
     sweep_head: Option<SweepHead>,
     job: Option<Job>,
     rows: Vec<Measured>,
+    /// The verdict on the mesh on which a run stood still.
+    verdict: Option<Verdict>,
 }
 
 fn carry_out(
@@ -94,7 +105,8 @@ fn carry_out(
     }
     stop.takes_time();
     let line = Line::new(options.op.name());
-    Carrying { job, stop, line, rows: &mut known.rows }.out(&mut machine, style)?;
+    Carrying { job, stop, line, rows: &mut known.rows, verdict: &mut known.verdict }
+        .out(&mut machine, style)?;
     let wrong = out_of_bounds(&known.rows).unwrap_or(0);
     Ok(if wrong > 0 { Outcome::Findings } else { Outcome::Healthy })
 }
@@ -174,12 +186,12 @@ struct Carrying<'a> {
     stop: Stop,
     line: Line,
     rows: &'a mut Vec<Measured>,
+    verdict: &'a mut Option<Verdict>,
 }
 
 impl Carrying<'_> {
     /// Runs it, and prints each line of the table as it comes.
     fn out(&mut self, machine: &mut Machine, style: Style) -> Result<(), Failure> {
-        let (target, images) = machine.session().parts();
         let mut stopping = false;
         loop {
             if self.stop.is_requested() && !stopping {
@@ -187,12 +199,17 @@ impl Carrying<'_> {
                 self.line.say("stopping; Ctrl-C again exits at once");
                 self.job.cancel();
             }
+            let (target, images) = machine.session().parts();
             let turn = self.job.poll(target, images);
             match turn.inspect_err(|_| self.line.clear())? {
                 SweepTurn::Going(going) => {
                     self.line.show(&going);
                     let passed = target.pass(STEP_CYCLES);
                     passed.map_err(|error| Failure::of_access(target.name(), &error))?;
+                    if self.job.stands() {
+                        // Where that is not possible, the error of the run is the one reported.
+                        *self.verdict = machine.diagnose(WATCHED_CYCLES).ok().map(|it| it.verdict);
+                    }
                 }
                 SweepTurn::Row(row) => {
                     self.line.clear();

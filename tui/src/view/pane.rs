@@ -2,6 +2,7 @@
 
 use crate::geometry;
 use crate::model::Model;
+use crate::words;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders};
@@ -30,20 +31,9 @@ const ASCII: ratatui::symbols::border::Set = ratatui::symbols::border::Set {
     horizontal_bottom: "-",
 };
 
-/// A sentence in as many lines as a width needs; words are not broken, and further lines are
-/// indented.
+/// A sentence in as many lines as a width needs.
 pub(super) fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line<'static>> {
-    let width = usize::from(width).max(1);
-    let mut rows: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        let indent = if rows.is_empty() { "" } else { "  " };
-        let fits = |row: &&mut String| row.chars().count() + 1 + word.chars().count() <= width;
-        match rows.last_mut().filter(fits) {
-            Some(row) => *row = format!("{row} {word}"),
-            None => rows.push(format!("{indent}{word}")),
-        }
-    }
-    rows.into_iter().map(|row| Line::styled(row, style)).collect()
+    words::wrapped(text, width).into_iter().map(|row| Line::styled(row, style)).collect()
 }
 
 /// The range of rows of a list that are visible.

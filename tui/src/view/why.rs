@@ -4,15 +4,13 @@ use super::pane::{titled, window, wrapped};
 use crate::model::Model;
 use crate::verdict::{self, Health, MOST};
 use crate::words;
-use diagnosis::{Diagnosis, Finding, Place, Progress, Severity};
-use layouts::ChipId;
+use diagnosis::{Diagnosis, Finding, Severity};
 use probe::session::Verdict;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
-use std::collections::BTreeSet;
 
 /// Draws the screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
@@ -91,7 +89,7 @@ fn details(model: &Model, verdict: &Verdict) -> Vec<(String, Style)> {
         let about = format!("meshscope explain {}: what it means", finding.condition.name());
         lines.push((about, model.theme.dim()));
     }
-    lines.extend(healthy(model, diagnosis).map(|text| (text, model.theme.ok())));
+    lines.extend(healthy(diagnosis).map(|text| (text, model.theme.ok())));
     let more = diagnosis.findings.len().saturating_sub(MOST);
     if more > 0 {
         lines.push((format!("{more} more findings: meshscope why --json"), model.theme.dim()));
@@ -100,34 +98,13 @@ fn details(model: &Model, verdict: &Verdict) -> Vec<(String, Style)> {
 }
 
 /// The chips of which nothing is found and on which nothing waits: they can be left alone.
-fn healthy(model: &Model, diagnosis: &Diagnosis) -> Option<String> {
-    if !diagnosis.missing.is_empty() {
-        return None;
-    }
-    let stands = diagnosis.progress.iter().filter(|(_, progress)| {
-        matches!(progress, Progress::Waiting(..) | Progress::Still | Progress::Unreachable)
-    });
-    let mut sick: BTreeSet<ChipId> = stands.map(|(core, _)| core.chip).collect();
-    for finding in &diagnosis.findings {
-        sick.extend(chips(finding.place));
-    }
-    let all = model.mesh()?.chips.iter().map(|chip| chip.chip.id);
-    let sound: Vec<String> =
-        all.filter(|chip| !sick.contains(chip)).map(|it| it.to_string()).collect();
-    let what = match sound.len() {
+fn healthy(diagnosis: &Diagnosis) -> Option<String> {
+    let chips: Vec<String> = diagnosis.bystanders.iter().map(ToString::to_string).collect();
+    let what = match chips.len() {
+        _ if !diagnosis.missing.is_empty() => return None,
         0 => return None,
-        1 => format!("chip {}", sound.concat()),
-        _ => format!("chips {}", sound.join(" ")),
+        1 => "chip",
+        _ => "chips",
     };
-    Some(format!("healthy: {what}: nothing waits or stands there"))
-}
-
-fn chips(place: Place) -> Vec<ChipId> {
-    match place {
-        Place::Core(core) => vec![core.chip],
-        Place::Router(at) => vec![at.chip],
-        Place::Link(a, b) => vec![a.chip, b.chip],
-        Place::Chip(chip) => vec![chip],
-        Place::Host => Vec::new(),
-    }
+    Some(format!("healthy: {what} {}: nothing stands or waits there", chips.join(" ")))
 }

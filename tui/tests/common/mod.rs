@@ -331,6 +331,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         taken_micros: TAKEN + n * 100_000,
         number: n + 1,
         board: Arc::new(Board::default()),
+        verdict: None,
         reading: None,
     })
 }

@@ -79,7 +79,10 @@ fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool)
     let mut counts: Vec<(Progress, usize)> = counts.into_values().collect();
     counts.sort_unstable();
     match counts.last() {
-        None if wide => Span::raw(format!("{name} {launched} of {all} launched")),
+        None if wide => {
+            let sign = model.glyphs.activity(Activity::Running);
+            Span::raw(format!("{name} {launched}{sign} of {all}"))
+        }
         None => Span::raw(format!("{name} {launched}/{all}")),
         Some((worst, _)) => {
             let sign = |(progress, count): &(Progress, usize)| {

@@ -1,0 +1,242 @@
+//! The screen of the verdict: keys in, frames out; and the word about health in the header of a mesh
+//! that is well, and of one that comes to a standstill.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use crate::common::snapshot;
+use crate::keys::{golden, model, picture, press};
+use diagnosis::{
+    Condition, Confidence, Diagnosis, Evidence, Finding, Place, Progress, Severity, Step,
+};
+use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy};
+use machine::fault::Fault;
+use machine::target::Allow;
+use probe::session::{Session, Verdict, Watch};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use transport::ttsim::HostCommand;
+use tui::feed::{MeshSnapshot, Traffic};
+use tui::message::Message;
+use tui::model::{Model, Screen};
+use tui::update;
+
+fn end(chip: u16, channel: u8) -> EthId {
+    EthId { chip: ChipId(chip), channel }
+}
+
+fn core(x: u8, y: u8, core: CoreKind) -> CoreId {
+    CoreId { chip: ChipId(0), tile: NocXy { x, y }, core }
+}
+
+fn finding(condition: Condition, severity: Severity, place: Place, waiting: usize) -> Finding {
+    use decode::state::{Party, WaitReason};
+    let step = |waiter, reason, on| Step { waiter, reason, on };
+    let worker = core(1, 2, CoreKind::Brisc);
+    Finding {
+        condition,
+        severity,
+        place,
+        sentence: format!("{place}: it is not as it should be"),
+        evidence: vec![Evidence { at: None, name: "0:e8 train_status".into(), value: "0".into() }],
+        chain: vec![
+            step(Party::Core(worker), WaitReason::Slot, Party::Router(end(0, 8))),
+            step(Party::Router(end(0, 8)), WaitReason::Link, Party::Link(end(0, 8))),
+        ],
+        waiting,
+        confidence: Confidence::Likely,
+        party: None,
+        since_cycles: None,
+        signature: String::new(),
+    }
+}
+
+/// A verdict after this many snapshots in 60 ms: two causes, and a core that stands.
+fn verdict(snapshots: usize) -> Verdict {
+    let link = Place::Link(end(0, 8), end(1, 0));
+    let stuck = Place::Core(core(9, 6, CoreKind::Erisc));
+    let judged = [
+        (core(9, 6, CoreKind::Erisc), Progress::Still),
+        (core(1, 2, CoreKind::Brisc), Progress::Progressing),
+    ];
+    Verdict {
+        diagnosis: Diagnosis {
+            snapshots,
+            over_cycles: 60_000_000,
+            progress: judged.into(),
+            findings: vec![
+                finding(Condition::LinkDown, Severity::Hang, link, 2),
+                finding(Condition::CoreStuck, Severity::Hang, stuck, 0),
+            ],
+            missing: Vec::new(),
+            waits: decode::state::Waits::default(),
+            stops: Vec::new(),
+            bystanders: vec![ChipId(1)],
+        },
+        cycles: 100_000_000,
+        since_cycles: BTreeMap::from([(link, 20_000_000), (stuck, 40_000_000)]),
+    }
+}
+
+fn shown(size: (u16, u16), verdict: Option<Verdict>) -> Model {
+    let mut model = model(size);
+    let verdict = verdict.map(Arc::new);
+    let snapshot = MeshSnapshot { verdict, ..(*snapshot(1)).clone() };
+    update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+    model
+}
+
+#[test]
+fn the_screen_shows_the_causes_at_every_size() {
+    for size in [(40, 10), (80, 24), (160, 48)] {
+        let mut model = shown(size, Some(verdict(4)));
+        press(&mut model, "w");
+        golden(&format!("why_{}x{}", size.0, size.1), &model);
+    }
+}
+
+#[test]
+fn a_cause_leads_to_its_root_and_back() {
+    let mut model = shown((80, 24), Some(verdict(4)));
+    press(&mut model, ":why<enter>");
+    assert_eq!(model.screen, Screen::Why);
+    press(&mut model, "<enter>");
+    assert_eq!((model.screen, model.link), (Screen::Mesh, 0), "the list of links");
+    press(&mut model, "<esc>");
+    assert_eq!(model.screen, Screen::Why);
+    press(&mut model, "j");
+    assert!(picture(&model).contains("core-stuck: core 0:9-6:erisc"), "{}", picture(&model));
+    press(&mut model, "<enter>");
+    assert_eq!((model.screen, model.tile), (Screen::Core, NocXy { x: 9, y: 6 }));
+    assert!(picture(&model).contains("⊗ still"), "{}", picture(&model));
+    press(&mut model, "<esc>");
+    assert_eq!(model.screen, Screen::Why);
+}
+
+#[test]
+fn long_details_scroll() {
+    let mut model = shown((80, 10), Some(verdict(4)));
+    press(&mut model, "w");
+    let before = picture(&model);
+    assert!(before.contains("stood for at least 80.000 ms"), "{before}");
+    press(&mut model, "<pgdn><pgdn><pgdn><pgdn><pgdn>");
+    let after = picture(&model);
+    assert!(!after.contains("stood for") && after.contains("healthy: chip 1"), "{after}");
+    press(&mut model, "j");
+    let next = picture(&model);
+    assert!(next.contains("stood for at least 60.000 ms"), "another cause begins above:\n{next}");
+}
+
+#[test]
+fn a_line_on_every_screen_says_what_stands() {
+    for keys in ["", "2", "3", "4", "5", "6", "?"] {
+        for size in [(40, 10), (80, 24)] {
+            let mut model = shown(size, Some(verdict(4)));
+            press(&mut model, keys);
+            let picture = picture(&model);
+            let line = picture.lines().nth(2).unwrap();
+            assert!(line.contains("hang") && line.contains("80.000 ms"), "{picture}");
+            assert!(line.contains("link 0:e8-1:e0") && line.contains("(w"), "{picture}");
+        }
+    }
+}
+
+#[test]
+fn without_a_verdict_nothing_is_claimed() {
+    let mut early = verdict(1);
+    early.diagnosis.missing.push("one snapshot proves no hang".to_owned());
+    for verdict in [None, Some(early)] {
+        let mut model = shown((80, 24), verdict.clone().map(unfounded));
+        press(&mut model, "w");
+        let frame = picture(&model);
+        let header = frame.lines().next().unwrap();
+        assert!(header.contains("unknown") && !header.contains("healthy"), "{frame}");
+        assert!(frame.contains("unknown: "), "{frame}");
+        press(&mut model, "3");
+        let core = picture(&model);
+        assert!(core.contains("launched") && !core.contains("progressing"), "{core}");
+    }
+}
+
+/// The verdict without its findings, which nobody makes where something is missing.
+fn unfounded(mut verdict: Verdict) -> Verdict {
+    verdict.diagnosis.findings.clear();
+    verdict
+}
+
+/// Takes a snapshot for the verdict and one for the screen, and shows it.
+fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64) -> String {
+    session.look(watch);
+    let verdict = watch.judge(session.target().mesh());
+    let inspected = session.inspect(&model.read_set());
+    let snapshot = MeshSnapshot {
+        target: "emulator:n300".to_owned(),
+        read_only: false,
+        traffic: Traffic::default(),
+        quarantined: Vec::new(),
+        state: inspected.state,
+        memory: inspected.snapshot,
+        taken_micros: number,
+        number,
+        board: Arc::default(),
+        verdict: Some(Arc::new(verdict)),
+        reading: None,
+    };
+    update(model, Message::Snapshot(Arc::new(snapshot)));
+    picture(model)
+}
+
+#[test]
+fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
+    let open = Session::open("emulator:n300", &HostCommand::default(), Allow::default());
+    let (mut session, mut watch) = (open.unwrap(), Watch::new(50_000_000));
+    let mut model = model((80, 24));
+    let health = |frame: &str| {
+        let words = ["unknown", "healthy", "slow", "fault", "hang"];
+        let header = frame.lines().next().unwrap();
+        *words.iter().find(|word| header.contains(**word)).unwrap()
+    };
+    for number in 1..=16 {
+        let frame = turn(&mut session, &mut watch, &mut model, number);
+        // The sixth snapshot is the first one 50 ms after the first.
+        assert_eq!(health(&frame), if number < 6 { "unknown" } else { "healthy" }, "{frame}");
+        session.pass(10_000_000).unwrap();
+    }
+    session.target().disrupt(&"link:0.8:down".parse::<Fault>().unwrap()).unwrap();
+    let mut seen = Vec::new();
+    for number in 17..=28 {
+        session.pass(10_000_000).unwrap();
+        let frame = turn(&mut session, &mut watch, &mut model, number);
+        seen.push((health(&frame), frame));
+    }
+    let words: Vec<_> = seen.iter().map(|(word, _)| *word).collect();
+    assert!(words.is_sorted(), "first a fault, then a hang: {words:?}");
+    let (last, frame) = seen.last().unwrap();
+    assert_eq!(*last, "hang", "{words:?}");
+    let line = frame.lines().nth(2).unwrap();
+    assert!(line.contains("hang: link-down at link 0:e8-1:e0 for at least"), "{line}");
+    // Nothing new is known where no time passes: what stands has stood as long as before.
+    let frozen = watch.judge(session.target().mesh());
+    let first = &frozen.diagnosis.findings[0];
+    assert_eq!(
+        frozen.stood_cycles(first),
+        watch.judge(session.target().mesh()).stood_cycles(first)
+    );
+}
+
+#[test]
+fn snapshots_of_one_moment_prove_nothing() {
+    let open = Session::open(
+        "emulator:n300,fault=link:0.8:down",
+        &HostCommand::default(),
+        Allow::default(),
+    );
+    let (mut session, mut watch) = (open.unwrap(), Watch::new(50_000_000));
+    session.look(&mut watch);
+    let newest = watch.newest().unwrap().clone();
+    for _ in 0..20 {
+        watch.add(newest.clone());
+    }
+    let verdict = watch.judge(session.target().mesh());
+    assert_eq!(verdict.diagnosis.over_cycles, 0);
+    assert!(!verdict.diagnosis.missing.is_empty());
+    assert!(verdict.diagnosis.findings.iter().all(|it| it.severity == Severity::Fault));
+}
