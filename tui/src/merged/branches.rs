@@ -4,7 +4,7 @@ use super::{image, kernel, label};
 use crate::glyph::Glyphs;
 use crate::words;
 use decode::profile::{CoreProfile, ProfilePlace};
-use decode::state::{CoreState, ImageRole, MeshState, SourceLine};
+use decode::state::{Activity, CoreState, ImageRole, MeshState, Reading, SourceLine};
 use layouts::CoreId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,17 +64,22 @@ fn of_sample(core: &CoreState, place: &ProfilePlace) -> Option<Key> {
     let line = place.lines.first().filter(|line| line.function.is_some())?;
     let (function, line) = split(line);
     let image = place.image.clone()?;
-    Some(match kernel(core) {
+    Some(match running(core) {
         Some(kernel) if kernel != image => [kernel, format!("{function} [{image}]"), line],
         _ => [image, function, line],
     })
+}
+
+/// The kernel that runs; after its end the core is in firmware again.
+fn running(core: &CoreState) -> Option<String> {
+    kernel(core).filter(|_| core.activity == Reading::Known(Activity::Running))
 }
 
 /// The place that sets the waypoint.
 fn of_waypoint(core: &CoreState) -> Key {
     let firmware = || image(core, |role| role == ImageRole::Application);
     let base = || image(core, |role| role == ImageRole::BaseFirmware);
-    let runs = kernel(core).or_else(firmware).or_else(base);
+    let runs = running(core).or_else(firmware).or_else(base);
     let kernel = runs.unwrap_or_else(|| "no image known".to_owned());
     let candidates = core.candidates.iter().filter_map(|lines| lines.first());
     let places: BTreeSet<(String, String)> = match core.location.first() {

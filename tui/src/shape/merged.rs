@@ -15,7 +15,7 @@ pub(crate) struct Merged<'a> {
     apart_cycles: Option<u64>,
     /// The places, by kernel, function and line.
     branches: Vec<Place<'a>>,
-    /// The operations that chips run.
+    /// The operations that chips run, if no place was named.
     operations: Vec<OnChip>,
     /// The chips that run the lowest operation, if others do not: likely the first to stand.
     likely_first: Vec<u16>,
@@ -60,12 +60,16 @@ struct OnChip {
 
 impl<'a> Merged<'a> {
     /// The shape of the tree.
-    pub(crate) fn new(tree: &'a [Branch], apart: Option<u64>, operations: &Operations) -> Self {
+    pub(crate) fn new(
+        tree: &'a [Branch],
+        apart: Option<u64>,
+        operations: Option<&Operations>,
+    ) -> Self {
         Self {
             apart_cycles: apart,
             branches: tree.iter().map(place).collect(),
-            operations: operations.ids.iter().map(on_chip).collect(),
-            likely_first: operations.behind().iter().map(|chip| chip.0).collect(),
+            operations: operations.iter().flat_map(|it| &it.ids).map(on_chip).collect(),
+            likely_first: operations.iter().flat_map(|it| it.behind()).map(|it| it.0).collect(),
         }
     }
 }

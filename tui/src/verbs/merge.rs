@@ -20,10 +20,11 @@ use decode::state::{CoreState, MeshState};
 use layouts::CoreId;
 use machine::samples::SampleOrder;
 use machine::words::counted;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most names of moved words that are printed at a branch.
-const MOST_NAMES: usize = 3;
+const MOST_NAMES: usize = 2;
 
 pub(super) fn run(
     target: &Opening,
@@ -56,13 +57,14 @@ pub(super) fn run(
     let before = Some(before).filter(|before| before.cycles != now.cycles);
     let apart = before.as_ref().map(|before| now.cycles.saturating_sub(before.cycles));
     let tree = branches(style.glyphs, &cores, before.as_ref(), &profiles);
-    let operations = Operations::of(&now);
+    // Of one chip or tile there is nothing to compare.
+    let operations = place.is_none().then(|| Operations::of(&now));
     if style.json {
-        let merged = Merged::new(&tree, apart, &operations);
+        let merged = Merged::new(&tree, apart, operations.as_ref());
         let cores = Cores::new(&target.words, &now, false, passes);
         json(cores.with_profiles(&profiles).with_merged(merged))?;
     } else {
-        text(&page(&now, &tree, apart, &operations))?;
+        text(&page(&now, &tree, apart, operations.as_ref()))?;
     }
     say_findings(&now.chips, passes);
     Ok(if order.is_some() { outcome(&now, &profiles) } else { judge(&now) })
@@ -100,7 +102,12 @@ fn profiles(
     Ok(profiles)
 }
 
-fn page(state: &MeshState, tree: &[Branch], apart: Option<u64>, operations: &Operations) -> String {
+fn page(
+    state: &MeshState,
+    tree: &[Branch],
+    apart: Option<u64>,
+    operations: Option<&Operations>,
+) -> String {
     let cores: usize = tree.iter().map(|branch| branch.cores.len()).sum();
     let moved: usize = tree.iter().map(|branch| branch.moved.len()).sum();
     let cores = counted(cores as u64, "core", "cores");
@@ -108,7 +115,8 @@ fn page(state: &MeshState, tree: &[Branch], apart: Option<u64>, operations: &Ope
         Some(apart) => format!("{cores}, {moved} moved in {}", words::cycles(apart)),
         None => format!("{cores}; what moves is unknown: both snapshots are of one moment"),
     };
-    format!("{head}\n{}\n\n{}", operations.text(), lines(state, tree))
+    let operations = operations.map_or_else(String::new, |it| it.text() + "\n");
+    format!("{head}\n{operations}\n{}", lines(state, tree))
 }
 
 /// The tree: kernels and functions once, each line with its cores. A kernel of which nothing more is
@@ -119,7 +127,8 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
     for branch in tree {
         if (branch.function.as_str(), branch.line.as_str()) == ("", "") {
             kernel = Some(&branch.kernel);
-            table.row(row(state, branch, branch.kernel.clone()));
+            let rows = rows(state, branch, branch.kernel.clone());
+            rows.into_iter().for_each(|row| table.row(row));
             continue;
         }
         if kernel != Some(&branch.kernel) {
@@ -130,7 +139,8 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
             function = Some(&branch.function);
             table.row(vec![format!("  {}", named(&branch.function))]);
         }
-        table.row(row(state, branch, format!("    {}", named(&branch.line))));
+        let rows = rows(state, branch, format!("    {}", named(&branch.line)));
+        rows.into_iter().for_each(|row| table.row(row));
     }
     table.text()
 }
@@ -139,27 +149,36 @@ fn named(text: &str) -> &str {
     if text.is_empty() { "?" } else { text }
 }
 
-fn row(state: &MeshState, branch: &Branch, place: String) -> Vec<String> {
+/// The rows of a place: if only some of its cores moved, one for these and one for the others.
+fn rows(state: &MeshState, branch: &Branch, place: String) -> Vec<Vec<String>> {
     let waypoints: Vec<&str> = branch.waypoints.iter().map(String::as_str).collect();
-    let count = branch.cores.len().to_string();
-    vec![place, count, waypoints.join(" "), moved(branch), on_mesh(state, &branch.cores)]
+    let row = |place, moved, cores: &BTreeSet<CoreId>| {
+        vec![place, cores.len().to_string(), waypoints.join(" "), moved, on_mesh(state, cores)]
+    };
+    let moved: BTreeSet<CoreId> = branch.moved.keys().copied().collect();
+    let still: BTreeSet<CoreId> = branch.cores.difference(&moved).copied().collect();
+    match (moved.is_empty(), still.is_empty()) {
+        (true, _) => vec![row(place, String::new(), &still)],
+        (_, true) => vec![row(place, words_of(branch), &moved)],
+        _ => {
+            let others = row(String::new(), "did not move".to_owned(), &still);
+            vec![row(place, words_of(branch), &moved), others]
+        }
+    }
 }
 
-/// How many cores moved, and the words that moved on the most of them.
-fn moved(branch: &Branch) -> String {
+/// The words that moved on the most cores.
+fn words_of(branch: &Branch) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for name in branch.moved.values().flatten() {
         *counts.entry(name).or_default() += 1;
     }
     let mut names: Vec<_> = counts.into_iter().collect();
-    names.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    names.sort_by_key(|(_, count)| Reverse(*count));
     let more = match names.len().saturating_sub(MOST_NAMES) {
         0 => String::new(),
         count => format!(" and {count} more"),
     };
     let names: Vec<&str> = names.into_iter().take(MOST_NAMES).map(|(name, _)| name).collect();
-    match branch.moved.len() {
-        0 => String::new(),
-        count => format!("{count}: {}{more}", names.join(", ")),
-    }
+    format!("{}{more}", names.join(", "))
 }
