@@ -1,6 +1,8 @@
 //! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a
 //! file.
 
+mod study;
+
 use fabric::Division;
 use fabric::random::TrafficPattern;
 use machine::fabric::FabricTopology;
@@ -10,6 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use workloads::scene::external::External;
 use workloads::scene::{Pace, Scene, SceneError, Workload};
+use workloads::study::mux::MuxScene;
 
 /// The latest start of a scene: 100 s of emulated time. A later start would take hours of host
 /// time, so it is an error.
@@ -28,6 +31,9 @@ pub enum TargetSpec {
     /// `meshes`, `dateline`, `traffic`, `pattern`, `rate`, `firmware`, `kernels`, `at`, `pace`, `seed`
     /// and any number of `fault`.
     Emulator(Scene),
+    /// `emulator:<mesh>,study=mux:<seed>[:<policy>]` with the keys `at` and `pace`: the mesh of a run
+    /// of that study.
+    Study(MuxScene),
     /// `ttsim:<library>[,key=value]..` with the keys `firmware`, `run`, `kernels`, `traffic` and
     /// `at`.
     Ttsim(Simulator),
@@ -91,7 +97,7 @@ impl TargetSpec {
             return wrong(format!("`{words}` is not a Tenstorrent device: use {DEVICES}<n>"));
         }
         match words.split_once(':') {
-            Some(("emulator", scene)) => Ok(Self::Emulator(parse_scene(scene)?)),
+            Some(("emulator", scene)) => emulated(scene),
             Some((kind @ ("ttsim" | "socket"), "")) => {
                 wrong(format!("{kind}: the file is missing"))
             }
@@ -125,15 +131,24 @@ fn sockets(words: &str) -> Result<TargetSpec, SpecError> {
     Ok(TargetSpec::Sockets(paths.map(PathBuf::from).collect()))
 }
 
-fn parse_scene(words: &str) -> Result<Scene, SpecError> {
+/// Parses a mesh and its settings: a scene, or a run of a study.
+fn emulated(words: &str) -> Result<TargetSpec, SpecError> {
     let mut parts = words.split(',');
     let mesh = parts.next().unwrap_or("");
     if mesh.is_empty() {
         return wrong("emulator: the mesh is missing; for example emulator:n300");
     }
+    let settings: Vec<&str> = parts.collect();
+    if settings.iter().any(|setting| setting.starts_with("study=")) {
+        return study::parse(mesh, &settings).map(TargetSpec::Study);
+    }
+    parse_scene(mesh, &settings).map(TargetSpec::Emulator)
+}
+
+fn parse_scene(mesh: &str, settings: &[&str]) -> Result<Scene, SpecError> {
     let mut scene = Scene::new(mesh);
     let (mut of_fabric, mut given) = (None, BTreeSet::new());
-    for part in parts {
+    for part in settings {
         let Some((key, value)) = part.split_once('=') else {
             return wrong(format!("`{part}` is not a setting of the form key=value"));
         };
@@ -172,7 +187,7 @@ fn parse_scene(words: &str) -> Result<Scene, SpecError> {
             _ => {
                 return wrong(format!(
                     "`{key}` is not a setting: cabling, host, run, topology, planes, meshes, dateline, traffic, pattern, \
-                     rate, firmware, kernels, at, pace, seed or fault"
+                     rate, firmware, kernels, at, pace, seed, study or fault"
                 ));
             }
         }

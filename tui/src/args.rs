@@ -15,7 +15,9 @@ pub(crate) use fabric::{
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
-pub(crate) use study::{Race, RaceArguments, TimeoutArguments, TtlArguments, WhyStudyArguments};
+pub(crate) use study::{
+    MuxArguments, Race, RaceArguments, TimeoutArguments, TtlArguments, WhyStudyArguments,
+};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use machine::fabric::FabricTopology;
@@ -101,7 +103,7 @@ pub(crate) enum Verb {
         #[arg(long, conflicts_with = "expect")]
         descriptor: bool,
     },
-    /// Print every core with its waypoint, once.
+    /// Print the cores with their waypoints, once; without a place, groups of equal cores.
     Cores(CoresArguments),
     /// Print which image runs on which core, and compare the whole text of each with L1.
     Images(ImagesArguments),
@@ -352,37 +354,7 @@ pub(crate) enum Study {
     },
     /// Run the policies of a fabric mux under the same congestion, and print the outcome next to
     /// the public write-up's.
-    Mux {
-        /// The mesh; the chip with the most links takes part, and its neighbours.
-        #[arg(long, default_value = "t3000", value_name = "MESH")]
-        mesh: String,
-        /// The first seed, which determines what the workers send, and the link's faults.
-        #[arg(long, default_value = "0", value_name = "N")]
-        seed: u64,
-        /// Number of seeds.
-        #[arg(long, default_value = "20", value_name = "N")]
-        seeds: String,
-        /// What the mux runs on: brisc (of a compute tile) or erisc (an Ethernet tile without a
-        /// link).
-        #[arg(long, default_value = "brisc", value_name = "CORE")]
-        on: String,
-        /// Workers of each mux, at most 8.
-        #[arg(long, default_value = "8", value_name = "N")]
-        workers: String,
-        /// Links, each with a mux of its own; by default two, or as many as there are.
-        #[arg(long, value_name = "N")]
-        links: Option<String>,
-        /// Let a host wait for the first run of this policy (or of all) that never ends, until its
-        /// time limit, as a user would see it: 5 s of emulated time take minutes.
-        #[arg(long, value_name = "POLICY")]
-        hang: Option<String>,
-        /// Time between that host's polls of the dispatcher.
-        #[arg(long, default_value = "100ms", value_name = "TIME")]
-        poll: String,
-        /// That host's time limit without progress.
-        #[arg(long, default_value = "5s", value_name = "TIME")]
-        patience: String,
-    },
+    Mux(MuxArguments),
 }
 
 /// Clap's message in one line: the error and its tips, without usage and hints.

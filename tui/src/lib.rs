@@ -39,6 +39,7 @@ mod locate;
 mod machine;
 mod manual;
 mod members;
+mod merged;
 pub mod message;
 pub mod model;
 pub mod opening;

@@ -10,6 +10,7 @@ mod difference;
 mod explain;
 mod fabric;
 mod failed;
+mod merged;
 mod mesh;
 mod print;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
     fabric_waits,
 };
+pub(crate) use merged::Merged;
 pub(crate) use mesh::{Links, Mesh};
 pub(crate) use print::Printed;
 pub(crate) use run::Sweep;

@@ -8,6 +8,7 @@ mod explain;
 mod fabric;
 mod images;
 mod links;
+mod merge;
 mod mesh;
 mod print;
 mod read;
@@ -52,12 +53,13 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     match verb {
         Verb::Mesh { descriptor: true, .. } => mesh::describe(&target, style),
         Verb::Mesh { expect, .. } => mesh::run(&target, style, expect.as_deref()),
+        Verb::Cores(options @ CoresArguments { merge: true, .. }) => {
+            merge::run(&target, style, options)
+        }
         Verb::Cores(CoresArguments { place, sample: Some(count), every, .. }) => {
             sample::run(&target, style, place.as_deref(), (count, every))
         }
-        Verb::Cores(CoresArguments { place, words, .. }) => {
-            cores::run(&target, style, place.as_deref(), *words)
-        }
+        Verb::Cores(options) => cores::run(&target, style, options),
         Verb::Images(options) => images::run(&target, style, options.place.as_deref()),
         Verb::Links => links::run(&target, style),
         Verb::Why(options) => why::run(&target, style, &options.over),
@@ -99,13 +101,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             Study::Ttl(options) => study::ttl(style, options),
             Study::Why(options) => study::why(style, options),
             Study::Timeout(options) => study::time_out(style, options),
-            Study::Mux { mesh, seed, seeds, on, workers, links, hang, poll, patience } => {
-                let (links, hang) = (links.as_deref(), hang.as_deref());
-                let seed = *seed;
-                let words =
-                    study::MuxWords { mesh, seed, seeds, on, workers, links, hang, poll, patience };
-                study::mux(style, &words)
-            }
+            Study::Mux(options) => study::mux(style, options),
         },
         Verb::Explain(options) => explain::run(style, options.name.as_deref()),
         Verb::Help { name } => manual::show(name),
@@ -114,6 +110,14 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
         }
+    }
+}
+
+/// The target that a study opens instead of measuring.
+pub(crate) fn opened(verb: &Verb) -> Option<String> {
+    match verb {
+        Verb::Study { study: Study::Mux(options) } => study::opened(options),
+        _ => None,
     }
 }
 

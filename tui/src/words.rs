@@ -245,6 +245,16 @@ pub(crate) fn source(line: &SourceLine) -> String {
     }
 }
 
+/// The name of a function without its template arguments.
+pub(crate) fn without_arguments(name: &str) -> String {
+    match (name.find('<'), name.rfind('>')) {
+        (Some(from), Some(to)) if from < to && !name.starts_with("operator") => {
+            format!("{}{}", &name[..from], &name[to + 1..])
+        }
+        _ => name.to_owned(),
+    }
+}
+
 /// Bytes in the order of memory, two digits each.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut hex, b| {

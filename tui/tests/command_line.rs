@@ -77,6 +77,9 @@ fn usage_errors_are_one_line_and_exit_2() {
         &["--allow", "`fly`", "write, sample, halt, launch, reset"],
     );
     refuses(&["cores", "--sample", "0"], 2, &["--sample 0", "from 1 to 100000"]);
+    refuses(&["cores", "--merge", "--for", "soon"], 2, &["--for: 'soon' is not a time"]);
+    refuses(&["cores", "--for", "1ms"], 2, &["--merge"]);
+    refuses(&["cores", "--merge", "--words"], 2, &["--words", "cannot be used with"]);
     let record = |option, value| ["record", "/nonexistent/run.mcap", option, value];
     refuses(&record("--every", "10_000_000_001"), 2, &["--every", "from 0 to 10000000000"]);
     refuses(&record("--moments", "0"), 2, &["--moments", "from 1 to"]);

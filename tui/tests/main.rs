@@ -4,6 +4,7 @@
 mod bit_fields;
 mod command_line;
 mod common;
+mod cores;
 mod examples;
 mod fabric;
 mod frames;

@@ -112,6 +112,7 @@ fn snapshots_match_their_schemas() {
             &["mesh", "--expect", "t3000"],
             &["cores", "0:e8", "--words"],
             &["cores", "0:e8", "--sample", "3"],
+            &["cores", "0:e8", "--merge", "--sample", "3"],
             &["images", "0:9-6"],
             &["links"],
             &["print", "0:e8", "mailboxes->launch[0]"],
@@ -119,7 +120,10 @@ fn snapshots_match_their_schemas() {
         ],
     );
     let kept = "recordings/library/n300_ring_ping.mcap";
-    judge_on(kept, &[&["mesh"], &["cores", "--words"], &["images"], &["links"]]);
+    judge_on(
+        kept,
+        &[&["mesh"], &["cores", "--words"], &["cores", "--merge"], &["images"], &["links"]],
+    );
 }
 
 #[test]

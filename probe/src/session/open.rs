@@ -21,7 +21,7 @@ use transport::ttsim::{self, HostCommand};
 use transport::wire::Welcome;
 use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
-use workloads::scene::{DEFAULT_PACE, SceneError};
+use workloads::scene::{DEFAULT_PACE, Pace, SceneError};
 
 /// Why a target cannot be opened; each variant has its own exit code.
 #[derive(Debug)]
@@ -101,14 +101,12 @@ impl Session {
         let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
             TargetSpec::Recording(path) => Err(OpenError::IsRecording(path)),
-            TargetSpec::Emulator(scene) => {
-                let (mut images, problems) = ImageMap::firmware();
-                let mut target = scene.build_telling(&mut images, listener)?;
-                target.rename(words);
-                // Bringing up the mesh is not a user's command, so auditing starts here.
-                target.keep_audit(AuditLog::from_environment(words));
-                let pacer = Some(Pacer::new(scene.pace));
-                Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
+            TargetSpec::Emulator(scene) => Self::open_emulated(words, scene.pace, |images| {
+                scene.build_telling(images, listener)
+            }),
+            TargetSpec::Study(scene) => {
+                listener.tell(Progress::Start("an emulated mesh and the run of a study on it"));
+                Self::open_emulated(words, scene.pace, |images| scene.build(images))
             }
             TargetSpec::Ttsim(simulator) => {
                 // What cannot be started, or must not be, is told before anything is opened.
@@ -158,6 +156,21 @@ impl Session {
                 Self::open_external(words, None, open, (None, listener))
             }
         }
+    }
+
+    /// Opens a mesh that this process emulates.
+    fn open_emulated(
+        words: &str,
+        pace: Pace,
+        build: impl FnOnce(&mut ImageMap) -> Result<BarTarget, SceneError>,
+    ) -> Result<Self, OpenError> {
+        let (mut images, problems) = ImageMap::firmware();
+        let mut target = build(&mut images)?;
+        target.rename(words);
+        // Bringing up the mesh is not a user's command, so auditing starts here.
+        target.keep_audit(AuditLog::from_environment(words));
+        let pacer = Some(Pacer::new(pace));
+        Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
     }
 
     /// Opens a machine outside this process, and starts on it what is given.

@@ -66,3 +66,41 @@ pub(crate) struct WhyStudyArguments {
     #[arg(long, default_value = "1", value_name = "N")]
     pub(crate) seeds: String,
 }
+
+/// `study mux`.
+#[derive(Args, Debug)]
+pub(crate) struct MuxArguments {
+    /// The mesh; the chip with the most links takes part, and its neighbours.
+    #[arg(long, default_value = "t3000", value_name = "MESH")]
+    pub(crate) mesh: String,
+    /// The first seed, which determines what the workers send, and the link's faults.
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub(crate) seed: u64,
+    /// Number of seeds.
+    #[arg(long, default_value = "20", value_name = "N")]
+    pub(crate) seeds: String,
+    /// What the mux runs on: brisc (of a compute tile) or erisc (an Ethernet tile without a
+    /// link).
+    #[arg(long, default_value = "brisc", value_name = "CORE")]
+    pub(crate) on: String,
+    /// Workers of each mux, at most 8.
+    #[arg(long, default_value = "8", value_name = "N")]
+    pub(crate) workers: String,
+    /// Links, each with a mux of its own; by default two, or as many as there are.
+    #[arg(long, value_name = "N")]
+    pub(crate) links: Option<String>,
+    /// Open the mesh of this seed in the live view, after its congestion has begun: the muxes wait
+    /// as the write-up's do, on brisc cores with 8 workers each.
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["seed", "seeds", "on", "workers", "links", "hang"])]
+    pub(crate) open: Option<u64>,
+    /// Let a host wait for the first run of this policy (or of all) that never ends, until its
+    /// time limit, as a user would see it: 5 s of emulated time take minutes.
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) hang: Option<String>,
+    /// Time between that host's polls of the dispatcher.
+    #[arg(long, default_value = "100ms", value_name = "TIME")]
+    pub(crate) poll: String,
+    /// That host's time limit without progress.
+    #[arg(long, default_value = "5s", value_name = "TIME")]
+    pub(crate) patience: String,
+}

@@ -1,6 +1,6 @@
 //! The JSON of `cores` and `images`.
 
-use super::{Missed, Missing, Source, Why, missed, value, why, xy};
+use super::{Merged, Missed, Missing, Source, Why, missed, value, why, xy};
 use crate::words;
 use decode::profile::{CoreProfile, ProfilePlace};
 use decode::state::{ChannelState, CoreState, ImageUse, MemberState, MeshState, SourceLine};
@@ -18,6 +18,9 @@ pub(crate) struct Cores<'a> {
     cycles: u64,
     /// Its cores, or those of the given place.
     cores: Vec<Core<'a>>,
+    /// With --merge: these cores by their places, and what moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merged: Option<Merged<'a>>,
     /// Ranges that were not read.
     gaps: Vec<Missed>,
 }
@@ -219,6 +222,7 @@ impl<'a> Cores<'a> {
             target,
             cycles: state.cycles,
             cores: all.filter(|c| passes(c)).map(|c| core(c, with_words)).collect(),
+            merged: None,
             gaps: missed(&state.gaps),
         }
     }
@@ -233,6 +237,11 @@ impl<'a> Cores<'a> {
             core.profile = profiles.iter().find(of_core).map(profile);
         }
         self
+    }
+
+    /// The same with the tree of its cores.
+    pub(crate) fn with_merged(self, merged: Merged<'a>) -> Self {
+        Self { merged: Some(merged), ..self }
     }
 }
 

@@ -1,6 +1,9 @@
-//! `cores`: every core with its waypoint, or those of a chip or tile.
+//! `cores`: groups of equal cores, or a line for each core, of a chip or tile if one is named.
+
+mod groups;
 
 use super::target::{Style, cell, inspect, judge, report};
+use crate::args::CoresArguments;
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, NamedPlace};
 use crate::machine::Opening;
@@ -17,11 +20,11 @@ pub(super) const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE",
 pub(super) fn run(
     target: &Opening,
     style: Style,
-    place: Option<&str>,
-    words: bool,
+    options: &CoresArguments,
 ) -> Result<Outcome, Failure> {
     // An invalid place is reported before a target is opened.
-    let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
+    let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+    let words = options.words;
     let snapshot = inspect(target, |mesh| ReadSet { details: words, ..read_set(mesh, place) })?;
     let state = &snapshot.state;
     check(state, place)?;
@@ -29,23 +32,11 @@ pub(super) fn run(
     let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
     if style.json {
         json(Cores::new(&target.words, state, words, passes))?;
+    } else if place.is_none() && !options.all && !words {
+        text(&groups::text(style, state))?;
     } else {
         let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
-        let all: Vec<_> = all.filter(|c| passes(c)).collect();
-        let mut table = Columns::new(&HEAD);
-        for core in &all {
-            table.row(row(style, core));
-        }
-        let lines = table.text();
-        if words {
-            let (head, rows) = lines.split_once('\n').unwrap_or_default();
-            let with_words =
-                |(line, core): (&str, &&CoreState)| format!("{line}\n{}", word_lines(style, core));
-            let body: Vec<_> = rows.lines().zip(&all).map(with_words).collect();
-            text(&format!("{head}\n{}", body.concat()))?;
-        } else {
-            text(&lines)?;
-        }
+        text(&lines(style, &all.filter(|c| passes(c)).collect::<Vec<_>>(), words))?;
     }
     say_findings(&state.chips, passes);
     let cores = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
@@ -53,6 +44,23 @@ pub(super) fn run(
         say(&text);
     }
     Ok(judge(state))
+}
+
+/// A line for each core, with its words below it if they are wanted.
+fn lines(style: Style, cores: &[&CoreState], words: bool) -> String {
+    let mut table = Columns::new(&HEAD);
+    for core in cores {
+        table.row(row(style, core));
+    }
+    let lines = table.text();
+    if !words {
+        return lines;
+    }
+    let (head, rows) = lines.split_once('\n').unwrap_or_default();
+    let with_words =
+        |(line, core): (&str, &&CoreState)| format!("{line}\n{}", word_lines(style, core));
+    let body: Vec<_> = rows.lines().zip(cores).map(with_words).collect();
+    format!("{head}\n{}", body.concat())
 }
 
 /// Reports the problems of the images of some cores.

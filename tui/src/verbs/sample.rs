@@ -31,14 +31,11 @@ pub(super) fn run(
     target: &Opening,
     style: Style,
     place: Option<&str>,
-    (count, every): (&str, &str),
+    times: (&str, &str),
 ) -> Result<Outcome, Failure> {
     // Invalid arguments are reported before a target is opened.
     let place = place.map(locate::place).transpose().map_err(Failure::Usage)?;
-    let order = SampleOrder {
-        count: number("--sample", count, 1..=MOST)? as u32,
-        apart_cycles: number("--every", every, 1..=MOST_CYCLES)?,
-    };
+    let order = order(times)?;
     let stop = Stop::listen()?;
     let mut machine = open(target)?;
     let read_set = read_set(&machine.mesh(), place);
@@ -65,8 +62,16 @@ pub(super) fn run(
     Ok(outcome(state, &profiles))
 }
 
+/// The samples to take, from the words of `--sample` and `--every`.
+pub(super) fn order((count, every): (&str, &str)) -> Result<SampleOrder, Failure> {
+    Ok(SampleOrder {
+        count: number("--sample", count, 1..=MOST)? as u32,
+        apart_cycles: number("--every", every, 1..=MOST_CYCLES)?,
+    })
+}
+
 /// Whether a core is sampled: one that runs, or of a tile every one that is not in reset.
-fn is_sampled(state: &MeshState, place: Option<NamedPlace>, core: &CoreState) -> bool {
+pub(super) fn is_sampled(state: &MeshState, place: Option<NamedPlace>, core: &CoreState) -> bool {
     let of_tile = matches!(place, Some(NamedPlace::Tile(..) | NamedPlace::Channel(..)));
     let runs = match core.activity {
         Reading::Known(Activity::Running) => true,
@@ -77,7 +82,7 @@ fn is_sampled(state: &MeshState, place: Option<NamedPlace>, core: &CoreState) ->
 }
 
 /// What was written, and where that is kept.
-fn written(cores: &BTreeSet<CoreId>) -> String {
+pub(super) fn written(cores: &BTreeSet<CoreId>) -> String {
     if cores.is_empty() {
         return "no core runs, so none is sampled; name a tile to sample all of its cores"
             .to_owned();
@@ -91,7 +96,7 @@ fn written(cores: &BTreeSet<CoreId>) -> String {
     )
 }
 
-fn sample(
+pub(super) fn sample(
     machine: &mut Machine,
     target: &Opening,
     cores: &BTreeSet<CoreId>,
@@ -156,17 +161,12 @@ fn chain(place: &ProfilePlace) -> String {
 
 /// A source line without the template arguments of its function: a router's fill a screen.
 fn without_arguments(line: &SourceLine) -> String {
-    let plain = |name: &String| match (name.find('<'), name.rfind('>')) {
-        (Some(from), Some(to)) if from < to && !name.starts_with("operator") => {
-            format!("{}{}", &name[..from], &name[to + 1..])
-        }
-        _ => name.clone(),
-    };
+    let plain = |name: &String| words::without_arguments(name);
     words::source(&SourceLine { function: line.function.as_ref().map(plain), ..line.clone() })
 }
 
 /// Ends the verb if every core was refused.
-fn refused_all(target: &Opening, profiles: &[CoreProfile]) -> Result<(), Failure> {
+pub(super) fn refused_all(target: &Opening, profiles: &[CoreProfile]) -> Result<(), Failure> {
     let refused = |profile: &CoreProfile| matches!(profile.missing, Some(AccessError::Refused(_)));
     let first = profiles.first().and_then(|profile| profile.missing.as_ref());
     match first.filter(|_| profiles.iter().all(refused)) {
@@ -176,7 +176,7 @@ fn refused_all(target: &Opening, profiles: &[CoreProfile]) -> Result<(), Failure
 }
 
 /// Says which cores were not sampled, and why.
-fn outcome(state: &MeshState, profiles: &[CoreProfile]) -> Outcome {
+pub(super) fn outcome(state: &MeshState, profiles: &[CoreProfile]) -> Outcome {
     let mut reasons: BTreeMap<String, Vec<CoreId>> = BTreeMap::new();
     for profile in profiles {
         if let Some(reason) = &profile.missing {

@@ -22,6 +22,7 @@ use transport::shared_bar::SharedBar;
 use transport::ttsim::HostCommand;
 use transport::wire::Welcome;
 use workloads::scene::Scene;
+use workloads::study::mux::MuxScene;
 
 pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);
@@ -31,6 +32,7 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
             let described = Some(described).filter(|_| scene.host.is_none());
             (Simulated::Emulator(scene), described)
         }
+        TargetSpec::Study(scene) => (Simulated::Study(scene), None),
         TargetSpec::Ttsim(simulator) => (Simulated::Ttsim(simulator), None),
         _ => return Err(Failure::Usage(format!("{mesh}: only simulated meshes are served"))),
     };
@@ -76,6 +78,7 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
 /// A mesh that can be served.
 enum Simulated {
     Emulator(Scene),
+    Study(MuxScene),
     Ttsim(Simulator),
 }
 
@@ -89,6 +92,10 @@ fn build(
         Simulated::Emulator(scene) => {
             let (mut images, _) = ImageMap::firmware();
             let target = scene.build_telling(&mut images, listener)?;
+            Ok((target.into_bar(), emulator_bar::abilities()))
+        }
+        Simulated::Study(scene) => {
+            let target = scene.build(&mut ImageMap::firmware().0)?;
             Ok((target.into_bar(), emulator_bar::abilities()))
         }
         Simulated::Ttsim(simulator) => {

@@ -15,7 +15,7 @@ mod why;
 pub(super) use bandwidth::{Bandwidths, bandwidth};
 pub(super) use latency::{Latencies, latency};
 pub(super) use measured::{Relaunches, relaunch};
-pub(super) use mux::{MuxWords, Muxes, mux};
+pub(super) use mux::{Muxes, mux, opened};
 pub(super) use race::{Races, race};
 pub(super) use reroute::{RerouteWords, Reroutes, reroute};
 pub(super) use time_out::{TimeOuts, time_out};

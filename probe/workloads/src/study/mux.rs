@@ -10,6 +10,7 @@ mod course;
 mod figures;
 mod judge;
 mod posts;
+mod scene;
 mod stage;
 
 use crate::scene::SceneError;
@@ -22,6 +23,7 @@ use judge::judge;
 use launch::HostTimeout;
 use launch::dice::Random;
 use machine::fabric::MuxCore;
+pub use scene::MuxScene;
 pub(super) use stage::{StagedMux, stage};
 use std::panic::resume_unwind;
 use std::thread;

@@ -7,6 +7,7 @@ mod sums;
 
 use super::measured::failed;
 use super::traffic::count;
+use crate::args::MuxArguments;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Columns, json, say, text};
 use crate::verbs::target::Style;
@@ -28,17 +29,9 @@ const MOST_SEEDS: u64 = 100_000;
 const MOST_WORKERS: u64 = 8;
 const MOST_LINKS: u64 = 16;
 
-/// The options.
-pub(in crate::verbs) struct MuxWords<'a> {
-    pub(in crate::verbs) mesh: &'a str,
-    pub(in crate::verbs) seed: u64,
-    pub(in crate::verbs) seeds: &'a str,
-    pub(in crate::verbs) on: &'a str,
-    pub(in crate::verbs) workers: &'a str,
-    pub(in crate::verbs) links: Option<&'a str>,
-    pub(in crate::verbs) hang: Option<&'a str>,
-    pub(in crate::verbs) poll: &'a str,
-    pub(in crate::verbs) patience: &'a str,
+/// The target with the mesh of a seed, if one is to be opened.
+pub(in crate::verbs) fn opened(words: &MuxArguments) -> Option<String> {
+    words.open.map(|seed| format!("emulator:{},study=mux:{seed}", words.mesh))
 }
 
 /// The policies of an option: one, or all.
@@ -52,8 +45,8 @@ fn named(word: &str) -> Result<Vec<MuxWait>, Failure> {
     Ok(found)
 }
 
-fn options<'a>(words: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
-    let core = match words.on {
+fn options(words: &MuxArguments) -> Result<MuxStudy<'_>, Failure> {
+    let core = match words.on.as_str() {
         "brisc" => MuxCore::Tensix,
         "erisc" => MuxCore::Ethernet,
         on => return Err(Failure::Usage(format!("--on {on}: it can be brisc or erisc"))),
@@ -63,32 +56,33 @@ fn options<'a>(words: &MuxWords<'a>) -> Result<MuxStudy<'a>, Failure> {
         Ok(cycles) => Ok(cycles),
         Err(error) => Err(Failure::Usage(error.to_string())),
     };
-    let links = words.links.map(|links| count("links", links, MOST_LINKS)).transpose()?;
+    let links =
+        words.links.as_deref().map(|links| count("links", links, MOST_LINKS)).transpose()?;
     Ok(MuxStudy {
-        mesh: words.mesh,
+        mesh: &words.mesh,
         core,
-        workers: count("workers", words.workers, MOST_WORKERS)? as usize,
+        workers: count("workers", &words.workers, MOST_WORKERS)? as usize,
         links: links.map(|links| links as usize),
         seed: words.seed,
-        seeds: count("seeds", words.seeds, MOST_SEEDS)?,
-        hosts: words.hang.map(named).transpose()?.unwrap_or_default(),
+        seeds: count("seeds", &words.seeds, MOST_SEEDS)?,
+        hosts: words.hang.as_deref().map(named).transpose()?.unwrap_or_default(),
         patience: HostTimeout {
-            poll_cycles: time("--poll", words.poll)?,
-            give_up_cycles: time("--patience", words.patience)?,
+            poll_cycles: time("--poll", &words.poll)?,
+            give_up_cycles: time("--patience", &words.patience)?,
         },
     })
 }
 
 /// Prints a table of the policies, the write-up's claims next to the results, and waits.
-pub(in crate::verbs) fn mux(style: Style, words: &MuxWords<'_>) -> Result<Outcome, Failure> {
+pub(in crate::verbs) fn mux(style: Style, words: &MuxArguments) -> Result<Outcome, Failure> {
     let options = options(words)?;
-    let seen = study(&options).map_err(failed(words.mesh))?;
+    let seen = study(&options).map_err(failed(&words.mesh))?;
     let sums = MuxWait::ALL.map(|route| Sums::of(route, &seen.runs));
     let claims = claims(&sums);
     let policies: Vec<PolicyRow> = sums.iter().map(policy_row).collect();
     if style.json {
         json(Muxes {
-            mesh: words.mesh,
+            mesh: &words.mesh,
             workers: options.workers as u64,
             links: seen.links,
             slow_factor: SLOW_FACTOR,
