@@ -18,7 +18,7 @@ use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Arrived, Mesh, Preview, Quarantined, Target};
 pub use open::{OpenError, served_simulator};
 use pacer::Pacer;
-pub use watch::{Verdict, Watch, Watched};
+pub use watch::{Watch, Watched};
 use workloads::scene::Pace;
 
 /// The number of snapshots between two reads of all proofs. Between them the proofs of a core are

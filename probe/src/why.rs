@@ -95,14 +95,14 @@ pub fn judge_staged(kind: Kind, seed: u64, staged: Staged) -> Result<Judged, Str
     let failed = |error: &dyn ToString| format!("{} {seed}: {}", kind.name(), error.to_string());
     let (images, _) = ImageMap::firmware();
     let mut session = Session::with_target(Box::new(staged.target), images);
-    let Watched { verdict, transactions, .. } =
+    let Watched { diagnosis, transactions, .. } =
         session.diagnose(WATCHED_CYCLES).map_err(|error| failed(&error))?;
     Ok(Judged {
         kind,
         seed,
         about: staged.about,
         truth: staged.truth,
-        findings: verdict.diagnosis.findings,
+        findings: diagnosis.findings,
         transactions,
     })
 }

@@ -46,7 +46,7 @@ fn verdict(
     target.pass(300_000).unwrap();
     let mut session = Session::with_target(Box::new(target), images);
     let watched = session.diagnose(WATCHED_CYCLES).unwrap();
-    (worker, watched.verdict.diagnosis.findings)
+    (worker, watched.diagnosis.findings)
 }
 
 /// The worker whose text or launch is harmed.

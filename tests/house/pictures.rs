@@ -6,8 +6,9 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use decode::images::ImageMap;
+use diagnosis::Diagnosis;
 use machine::target::Target;
-use probe::session::{Session, Verdict};
+use probe::session::Session;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
@@ -73,7 +74,7 @@ fn open(file: &Path) -> Session {
 /// Updates the model like the probe thread.
 fn inspected(
     session: &mut Session,
-    verdict: Option<&Arc<Verdict>>,
+    verdict: Option<&Arc<Diagnosis>>,
     model: &mut Model,
     number: u64,
 ) {
@@ -104,17 +105,17 @@ fn ended(file: &Path) -> Session {
 }
 
 /// Returns the verdict on all moments of a recording.
-fn verdict(file: &Path) -> Arc<Verdict> {
+fn verdict(file: &Path) -> Arc<Diagnosis> {
     let recording = Replay::open(file).unwrap();
     let times = recording.moments();
     let over = times.last().unwrap() - times.first().unwrap();
-    Arc::new(open(file).diagnose(over).unwrap().verdict)
+    Arc::new(open(file).diagnose(over).unwrap().diagnosis)
 }
 
 /// Returns the picture after the keys on this target, with a snapshot after each.
 pub(crate) fn picture_of(
     session: &mut Session,
-    verdict: Option<&Arc<Verdict>>,
+    verdict: Option<&Arc<Diagnosis>>,
     keys: &str,
     size: (u16, u16),
 ) -> String {

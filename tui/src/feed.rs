@@ -8,10 +8,10 @@ pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
+use diagnosis::Diagnosis;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Quarantined;
-use probe::session::Verdict;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,7 +51,7 @@ pub struct MeshSnapshot {
     /// The runs of this session.
     pub board: Arc<Board>,
     /// The newest verdict on the mesh, if there is one yet.
-    pub verdict: Option<Arc<Verdict>>,
+    pub verdict: Option<Arc<Diagnosis>>,
     /// How far the snapshot has come, while it is still being read.
     pub reading: Option<Progress>,
 }

@@ -14,10 +14,11 @@ use crate::traffic::{Meter, Traffic};
 use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
+use diagnosis::Diagnosis;
 use machine::progress::Listener;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
-use probe::session::{Inspected, OpenError, Partly, Session, Verdict, Watched};
+use probe::session::{Inspected, OpenError, Partly, Session, Watched};
 use probe::why::WATCHED_CYCLES;
 use recordings::Replay;
 use std::ffi::OsString;
@@ -54,7 +55,7 @@ struct PartialSnapshot<'a> {
     taken_micros: Option<u64>,
     number: u64,
     board: Arc<Board>,
-    verdict: Option<Arc<Verdict>>,
+    verdict: Option<Arc<Diagnosis>>,
     problems: &'a [String],
 }
 

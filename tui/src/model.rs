@@ -12,10 +12,9 @@ use crate::theme::Theme;
 use crate::verdict;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Activity, ChipState, CoreState, MeshState, SourceLine, TileState};
-use diagnosis::{Finding, Progress};
+use diagnosis::{Diagnosis, Finding, Progress};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span;
-use probe::session::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tui_input::Input;
@@ -242,20 +241,20 @@ impl Model {
     }
 
     /// The verdict on the mesh on screen, if there is one yet.
-    pub(crate) fn verdict(&self) -> Option<&Verdict> {
+    pub(crate) fn verdict(&self) -> Option<&Diagnosis> {
         self.shown.as_deref()?.verdict.as_deref()
     }
 
     /// The causes that are shown, the likeliest first.
     pub(crate) fn causes(&self) -> &[Finding] {
-        let all = self.verdict().map_or(&[][..], |verdict| &verdict.diagnosis.findings);
+        let all = self.verdict().map_or(&[][..], |verdict| &verdict.findings);
         all.get(..verdict::MOST).unwrap_or(all)
     }
 
     /// What a core on screen does: whether a launched one moves is known from the verdict only,
     /// everything else from the snapshot itself, which is newer.
     pub(crate) fn progress(&self, core: &CoreState) -> Option<Progress> {
-        let diagnosis = &self.verdict()?.diagnosis;
+        let diagnosis = self.verdict()?;
         let judged = *diagnosis.progress.get(&core.id).filter(|_| diagnosis.missing.is_empty())?;
         match core.activity.known()? {
             Activity::InReset => Some(Progress::InReset),

@@ -4,7 +4,6 @@
 use crate::words;
 use diagnosis::{Diagnosis, Finding, Progress, Severity};
 use machine::words::counted;
-use probe::session::Verdict;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -55,14 +54,97 @@ pub(crate) fn page(diagnosis: &Diagnosis) -> String {
     let mut page = format!("{}; {}\n", headline(diagnosis), cores(diagnosis));
     for (number, finding) in diagnosis.findings.iter().take(MOST).enumerate() {
         let _ = writeln!(page, "\n{}. {}", number + 1, title(finding));
-        for line in details(finding) {
+        let mut lines = details(finding);
+        lines.splice(1..1, since(diagnosis, finding));
+        for line in lines {
             let _ = writeln!(page, "   {line}");
         }
     }
     if diagnosis.findings.len() > MOST {
         let _ = writeln!(page, "\n{} more findings: --json", diagnosis.findings.len() - MOST);
     }
+    let foot: Vec<String> = order(diagnosis).into_iter().chain(healthy(diagnosis)).collect();
+    for (number, line) in foot.iter().enumerate() {
+        let _ = writeln!(page, "{}{line}", if number == 0 { "\n" } else { "" });
+    }
     page
+}
+
+/// Says since when the cause of a hang stands.
+pub(crate) fn since(diagnosis: &Diagnosis, finding: &Finding) -> Option<String> {
+    let stood = diagnosis.stood_cycles(finding)?;
+    Some(format!("it has stood for at least {}", words::cycles(stood)))
+}
+
+/// Most parties that are listed in the order in which they stopped.
+const MOST_STOPS: usize = 6;
+
+/// Says which party stopped first, and which after it, as far as snapshots show it.
+pub(crate) fn order(diagnosis: &Diagnosis) -> Option<String> {
+    let hangs = |finding: &Finding| finding.severity == Severity::Hang;
+    if diagnosis.stops.is_empty() || !diagnosis.findings.first().is_some_and(hangs) {
+        return None;
+    }
+    let seen: Vec<String> = diagnosis
+        .stops
+        .iter()
+        .filter(|stop| stop.seen)
+        .map(|stop| format!("{} before {}", stop.party, words::cycles(stop.cycles)))
+        .collect();
+    let before = diagnosis.stops.len() - seen.len();
+    Some(if seen.is_empty() {
+        let parties = counted(before as u64, "party", "parties");
+        format!("order: not seen; {parties} stood before the first snapshot")
+    } else {
+        let first =
+            if before == 0 { String::new() } else { format!("{before} that stood before, then ") };
+        let more = seen.len().saturating_sub(MOST_STOPS);
+        let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+        let listed = seen.get(..MOST_STOPS).unwrap_or(&seen).join(", ");
+        format!("order: {first}{listed}{more}")
+    })
+}
+
+/// The chips of which nothing is found and on which nothing waits: they can be left alone.
+pub(crate) fn healthy(diagnosis: &Diagnosis) -> Option<String> {
+    let chips: Vec<String> = diagnosis.bystanders.iter().map(ToString::to_string).collect();
+    let what = match chips.len() {
+        _ if !diagnosis.missing.is_empty() || diagnosis.findings.is_empty() => return None,
+        0 => return None,
+        1 => "chip",
+        _ => "chips",
+    };
+    Some(format!("healthy: {what} {}: nothing stands or waits there", chips.join(" ")))
+}
+
+/// The verdict on a target in one paragraph, to be pasted into an issue.
+pub(crate) fn paragraph(target: &str, diagnosis: &Diagnosis) -> Option<String> {
+    let finding = diagnosis.findings.first()?;
+    let mut text = format!(
+        "meshscope {} on {target} at {}, {}: {}; {}.",
+        env!("CARGO_PKG_VERSION"),
+        words::cycles(diagnosis.cycles),
+        headline(diagnosis),
+        title(finding),
+        finding.sentence
+    );
+    if let Some(since) = since(diagnosis, finding) {
+        let _ = write!(text, " {}{}.", since[..1].to_uppercase(), &since[1..]);
+    }
+    for evidence in &finding.evidence {
+        let at = evidence.at.map_or(String::new(), |at| format!(" at {at}"));
+        let _ = write!(text, " {} = {}{at}.", evidence.name, evidence.value);
+    }
+    if !finding.chain.is_empty() {
+        let steps: Vec<String> = finding
+            .chain
+            .iter()
+            .map(|step| format!("{} waits for {} of {}", step.waiter, step.reason, step.on))
+            .collect();
+        let _ = write!(text, " Chain: {}.", steps.join("; "));
+    }
+    let _ = write!(text, " Signature: {}.", finding.signature);
+    Some(text)
 }
 
 /// Says whether anything stands still, and by what that is known.
@@ -119,8 +201,8 @@ pub(crate) fn details(finding: &Finding) -> Vec<String> {
 
 /// What stands still, since when, and the root, in one line of at most this many columns; none if
 /// nothing stands.
-pub(crate) fn line(verdict: &Verdict, width: usize) -> Option<String> {
-    let first = verdict.diagnosis.findings.first()?;
+pub(crate) fn line(verdict: &Diagnosis, width: usize) -> Option<String> {
+    let first = verdict.findings.first()?;
     let stood = words::cycles(verdict.stood_cycles(first)?);
     let (name, place) = (first.condition.name(), first.place);
     let waits = match first.waiting {

@@ -80,7 +80,7 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
         Some(snapshot) => {
             let state = &snapshot.state;
             let health = snapshot.verdict.as_ref();
-            let health = health.map_or(Health::Unknown, |verdict| Health::of(&verdict.diagnosis));
+            let health = health.map_or(Health::Unknown, |diagnosis| Health::of(diagnosis));
             left.push(Span::styled(format!("  {}", health.word()), model.theme.health(health)));
             left.push(Span::raw(format!("  t {}", words::cycles(state.cycles))));
             let age = left.len();

@@ -10,8 +10,7 @@ use diagnosis::{
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy};
 use machine::fault::Fault;
 use machine::target::Allow;
-use probe::session::{Session, Verdict, Watch};
-use std::collections::BTreeMap;
+use probe::session::{Session, Watch};
 use std::sync::Arc;
 use transport::ttsim::HostCommand;
 use tui::feed::{MeshSnapshot, Traffic};
@@ -50,33 +49,31 @@ fn finding(condition: Condition, severity: Severity, place: Place, waiting: usiz
 }
 
 /// A verdict after this many snapshots in 60 ms: two causes, and a core that stands.
-fn verdict(snapshots: usize) -> Verdict {
+fn verdict(snapshots: usize) -> Diagnosis {
     let link = Place::Link(end(0, 8), end(1, 0));
     let stuck = Place::Core(core(9, 6, CoreKind::Erisc));
     let judged = [
         (core(9, 6, CoreKind::Erisc), Progress::Still),
         (core(1, 2, CoreKind::Brisc), Progress::Progressing),
     ];
-    Verdict {
-        diagnosis: Diagnosis {
-            snapshots,
-            over_cycles: 60_000_000,
-            progress: judged.into(),
-            findings: vec![
-                finding(Condition::LinkDown, Severity::Hang, link, 2),
-                finding(Condition::CoreStuck, Severity::Hang, stuck, 0),
-            ],
-            missing: Vec::new(),
-            waits: decode::state::Waits::default(),
-            stops: Vec::new(),
-            bystanders: vec![ChipId(1)],
-        },
+    let since = |since_cycles, finding| Finding { since_cycles: Some(since_cycles), ..finding };
+    Diagnosis {
+        snapshots,
         cycles: 100_000_000,
-        since_cycles: BTreeMap::from([(link, 20_000_000), (stuck, 40_000_000)]),
+        over_cycles: 60_000_000,
+        progress: judged.into(),
+        findings: vec![
+            since(20_000_000, finding(Condition::LinkDown, Severity::Hang, link, 2)),
+            since(40_000_000, finding(Condition::CoreStuck, Severity::Hang, stuck, 0)),
+        ],
+        missing: Vec::new(),
+        waits: decode::state::Waits::default(),
+        stops: Vec::new(),
+        bystanders: vec![ChipId(1)],
     }
 }
 
-fn shown(size: (u16, u16), verdict: Option<Verdict>) -> Model {
+fn shown(size: (u16, u16), verdict: Option<Diagnosis>) -> Model {
     let mut model = model(size);
     let verdict = verdict.map(Arc::new);
     let snapshot = MeshSnapshot { verdict, ..(*snapshot(1)).clone() };
@@ -142,7 +139,7 @@ fn a_line_on_every_screen_says_what_stands() {
 #[test]
 fn without_a_verdict_nothing_is_claimed() {
     let mut early = verdict(1);
-    early.diagnosis.missing.push("one snapshot proves no hang".to_owned());
+    early.missing.push("one snapshot proves no hang".to_owned());
     for verdict in [None, Some(early)] {
         let mut model = shown((80, 24), verdict.clone().map(unfounded));
         press(&mut model, "w");
@@ -157,8 +154,8 @@ fn without_a_verdict_nothing_is_claimed() {
 }
 
 /// The verdict without its findings, which nobody makes where something is missing.
-fn unfounded(mut verdict: Verdict) -> Verdict {
-    verdict.diagnosis.findings.clear();
+fn unfounded(mut verdict: Diagnosis) -> Diagnosis {
+    verdict.findings.clear();
     verdict
 }
 
@@ -215,7 +212,7 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
     assert!(line.contains("hang: link-down at link 0:e8-1:e0 for at least"), "{line}");
     // Nothing new is known where no time passes: what stands has stood as long as before.
     let frozen = watch.judge(session.target().mesh());
-    let first = &frozen.diagnosis.findings[0];
+    let first = &frozen.findings[0];
     assert_eq!(
         frozen.stood_cycles(first),
         watch.judge(session.target().mesh()).stood_cycles(first)
@@ -236,7 +233,7 @@ fn snapshots_of_one_moment_prove_nothing() {
         watch.add(newest.clone());
     }
     let verdict = watch.judge(session.target().mesh());
-    assert_eq!(verdict.diagnosis.over_cycles, 0);
-    assert!(!verdict.diagnosis.missing.is_empty());
-    assert!(verdict.diagnosis.findings.iter().all(|it| it.severity == Severity::Fault));
+    assert_eq!(verdict.over_cycles, 0);
+    assert!(!verdict.missing.is_empty());
+    assert!(verdict.findings.iter().all(|it| it.severity == Severity::Fault));
 }

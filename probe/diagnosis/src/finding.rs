@@ -70,8 +70,8 @@ pub struct Finding {
     pub confidence: Confidence,
     /// The party that the others wait for, if it is one.
     pub party: Option<Party>,
-    /// The target's time, in cycles, at the first snapshot that shows a party of the chain as it
-    /// stands now; none if nothing stands.
+    /// The target's time, in cycles, at the first snapshot that shows the cause as it stands now,
+    /// or those that wait for it; none if nothing stands.
     pub since_cycles: Option<u64>,
     /// Condition, kernel, waypoint and chain without places: equal for equal hangs.
     pub signature: String,

@@ -33,6 +33,8 @@ pub const LEAST_APART_CYCLES: u64 = 1_000_000;
 pub struct Diagnosis {
     /// The number of snapshots.
     pub snapshots: usize,
+    /// The target's time at the last one, in cycles.
+    pub cycles: u64,
     /// Time from the first to the last one, in device cycles.
     pub over_cycles: u64,
     /// What each core does.
@@ -51,12 +53,6 @@ pub struct Diagnosis {
 
 /// Judges a mesh by some snapshots of it, the oldest first.
 pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
-    diagnose_after(mesh, &[], looks)
-}
-
-/// Judges a mesh by some snapshots of it, as [`diagnose`] does; earlier ones tell in addition when
-/// each party came to a stand.
-pub fn diagnose_after(mesh: &Mesh, earlier: &[Look<'_>], looks: &[Look<'_>]) -> Diagnosis {
     let over_cycles = match looks {
         [first, .., last] => last.state.cycles.saturating_sub(first.state.cycles),
         _ => 0,
@@ -67,7 +63,7 @@ pub fn diagnose_after(mesh: &Mesh, earlier: &[Look<'_>], looks: &[Look<'_>]) -> 
     } else if over_cycles < LEAST_APART_CYCLES {
         missing.push(format!("the snapshots are only {over_cycles} cycles apart"));
     }
-    let Lasting { waits, stops } = Lasting::of(mesh, earlier, looks);
+    let Lasting { waits, stops } = Lasting::of(mesh, looks);
     let progress = progress::of_cores(looks, &waits);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
@@ -78,20 +74,57 @@ pub fn diagnose_after(mesh: &Mesh, earlier: &[Look<'_>], looks: &[Look<'_>]) -> 
         findings = case.findings(missing.is_empty());
         for finding in &mut findings {
             finding.signature = case.signature(finding);
-            finding.since_cycles = since(finding, &stops);
+            finding.since_cycles = stood_since(finding, &stops);
         }
     }
     let bystanders = bystanders(mesh, &waits, &findings);
-    let snapshots = looks.len();
-    Diagnosis { snapshots, over_cycles, progress, findings, missing, waits, stops, bystanders }
+    let (snapshots, cycles) = (looks.len(), looks.last().map_or(0, |last| last.state.cycles));
+    Diagnosis {
+        snapshots,
+        cycles,
+        over_cycles,
+        progress,
+        findings,
+        missing,
+        waits,
+        stops,
+        bystanders,
+    }
 }
 
-/// Returns when the first party of a finding's chain came to a stand.
-fn since(finding: &Finding, stops: &[Stop]) -> Option<u64> {
-    let parties = finding.chain.iter().flat_map(|step| [step.waiter, step.on]);
-    let parties: BTreeSet<Party> = parties.chain(finding.party).collect();
-    let stops = stops.iter().filter(|stop| parties.contains(&stop.party));
-    stops.map(|stop| stop.cycles).min()
+impl Diagnosis {
+    /// Returns how long the cause of a hang has been seen to stand, in cycles: it may have stood for
+    /// longer. None if nothing stands because of the finding.
+    pub fn stood_cycles(&self, finding: &Finding) -> Option<u64> {
+        let since = finding.since_cycles.filter(|_| finding.severity == Severity::Hang)?;
+        Some(self.cycles.saturating_sub(since))
+    }
+
+    /// Takes over from an earlier verdict when what still stands came to a stand, if the snapshots
+    /// of the two follow each other without a gap.
+    pub fn follow(&mut self, earlier: &Self) {
+        if earlier.cycles < self.cycles.saturating_sub(self.over_cycles) {
+            return;
+        }
+        for stop in self.stops.iter_mut().filter(|stop| !stop.seen) {
+            let before = earlier.stops.iter().find(|before| before.party == stop.party);
+            *stop = before.copied().unwrap_or(*stop);
+        }
+        self.stops.sort_unstable();
+        for finding in &mut self.findings {
+            finding.since_cycles = stood_since(finding, &self.stops);
+        }
+    }
+}
+
+/// Returns since when the cause of a finding stands, or, if it does not act itself, the first of
+/// those that wait for it.
+fn stood_since(finding: &Finding, stops: &[Stop]) -> Option<u64> {
+    let of = |party: Party| stops.iter().find(|stop| stop.party == party);
+    let waiters = finding.chain.iter().map(|step| step.waiter);
+    let own = finding.party.and_then(of);
+    let stop = own.or_else(|| waiters.filter_map(of).min())?;
+    Some(stop.cycles)
 }
 
 /// Returns the chips that no finding and no wait touches.

@@ -3,13 +3,12 @@
 use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
 use diagnosis::{
-    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Severity, diagnose,
-    wanted,
+    Condition, Diagnosis, LEAST_APART_CYCLES, Look, Place, Progress, diagnose, wanted,
 };
 use layouts::CoreId;
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Snapshots that a verdict rests on, if time permits.
@@ -29,23 +28,12 @@ pub struct Watch {
     waits: bool,
     /// The oldest first; the last one is the newest that was taken.
     inspected: VecDeque<Inspected>,
-    /// The time at which each place of a hang was first seen to stand.
-    since: BTreeMap<Place, u64>,
+    /// The verdict before.
+    before: Option<Diagnosis>,
     /// Cores that stand and whose texts were compared.
     compared: Vec<CoreId>,
     /// What the next snapshot reads.
     read_set: Option<ReadSet>,
-}
-
-/// A verdict, and since when what stands has stood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// The verdict.
-    pub diagnosis: Diagnosis,
-    /// The target's time at the newest snapshot, in cycles.
-    pub cycles: u64,
-    /// The time at which the place of each hang was first seen to stand, in cycles.
-    pub since_cycles: BTreeMap<Place, u64>,
 }
 
 /// The snapshots of a diagnosis, and the verdict.
@@ -53,18 +41,9 @@ pub struct Watched {
     /// The newest snapshot, if any was taken.
     pub newest: Option<Inspected>,
     /// The verdict.
-    pub verdict: Verdict,
+    pub diagnosis: Diagnosis,
     /// Bus transactions of all snapshots, those that found what to read included.
     pub transactions: u64,
-}
-
-impl Verdict {
-    /// Returns how long the cause of a hang has been seen to stand, in cycles: it may have stood
-    /// for longer. None if the finding is no hang.
-    pub fn stood_cycles(&self, finding: &Finding) -> Option<u64> {
-        let since = self.since_cycles.get(&finding.place)?;
-        (finding.severity == Severity::Hang).then(|| self.cycles.saturating_sub(*since))
-    }
 }
 
 impl Watch {
@@ -75,7 +54,7 @@ impl Watch {
             over_cycles: over_cycles.max(LEAST_APART_CYCLES),
             waits: true,
             inspected: VecDeque::new(),
-            since: BTreeMap::new(),
+            before: None,
             compared: Vec::new(),
             read_set: None,
         }
@@ -110,7 +89,7 @@ impl Watch {
     }
 
     /// Judges by what was added.
-    pub fn judge(&mut self, mesh: &Mesh) -> Verdict {
+    pub fn judge(&mut self, mesh: &Mesh) -> Diagnosis {
         let looks: Vec<Look<'_>> = self.inspected.iter().map(look).collect();
         let cycles = self.newest().map_or(0, |newest| newest.state.cycles);
         let over = self.inspected.front().map_or(0, |first| cycles - first.state.cycles);
@@ -122,12 +101,11 @@ impl Watch {
             let sentence = format!("watched for {over} cycles so far, of {}", self.over_cycles);
             diagnosis.missing = vec![sentence];
         }
-        let begun = cycles.saturating_sub(diagnosis.over_cycles);
-        let before = std::mem::take(&mut self.since);
-        let hangs = diagnosis.findings.iter().filter(|it| it.severity == Severity::Hang);
-        let since = |place: Place| (place, before.get(&place).copied().unwrap_or(begun));
-        self.since = hangs.map(|finding| since(finding.place)).collect();
-        Verdict { diagnosis, cycles, since_cycles: self.since.clone() }
+        if let Some(before) = &self.before {
+            diagnosis.follow(before);
+        }
+        self.before = Some(diagnosis.clone());
+        diagnosis
     }
 
     /// Returns the cores that stand without a reason outside of them, and whose texts were not
@@ -156,13 +134,13 @@ impl Session {
             self.pass(due.saturating_sub(now))?;
             self.look(&mut watch);
         }
-        let mut verdict = watch.judge(self.target.mesh());
-        if self.compare_suspects(&mut watch, &verdict) {
+        let mut diagnosis = watch.judge(self.target.mesh());
+        if self.compare_suspects(&mut watch, &diagnosis) {
             self.look(&mut watch);
-            verdict = watch.judge(self.target.mesh());
+            diagnosis = watch.judge(self.target.mesh());
         }
         let transactions = self.target.transactions().saturating_sub(before);
-        Ok(Watched { newest: watch.inspected.pop_back(), verdict, transactions })
+        Ok(Watched { newest: watch.inspected.pop_back(), diagnosis, transactions })
     }
 
     /// Takes a snapshot for a verdict.
@@ -185,8 +163,8 @@ impl Session {
 
     /// Compares the texts of cores that stand without another reason; returns whether there were
     /// any that had not been compared.
-    pub fn compare_suspects(&mut self, watch: &mut Watch, verdict: &Verdict) -> bool {
-        let suspects = watch.suspects(&verdict.diagnosis);
+    pub fn compare_suspects(&mut self, watch: &mut Watch, diagnosis: &Diagnosis) -> bool {
+        let suspects = watch.suspects(diagnosis);
         for core in &suspects {
             self.compare_texts(*core);
         }

@@ -1,7 +1,8 @@
 //! The verdict of the live view: snapshots of its own, now and then, between those of the screens.
 
 use crate::traffic::least_time;
-use probe::session::{Session, Verdict, Watch};
+use diagnosis::Diagnosis;
+use probe::session::{Session, Watch};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ const PART: u32 = 5;
 /// The newest snapshots of a verdict, and when the next one is due.
 pub(super) struct Watching {
     watch: Watch,
-    verdict: Option<Arc<Verdict>>,
+    verdict: Option<Arc<Diagnosis>>,
     due: Instant,
 }
 
@@ -24,7 +25,7 @@ impl Watching {
     }
 
     /// The newest verdict.
-    pub(super) fn verdict(&self) -> Option<Arc<Verdict>> {
+    pub(super) fn verdict(&self) -> Option<Arc<Diagnosis>> {
         self.verdict.clone()
     }
 

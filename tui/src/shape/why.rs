@@ -1,6 +1,6 @@
 //! The JSON of a verdict.
 
-use diagnosis::Diagnosis;
+use diagnosis::{Diagnosis, Stop};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,6 +21,10 @@ pub(crate) struct Judged<'a> {
     progress: BTreeMap<&'static str, usize>,
     /// What is missing for a verdict, one sentence each.
     unknown: &'a [String],
+    /// When each party that stands came to a stand, the first one first.
+    stops: Vec<Stopped>,
+    /// The chips that no finding and no wait touches.
+    healthy_chips: Vec<u16>,
     /// The findings, the likeliest cause first.
     findings: Vec<Found<'a>>,
 }
@@ -44,8 +48,24 @@ struct Found<'a> {
     evidence: Vec<Rests<'a>>,
     /// The chain from the symptom to the cause.
     chain: Vec<Wait>,
+    /// The target's time at the first snapshot that shows it, or those that wait for it, as they
+    /// stand now, in cycles; null if nothing stands.
+    since_cycles: Option<u64>,
+    /// Condition, kernel, waypoint and chain without places: equal for equal hangs.
+    signature: &'a str,
     /// What to look at next.
     next: &'static str,
+}
+
+/// A party that stands.
+#[derive(Serialize, JsonSchema)]
+struct Stopped {
+    /// The party.
+    who: String,
+    /// The target's time at the first snapshot that shows it as it stands now, in cycles.
+    cycles: u64,
+    /// Whether an earlier snapshot shows it otherwise: if not, it may have stopped long before.
+    seen: bool,
 }
 
 /// A word that a finding rests on.
@@ -70,10 +90,16 @@ struct Wait {
     on: String,
 }
 
+impl Stopped {
+    fn new(stop: &Stop) -> Self {
+        Self { who: stop.party.to_string(), cycles: stop.cycles, seen: stop.seen }
+    }
+}
+
 impl<'a> Judged<'a> {
     /// Builds it.
-    pub(crate) fn new(target: &'a str, cycles: u64, diagnosis: &'a Diagnosis) -> Self {
-        let Diagnosis { snapshots, over_cycles, missing, .. } = diagnosis;
+    pub(crate) fn new(target: &'a str, diagnosis: &'a Diagnosis) -> Self {
+        let Diagnosis { snapshots, cycles, over_cycles, missing, .. } = diagnosis;
         let mut progress: BTreeMap<&'static str, usize> = BTreeMap::new();
         for one in diagnosis.progress.values() {
             *progress.entry(one.word()).or_default() += 1;
@@ -103,9 +129,11 @@ impl<'a> Judged<'a> {
                     on: step.on.to_string(),
                 })
                 .collect(),
+            since_cycles: finding.since_cycles,
+            signature: &finding.signature,
             next: finding.condition.explanation().next,
         });
-        let (snapshots, over_cycles) = (*snapshots, *over_cycles);
+        let (snapshots, cycles, over_cycles) = (*snapshots, *cycles, *over_cycles);
         Self {
             target,
             cycles,
@@ -113,6 +141,8 @@ impl<'a> Judged<'a> {
             over_cycles,
             progress,
             unknown: missing,
+            stops: diagnosis.stops.iter().map(Stopped::new).collect(),
+            healthy_chips: diagnosis.bystanders.iter().map(|chip| chip.0).collect(),
             findings: findings.collect(),
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn run(
     let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
     report(target, &state);
     let mut found: Vec<Unhealthy> =
-        watched.verdict.diagnosis.findings.iter().map(Unhealthy::finding).collect();
+        watched.diagnosis.findings.iter().map(Unhealthy::finding).collect();
     if let Some(expected) = &expected {
         let differences = expect::compare(&last.state, expected);
         found.extend(
@@ -44,7 +44,7 @@ pub(super) fn run(
     if let Some(most) = options.max_crc {
         found.extend(crc_errors(&last.state, most));
     }
-    let missing = &watched.verdict.diagnosis.missing;
+    let missing = &watched.diagnosis.missing;
     for missing in missing {
         say(&format!("unknown: {missing}"));
     }

@@ -11,9 +11,9 @@ use crate::run::{Going, Job, Sweep, SweepTurn, may_change};
 use crate::shape::{self, Judged};
 use crate::verdict;
 use collectives::writes;
+use diagnosis::Diagnosis;
 use layouts::ChipId;
 use machine::target::Preview;
-use probe::session::Verdict;
 use probe::spec::TargetSpec;
 use probe::why::WATCHED_CYCLES;
 use std::io::{IsTerminal, Write};
@@ -58,8 +58,7 @@ pub(super) fn run(
             Err(failure) => {
                 let cause = job.as_ref().and_then(Job::cause);
                 let verdict = verdict.as_ref();
-                let verdict =
-                    verdict.map(|it| Judged::new(&opening.words, it.cycles, &it.diagnosis));
+                let verdict = verdict.map(|it| Judged::new(&opening.words, it));
                 json(shape.failed(failure, cause, verdict))?;
             }
         }
@@ -67,7 +66,7 @@ pub(super) fn run(
         text(&foot(options.op.name(), rows))?;
     }
     if let Some(verdict) = verdict.as_ref().filter(|_| !style.json) {
-        verdict::page(&verdict.diagnosis).lines().for_each(say);
+        verdict::page(verdict).lines().for_each(say);
     }
     for place in rows.iter().flat_map(|row| &row.places) {
         say(place);
@@ -82,7 +81,7 @@ struct SweepState {
     job: Option<Job>,
     rows: Vec<Measured>,
     /// The verdict on the mesh on which a run stood still.
-    verdict: Option<Verdict>,
+    verdict: Option<Diagnosis>,
 }
 
 fn carry_out(
@@ -186,7 +185,7 @@ struct Carrying<'a> {
     stop: Stop,
     line: Line,
     rows: &'a mut Vec<Measured>,
-    verdict: &'a mut Option<Verdict>,
+    verdict: &'a mut Option<Diagnosis>,
 }
 
 impl Carrying<'_> {
@@ -208,7 +207,8 @@ impl Carrying<'_> {
                     passed.map_err(|error| Failure::of_access(target.name(), &error))?;
                     if self.job.stands() {
                         // Where that is not possible, the error of the run is the one reported.
-                        *self.verdict = machine.diagnose(WATCHED_CYCLES).ok().map(|it| it.verdict);
+                        *self.verdict =
+                            machine.diagnose(WATCHED_CYCLES).ok().map(|it| it.diagnosis);
                     }
                 }
                 SweepTurn::Row(row) => {

@@ -25,11 +25,15 @@ pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome,
     // The report is about all snapshots.
     let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
     report(target, &state);
-    let diagnosis = &watched.verdict.diagnosis;
+    let diagnosis = &watched.diagnosis;
     if style.json {
-        json(Judged::new(&target.words, last.state.cycles, diagnosis))?;
+        json(Judged::new(&target.words, diagnosis))?;
     } else {
-        text(&verdict::page(diagnosis))?;
+        let mut page = verdict::page(diagnosis);
+        if let Some(paragraph) = verdict::paragraph(&target.words, diagnosis) {
+            page.push_str(&format!("\nTo paste into an issue:\n\n{paragraph}\n"));
+        }
+        text(&page)?;
     }
     diagnosis.missing.iter().for_each(|missing| say(&format!("unknown: {missing}")));
     Ok(if diagnosis.findings.iter().any(|finding| finding.severity > Severity::Slow) {

@@ -3,9 +3,7 @@
 use super::pane::{titled, window, wrapped};
 use crate::model::Model;
 use crate::verdict::{self, Health, MOST};
-use crate::words;
 use diagnosis::{Diagnosis, Finding, Severity};
-use probe::session::Verdict;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -19,8 +17,8 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         frame.render_widget(Paragraph::new(Line::styled(text, model.theme.dim())), area);
         return;
     };
-    let causes = verdict.diagnosis.findings.len().min(MOST);
-    let head = head(model, &verdict.diagnosis, area.width);
+    let causes = verdict.findings.len().min(MOST);
+    let head = head(model, verdict, area.width);
     // The details keep at least a title and a line.
     let most = area.height.saturating_sub(2);
     let high = (head.len() as u16).min(most / 2);
@@ -28,7 +26,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let rows = [Constraint::Length(high), Constraint::Length(listed), Constraint::Min(0)];
     let [upper, list, lower] = Layout::vertical(rows).areas(area);
     frame.render_widget(Paragraph::new(head), upper);
-    draw_causes(model, &verdict.diagnosis, frame, list);
+    draw_causes(model, verdict, frame, list);
     draw_details(model, verdict, frame, lower);
 }
 
@@ -60,9 +58,9 @@ fn severity(model: &Model, finding: &Finding) -> Style {
     if finding.severity == Severity::Slow { model.theme.warn() } else { model.theme.bad() }
 }
 
-fn draw_details(model: &Model, verdict: &Verdict, frame: &mut Frame, area: Rect) {
+fn draw_details(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {
     let lines = details(model, verdict);
-    let title = match verdict.diagnosis.findings.get(model.cause) {
+    let title = match verdict.findings.get(model.cause) {
         Some(finding) => format!(" {}: {} ", finding.condition.name(), finding.place),
         None => " no cause ".to_owned(),
     };
@@ -77,34 +75,19 @@ fn draw_details(model: &Model, verdict: &Verdict, frame: &mut Frame, area: Rect)
 }
 
 /// All about the selected cause, and what is healthy.
-fn details(model: &Model, verdict: &Verdict) -> Vec<(String, Style)> {
-    let diagnosis = &verdict.diagnosis;
+fn details(model: &Model, diagnosis: &Diagnosis) -> Vec<(String, Style)> {
     let mut lines = Vec::new();
     if let Some(finding) = diagnosis.findings.get(model.cause) {
-        if let Some(stood) = verdict.stood_cycles(finding) {
-            let text = format!("it has stood for at least {}", words::cycles(stood));
-            lines.push((text, model.theme.bad()));
-        }
+        lines.extend(verdict::since(diagnosis, finding).map(|text| (text, model.theme.bad())));
         lines.extend(verdict::details(finding).into_iter().map(|line| (line, Style::new())));
         let about = format!("meshscope explain {}: what it means", finding.condition.name());
         lines.push((about, model.theme.dim()));
     }
-    lines.extend(healthy(diagnosis).map(|text| (text, model.theme.ok())));
+    lines.extend(verdict::order(diagnosis).map(|text| (text, Style::new())));
+    lines.extend(verdict::healthy(diagnosis).map(|text| (text, model.theme.ok())));
     let more = diagnosis.findings.len().saturating_sub(MOST);
     if more > 0 {
         lines.push((format!("{more} more findings: meshscope why --json"), model.theme.dim()));
     }
     lines
-}
-
-/// The chips of which nothing is found and on which nothing waits: they can be left alone.
-fn healthy(diagnosis: &Diagnosis) -> Option<String> {
-    let chips: Vec<String> = diagnosis.bystanders.iter().map(ToString::to_string).collect();
-    let what = match chips.len() {
-        _ if !diagnosis.missing.is_empty() => return None,
-        0 => return None,
-        1 => "chip",
-        _ => "chips",
-    };
-    Some(format!("healthy: {what} {}: nothing stands or waits there", chips.join(" ")))
 }

@@ -49,6 +49,7 @@ impl Case<'_> {
                     severity: found.severity,
                     chain: found.chain,
                     waiting: found.waiting,
+                    party: found.party,
                     ..faulty
                 })
             }

@@ -27,11 +27,9 @@ pub(super) struct Lasting {
 }
 
 impl Lasting {
-    pub(super) fn of(mesh: &Mesh, earlier: &[Look<'_>], looks: &[Look<'_>]) -> Self {
-        let all: Vec<Waits> =
-            earlier.iter().chain(looks).map(|look| kernels::waits(mesh, *look)).collect();
-        let (earlier, judged) = all.split_at(earlier.len());
-        let mut waits = lasting(judged);
+    pub(super) fn of(mesh: &Mesh, looks: &[Look<'_>]) -> Self {
+        let all: Vec<Waits> = looks.iter().map(|look| kernels::waits(mesh, *look)).collect();
+        let mut waits = lasting(&all);
         let mut stops: Vec<Stop> =
             waits.all.iter().map(|wait| stop(wait.waiter, &all, |then| has(then, wait))).collect();
         if !any_heart_beats(looks) {
@@ -53,9 +51,6 @@ impl Lasting {
                 true
             }
         });
-        if earlier.is_empty() && judged.len() < 2 {
-            stops.clear();
-        }
         stand_before(mesh, &mut waits);
         wait_with(mesh, &mut waits);
         Self { waits, stops }
