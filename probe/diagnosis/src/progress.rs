@@ -73,7 +73,8 @@ fn of_core(
             Some((on, reason)) => Progress::Waiting(on, reason),
             None if lasting.still.contains(&Party::Core(core.id)) => Progress::Still,
             None if moved => Progress::Progressing,
-            None if alone => Progress::Unknown,
+            // Of a kernel that was built without waypoints no word says that it stands.
+            None if alone || core.lacks_waypoints() => Progress::Unknown,
             None => Progress::Still,
         },
     }
@@ -102,4 +103,40 @@ fn waits_of(look: Look<'_>, lasting: &Waits) -> BTreeMap<CoreId, (Party, WaitRea
         }
     }
     waits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use decode::state::GoSignal;
+    use layouts::{ChipId, CoreKind, NocXy};
+
+    fn core(waypoint: Reading<String>) -> CoreState {
+        let tile = NocXy { x: 1, y: 1 };
+        CoreState {
+            id: CoreId { chip: ChipId(0), tile, core: CoreKind::Brisc },
+            activity: Reading::Known(Activity::Running),
+            waypoint,
+            location: Vec::new(),
+            candidates: Vec::new(),
+            go: Reading::Known(GoSignal::Go),
+            launch: Reading::Absent,
+            heartbeat: Reading::Absent,
+            images: Vec::new(),
+            findings: Vec::new(),
+            channels: Vec::new(),
+            words: Vec::new(),
+            outlines: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_waypoints_is_not_said_to_stand() {
+        let of = |waypoint, moved| of_core(&core(waypoint), moved, false, None, &Waits::default());
+        let known = || Reading::Known("DWLW".to_owned());
+        assert_eq!(of(known(), false), Progress::Still);
+        assert_eq!(of(known(), true), Progress::Progressing);
+        assert_eq!(of(Reading::Absent, false), Progress::Unknown);
+        assert_eq!(of(Reading::Absent, true), Progress::Progressing);
+    }
 }

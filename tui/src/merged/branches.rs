@@ -22,6 +22,8 @@ pub(crate) struct Branch {
     pub(crate) cores: BTreeSet<CoreId>,
     /// The names of the words that moved since the snapshot before, of each core with any.
     pub(crate) moved: BTreeMap<CoreId, BTreeSet<String>>,
+    /// Its cores that run a kernel of which no word shows whether it moves.
+    pub(crate) silent: BTreeSet<CoreId>,
 }
 
 /// Kernel, function and source line.
@@ -47,12 +49,15 @@ pub(crate) fn branches(
             waypoints: BTreeSet::new(),
             cores: BTreeSet::new(),
             moved: BTreeMap::new(),
+            silent: BTreeSet::new(),
         });
         branch.cores.insert(core.id);
         branch.waypoints.insert(label(glyphs, core));
         let words = before.and_then(|state| state.core(core.id)).map(|then| moved(then, core));
         if let Some(words) = words.filter(|words| !words.is_empty()) {
             branch.moved.insert(core.id, words);
+        } else if core.lacks_waypoints() && running(core).is_some() {
+            branch.silent.insert(core.id);
         }
     }
     found.into_values().collect()

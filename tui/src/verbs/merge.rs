@@ -157,7 +157,11 @@ fn rows(state: &MeshState, branch: &Branch, place: String) -> Vec<Vec<String>> {
     };
     let moved: BTreeSet<CoreId> = branch.moved.keys().copied().collect();
     let still: BTreeSet<CoreId> = branch.cores.difference(&moved).copied().collect();
+    let is_silent = still.is_subset(&branch.silent);
     match (moved.is_empty(), still.is_empty()) {
+        (true, false) if is_silent => {
+            vec![row(place, format!("unknown: {}", words::NO_WAYPOINTS), &still)]
+        }
         (true, _) => vec![row(place, String::new(), &still)],
         (_, true) => vec![row(place, words_of(branch), &moved)],
         _ => {

@@ -1,0 +1,134 @@
+//! `why` on tt-metal's own routers, muxes and workers: the cause that is named first, and its place.
+//!
+//! Runs where `tt_fabric` runs: the kernels are built out of the wheel's sources.
+
+use crate::tt_fabric::{build, request};
+use decode::images::{Catalog, ImageMap};
+use decode::state::Party;
+use diagnosis::{Diagnosis, Place};
+use layouts::EthId;
+use machine::fabric::FabricTopology;
+use machine::target::{Mesh, Target as _};
+use probe::session::Session;
+use std::fmt::Write as _;
+use std::path::Path;
+use tests::tt_fabric::{Request, Route, Settings};
+use workloads::study::why::{MetalKind, Staged, Truth};
+
+/// Time over which a run is watched, in device cycles.
+const WATCHED_CYCLES: u64 = 1_000_000;
+
+/// A run, and what a person finds who attaches to it.
+struct Judged {
+    words: String,
+    mesh: Mesh,
+    truth: Option<Truth>,
+    diagnosis: Diagnosis,
+}
+
+/// Judges a run with the images of its folder.
+fn judged(kind: MetalKind, seed: u64, folder: &Path) -> Judged {
+    let Staged { target, about, truth, .. } = kind.stage(seed, folder).unwrap();
+    let mesh = target.mesh().clone();
+    let (images, _) = ImageMap::firmware();
+    let mut session = Session::with_target(Box::new(target), images);
+    session.add_catalog(Catalog::read(&[folder.to_path_buf()]).unwrap());
+    let diagnosis = session.diagnose(WATCHED_CYCLES).unwrap().verdict.diagnosis;
+    let words = words(kind, seed, &about, truth.as_ref(), &diagnosis);
+    println!("{words}");
+    Judged { words, mesh, truth, diagnosis }
+}
+
+fn words(
+    kind: MetalKind,
+    seed: u64,
+    about: &str,
+    truth: Option<&Truth>,
+    diagnosis: &Diagnosis,
+) -> String {
+    let mut text = format!("{} {seed}: {about}", kind.name());
+    if let Some(truth) = truth {
+        let root: Vec<String> = truth.root.iter().map(ToString::to_string).collect();
+        let _ = write!(text, "\n  truth: {} at {}", truth.condition.name(), root.join(" or "));
+    }
+    for finding in &diagnosis.findings {
+        let name = finding.condition.name();
+        let _ = write!(text, "\n  {name} at {}: {}", finding.place, finding.sentence);
+        for step in &finding.chain {
+            let _ = write!(text, "\n    {} waits for {}: {}", step.waiter, step.reason, step.on);
+        }
+    }
+    for missing in &diagnosis.missing {
+        let _ = write!(text, "\n  missing: {missing}");
+    }
+    text
+}
+
+impl Judged {
+    /// The cause that is named first is the true one, at its place; of a healthy run there is none.
+    fn is_right(&self) {
+        let first = self.diagnosis.findings.first();
+        let named = first.map(|first| first.condition);
+        assert_eq!(named, self.truth.as_ref().map(|truth| truth.condition), "{}", self.words);
+        if let (Some(first), Some(truth)) = (first, &self.truth) {
+            assert!(truth.root.contains(&first.place), "{}", self.words);
+        }
+    }
+
+    /// The chain of the first cause names both ends of the link at the true place.
+    fn names_both_ends(&self) {
+        let root = self.truth.iter().flat_map(|truth| &truth.root);
+        let at = root.filter_map(|place| match place {
+            Place::Router(at) => Some(*at),
+            _ => None,
+        });
+        let at = at.last().unwrap();
+        let link = self.mesh.links.iter().find(|link| link.a == at || link.b == at).unwrap();
+        let first = self.diagnosis.findings.first().unwrap();
+        let parties = || first.chain.iter().flat_map(|step| [step.waiter, step.on]);
+        for end in [link.a, link.b] {
+            assert!(parties().any(|party| is_at(party, end)), "{end}: {}", self.words);
+        }
+    }
+}
+
+fn is_at(party: Party, end: EthId) -> bool {
+    let at = match party {
+        Party::Router(at) | Party::Sender(at, _) | Party::Receiver(at, _) => Some(at),
+        _ => None,
+    };
+    at == Some(end)
+}
+
+/// Returns the kernels of a line of two chips. Every link yields to base firmware, so that the far
+/// chip is read while one of them stands.
+fn kernels(route: Route) -> Option<Request> {
+    let request = request("n300", FabricTopology::Line, route)?;
+    let mut folder = request.folder.into_os_string();
+    folder.push("-yields");
+    let settings = Settings { every_link_yields: true, ..request.settings };
+    let request = Request { folder: folder.into(), settings, ..request };
+    build(&request);
+    Some(request)
+}
+
+/// Judges one run of each kind. A router that stands leaves its peer without free slots: the cause is
+/// the router, and the chain from the worker to it names both ends of the link.
+fn are_right(route: Route) {
+    let Some(request) = kernels(route) else { return };
+    let seen = judged(MetalKind::RouterStuck, 3, &request.folder);
+    seen.is_right();
+    seen.names_both_ends();
+    judged(MetalKind::LinkDown, 2, &request.folder).is_right();
+    judged(MetalKind::Traffic, 3, &request.folder).is_right();
+}
+
+#[test]
+fn causes_on_tt_metals_routers_are_named_with_their_places() {
+    are_right(Route::Direct);
+}
+
+#[test]
+fn causes_behind_tt_metals_mux_are_named_with_their_places() {
+    are_right(Route::MuxV2);
+}
