@@ -215,7 +215,19 @@ impl Case<'_> {
             Some(core) => (Condition::MuxStarvation, Place::Core(core)),
             None => (Condition::CircularWait, self.place_of(first)?),
         };
-        let words = format!("{} parties wait for each other in a circle: {listed}", circle.len());
+        let channels = circle.iter().filter_map(|party| match party {
+            Party::Receiver(_, channel) => Some(*channel),
+            _ => None,
+        });
+        let channels: BTreeSet<u8> = channels.collect();
+        let mut words =
+            format!("{} parties wait for each other in a circle: {listed}", circle.len());
+        // Packets that cross a dateline change their virtual channel, and with it the receiver's.
+        if let (Some(channel), 1) = (channels.first(), channels.len()) {
+            words.push_str(&format!(
+                "; all are on receiver channel {channel}: the dateline is missing, at which packets would change it"
+            ));
+        }
         let mut finding = self.finding(condition, place, first, words);
         finding.waiting = circle.iter().map(|party| self.graph.dependants(*party)).max()?;
         Some(finding)
@@ -225,21 +237,29 @@ impl Case<'_> {
     pub(super) fn starving(&self) -> Vec<Finding> {
         let turns = self.waits.all.iter().filter(|wait| wait.reason == WaitReason::Turn);
         let muxes: BTreeSet<Party> = turns.map(|wait| wait.on).collect();
-        let found = muxes.into_iter().filter_map(|mux| {
-            let core = self.core_of(mux)?;
-            let starved: Vec<String> =
-                self.waits.on(mux).map(|wait| wait.waiter.to_string()).collect();
-            let held = self.waits.of(mux).next();
-            let held = held.map_or(String::new(), |wait| {
-                format!(", which waits for {} of {}", wait.reason, wait.on)
-            });
-            let words = format!(
-                "core {core}: its mux serves one channel{held}; starved: {}",
-                starved.join(", ")
-            );
-            Some(self.finding(Condition::MuxStarvation, Place::Core(core), mux, words))
-        });
-        found.collect()
+        muxes.into_iter().filter_map(|holder| self.starved_by(holder)).collect()
+    }
+
+    /// Returns the finding about a mux that waits with the packet of one channel.
+    fn starved_by(&self, holder: Party) -> Option<Finding> {
+        let core = self.core_of(holder)?;
+        let listed = |parties: Vec<Party>| {
+            let names: Vec<String> = parties.iter().map(ToString::to_string).collect();
+            names.join(", ")
+        };
+        let turns = self.waits.on(holder).filter(|wait| wait.reason == WaitReason::Turn);
+        let starved: Vec<Party> = turns.map(|wait| wait.waiter).collect();
+        let workers = starved.iter().flat_map(|channel| self.waits.on(*channel));
+        let workers: BTreeSet<Party> = workers.map(|wait| wait.waiter).collect();
+        let mut words = format!("core {core}: the mux waits with a packet of {holder}");
+        if let Some(wait) = self.waits.of(holder).next() {
+            words.push_str(&format!(" for {} of {}", wait.reason, wait.on));
+        }
+        words.push_str(&format!("; starved: {}", listed(starved)));
+        if !workers.is_empty() {
+            words.push_str(&format!("; their workers: {}", listed(workers.into_iter().collect())));
+        }
+        Some(self.finding(Condition::MuxStarvation, Place::Core(core), holder, words))
     }
 
     fn place_of(&self, party: Party) -> Option<Place> {
