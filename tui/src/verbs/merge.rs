@@ -128,7 +128,9 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
         if (branch.function.as_str(), branch.line.as_str()) == ("", "") {
             kernel = Some(&branch.kernel);
             let rows = rows(state, branch, branch.kernel.clone());
-            rows.into_iter().for_each(|row| table.row(row));
+            for row in rows {
+                table.row(row);
+            }
             continue;
         }
         if kernel != Some(&branch.kernel) {
@@ -140,7 +142,9 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
             table.row(vec![format!("  {}", named(&branch.function))]);
         }
         let rows = rows(state, branch, format!("    {}", named(&branch.line)));
-        rows.into_iter().for_each(|row| table.row(row));
+        for row in rows {
+            table.row(row);
+        }
     }
     table.text()
 }

@@ -10,6 +10,7 @@ use crate::shape::Judged;
 use crate::verdict;
 use decode::state::MeshState;
 use diagnosis::Severity;
+use std::fmt::Write as _;
 
 pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome, Failure> {
     let over = amount::time("--for", over).map_err(Failure::Usage)?;
@@ -31,7 +32,7 @@ pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome,
     } else {
         let mut page = verdict::page(diagnosis);
         if let Some(paragraph) = verdict::paragraph(&target.words, diagnosis) {
-            page.push_str(&format!("\nTo paste into an issue:\n\n{paragraph}\n"));
+            let _ = write!(page, "\nTo paste into an issue:\n\n{paragraph}\n");
         }
         text(&page)?;
     }

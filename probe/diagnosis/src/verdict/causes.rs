@@ -12,6 +12,7 @@ use crate::progress::Progress;
 use decode::state::{Activity, Party, Reading, RouterState, WaitReason};
 use layouts::CoreId;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 impl Case<'_> {
     /// Returns a finding for each party that is waited for, or stands, and does not wait itself.
@@ -224,9 +225,10 @@ impl Case<'_> {
             format!("{} parties wait for each other in a circle: {listed}", circle.len());
         // Packets that cross a dateline change their virtual channel, and with it the receiver's.
         if let (Some(channel), 1) = (channels.first(), channels.len()) {
-            words.push_str(&format!(
+            let _ = write!(
+                words,
                 "; all are on receiver channel {channel}: the dateline is missing, at which packets would change it"
-            ));
+            );
         }
         let mut finding = self.finding(condition, place, first, words);
         finding.waiting = circle.iter().map(|party| self.graph.dependants(*party)).max()?;
@@ -253,11 +255,11 @@ impl Case<'_> {
         let workers: BTreeSet<Party> = workers.map(|wait| wait.waiter).collect();
         let mut words = format!("core {core}: the mux waits with a packet of {holder}");
         if let Some(wait) = self.waits.of(holder).next() {
-            words.push_str(&format!(" for {} of {}", wait.reason, wait.on));
+            let _ = write!(words, " for {} of {}", wait.reason, wait.on);
         }
-        words.push_str(&format!("; starved: {}", listed(starved)));
+        let _ = write!(words, "; starved: {}", listed(starved));
         if !workers.is_empty() {
-            words.push_str(&format!("; their workers: {}", listed(workers.into_iter().collect())));
+            let _ = write!(words, "; their workers: {}", listed(workers.into_iter().collect()));
         }
         Some(self.finding(Condition::MuxStarvation, Place::Core(core), holder, words))
     }
