@@ -33,7 +33,7 @@ fn judged(kind: MetalKind, seed: u64, folder: &Path) -> Judged {
     let (images, _) = ImageMap::firmware();
     let mut session = Session::with_target(Box::new(target), images);
     session.add_catalog(Catalog::read(&[folder.to_path_buf()]).unwrap());
-    let diagnosis = session.diagnose(WATCHED_CYCLES).unwrap().verdict.diagnosis;
+    let diagnosis = session.diagnose(WATCHED_CYCLES).unwrap().diagnosis;
     let words = words(kind, seed, &about, truth.as_ref(), &diagnosis);
     println!("{words}");
     Judged { words, mesh, truth, diagnosis }

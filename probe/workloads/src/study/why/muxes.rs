@@ -68,6 +68,8 @@ impl Draw {
 
 /// Packets of each client of a mux that is to starve them.
 const LEAST_PACKETS: u32 = 200;
+/// Payload of their packets, in bytes.
+const MOST_BYTES: u32 = 256;
 
 /// The router's slots come back late, and the mux waits for them with one packet while it has
 /// others.
@@ -78,7 +80,8 @@ pub(super) fn starvation(mut ground: Ground) -> Result<Staged, SceneError> {
         MuxWait::ALL.into_iter().filter(|wait| naive.contains(&wait.name)).collect();
     let wait = ground.dice.one(&naive).unwrap_or(MuxWait::ALL[0]);
     let mut case = Case::draw(&mut ground.dice, 1, draw.workers);
-    // A client that has sent everything is not starved.
+    // A client that has sent everything is not starved; what all send must have room.
+    case.bytes = case.bytes.min(MOST_BYTES);
     for packets in case.packets.iter_mut().flatten() {
         *packets = (*packets).max(LEAST_PACKETS);
     }
