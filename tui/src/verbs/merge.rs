@@ -127,8 +127,9 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
     for branch in tree {
         if (branch.function.as_str(), branch.line.as_str()) == ("", "") {
             kernel = Some(&branch.kernel);
-            let rows = rows(state, branch, branch.kernel.clone());
-            rows.into_iter().for_each(|row| table.row(row));
+            for row in rows(state, branch, branch.kernel.clone()) {
+                table.row(row);
+            }
             continue;
         }
         if kernel != Some(&branch.kernel) {
@@ -139,8 +140,9 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
             function = Some(&branch.function);
             table.row(vec![format!("  {}", named(&branch.function))]);
         }
-        let rows = rows(state, branch, format!("    {}", named(&branch.line)));
-        rows.into_iter().for_each(|row| table.row(row));
+        for row in rows(state, branch, format!("    {}", named(&branch.line))) {
+            table.row(row);
+        }
     }
     table.text()
 }
