@@ -77,12 +77,12 @@ impl Judged {
 
     /// The chain of the first cause names both ends of the link at the true place.
     fn names_both_ends(&self) {
-        let root = self.truth.iter().flat_map(|truth| &truth.root);
-        let at = root.filter_map(|place| match place {
+        let mut root = self.truth.iter().flat_map(|truth| &truth.root);
+        let at = root.find_map(|place| match place {
             Place::Router(at) => Some(*at),
             _ => None,
         });
-        let at = at.last().unwrap();
+        let at = at.unwrap();
         let link = self.mesh.links.iter().find(|link| link.a == at || link.b == at).unwrap();
         let first = self.diagnosis.findings.first().unwrap();
         let parties = || first.chain.iter().flat_map(|step| [step.waiter, step.on]);

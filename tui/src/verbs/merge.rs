@@ -127,8 +127,7 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
     for branch in tree {
         if (branch.function.as_str(), branch.line.as_str()) == ("", "") {
             kernel = Some(&branch.kernel);
-            let rows = rows(state, branch, branch.kernel.clone());
-            for row in rows {
+            for row in rows(state, branch, branch.kernel.clone()) {
                 table.row(row);
             }
             continue;
@@ -141,8 +140,7 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
             function = Some(&branch.function);
             table.row(vec![format!("  {}", named(&branch.function))]);
         }
-        let rows = rows(state, branch, format!("    {}", named(&branch.line)));
-        for row in rows {
+        for row in rows(state, branch, format!("    {}", named(&branch.line))) {
             table.row(row);
         }
     }
