@@ -26,7 +26,8 @@ impl Case<'_> {
     /// Whether another party of the same core is in the graph.
     fn is_known(&self, at: Party) -> bool {
         let core = self.core_of(at);
-        let mut parties = self.waits.all.iter().flat_map(|wait| [wait.waiter, wait.on]);
+        let waiting = self.waits.all.iter().flat_map(|wait| [wait.waiter, wait.on]);
+        let mut parties = waiting.chain(self.waits.still.iter().copied());
         parties.any(|party| party != at && self.core_of(party) == core)
     }
 
@@ -94,6 +95,12 @@ impl Case<'_> {
         }
         if core.waypoint.known().is_some_and(|code| code == PARKED) {
             return Some((Condition::Paused, "it was paused (PASW) and not resumed".to_owned()));
+        }
+        if router.and_then(RouterState::stage).is_some_and(|stage| stage.name == "paused") {
+            return Some((
+                Condition::Paused,
+                "its router is paused and was not resumed".to_owned(),
+            ));
         }
         let note = self.note(Party::Core(id)).or_else(|| self.note(root));
         match &core.activity {
