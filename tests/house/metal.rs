@@ -35,7 +35,7 @@ fn the_core_screen_decodes_the_wheels_erisc() {
     let Some(mut session) = session() else { return };
     for size in [(80, 24), (160, 48)] {
         let start = lines(&mut session, "", size);
-        shows(&start, "state ◌ waiting waypoint not built in");
+        shows(&start, "state ◌ never started waypoint not built in");
         shows(&start, "go INIT");
         shows(&start, "images erisc_base verified, erisc verified");
         shows(&start, "launch_msg_rd_ptr 0x3dd5c 0x00000000");
@@ -85,7 +85,7 @@ fn a_kernel_that_tt_metals_firmware_runs_out_of_instruction_ram() {
     write(0x3_E1E0, &[0x8000_0000]);
     target.pass(50_000).unwrap();
     let done = lines(&mut session, "", (80, 24));
-    shows(&done, "state ■ done");
+    shows(&done, "state ■ ended");
     shows(&done, "go DONE");
     shows(&lines(&mut session, "/enables\r", (80, 24)), "kernel_config.en");
     let kept = picture_of(&mut session, None, "\r\r:0x18000\r", (80, 24));

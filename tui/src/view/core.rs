@@ -57,15 +57,15 @@ fn summary(model: &Model, core: &CoreState) -> Vec<Line<'static>> {
     };
     let mut first = vec![label(model, "state")];
     first.extend(tiles::activity_words(model, core));
-    first.extend([Span::styled("   waypoint ", model.theme.dim()), waypoint]);
+    first.extend([Span::styled("  waypoint ", model.theme.dim()), waypoint]);
     // The host initialises waypoints to X.
     if core.waypoint.known().is_some_and(|code| code.bytes().all(|letter| letter == b'X')) {
         first.push(Span::styled(" never set", model.theme.dim()));
     }
     let beat = long(g, &core.heartbeat, |beat| format!("{beat:#010x}"));
-    first.extend([Span::styled("   heartbeat ", model.theme.dim()), Span::raw(beat)]);
+    first.extend([Span::styled("  heartbeat ", model.theme.dim()), Span::raw(beat)]);
     let go = long(g, &core.go, |s| words::go(*s).to_owned());
-    first.extend([Span::styled("   go ", model.theme.dim()), Span::raw(go)]);
+    first.extend([Span::styled("  go ", model.theme.dim()), Span::raw(go)]);
     let at = match (core.location.first(), words::sources(core)) {
         (Some(place), _) => place_and_text(model, place),
         (None, Some(candidates)) => vec![Span::raw(candidates)],
