@@ -18,8 +18,12 @@ fn print(target: &str, arguments: &[&str]) -> Output {
 /// The message of a failure, without the list of images that were searched.
 fn refusal(output: &Output) -> String {
     let stderr = stderr(output);
-    let list = stderr.find(" (searched ").or_else(|| stderr.find("; it runs "));
-    stderr.chars().take(list.unwrap_or(usize::MAX)).collect()
+    // A verb that takes long says what it waits for.
+    let waits = |line: &&str| [" boot: ", " snapshot: "].iter().any(|it| line.contains(it));
+    let lines: Vec<&str> = stderr.lines().filter(|line| !waits(line)).collect();
+    let words = lines.join("\n");
+    let list = words.find(" (searched ").or_else(|| words.find("; it runs "));
+    words.chars().take(list.unwrap_or(usize::MAX)).collect()
 }
 
 fn answer(target: &str, arguments: &[&str]) -> Value {
