@@ -44,13 +44,8 @@ impl Lasting {
         );
         // Of several waits of a party, the oldest counts.
         stops.sort_unstable();
-        let mut once = Vec::new();
-        stops.retain(|stop| {
-            !once.contains(&stop.party) && {
-                once.push(stop.party);
-                true
-            }
-        });
+        let mut once = BTreeSet::new();
+        stops.retain(|stop| once.insert(stop.party));
         stand_before(mesh, &mut waits);
         wait_with(mesh, &mut waits);
         Self { waits, stops }
@@ -60,17 +55,13 @@ impl Lasting {
 /// Whether the heartbeat of any Ethernet core moves under a kernel: the vendor's simulator beats on
 /// idle cores only.
 pub(super) fn any_heart_beats(looks: &[Look<'_>]) -> bool {
-    let beats = |look: &Look<'_>| -> Vec<(CoreId, Option<u32>)> {
+    let beats = |look: &Look<'_>| -> BTreeMap<CoreId, Option<u32>> {
         let kernels = look.kernels().into_values().filter(|kernel| kernel.end.is_some());
         kernels.map(|it| (it.core.id, it.core.heartbeat.known().copied())).collect()
     };
     let Some((first, last)) = looks.first().zip(looks.last()) else { return false };
     let before = beats(first);
-    let same = |beat: &(CoreId, Option<u32>)| {
-        let then = before.iter().find(|then| then.0 == beat.0);
-        then.is_none_or(|then| then == beat)
-    };
-    !beats(last).iter().all(same)
+    beats(last).iter().any(|(core, beat)| before.get(core).is_some_and(|then| then != beat))
 }
 
 /// Whether a party's turns are told by the heartbeat: a kernel on an Ethernet core, which yields to
@@ -121,8 +112,6 @@ fn stand_before(mesh: &Mesh, waits: &mut Waits) {
         }
     }
     waits.all.retain(|wait| wait.waiter != wait.on);
-    waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
-    waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
 }
 
 /// Lets a core that others wait for wait for what its mux or its connections wait for.
