@@ -182,16 +182,20 @@ impl Run {
                 return self.end().and(Err(error));
             }
         };
-        let stands = matches!(&outcome, RunEnd::Failed(error) if error.is_standstill());
         self.abandon(images, outcome)?;
-        if stands {
+        if self.stood() {
             self.tasks.push_front(RunTask::Stands(false));
         }
         Ok(true)
     }
 
+    /// Whether the run failed because it stood still.
+    fn stood(&self) -> bool {
+        matches!(&self.outcome, RunEnd::Failed(error) if error.is_standstill())
+    }
+
     /// Whether the run has come to a standstill, and the mesh is still as it was then: the next poll
-    /// begins the cleanup.
+    /// begins the cleanup, or ends a run whose cleanup failed.
     pub fn stands(&self) -> bool {
         matches!(self.tasks.front(), Some(RunTask::Stands(_)))
     }
@@ -241,6 +245,10 @@ impl Run {
                 let done = together.poll(target)?;
                 if done {
                     self.left.extend_from_slice(together.failed());
+                    // What could not be taken away is looked at before the run ends.
+                    if !self.left.is_empty() && self.tasks.is_empty() && !self.stood() {
+                        self.tasks.push_front(RunTask::Stands(false));
+                    }
                 }
                 return Ok(done);
             }

@@ -26,7 +26,9 @@ pub(crate) const PARKED: &str = "PASW";
 /// The image of the worker of collectives.
 const CCL_WORKER: &str = "ccl_worker";
 /// The waypoint of firmware that waits for a go message.
-const WAITS_FOR_GO: &str = "GW";
+pub(crate) const WAITS_FOR_GO: &str = "GW";
+/// What is said of a core that still waits for it.
+pub(crate) const NO_GO_TAKEN: &str = "it did not take its go message";
 
 /// Collects the waits of all kernels in a snapshot.
 pub(crate) struct Search<'a> {
@@ -54,7 +56,7 @@ impl<'a> Search<'a> {
     fn kernel(&mut self, id: CoreId) {
         let Some(kernel) = self.kernels.remove(&id) else { return };
         if kernel.waypoint() == WAITS_FOR_GO && id.core != CoreKind::Erisc {
-            self.waits.notes.insert(Party::Core(id), "it did not take its go message".into());
+            self.waits.notes.insert(Party::Core(id), NO_GO_TAKEN.into());
             self.turns(&kernel, kernel.mark());
         } else if kernel.waypoint() == PARKED {
             self.waits.notes.insert(Party::Core(id), "it was paused (PASW)".into());

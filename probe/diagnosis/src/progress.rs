@@ -95,7 +95,10 @@ fn waits_of(look: Look<'_>, lasting: &Waits) -> BTreeMap<CoreId, (Party, WaitRea
     for wait in &lasting.all {
         let core = match wait.waiter {
             Party::Core(core) | Party::Client(core, _) | Party::Mux(core) => Some(core),
-            Party::Router(at) | Party::Channel(at, _) => ends.get(&at).copied(),
+            Party::Router(at)
+            | Party::Sender(at, _)
+            | Party::Receiver(at, _)
+            | Party::Channel(at, _) => ends.get(&at).copied(),
             _ => None,
         };
         if let Some(core) = core {

@@ -4,6 +4,7 @@ mod causes;
 mod credits;
 mod ends;
 mod faults;
+mod firmware;
 mod lasting;
 mod leftover;
 mod routes;
@@ -197,6 +198,7 @@ impl<'a> Case<'a> {
     fn findings(&self, proves: bool) -> Vec<Finding> {
         let mut findings = self.faults();
         if proves {
+            findings.extend(self.stopped_firmware());
             findings.extend(self.misfits());
             findings.extend(self.overlaps());
             findings.extend(self.leftovers());

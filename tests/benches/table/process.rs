@@ -48,8 +48,13 @@ impl Programs {
             ours: folder.join("libmeshscope_ttsim.so"),
             native: 0.0,
         };
-        programs.native = programs.client(Path::new("native"), "", &["50000000"], " MIPS");
+        programs.native = programs.loop_in_c();
         programs
+    }
+
+    /// Returns millions of instructions per second of the loop in C, measured now.
+    pub(crate) fn loop_in_c(&self) -> f64 {
+        self.client(Path::new("native"), "", &["50000000"], " MIPS")
     }
 
     /// Returns the number before `unit` in what the client prints on a library: the median.
@@ -84,21 +89,21 @@ pub(crate) fn wall_milliseconds(mut command: impl FnMut() -> Command) -> f64 {
 
 /// Runs a process to its end.
 pub(crate) fn run(command: &mut Command) -> Ran {
-    let (before, started) = (children(), Instant::now());
+    let (before, started) = (cpu(libc::RUSAGE_CHILDREN), Instant::now());
     let output = command.stdin(Stdio::null()).output().unwrap();
     let wall = started.elapsed().as_secs_f64();
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{command:?}: {errors}");
     let output = String::from_utf8(output.stdout).unwrap();
-    Ran { output, errors, seconds: children() - before, wall }
+    Ran { output, errors, seconds: cpu(libc::RUSAGE_CHILDREN) - before, wall }
 }
 
-/// Returns the processor time of all processes that have ended, in seconds.
-fn children() -> f64 {
+/// Returns the processor time of this process, or of its children that have ended, in seconds.
+pub(crate) fn cpu(whose: libc::c_int) -> f64 {
     // SAFETY: an all-zero rusage is valid; the kernel fills it.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is valid for the call.
-    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
+    unsafe { libc::getrusage(whose, &raw mut usage) };
     let time = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
     time(usage.ru_utime) + time(usage.ru_stime)
 }

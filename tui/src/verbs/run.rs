@@ -9,7 +9,7 @@ use crate::output::{json, say, text};
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, SweepTurn, may_change};
 use crate::shape::{self, Judged};
-use crate::verdict;
+use crate::verdict::{self, Health};
 use collectives::writes;
 use diagnosis::Diagnosis;
 use layouts::ChipId;
@@ -65,7 +65,9 @@ pub(super) fn run(
     } else if result.is_ok() {
         text(&foot(options.op.name(), rows))?;
     }
-    if let Some(verdict) = verdict.as_ref().filter(|_| !style.json) {
+    // A cleanup that failed on a mesh that looks healthy has said so itself.
+    let says = |it: &&Diagnosis| !style.json && Health::of(it) != Health::Healthy;
+    if let Some(verdict) = verdict.as_ref().filter(says) {
         verdict::page(verdict).lines().for_each(say);
     }
     for place in rows.iter().flat_map(|row| &row.places) {

@@ -5,7 +5,7 @@ use super::faults::overwritten;
 use super::lasting::any_heart_beats;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
-use crate::kernels::{PARKED, outstanding};
+use crate::kernels::{NO_GO_TAKEN, PARKED, WAITS_FOR_GO, outstanding};
 use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::Progress;
@@ -153,6 +153,8 @@ impl Case<'_> {
             || self.waits.still.contains(&Party::Core(id))
             || self.progress.get(&id) == Some(&Progress::Still) && !may_wait;
         let heart_stands = self.heart_stands(id) == Some(true);
+        let has_not_begun = kernel.waypoint() == WAITS_FOR_GO;
+        let note = if has_not_begun { Some(NO_GO_TAKEN.to_owned()) } else { note };
         let why = note.unwrap_or_else(|| "it does not move".to_owned());
         let beat = if heart_stands { "; its heartbeat does not move" } else { "" };
         if let Some(outstanding) = outstanding(self.mesh, self.last, kernel).filter(|_| stands) {

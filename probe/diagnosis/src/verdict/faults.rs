@@ -101,7 +101,7 @@ impl Case<'_> {
     }
 }
 
-fn fault(condition: Condition, place: Place, sentence: String) -> Finding {
+pub(super) fn fault(condition: Condition, place: Place, sentence: String) -> Finding {
     Finding {
         condition,
         severity: Severity::Fault,

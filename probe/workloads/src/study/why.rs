@@ -181,6 +181,8 @@ kinds! {
     Rerouted = "rerouted", Some(Severity::Fault), routers::rerouted;
     /// A link of a collective goes down and up again and again.
     LinkFlaps = "link-flaps", Some(Severity::Fault), edm::link_flaps;
+    /// The firmware of an Ethernet core on which no kernel runs has stopped.
+    FirmwareStopped = "firmware-stopped", Some(Severity::Fault), quiet::firmware_stopped;
     /// One link of a collective is a hundred times as slow as the others.
     LinkSlow = "link-slow", Some(Severity::Slow), quiet::link_slow;
     /// One end of a link of a collective acknowledges two milliseconds late.

@@ -1,18 +1,22 @@
 //! `study why`: the verdict on each run of a bank of hangs beside its truth.
 
+use super::lines::Lines;
 use super::traffic::count;
 use crate::args::WhyStudyArguments;
 use crate::exit::{Failure, Outcome};
-use crate::output::{Columns, json, say, text};
+use crate::output::{json, say};
 use crate::verbs::target::Style;
 use probe::why::{Judged, judge};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 use workloads::study::why::Kind;
 
 /// Most seeds: a seed of all kinds takes minutes.
 const MOST_SEEDS: u64 = 100_000;
+const HEAD: [&str; 6] = ["KIND", "TRUTH", "RUNS", "RIGHT", "EXACT", "NAMED FIRST"];
+const WIDTHS: [usize; 6] = [22, 7, 4, 5, 5, 0];
 
 /// The verdicts on a bank of hangs, faults, slow and healthy runs.
 #[derive(Serialize, JsonSchema)]
@@ -86,6 +90,8 @@ pub(in crate::verbs) fn why(style: Style, options: &WhyStudyArguments) -> Result
         None => Kind::ALL.to_vec(),
         Some(name) => vec![Kind::named(name).ok_or_else(|| unknown(name))?],
     };
+    let started = Instant::now();
+    let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut rows = Vec::new();
     for kind in kinds {
         let mut row = Row::new(kind);
@@ -101,12 +107,20 @@ pub(in crate::verbs) fn why(style: Style, options: &WhyStudyArguments) -> Result
             }
         }
         row.failed.iter().for_each(|error| say(error));
+        lines.say(&row.cells());
         rows.push(row);
     }
-    conclude(style, options.seed, seeds, rows)
+    lines.end()?;
+    conclude(style, options.seed, seeds, rows, started.elapsed())
 }
 
-fn conclude(style: Style, seed: u64, seeds: u64, rows: Vec<Row>) -> Result<Outcome, Failure> {
+fn conclude(
+    style: Style,
+    seed: u64,
+    seeds: u64,
+    rows: Vec<Row>,
+    took: Duration,
+) -> Result<Outcome, Failure> {
     let sum = |of: fn(&Row) -> u64, sick: bool| {
         rows.iter().filter(|row| row.truth.is_some() == sick).map(of).sum::<u64>()
     };
@@ -114,17 +128,17 @@ fn conclude(style: Style, seed: u64, seeds: u64, rows: Vec<Row>) -> Result<Outco
         .map(|of| sum(of, true));
     let (healthy, quiet) = (sum(|row| row.runs, false), sum(|row| row.right, false));
     let all_right = right == sick && exact == sick && quiet == healthy;
+    let over_cycles = probe::why::WATCHED_CYCLES;
     if style.json {
-        json(Verdicts { seed, seeds, over_cycles: probe::why::WATCHED_CYCLES, rows })?;
-    } else {
-        let mut table = Columns::new(&["KIND", "TRUTH", "RUNS", "RIGHT", "EXACT", "NAMED FIRST"]);
-        for row in &rows {
-            table.row(row.cells());
-        }
-        text(&table.text())?;
+        json(Verdicts { seed, seeds, over_cycles, rows })?;
     }
     say(&format!(
         "of {sick} hangs, faults and slow runs the cause was named first in {right}, its place in {exact}; {quiet} of {healthy} healthy runs had no finding worse than slow"
+    ));
+    say(&format!(
+        "each was watched for {} ms by 4 snapshots, or 5; the study took {} s",
+        over_cycles / 1_000_000,
+        took.as_secs()
     ));
     Ok(if all_right { Outcome::Healthy } else { Outcome::Findings })
 }

@@ -55,26 +55,31 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
 
 /// What the launched cores of a kind do, as far as that is known; unread cores are not counted.
 fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> Span<'static> {
+    let (mut all, mut launched, mut in_vain) = (0, 0, false);
+    // Of each word, one stands for all.
+    let mut counts: BTreeMap<&str, (Progress, usize)> = BTreeMap::new();
     let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
-    let cores: Vec<_> = tiles.flat_map(|t| &t.cores).collect();
-    let all: Vec<_> = cores.iter().map(|core| &core.activity).collect();
-    let known: Vec<_> = all.iter().filter_map(|activity| activity.known()).collect();
-    if known.is_empty() {
+    for core in tiles.flat_map(|t| &t.cores) {
+        match &core.activity {
+            Reading::Known(Activity::Running) => {
+                all += 1;
+                launched += 1;
+                if let Some(progress) = model.progress(core) {
+                    counts.entry(progress.word()).or_insert((progress, 0)).1 += 1;
+                }
+            }
+            Reading::Known(_) => all += 1,
+            Reading::Unknown(_) | Reading::Absent => {}
+            // A failed read differs from a range that was not requested.
+            Reading::Unread(why) => in_vain |= *why != AccessError::NotRequested,
+        }
+    }
+    if all == 0 {
         let unread = model.glyphs.missing(Missing::Unread);
-        // A failed read differs from a range that was not requested.
-        let in_vain = |activity: &&Reading<Activity>| matches!(activity, Reading::Unread(why) if *why != AccessError::NotRequested);
-        let why = if all.iter().any(in_vain) { "unread" } else { "not read" };
+        let why = if in_vain { "unread" } else { "not read" };
         let text = if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
         return Span::raw(text);
     }
-    let launched = known.iter().filter(|a| ***a == Activity::Running).count();
-    let judged = cores.iter().filter(|core| core.activity == Reading::Known(Activity::Running));
-    // Of each word, one stands for all.
-    let mut counts: BTreeMap<&str, (Progress, usize)> = BTreeMap::new();
-    for progress in judged.filter_map(|core| model.progress(core)) {
-        counts.entry(progress.word()).or_insert((progress, 0)).1 += 1;
-    }
-    let all = known.len();
     // The better ones come first.
     let mut counts: Vec<(Progress, usize)> = counts.into_values().collect();
     counts.sort_unstable();

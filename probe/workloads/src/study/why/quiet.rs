@@ -1,17 +1,17 @@
 //! Runs that are healthy, or only slow.
 
 use super::collective::{self, Collective, Length};
-use super::ground::{ANY, Bed, Ground, SMALL, STEP_CYCLES, link_root};
+use super::ground::{ANY, Bed, Ground, SMALL, STEP_CYCLES, erisc, link_root};
 use super::ring::Pinging;
 use super::routers::{self, Load, Routed};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
 use collectives::Op;
-use diagnosis::Condition;
+use diagnosis::{Condition, Place as Root};
 use fabric::router_image;
 use launch::{Firmware, Operation, Pattern, launch_worker};
 use layouts::{ChipLayout, EthId};
-use machine::fault::{FaultKind, LinkFault};
+use machine::fault::{CoreFault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::snapshot::Span;
 use machine::target::Target;
@@ -96,6 +96,19 @@ pub(super) fn idle(ground: Ground) -> Result<Staged, SceneError> {
         bed.work.push(Span { addr: place.at(beat), len: 4 });
     }
     bed.healthy()
+}
+
+pub(super) fn firmware_stopped(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, 64)?;
+    let mesh = bed.target.mesh();
+    let ends: Vec<EthId> = mesh.links.iter().flat_map(|link| [link.a, link.b]).collect();
+    let end = bed.one(&ends, "link")?;
+    let core = erisc(bed.target.mesh().place(end).map_err(launch::ControlError::from)?);
+    bed.say(format!("the firmware of {end} stops"));
+    bed.core_fault(core, CoreFault::Stuck)?;
+    bed.pass(10_000, MOST_CYCLES)?;
+    let (condition, severity) = (Condition::CoreStuck, Severity::Fault);
+    Ok(bed.staged(Some(Truth { condition, severity, root: vec![Root::Core(core)] })))
 }
 
 pub(super) fn ring(ground: Ground) -> Result<Staged, SceneError> {
