@@ -62,7 +62,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Cores(options) => cores::run(&target, style, options),
         Verb::Images(options) => images::run(&target, style, options.place.as_deref()),
         Verb::Links => links::run(&target, style),
-        Verb::Why(options) => why::run(&target, style, &options.over),
+        Verb::Why(options) => why::run(&target, style, options),
         Verb::Check(options) => check::run(&target, style, options),
         Verb::Fabric { question: Some(question), .. } => fabric::ask(&target, style, question),
         Verb::Fabric { place, question: None } => fabric::run(&target, style, place.as_deref()),

@@ -143,6 +143,32 @@ impl Session {
         Ok(Watched { newest: watch.inspected.pop_back(), diagnosis, transactions })
     }
 
+    /// Adds snapshots and judges the mesh by the newest ones, as long as the caller wants after
+    /// each verdict; returns the last verdict.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn diagnose_while(
+        &mut self,
+        watch: &mut Watch,
+        go_on: &mut dyn FnMut(&Diagnosis) -> bool,
+    ) -> Result<Watched, AccessError> {
+        let before = self.target.transactions();
+        loop {
+            self.look(watch);
+            let mut diagnosis = watch.judge(self.target.mesh());
+            if self.compare_suspects(watch, &diagnosis) {
+                self.look(watch);
+                diagnosis = watch.judge(self.target.mesh());
+            }
+            if !go_on(&diagnosis) {
+                let transactions = self.target.transactions().saturating_sub(before);
+                return Ok(Watched { newest: watch.newest().cloned(), diagnosis, transactions });
+            }
+            self.pass(watch.over_cycles / (SNAPSHOTS - 1))?;
+        }
+    }
+
     /// Takes a snapshot for a verdict.
     pub fn look(&mut self, watch: &mut Watch) {
         let most = if watch.read_set.is_none() { MOST_SEARCHES } else { MOST_LATER };

@@ -1,6 +1,7 @@
 //! Options of `why`, `check` and `explain`.
 
 use clap::Args;
+use std::path::PathBuf;
 
 /// `why`.
 #[derive(Args, Debug)]
@@ -8,6 +9,13 @@ pub(crate) struct WhyArguments {
     /// Time over which the mesh is watched, such as 50ms or 200us.
     #[arg(long = "for", value_name = "TIME", default_value = "50ms")]
     pub(crate) over: String,
+    /// Watch the mesh unattended until a fault or a hang is found, and record it then.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// The recording of --watch; an existing file is not overwritten. The default is
+    /// why-SECONDS.mcap in the current directory.
+    #[arg(long, value_name = "FILE", requires = "watch")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 /// `check`.

@@ -25,15 +25,11 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let count = number("--moments", moments, 1..=MOST)?;
     let cycles = number("--every", every, 0..=MOST_CYCLES)?;
-    if file.exists() {
-        let name = file.display();
-        return Err(Failure::Usage(format!("{name}: exists already, and is not overwritten")));
-    }
-    let kept = RecordingFile { file: file.into(), writer: Arc::default() };
-    let at_signal = kept.clone();
-    interrupt::watch(move || at_signal.interrupted())?;
+    let kept = RecordingFile::new(file)?;
+    kept.end_at_signals()?;
     let mut machine = open(target)?;
-    let gaps = keep(&mut machine, target, &kept, count, cycles);
+    let gaps =
+        kept.create(&mut machine).and_then(|()| keep(&mut machine, target, &kept, count, cycles));
     // The file is valid however the recording ended.
     let moments = kept.end()?;
     let gaps = gaps?;
@@ -53,7 +49,7 @@ pub(super) fn number(option: &str, text: &str, range: RangeInclusive<u64>) -> Re
 }
 
 /// Records snapshots and counts the gaps.
-fn keep(
+pub(super) fn keep(
     machine: &mut Machine,
     target: &Opening,
     kept: &RecordingFile,
@@ -69,10 +65,6 @@ fn keep(
         texts: true,
         ..ReadSet::everything(&machine.mesh())
     };
-    {
-        let mut writer = kept.lock();
-        *writer = Some(Writer::create(&kept.file, machine.target()).map_err(|e| failed(&e))?);
-    }
     let mut gaps = 0;
     for moment in 0..count {
         if moment > 0 {
@@ -105,24 +97,46 @@ fn failed(error: &RecordingError) -> Failure {
     Failure::Usage(error.to_string())
 }
 
-fn words(moments: u32) -> String {
+pub(super) fn words(moments: u32) -> String {
     machine::words::counted(moments.into(), "moment", "moments")
 }
 
 /// The file being written, shared with the signal watcher.
 #[derive(Clone)]
-struct RecordingFile {
+pub(super) struct RecordingFile {
     file: PathBuf,
     writer: Arc<Mutex<Option<Writer>>>,
 }
 
 impl RecordingFile {
+    /// Refuses a file that exists.
+    pub(super) fn new(file: &Path) -> Result<Self, Failure> {
+        if file.exists() {
+            let name = file.display();
+            return Err(Failure::Usage(format!("{name}: exists already, and is not overwritten")));
+        }
+        Ok(Self { file: file.into(), writer: Arc::default() })
+    }
+
+    /// Lets a signal finish the file and end the process.
+    pub(super) fn end_at_signals(&self) -> Result<(), Failure> {
+        let at_signal = self.clone();
+        interrupt::watch(move || at_signal.interrupted())
+    }
+
+    /// Creates the file.
+    pub(super) fn create(&self, machine: &mut Machine) -> Result<(), Failure> {
+        let writer = Writer::create(&self.file, machine.target()).map_err(|e| failed(&e))?;
+        *self.lock() = Some(writer);
+        Ok(())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<Writer>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Finishes the file, or removes it if it contains no snapshot.
-    fn end(&self) -> Result<u32, Failure> {
+    pub(super) fn end(&self) -> Result<u32, Failure> {
         finish(&mut self.lock(), &self.file)
     }
 

@@ -1,22 +1,43 @@
 //! `why`: what stands still, what it waits for, and the likely causes, first the likeliest.
 
+use super::record::{self, RecordingFile};
 use super::target::Style;
 use super::target::{end_of_all, open, report};
+use crate::args::WhyArguments;
 use crate::exit::{Failure, Outcome};
-use crate::machine::Opening;
+use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::run::amount;
 use crate::shape::Judged;
-use crate::verdict;
+use crate::verdict::{self, Health};
+use crate::words;
 use decode::state::MeshState;
-use diagnosis::Severity;
+use diagnosis::{Diagnosis, Severity};
+use probe::session::{Watch, Watched};
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome, Failure> {
-    let over = amount::time("--for", over).map_err(Failure::Usage)?;
+/// Moments that are recorded after the first finding.
+const MOMENTS: u64 = 4;
+
+pub(super) fn run(
+    target: &Opening,
+    style: Style,
+    options: &WhyArguments,
+) -> Result<Outcome, Failure> {
+    let over = amount::time("--for", &options.over).map_err(Failure::Usage)?;
+    if options.watch {
+        return watch(target, style, over, options.record.as_deref());
+    }
     let mut machine = open(target)?;
     let watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
+    conclude(target, style, &watched)
+}
+
+/// Prints the verdict.
+fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome, Failure> {
     let Some(last) = &watched.newest else {
         return Err(Failure::Internal("no snapshot was taken".to_owned()));
     };
@@ -37,11 +58,74 @@ pub(super) fn run(target: &Opening, style: Style, over: &str) -> Result<Outcome,
         text(&page)?;
     }
     diagnosis.missing.iter().for_each(|missing| say(&format!("unknown: {missing}")));
-    Ok(if diagnosis.findings.iter().any(|finding| finding.severity > Severity::Slow) {
+    Ok(if has_found(diagnosis) {
         Outcome::Findings
     } else if !last.state.gaps.is_empty() || !diagnosis.missing.is_empty() {
         Outcome::Partial
     } else {
         Outcome::Healthy
     })
+}
+
+fn has_found(diagnosis: &Diagnosis) -> bool {
+    diagnosis.findings.iter().any(|finding| finding.severity > Severity::Slow)
+}
+
+/// Watches the mesh until something is found, and records it then.
+fn watch(
+    target: &Opening,
+    style: Style,
+    over: u64,
+    file: Option<&Path>,
+) -> Result<Outcome, Failure> {
+    if Path::new(&target.words).is_file() {
+        let words = &target.words;
+        return Err(Failure::Usage(format!("--watch: {words} is a recording: judge it without")));
+    }
+    let file = file.map_or_else(usual_file, Path::to_owned);
+    let recording = RecordingFile::new(&file)?;
+    recording.end_at_signals()?;
+    let mut machine = open(target)?;
+    // A file that cannot be written is better known now than at the finding.
+    recording.create(&mut machine)?;
+    let watched = until_found(&mut machine, target, over, &recording);
+    // The file is valid however the recording ended; without a moment it is removed.
+    let moments = recording.end()?;
+    let outcome = conclude(target, style, &watched?)?;
+    say(&format!("{}: {}", file.display(), record::words(moments)));
+    Ok(outcome)
+}
+
+/// Watches the mesh until something is found, records it, and judges what came of it.
+fn until_found(
+    machine: &mut Machine,
+    target: &Opening,
+    over: u64,
+    recording: &RecordingFile,
+) -> Result<Watched, Failure> {
+    let gone = |error| Failure::of_access(&target.words, &error);
+    let mut watch = Watch::new(over);
+    let (mut begun, mut said) = (None, Health::Unknown);
+    let first = machine.session().diagnose_while(&mut watch, &mut |diagnosis| {
+        let begun = *begun.get_or_insert(diagnosis.cycles);
+        let health = Health::of(diagnosis);
+        if std::mem::replace(&mut said, health) != health {
+            let since = words::cycles(diagnosis.cycles.saturating_sub(begun));
+            say(&format!("watched for {since}: {}", health.word()));
+        }
+        !has_found(diagnosis)
+    });
+    let first = first.map_err(gone)?;
+    record::keep(machine, target, recording, MOMENTS, over / (MOMENTS - 1))?;
+    let end = first.diagnosis.cycles.saturating_add(over);
+    let then = machine.session().diagnose_while(&mut watch, &mut |it| it.cycles < end);
+    let then = then.map_err(gone)?;
+    // What has passed meanwhile was found all the same.
+    Ok(if has_found(&then.diagnosis) { then } else { first })
+}
+
+/// The name of a recording, by the time.
+fn usual_file() -> PathBuf {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    PathBuf::from(format!("why-{}.mcap", since.map_or(0, |since| since.as_secs())))
 }

@@ -214,7 +214,7 @@ impl Bed {
     }
 
     /// Checks that a kernel of the run has not returned.
-    fn check_unfinished(&mut self) -> Result<(), SceneError> {
+    pub(super) fn check_unfinished(&mut self) -> Result<(), SceneError> {
         for place in self.busy.clone() {
             let eth = self.target.mesh().layout().kind_at(place.tile) == TileKind::Eth;
             let firmware = Firmware::BUILT_IN;

@@ -6,7 +6,7 @@ use super::ring::Pinging;
 use super::routers::{self, Load, Routed};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
-use collectives::Op;
+use collectives::{EdmPlan, Op};
 use diagnosis::{Condition, Place as Root};
 use fabric::router_image;
 use launch::{Firmware, Operation, Pattern, launch_worker};
@@ -31,6 +31,7 @@ impl Bed {
     fn slow(mut self, end: EthId) -> Result<Staged, SceneError> {
         let root = link_root(self.link(end)?);
         self.pass(3_000_000, 8_000_000)?;
+        self.check_unfinished()?;
         let (condition, severity) = (Condition::SlowLink, Severity::Slow);
         Ok(self.staged(Some(Truth { condition, severity, root })))
     }
@@ -200,14 +201,18 @@ pub(super) fn link_slow(ground: Ground) -> Result<Staged, SceneError> {
     run.bed.slow(end)
 }
 
-/// One end of a link acknowledges 2 ms late.
+/// One end of a link acknowledges 2 ms late what it receives.
 pub(super) fn slow_ack(ground: Ground) -> Result<Staged, SceneError> {
-    let bed = gathering(ground, Op::AllGather, Length::Fast)?;
-    let layout = bed.target.mesh().layout();
-    let mut run = Moving::new(bed, layout)?;
-    let end = run.end()?;
-    let delay_cycles = run.bed.between(1_500_000, 2_500_000);
-    run.bed.say(format!("{end} acknowledges {} us late", delay_cycles / 1_000));
-    run.bed.link_fault(end, LinkFault::SlowAck { delay_cycles })?;
-    run.bed.slow(end)
+    let mut bed = ground.boot(SMALL, collective::TILES)?;
+    let program = collective::draw(&mut bed, &[Op::AllGather], Length::Fast)?;
+    let receives = |plan: &&EdmPlan| plan.channels.iter().any(|channel| !channel.sends);
+    let receiving: Vec<Place> =
+        program.edms.iter().filter(receives).map(|plan| plan.place).collect();
+    let mut bed = Collective::launch(bed, program, None)?.bed;
+    let place = bed.one(&receiving, "EDM that receives")?;
+    let end = bed.eth(place)?;
+    let delay_cycles = bed.between(1_500_000, 2_500_000);
+    bed.say(format!("{end} acknowledges {} us late", delay_cycles / 1_000));
+    bed.link_fault(end, LinkFault::SlowAck { delay_cycles })?;
+    bed.slow(end)
 }
