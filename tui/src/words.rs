@@ -201,6 +201,9 @@ pub(crate) fn count(count: u64) -> String {
     }
 }
 
+/// What is said of a port that never had a link.
+pub(crate) const NO_PEER: &str = "no peer known";
+
 /// Why a core has no waypoint.
 pub(crate) const NO_WAYPOINTS: &str = "built without waypoints";
 

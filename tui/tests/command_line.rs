@@ -465,6 +465,41 @@ fn recorded(name: &str) -> Scratch {
 }
 
 #[test]
+fn an_unattended_watch_ends_at_the_first_finding_and_records_it() {
+    let scratch = Scratch::new("night.mcap", b"");
+    refuses(&["why", "--record", scratch.path()], 2, &["--watch"]);
+    refuses(&["why", "--watch", "--record", scratch.path()], 2, &["exists already"]);
+    std::fs::remove_file(&scratch.0).unwrap();
+    refuses(&["why", "--watch", "--record", "/nowhere/x.mcap"], 2, &["/nowhere/x.mcap: No such"]);
+    let sick = "emulator:n300,fault=link:0.8:down@25ms";
+    let arguments = ["why", "--target", sick, "--for", "6ms", "--watch", "--record"];
+    let watched = meshscope(&[&arguments[..], &[scratch.path()]].concat());
+    let (page, says) = (String::from_utf8(watched.stdout.clone()).unwrap(), stderr(&watched));
+    assert_eq!(watched.status.code(), Some(1), "{says}");
+    assert!(page.contains("1. link-down") && page.contains("link 0:e8-1:e0: it is down"), "{page}");
+    let states: Vec<&str> = says
+        .lines()
+        .filter_map(|line| line.split_once("watched for"))
+        .map(|(_, rest)| rest.split_once(": ").unwrap().1)
+        .collect();
+    assert_eq!(states, ["healthy", "fault"], "{says}");
+    assert!(says.contains("night.mcap: 4 moments"), "{says}");
+    refuses(&["why", "--target", scratch.path(), "--watch"], 2, &["is a recording"]);
+    let replayed = meshscope(&["why", "--target", scratch.path(), "--for", "6ms"]);
+    let page = String::from_utf8(replayed.stdout).unwrap();
+    assert!(page.contains("1. link-down"), "{page}");
+}
+
+#[test]
+fn a_cause_is_sampled_where_program_counters_may_be_read() {
+    let sick = "emulator:n300,fault=core:0.e8:stuck@12ms,at=14ms";
+    let judged = meshscope(&["why", "--target", sick, "--for", "6ms"]);
+    let page = String::from_utf8(judged.stdout).unwrap();
+    let line = "0:9-6:erisc program counter = 20 of 20 samples: ";
+    assert!(page.contains("1. core-stuck") && page.contains(line), "{page}");
+}
+
+#[test]
 fn the_verbs_keep_their_promises_on_a_recording() {
     let file = recorded("promises.mcap");
     let verb = |arguments: &[&str]| {

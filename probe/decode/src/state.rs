@@ -290,6 +290,22 @@ impl MeshState {
         chip.tiles.iter().find(|t| t.eth.as_ref().is_some_and(|e| e.channel == end.channel))
     }
 
+    /// Returns the Ethernet tiles under base firmware whose link never came up, and whose peer is not
+    /// known: free ports, or such that lead to a chip that is dead.
+    pub fn ports_without_peer(&self) -> Vec<EthId> {
+        let has_link =
+            |end: &EthId| self.links.iter().any(|it| [it.link.a, it.link.b].contains(end));
+        let trains = |eth: &&EthState| {
+            eth.train_status == Reading::Known(0)
+                && eth.firmware_version.known().is_some_and(|version| *version != (0, 0, 0))
+        };
+        let of_chip = |chip: &ChipState| -> Vec<EthId> {
+            let ports = chip.tiles.iter().filter_map(|tile| tile.eth.as_ref()).filter(trains);
+            ports.map(|eth| EthId { chip: chip.chip.id, channel: eth.channel }).collect()
+        };
+        self.chips.iter().flat_map(of_chip).filter(|end| !has_link(end)).collect()
+    }
+
     /// Returns the state of this core.
     pub fn core(&self, id: CoreId) -> Option<&CoreState> {
         self.tile(id.chip, id.tile)?.cores.iter().find(|c| c.id == id)

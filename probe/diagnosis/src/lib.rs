@@ -19,4 +19,4 @@ pub use finding::{Confidence, Evidence, Finding, Step};
 pub use look::Look;
 pub use place::Place;
 pub use progress::Progress;
-pub use verdict::{Diagnosis, LEAST_APART_CYCLES, Stop, diagnose, wanted};
+pub use verdict::{Diagnosis, LEAST_APART_CYCLES, Stop, core_of, diagnose, wanted};

@@ -161,7 +161,7 @@ pub fn wanted(mesh: &Mesh, look: Look<'_>) -> Vec<machine::snapshot::Span> {
 }
 
 /// Returns the core that acts for a party.
-fn core_of(mesh: &Mesh, party: Party) -> Option<CoreId> {
+pub fn core_of(mesh: &Mesh, party: Party) -> Option<CoreId> {
     match party {
         Party::Core(core)
         | Party::Client(core, _)

@@ -162,6 +162,8 @@ pub(crate) struct Links<'a> {
     cycles: u64,
     /// Each link once.
     links: Vec<Link>,
+    /// Ethernet tiles under base firmware whose link never came up, and whose peer is not known.
+    no_peer_known: Vec<String>,
     /// Ranges that were not read.
     gaps: Vec<Missed>,
 }
@@ -209,6 +211,7 @@ impl<'a> Links<'a> {
             target,
             cycles: state.cycles,
             links: state.links.iter().map(|l| link(l, ends(l))).collect(),
+            no_peer_known: state.ports_without_peer().iter().map(ToString::to_string).collect(),
             gaps: missed(&state.gaps),
         }
     }

@@ -28,6 +28,9 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
             table.row(end(style, state, [letter, condition], link.link.a, link.a_to_b));
             table.row(end(style, state, [String::new(), String::new()], link.link.b, link.b_to_a));
         }
+        for at in state.ports_without_peer() {
+            table.row(end(style, state, [String::new(), words::NO_PEER.to_owned()], at, None));
+        }
         text(&table.text())?;
     }
     let ends = state.links.iter().flat_map(|link| [link.link.a, link.link.b]);

@@ -149,7 +149,7 @@ fn histogram(text: &mut String, profile: &CoreProfile) {
 }
 
 /// The line, then those of the functions around it, then the image.
-fn chain(place: &ProfilePlace) -> String {
+pub(super) fn chain(place: &ProfilePlace) -> String {
     let lines: Vec<_> = place.lines.iter().map(without_arguments).collect();
     let addresses = || place.pcs.iter().map(|pc| format!("{pc:#x}")).collect::<Vec<_>>();
     match (&place.image, lines.is_empty()) {

@@ -1,10 +1,12 @@
 //! `why`: what stands still, what it waits for, and the likely causes, first the likeliest.
 
 use super::record::{self, RecordingFile};
+use super::sample;
 use super::target::Style;
 use super::target::{end_of_all, open, report};
 use crate::args::WhyArguments;
 use crate::exit::{Failure, Outcome};
+use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::run::amount;
@@ -12,12 +14,17 @@ use crate::shape::Judged;
 use crate::verdict::{self, Health};
 use crate::words;
 use decode::state::MeshState;
-use diagnosis::{Diagnosis, Severity};
+use diagnosis::{Diagnosis, Evidence, Finding, Progress, Severity, core_of};
+use layouts::CoreId;
+use machine::samples::SampleOrder;
 use probe::session::{Watch, Watched};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Program counters that are read of each cause.
+const SAMPLES: SampleOrder = SampleOrder { count: 20, apart_cycles: 1_000 };
 /// Moments that are recorded after the first finding.
 const MOMENTS: u64 = 4;
 
@@ -30,10 +37,48 @@ pub(super) fn run(
     if options.watch {
         return watch(target, style, over, options.record.as_deref());
     }
+    let stop = Stop::listen()?;
     let mut machine = open(target)?;
-    let watched =
+    let mut watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
+    sample_causes(&mut machine, target, &mut watched.diagnosis, &stop)?;
     conclude(target, style, &watched)
+}
+
+/// Adds to the causes of a hang where their cores are, if program counters may be read.
+fn sample_causes(
+    machine: &mut Machine,
+    target: &Opening,
+    diagnosis: &mut Diagnosis,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    if !machine.target().abilities().allow.sample {
+        return Ok(());
+    }
+    let mesh = machine.mesh();
+    let core = |finding: &Finding| {
+        let party = finding.party.filter(|_| finding.severity == Severity::Hang)?;
+        let core = core_of(&mesh, party)?;
+        matches!(diagnosis.progress.get(&core), Some(Progress::Still | Progress::Waiting(..)))
+            .then_some(core)
+    };
+    let causes: Vec<Option<CoreId>> = diagnosis.findings.iter().map(core).collect();
+    let cores: BTreeSet<CoreId> = causes.iter().take(verdict::MOST).flatten().copied().collect();
+    if cores.is_empty() {
+        return Ok(());
+    }
+    let profiles = sample::sample(machine, target, &cores, (SAMPLES, stop))?;
+    say(&sample::written(&cores));
+    for (finding, cause) in diagnosis.findings.iter_mut().zip(causes) {
+        let profile = profiles.iter().find(|profile| Some(profile.core) == cause);
+        let Some((profile, most)) = profile.and_then(|it| Some((it, it.places.first()?))) else {
+            continue;
+        };
+        let (name, of) = (format!("{} program counter", profile.core), profile.samples);
+        let value = format!("{} of {of} samples: {}", most.count, sample::chain(most));
+        finding.evidence.push(Evidence { at: None, name, value });
+    }
+    Ok(())
 }
 
 /// Prints the verdict.

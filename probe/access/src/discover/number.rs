@@ -23,7 +23,7 @@ impl Discovery<'_> {
             ids[index] = ChipId(id as u16);
         }
         let links = self.links(&ids);
-        self.report_dead_tiles(&ids, &links);
+        self.report_dead_tiles(&ids);
         self.report_other_hosts(&ids);
         let mesh = Mesh {
             kind: self.access.bus.bar().chip(),
@@ -87,8 +87,9 @@ impl Discovery<'_> {
         self.chips.iter().enumerate().flat_map(of_chip).collect()
     }
 
-    /// Reports tiles without firmware, and links that never came up.
-    fn report_dead_tiles(&mut self, ids: &[ChipId], links: &[Link]) {
+    /// Reports tiles without firmware. A link that never came up is no problem: its port may be a
+    /// free one.
+    fn report_dead_tiles(&mut self, ids: &[ChipId]) {
         let alive = |chip: &Candidate| chip.ports.iter().flatten().any(|port| port.alive);
         if !self.chips.iter().any(alive) {
             // No chip has base firmware, as on ttsim's single chip; there is nothing to report.
@@ -105,17 +106,12 @@ impl Discovery<'_> {
             }
             for (port, channel) in chip.ports.iter().zip(0..) {
                 let near = EthId { chip: ids[index], channel };
-                let linked = links.iter().any(|link| link.a == near || link.b == near);
                 match port {
                     Some(port) if !port.alive => {
                         problems.push(format!("{near}: base firmware does not run"));
                     }
                     Some(port) if port.names_no_peer() => {
                         problems.push(format!("{near} is up, but names no channel of a peer"));
-                    }
-                    Some(port) if port.is_training() && !linked => {
-                        problems
-                            .push(format!("{near} is still training; its peer does not respond"));
                     }
                     _ => {}
                 }

@@ -8,6 +8,7 @@ use crate::look::Look;
 use crate::place::Place;
 use decode::state::Activity;
 use layouts::{CoreId, EthId};
+use machine::words::counted;
 use std::collections::BTreeMap;
 
 /// The heartbeat of an Ethernet core under firmware, and whether that is base firmware only.
@@ -30,7 +31,8 @@ impl Case<'_> {
             let others = others(*base);
             let firmware = if *base { "base firmware" } else { "firmware" };
             let words = format!(
-                "core {core}: its {firmware} has stopped: its heartbeat stays {beat:#010x}, and that of {others} other cores moves"
+                "core {core}: its {firmware} has stopped: its heartbeat stays {beat:#010x}, and it moves on {}",
+                counted(others as u64, "other core", "other cores")
             );
             let mut finding = fault(Condition::CoreStuck, Place::Core(*core), words);
             finding.confidence = Confidence::Likely;

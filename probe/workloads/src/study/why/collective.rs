@@ -4,7 +4,9 @@ use super::Staged;
 use super::ground::{ANY, Bed, Ground, STEP_CYCLES};
 use crate::scene::SceneError;
 use collectives::edm_builder::EDM;
-use collectives::{Op, Program, Request, Run, RunProgress, RunSettings, Stage, Transport, compile};
+use collectives::{
+    EdmPlan, Op, Program, Request, Run, RunProgress, RunSettings, Stage, Transport, compile,
+};
 use diagnosis::{Condition, Place as Root};
 use fabric::router_image;
 use launch::ControlError;
@@ -204,6 +206,13 @@ pub(super) const OPS: [Op; 3] = [Op::AllGather, Op::ReduceScatter, Op::AllReduce
 pub(super) fn edm(bed: &mut Bed, program: &Program) -> Result<Place, SceneError> {
     let places: Vec<Place> = program.edms.iter().map(|plan| plan.place).collect();
     bed.one(&places, "EDM")
+}
+
+/// Draws an EDM that receives: what one that only sends acknowledges nobody waits for.
+pub(super) fn receiving_edm(bed: &mut Bed, program: &Program) -> Result<Place, SceneError> {
+    let receives = |plan: &&EdmPlan| plan.channels.iter().any(|channel| !channel.sends);
+    let places: Vec<Place> = program.edms.iter().filter(receives).map(|plan| plan.place).collect();
+    bed.one(&places, "EDM that receives")
 }
 
 pub(super) fn edm_link(bed: &mut Bed, program: &Program) -> Result<Link, SceneError> {

@@ -1,6 +1,8 @@
 //! Collectives over EDMs that stand still.
 
-use super::collective::{Collective, FOR_EVER, Length, OPS, TILES, WORKER, draw, edm_link};
+use super::collective::{
+    Collective, FOR_EVER, Length, OPS, TILES, WORKER, draw, edm_link, receiving_edm,
+};
 use super::ground::{ANY, Ground, SMALL, brisc, erisc, link_root};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
@@ -92,7 +94,7 @@ pub(super) fn link_flaps(ground: Ground) -> Result<Staged, SceneError> {
 /// What one end of a link returns never arrives, while everything else does.
 pub(super) fn acks_lost(ground: Ground) -> Result<Staged, SceneError> {
     let mut run = Collective::begun(ground)?.run_on()?;
-    let place = run.edm()?;
+    let place = receiving_edm(&mut run.bed, &run.program)?;
     let end = run.bed.eth(place)?;
     let link = run.bed.link(end)?;
     run.bed.say(format!("nothing that {end} acknowledges arrives any more"));

@@ -6,7 +6,7 @@ use super::ring::Pinging;
 use super::routers::{self, Load, Routed};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
-use collectives::{EdmPlan, Op};
+use collectives::Op;
 use diagnosis::{Condition, Place as Root};
 use fabric::router_image;
 use launch::{Firmware, Operation, Pattern, launch_worker};
@@ -205,11 +205,8 @@ pub(super) fn link_slow(ground: Ground) -> Result<Staged, SceneError> {
 pub(super) fn slow_ack(ground: Ground) -> Result<Staged, SceneError> {
     let mut bed = ground.boot(SMALL, collective::TILES)?;
     let program = collective::draw(&mut bed, &[Op::AllGather], Length::Fast)?;
-    let receives = |plan: &&EdmPlan| plan.channels.iter().any(|channel| !channel.sends);
-    let receiving: Vec<Place> =
-        program.edms.iter().filter(receives).map(|plan| plan.place).collect();
+    let place = collective::receiving_edm(&mut bed, &program)?;
     let mut bed = Collective::launch(bed, program, None)?.bed;
-    let place = bed.one(&receiving, "EDM that receives")?;
     let end = bed.eth(place)?;
     let delay_cycles = bed.between(1_500_000, 2_500_000);
     bed.say(format!("{end} acknowledges {} us late", delay_cycles / 1_000));
