@@ -49,7 +49,7 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
     let words: Vec<Span> = (0..16).map(|i| span(0, TILE, i * 0x1000, 4)).collect();
     let fine = span(0, OTHER, 0x100, 4);
     let snapshot = read(&mut target, &[&words[..], &[fine]].concat());
-    let says = "unreachable: tile 1-2 hangs: it answers all ones, including its node id";
+    let says = "tile 1-2 hangs: it answers all ones, including its node id";
     assert_eq!(words.iter().map(|word| gap(&snapshot, *word)).collect::<Vec<_>>(), vec![says; 16]);
     assert!(snapshot.bytes(fine.addr, 4).is_ok());
     assert_eq!(handle.state().reads[&TILE], 2, "one word and its node id");
@@ -140,6 +140,27 @@ fn a_hung_noc_and_a_chip_off_the_bus_are_told_apart() {
 }
 
 #[test]
+fn a_tile_at_whose_first_read_the_device_is_lost_is_named() {
+    let (mut target, handle) = open(Deadlines::default());
+    handle.state().deadly.insert(TILE);
+    let before = NocXy { x: 1, y: 1 };
+    let wanted = [before, TILE, OTHER].map(|tile| span(0, tile, 0x100, 4));
+    let gone = "device gone: device 0 answers all ones, including its ARC's node id";
+    let hangs =
+        format!("tile 1-2 hangs: a read of 0x100 was not answered, and since then: {gone}");
+    let snapshot = read(&mut target, &wanted);
+    assert!(snapshot.bytes(wanted[0].addr, 4).is_ok());
+    assert_eq!(gap(&snapshot, wanted[1]), hangs);
+    assert_eq!(gap(&snapshot, wanted[2]), gone);
+    let again = read(&mut target, &wanted);
+    assert_eq!(again.transactions, 0);
+    assert_eq!(
+        wanted.map(|span| gap(&again, span)),
+        [gone.to_owned(), hangs.clone(), gone.to_owned()]
+    );
+}
+
+#[test]
 fn the_emulators_own_hang_is_quarantined() {
     let (mut target, handle) = open(Deadlines::default());
     let wanted = [span(0, TILE, 0x100, 4), span(0, OTHER, 0x100, 64)];
@@ -195,7 +216,7 @@ fn a_time_out_of_the_machine_itself_is_accepted_and_the_rest_is_read() {
     let spans = [before, TILE, after].map(|tile| span(0, tile, 0x100, 64));
     let snapshot = read(&mut target, &spans);
     assert!(snapshot.bytes(spans[0].addr, 64).is_ok() && snapshot.bytes(spans[2].addr, 64).is_ok());
-    let says = "unreachable: tile 1-2 hangs: timed out after 100000000 cycles";
+    let says = "tile 1-2 hangs: timed out after 100000000 cycles";
     assert_eq!(gap(&snapshot, spans[1]), says);
     let reads = handle.state().reads[&TILE];
     assert_eq!(gap(&read(&mut target, &spans), spans[1]), says);

@@ -1,10 +1,11 @@
 //! The bank of hangs: the true cause of each is named.
 
-use probe::why::judge_staged;
+use diagnosis::{Condition, Finding};
+use probe::why::{judge, judge_staged};
 use workloads::study::why::Kind;
 
 /// Kinds that are small and whose cause is named; `study why` judges all.
-const NAMED: [&str; 19] = [
+const NAMED: [&str; 20] = [
     "edm-link-down",
     "edm-link-down-before",
     "edm-stuck",
@@ -22,6 +23,7 @@ const NAMED: [&str; 19] = [
     "router-paused",
     "queue-full",
     "firmware-stopped",
+    "noc-unanswered",
     "idle",
     "all-gather",
 ];
@@ -36,4 +38,19 @@ fn causes_are_named_first() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Seeds whose silent tile is on a chip with PCIe or behind it, where the first read of the tile
+/// takes the whole device along, or all requests through the routing queues.
+const SILENT_TILES: [u64; 2] = [4_341_037, 4_341_041];
+
+#[test]
+fn a_silent_tile_is_named_and_not_its_chip() {
+    let kind = Kind::named("noc-unanswered").unwrap();
+    for seed in SILENT_TILES {
+        let judged = judge(kind, seed).unwrap();
+        assert!(judged.is_right() && judged.is_exact(), "{}", judged.words());
+        let gone = |finding: &Finding| finding.condition == Condition::ChipGone;
+        assert!(!judged.findings.iter().any(gone), "{}", judged.words());
+    }
 }

@@ -72,7 +72,7 @@ struct Missed {
     addr: u64,
     /// Its length in bytes.
     len: u32,
-    /// refused, timed_out, unreachable, in_reset, device_gone, queue_error, not_recorded or
+    /// refused, timed_out, unreachable, hung, in_reset, device_gone, queue_error, not_recorded or
     /// not_asked.
     reason: &'static str,
     /// The reason in a sentence.

@@ -17,6 +17,7 @@ pub(crate) fn reason(error: &AccessError) -> &'static str {
         AccessError::Refused(_) => "refused",
         AccessError::TimedOut { .. } => "timed_out",
         AccessError::Unreachable(_) => "unreachable",
+        AccessError::Hung(_) => "hung",
         AccessError::InReset => "in_reset",
         AccessError::DeviceGone(_) => "device_gone",
         AccessError::QueueError { .. } => "queue_error",

@@ -162,7 +162,7 @@ impl BarTarget {
         let chip = span.addr.chip;
         let route = self.routes.get(&chip).cloned().ok_or_else(|| no_route(chip))?;
         match route {
-            Route::Queue { device, coord, .. } => match self.access.quarantine.far((device, coord))
+            Route::Queue { device, coord, .. } => match self.access.quarantine.far_tile((device, coord), span.addr.tile)
             {
                 Some(reason) => Err(reason.clone()),
                 None => Ok(route),
@@ -328,6 +328,9 @@ impl Target for BarTarget {
         let tiles = quarantine
             .tiles()
             .filter_map(|(device, tile, why)| entry(near(device), Some(tile), why));
+        let far_tiles = quarantine
+            .far_tiles()
+            .filter_map(|(place, tile, why)| entry(far(place), Some(tile), why));
         let chips = quarantine.far_chips().filter_map(|(place, why)| entry(far(place), None, why));
         let routes = quarantine.lost_gateways().iter().filter_map(|route| {
             Some(Quarantined {
@@ -337,7 +340,7 @@ impl Target for BarTarget {
                 reason: route.reason.clone(),
             })
         });
-        devices.chain(tiles).chain(chips).chain(routes).collect()
+        devices.chain(tiles).chain(far_tiles).chain(chips).chain(routes).collect()
     }
 
     fn clear_quarantine(&mut self) {

@@ -22,7 +22,7 @@ mod write;
 use crate::eth_firmware::{eth, routing};
 pub(crate) use command::{Command, Stamped};
 use machine::patience::Deadlines;
-pub(crate) use reader::{Gateway, Results, read_all};
+pub(crate) use reader::{Gateway, Results, is_unanswered, read_all};
 pub(crate) use words::Far;
 
 use crate::bus::{Batch, Bus};

@@ -211,7 +211,7 @@ impl<'a> Case<'a> {
             findings.extend(self.starving());
             findings.extend(self.slow());
         }
-        rank(findings)
+        rank(self.without_lost_chips(findings))
     }
 
     fn core_of(&self, party: Party) -> Option<CoreId> {

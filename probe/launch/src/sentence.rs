@@ -28,9 +28,10 @@ fn is_out_of_reach(facts: &Facts) -> bool {
         Cause::Control(ControlError::Access { reason, .. }) | Cause::Access(reason) => match reason
         {
             AccessError::QueueError { .. } => true,
-            AccessError::Refused(_) | AccessError::DeviceGone(_) | AccessError::Unreachable(_) => {
-                false
-            }
+            AccessError::Refused(_)
+            | AccessError::DeviceGone(_)
+            | AccessError::Unreachable(_)
+            | AccessError::Hung(_) => false,
             _ => !facts.notes.is_empty(),
         },
         _ => false,

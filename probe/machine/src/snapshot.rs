@@ -19,6 +19,8 @@ pub enum AccessError {
     },
     /// No gateway or route leads to the chip.
     Unreachable(String),
+    /// The tile does not answer, while its chip does or did until then; the words name it.
+    Hung(String),
     /// The tile or core is held in reset.
     InReset,
     /// The device left the bus or its process ended; the last error.
@@ -42,6 +44,7 @@ impl fmt::Display for AccessError {
                 write!(f, "timed out after {deadline_cycles} cycles")
             }
             Self::Unreachable(why) => write!(f, "unreachable: {why}"),
+            Self::Hung(words) => f.write_str(words),
             Self::InReset => write!(f, "in reset"),
             Self::DeviceGone(words) => write!(f, "device gone: {words}"),
             Self::QueueError { flags } => write!(f, "queue error, flags {flags:#010x}"),

@@ -16,6 +16,8 @@ pub struct State {
     /// Tiles of device 0 that stop answering in the middle of a block, which the machine itself
     /// detects.
     pub slow: BTreeSet<NocXy>,
+    /// Tiles of device 0 at whose read the device leaves the bus.
+    pub deadly: BTreeSet<NocXy>,
     /// Tiles of device 0 that lose all writes.
     pub deaf: BTreeSet<NocXy>,
     /// No tile answers.
@@ -101,6 +103,7 @@ impl Bar for Sick {
                     if let Some(tile) = tile {
                         *state.reads.entry(tile).or_default() += 1;
                     }
+                    state.bus |= tile.is_some_and(|tile| state.deadly.contains(&tile));
                     if *len > 4 && tile.is_some_and(|tile| state.slow.contains(&tile)) {
                         return Err(AccessError::TimedOut { deadline_cycles: 100_000_000 });
                     }

@@ -1,9 +1,10 @@
 //! Access to far chips: commands for the routing queues, and their gateways.
 
-use super::Access;
+use super::{Access, Route};
 use super::cut::{cut, cut_write, join};
+use crate::guard::FarPlace;
 use crate::planner::MergedRange;
-use crate::queue::{Command, Gateway, Queue, Results, SLOTS, read_all};
+use crate::queue::{Command, Gateway, Queue, Results, SLOTS, Stamped, is_unanswered, read_all};
 use layouts::{ChipCoord, NocXy};
 use machine::bar::Sharing;
 use machine::snapshot::AccessError;
@@ -52,6 +53,53 @@ impl Access {
             }
             Err(error) => Results::failed(&error, runs.len()),
         }
+    }
+
+    /// Reads ranges of a far chip. Where all those of a tile go unanswered, they are read again
+    /// with a range that was answered before, which tells whether the tile or the chip is at fault;
+    /// that one is put into quarantine.
+    pub(crate) fn read_far(
+        &mut self,
+        route: &Route,
+        place: FarPlace,
+        runs: &[MergedRange],
+    ) -> Vec<Result<Stamped, AccessError>> {
+        if runs.is_empty() {
+            return Vec::new();
+        }
+        let Results { mut reads, mut silent, .. } = self.read_runs(route, runs);
+        let answered = runs.iter().zip(&reads).find(|(_, read)| read.is_ok());
+        if let Some((run, _)) = answered {
+            self.quarantine.far_answered(place, *run);
+        }
+        let mut suspects: Vec<MergedRange> = Vec::new();
+        for own in runs.chunk_by(|one, other| one.tile == other.tile) {
+            let of_tile = runs.iter().zip(&reads).filter(|(run, _)| run.tile == own[0].tile);
+            let mut all = of_tile.map(|(_, read)| read);
+            if all.all(|read| read.as_ref().is_err_and(is_unanswered)) {
+                suspects.push(own[0]);
+            }
+        }
+        let known = self.quarantine.far_answer(place);
+        if let Some(known) = known.filter(|_| !suspects.is_empty()) {
+            suspects.push(known);
+            let again = self.read_runs(route, &suspects).reads;
+            let alive = again.last().is_some_and(Result::is_ok);
+            for (run, read) in suspects.iter().zip(again).filter(|_| alive) {
+                silent = None;
+                let Err(error) = read else { continue };
+                let MergedRange { tile, .. } = *run;
+                let why = format!("tile {tile} hangs: {error}, while tile {} answers", known.tile);
+                let why = AccessError::Hung(why);
+                self.quarantine.lose_far_tile(place, tile, why.clone());
+                let of_tile = runs.iter().zip(&mut reads).filter(|(run, _)| run.tile == tile);
+                of_tile.for_each(|(_, read)| *read = Err(why.clone()));
+            }
+        }
+        if let Some(reason) = silent {
+            self.quarantine.lose_far(place, reason);
+        }
+        reads
     }
 
     /// Carries out reads through these gateways, and puts their queues back. Gateways found not to

@@ -5,12 +5,12 @@ use crate::access::{Access, Route};
 use crate::guard::{FarPlace, read_near};
 use crate::parallel::{DeviceWork, in_parallel};
 use crate::planner::MergedRange;
-use crate::queue::{Results, Stamped};
+use crate::queue::Stamped;
 use layouts::ChipId;
 use machine::bar::Bar;
 use machine::clock::host_micros;
 use machine::progress::ChipCount;
-use machine::snapshot::{Gap, Piece, Snapshot};
+use machine::snapshot::{AccessError, Gap, Piece, Snapshot};
 use machine::target::{Arrived, Mesh};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::{Sender, channel};
@@ -200,19 +200,16 @@ fn far(
     runs: &[MergedRange],
     snapshot: &mut Snapshot,
 ) -> bool {
-    let silent = access.quarantine.far(place).cloned();
-    let known = silent.is_some();
-    let reads = if let Some(reason) = silent {
-        vec![Err(reason); runs.len()]
-    } else {
-        let Results { reads, silent, .. } = access.read_runs(route, runs);
-        if let Some(reason) = silent {
-            access.quarantine.lose_far(place, reason);
-        }
-        reads
-    };
+    let known = access.quarantine.far(place).is_some();
+    let hung = |run: &MergedRange| access.quarantine.far_tile(place, run.tile).cloned();
+    let refused: Vec<Option<AccessError>> = runs.iter().map(hung).collect();
+    let asked = runs.iter().zip(&refused).filter(|(_, refused)| refused.is_none());
+    let asked: Vec<MergedRange> = asked.map(|(run, _)| *run).collect();
+    let mut reads = access.read_far(route, place, &asked).into_iter();
     let host_micros = host_micros();
-    for (run, read) in runs.iter().zip(reads) {
+    for (run, refused) in runs.iter().zip(refused) {
+        let missing = || Err(AccessError::NotRequested);
+        let read = refused.map_or_else(|| reads.next().unwrap_or_else(missing), Err);
         let span = run.span(chip);
         match read {
             Ok(Stamped { bytes, cycles: target_cycles }) => {

@@ -55,7 +55,7 @@ pub(super) fn confirm(
         (_, false, ..) => HangVerdict::Device(AccessError::Unreachable(format!(
             "the NoC of device {device} hangs: its ARC tile answers all ones over it"
         ))),
-        (_, _, false, _) => HangVerdict::Tile(AccessError::Unreachable(format!(
+        (_, _, false, _) => HangVerdict::Tile(AccessError::Hung(format!(
             "tile {tile} hangs: it answers all ones, including its node id"
         ))),
         (_, _, _, false) => HangVerdict::Tile(AccessError::Unreachable(format!(
@@ -77,7 +77,7 @@ fn time_alone(bus: &mut Bus, device: u8, run: &MergedRange) -> Result<HangVerdic
     }
     let (tile, took) = (run.tile, took / 1_000_000);
     let why = format!("tile {tile} hangs: it answers all ones after {took} ms");
-    Ok(HangVerdict::Tile(AccessError::Unreachable(why)))
+    Ok(HangVerdict::Tile(AccessError::Hung(why)))
 }
 
 /// Bit of NIU_CFG_0 that switches the tile's clock off (wormhole.md 3.3).

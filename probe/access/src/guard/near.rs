@@ -101,9 +101,28 @@ impl Near<'_> {
     /// Passes the reason to all ranges from `at` on.
     fn refuse(&mut self, at: usize, reason: &AccessError) -> usize {
         for index in at..self.runs.len() {
-            (self.take)(index, Err(reason.clone()));
+            let own = self.quarantine.tile(self.device, self.runs[index].tile);
+            (self.take)(index, Err(own.unwrap_or(reason).clone()));
         }
         self.runs.len()
+    }
+
+    /// Puts the device into quarantine that is lost at the read of this range. The first read of a
+    /// tile, after other tiles have answered, tells that this tile hangs. Returns the reason of the
+    /// range.
+    fn lose(&mut self, index: usize, reason: AccessError) -> AccessError {
+        let MergedRange { tile, offset, .. } = self.runs[index];
+        let (device, quarantine) = (self.device, &mut *self.quarantine);
+        let first = quarantine.has_answered(device) && !quarantine.seen(device, tile);
+        quarantine.lose_device(device, reason.clone());
+        if !first {
+            return reason;
+        }
+        let hung = AccessError::Hung(format!(
+            "tile {tile} hangs: a read of {offset:#x} was not answered, and since then: {reason}"
+        ));
+        quarantine.lose_tile(device, tile, hung.clone());
+        hung
     }
 
     /// Runs one batch from range `at` on; returns the index of the first range still to be read.
@@ -199,11 +218,12 @@ impl Near<'_> {
         let confirmed = confirm(self.bus, self.device, run, u64::MAX);
         match confirmed.map_err(|error| (index, error))?.0 {
             HangVerdict::Device(worse) => {
-                self.quarantine.lose_device(self.device, worse.clone());
-                Err((index, worse))
+                let why = self.lose(index, worse);
+                (self.take)(index, Err(why));
+                Ok(index + 1)
             }
             HangVerdict::Tile(_) | HangVerdict::Value => {
-                let why = AccessError::Unreachable(format!("tile {} hangs: {reason}", run.tile));
+                let why = AccessError::Hung(format!("tile {} hangs: {reason}", run.tile));
                 self.quarantine.lose_tile(self.device, run.tile, why.clone());
                 (self.take)(index, Err(why));
                 Ok(index + 1)
@@ -274,8 +294,8 @@ impl Near<'_> {
                 (self.take)(index, Err(reason));
             }
             HangVerdict::Device(reason) => {
-                self.quarantine.lose_device(self.device, reason.clone());
-                (self.take)(index, Err(reason));
+                let why = self.lose(index, reason);
+                (self.take)(index, Err(why));
             }
         }
         Ok(index + 1)

@@ -1,5 +1,6 @@
 //! Devices, chips, tiles and gateways that are not accessed until the user clears the quarantine.
 
+use crate::planner::MergedRange;
 use layouts::{ChipCoord, NocXy};
 use machine::snapshot::AccessError;
 
@@ -48,6 +49,10 @@ pub(crate) struct Quarantine {
     /// By device number.
     devices: Vec<Device>,
     far: Vec<(FarPlace, AccessError)>,
+    /// The hung tiles of far chips.
+    far_tiles: Vec<(FarPlace, NocXy, AccessError)>,
+    /// A range of each far chip that was answered.
+    far_answers: Vec<(FarPlace, MergedRange)>,
     gateways: Vec<LostGateway>,
 }
 
@@ -64,13 +69,42 @@ impl Quarantine {
     /// Returns why this tile is not accessed, if so.
     pub(crate) fn tile(&self, device: u8, tile: NocXy) -> Option<&AccessError> {
         let known = self.devices.get(usize::from(device))?;
-        known.lost.as_ref().or_else(|| known.tiles[tile_index(tile)].hung.as_ref())
+        known.tiles[tile_index(tile)].hung.as_ref().or(known.lost.as_ref())
     }
 
     /// Returns why a far chip is not accessed, if so.
     pub(crate) fn far(&self, chip: FarPlace) -> Option<&AccessError> {
         let own = self.far.iter().find(|(place, _)| *place == chip).map(|(_, why)| why);
         self.device(chip.0).or(own)
+    }
+
+    /// Returns why a tile of a far chip is not accessed, if so.
+    pub(crate) fn far_tile(&self, chip: FarPlace, tile: NocXy) -> Option<&AccessError> {
+        let own = self.far_tiles.iter().find(|(place, at, _)| (*place, *at) == (chip, tile));
+        own.map(|(_, _, why)| why).or_else(|| self.far(chip))
+    }
+
+    /// Returns a range of a far chip that was answered.
+    pub(crate) fn far_answer(&self, chip: FarPlace) -> Option<MergedRange> {
+        self.far_answers.iter().find(|(place, _)| *place == chip).map(|(_, range)| *range)
+    }
+
+    /// Records that a far chip has answered.
+    pub(crate) fn far_answered(&mut self, chip: FarPlace, range: MergedRange) {
+        if self.far_answer(chip).is_none() {
+            self.far_answers.push((chip, range));
+        }
+    }
+
+    /// Puts this tile of a far chip into quarantine.
+    pub(crate) fn lose_far_tile(&mut self, chip: FarPlace, tile: NocXy, reason: AccessError) {
+        self.far_tiles.push((chip, tile, reason));
+    }
+
+    /// Whether any tile of this device has answered since the target was opened.
+    pub(crate) fn has_answered(&self, device: u8) -> bool {
+        let known = self.devices.get(usize::from(device));
+        known.is_some_and(|known| known.tiles.iter().any(|tile| tile.seen))
     }
 
     /// Whether this tile has answered since the target was opened.
@@ -152,6 +186,11 @@ impl Quarantine {
         })
     }
 
+    /// Returns the hung tiles of far chips, and why.
+    pub(crate) fn far_tiles(&self) -> impl Iterator<Item = (FarPlace, NocXy, &AccessError)> {
+        self.far_tiles.iter().map(|(chip, tile, reason)| (*chip, *tile, reason))
+    }
+
     /// Returns the far chips in quarantine, and why.
     pub(crate) fn far_chips(&self) -> impl Iterator<Item = (FarPlace, &AccessError)> {
         self.far.iter().map(|(chip, reason)| (*chip, reason))
@@ -164,6 +203,11 @@ impl Quarantine {
         let (own, others) =
             std::mem::take(&mut self.far).into_iter().partition(|((owner, _), _)| *owner == device);
         (part.far, self.far) = (own, others);
+        let tiles = std::mem::take(&mut self.far_tiles).into_iter();
+        (part.far_tiles, self.far_tiles) = tiles.partition(|((owner, _), ..)| *owner == device);
+        let answers = std::mem::take(&mut self.far_answers).into_iter();
+        (part.far_answers, self.far_answers) =
+            answers.partition(|((owner, _), _)| *owner == device);
         let routes = std::mem::take(&mut self.gateways).into_iter();
         (part.gateways, self.gateways) = routes.partition(|route| route.chip.0 == device);
         part
@@ -173,6 +217,8 @@ impl Quarantine {
     pub(crate) fn join(&mut self, device: u8, mut part: Self) {
         *self.known(device) = std::mem::take(part.known(device));
         self.far.append(&mut part.far);
+        self.far_tiles.append(&mut part.far_tiles);
+        self.far_answers.append(&mut part.far_answers);
         self.gateways.append(&mut part.gateways);
     }
 

@@ -131,6 +131,11 @@ pub(crate) fn read_all(
     Results { reads, silent, convicted: refusals.convicted }
 }
 
+/// Whether the firmware found no route to the tile, or had no answer from it.
+pub(crate) fn is_unanswered(error: &AccessError) -> bool {
+    matches!(error, AccessError::QueueError { flags } if flags & routing().unreachable != 0)
+}
+
 /// Whether the firmware found no route, or no room on it.
 fn is_refusal(error: &AccessError) -> bool {
     let refused = routing().unreachable | routing().block_unavailable;

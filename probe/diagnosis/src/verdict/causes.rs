@@ -11,6 +11,7 @@ use crate::place::Place;
 use crate::progress::Progress;
 use decode::state::{Activity, Party, Reading, RouterState, WaitReason};
 use layouts::CoreId;
+use machine::snapshot::AccessError;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -107,6 +108,9 @@ impl Case<'_> {
             Reading::Known(Activity::InReset) => {
                 Some((Condition::CoreInReset, "it is held in reset".to_owned()))
             }
+            Reading::Unread(why @ AccessError::Hung(_)) => {
+                Some((Condition::NocUnanswered, format!("it cannot be read: {why}")))
+            }
             Reading::Unread(why) => {
                 Some((Condition::ChipGone, format!("it cannot be read: {why}")))
             }
@@ -185,8 +189,8 @@ impl Case<'_> {
         let mut names = siblings.clone();
         names.retain(|name| own.name() != Some(*name));
         let count = names.len();
-        // Of two texts, that of fewer cores is the wrong one.
-        if count <= siblings.len() - count {
+        // Of two texts, that of fewer cores is the wrong one; of two cores, that which stands.
+        if count < siblings.len() - count {
             return None;
         }
         names.dedup();

@@ -9,12 +9,15 @@ use decode::state::{
     Activity, ChipState, CoreState, GoSignal, ImageFinding, LinkCondition, LinkState, Party,
     Reading, TextCheck,
 };
-use layouts::EthId;
+use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
+use machine::snapshot::AccessError;
+use std::collections::BTreeMap;
 
 impl Case<'_> {
     pub(super) fn faults(&self) -> Vec<Finding> {
         let links = self.last.state.links.iter().filter_map(|link| self.faulty_link(link));
         let chips = self.last.state.chips.iter().filter_map(|chip| self.gone(chip));
+        let chips = chips.chain(self.hung_tiles());
         let cores = self.last.cores().filter_map(|(core, _)| faulty_core(core));
         links.chain(chips).chain(cores).collect()
     }
@@ -92,12 +95,67 @@ impl Case<'_> {
     /// Returns a finding about a chip of which nothing was read.
     fn gone(&self, chip: &ChipState) -> Option<Finding> {
         let id = chip.chip.id;
-        let why = self.last.snapshot.gaps.iter().find(|gap| gap.span.addr.chip == id)?;
-        if self.last.snapshot.pieces.iter().any(|piece| piece.addr.chip == id) {
-            return None;
-        }
-        let words = format!("chip {id} does not answer: {}", why.reason);
+        let words = format!("chip {id} does not answer: {}", self.lost(id)?);
         Some(fault(Condition::ChipGone, Place::Chip(id), words))
+    }
+
+    /// Returns why nothing of a chip was read, if so.
+    fn lost(&self, id: ChipId) -> Option<&AccessError> {
+        let gaps = self.last.snapshot.gaps.iter().filter(|gap| gap.span.addr.chip == id);
+        let mut reasons = gaps.map(|gap| &gap.reason);
+        let why = reasons.find(|reason| !matches!(reason, AccessError::Hung(_)))?;
+        let is_read = self.last.snapshot.pieces.iter().any(|piece| piece.addr.chip == id);
+        (!is_read).then_some(why)
+    }
+
+    /// Returns a finding for each tile that does not answer.
+    fn hung_tiles(&self) -> Vec<Finding> {
+        let mut tiles: BTreeMap<(ChipId, NocXy), &str> = BTreeMap::new();
+        for gap in &self.last.snapshot.gaps {
+            if let AccessError::Hung(why) = &gap.reason {
+                tiles.insert((gap.span.addr.chip, gap.span.addr.tile), why);
+            }
+        }
+        let finding = |((chip, tile), why): ((ChipId, NocXy), &str)| {
+            let core = |core| Place::Core(CoreId { chip, tile, core });
+            let place = match self.mesh.layout().kind_at(tile) {
+                TileKind::Tensix => core(CoreKind::Brisc),
+                TileKind::Eth => core(CoreKind::Erisc),
+                _ => Place::Chip(chip),
+            };
+            let mut finding =
+                fault(Condition::NocUnanswered, place, format!("chip {chip}: {why}"));
+            finding.confidence = Confidence::Likely;
+            finding
+        };
+        tiles.into_iter().map(finding).collect()
+    }
+
+    /// Takes back findings about chips that were lost at the read of a hung tile: what waits for
+    /// them waits for that tile.
+    pub(super) fn without_lost_chips(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
+        for hung in self.hung_tiles() {
+            let Some(why) = hung.place.chips().next().and_then(|chip| self.lost(chip)) else {
+                continue;
+            };
+            let went = |it: &Finding| match it.place {
+                Place::Chip(chip) => {
+                    it.condition == Condition::ChipGone && self.lost(chip) == Some(why)
+                }
+                _ => false,
+            };
+            let (gone, mut others): (Vec<_>, Vec<_>) = findings.into_iter().partition(went);
+            let same = |it: &&mut Finding| (it.condition, it.place) == (hung.condition, hung.place);
+            if let Some(own) = others.iter_mut().find(same) {
+                let most = gone.into_iter().max_by_key(|it| (it.severity, it.waiting));
+                if let Some(most) = most.filter(|it| it.severity > own.severity) {
+                    (own.severity, own.chain) = (most.severity, most.chain);
+                    (own.waiting, own.party) = (most.waiting, most.party);
+                }
+            }
+            findings = others;
+        }
+        findings
     }
 }
 
