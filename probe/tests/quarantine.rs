@@ -146,8 +146,7 @@ fn a_tile_at_whose_first_read_the_device_is_lost_is_named() {
     let before = NocXy { x: 1, y: 1 };
     let wanted = [before, TILE, OTHER].map(|tile| span(0, tile, 0x100, 4));
     let gone = "device gone: device 0 answers all ones, including its ARC's node id";
-    let hangs =
-        format!("tile 1-2 hangs: a read of 0x100 was not answered, and since then: {gone}");
+    let hangs = format!("tile 1-2 hangs: a read of 0x100 was not answered, and since then: {gone}");
     let snapshot = read(&mut target, &wanted);
     assert!(snapshot.bytes(wanted[0].addr, 4).is_ok());
     assert_eq!(gap(&snapshot, wanted[1]), hangs);

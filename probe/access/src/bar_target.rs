@@ -162,11 +162,12 @@ impl BarTarget {
         let chip = span.addr.chip;
         let route = self.routes.get(&chip).cloned().ok_or_else(|| no_route(chip))?;
         match route {
-            Route::Queue { device, coord, .. } => match self.access.quarantine.far_tile((device, coord), span.addr.tile)
-            {
-                Some(reason) => Err(reason.clone()),
-                None => Ok(route),
-            },
+            Route::Queue { device, coord, .. } => {
+                match self.access.quarantine.far_tile((device, coord), span.addr.tile) {
+                    Some(reason) => Err(reason.clone()),
+                    None => Ok(route),
+                }
+            }
             Route::Pcie(_) => Ok(route),
         }
     }

@@ -1,7 +1,7 @@
 //! Access to far chips: commands for the routing queues, and their gateways.
 
-use super::{Access, Route};
 use super::cut::{cut, cut_write, join};
+use super::{Access, Route};
 use crate::guard::FarPlace;
 use crate::planner::MergedRange;
 use crate::queue::{Command, Gateway, Queue, Results, SLOTS, Stamped, is_unanswered, read_all};

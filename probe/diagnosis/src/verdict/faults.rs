@@ -123,8 +123,7 @@ impl Case<'_> {
                 TileKind::Eth => core(CoreKind::Erisc),
                 _ => Place::Chip(chip),
             };
-            let mut finding =
-                fault(Condition::NocUnanswered, place, format!("chip {chip}: {why}"));
+            let mut finding = fault(Condition::NocUnanswered, place, format!("chip {chip}: {why}"));
             finding.confidence = Confidence::Likely;
             finding
         };
