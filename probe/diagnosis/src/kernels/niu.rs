@@ -1,41 +1,124 @@
 //! Requests of a tile that its network interface has sent and that were not answered.
 
 use crate::look::{Kernel, Look};
-use layouts::{Space, TileKind};
+use layouts::{ChipLayout, NocXy, Space, TileKind};
 use machine::snapshot::Span;
 use machine::target::Mesh;
 
-/// The waypoints of tt-metal's waits for the NoC: reads, writes, writes that leave, atomics
-/// (tt-metal.md 1.3).
-const WAITS: [&str; 5] = ["NRBW", "NWBW", "NWFW", "NABW", "NARW"];
+/// What a kernel waits for the NoC to answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Request {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// The waypoints of tt-metal's waits for the NoC (tt-metal.md 1.3).
+const WAITS: [(&str, Request); 5] = [
+    ("NRBW", Request::Read),
+    ("NWBW", Request::Write),
+    ("NWFW", Request::Write),
+    ("NABW", Request::Atomic),
+    ("NARW", Request::Atomic),
+];
 /// Transaction ids of a network interface.
 const IDS: u32 = 16;
+/// Bits of a command buffer's control word (wormhole.md 3.3).
+const IS_ATOMIC: u32 = 1;
+const IS_WRITE: u32 = 1 << 1;
+const IS_MULTICAST: u32 = 1 << 5;
 
-/// Returns the counters of requests outstanding, by NoC and transaction id, of a kernel that waits
-/// for the NoC.
-pub(crate) fn spans(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
-    if !WAITS.contains(&kernel.waypoint()) {
+fn waits_for(kernel: &Kernel<'_>) -> Option<Request> {
+    WAITS.iter().find(|(code, _)| *code == kernel.waypoint()).map(|(_, request)| *request)
+}
+
+/// Returns the counters of requests outstanding by transaction id, and the command buffers, of each
+/// NoC of a kernel that waits for it.
+fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(Span, Vec<Span>)> {
+    if waits_for(kernel).is_none() {
         return Vec::new();
     }
     let layout = mesh.layout();
     let kind = if kernel.end.is_some() { TileKind::Eth } else { TileKind::Tensix };
     let blocks = ["niu0", "niu1"].iter().filter_map(|name| layout.block(Space::Tile(kind), name));
-    let at = layout.niu.counter.at + layout.niu_counters.outstanding.at;
-    let span = |block| Span { addr: kernel.place().at(block + at), len: 4 * IDS };
-    blocks.map(span).collect()
+    let outstanding = layout.niu.counter.at + layout.niu_counters.outstanding.at;
+    let buffers = &layout.niu.command_buffer;
+    let span = |at, len| Span { addr: kernel.place().at(at), len };
+    let interface = |block| {
+        let buffer = |number| {
+            // Up to the control word: the rest does not say where a request went.
+            span(block + buffers.nth(number), (layout.niu_command.ctrl.at + 4) as u32)
+        };
+        let commands = (0..u64::from(buffers.count)).map(buffer).collect();
+        (span(block + outstanding, 4 * IDS), commands)
+    };
+    blocks.map(interface).collect()
+}
+
+/// Returns the words that tell which requests of a kernel were not answered.
+pub(crate) fn spans(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
+    let all = interfaces(mesh, kernel).into_iter();
+    all.flat_map(|(counters, commands)| [counters].into_iter().chain(commands)).collect()
 }
 
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their
 /// counters were not read.
 pub(crate) fn outstanding(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Option<String> {
+    let request = waits_for(kernel)?;
+    let layout = mesh.layout();
     let mut found = Vec::new();
-    for (noc, span) in spans(mesh, kernel).into_iter().enumerate() {
-        let bytes = look.snapshot.bytes(span.addr, span.len).ok()?;
+    for (noc, (counters, commands)) in interfaces(mesh, kernel).into_iter().enumerate() {
+        let bytes = look.snapshot.bytes(counters.addr, counters.len).ok()?;
         let open = bytes.chunks(4).enumerate().filter(|(_, word)| word.first() != Some(&0));
-        found.extend(open.map(|(id, word)| {
+        for (id, word) in open {
             let count = word.first().map_or(0, |count| *count);
-            format!("{count} of transaction id {id} on NoC {noc}")
-        }));
+            let mut words = format!("{count} of transaction id {id} on NoC {noc}");
+            // Two buffers with requests of one kind and id do not tell which came last.
+            let ends = commands.iter().filter_map(|command| {
+                let bytes = look.snapshot.bytes(command.addr, command.len).ok()?;
+                endpoint(layout, &bytes, (noc, id as u32), request)
+            });
+            if let [(tile, address)] = ends.collect::<Vec<_>>().as_slice() {
+                words += &format!(" (the last one to {tile}, address {address:#x})");
+            }
+            found.push(words);
+        }
     }
     (!found.is_empty()).then(|| format!("requests are not answered: {}", found.join(", ")))
+}
+
+/// Returns the tile and the address to which the last request of a command buffer went, if it is of
+/// this kind and has this transaction id.
+fn endpoint(
+    layout: &ChipLayout,
+    command: &[u8],
+    (noc, id): (usize, u32),
+    request: Request,
+) -> Option<(NocXy, u64)> {
+    let registers = &layout.niu_command;
+    let word = |at: u64| {
+        let bytes = command.get(at as usize..at as usize + 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    };
+    let control = word(registers.ctrl.at)?;
+    let made = match (control & IS_ATOMIC != 0, control & IS_WRITE != 0) {
+        (true, _) => Request::Atomic,
+        (false, true) => Request::Write,
+        (false, false) => Request::Read,
+    };
+    let own_id = word(registers.packet_tag.at)? >> 10 & 0xF;
+    if made != request || own_id != id || control & IS_MULTICAST != 0 {
+        return None;
+    }
+    let (low, mid) = if request == Request::Write {
+        (word(registers.ret_lo.at)?, word(registers.ret_mid.at)?)
+    } else {
+        (word(registers.targ_lo.at)?, word(registers.targ_mid.at)?)
+    };
+    let (x, y) = ((mid >> 4 & 0x3F) as u8, (mid >> 10 & 0x3F) as u8);
+    // NoC 1 counts from the opposite corner.
+    let (x, y) = if noc == 0 { (x, y) } else { (9u8.checked_sub(x)?, 11u8.checked_sub(y)?) };
+    let tile = NocXy { x, y };
+    layout.tile_at(tile)?;
+    Some((tile, u64::from(mid & 0xF) << 32 | u64::from(low)))
 }
