@@ -9,6 +9,7 @@ mod children;
 mod dependencies;
 mod habits;
 mod metal;
+mod metal_buffers;
 mod metal_why;
 mod modules;
 mod pictures;

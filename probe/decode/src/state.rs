@@ -149,6 +149,17 @@ pub struct LaunchState {
     pub kernel_id: u16,
     /// The address of the program's first semaphore; none if the mailbox does not tell.
     pub semaphores: Option<u64>,
+    /// The circular buffers of a compute tile; none if the mailbox does not tell.
+    pub circular_buffers: Option<CircularBuffers>,
+}
+
+/// Where the circular buffers of a program are described (tt-metal.md 1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CircularBuffers {
+    /// The address of the first one's configuration: start, size, pages, bytes of a page.
+    pub config: u64,
+    /// A bit for each that the program uses.
+    pub mask: u64,
 }
 
 /// An image on a core, with its provenance.

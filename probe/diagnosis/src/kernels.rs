@@ -1,6 +1,7 @@
 //! What kernels wait for, by their own words: one file per kernel that is known by name.
 
 mod ccl;
+mod circular_buffers;
 mod count;
 mod dispatch;
 mod edm;
@@ -9,6 +10,9 @@ mod race;
 mod ring;
 mod traffic;
 
+pub(crate) use circular_buffers::{
+    Occupancy, counters, has_returned, occupancies, waits_for_semaphore,
+};
 pub(crate) use count::{Count, counts};
 pub(crate) use niu::outstanding;
 pub(crate) use traffic::last_packet;
@@ -67,6 +71,7 @@ impl<'a> Search<'a> {
                 Some("link_race") => self.link_race(&kernel),
                 Some("ring_ping") => self.ring_ping(&kernel),
                 Some("dispatch") => self.dispatch(&kernel),
+                _ if kernel.end.is_none() => self.circular_buffers(self.mesh.layout(), &kernel),
                 _ => {}
             }
         }
@@ -138,7 +143,10 @@ pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
     let workers = search.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
     let of_workers = workers.flat_map(|kernel| search.spans_of_worker(kernel));
     let of_nius = search.kernels.values().flat_map(|kernel| niu::spans(mesh, kernel));
+    let others =
+        search.kernels.values().filter(|kernel| kernel.end.is_none() && !kernel.has_rules());
+    let of_buffers = others.flat_map(|kernel| circular_buffers::spans(mesh.layout(), kernel));
     let launched = look.launched();
     let of_traffic = launched.values().filter_map(traffic::span);
-    of_workers.chain(of_nius).chain(of_traffic).collect()
+    of_workers.chain(of_nius).chain(of_buffers).chain(of_traffic).collect()
 }

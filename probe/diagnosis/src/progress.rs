@@ -1,8 +1,9 @@
 //! What each core does, judged over several snapshots.
 
+use crate::kernels::{counters, has_returned};
 use crate::look::Look;
 use decode::state::{Activity, CoreState, Party, Reading, WaitReason, Waits};
-use layouts::{CoreId, EthId};
+use layouts::{ChipLayout, CoreId, EthId};
 use std::collections::BTreeMap;
 
 /// What a core does. A go message alone is no progress.
@@ -43,13 +44,20 @@ impl Progress {
 }
 
 /// Returns what each core does.
-pub(crate) fn of_cores(looks: &[Look<'_>], lasting: &Waits) -> BTreeMap<CoreId, Progress> {
+pub(crate) fn of_cores(
+    layout: &ChipLayout,
+    looks: &[Look<'_>],
+    lasting: &Waits,
+) -> BTreeMap<CoreId, Progress> {
     let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
     let waits = waits_of(*last, lasting);
     let ids = last.cores().map(|(core, _)| (core.id, core));
     let judge = |(id, core): (CoreId, &CoreState)| {
+        let pages = |look: &Look<'_>, core| counters(layout, *look, core);
         let moved = before.iter().any(|look| {
-            look.state.core(id).is_some_and(|then| fingerprint(then) != fingerprint(core))
+            look.state.core(id).is_some_and(|then| {
+                fingerprint(then) != fingerprint(core) || pages(look, then) != pages(last, core)
+            })
         });
         (id, of_core(core, moved, before.is_empty(), waits.get(&id).copied(), lasting))
     };
@@ -69,6 +77,7 @@ fn of_core(
         Reading::Known(Activity::InReset) => Progress::InReset,
         Reading::Known(Activity::BaseFirmware | Activity::Waiting) => Progress::NeverStarted,
         Reading::Known(Activity::Done) => Progress::Ended,
+        Reading::Known(Activity::Running) if has_returned(core) => Progress::Ended,
         Reading::Known(Activity::Running) => match wait {
             Some((on, reason)) => Progress::Waiting(on, reason),
             None if lasting.still.contains(&Party::Core(core.id)) => Progress::Still,

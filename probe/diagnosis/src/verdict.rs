@@ -14,7 +14,7 @@ mod slow;
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding};
 use crate::graph::Graph;
-use crate::kernels;
+use crate::kernels::{self, Occupancy};
 use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::{self, Progress};
@@ -65,7 +65,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         missing.push(format!("the snapshots are only {over_cycles} cycles apart"));
     }
     let Lasting { waits, stops } = Lasting::of(mesh, looks);
-    let progress = progress::of_cores(looks, &waits);
+    let progress = progress::of_cores(mesh.layout(), looks, &waits);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
         let graph = Graph::of(&waits);
@@ -261,6 +261,18 @@ impl<'a> Case<'a> {
         }
         if let Some(beat) = core.heartbeat.known() {
             add("heartbeat", format!("{beat:#010x}"));
+        }
+        if let Some(kernel) = self.kernels.get(&id) {
+            for buffer in kernels::occupancies(self.mesh.layout(), self.last, kernel) {
+                let Occupancy { number, received, acknowledged, pages } = buffer;
+                let held = buffer.held();
+                add(
+                    &format!("circular buffer {number}"),
+                    format!(
+                        "{held} of {pages} pages (received {received}, acknowledged {acknowledged})"
+                    ),
+                );
+            }
         }
         evidence
     }

@@ -177,6 +177,7 @@ fn tensix(id: CoreId, n: u64) -> CoreState {
         go: Reading::Known(if runs { GoSignal::Go } else { GoSignal::Done }),
         launch: Reading::Known(LaunchState {
             semaphores: None,
+            circular_buffers: None,
             rd_ptr: 0,
             enables: 1,
             mode: 1,
@@ -261,6 +262,7 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
         go: Reading::Known(GoSignal::Go),
         launch: Reading::Known(LaunchState {
             semaphores: None,
+            circular_buffers: None,
             rd_ptr: 1,
             enables: 1,
             mode: 1,

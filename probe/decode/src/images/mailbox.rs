@@ -34,6 +34,9 @@ pub struct Mailbox {
     pub config_bases: Option<u64>,
     /// `kernel_config.sem_offset` in an entry, 16 bits per kind of core.
     pub semaphore_offsets: Option<u64>,
+    /// `kernel_config.local_cb_offset` in an entry, 16 bits, and `local_cb_mask`, a bit per circular
+    /// buffer.
+    pub circular_buffers: Option<(u64, u64)>,
     /// `kernel_config.kernel_text_offset` in an entry, a word per processor.
     pub text_offsets: Option<u64>,
     /// `go_messages[0].signal`, a byte.
@@ -100,6 +103,7 @@ impl Mailbox {
             go_message_bytes: go.field.stride,
             config_bases: inside("kernel_config_base"),
             semaphore_offsets: inside("sem_offset"),
+            circular_buffers: inside("local_cb_offset").zip(inside("local_cb_mask")),
             text_offsets: inside("kernel_text_offset"),
             go_signal: at("mailboxes->go_messages[0].signal")?,
             signals: Signals::find(symbols)?,

@@ -3,8 +3,8 @@
 use super::Inspection;
 use crate::images::{Image, LoadedImage, Mailbox, Member, waypoint_code};
 use crate::state::{
-    Activity, ChannelState, CoreState, GoSignal, ImageRole, ImageUse, LaunchState, MemberState,
-    Provenance, Reading, SourceLine,
+    Activity, ChannelState, CircularBuffers, CoreState, GoSignal, ImageRole, ImageUse, LaunchState,
+    MemberState, Provenance, Reading, SourceLine,
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::AccessError;
@@ -114,8 +114,14 @@ impl Inspection<'_> {
                 let base = value(entry + base + 4 * kind, 4)?;
                 Ok::<_, AccessError>(base + value(entry + offset + 2 * kind, 2)?)
             });
+        let tile = mailbox.config_bases.zip(mailbox.circular_buffers).filter(|_| kind == 0);
+        let circular_buffers = tile.map(|(base, (offset, mask))| {
+            let config = value(entry + base, 4)? + value(entry + offset, 2)?;
+            Ok::<_, AccessError>(CircularBuffers { config, mask: value(entry + mask, 8)? })
+        });
         Ok(Some(LaunchState {
             semaphores: semaphores.transpose()?,
+            circular_buffers: circular_buffers.transpose()?,
             rd_ptr: rd_ptr as u32,
             enables: value(entry + mailbox.enables, 4)? as u32,
             mode: value(entry + mailbox.mode, 1)? as u8,

@@ -4,6 +4,7 @@ use crate::look::{Kernel, Look};
 use layouts::{ChipLayout, NocXy, Space, TileKind};
 use machine::snapshot::Span;
 use machine::target::Mesh;
+use std::fmt::Write as _;
 
 /// What a kernel waits for the NoC to answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(Span, Vec<Span>)> {
             // Up to the control word: the rest does not say where a request went.
             span(block + buffers.nth(number), (layout.niu_command.ctrl.at + 4) as u32)
         };
-        let commands = (0..u64::from(buffers.count)).map(buffer).collect();
+        let commands = (0..buffers.count).map(buffer).collect();
         (span(block + outstanding, 4 * IDS), commands)
     };
     blocks.map(interface).collect()
@@ -76,10 +77,10 @@ pub(crate) fn outstanding(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> O
             // Two buffers with requests of one kind and id do not tell which came last.
             let ends = commands.iter().filter_map(|command| {
                 let bytes = look.snapshot.bytes(command.addr, command.len).ok()?;
-                endpoint(layout, &bytes, (noc, id as u32), request)
+                endpoint(layout, bytes, (noc, id as u32), request)
             });
             if let [(tile, address)] = ends.collect::<Vec<_>>().as_slice() {
-                words += &format!(" (the last one to {tile}, address {address:#x})");
+                let _ = write!(words, " (the last one to {tile}, address {address:#x})");
             }
             found.push(words);
         }

@@ -5,7 +5,9 @@ use super::faults::overwritten;
 use super::lasting::any_heart_beats;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
-use crate::kernels::{NO_GO_TAKEN, PARKED, WAITS_FOR_GO, outstanding};
+use crate::kernels::{
+    NO_GO_TAKEN, PARKED, WAITS_FOR_GO, has_returned, outstanding, waits_for_semaphore,
+};
 use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::Progress;
@@ -164,8 +166,17 @@ impl Case<'_> {
         if let Some(outstanding) = outstanding(self.mesh, self.last, kernel).filter(|_| stands) {
             return Some((Condition::NocUnanswered, format!("{why}; {outstanding}")));
         }
+        let is_plain = !kernel.has_rules() && is_awaited;
+        if is_plain && has_returned(kernel.core) {
+            let words = "its kernel has returned, and moves no more pages".to_owned();
+            return Some((Condition::IncrementNeverSent, words));
+        }
         if !(stands || heart_stands) {
             return None;
+        }
+        if is_plain && waits_for_semaphore(kernel) {
+            let words = "it waits for a semaphore that nobody increments".to_owned();
+            return Some((Condition::IncrementNeverSent, words));
         }
         if let Some(words) = self.unlike_siblings(id) {
             return Some((Condition::TextOverwritten, words));

@@ -78,6 +78,10 @@ pub enum WaitReason {
     Buffer,
     /// A message to be read.
     Read,
+    /// Pages of a circular buffer, from any processor of its tile.
+    Pages,
+    /// Room in a circular buffer, from any processor of its tile.
+    Room,
     /// A signal of its partner.
     Signal,
     /// The sibling on its chip.
@@ -86,6 +90,13 @@ pub enum WaitReason {
     Done,
     /// The core to execute its kernel.
     Core,
+}
+
+impl WaitReason {
+    /// Whether any one of the parties that are waited for can end the wait; else all must act.
+    pub fn is_any(self) -> bool {
+        matches!(self, Self::Pages | Self::Room)
+    }
 }
 
 /// A wait of one party for another.
@@ -164,10 +175,7 @@ impl Waits {
     /// Returns disjoint cycles of waiting parties, each with its least party first: a deadlock, if
     /// it lasts.
     pub fn cycles(&self) -> Vec<Vec<Party>> {
-        let mut on: BTreeMap<Party, Vec<Party>> = BTreeMap::new();
-        for wait in &self.all {
-            on.entry(wait.waiter).or_default().push(wait.on);
-        }
+        let mut on = self.blocked();
         let mut left: BTreeSet<_> = on.keys().copied().collect();
         let mut cycles = Vec::new();
         while let Some(start) = left.pop_first() {
@@ -178,6 +186,37 @@ impl Waits {
             }
         }
         cycles
+    }
+}
+
+impl Waits {
+    /// Returns the parties that no party outside of them can free, each with those of them that it
+    /// waits for. Who waits for any of several is free if one of them is.
+    fn blocked(&self) -> BTreeMap<Party, Vec<Party>> {
+        let mut waiting: BTreeMap<Party, Vec<&Wait>> = BTreeMap::new();
+        for wait in &self.all {
+            waiting.entry(wait.waiter).or_default().push(wait);
+        }
+        loop {
+            let is_blocked = |waits: &Vec<&Wait>| {
+                let (any, all): (Vec<&Wait>, Vec<&Wait>) =
+                    waits.iter().partition(|wait| wait.reason.is_any());
+                all.iter().any(|wait| waiting.contains_key(&wait.on))
+                    || !any.is_empty() && any.iter().all(|wait| waiting.contains_key(&wait.on))
+            };
+            let free: Vec<Party> = waiting
+                .iter()
+                .filter(|(_, waits)| !is_blocked(waits))
+                .map(|(party, _)| *party)
+                .collect();
+            if free.is_empty() {
+                break;
+            }
+            waiting.retain(|party, _| !free.contains(party));
+        }
+        let within = |wait: &&Wait| waiting.contains_key(&wait.on).then_some(wait.on);
+        let blocked = waiting.iter();
+        blocked.map(|(party, waits)| (*party, waits.iter().filter_map(within).collect())).collect()
     }
 }
 
@@ -226,6 +265,17 @@ mod tests {
 
     fn wait(who: Party, on: Party, mark: u64) -> Wait {
         Wait { waiter: who, on, reason: WaitReason::Slot, mark }
+    }
+
+    #[test]
+    fn who_waits_for_any_of_several_is_freed_by_one() {
+        let [a, b, c] = [0, 1, 2].map(sender);
+        let pages = |who, on| Wait { reason: WaitReason::Pages, ..wait(who, on, 7) };
+        let cycles = |all: Vec<Wait>| Waits { all, ..Waits::default() }.cycles();
+        // b alone could free a, and waits for it: but c could as well.
+        assert!(cycles(vec![pages(a, b), pages(a, c), wait(b, a, 7)]).is_empty());
+        assert_eq!(cycles(vec![pages(a, b), pages(a, c), wait(b, a, 7), wait(c, a, 7)]).len(), 1);
+        assert_eq!(cycles(vec![wait(a, b, 7), wait(a, c, 7), wait(b, a, 7)]), [[a, b]]);
     }
 
     #[test]

@@ -1,0 +1,158 @@
+//! The circular buffers of tt-metal's programs: their counters, and kernels that wait for pages or
+//! room.
+//!
+//! A circular buffer counts in a stream of its number on its tile: pages received and pages
+//! acknowledged, 16 bits each. No word names the processors at its ends, so that a waiting kernel
+//! waits for any other of its tile.
+
+use super::Search;
+use crate::look::{Kernel, Look};
+use decode::state::{CircularBuffers, CoreState, Party, WaitReason};
+use layouts::{ChipLayout, CoreId, CoreKind};
+use machine::place::Place;
+use machine::snapshot::Span;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Waypoints of `cb_wait_front` and `cb_reserve_back` on BRISC and NCRISC (tt-metal.md 1.3).
+const WAITS_FOR_PAGES: &str = "CWFW";
+const WAITS_FOR_ROOM: &str = "CRBW";
+/// Waypoints of `noc_semaphore_wait` and `noc_semaphore_wait_min`.
+const WAITS_FOR_SEMAPHORE: [&str; 2] = ["NSW", "NSMW"];
+/// Waypoints after a kernel has returned: of its start-up code, and of firmware that waits for its
+/// siblings or the next launch.
+const RETURNED: [&str; 5] = ["KD", "NKFD", "D", "NTW", "W"];
+/// Circular buffers of a compute tile of Wormhole.
+const BUFFERS: u64 = 32;
+/// Bytes of the configuration of one: start, size, pages, bytes of a page.
+const CONFIG_BYTES: u64 = 16;
+
+/// The state of a circular buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Occupancy {
+    pub(crate) number: u64,
+    pub(crate) received: u16,
+    pub(crate) acknowledged: u16,
+    pub(crate) pages: u32,
+}
+
+impl Occupancy {
+    /// Returns the pages that were received and not acknowledged.
+    pub(crate) fn held(self) -> u16 {
+        self.received.wrapping_sub(self.acknowledged)
+    }
+}
+
+impl Search<'_> {
+    /// Adds the waits of a kernel for its siblings.
+    pub(super) fn circular_buffers(&mut self, layout: &ChipLayout, kernel: &Kernel<'_>) {
+        let Some(reason) = waits_for(kernel).or_else(|| self.computes(kernel)) else { return };
+        let own = kernel.core.id;
+        let siblings: Vec<&Kernel<'_>> = self.siblings(kernel).collect();
+        let running: Vec<CoreId> =
+            siblings.iter().filter(|it| !has_returned(it.core)).map(|it| it.core.id).collect();
+        let on = if running.is_empty() {
+            siblings.iter().map(|it| it.core.id).collect()
+        } else {
+            running
+        };
+        let mut hasher = DefaultHasher::new();
+        (kernel.mark(), counters(layout, self.look, kernel.core)).hash(&mut hasher);
+        let mark = hasher.finish();
+        for sibling in on {
+            self.add(Party::Core(own), Party::Core(sibling), reason, mark);
+        }
+    }
+
+    fn siblings<'s>(&'s self, kernel: &Kernel<'_>) -> impl Iterator<Item = &'s Kernel<'s>> {
+        let CoreId { chip, tile, core } = kernel.core.id;
+        let near = self.kernels.range(CoreId { chip, tile, core: CoreKind::Brisc }..);
+        let of_tile = near.take_while(move |(id, _)| (id.chip, id.tile) == (chip, tile));
+        of_tile.filter(move |(id, _)| id.core != core).map(|(_, kernel)| kernel)
+    }
+
+    /// The compute processors say by no waypoint that they wait for pages or room: they may while
+    /// another of their tile does.
+    fn computes(&self, kernel: &Kernel<'_>) -> Option<WaitReason> {
+        let is_compute =
+            matches!(kernel.core.id.core, CoreKind::Trisc0 | CoreKind::Trisc1 | CoreKind::Trisc2);
+        let may_wait = is_compute && !has_returned(kernel.core);
+        let waits = may_wait && self.siblings(kernel).any(|it| waits_for(it).is_some());
+        waits.then_some(WaitReason::Pages)
+    }
+}
+
+fn waits_for(kernel: &Kernel<'_>) -> Option<WaitReason> {
+    match kernel.waypoint() {
+        WAITS_FOR_PAGES => Some(WaitReason::Pages),
+        WAITS_FOR_ROOM => Some(WaitReason::Room),
+        _ => None,
+    }
+}
+
+/// Whether a kernel waits for a semaphore, which may be anybody's to increment.
+pub(crate) fn waits_for_semaphore(kernel: &Kernel<'_>) -> bool {
+    WAITS_FOR_SEMAPHORE.contains(&kernel.waypoint())
+}
+
+/// Whether the kernel of a core of a compute tile has returned while others of the tile may run.
+pub(crate) fn has_returned(core: &CoreState) -> bool {
+    let returned = |code: &String| RETURNED.contains(&code.as_str());
+    core.id.core != CoreKind::Erisc && core.waypoint.known().is_some_and(returned)
+}
+
+fn described(core: &CoreState) -> Option<CircularBuffers> {
+    core.launch.known()?.circular_buffers.filter(|buffers| buffers.mask != 0)
+}
+
+fn numbers(buffers: CircularBuffers) -> impl Iterator<Item = u64> {
+    (0..BUFFERS).filter(move |number| buffers.mask >> number & 1 == 1)
+}
+
+/// Returns the words that tell the state of the circular buffers of a kernel.
+pub(crate) fn spans(layout: &ChipLayout, kernel: &Kernel<'_>) -> Vec<Span> {
+    let Some(buffers) = described(kernel.core) else { return Vec::new() };
+    let place = kernel.place();
+    let counters =
+        numbers(buffers).map(|number| Span { addr: place.at(counter(layout, number)), len: 8 });
+    let count = u64::from(u64::BITS - buffers.mask.leading_zeros()).min(BUFFERS);
+    let config = Span { addr: place.at(buffers.config), len: (count * CONFIG_BYTES) as u32 };
+    counters.chain([config]).collect()
+}
+
+/// Returns where a circular buffer counts: pages acknowledged, and behind them pages received.
+fn counter(layout: &ChipLayout, number: u64) -> u64 {
+    layout.blocks.tensix_stream + number * layout.stream.bytes + layout.stream.buffer_start.at
+}
+
+/// Returns the counters of the circular buffers of a core's tile that were read: number, pages
+/// received, pages acknowledged.
+pub(crate) fn counters(
+    layout: &ChipLayout,
+    look: Look<'_>,
+    core: &CoreState,
+) -> Vec<(u64, u16, u16)> {
+    let place = Place { chip: core.id.chip, tile: core.id.tile };
+    let Some(buffers) = described(core) else { return Vec::new() };
+    let of = |number| {
+        let at = counter(layout, number);
+        let [acknowledged, received] =
+            [at, at + 4].map(|at| look.word(place, at).map(|word| word as u16));
+        Some((number, received?, acknowledged?))
+    };
+    numbers(buffers).filter_map(of).collect()
+}
+
+/// Returns the state of the circular buffers of a kernel's tile.
+pub(crate) fn occupancies(
+    layout: &ChipLayout,
+    look: Look<'_>,
+    kernel: &Kernel<'_>,
+) -> Vec<Occupancy> {
+    let Some(buffers) = described(kernel.core) else { return Vec::new() };
+    let of = |(number, received, acknowledged)| {
+        let pages = buffers.config + number * CONFIG_BYTES + 8;
+        let pages = look.word(kernel.place(), pages)?;
+        Some(Occupancy { number, received, acknowledged, pages })
+    };
+    counters(layout, look, kernel.core).into_iter().filter_map(of).collect()
+}
