@@ -20,9 +20,9 @@ impl Condition {
     pub fn explanation(self) -> Explanation {
         let [meaning, evidence, refuted_by, next] = match self {
             Self::NocUnanswered => [
-                "A core or router has sent a request over the NoC and got no answer. It is often a consequence: the tile that should answer was reset, is fused off, or the address is wrong.",
-                "the core stands at a waypoint of a NoC wait; its network interface counts requests outstanding, by transaction id",
-                "the counter of outstanding requests is 0, or moves",
+                "A core or router has sent a request over the NoC and got no answer, or a tile does not answer meshscope. It is often a consequence: the tile that should answer was reset, is fused off, or the address is wrong. The first read of such a tile can take the PCIe side of its chip along.",
+                "the core stands at a waypoint of a NoC wait; its network interface counts requests outstanding, by transaction id, and its command buffers have the tile and address of the last one",
+                "the counter of outstanding requests is 0, or moves; the tile answers after a reset of the chip",
                 "read the silent tile: `meshscope read`, and its reset bits: `meshscope cores`",
             ],
             Self::TextOverwritten => [
@@ -50,8 +50,8 @@ impl Condition {
                 "follow the tables: `meshscope fabric path`, and the entries: `meshscope fabric status`",
             ],
             Self::IncrementNeverSent => [
-                "Somebody waits for an increment or a message of a core whose kernel has ended or was never launched.",
-                "the wait of the core that lacks it; launch and go message of the core that should send",
+                "Somebody waits for an increment, a message or pages of a core whose kernel has ended, was never launched, or itself waits for a semaphore.",
+                "the wait of the core that lacks it; launch and go message of the core that should send; of a plain kernel the counters of its tile's circular buffers",
                 "the sender is another core than the words of the waiting one say",
                 "look at what that core ran last: `meshscope cores PLACE --words`",
             ],
