@@ -87,7 +87,8 @@ fn judged(run: Run, (firmware, elfs): &(PathBuf, [PathBuf; 2])) -> Diagnosis {
     let (mailbox, brisc) = images.mailbox_of(core).unwrap();
     let (launch, bases) = (mailbox.launch, mailbox.circular_buffers.unwrap());
     let brisc = brisc.name.clone();
-    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let words =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
     let message = KernelLaunch {
         place: AT,
         kernel: "pops",

@@ -2,12 +2,24 @@
 
 use super::Search;
 use crate::look::{Kernel, peer, tile_of};
-use decode::state::{Party, WaitReason};
+use decode::state::{Actor, EDM, EDM_CHANNEL, FactValue, Party, Stage, WaitReason};
 use layouts::EthId;
 
-/// `edm_phase_t`: in its handshake, and moving messages.
-const HANDSHAKE: u64 = 1;
-const RUNNING: u64 = 2;
+/// `edm_phase_t`.
+const PHASES: [&str; 7] = [
+    "EDM_NOT_STARTED",
+    "EDM_HANDSHAKE",
+    "EDM_RUNNING",
+    "EDM_TEARDOWN",
+    "EDM_FINISHED",
+    "EDM_STOPPED",
+    "EDM_REFUSED",
+];
+const RUNNING: &str = "EDM_RUNNING";
+
+fn phase(kernel: &Kernel<'_>) -> Option<&'static str> {
+    PHASES.get(kernel.number("edm_state.phase")? as usize).copied()
+}
 
 /// The words of a channel that decide what it waits for.
 struct Channel {
@@ -38,6 +50,14 @@ impl Channel {
         })
     }
 
+    fn stage(&self) -> Option<&'static Stage> {
+        Stage::find(EDM_CHANNEL, |fact| match fact {
+            "role" => Some(FactValue::text(if self.is_sender { "sender" } else { "receiver" })),
+            "in_flight" => Some(FactValue::number(self.sent != self.completed)),
+            _ => None,
+        })
+    }
+
     /// Progress counts of the channel in one number.
     fn mark(&self) -> u64 {
         self.sent << 32 ^ self.completed << 16 ^ self.worker_signals
@@ -51,34 +71,31 @@ impl Search<'_> {
         let beats = kernel.core.heartbeat.known().map_or(0, |beat| u64::from(*beat));
         let passes = kernel.number("edm_state.passes").map_or(0, |passes| passes);
         self.turns(kernel, passes.wrapping_add(beats));
-        match kernel.number("edm_state.phase") {
-            Some(HANDSHAKE) => {
-                if let Some(on) = self.other_end(kernel) {
-                    self.add(own, on, WaitReason::Handshake, 0);
-                }
+        let Some(phase) = phase(kernel) else { return };
+        let named = |fact: &str| (fact == "phase").then(|| FactValue::text(phase));
+        let reason = Stage::find(EDM, named).and_then(|stage| stage.reason);
+        if let Some(reason) = reason {
+            if let Some(on) = self.other_end(kernel) {
+                self.add(own, on, reason, 0);
             }
-            Some(RUNNING) => {
-                let count = kernel.number("edm_state.args.channels").map_or(0, |count| count as u8);
-                for channel in (0..count).filter_map(|index| Channel::of(kernel, index)) {
-                    self.edm_channel(kernel, end, &channel);
-                }
+        } else if phase == RUNNING {
+            let count = kernel.number("edm_state.args.channels").map_or(0, |count| count as u8);
+            for channel in (0..count).filter_map(|index| Channel::of(kernel, index)) {
+                self.edm_channel(kernel, end, &channel);
             }
-            _ => {}
         }
     }
 
     fn edm_channel(&mut self, kernel: &Kernel<'_>, end: EthId, channel: &Channel) {
         let (own, mark) = (Party::Channel(end, channel.index), channel.mark());
-        let in_flight = channel.sent != channel.completed;
-        let peers_turn = channel.is_sender == in_flight;
-        if peers_turn {
-            let reason = if in_flight { WaitReason::Completion } else { WaitReason::Message };
+        let Some(stage) = channel.stage() else { return };
+        let Some(reason) = stage.reason else { return };
+        if stage.next == Actor::Peer {
             if let Some(on) = self.other_channel(kernel, end, channel.index) {
                 self.add(own, on, reason, mark);
             }
             return;
         }
-        let reason = if in_flight { WaitReason::Read } else { WaitReason::Message };
         for xy in &channel.workers {
             let worker = Self::brisc(kernel, tile_of(*xy));
             self.add(own, Party::Core(worker), reason, mark);
@@ -92,9 +109,9 @@ impl Search<'_> {
     fn other_channel(&mut self, kernel: &Kernel<'_>, end: EthId, index: u8) -> Option<Party> {
         let on = self.other_end(kernel)?;
         let far = peer(self.mesh, end)?;
-        let serves = self.at(far).is_some_and(|peer| {
-            peer.name() == Some("edm") && peer.number("edm_state.phase") == Some(RUNNING)
-        });
+        let serves = self
+            .at(far)
+            .is_some_and(|peer| peer.name() == Some("edm") && phase(peer) == Some(RUNNING));
         Some(match on {
             Party::Core(_) if serves => Party::Channel(far, index),
             other => other,

@@ -2,10 +2,12 @@
 //! ends (tt-metal.md 4.1, tt-metal.md 4.3, tt-metal.md 5.2).
 
 mod connection;
+mod edm;
 mod router;
 
 pub use connection::CONNECTION;
 pub(crate) use connection::{OPENED, SIGNALLED};
+pub use edm::{EDM, EDM_CHANNEL};
 pub use router::ROUTER;
 use router::SERVING;
 pub(crate) use router::{MET, SERVES};
@@ -37,8 +39,10 @@ pub struct Stage {
 pub enum Actor {
     /// The party itself.
     Itself,
-    /// The router at the other end of the link.
+    /// The router or EDM at the other end of the link.
     Peer,
+    /// The workers of the channel.
+    Client,
     /// Routers of the chip that are in an earlier stage.
     Siblings,
     /// The router of the chip with which the host communicates.
@@ -60,6 +64,7 @@ impl fmt::Display for Actor {
         f.write_str(match self {
             Self::Itself => "itself",
             Self::Peer => "the peer",
+            Self::Client => "its workers",
             Self::Siblings => "routers of its chip",
             Self::Master => "the master of its chip",
             Self::Host => "the host",
@@ -112,7 +117,7 @@ impl Stage {
     }
 
     /// Finds the stage in a table by the values of facts; none if too few of them are known.
-    pub(crate) fn find<'a>(
+    pub fn find<'a>(
         table: &'static [Self],
         value: impl Fn(&str) -> Option<FactValue<'a>>,
     ) -> Option<&'static Self> {
@@ -137,7 +142,7 @@ mod tests {
 
     #[test]
     fn no_stage_hides_another() {
-        for table in [ROUTER, CONNECTION] {
+        for table in [ROUTER, CONNECTION, EDM, EDM_CHANNEL] {
             for stage in table {
                 assert_eq!(found(table, stage), Some(stage), "{}", stage.name);
             }
