@@ -106,6 +106,10 @@ pub(super) fn firmware_stopped(ground: Ground) -> Result<Staged, SceneError> {
     let end = bed.one(&ends, "link")?;
     let core = erisc(bed.target.mesh().place(end).map_err(launch::ControlError::from)?);
     bed.say(format!("the firmware of {end} stops"));
+    let others = ends.iter().filter(|other| **other != end);
+    let places = others.filter_map(|other| bed.target.mesh().place(*other).ok());
+    let beat = bed.target.mesh().layout().eth.l1.heartbeat.at;
+    bed.work = places.map(|place| Span { addr: place.at(beat), len: 4 }).collect();
     bed.core_fault(core, CoreFault::Stuck)?;
     bed.pass(10_000, MOST_CYCLES)?;
     let (condition, severity) = (Condition::CoreStuck, Severity::Fault);
