@@ -15,6 +15,8 @@ pub(crate) struct Count {
     pub(crate) of: String,
     /// As the giver counts.
     pub(crate) given: u64,
+    /// The party that gives them: it counts a credit just before it sends it.
+    pub(crate) giver: Party,
     /// As the taker holds.
     pub(crate) there: u64,
     /// The party that waits if the credit was lost.
@@ -46,6 +48,7 @@ impl Search<'_> {
                 at: edm.at(side.there),
                 of: format!("the semaphore of worker {} at EDM {}", kernel.core.id, side.edm.0),
                 given,
+                giver: Party::Core(kernel.core.id),
                 there: there.into(),
                 party: Party::Core(Self::core(edm, CoreKind::Erisc)),
             })
@@ -72,6 +75,7 @@ impl Search<'_> {
                 kernel.core.id
             ),
             given,
+            giver: Party::Channel(end, channel as u8),
             there: there.into(),
             party: Party::Core(kernel.core.id),
         })
@@ -95,6 +99,7 @@ impl Search<'_> {
                 at: kernel.place().at(addr),
                 of: format!("completions of EDM {end} channel {index}"),
                 given: receiver.number(&word)?,
+                giver: Party::Channel(far, index),
                 there,
                 party: Party::Channel(end, index),
             })

@@ -13,13 +13,17 @@ impl Case<'_> {
     pub(super) fn wrong_credits(&self) -> Vec<Finding> {
         let [.., before, last] = self.looks else { return Vec::new() };
         let (then, now) = (counts(self.mesh, *before), counts(self.mesh, *last));
-        // A core that stands takes no credits.
-        let still = |core| self.waits.still.iter().any(|party| self.core_of(*party) == core);
-        let stands = |count: &Count| {
-            matches!(count.party, Party::Channel(..)) && still(self.core_of(count.party))
+        let still = |party| {
+            let core = self.core_of(party);
+            self.waits.still.iter().any(|party| self.core_of(*party) == core)
         };
+        // A core that stands takes no credits, and may have counted one that it has not sent.
+        let takes = |count: &Count| {
+            !(matches!(count.party, Party::Channel(..)) && still(count.party))
+        };
+        let sent = |count: &Count| !(count.given == count.there + 1 && still(count.giver));
         let wrong = now.iter().filter(|count| count.given != count.there && then.contains(count));
-        let wrong = wrong.filter(|count| !stands(count));
+        let wrong = wrong.filter(|count| takes(count) && sent(count));
         let counts = wrong.map(|count| self.wrong_count(count));
         counts.chain(self.wrong_ledgers()).collect()
     }
@@ -55,7 +59,7 @@ impl Case<'_> {
     }
 
     fn wrong_count(&self, count: &Count) -> Finding {
-        let Count { at, of, given, there, party } = count;
+        let Count { at, of, given, there, party, .. } = count;
         let place = match party {
             Party::Channel(end, _) => self.link(*end),
             other => self.core_of(*other).map_or(Place::Host, Place::Core),
