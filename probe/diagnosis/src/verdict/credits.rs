@@ -18,9 +18,8 @@ impl Case<'_> {
             self.waits.still.iter().any(|party| self.core_of(*party) == core)
         };
         // A core that stands takes no credits, and may have counted one that it has not sent.
-        let takes = |count: &Count| {
-            !(matches!(count.party, Party::Channel(..)) && still(count.party))
-        };
+        let takes =
+            |count: &Count| !(matches!(count.party, Party::Channel(..)) && still(count.party));
         let sent = |count: &Count| !(count.given == count.there + 1 && still(count.giver));
         let wrong = now.iter().filter(|count| count.given != count.there && then.contains(count));
         let wrong = wrong.filter(|count| takes(count) && sent(count));
