@@ -75,7 +75,7 @@ impl Search<'_> {
                 kernel.core.id
             ),
             given,
-            giver: Party::Channel(end, channel as u8),
+            giver: Party::Channel(end, channel),
             there: there.into(),
             party: Party::Core(kernel.core.id),
         })
