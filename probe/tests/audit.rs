@@ -47,21 +47,20 @@ fn each_write_is_a_line() {
     let text = std::fs::read_to_string(&log).unwrap();
     let pid = std::process::id();
     let parts = |line: &str| {
-        let (head, tail) = line.split_once("\"pid\":").unwrap();
+        let (head, tail) = line.split_once(&format!("\"pid\":{pid},")).unwrap();
         assert!(head.starts_with("{\"time_micros\":1"), "{head}");
-        assert!(head.contains("\"user\":\""), "{head}");
         tail.to_owned()
     };
-    let lines: Vec<String> = text.lines().map(parts).collect();
-    let common = |command: &str, addr: u64| {
-        format!(
-            "{pid},\"target\":\"emulator:bare\",\"command\":\"{command}\",\"chip\":0,\"tile\":[3,3],\"addr\":{addr},"
-        )
-    };
+    let mut lines: Vec<String> = text.lines().map(parts).collect();
+    let first = lines.remove(0);
+    assert!(first.starts_with("\"user\":\""), "{first}");
+    assert!(first.ends_with(",\"target\":\"emulator:bare\",\"command\":\"write\"}"), "{first}");
+    let at = |addr: u64| format!("\"chip\":0,\"tile\":[3,3],\"addr\":{addr},");
     let expected = [
-        common("write", 0x2_0000) + "\"old\":\"00000000\",\"new\":\"44332211\"}",
-        common("patch", 0x2_0001) + "\"old\":\"3322\",\"new\":\"aabb\"}",
-        common("patch", 0xFFB4_0088)
+        at(0x2_0000) + "\"old\":\"00000000\",\"new\":\"44332211\"}",
+        "\"command\":\"patch\"}".to_owned(),
+        at(0x2_0001) + "\"old\":\"3322\",\"new\":\"aabb\"}",
+        at(0xFFB4_0088)
             + "\"old\":null,\"old_missing\":\"refused: stream.update: it must not be read\",\"new\":\"00000000\"}",
     ];
     assert_eq!(lines, expected);
@@ -86,4 +85,76 @@ fn a_refused_write_is_no_line() {
     let error = target.write(at(0xFFB1_21B2), &[1; 2]).unwrap_err().to_string();
     assert_eq!(error, "refused: debug holds registers, which are aligned 4-byte words");
     assert!(!log.exists());
+}
+
+#[test]
+fn long_bytes_are_cut() {
+    let log = scratch("long");
+    let mut target = open(&log);
+    target.write(at(0x2_0000), b"123456789".repeat(100).get(..896).unwrap()).unwrap();
+    let text = std::fs::read_to_string(&log).unwrap();
+    let line = text.lines().last().unwrap();
+    assert!(line.contains("\"new\":\"313233343536373839"), "{line}");
+    let crcs = "\"bytes\":896,\"old_crc32\":1387108535,\"new_crc32\":";
+    assert!(line.contains(crcs) && line.len() < 500, "{line}");
+    std::fs::remove_dir_all(log.parent().unwrap().parent().unwrap()).unwrap();
+}
+
+/// The audit log of /dev/full cannot grow: its writes fail as those of a full disk do.
+#[test]
+fn a_launch_needs_room_in_the_log_and_a_teardown_does_not() {
+    let mut target = open(Path::new("/dev/full"));
+    let error = target.reserve_audit().unwrap_err().to_string();
+    let full = "/dev/full: No space left on device (os error 28)";
+    assert_eq!(error, format!("refused: the audit log has no room for a launch: {full}"));
+    target.write(at(0x2_0000), &[1; 4]).unwrap_err();
+    assert_eq!((word(&mut target, 0x2_0000), target.unlogged()), (0, None));
+    target.never_stop_for_audit();
+    target.write(at(0x2_0000), &[1; 4]).unwrap();
+    target.write(at(0x2_0004), &[1; 4]).unwrap();
+    assert_eq!(word(&mut target, 0x2_0000), 0x0101_0101);
+    let says = format!("the audit log lacks 2 entries of this session: {full}");
+    assert_eq!(target.unlogged(), Some(says.clone()));
+    assert!(target.remarks().contains(&says));
+}
+
+/// Once room was reserved, no write is refused: what was launched must be ended.
+#[test]
+fn what_was_launched_can_be_ended_when_the_log_cannot_grow_any_more() {
+    let log = scratch("grows");
+    let mut target = open(&log);
+    target.commanded_by("launch");
+    target.reserve_audit().unwrap();
+    target.write(at(0x2_0000), &[1; 4]).unwrap();
+    let length = std::fs::metadata(&log).unwrap().len();
+    assert!(length < 1000, "room that is reserved is no length: {length}");
+    // The file becomes a device that is always full.
+    std::fs::remove_file(&log).unwrap();
+    std::os::unix::fs::symlink("/dev/full", &log).unwrap();
+    target.write(at(0x2_0000), &[2; 4]).unwrap();
+    assert_eq!(word(&mut target, 0x2_0000), 0x0202_0202);
+    assert!(target.unlogged().unwrap().contains("lacks 1 entry"));
+    std::fs::remove_dir_all(log.parent().unwrap().parent().unwrap()).unwrap();
+}
+
+#[test]
+fn the_log_is_renamed_at_its_limit() {
+    let log = scratch("limit");
+    let mut target = open(&log);
+    target.keep_audit(AuditLog::at(&log, "emulator:bare").limited_to(2_000));
+    target.commanded_by("write");
+    for value in 0..60_u32 {
+        target.write(at(0x2_0000), &value.to_le_bytes()).unwrap();
+    }
+    let before = log.with_file_name("audit.jsonl.1");
+    for (path, longest) in [(&log, 2_200), (&before, 2_200)] {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.len() < longest, "{}", text.len());
+        let first = text.lines().next().unwrap();
+        assert!(first.contains("\"target\":\"emulator:bare\""), "each file says whose: {first}");
+    }
+    assert!(std::fs::read_to_string(&log).unwrap().contains("\"new\":\"3b000000\""));
+    let folder = log.parent().unwrap();
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 2, "one before it is kept");
+    std::fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }

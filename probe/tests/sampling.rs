@@ -200,10 +200,10 @@ fn chips_without_pcie_are_sampled_too_and_each_write_is_logged() {
     std::fs::remove_file(log).unwrap();
     let ours = |value: u32| {
         let new = format!("\"new\":\"{:08x}\"", value.swap_bytes());
-        let command = "\"command\":\"sample\"";
-        text.lines().filter(|line| line.contains(command) && line.contains(&new)).count()
+        text.lines().filter(|line| line.contains(&new)).count()
     };
-    assert_eq!((text.lines().count(), ours(SELECT_BRISC), ours(0)), (5, 2, 1), "{text}");
+    assert_eq!(text.lines().filter(|line| line.contains("\"command\":\"sample\"")).count(), 1);
+    assert_eq!((text.lines().count(), ours(SELECT_BRISC), ours(0)), (6, 2, 1), "{text}");
 }
 
 #[test]

@@ -243,13 +243,12 @@ impl Target for BarTarget {
         let span = Span { addr, len: bytes.len() as u32 };
         let route = self.writable(&span)?;
         let entry = AuditEntry { addr, old: self.old(&route, &span)?, new: bytes };
-        let audit = self.audit.clone();
-        if let Some(audit) = &audit {
+        if let Some(audit) = &mut self.audit {
             audit.append(&entry, host_micros())?;
         }
         let written = self.write_to(&route, addr, bytes);
-        if let (Err(reason), Some(audit)) = (&written, &audit) {
-            audit.failed(&entry, host_micros(), reason);
+        if let (Err(reason), Some(audit)) = (&written, &mut self.audit) {
+            audit.failed(addr, host_micros(), reason);
         }
         written.map(|()| entry.old)
     }
@@ -258,6 +257,20 @@ impl Target for BarTarget {
         if let Some(audit) = &mut self.audit {
             audit.command(command);
         }
+    }
+
+    fn reserve_audit(&mut self) -> Result<(), AccessError> {
+        self.audit.as_mut().map_or(Ok(()), |audit| audit.reserve(host_micros()))
+    }
+
+    fn never_stop_for_audit(&mut self) {
+        if let Some(audit) = &mut self.audit {
+            audit.must_not_stop();
+        }
+    }
+
+    fn unlogged(&self) -> Option<String> {
+        self.audit.as_ref().and_then(AuditLog::remark)
     }
 
     fn now(&mut self) -> Result<u64, AccessError> {
@@ -351,6 +364,7 @@ impl Target for BarTarget {
     fn remarks(&mut self) -> Vec<String> {
         let mut remarks = self.notes.clone();
         remarks.extend(self.access.bus.remarks());
+        remarks.extend(self.unlogged());
         remarks
     }
 }

@@ -5,7 +5,9 @@ use super::launcher;
 use super::program::Program;
 use super::survey::{survey, tiles};
 use decode::images::ImageMap;
-use launch::occupancy::{Loaded, TileUse, check_holders, check_permissions, check_tiles};
+use launch::occupancy::{
+    Loaded, TileUse, check_holders, check_permissions, check_tiles, reserve_audit,
+};
 use launch::outcome::{Cause, Misfit, RunError};
 use layouts::{TileKind, WritePermission};
 use machine::fault::Fault;
@@ -61,6 +63,7 @@ pub(super) fn judge(
         let needs = [WritePermission::Write, WritePermission::Launch, WritePermission::Reset];
         check_permissions(target, "a collective", &needs)?;
     }
+    reserve_audit(target, "launch a collective")?;
     Ok(found)
 }
 

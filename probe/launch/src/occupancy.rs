@@ -172,6 +172,15 @@ pub fn check_holders(target: &mut dyn Target) -> Result<(), RunError> {
     Err(RunError::new(Cause::InUse(User::Process(*chip, holder.clone()))))
 }
 
+/// Reserves room in the audit log for a launch and its teardown.
+///
+/// # Errors
+/// `Refused` if there is no room; nothing was written to the machine.
+pub fn reserve_audit(target: &mut dyn Target, command: &str) -> Result<(), RunError> {
+    target.commanded_by(command);
+    Ok(target.reserve_audit()?)
+}
+
 /// Returns an error if one of the tiles is in use.
 pub fn check_tiles(found: &BTreeMap<Place, TileUse>) -> Result<(), RunError> {
     for (place, finding) in found {

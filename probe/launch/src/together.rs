@@ -47,6 +47,9 @@ impl OperationGroup {
     /// # Errors
     /// As [`Operation::poll`], at the first command that fails.
     pub fn poll(&mut self, target: &mut dyn Target) -> Result<bool, ControlError> {
+        if self.failed.is_some() {
+            target.never_stop_for_audit();
+        }
         let mut room = BYTES_A_POLL;
         loop {
             self.each(|operation| {

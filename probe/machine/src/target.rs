@@ -331,6 +331,21 @@ pub trait Target: Send {
     }
     /// Names the command of the following writes, for the audit log.
     fn commanded_by(&mut self, _command: &str) {}
+    /// Reserves room in the audit log for a launch and its teardown. From then on a write that
+    /// cannot be logged is made and counted, so that what was launched can be ended.
+    ///
+    /// # Errors
+    /// `Refused` if there is no room; nothing was written to the machine.
+    fn reserve_audit(&mut self) -> Result<(), AccessError> {
+        Ok(())
+    }
+    /// Makes the following writes also if they cannot be logged, and counts them: a teardown must
+    /// not stop halfway.
+    fn never_stop_for_audit(&mut self) {}
+    /// Returns a sentence about the writes that could not be logged, if there are any.
+    fn unlogged(&self) -> Option<String> {
+        None
+    }
     /// Returns the target's own time, in device cycles.
     ///
     /// # Errors

@@ -73,18 +73,43 @@ fn sentence(target: &str, progress: Option<Progress>) -> String {
 
 /// An open target, with a line about what is waited for while it is read.
 pub(super) struct Opened {
-    machine: Machine,
+    machine: VerbMachine,
     _waiting: Waiting,
 }
 
+/// An open target of a verb. At its end it says how many writes could not be logged.
+pub(super) struct VerbMachine(Machine);
+
 impl Opened {
     pub(super) fn new(machine: Machine, waiting: Waiting) -> Self {
-        Self { machine, _waiting: waiting }
+        Self { machine: VerbMachine(machine), _waiting: waiting }
     }
 
     /// Ends the line, for verbs that report their own progress.
-    pub(super) fn into_machine(self) -> Machine {
+    pub(super) fn into_machine(self) -> VerbMachine {
         self.machine
+    }
+}
+
+impl Drop for VerbMachine {
+    fn drop(&mut self) {
+        if let Some(remark) = self.0.target().unlogged() {
+            output::say(&remark);
+        }
+    }
+}
+
+impl Deref for VerbMachine {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        &self.0
+    }
+}
+
+impl DerefMut for VerbMachine {
+    fn deref_mut(&mut self) -> &mut Machine {
+        &mut self.0
     }
 }
 

@@ -1,46 +1,46 @@
-//! The audit log: one JSON line for every commanded write, written before the write.
+//! The audit log: JSON lines for every commanded write, written before the write.
+//!
+//! A line that begins a command names it, and the first of a process its user and target; the
+//! lines of the writes follow with the process's number. At its limit the file is renamed, and the
+//! one before it goes.
 
+mod file;
+mod line;
+
+use file::LogFile;
 use layouts::NocAddr;
+use line::{Begins, Failed, Written};
 use machine::snapshot::AccessError;
 use serde::Serialize;
-use std::fmt::Write as _;
-use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Environment variable that names the log file.
 const VARIABLE: &str = "MESHSCOPE_AUDIT_LOG";
 /// The default file, below the folder of program state.
 const FILE: &str = "meshscope/audit.jsonl";
+/// Size at which the file is renamed: some 80,000 writes.
+const LIMIT_BYTES: u64 = 16 << 20;
+/// Room that is reserved before a launch: more than the entries of a launch and teardown on every
+/// tile of a Galaxy, a hundred bytes each.
+const RESERVED_BYTES: u64 = 1 << 20;
 
 /// A log to which every commanded write to one target is appended.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct AuditLog {
     path: Option<PathBuf>,
+    limit_bytes: u64,
     target: String,
     command: String,
-}
-
-/// A line of the log. Bytes are hexadecimal, in the order of memory.
-#[derive(Serialize)]
-struct AuditLine<'a> {
-    /// Host time, in microseconds since the Unix epoch.
-    time_micros: u64,
-    user: String,
-    pid: u32,
-    target: &'a str,
-    command: &'a str,
-    chip: u16,
-    tile: [u8; 2],
-    addr: u64,
-    old: Option<String>,
-    /// Why the old bytes are unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old_missing: Option<String>,
-    new: String,
-    /// Why the write failed; set in a second line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failed: Option<String>,
+    /// The file that names this process's user and target, by its inode.
+    begun_in: Option<u64>,
+    /// Whether that file names the command.
+    has_command: bool,
+    /// Whether writes that cannot be logged are made.
+    must_not_stop: bool,
+    unlogged: u64,
+    /// Why the first entry was not logged.
+    first_reason: String,
 }
 
 /// An entry of the log: a write with the bytes before it.
@@ -60,76 +60,118 @@ impl AuditLog {
         let folder = |name| path(name).filter(|folder: &PathBuf| folder.is_absolute());
         let home = || folder("HOME").map(|home| home.join(".local/state"));
         let default = || folder("XDG_STATE_HOME").or_else(home).map(|state| state.join(FILE));
-        Self { path: path(VARIABLE).or_else(default), target: target.into(), command: "-".into() }
+        Self::over(path(VARIABLE).or_else(default), target.into())
     }
 
     /// Returns the log in this file, for writes to `target`.
     pub fn at(path: impl Into<PathBuf>, target: impl Into<String>) -> Self {
-        Self { path: Some(path.into()), target: target.into(), command: "-".into() }
+        Self::over(Some(path.into()), target.into())
+    }
+
+    fn over(path: Option<PathBuf>, target: String) -> Self {
+        Self {
+            path,
+            limit_bytes: LIMIT_BYTES,
+            target,
+            command: "-".to_owned(),
+            begun_in: None,
+            has_command: false,
+            must_not_stop: false,
+            unlogged: 0,
+            first_reason: String::new(),
+        }
+    }
+
+    /// Returns the log with another size at which its file is renamed.
+    #[must_use]
+    pub fn limited_to(self, limit_bytes: u64) -> Self {
+        Self { limit_bytes, ..self }
     }
 
     /// Names the command of the following writes.
     pub(crate) fn command(&mut self, name: &str) {
         if self.command != name {
             name.clone_into(&mut self.command);
+            self.has_command = false;
         }
+    }
+
+    /// Begins the command in the log, and reserves room for its entries. From then on a write that
+    /// cannot be logged is made and counted: what was launched must be ended.
+    ///
+    /// # Errors
+    /// `Refused` if there is no room.
+    pub(crate) fn reserve(&mut self, now_micros: u64) -> Result<(), AccessError> {
+        let reserved = self.begin(now_micros).and_then(|file| file.reserve(RESERVED_BYTES));
+        let refused =
+            |why| AccessError::Refused(format!("the audit log has no room for a launch: {why}"));
+        reserved.map_err(refused)?;
+        self.must_not_stop = true;
+        Ok(())
+    }
+
+    /// Makes the following writes also if they cannot be logged, and counts them.
+    pub(crate) fn must_not_stop(&mut self) {
+        self.must_not_stop = true;
+    }
+
+    /// Returns a sentence about the entries that were not logged.
+    pub(crate) fn remark(&self) -> Option<String> {
+        let (count, why) = (self.unlogged, &self.first_reason);
+        let entries = if count == 1 { "entry" } else { "entries" };
+        let remark = || format!("the audit log lacks {count} {entries} of this session: {why}");
+        (count > 0).then(remark)
     }
 
     /// Appends an entry before its write.
     ///
     /// # Errors
-    /// `Refused`: a write that cannot be logged is not made.
+    /// `Refused`: a write that cannot be logged is not made, unless it must not stop.
     pub(crate) fn append(
-        &self,
+        &mut self,
         entry: &AuditEntry<'_>,
         now_micros: u64,
     ) -> Result<(), AccessError> {
-        self.line(entry, now_micros, None)
+        let line = Written::of(entry, now_micros);
+        match self.line(&line, now_micros) {
+            Ok(()) => Ok(()),
+            Err(why) if self.must_not_stop => {
+                self.unlogged += 1;
+                if self.unlogged == 1 {
+                    self.first_reason = why;
+                }
+                Ok(())
+            }
+            Err(why) => {
+                let text = format!("a write that cannot be logged is not made: {why}");
+                Err(AccessError::Refused(text))
+            }
+        }
     }
 
     /// Appends that the write failed.
-    pub(crate) fn failed(&self, entry: &AuditEntry<'_>, now_micros: u64, reason: &AccessError) {
+    pub(crate) fn failed(&mut self, addr: NocAddr, now_micros: u64, reason: &AccessError) {
         // The write itself has its line, and its error is returned anyway.
-        let _ = self.line(entry, now_micros, Some(reason));
+        let _ = self.line(&Failed::of(addr, now_micros, reason), now_micros);
     }
 
-    fn line(
-        &self,
-        entry: &AuditEntry<'_>,
-        time_micros: u64,
-        failed: Option<&AccessError>,
-    ) -> Result<(), AccessError> {
-        let refused = |why: String| {
-            AccessError::Refused(format!("a write that cannot be logged is not made: {why}"))
-        };
-        let NocAddr { chip, tile, offset } = entry.addr;
-        let line = AuditLine {
-            time_micros,
-            user: user(),
-            pid: std::process::id(),
-            target: &self.target,
-            command: &self.command,
-            chip: chip.0,
-            tile: [tile.x, tile.y],
-            addr: offset,
-            old: entry.old.as_ref().ok().map(|old| hex(old)),
-            old_missing: entry.old.as_ref().err().map(ToString::to_string),
-            new: hex(entry.new),
-            failed: failed.map(ToString::to_string),
-        };
-        let mut text = serde_json::to_string(&line).map_err(|error| refused(error.to_string()))?;
-        text.push('\n');
+    fn line(&mut self, line: &impl Serialize, now_micros: u64) -> Result<(), String> {
+        self.begin(now_micros)?.append(line)
+    }
+
+    /// Opens the file, and writes the line of the command unless the file has it.
+    fn begin(&mut self, time_micros: u64) -> Result<LogFile, String> {
         let path = self.path.as_ref();
-        let path =
-            path.ok_or_else(|| refused(format!("neither {VARIABLE} nor an absolute HOME is set")))?;
-        if let Some(folder) = path.parent() {
-            // If this fails, opening the file reports why.
-            let _ = std::fs::create_dir_all(folder);
+        let path = path.ok_or_else(|| format!("neither {VARIABLE} nor an absolute HOME is set"))?;
+        let mut file = LogFile::open(path, self.limit_bytes)?;
+        let is_new = self.begun_in != Some(file.inode());
+        if is_new || !self.has_command {
+            let (user, target) = (is_new.then(user), is_new.then_some(&*self.target));
+            let (pid, command) = (std::process::id(), &*self.command);
+            file.append(&Begins { time_micros, pid, user, target, command })?;
+            (self.begun_in, self.has_command) = (Some(file.inode()), true);
         }
-        let file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-        // One call for the whole line keeps lines of concurrent programs apart.
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| refused(format!("{}: {error}", path.display())))
+        Ok(file)
     }
 }
 
@@ -138,11 +180,4 @@ fn user() -> String {
     let name = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
     let number = || std::fs::metadata("/proc/self").map_or(String::new(), |m| m.uid().to_string());
     name("USER").or_else(|| name("LOGNAME")).unwrap_or_else(number)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -8,7 +8,7 @@ use crate::tables::pack_tables;
 use crate::words::{RouterImage, RouterWords};
 use decode::images::ImageMap;
 use launch::occupancy::{
-    Loaded, TileUse, check_holders, check_permissions, check_tiles, survey_tiles,
+    Loaded, TileUse, check_holders, check_permissions, check_tiles, reserve_audit, survey_tiles,
 };
 use launch::outcome::{Cause, Misfit, RunError};
 use launch::{
@@ -63,6 +63,7 @@ impl Fabric {
         let places = self.plan.routers.iter().map(|router| router.place).collect();
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
         check_tiles(&found)?;
+        reserve_audit(target, "bring up a fabric")?;
         Ok(found)
     }
 

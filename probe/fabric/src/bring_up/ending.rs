@@ -60,6 +60,7 @@ impl Fabric {
             "the end of a fabric",
             &[WritePermission::Write, WritePermission::Launch],
         )?;
+        target.never_stop_for_audit();
         let places = self.running.iter().copied().collect();
         let found = survey_tiles(target, images, Vec::new(), places, &Loaded::default())?;
         for (place, finding) in found {
