@@ -3,6 +3,7 @@
 mod check;
 mod cores;
 mod fabric;
+mod launch;
 mod question;
 mod run;
 mod study;
@@ -12,6 +13,7 @@ pub(crate) use cores::{CoresArguments, ImagesArguments};
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
 };
+pub(crate) use launch::LaunchArguments;
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
@@ -195,6 +197,13 @@ pub(crate) enum Verb {
     /// clock of the chip that was launched last; algbw is size over time, busbw algbw times the
     /// collective's factor in nccl-tests' PERFORMANCE.md.
     Run(Box<RunArguments>),
+    /// Launch a kernel of your own, watch it, and take it away.
+    ///
+    /// The ELF is launched by tt-metal's host protocol on free tiles, whose firmware is booted if it
+    /// does not run; afterwards the kernel is an image like the others. On a target outside this
+    /// process it needs --allow launch,write, and reset where a compute tile is booted or reset.
+    /// Without --target, and for an emulated mesh without run=, nothing else runs there.
+    Launch(Box<LaunchArguments>),
     /// Measure something on emulated meshes in this process.
     Study {
         /// What to measure.

@@ -39,6 +39,7 @@ const VERBS: &[(&str, &str)] = &[
     ("symbols backtrace", include_str!("manual/verbs/symbols-backtrace.md")),
     ("record", include_str!("manual/verbs/record.md")),
     ("run", include_str!("manual/verbs/run.md")),
+    ("launch", include_str!("manual/verbs/launch.md")),
     ("study", include_str!("manual/verbs/study.md")),
     ("study watching", include_str!("manual/studies/watching.md")),
     ("study latency", include_str!("manual/studies/latency.md")),

@@ -10,6 +10,7 @@ mod difference;
 mod explain;
 mod fabric;
 mod failed;
+mod launch;
 mod merged;
 mod mesh;
 mod print;
@@ -29,6 +30,7 @@ pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
     fabric_waits,
 };
+pub(crate) use launch::Launched;
 pub(crate) use merged::Merged;
 pub(crate) use mesh::{Links, Mesh};
 pub(crate) use print::Printed;

@@ -7,6 +7,7 @@ mod expect;
 mod explain;
 mod fabric;
 mod images;
+mod launch;
 mod links;
 mod merge;
 mod mesh;
@@ -35,12 +36,12 @@ use target::Style;
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
     let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
     let mut target = Opening::of(arguments);
-    if let Verb::Run(_) = verb {
+    if let Verb::Run(_) | Verb::Launch(_) = verb {
         target.words = run::idle(&target.words, arguments.target.is_none());
     }
     // These verbs clean up at the end and listen to signals themselves.
     let cleans_up = match verb {
-        Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_) => true,
+        Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_) | Verb::Launch(_) => true,
         Verb::Cores(cores) => cores.sample.is_some(),
         _ => false,
     };
@@ -107,6 +108,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Help { name } => manual::show(name),
         Verb::Schema { verb } => schema::run(verb),
         Verb::Run(options) => run::run(&target, style, options),
+        Verb::Launch(options) => launch::run(&target, style, options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
         }

@@ -90,7 +90,11 @@ fn put(
 
 /// Returns the address where the host writes a segment that is linked at this address; `text` is
 /// that of the copy of NCRISC's instruction RAM.
-fn load_address(image: &Image, linked: u64, text: Option<u64>) -> Result<u64, ControlError> {
+pub(super) fn load_address(
+    image: &Image,
+    linked: u64,
+    text: Option<u64>,
+) -> Result<u64, ControlError> {
     let kind = if image.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
     // Firmware copies the kernel's text from there before it calls the kernel.
     let (bytes, text) = match kind {

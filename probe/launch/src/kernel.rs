@@ -66,7 +66,7 @@ impl KernelLaunch<'_> {
     }
 
     /// Returns the bytes at the config base: arguments and semaphores.
-    fn config(&self) -> Vec<u8> {
+    pub(super) fn config(&self) -> Vec<u8> {
         let mut config = self.arguments.clone();
         for value in &self.semaphores {
             config.resize(config.len().next_multiple_of(SEMAPHORE_BYTES as usize), 0);
@@ -194,7 +194,7 @@ fn go(mailbox: &Mailbox) -> L1Range {
 }
 
 /// Returns entry 0 of the launch ring, composed by the members' names.
-fn message(
+pub(super) fn message(
     images: &ImageMap,
     firmware: &Arc<Image>,
     kernel: &Arc<Image>,

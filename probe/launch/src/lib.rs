@@ -3,7 +3,7 @@
 //! An [`Operation`] is a list of [`Step`]s (writes and words to wait for) that a thread polls
 //! between snapshots. Nothing here blocks, and a dropped command stops where it is. [`Firmware`]
 //! names the images that boot tiles. [`launch_kernel`] and [`KernelLaunch`] start a kernel as
-//! tt-metal's host does. [`RingPing`] and [`Dispatcher`] are workloads of several kernels.
+//! tt-metal's host does, [`elf_kernel`] one of a person's ELF. [`RingPing`] and [`Dispatcher`] are workloads of several kernels.
 //! [`topology`] finds rings and lines in a mesh. [`occupancy`] reports what uses a tile.
 //! [`sampling`] reads program counters. `fabric`
 //! and `collectives` build on this crate.
@@ -26,6 +26,7 @@
 pub mod cause;
 pub mod dice;
 mod dispatch;
+pub mod elf_kernel;
 mod erisc;
 mod firmware;
 mod kernel;

@@ -27,7 +27,7 @@ pub(crate) struct Cores<'a> {
 
 /// A core.
 #[derive(Serialize, JsonSchema)]
-struct Core<'a> {
+pub(super) struct Core<'a> {
     /// The chip's id.
     chip: u16,
     /// NOC 0 coordinates of its tile: x, y.
@@ -264,7 +264,7 @@ impl<'a> Images<'a> {
     }
 }
 
-fn core(state: &CoreState, with_words: bool) -> Core<'_> {
+pub(super) fn core(state: &CoreState, with_words: bool) -> Core<'_> {
     let mut missing = Missing::new();
     let launch = value("launch", &state.launch, &mut missing, |l| Launch {
         rd_ptr: l.rd_ptr,

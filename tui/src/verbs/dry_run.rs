@@ -1,7 +1,7 @@
 //! `--dry-run`: prints what a verb would touch.
 
 use super::target::{Style, open};
-use super::{cores, print, read, run, write};
+use super::{cores, launch, print, read, run, write};
 use crate::args::{CoresArguments, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
@@ -88,6 +88,10 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             Sweep::of(&options).map_err(Failure::Usage)?;
             Box::new(move |machine| run::preview(machine, &options))
         }
+        Verb::Launch(options) => {
+            let options = options.clone();
+            Box::new(move |machine| launch::preview(machine, &options))
+        }
         Verb::Why(_) | Verb::Check(_) => Box::new(|machine| {
             let read_set = ReadSet { fabric: true, ..ReadSet::everything(&machine.mesh()) };
             Ok(machine.preview(&read_set))
@@ -101,7 +105,8 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Help { .. }
         | Verb::Schema { .. } => {
             return Err(Failure::Usage(
-                "--dry-run is for mesh, cores, images, links, why, check, read, write, print, run"
+                "--dry-run is for mesh, cores, images, links, why, check, read, write, print, run, \
+                 launch"
                     .into(),
             ));
         }

@@ -6,8 +6,8 @@ use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
     Bytes, Checked, Cores, DryRun, Explained, Fabric, FabricRoutes, FabricTables, FabricWaits,
-    Frames, Functions, Images, Judged, Layout, Line, Links, Mesh, Names, Printed, Stack, Status,
-    Sweep, Valued, Written, schema,
+    Frames, Functions, Images, Judged, Launched, Layout, Line, Links, Mesh, Names, Printed, Stack,
+    Status, Sweep, Valued, Written, schema,
 };
 use schemars::Schema;
 
@@ -43,6 +43,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("symbols addr", schema::<Frames<'_>>),
     ("symbols backtrace", schema::<Stack<'_>>),
     ("run", schema::<Sweep<'_>>),
+    ("launch", schema::<Launched<'_>>),
     ("study watching", schema::<study::Watching<'_>>),
     ("study latency", schema::<study::Latencies<'_>>),
     ("study bandwidth", schema::<study::Bandwidths<'_>>),

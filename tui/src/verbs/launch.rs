@@ -1,0 +1,233 @@
+//! `launch`: a person's own kernel, launched as tt-metal's host does, watched, and taken away.
+
+mod order;
+mod work;
+
+use super::cores::{HEAD, row};
+use super::target::{Style, open};
+use crate::args::LaunchArguments;
+use crate::exit::{Failure, Outcome};
+use crate::interrupt::Stop;
+use crate::machine::{Machine, Opening};
+use crate::output::{Columns, can_wait, json, say, text, wait_for, waited};
+use crate::shape;
+use crate::words;
+use launch::Step;
+use launch::elf_kernel::Left;
+use launch::outcome::RunError;
+use machine::snapshot::Span;
+use machine::target::Preview;
+use order::Order;
+use std::time::{Duration, Instant};
+use work::{Launch, LaunchedTile};
+
+/// Cycles of the target between two looks at the go message.
+const STEP_CYCLES: u64 = 20_000;
+/// Cycles that a kernel runs before it is shown, if nobody waits for it.
+const FIRST_CYCLES: u64 = 100_000;
+/// Interval of the progress line on a terminal, and of the lines elsewhere.
+const SHOW_PAUSE: [Duration; 2] = [Duration::from_millis(300), Duration::from_secs(5)];
+
+/// How the watch of a launch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watched {
+    /// All kernels have returned.
+    Returned,
+    /// They were left running.
+    Running,
+    /// The time was over.
+    TimeOver,
+    /// The user or the system ended it.
+    Interrupted,
+    /// They were to be taken away.
+    Stopped,
+}
+
+pub(super) fn run(
+    opening: &Opening,
+    style: Style,
+    options: &LaunchArguments,
+) -> Result<Outcome, Failure> {
+    let order = Order::of(options)?;
+    let stop = Stop::listen()?;
+    let mut machine = open(opening)?.into_machine();
+    let layout = machine.mesh().layout();
+    let failed = |error: &RunError| Failure::of_run(&opening.words, layout, error);
+    let mut launch = Launch::prepare(&mut machine, &order).map_err(|error| failed(&error))?;
+    stop.takes_time();
+    let began = machine.target().now().map_err(|error| Failure::of_access("time", &error))?;
+    let watched = if order.elf.is_some() {
+        launch.start(&mut machine).map_err(|error| failed(&error))?;
+        say(&started(&launch));
+        watch(&mut machine, &mut launch, &order, &stop).map_err(|error| failed(&error))
+    } else {
+        Ok(Watched::Stopped)
+    };
+    waited();
+    launch.look(&mut machine);
+    let mut ended = Ok(());
+    if !matches!(watched, Ok(Watched::Returned | Watched::Running)) {
+        ended = launch.end(&mut machine);
+    }
+    ended = ended.and(launch.give_back(&mut machine));
+    let now = machine.target().now().unwrap_or(began);
+    let result = shape::Launched::new(&opening.words, &launch.kernel, now - began);
+    let tiles = launch.tiles.iter();
+    if style.json {
+        json(result.with(tiles.map(|tile| {
+            (tile.core, tile.site.boots.is_some(), tile.config_base, word(tile), tile.seen.as_ref())
+        })))?;
+    } else {
+        text(&table(style, &launch))?;
+    }
+    launch.tiles.iter().filter_map(|tile| remark(opening, tile)).for_each(|line| say(&line));
+    ended.map_err(|error| failed(&error))?;
+    outcome(watched?, &launch, &order, opening)
+}
+
+/// The writes of a launch.
+pub(super) fn preview(
+    machine: &mut Machine,
+    options: &LaunchArguments,
+) -> Result<Preview, Failure> {
+    let order = Order::of(options)?;
+    let layout = machine.mesh().layout();
+    let name = machine.target().name().to_owned();
+    let failed = |error: RunError| Failure::of_run(&name, layout, &error);
+    let launch = Launch::prepare(machine, &order).map_err(failed)?;
+    let (target, images) = machine.session().parts();
+    let operations = launch.operations(images).map_err(|error| failed(error.into()))?;
+    let mut whole = Preview::default();
+    for step in operations.iter().flat_map(|operation| operation.steps()) {
+        let Step::Write { addr, bytes } = step else { continue };
+        let found = target.preview_write(Span { addr: *addr, len: bytes.len() as u32 });
+        whole.accesses.extend(found.accesses);
+        whole.gaps.extend(found.gaps);
+    }
+    Ok(whole)
+}
+
+/// Lets the kernel run until it has returned, its time is over, or somebody ends it.
+fn watch(
+    machine: &mut Machine,
+    launch: &mut Launch,
+    order: &Order,
+    stop: &Stop,
+) -> Result<Watched, RunError> {
+    let began = machine.target().now()?;
+    let end = order.over_cycles.map(|cycles| began.saturating_add(cycles));
+    let mut shown = Instant::now();
+    loop {
+        if launch.poll(machine)? {
+            return Ok(Watched::Returned);
+        }
+        let now = machine.target().now()?;
+        match end {
+            _ if stop.is_requested() => return Ok(Watched::Interrupted),
+            Some(end) if now >= end => return Ok(Watched::TimeOver),
+            None if now >= began + FIRST_CYCLES => return Ok(Watched::Running),
+            _ => {}
+        }
+        let [on_terminal, elsewhere] = SHOW_PAUSE;
+        if shown.elapsed() > if can_wait() { on_terminal } else { elsewhere } {
+            launch.look(machine);
+            show(launch, now - began);
+            shown = Instant::now();
+        }
+        machine.target().pass(STEP_CYCLES)?;
+    }
+}
+
+/// Shows where the kernels are.
+fn show(launch: &Launch, cycles: u64) {
+    let kernel = &launch.kernel.image;
+    for core in
+        launch.tiles.iter().filter(|tile| !tile.returned).filter_map(|tile| tile.seen.as_ref())
+    {
+        let waypoint = core.waypoint.known().map_or("no waypoint", String::as_str);
+        let source = words::sources(core).unwrap_or_default();
+        let line =
+            format!("{kernel} {}: {waypoint} {source} after {}", core.id, words::cycles(cycles));
+        if can_wait() {
+            wait_for(&line);
+        } else {
+            say(&line);
+        }
+    }
+}
+
+fn started(launch: &Launch) -> String {
+    let kernel = &launch.kernel.image;
+    let on = launch.tiles.iter().map(|tile| {
+        let booted = if tile.site.boots.is_some() { ", whose firmware was booted" } else { "" };
+        let at = tile.config_base.unwrap_or(0);
+        format!("{} (arguments at {at:#x}{booted})", tile.core)
+    });
+    format!("{kernel} was launched on {}", on.collect::<Vec<_>>().join(", "))
+}
+
+/// What became of the kernel of a tile.
+fn word(tile: &LaunchedTile) -> &'static str {
+    match &tile.left {
+        _ if tile.returned => "returned",
+        None => "running",
+        Some(Left::Ended) => "ended",
+        Some(Left::Rebooted) => "rebooted",
+        Some(Left::InReset) => "in-reset",
+        Some(Left::Stays(_)) => "stays",
+    }
+}
+
+fn table(style: Style, launch: &Launch) -> String {
+    let [chip, tile, core, rest @ ..] = HEAD;
+    let mut table = Columns::new(&[&[chip, tile, core, "OUTCOME"], &rest[..]].concat());
+    for tile in &launch.tiles {
+        let id = tile.core;
+        let unread = || vec![id.chip.to_string(), id.tile.to_string(), id.core.name().to_owned()];
+        let mut cells = tile.seen.as_ref().map_or_else(unread, |core| row(style, core));
+        cells.insert(3, word(tile).to_owned());
+        table.row(cells);
+    }
+    table.text()
+}
+
+/// What is to be said about what is left on a tile.
+fn remark(opening: &Opening, tile: &LaunchedTile) -> Option<String> {
+    let core = tile.core;
+    let words = &opening.words;
+    match &tile.left {
+        None if tile.returned => None,
+        None => Some(format!(
+            "{core} runs on; meshscope --target {words} launch --stop --on {} takes the kernel away",
+            tile.site.place
+        )),
+        Some(Left::Ended) => Some(format!("{core} has ended when it was told to")),
+        Some(Left::Rebooted) => Some(format!(
+            "{core} was taken away: its tile was reset, and its firmware booted again"
+        )),
+        Some(Left::InReset) => {
+            Some(format!("{core} was taken away: its tile was reset, and stays in reset"))
+        }
+        Some(Left::Stays(why)) => Some(format!("{core} still runs: {why}")),
+    }
+}
+
+fn outcome(
+    watched: Watched,
+    launch: &Launch,
+    order: &Order,
+    opening: &Opening,
+) -> Result<Outcome, Failure> {
+    let stays = launch.tiles.iter().any(|tile| matches!(tile.left, Some(Left::Stays(_))));
+    match watched {
+        Watched::Interrupted => Err(Failure::Interrupted),
+        Watched::TimeOver if order.wait => {
+            let waited = words::cycles(order.over_cycles.unwrap_or(0));
+            let kernel = &launch.kernel.image;
+            let text = format!("{}: {kernel} has not returned within {waited}", opening.words);
+            Err(Failure::Finding(text))
+        }
+        _ if stays => Ok(Outcome::Findings),
+        _ => Ok(Outcome::Healthy),
+    }
+}
