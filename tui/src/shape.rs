@@ -30,7 +30,7 @@ pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
     fabric_waits,
 };
-pub(crate) use launch::Launched;
+pub(crate) use launch::{Launched, LaunchedTile};
 pub(crate) use merged::Merged;
 pub(crate) use mesh::{Links, Mesh};
 pub(crate) use print::Printed;

@@ -12,6 +12,7 @@ mod hostile;
 mod images;
 #[path = "common/keys.rs"]
 mod keys;
+mod launch;
 mod line;
 mod live;
 mod opening;

@@ -133,6 +133,14 @@ fn commands_are_as_their_schemas_say() {
         &[
             &["read", "0:1-2:0x20000", "64"],
             &["write", "0:1-2:0x20000", "1"],
+            &[
+                "launch",
+                "firmware/images/tensix_worker.elf",
+                "--on",
+                "0:1-2",
+                "--args",
+                "0x20000,8,4",
+            ],
             &["mesh", "--dry-run"],
             &["write", "0:1-2:0x20000", "1", "--dry-run"],
         ],

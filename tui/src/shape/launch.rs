@@ -46,27 +46,39 @@ struct LaunchedOn<'a> {
     seen: Option<Core<'a>>,
 }
 
-/// A core, whether it was booted, the address of the arguments, the outcome, and its state.
-type Of<'a> = (CoreId, bool, Option<u64>, &'static str, Option<&'a CoreState>);
+/// What is to be told about a tile.
+pub(crate) struct LaunchedTile<'a> {
+    /// The core.
+    pub(crate) core: CoreId,
+    /// Whether firmware was booted there first.
+    pub(crate) booted: bool,
+    /// Address of the runtime arguments.
+    pub(crate) config_base: Option<u64>,
+    /// What became of the kernel.
+    pub(crate) outcome: &'static str,
+    /// The core, as it was last seen.
+    pub(crate) seen: Option<&'a CoreState>,
+}
 
 impl<'a> Launched<'a> {
-    /// The shape of `launch`, without its cores.
-    pub(crate) fn new(target: &'a str, kernel: &'a ElfKernel, cycles: u64) -> Self {
-        let ElfKernel { image, arguments, common, .. } = kernel;
-        Self { target, kernel: image, arguments, common_arguments: common, cycles, on: Vec::new() }
-    }
-
-    /// The same with its cores.
-    pub(crate) fn with(self, on: impl Iterator<Item = Of<'a>>) -> Self {
-        let one = |(id, booted, config_base, outcome, seen): Of<'a>| LaunchedOn {
-            chip: id.chip.0,
-            tile: xy(id.tile),
-            core: id.core.name(),
-            booted,
-            config_base,
-            outcome,
-            seen: seen.map(|state| core(state, false)),
+    /// The shape of `launch`.
+    pub(crate) fn new(
+        target: &'a str,
+        kernel: &'a ElfKernel,
+        cycles: u64,
+        on: impl Iterator<Item = LaunchedTile<'a>>,
+    ) -> Self {
+        let one = |tile: LaunchedTile<'a>| LaunchedOn {
+            chip: tile.core.chip.0,
+            tile: xy(tile.core.tile),
+            core: tile.core.core.name(),
+            booted: tile.booted,
+            config_base: tile.config_base,
+            outcome: tile.outcome,
+            seen: tile.seen.map(|state| core(state, false)),
         };
-        Self { on: on.map(one).collect(), ..self }
+        let ElfKernel { image, arguments, common, .. } = kernel;
+        let on = on.map(one).collect();
+        Self { target, kernel: image, arguments, common_arguments: common, cycles, on }
     }
 }

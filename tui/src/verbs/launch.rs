@@ -18,6 +18,7 @@ use launch::outcome::RunError;
 use machine::snapshot::Span;
 use machine::target::Preview;
 use order::Order;
+use probe::spec::TargetSpec;
 use std::time::{Duration, Instant};
 use work::{Launch, LaunchedTile};
 
@@ -71,12 +72,16 @@ pub(super) fn run(
     }
     ended = ended.and(launch.give_back(&mut machine));
     let now = machine.target().now().unwrap_or(began);
-    let result = shape::Launched::new(&opening.words, &launch.kernel, now - began);
-    let tiles = launch.tiles.iter();
     if style.json {
-        json(result.with(tiles.map(|tile| {
-            (tile.core, tile.site.boots.is_some(), tile.config_base, word(tile), tile.seen.as_ref())
-        })))?;
+        let cycles = now.saturating_sub(began);
+        let tiles = launch.tiles.iter().map(|tile| shape::LaunchedTile {
+            core: tile.core,
+            booted: tile.site.boots.is_some(),
+            config_base: tile.config_base,
+            outcome: word(tile),
+            seen: tile.seen.as_ref(),
+        });
+        json(shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles))?;
     } else {
         text(&table(style, &launch))?;
     }
@@ -171,7 +176,7 @@ fn word(tile: &LaunchedTile) -> &'static str {
     match &tile.left {
         _ if tile.returned => "returned",
         None => "running",
-        Some(Left::Ended) => "ended",
+        Some(Left::Ended | Left::EndedWithApplication) => "ended",
         Some(Left::Rebooted) => "rebooted",
         Some(Left::InReset) => "in-reset",
         Some(Left::Stays(_)) => "stays",
@@ -197,11 +202,15 @@ fn remark(opening: &Opening, tile: &LaunchedTile) -> Option<String> {
     let words = &opening.words;
     match &tile.left {
         None if tile.returned => None,
+        None if is_own(words) => Some(format!("{core} runs until this process and its mesh end")),
         None => Some(format!(
-            "{core} runs on; meshscope --target {words} launch --stop --on {} takes the kernel away",
+            "{core} runs on; `launch --stop --on {}` takes the kernel away",
             tile.site.place
         )),
         Some(Left::Ended) => Some(format!("{core} has ended when it was told to")),
+        Some(Left::EndedWithApplication) => Some(format!(
+            "{core} has ended when it was told to, and the application of its core too"
+        )),
         Some(Left::Rebooted) => Some(format!(
             "{core} was taken away: its tile was reset, and its firmware booted again"
         )),
@@ -210,6 +219,11 @@ fn remark(opening: &Opening, tile: &LaunchedTile) -> Option<String> {
         }
         Some(Left::Stays(why)) => Some(format!("{core} still runs: {why}")),
     }
+}
+
+/// Whether the mesh of these words ends with this process.
+fn is_own(words: &str) -> bool {
+    !matches!(TargetSpec::parse(words), Ok(TargetSpec::Sockets(_) | TargetSpec::Silicon(_)))
 }
 
 fn outcome(

@@ -3,7 +3,7 @@
 use super::Image;
 use layouts::{ChipLayout, CoreId, NocAddr, Space, TileKind};
 use machine::snapshot::{AccessError, Snapshot};
-use symbols::{Segment, Symbols};
+use symbols::{Section, Segment, Symbols};
 
 /// Size of a sample at the start, in the middle and at the end of a text: one transaction each.
 pub(super) const WINDOW_BYTES: u32 = 64;
@@ -75,7 +75,12 @@ pub(crate) type TextRange<'a> = (u32, &'a [u8]);
 impl Image {
     /// Returns the executable bytes as loaded, by linked address.
     pub fn text(&self) -> Vec<TextRange<'_>> {
-        text_of(self.placed.as_ref().map_or_else(|| self.segments(), Symbols::segments))
+        if let Some(placed) = &self.placed {
+            return stretches(placed);
+        }
+        let segments = self.segments();
+        let mixed = segments.iter().any(|segment| segment.executable && segment.writable);
+        text_of(segments, mixed.then(|| self.symbols.section(TEXT)).flatten().as_ref())
     }
 
     /// Returns the length of the text in bytes.
@@ -98,13 +103,26 @@ impl Image {
 
 /// Returns the executable bytes of an ELF.
 pub(crate) fn stretches(symbols: &Symbols) -> Vec<TextRange<'_>> {
-    text_of(symbols.segments())
+    text_of(symbols.segments(), symbols.section(TEXT).as_ref())
 }
 
-fn text_of(segments: Vec<Segment<'_>>) -> Vec<TextRange<'_>> {
+/// The section with the code.
+const TEXT: &str = ".text";
+
+/// Returns the executable bytes of segments; of one that also holds data, those up to the end of the
+/// section with the code.
+fn text_of<'a>(segments: Vec<Segment<'a>>, code: Option<&Section<'_>>) -> Vec<TextRange<'a>> {
+    let end = |segment: &Segment<'_>| {
+        let code = code.filter(|_| segment.writable)?;
+        code.address.checked_add(code.size)?.checked_sub(segment.address)
+    };
+    let bytes = |segment: &Segment<'a>| {
+        let end = end(segment).map_or(segment.bytes.len(), |end| end as usize);
+        segment.bytes.get(..end).unwrap_or(segment.bytes)
+    };
     let text =
         segments.into_iter().filter(|segment| segment.executable && !segment.bytes.is_empty());
-    text.map(|segment| (segment.address as u32, segment.bytes)).collect()
+    text.map(|segment| (segment.address as u32, bytes(&segment))).collect()
 }
 
 /// Returns windows at start, middle and end of a text; the whole of a short one.

@@ -6,8 +6,9 @@ use crate::occupancy::check_permissions;
 use crate::outcome::RunError;
 use crate::{ControlError, Firmware, Operation, boot_tensix, done_condition, image, mailbox};
 use decode::images::{Image, ImageMap};
-use layouts::{CoreKind, WritePermission};
+use layouts::{CoreKind, NocAddr, TileKind, WritePermission};
 use machine::place::Place;
+use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ const PATIENCE_CYCLES: u64 = 5_000_000;
 pub enum Left {
     /// It ended when it was told to.
     Ended,
+    /// It ended when it was told to, and with it the application of its Ethernet core.
+    EndedWithApplication,
     /// Its tile was reset, and its firmware booted again.
     Rebooted,
     /// Its tile was reset, and stays in reset: its firmware is not one that can be booted.
@@ -67,7 +70,7 @@ fn ends(
     target: &mut dyn Target,
     firmware: &Arc<Image>,
     place: Place,
-    word: layouts::NocAddr,
+    word: NocAddr,
     value: u32,
 ) -> Result<bool, ControlError> {
     let (go, done) = done_condition(mailbox(firmware)?);
@@ -91,12 +94,10 @@ fn leave_ethernet(
     if let Ok(exit) = firmware.symbols.locate(path) {
         let at = exit.address();
         let addr = place.at(at & !3);
-        let word = target.read(&machine::snapshot::Plan {
-            spans: vec![machine::snapshot::Span { addr, len: 4 }],
-        });
+        let word = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
         let old = word.word(addr)?;
         if ends(target, firmware, place, addr, old | 1 << (8 * (at & 3)))? {
-            return Ok(Left::Ended);
+            return Ok(Left::EndedWithApplication);
         }
     }
     let why = "an Ethernet core is not reset, because it serves its link".to_owned();
@@ -116,7 +117,7 @@ fn reset(
         return Ok(Left::Rebooted);
     }
     let tensix = &site.layout().tensix;
-    let Some(at) = site.layout().soft_reset(layouts::TileKind::Tensix) else {
+    let Some(at) = site.layout().soft_reset(TileKind::Tensix) else {
         return Ok(Left::Stays("its tile has no reset".to_owned()));
     };
     let mut operation = Operation::new(format!("reset {}", site.place));

@@ -32,7 +32,8 @@ pub fn core_for(
     wanted: Option<CoreKind>,
 ) -> Result<CoreKind, ControlError> {
     let mut cores = site.cores();
-    let place = site.place.name(site.layout());
+    let layout = site.layout();
+    let place = site.place.name(layout);
     if let Some(core) = wanted {
         if !cores.contains(&core) {
             let kind =
@@ -42,11 +43,12 @@ pub fn core_for(
         }
         cores = vec![core];
     }
-    for Evidence { cores: linked, what } in evidence(kernel, site)? {
+    let all = [mailbox(kernel, layout), firmware_end(kernel, site), text(kernel, layout, wanted)];
+    for Evidence { cores: linked, what } in all.into_iter().flatten() {
         cores.retain(|core| linked.contains(core));
         if cores.is_empty() {
-            let on = wanted.map_or_else(String::new, |core| format!(" {}", core.name()));
-            let text = format!("{name} was not linked for{on} {place}: {what}");
+            let core = wanted.map_or_else(String::new, |core| format!("{} of ", core.name()));
+            let text = format!("{name} was not linked for {core}{place}: {what}");
             return Err(ControlError::Settings(text));
         }
     }
@@ -58,12 +60,6 @@ pub fn core_for(
 /// Returns the core whose name is a word of the file's name.
 fn named_by(name: &str) -> Option<CoreKind> {
     name.split(|c: char| !c.is_ascii_alphanumeric()).find_map(core_named)
-}
-
-fn evidence(kernel: &Symbols, site: &KernelSite) -> Result<Vec<Evidence>, ControlError> {
-    let layout = site.layout();
-    let found = [mailbox(kernel, layout), firmware_end(kernel, site), text(kernel, layout)];
-    Ok(found.into_iter().flatten().collect())
 }
 
 /// The constant pointer to the mailbox, which differs between kinds of tiles (tt-metal.md 1.1).
@@ -96,9 +92,14 @@ fn firmware_end(kernel: &Symbols, site: &KernelSite) -> Option<Evidence> {
     Some(Evidence { cores: fits.iter().map(|image| image.core).collect(), what })
 }
 
-/// The addresses of its code.
-fn text(kernel: &Symbols, layout: &ChipLayout) -> Option<Evidence> {
+/// The address of its code.
+fn text(kernel: &Symbols, layout: &ChipLayout, wanted: Option<CoreKind>) -> Option<Evidence> {
     let entry = kernel.entry();
+    // A compute tile can have a kernel there, too.
+    if entry == layout.eth.l1.kernel_text.at && wanted.is_none() {
+        let what = format!("it begins at {entry:#x}, where Ethernet tiles run kernels");
+        return Some(Evidence { cores: vec![CoreKind::Erisc], what });
+    }
     let at = |kind, bytes| {
         let iram = layout.block(Space::Tile(kind), "iram")?;
         (iram..iram + bytes).contains(&entry).then_some(())

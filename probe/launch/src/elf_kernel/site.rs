@@ -4,6 +4,7 @@ use crate::occupancy::{Loaded, TileUse, check_tiles, survey_tiles};
 use crate::outcome::{Cause, Misfit, RunError};
 use crate::{ControlError, Firmware, image};
 use decode::images::{Image, ImageMap};
+use decode::state::ImageRole;
 use layouts::{ChipLayout, CoreId, CoreKind, TileKind};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
@@ -156,9 +157,9 @@ fn resolved(images: &ImageMap, place: Place) -> Vec<Arc<Image>> {
         let core = CoreId { chip: place.chip, tile: place.tile, core: *core };
         let (_, owner) = images.mailbox_of(core)?;
         let own = images.resolved(core).into_iter().map(|load| load.image);
-        let own = own.filter(|image| image.core == core.core).find(|image| {
-            image.role == owner.role && image.role != decode::state::ImageRole::Kernel
-        });
+        let own = own
+            .filter(|image| image.core == core.core)
+            .find(|image| image.role == owner.role && image.role != ImageRole::Kernel);
         images.named(&own?.name).cloned()
     };
     kinds.iter().filter_map(on).collect()

@@ -1,7 +1,6 @@
 //! A launch: checks that write nothing, then boot, placement, go message, and the end.
 
 use super::order::{Elf, Order};
-use crate::exit::Failure;
 use crate::machine::Machine;
 use decode::images::{Image, ImageMap};
 use decode::inspect::ReadSet;
@@ -16,7 +15,6 @@ use launch::{
 use layouts::{CoreId, CoreKind, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
-use machine::target::Target;
 
 /// What the permissions are for.
 const WHAT: &str = "a launch";
@@ -202,7 +200,7 @@ impl LaunchedTile {
 
     /// Whether the kernel does not run any more.
     pub(super) fn is_over(&self) -> bool {
-        self.returned || matches!(self.left, Some(Left::Ended | Left::Rebooted | Left::InReset))
+        self.returned || !matches!(self.left, None | Some(Left::Stays(_)))
     }
 }
 
