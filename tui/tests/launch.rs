@@ -75,7 +75,7 @@ impl Folder {
         let mut compiler = Command::new("riscv64-unknown-elf-g++");
         compiler.args(["-march=rv32im", "-mabi=ilp32", "-ffreestanding", "-nostdlib", "-g", "-Os"]);
         compiler
-            .args(["-Tkernel.ld", "-Wl,--no-warn-rwx-segments", "-ekernel_main", "-o"])
+            .args(["-Tkernel.ld", "-Wl,-n,--no-warn-rwx-segments", "-ekernel_main", "-o"])
             .arg(&elf)
             .arg(&source);
         match compiler.current_dir(&self.0).status() {
@@ -301,7 +301,7 @@ fn an_interrupted_launch_leaves_nothing() {
     let (target, worker) = (&*served.target, image("tensix_worker"));
     let arguments =
         ["--allow", "launch,write", "launch", &worker, "--on", "0:1-2", "--args", FOREVER];
-    let arguments = [&arguments[..], &["--wait", "--for", "900s"]].concat();
+    let arguments = [&arguments[..], &["--wait", "--for", "90s"]].concat();
     let mut command = folder.command(target, &arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -323,7 +323,10 @@ fn metal_kernel(folder: &Folder) -> Option<(String, String)> {
     };
     let firmware = wheel.join("ttnn/tt_metal/pre-compiled/1003041148146844629");
     let (home, elf) = (root().join("tests/tt-fabric"), folder.0.join("pops_brisc.elf"));
-    fs::write(folder.0.join("arguments.h"), "#define WATCHER_ENABLED\n").unwrap();
+    let rest = ["NOC_SANITIZE", "ASSERT", "STACK_USAGE", "RING_BUFFER", "PAUSE", "DISPATCH"];
+    let rest = rest.map(|part| format!("#define WATCHER_DISABLE_{part}\n")).concat();
+    let arguments = format!("#define WATCHER_ENABLED\n{rest}");
+    fs::write(folder.0.join("arguments.h"), arguments).unwrap();
     fs::write(folder.0.join("text"), "0x30000").unwrap();
     let mut compile = Command::new(home.join("compile.sh"));
     compile.arg(wheel.join("ttnn")).arg(&firmware).arg("brisc").arg(home.join("pages.cpp"));

@@ -103,7 +103,7 @@ pub(super) fn preview(
     let (target, images) = machine.session().parts();
     let operations = launch.operations(images).map_err(|error| failed(error.into()))?;
     let mut whole = Preview::default();
-    for step in operations.iter().flat_map(|operation| operation.steps()) {
+    for step in operations.iter().flat_map(launch::Operation::steps) {
         let Step::Write { addr, bytes } = step else { continue };
         let found = target.preview_write(Span { addr: *addr, len: bytes.len() as u32 });
         whole.accesses.extend(found.accesses);

@@ -9,7 +9,7 @@ mod line;
 
 use file::LogFile;
 use layouts::NocAddr;
-use line::{Begins, Failed, Written};
+use line::{Begins, Failure, Written};
 use machine::snapshot::AccessError;
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
@@ -152,7 +152,7 @@ impl AuditLog {
     /// Appends that the write failed.
     pub(crate) fn failed(&mut self, addr: NocAddr, now_micros: u64, reason: &AccessError) {
         // The write itself has its line, and its error is returned anyway.
-        let _ = self.line(&Failed::of(addr, now_micros, reason), now_micros);
+        let _ = self.line(&Failure::of(addr, now_micros, reason), now_micros);
     }
 
     fn line(&mut self, line: &impl Serialize, now_micros: u64) -> Result<(), String> {

@@ -82,12 +82,11 @@ fn firmware_end(kernel: &Symbols, site: &KernelSite) -> Option<Evidence> {
         text.is_some_and(|symbol| symbol.address == end)
     };
     let fits: Vec<_> = site.firmware.iter().filter(ends_there).collect();
-    let what = match fits.first() {
-        Some(image) => format!("it was linked with the firmware of {}", image.core.name()),
-        None => {
-            let runs = site.firmware.first().map_or("other firmware", |image| &image.name);
-            format!("it was linked with firmware whose text ends at {end:#x}; {runs} runs there")
-        }
+    let what = if let Some(image) = fits.first() {
+        format!("it was linked with the firmware of {}", image.core.name())
+    } else {
+        let runs = site.firmware.first().map_or("other firmware", |image| &image.name);
+        format!("it was linked with firmware whose text ends at {end:#x}; {runs} runs there")
     };
     Some(Evidence { cores: fits.iter().map(|image| image.core).collect(), what })
 }

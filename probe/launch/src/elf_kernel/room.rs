@@ -34,7 +34,7 @@ pub(super) fn room_for(
     config_bytes: u64,
 ) -> Result<Room, ControlError> {
     if kernel.segments().iter().all(|segment| segment.bytes.is_empty()) {
-        return wrong(kernel, "it has no bytes to load".to_owned());
+        return wrong(kernel, "it has no bytes to load");
     }
     match kernel.core {
         CoreKind::Erisc => ethernet(kernel, site, config_bytes),
@@ -42,7 +42,7 @@ pub(super) fn room_for(
     }
 }
 
-fn wrong<T>(kernel: &Image, what: String) -> Result<T, ControlError> {
+fn wrong<T>(kernel: &Image, what: &str) -> Result<T, ControlError> {
     Err(ControlError::Settings(format!("{}: {what}", kernel.name)))
 }
 
@@ -85,7 +85,7 @@ fn ethernet(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contr
                 shown(&range),
                 areas.join(", ")
             );
-            return wrong(kernel, what);
+            return wrong(kernel, &what);
         }
     }
     let entry = kernel.symbols.entry();
@@ -94,7 +94,7 @@ fn ethernet(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contr
     if begins != text.at || (runs_in_place && entry != text.at) {
         let firmware = site.firmware_name()?;
         let what = format!("it begins at {entry:#x}; {firmware} runs kernels at {:#x}", text.at);
-        return wrong(kernel, what);
+        return wrong(kernel, &what);
     }
     let room = config.end() - config.at;
     if bytes > room {
@@ -102,7 +102,7 @@ fn ethernet(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contr
             "its arguments, semaphores and buffers need {bytes} bytes; there are {room} at {:#x}",
             config.at
         );
-        return wrong(kernel, what);
+        return wrong(kernel, &what);
     }
     Ok(Room { config_base: config.at, text: text.at, is_copied: false })
 }
@@ -115,12 +115,12 @@ fn compute(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contro
     if is_copied && (kernel.core != CoreKind::Ncrisc || site.runs_in_place()) {
         let (core, firmware) = (kernel.core.name(), site.firmware_name()?);
         let what = format!("it begins at {entry:#x}; {firmware} runs kernels of {core} from L1");
-        return wrong(kernel, what);
+        return wrong(kernel, &what);
     }
     // A kernel with a copy is placed behind what is taken.
     let own = segments(kernel, is_copied.then_some(0))?;
     let copy = own.iter().map(|range| range.end).max().filter(|_| is_copied);
-    let mut taken = firmware(site)?;
+    let mut taken = firmware(site);
     let behind = taken.iter().map(|taken| taken.range.end).max();
     // The memory map of tt-metal ends where the initial content of BRISC's memory begins.
     let start = behind.unwrap_or(0).max(tensix.cores.brisc.init);
@@ -135,7 +135,7 @@ fn compute(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contro
     let config_base = free(start, needed, &taken);
     if config_base + needed > tensix.l1_bytes || bytes > u64::from(u16::MAX) {
         let what = format!("its arguments, semaphores and buffers need {bytes} bytes of L1");
-        return wrong(kernel, format!("{what}, which it does not leave"));
+        return wrong(kernel, &format!("{what}, which it does not leave"));
     }
     let text = if is_copied { config_base + bytes.next_multiple_of(ALIGNMENT) } else { entry };
     Ok(Room { config_base, text, is_copied })
@@ -146,7 +146,7 @@ fn iram(kernel: &Image) -> Option<u64> {
 }
 
 /// Returns what firmware occupies in L1 of a compute tile.
-fn firmware(site: &KernelSite) -> Result<Vec<Taken>, ControlError> {
+fn firmware(site: &KernelSite) -> Vec<Taken> {
     let mailbox = &site.layout().tensix.l1.mailbox;
     let what = "the mailbox of the tile".to_owned();
     let mut taken = vec![Taken { range: 0..mailbox.at + mailbox.bytes, what }];
@@ -161,7 +161,7 @@ fn firmware(site: &KernelSite) -> Result<Vec<Taken>, ControlError> {
         }
     }
     taken.retain(|taken| !taken.range.is_empty());
-    Ok(taken)
+    taken
 }
 
 /// Returns an error if a range of the kernel is beyond L1 or overlaps something.
@@ -174,7 +174,7 @@ fn fits(
     let (place, end) = (site.place.name(site.layout()), site.layout().tensix.l1_bytes);
     if range.end > end {
         let what = format!("its bytes at {} are beyond L1 of {place}", shown(range));
-        return wrong(kernel, format!("{what}, which ends at {end:#x}"));
+        return wrong(kernel, &format!("{what}, which ends at {end:#x}"));
     }
     let overlaps = |taken: &&Taken| taken.range.start < range.end && range.start < taken.range.end;
     match taken.iter().find(overlaps) {
@@ -182,7 +182,7 @@ fn fits(
             let other = shown(other);
             wrong(
                 kernel,
-                format!("its bytes at {} overlap {what} at {other} of {place}", shown(range)),
+                &format!("its bytes at {} overlap {what} at {other} of {place}", shown(range)),
             )
         }
         None => Ok(()),

@@ -215,7 +215,7 @@ fn survey(machine: &mut Machine, order: &Order) -> Result<Vec<KernelSite>, RunEr
     check_permissions(target, WHAT, &[WritePermission::Write, WritePermission::Launch])?;
     check_holders(target)?;
     let layout = target.mesh().layout();
-    for &Place { chip, tile } in order.places.iter() {
+    for &Place { chip, tile } in &order.places {
         if session.target().mesh().chip(chip).is_some() {
             for &core in layout.kind_at(tile).cores() {
                 session.verify_on(CoreId { chip, tile, core });

@@ -46,7 +46,7 @@ pub(super) struct Written {
 
 /// The second line of a write that failed.
 #[derive(Serialize)]
-pub(super) struct Failed {
+pub(super) struct Failure {
     time_micros: u64,
     pid: u32,
     chip: u16,
@@ -77,7 +77,7 @@ impl Written {
     }
 }
 
-impl Failed {
+impl Failure {
     pub(super) fn of(addr: NocAddr, time_micros: u64, reason: &AccessError) -> Self {
         let NocAddr { chip, tile, offset: addr } = addr;
         let (chip, tile) = (chip.0, [tile.x, tile.y]);
