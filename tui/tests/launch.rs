@@ -17,10 +17,12 @@ const FOREVER: &str = "0x20000,8,0,1000,1,0";
 /// one says so.
 const SUMS: &str = "
 volatile unsigned sums[2];
+volatile unsigned calls;
 extern \"C\" void kernel_main() {
     auto launch = reinterpret_cast<volatile unsigned*>(0x20);
     auto arguments = reinterpret_cast<volatile unsigned*>(launch[0]);
     unsigned common = launch[7] >> 16;
+    calls = calls + 1;
     sums[0] = arguments[0] + arguments[1];
     if (common != 0xFFFF) {
         sums[1] = *reinterpret_cast<volatile unsigned*>(launch[0] + common);
@@ -69,7 +71,7 @@ impl Folder {
         let (source, elf) = (self.0.join("sums.cpp"), self.0.join(name));
         fs::write(&source, SUMS).unwrap();
         let script = format!(
-            "SECTIONS {{ .text {text} : {{ *(.text*) }} .data ALIGN(64) : {{ *(.data* .sdata* .bss* .sbss*) }} }}"
+            "SECTIONS {{ .text {text} : {{ *(.text*) }} .data ALIGN(64) : {{ *(.data* .sdata*) }} .bss : {{ *(.bss* .sbss*) }} }}"
         );
         fs::write(self.0.join("kernel.ld"), script).unwrap();
         let mut compiler = Command::new("riscv64-unknown-elf-g++");
@@ -220,6 +222,9 @@ fn a_kernel_of_a_few_lines_is_launched() {
     let printed = with_code(&launch(&["--args", "5,6,1"]), 0);
     assert!(printed.contains("0:1-2:brisc runs on; `launch --stop --on 0:1-2`"), "{printed}");
     assert!(sums().contains("{11, 0}") && sums().contains("by sums_brisc, verified"), "{}", sums());
+    // What it did not initialise was cleared again.
+    let calls = folder.command(target, &["--elfs", &elfs, "print", "0:1-2", "calls"]).output();
+    assert!(with_code(&calls.unwrap(), 0).contains("calls = (volatile unsigned int) 1"));
     let cores = folder.command(target, &["--elfs", &elfs, "cores", "0:1-2"]).output().unwrap();
     let printed = with_code(&cores, 0);
     assert!(!printed.contains("no image"), "{printed}");
@@ -313,6 +318,23 @@ fn an_interrupted_launch_leaves_nothing() {
     assert!(rest.iter().any(|line| line.contains("has ended when it was told to")), "{rest:?}");
     let stop = folder.launch(target, &["--stop", "--on", "0:1-2"]);
     assert!(with_code(&stop, 2).contains("no kernel runs on 0:1-2"));
+}
+
+#[test]
+fn a_kernel_is_launched_on_the_vendors_simulator() {
+    let Some(folder) = std::env::var_os("MESHSCOPE_TTSIM_DIR").map(PathBuf::from) else {
+        println!("skipped: MESHSCOPE_TTSIM_DIR names no folder of simulators");
+        return;
+    };
+    let target = format!("ttsim:{}", folder.join("libttsim_wh.so").display());
+    let (folder, worker) = (Folder::new("launch-ttsim"), image("tensix_worker"));
+    let launch = |rest: &[&str]| {
+        folder.launch(&target, &[&[&*worker, "--on", "0:1-2", "--wait"], rest].concat())
+    };
+    let printed = with_code(&launch(&["--args", FOUR]), 0);
+    assert!(printed.contains("returned"), "{printed}");
+    let printed = with_code(&launch(&["--args", FOREVER, "--for", "100us"]), 1);
+    assert!(printed.contains("0:1-2:brisc has ended when it was told to"), "{printed}");
 }
 
 /// Compiles a kernel out of the wheel's sources; none where they are not.

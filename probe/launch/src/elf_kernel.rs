@@ -127,6 +127,10 @@ impl FittedKernel<'_> {
         } else {
             load(&mut operation, place, &own)?;
         }
+        for zeros in &room.zeros {
+            let bytes = zeros.end.saturating_sub(zeros.start);
+            operation.write(place.at(zeros.start), vec![0; bytes as usize]);
+        }
         operation.write(place.at(room.config_base), launch.config());
         for buffer in &kernel.buffers {
             let CircularBuffer { number, address, pages, page_bytes } = *buffer;

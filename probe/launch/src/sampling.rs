@@ -102,6 +102,7 @@ impl Sampling {
         if self.left > 0 {
             self.check(target);
         }
+        target.never_stop_for_audit();
         self.put_back(target);
         Samples { cores: self.taken.into_values().collect(), problems: self.problems }
     }

@@ -17,6 +17,8 @@ pub(super) struct Room {
     pub(super) config_base: u64,
     /// Address of the text in L1.
     pub(super) text: u64,
+    /// Memory that is zero when the kernel starts.
+    pub(super) zeros: Vec<Range<u64>>,
     /// Whether firmware copies the text from there to NCRISC's instruction RAM.
     pub(super) is_copied: bool,
 }
@@ -64,6 +66,20 @@ fn segments(kernel: &Image, text: Option<u64>) -> Result<Vec<Range<u64>>, Contro
     used.map(range).collect()
 }
 
+/// Returns the memory behind the bytes of segments, which a kernel without start-up code does not
+/// clear itself.
+fn zeros(kernel: &Image) -> Vec<Range<u64>> {
+    let behind = |segment: &symbols::Segment<'_>| {
+        let end = segment.address.saturating_add(segment.memory_size);
+        segment.address.saturating_add(segment.bytes.len() as u64)..end
+    };
+    let all = kernel.segments();
+    let in_place = all.iter().filter(|segment| {
+        segment.address == segment.load_address && !is_private(kernel, segment.address)
+    });
+    in_place.map(behind).filter(|range| !range.is_empty()).collect()
+}
+
 /// Whether only the core reaches this address.
 fn is_private(kernel: &Image, addr: u64) -> bool {
     let kind = if kernel.core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
@@ -104,7 +120,7 @@ fn ethernet(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contr
         );
         return wrong(kernel, &what);
     }
-    Ok(Room { config_base: config.at, text: text.at, is_copied: false })
+    Ok(Room { config_base: config.at, text: text.at, zeros: zeros(kernel), is_copied: false })
 }
 
 /// A compute tile has L1 behind its firmware.
@@ -138,7 +154,7 @@ fn compute(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contro
         return wrong(kernel, &format!("{what}, which it does not leave"));
     }
     let text = if is_copied { config_base + bytes.next_multiple_of(ALIGNMENT) } else { entry };
-    Ok(Room { config_base, text, is_copied })
+    Ok(Room { config_base, text, zeros: zeros(kernel), is_copied })
 }
 
 fn iram(kernel: &Image) -> Option<u64> {
