@@ -89,6 +89,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             Box::new(move |machine| run::preview(machine, &options))
         }
         Verb::Launch(options) => {
+            launch::check(options)?;
             let options = options.clone();
             Box::new(move |machine| launch::preview(machine, &options))
         }

@@ -12,6 +12,7 @@ use crate::machine::{Machine, Opening};
 use crate::output::{Columns, can_wait, json, say, text, wait_for, waited};
 use crate::shape;
 use crate::words;
+use decode::state::CoreState;
 use launch::Step;
 use launch::elf_kernel::Left;
 use launch::outcome::RunError;
@@ -60,20 +61,32 @@ pub(super) fn run(
     let watched = if order.elf.is_some() {
         launch.start(&mut machine).map_err(|error| failed(&error))?;
         say(&started(&launch));
-        watch(&mut machine, &mut launch, &order, &stop).map_err(|error| failed(&error))
+        watch(&mut machine, &mut launch, &order, &stop)
     } else {
         Ok(Watched::Stopped)
     };
     waited();
-    launch.look(&mut machine);
-    let mut ended = Ok(());
-    if !matches!(watched, Ok(Watched::Returned | Watched::Running)) {
-        ended = launch.end(&mut machine);
-    }
-    ended = ended.and(launch.give_back(&mut machine));
+    let ended = finish(&mut machine, &mut launch, &watched);
     let now = machine.target().now().unwrap_or(began);
+    report(opening, style, &launch, now.saturating_sub(began))?;
+    ended.map_err(|error| failed(&error))?;
+    outcome(watched.map_err(|error| failed(&error))?, &launch, &order, opening)
+}
+
+/// Reads the cores once more, takes away what is to end, and gives back what was taken.
+fn finish(
+    machine: &mut Machine,
+    launch: &mut Launch,
+    watched: &Result<Watched, RunError>,
+) -> Result<(), RunError> {
+    launch.look(machine);
+    let stays = matches!(watched, Ok(Watched::Returned | Watched::Running));
+    let ended = if stays { Ok(()) } else { launch.end(machine) };
+    ended.and(launch.give_back(machine))
+}
+
+fn report(opening: &Opening, style: Style, launch: &Launch, cycles: u64) -> Result<(), Failure> {
     if style.json {
-        let cycles = now.saturating_sub(began);
         let tiles = launch.tiles.iter().map(|tile| shape::LaunchedTile {
             core: tile.core,
             booted: tile.site.boots.is_some(),
@@ -83,11 +96,17 @@ pub(super) fn run(
         });
         json(shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles))?;
     } else {
-        text(&table(style, &launch))?;
+        text(&table(style, launch))?;
     }
-    launch.tiles.iter().filter_map(|tile| remark(opening, tile)).for_each(|line| say(&line));
-    ended.map_err(|error| failed(&error))?;
-    outcome(watched?, &launch, &order, opening)
+    for line in launch.tiles.iter().filter_map(|tile| remark(opening, tile)) {
+        say(&line);
+    }
+    Ok(())
+}
+
+/// Checks the arguments before a target is opened.
+pub(super) fn check(options: &LaunchArguments) -> Result<(), Failure> {
+    Order::of(options).map(drop)
 }
 
 /// The writes of a launch.
@@ -143,21 +162,25 @@ fn watch(
     }
 }
 
-/// Shows where the kernels are.
+/// Shows where the kernels are: each in a line of its own, and on a terminal the first.
 fn show(launch: &Launch, cycles: u64) {
-    let kernel = &launch.kernel.image;
-    for core in
-        launch.tiles.iter().filter(|tile| !tile.returned).filter_map(|tile| tile.seen.as_ref())
-    {
+    let running = launch.tiles.iter().filter(|tile| !tile.returned);
+    let mut cores = running.filter_map(|tile| tile.seen.as_ref());
+    let line = |core: &CoreState| {
         let waypoint = core.waypoint.known().map_or("no waypoint", String::as_str);
         let source = words::sources(core).unwrap_or_default();
-        let line =
-            format!("{kernel} {}: {waypoint} {source} after {}", core.id, words::cycles(cycles));
-        if can_wait() {
-            wait_for(&line);
-        } else {
-            say(&line);
-        }
+        let (kernel, after) = (&launch.kernel.image, words::cycles(cycles));
+        format!("{kernel} on {}: {waypoint} {source} after {after}", core.id)
+    };
+    if !can_wait() {
+        return cores.for_each(|core| say(&line(core)));
+    }
+    if let Some(first) = cores.next() {
+        let more = match cores.count() {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        wait_for(&(line(first) + &more));
     }
 }
 

@@ -15,6 +15,7 @@ use launch::{
 use layouts::{CoreId, CoreKind, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
+use machine::target::Target;
 
 /// What the permissions are for.
 const WHAT: &str = "a launch";
@@ -111,9 +112,19 @@ impl Launch {
         self.tiles.iter().map(place).collect()
     }
 
-    /// Boots, places and starts the kernel on every tile.
+    /// Boots, places and starts the kernel on every tile. If that fails, Ethernet cores get their
+    /// base firmware back.
     pub(super) fn start(&mut self, machine: &mut Machine) -> Result<(), RunError> {
         let (target, images) = machine.session().parts();
+        self.start_all(target, images).inspect_err(|_| {
+            for LaunchedTile { site, .. } in &self.tiles {
+                // The first error is the one that is reported.
+                let _ = stop_own_application(target, images, site);
+            }
+        })
+    }
+
+    fn start_all(&self, target: &mut dyn Target, images: &mut ImageMap) -> Result<(), RunError> {
         reserve_audit(target, &format!("launch {}", self.kernel.image))?;
         // One after the other: while an Ethernet tile restarts, far chips are reached through
         // another one.
@@ -121,8 +132,7 @@ impl Launch {
             boot.finish(target)?;
         }
         Operation::finish_all(self.placements(images)?, target)?;
-        for index in 0..self.tiles.len() {
-            let Some(tile) = self.tiles.get(index) else { break };
+        for (index, tile) in self.tiles.iter().enumerate() {
             let go = go_kernel(images, tile.site.firmware_name()?, tile.site.place)?;
             if let Err(error) = go.finish(target) {
                 // What runs already is taken away; the first error is the one reported.
@@ -182,12 +192,21 @@ impl Launch {
     pub(super) fn give_back(&self, machine: &mut Machine) -> Result<(), RunError> {
         let (target, images) = machine.session().parts();
         for tile in self.tiles.iter().filter(|tile| tile.is_over()) {
-            let place = tile.site.place;
-            if let Some(firmware) = tile.site.boots.filter(|_| is_ethernet(images, place)) {
-                stop_application(images, firmware, place)?.finish(target)?;
-            }
+            stop_own_application(target, images, &tile.site)?;
         }
         Ok(())
+    }
+}
+
+/// Ends the application that a launch has started on an Ethernet core.
+fn stop_own_application(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    site: &KernelSite,
+) -> Result<(), ControlError> {
+    match site.boots.filter(|_| is_ethernet(images, site.place)) {
+        Some(firmware) => stop_application(images, firmware, site.place)?.finish(target),
+        None => Ok(()),
     }
 }
 
