@@ -1,6 +1,7 @@
 //! The JSON of `launch`.
 
 use super::cores::{Core, core};
+use super::why::Judged;
 use super::xy;
 use decode::state::CoreState;
 use launch::elf_kernel::ElfKernel;
@@ -23,6 +24,10 @@ pub(crate) struct Launched<'a> {
     cycles: u64,
     /// The cores with what became of the kernel.
     on: Vec<LaunchedOn<'a>>,
+    /// The verdict on the mesh when a kernel had not returned within --wait, as `why` prints it;
+    /// omitted otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Judged<'a>>,
 }
 
 /// A core on which a kernel was launched or taken away.
@@ -79,6 +84,12 @@ impl<'a> Launched<'a> {
         };
         let ElfKernel { image, arguments, common, .. } = kernel;
         let on = on.map(one).collect();
-        Self { target, kernel: image, arguments, common_arguments: common, cycles, on }
+        let (common_arguments, verdict) = (common, None);
+        Self { target, kernel: image, arguments, common_arguments, cycles, on, verdict }
+    }
+
+    /// The same with a verdict on the mesh.
+    pub(crate) fn judged(self, verdict: Option<Judged<'a>>) -> Self {
+        Self { verdict, ..self }
     }
 }

@@ -10,9 +10,11 @@ use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, can_wait, json, say, text, wait_for, waited};
-use crate::shape;
+use crate::shape::{self, Judged};
+use crate::verdict::{self, Health};
 use crate::words;
 use decode::state::CoreState;
+use diagnosis::Diagnosis;
 use launch::Step;
 use launch::elf_kernel::Left;
 use launch::outcome::RunError;
@@ -20,6 +22,7 @@ use machine::snapshot::Span;
 use machine::target::Preview;
 use order::Order;
 use probe::spec::TargetSpec;
+use probe::why::WATCHED_CYCLES;
 use std::time::{Duration, Instant};
 use work::{Launch, LaunchedTile};
 
@@ -66,9 +69,14 @@ pub(super) fn run(
         Ok(Watched::Stopped)
     };
     waited();
+    // Where that is not possible, the launch is reported all the same.
+    let stands = matches!(watched, Ok(Watched::TimeOver)) && order.wait;
+    let verdict = stands.then(|| machine.diagnose(WATCHED_CYCLES).ok()).flatten();
+    let verdict = verdict.map(|watched| watched.diagnosis);
     let ended = finish(&mut machine, &mut launch, &watched);
     let now = machine.target().now().unwrap_or(began);
-    report(opening, style, &launch, now.saturating_sub(began))?;
+    let cycles = now.saturating_sub(began);
+    report(opening, style, &launch, (cycles, verdict.as_ref()))?;
     ended.map_err(|error| failed(&error))?;
     outcome(watched.map_err(|error| failed(&error))?, &launch, &order, opening)
 }
@@ -85,7 +93,12 @@ fn finish(
     ended.and(launch.give_back(machine))
 }
 
-fn report(opening: &Opening, style: Style, launch: &Launch, cycles: u64) -> Result<(), Failure> {
+fn report(
+    opening: &Opening,
+    style: Style,
+    launch: &Launch,
+    (cycles, verdict): (u64, Option<&Diagnosis>),
+) -> Result<(), Failure> {
     if style.json {
         let tiles = launch.tiles.iter().map(|tile| shape::LaunchedTile {
             core: tile.core,
@@ -94,9 +107,13 @@ fn report(opening: &Opening, style: Style, launch: &Launch, cycles: u64) -> Resu
             outcome: word(tile),
             seen: tile.seen.as_ref(),
         });
-        json(shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles))?;
+        let launched = shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles);
+        json(launched.judged(verdict.map(|it| Judged::new(&opening.words, it))))?;
     } else {
         text(&table(style, launch))?;
+        if let Some(verdict) = verdict.filter(|it| Health::of(it) != Health::Healthy) {
+            verdict::page(verdict).lines().for_each(say);
+        }
     }
     for line in launch.tiles.iter().filter_map(|tile| remark(opening, tile)) {
         say(&line);
