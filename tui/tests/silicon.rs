@@ -227,3 +227,25 @@ fn who_else_holds_the_device_is_named() {
     assert_eq!(holders[0]["name"], "sh");
     assert!(run.stderr.contains("chip 0 is also open in"), "{}", run.stderr);
 }
+
+#[test]
+fn a_kernel_for_another_core_changes_nothing_and_one_that_fits_runs() {
+    let image = |name| format!("{}/../firmware/images/{name}.elf", env!("CARGO_MANIFEST_DIR"));
+    let (worker, ring) = (image("tensix_worker"), image("ring_ping"));
+    let allow = ["--allow", "launch,write,reset", "launch"];
+    let wrong = [&allow[..], &[&ring, "--on", "0:1-1"]].concat();
+    let Some(refused) = run("wh", &["--expect-read-only"], &wrong) else { return };
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.summary.contains("read-only yes"), "{}", refused.summary);
+    let says = "its mailbox is at 0x3dd50, that of an active Ethernet tile";
+    assert!(refused.stderr.contains(says), "{}", refused.stderr);
+    let launch = ["launch", &worker, "--on", "0:1-1", "--args", "0x20000,8,4", "--wait"];
+    let Some(refused) = run("wh", &["--expect-read-only"], &launch) else { return };
+    assert_eq!(refused.code, 5, "{}", refused.stderr);
+    assert!(refused.summary.contains("read-only yes"), "{}", refused.summary);
+    let Some(run) = run("wh", &[], &[&allow[..], &launch[1..], &["--json"]].concat()) else {
+        return;
+    };
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(json(&run)["on"][0]["outcome"], "returned");
+}
