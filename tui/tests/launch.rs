@@ -216,7 +216,7 @@ fn a_kernel_of_a_few_lines_is_launched() {
             folder.command(target, &["--elfs", &elfs, "print", "0:1-2", "sums"]).output().unwrap();
         with_code(&output, 0)
     };
-    with_code(&launch(&["--args", "1,2,0", "--common-args", "40", "--wait"]), 0);
+    with_code(&launch(&["--args", "1", "2", "0", "--common-args", "40", "--wait"]), 0);
     assert!(sums().contains("{3, 40}"), "{}", sums());
     // It runs on, and other verbs know it by its ELF.
     let printed = with_code(&launch(&["--args", "5,6,1"]), 0);

@@ -17,13 +17,13 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "CORE")]
     pub(crate) core: Option<String>,
     /// Runtime arguments, words of 32 bits, decimal or 0x hexadecimal.
-    #[arg(long, value_name = "WORD,...", value_delimiter = ',', conflicts_with = "stop")]
+    #[arg(long, value_name = "WORD,...", value_delimiter = ',', num_args = 1.., conflicts_with = "stop")]
     pub(crate) args: Vec<String>,
     /// Common runtime arguments, likewise.
-    #[arg(long, value_name = "WORD,...", value_delimiter = ',', conflicts_with = "stop")]
+    #[arg(long, value_name = "WORD,...", value_delimiter = ',', num_args = 1.., conflicts_with = "stop")]
     pub(crate) common_args: Vec<String>,
     /// Initial values of the semaphores, likewise.
-    #[arg(long, value_name = "WORD,...", value_delimiter = ',', conflicts_with = "stop")]
+    #[arg(long, value_name = "WORD,...", value_delimiter = ',', num_args = 1.., conflicts_with = "stop")]
     pub(crate) semaphores: Vec<String>,
     /// Circular buffers: number, address in L1, pages and bytes of a page, such as 0:0x40000:4:2048.
     #[arg(
