@@ -10,6 +10,9 @@ use std::ops::Range;
 /// Alignment of the parts of a kernel's configuration.
 const ALIGNMENT: u64 = 16;
 
+/// Stands for the address of the copy of instruction RAM until it is known; no core has it.
+const NOWHERE: u64 = 1 << 40;
+
 /// The addresses of a kernel in its tile.
 #[derive(Clone, Debug)]
 pub(super) struct Room {
@@ -133,20 +136,19 @@ fn compute(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contro
         let what = format!("it begins at {entry:#x}; {firmware} runs kernels of {core} from L1");
         return wrong(kernel, &what);
     }
-    // A kernel with a copy is placed behind what is taken.
-    let own = segments(kernel, is_copied.then_some(0))?;
-    let copy = own.iter().map(|range| range.end).max().filter(|_| is_copied);
+    // The copy of instruction RAM is placed behind what is taken; the rest stands where it is linked.
+    let own = segments(kernel, is_copied.then_some(NOWHERE))?;
+    let (copies, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|it| it.start >= NOWHERE);
+    let copy = copies.iter().map(|range| range.end - NOWHERE).max();
     let mut taken = firmware(site);
     let behind = taken.iter().map(|taken| taken.range.end).max();
     // The memory map of tt-metal ends where the initial content of BRISC's memory begins.
     let start = behind.unwrap_or(0).max(tensix.cores.brisc.init);
-    if !is_copied {
-        for range in &own {
-            fits(kernel, range, &taken, site)?;
-        }
-        let what = "the kernel".to_owned();
-        taken.extend(own.into_iter().map(|range| Taken { range, what: what.clone() }));
+    for range in &own {
+        fits(kernel, range, &taken, site)?;
     }
+    let what = "the kernel".to_owned();
+    taken.extend(own.into_iter().map(|range| Taken { range, what: what.clone() }));
     let needed = bytes.next_multiple_of(ALIGNMENT) + copy.unwrap_or(0);
     let config_base = free(start, needed, &taken);
     if config_base + needed > tensix.l1_bytes || bytes > u64::from(u16::MAX) {
