@@ -20,8 +20,8 @@ struct Evidence {
     what: String,
 }
 
-/// Returns the core of a tile for which an ELF was linked. Where several are possible, it is the one
-/// that `wanted` or the file's name states, else the first.
+/// Returns the core of a tile for which an ELF was linked. Where several are possible, it is the
+/// one that `wanted` or the file's name states, else the first.
 ///
 /// # Errors
 /// `Settings`, with what in the ELF shows that it was linked for another core.

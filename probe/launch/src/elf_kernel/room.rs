@@ -136,7 +136,7 @@ fn compute(kernel: &Image, site: &KernelSite, bytes: u64) -> Result<Room, Contro
         let what = format!("it begins at {entry:#x}; {firmware} runs kernels of {core} from L1");
         return wrong(kernel, &what);
     }
-    // The copy of instruction RAM is placed behind what is taken; the rest stands where it is linked.
+    // The copy of instruction RAM is placed behind what is taken; the rest stands where linked.
     let own = segments(kernel, is_copied.then_some(NOWHERE))?;
     let (copies, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|it| it.start >= NOWHERE);
     let copy = copies.iter().map(|range| range.end - NOWHERE).max();

@@ -128,8 +128,8 @@ fn named(
     }
 }
 
-/// Returns the tiles whose firmware runs and is not built in, such as tt-metal's, with its images as
-/// they were found there. Those that are not in use become ready.
+/// Returns the tiles whose firmware runs and is not built in, such as tt-metal's, with its images
+/// as they were found there. Those that are not in use become ready.
 fn with_other_firmware(
     target: &mut dyn Target,
     images: &ImageMap,

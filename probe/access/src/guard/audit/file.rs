@@ -1,4 +1,4 @@
-//! The file of the audit log: appended to, renamed at its limit, with room reserved before a launch.
+//! The file of the audit log: appended to, renamed at its limit, with room reserved for a launch.
 
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
