@@ -19,7 +19,13 @@ use crate::niu::{Niu, NiuStore};
 use crate::stream::Streams;
 use crate::tensix::Tensix;
 use crate::timing::Timing;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// The RISC debug interface.
+const RISC_DEBUG: Range<u32> = 0xFFB1_2080..0xFFB1_2090;
+/// What a core that debugs another one of its tile does is not modelled.
+const DEBUG_FROM_CORE: Refusal = Refusal::refused("risc-debug-interface-from-core-not-modelled");
 
 /// Blocks that only one kind of tile has.
 #[derive(Clone, Debug)]
@@ -95,6 +101,9 @@ impl Blocks {
                 if addr == 0xFFB1_205C && visitor != Visitor::Outside {
                     return Err(Refusal::refused("debug-bus-from-core-not-modelled"));
                 }
+                if RISC_DEBUG.contains(&addr) && visitor != Visitor::Outside {
+                    return Err(DEBUG_FROM_CORE);
+                }
                 self.debug.read(addr & 0xFFF, now, self.timing.debug_bus)
             }
             (0xFFB2_0000..0xFFB3_0000, _) => self.niu[0].read(offset).map(Load::stable),
@@ -131,6 +140,13 @@ impl Blocks {
                 if tensix.write_tdma(addr & 0xFFF, value)? {
                     self.start_move(now);
                 }
+            }
+            (0xFFB1_2080..0xFFB1_2090, special) => {
+                if visitor != Visitor::Outside {
+                    return Err(DEBUG_FROM_CORE);
+                }
+                let linked = matches!(special, Special::Eth(eth) if eth.link.is_some());
+                self.debug.write_risc(addr & 0xFFF, value, linked, orders)?;
             }
             (0xFFB1_2000..0xFFB1_3000, special) => {
                 let special: &Special = special;

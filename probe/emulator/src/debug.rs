@@ -1,8 +1,9 @@
-//! The page of control, debug and status registers at 0xFFB12000: wall clock, soft reset, debug bus
-//! (wormhole.md 4).
+//! The page of control, debug and status registers at 0xFFB12000: wall clock, soft reset, debug bus,
+//! RISC debug interface (wormhole.md 4).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use crate::hart::{HartOrder, Load};
+use crate::risc_debug::{DebuggedTile, RiscDebug};
 
 /// Bits of SOFT_RESET_0 that hold a hart, in the order of the tile's harts.
 const TENSIX_BITS: [u32; 5] = [11, 18, 12, 13, 14];
@@ -31,6 +32,7 @@ pub(crate) struct Debug {
     bus_since: u64,
     /// Pcs of the harts, read just before an access from outside.
     pub(crate) pcs: [u32; 5],
+    pub(crate) risc: RiscDebug,
     plain: [u32; PLAIN.len()],
 }
 
@@ -51,6 +53,7 @@ impl Debug {
             bus: 0,
             bus_since: 0,
             pcs: [0; 5],
+            risc: RiscDebug::default(),
             plain: [0; PLAIN.len()],
         }
     }
@@ -96,7 +99,7 @@ impl Debug {
             }
             0x1F4 => Ok(Load::until((clock >> 32) as u32, wraps)),
             0x1F8 => Ok(Load::until(self.latched_high, wraps)),
-            0x080..=0x08C => Err(Refusal::refused("risc-debug-interface-not-modelled")),
+            0x080..=0x08C => Ok(Load::volatile(self.risc.read(offset))),
             _ => Err(NOT_MODELLED),
         }
     }
@@ -126,9 +129,22 @@ impl Debug {
                 Ok(())
             }
             0x1F0..=0x1F8 => Err(READ_ONLY),
-            0x080..=0x08C => Err(Refusal::refused("risc-debug-interface-not-modelled")),
             _ => Err(NOT_MODELLED),
         }
+    }
+
+    /// Writes a register of the RISC debug interface; `linked` as in [`DebuggedTile`].
+    pub(crate) fn write_risc(
+        &mut self,
+        offset: u32,
+        value: u32,
+        linked: bool,
+        orders: &mut Vec<HartOrder>,
+    ) -> Result<(), Refusal> {
+        let held = (0..).zip(self.bits()).filter(|(_, bit)| self.soft_reset >> **bit & 1 == 1);
+        let held = held.fold(0, |all, (hart, _)| all | 1 << u32::from(hart as u8));
+        let tile = DebuggedTile { tensix: self.tensix, linked, held };
+        self.risc.write(offset, value, tile, orders)
     }
 
     fn write_soft_reset(
@@ -145,6 +161,7 @@ impl Debug {
                 continue;
             }
             if value >> bit & 1 == 1 {
+                self.risc.reset(hart);
                 orders.push(HartOrder::Assert { hart });
             } else {
                 orders.push(HartOrder::ResetPc { hart, pc: reset_pc(hart) });

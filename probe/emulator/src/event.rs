@@ -6,6 +6,7 @@ use crate::grid::Xy;
 use crate::request::NocRequest;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A NoC packet in flight.
@@ -44,9 +45,18 @@ pub(crate) enum Body {
 impl Body {
     /// Whether it accesses a register of the NIU of a Tensix or Ethernet tile.
     pub(crate) fn is_for_niu(&self) -> bool {
+        self.is_in(&(0xFFB2_0000..0xFFB4_0000))
+    }
+
+    /// Whether it accesses a register that shows the harts of a Tensix or Ethernet tile.
+    pub(crate) fn is_for_debug(&self) -> bool {
+        self.is_in(&(0xFFB1_2000..0xFFB1_3000))
+    }
+
+    fn is_in(&self, registers: &Range<u32>) -> bool {
         match self {
             Self::Write { addr, .. } | Self::Inline { addr, .. } | Self::Read { addr, .. } => {
-                matches!(*addr as u32, 0xFFB2_0000..0xFFB4_0000)
+                registers.contains(&(*addr as u32))
             }
             _ => false,
         }

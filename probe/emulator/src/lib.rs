@@ -26,7 +26,8 @@
 //!   busy word, outstanding clear, CFG and translation tables, NOC_ID_LOGICAL, all counters.
 //! * Streams: registers 0, 3, 4, 5, 12, 34, 64-95, 248-253 of 64 (Tensix) or 32 (Ethernet) streams.
 //! * 0xFFB12000: wall clock F0/F4/F8, SOFT_RESET_0 with all five cores, debug bus (pcs of the harts
-//!   in groups A and B, self-test; other signals are refused), clock gating words as plain storage.
+//!   in groups A and B, self-test; other signals are refused), the RISC debug interface 80-8C, clock
+//!   gating words as plain storage.
 //! * Tensix: TDMA mover (L1, NCRISC IRAM, backend configuration), reset pcs in backend
 //!   configuration, register file and semaphores as storage, the coprocessor instructions that
 //!   firmware pushes while it starts (without effect).
@@ -44,8 +45,8 @@
 //! Any other access is a [`Condition`] with a citable name. A hart that makes such an access stops;
 //! a host read returns all ones after a long time. An access that silicon would never answer
 //! (wormhole.md 1.7) disables the tile until [`Mesh::reset_chip`], and also the PCIe side of the
-//! chip if the host made the access. Named and not modelled: the RISC debug interface, inbound
-//! translation and the DBI of the PCIe tile, the coprocessor, mailboxes and PC buffers, the L1
+//! chip if the host made the access. Named and not modelled: how an ERISC with a link goes on after a
+//! pause, inbound translation and the DBI of the PCIe tile, the coprocessor, mailboxes and PC buffers, the L1
 //! capture of the debug bus, the PIC, watchdogs, streams as streams. NoC routers have no contention
 //! of their own: packets queue at the NIUs only. Host accesses do not count in NIU counters.
 #![forbid(unsafe_code)]
@@ -81,6 +82,7 @@ mod passive;
 mod pci;
 mod preset;
 mod request;
+mod risc_debug;
 mod stream;
 mod tensix;
 mod threads;

@@ -16,6 +16,9 @@ use crate::mover::next_boundary;
 const TENSIX_HARTS: [&str; 5] = ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"];
 const ETH_HARTS: [&str; 1] = ["erisc"];
 
+/// The RISC debug interface, as the cause of a condition.
+const DEBUGGER: &str = "risc debug interface";
+
 /// A tile with cores.
 #[derive(Clone, Debug)]
 pub(crate) struct Tile {
@@ -90,8 +93,13 @@ impl Tile {
     fn handle(&mut self, event: Event) {
         let now = event.at;
         let mut orders = Vec::new();
-        if matches!(event.kind, EventKind::Packet(_)) {
-            self.note_pcs();
+        let shows_harts = match &event.kind {
+            EventKind::Packet(packet) => packet.body.is_for_debug(),
+            EventKind::LinkPacket(_) => true,
+            _ => false,
+        };
+        if shows_harts {
+            self.note_harts();
         }
         let Self { memory, group, blocks, .. } = self;
         match event.kind {
@@ -133,8 +141,12 @@ impl Tile {
 
     /// Applies orders to the harts, and notifies harts that wait for registers.
     fn settle(&mut self, orders: Vec<HartOrder>) {
+        let ordered = !orders.is_empty();
         for order in orders {
             self.group.order(order);
+        }
+        if ordered {
+            self.report_stops();
         }
         if std::mem::take(&mut self.blocks.changed) {
             self.group.devices_changed();
@@ -143,6 +155,10 @@ impl Tile {
 
     fn report_stops(&mut self) {
         for (hart, name) in (0u8..).zip(self.hart_names()) {
+            if let Some(name) = self.group.refused_order(hart) {
+                let (now, at) = (self.group.now(), u64::from(self.group.pc(hart)));
+                self.blocks.report(now, Actor::Block(DEBUGGER), name, at);
+            }
             let stop = self.group.stopped(hart);
             let reported = std::mem::replace(&mut self.stopped[usize::from(hart)], stop.is_some());
             let Some(stop) = stop.filter(|_| !reported) else { continue };
@@ -165,8 +181,11 @@ impl Tile {
         self.blocks.report(now, actor, refusal.name, addr);
     }
 
-    /// Shows the pcs of the harts on the debug bus, before an access from outside.
-    fn note_pcs(&mut self) {
+    /// Shows the harts to the debug bus and the debug interface, before an access from outside.
+    fn note_harts(&mut self) {
+        for hart in 0..self.group.len() {
+            self.blocks.debug.risc.seen[usize::from(hart)] = self.group.debug_registers(hart);
+        }
         if self.blocks.debug.bus_enabled() {
             for hart in 0..self.group.len() {
                 self.blocks.debug.pcs[usize::from(hart)] = self.group.pc(hart);
@@ -176,13 +195,14 @@ impl Tile {
 
     /// Reads for the host at cycle `now`, which the tile must have reached.
     pub(crate) fn host_read(&mut self, addr: u64, out: &mut [u8], now: u64) -> Result<(), Refusal> {
-        self.note_pcs();
+        self.note_harts();
         self.check_alive(addr)?;
         self.blocks.read_local(addr, out, now, &self.memory)
     }
 
     /// Writes for the host at cycle `now`, which the tile must have reached.
     pub(crate) fn host_write(&mut self, addr: u64, data: &[u8], now: u64) -> Result<(), Refusal> {
+        self.note_harts();
         self.check_alive(addr)?;
         let mut orders = Vec::new();
         let written = self.blocks.write_local(addr, data, now, &mut self.memory, &mut orders);

@@ -11,9 +11,9 @@ use crate::niu::Niu;
 use crate::txq::Txq;
 
 impl Mesh {
-    /// Returns a view of a hart at this cycle, for tests, studies and tools in this process. No bus
-    /// access returns as much (the RISC debug interface is not modelled). `hart` is its index in
-    /// the tile, see [`crate::hart`]. `None` if there is no such hart.
+    /// Returns a view of a hart at this cycle, for tests, studies and tools in this process. Bus
+    /// accesses return as much of a paused hart only. `hart` is its index in the tile, see
+    /// [`crate::hart`]. `None` if there is no such hart.
     ///
     /// A running hart executes one instruction per cycle, so views between calls of [`Mesh::clock`]
     /// with 1 show every instruction. The view does not depend on whether the hart sleeps.

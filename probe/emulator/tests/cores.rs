@@ -195,7 +195,7 @@ fn refusals_stop_the_hart_only() {
     host.run((1, 1), &program);
     host.mesh.clock(100);
     let condition = &host.mesh.conditions()[0];
-    assert_eq!(condition.name, "risc-debug-interface-not-modelled");
+    assert_eq!(condition.name, "risc-debug-interface-from-core-not-modelled");
     assert_eq!((condition.tile, condition.addr), (Some((1, 1)), 0xFFB1_2080));
     assert_eq!(format!("{}", condition.actor), "brisc");
     assert_eq!(host.read_tile((2, 2), 0, 4), [0; 4]);

@@ -11,4 +11,5 @@ mod metal;
 mod noc;
 mod noise;
 mod pcie;
+mod risc_debug;
 mod vendor;

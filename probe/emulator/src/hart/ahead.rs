@@ -48,7 +48,7 @@ impl HartGroup {
             }
             let hart = &mut self.harts[turn.hart];
             let end = if self.sleep { hart.pace.next } else { u64::MAX };
-            if !matches!(hart.mode, Mode::Plain) || turn.at >= end {
+            if hart.traced || !matches!(hart.mode, Mode::Plain) || turn.at >= end {
                 break turn.at;
             }
             burst(hart, memory, turn.horizon.min(end), turn.shared, &mut self.ahead.stores);

@@ -1,5 +1,6 @@
 //! One hart: its registers, its private memories, and its state.
 
+use super::debugger::Debugger;
 use super::mode::{Mode, ObservationPace, Sleep, Ticks};
 use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_BYTES, LOCAL_RAM};
 use crate::decode::{self, Op};
@@ -12,8 +13,12 @@ pub(crate) const MOST_HARTS: usize = 5;
 pub(crate) enum State {
     Reset,
     Running,
-    /// Held by the debug interface.
+    /// Stuck: [`super::HartOrder::Pause`] holds it.
     Paused,
+    /// Paused by the debug interface, with its DR 0.
+    Halted(u32),
+    /// Paused by the debug interface with this DR 0, and busy with an access for it.
+    Serving(u32),
     Stopped(HartStop),
 }
 
@@ -25,6 +30,10 @@ pub(crate) struct Hart {
     pub(crate) regs: Box<[u32; 256]>,
     pub(crate) pc: u32,
     pub(crate) state: State,
+    /// What the debug interface set; none since reset if it was not used.
+    pub(crate) debugger: Option<Box<Debugger>>,
+    /// Whether the debug interface follows each instruction.
+    pub(crate) traced: bool,
     pub(crate) reset_pc: u32,
     pub(crate) local: Box<[u8; LOCAL_BYTES]>,
     pub(crate) local_bytes: u32,
@@ -62,6 +71,8 @@ impl Hart {
             regs: Box::new([0; 256]),
             pc: reset_pc,
             state: State::Reset,
+            debugger: None,
+            traced: false,
             reset_pc,
             local: Box::new([0; LOCAL_BYTES]),
             local_bytes,
@@ -89,6 +100,11 @@ impl Hart {
         self.state = State::Running;
     }
 
+    /// Holds the hart in reset, which forgets what a debugger set.
+    pub(crate) fn reset(&mut self) {
+        (self.state, self.debugger, self.traced) = (State::Reset, None, false);
+    }
+
     pub(crate) fn running(&self) -> bool {
         self.state == State::Running
     }
@@ -100,7 +116,7 @@ impl Hart {
             (State::Running, Mode::Sleep(sleep)) => {
                 Some(sleep.until).filter(|&until| until != u64::MAX)
             }
-            (State::Running, _) => Some(self.at),
+            (State::Running | State::Serving(_), _) => Some(self.at),
             _ => None,
         }
     }

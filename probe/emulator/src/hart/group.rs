@@ -96,7 +96,7 @@ impl HartGroup {
             HartOrder::Release { .. } | HartOrder::ResetPc { .. } | HartOrder::Resume { .. } => {
                 true
             }
-            HartOrder::LoadIram { hart, .. } => {
+            HartOrder::LoadIram { hart, .. } | HartOrder::Debug { hart, .. } => {
                 !self.harts.get(hart as usize).is_some_and(Hart::running)
             }
         };
@@ -112,15 +112,16 @@ impl HartGroup {
         let index = order.hart();
         let Some(hart) = self.awake(index) else { return };
         match order {
-            HartOrder::Assert { .. } => hart.state = State::Reset,
+            HartOrder::Assert { .. } => hart.reset(),
             HartOrder::Release { .. } if hart.state == State::Reset => hart.start(now),
             HartOrder::ResetPc { pc, .. } => hart.reset_pc = pc,
             HartOrder::LoadIram { offset, bytes, .. } => hart.load_iram(offset, &bytes),
             HartOrder::Pause { .. } if hart.running() => hart.state = State::Paused,
             HartOrder::Resume { .. } if hart.state == State::Paused => {
-                hart.state = State::Running;
+                hart.state = hart.released();
                 hart.at = now;
             }
+            HartOrder::Debug { order, .. } => hart.debug(&order, now),
             HartOrder::Release { .. } | HartOrder::Pause { .. } | HartOrder::Resume { .. } => {}
         }
     }
@@ -162,6 +163,16 @@ impl HartGroup {
     /// Whether [`HartOrder::Pause`] holds a hart.
     pub fn paused(&self, hart: u8) -> bool {
         self.harts.get(hart as usize).is_some_and(|hart| hart.state == State::Paused)
+    }
+
+    /// Returns DR 0 and DR 4 of the debug interface of a hart.
+    pub(crate) fn debug_registers(&self, hart: u8) -> (u32, u32) {
+        self.harts.get(hart as usize).map_or((0, 0), Hart::debug_registers)
+    }
+
+    /// Returns the name of an order of the debug interface that a hart refused, once.
+    pub(crate) fn refused_order(&mut self, hart: u8) -> Option<&'static str> {
+        self.harts.get_mut(hart as usize)?.refused_order()
     }
 
     /// Returns why a hart stopped, unless it runs or a reset is pending.

@@ -16,6 +16,7 @@ mod ahead;
 mod before;
 mod burst;
 pub(crate) mod core;
+mod debugger;
 mod group;
 pub(crate) mod mode;
 mod record;
@@ -28,6 +29,7 @@ mod stride;
 mod tests;
 mod tick;
 
+pub use debugger::DebugOrder;
 pub use group::HartGroup;
 
 use crate::memory::TileMemory;
@@ -175,7 +177,7 @@ pub enum HartOrder {
         /// The new reset pc.
         pc: u32,
     },
-    /// Hold a running hart between two instructions.
+    /// Hold a running hart between two instructions: it is stuck, for whatever reason.
     Pause {
         /// Index in the group.
         hart: u8,
@@ -184,6 +186,13 @@ pub enum HartOrder {
     Resume {
         /// Index in the group.
         hart: u8,
+    },
+    /// An order of the RISC debug interface.
+    Debug {
+        /// Index in the group.
+        hart: u8,
+        /// The order.
+        order: DebugOrder,
     },
     /// Load instruction RAM.
     LoadIram {
@@ -205,6 +214,7 @@ impl HartOrder {
             | Self::Pause { hart }
             | Self::Resume { hart }
             | Self::ResetPc { hart, .. }
+            | Self::Debug { hart, .. }
             | Self::LoadIram { hart, .. } => hart,
         }
     }

@@ -10,7 +10,7 @@ use super::group::HartGroup;
 use super::mode::Mode;
 use super::record::Before;
 use super::step::{self, Outside, Touched};
-use super::{BOUNDARY_CYCLES, Devices, HartStop, Nature, Stored};
+use super::{BOUNDARY_CYCLES, Cause, Devices, HartStop, Nature, Stored};
 use crate::decode;
 use crate::memory::TileMemory;
 
@@ -101,6 +101,7 @@ impl HartGroup {
             return None;
         }
         let until = |hart: &Hart| match hart.mode {
+            _ if hart.traced => hart.due(),
             Mode::Plain if self.sleep => hart.due().map(|_| hart.pace.next),
             Mode::Plain => None,
             _ => hart.due(),
@@ -132,6 +133,15 @@ impl HartGroup {
         let alone = self.harts.len() == 1;
         let hart = &mut self.harts[turn.hart];
         match hart.mode {
+            Mode::Plain if hart.traced => {
+                let end = turn.shared.min(turn.horizon);
+                while self.harts[turn.hart].traced && self.harts[turn.hart].at < end {
+                    if self.step(turn.hart, memory, devices) {
+                        return false;
+                    }
+                }
+                true
+            }
             Mode::Plain => {
                 let pause = if self.sleep { hart.pace.next } else { u64::MAX };
                 if turn.at >= pause {
@@ -170,7 +180,11 @@ impl HartGroup {
         let hart = &mut self.harts[index];
         let cycle = hart.at;
         let mut out = Outside { memory, devices, orders: &mut self.orders };
-        let done = step::fetch(hart, out.memory).and_then(|op| {
+        let fetched = hart.served().map_or_else(|| step::fetch(hart, out.memory), Ok);
+        if fetched.is_ok_and(|op| hart.pauses_before(op)) {
+            return true;
+        }
+        let done = fetched.and_then(|op| {
             let before = Before {
                 op,
                 pc: hart.pc,
@@ -188,6 +202,7 @@ impl HartGroup {
                     Mode::Record(record) => record.follow(hart, &before, touched, memory),
                     other => hart.mode = other,
                 }
+                hart.pause_after(&before);
                 self.woken |= matches!(
                     touched,
                     Touched::DeviceLoad { nature: Nature::Volatile }
@@ -203,6 +218,10 @@ impl HartGroup {
                     address,
                     cycle,
                 });
+                if matches!(cause, Cause::Ebreak | Cause::Ecall) {
+                    // They execute as `nop` and pause the hart.
+                    hart.pc = hart.pc.wrapping_add(4);
+                }
             }
         }
         let device_access =
@@ -259,7 +278,7 @@ impl HartGroup {
             }
             self.woken = false;
             for index in 0..self.harts.len() {
-                if self.harts[index].running() {
+                if self.harts[index].due().is_some() {
                     self.step(index, memory, devices);
                 }
             }

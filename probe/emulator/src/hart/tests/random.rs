@@ -3,7 +3,7 @@
 
 use super::rig::asm::{branch, i, jal, jalr, load, lui, r, store};
 use super::rig::{Rig, RunMode};
-use crate::hart::HartOrder;
+use crate::hart::{DebugOrder, HartOrder};
 use fastrand::Rng;
 
 /// Base registers of the programs, with their addresses: L1 data that harts share, private RAM, the
@@ -158,11 +158,36 @@ enum Event {
     Release(u8),
     Pause(u8),
     Resume(u8),
+    Debug(u8, DebugOrder),
+}
+
+/// Returns a command of a debugger, in slow mode.
+fn command(random: &mut Rng) -> DebugOrder {
+    let bits = [1, 1, 1, 2, 2, 4, 8, 0x10, 0x20, 0x40, 0x102][random.usize(0..11)];
+    let memory = bits & 0x60 != 0;
+    let argument =
+        if memory { [0x8000, 0xFFB0_0000][random.usize(0..2)] } else { random.u32(0..33) };
+    DebugOrder::Command { bits: 1 << 31 | bits, argument, data: random.u32(0..3) }
+}
+
+/// Returns watchpoints on instructions and on words that programs share.
+fn watch(random: &mut Rng) -> DebugOrder {
+    let mut addresses = [0; 8];
+    let mut modes = 0;
+    for (at, address) in addresses.iter_mut().enumerate().take(random.usize(0..4)) {
+        let mode = random.u32(8..12);
+        modes |= mode << (4 * at);
+        let code = 0x1000 + random.u32(0..5) * PROGRAM_BYTES + 4 * random.u32(0..40);
+        *address = if mode == 8 { code } else { 0x8000 + 4 * random.u32(0..8) };
+    }
+    DebugOrder::Watch { modes, addresses }
 }
 
 fn event(random: &mut Rng) -> Event {
     let hart = random.u8(0..5);
-    match random.u32(0..12) {
+    match random.u32(0..16) {
+        12..14 => Event::Debug(hart, command(random)),
+        14..16 => Event::Debug(hart, watch(random)),
         0 => Event::Reset(hart),
         1 => Event::Release(hart),
         2 => Event::Pause(hart),
@@ -186,6 +211,9 @@ fn apply(rig: &mut Rig, event: &Event) {
         Event::Release(hart) => rig.group.release_reset(*hart),
         Event::Pause(hart) => rig.group.order(HartOrder::Pause { hart: *hart }),
         Event::Resume(hart) => rig.group.order(HartOrder::Resume { hart: *hart }),
+        Event::Debug(hart, order) => {
+            rig.group.order(HartOrder::Debug { hart: *hart, order: order.clone() });
+        }
     }
 }
 

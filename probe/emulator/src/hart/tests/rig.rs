@@ -209,9 +209,11 @@ impl Rig {
             let registers: Vec<u32> =
                 (0..32).map(|register| group.register(hart, register)).collect();
             lines.push(format!(
-                "hart {hart} pc {:#x} reset {} stop {:?} retired {} {registers:x?}",
+                "hart {hart} pc {:#x} reset {} debug {:x?} {:?} stop {:?} retired {} {registers:x?}",
                 group.pc(hart),
                 group.in_reset(hart),
+                group.debug_registers(hart),
+                group.refused_order(hart),
                 group.stopped(hart),
                 group.retired(hart),
             ));
