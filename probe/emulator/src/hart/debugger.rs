@@ -148,7 +148,8 @@ impl Hart {
         if self.state == State::Reset {
             return;
         }
-        let mut debugger = self.debugger.take().unwrap_or_else(Box::default);
+        self.debugger.get_or_insert_default();
+        let Some(mut debugger) = self.debugger.take() else { return };
         match *order {
             DebugOrder::Watch { modes, addresses } => {
                 (debugger.modes, debugger.addresses) = (modes, addresses);
