@@ -7,6 +7,7 @@ use crate::entry::{AnyGroup, Entry, Group, ReadAccess};
 use crate::map::{Maps, ReadMode};
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
+use crate::risc_debug::RiscDebug;
 use crate::tiles::{Tile, Tiles};
 use crate::tree::Node;
 use serde::de::DeserializeOwned;
@@ -112,6 +113,8 @@ pub struct ChipLayout {
     pub tensix: Tensix,
     /// The debug bus of a tile with cores.
     pub debug_bus: DebugBus,
+    /// The RISC debug interface of a tile with cores.
+    pub risc_debug: RiscDebug,
     /// Management processor.
     pub arc: Arc,
     /// The allow-list of ranges.
@@ -413,6 +416,7 @@ impl ChipLayout {
             eth: parse!("ethernet.toml")?,
             tensix: parse!("tensix.toml")?,
             debug_bus: parse!("debug_bus.toml")?,
+            risc_debug: parse!("risc_debug.toml")?,
             arc: parse!("arc.toml")?,
             blocks: Blocks::find(&ranges)?,
             ranges,
@@ -482,6 +486,36 @@ impl ChipLayout {
     pub fn debug_bus_at(&self, kind: TileKind) -> Option<(u64, u64)> {
         let block = self.debug_block(kind)?;
         Some((block + self.debug.bus_control.at, block + self.debug.bus_data.at))
+    }
+
+    /// Returns the addresses of the RISC debug interface of a tile that has cores: control words 0
+    /// and 1, status words 0 and 1.
+    pub fn risc_debug_at(&self, kind: TileKind) -> Option<[u64; 4]> {
+        let (block, debug) = (self.debug_block(kind)?, &self.debug);
+        let control = [debug.risc_control_0.at, debug.risc_control_1.at];
+        let status = [debug.risc_status_0.at, debug.risc_status_1.at];
+        Some([control[0], control[1], status[0], status[1]].map(|at| block + at))
+    }
+
+    /// Returns the select of a core in the RISC debug interface of its tile, if it is there.
+    pub fn risc_debug_select(&self, core: CoreKind) -> Option<u8> {
+        match self.tensix.cores.of(core) {
+            Some(core) => core.debug_select,
+            None => Some(self.risc_debug.select_erisc),
+        }
+    }
+
+    /// Returns the private RAM of a core: its first address and its size.
+    pub fn local_ram(&self, core: CoreKind) -> Option<(u32, u32)> {
+        let kind = if core == CoreKind::Erisc { TileKind::Eth } else { TileKind::Tensix };
+        let first = self.block(Space::Tile(kind), "local_ram")?;
+        let bytes = match core {
+            CoreKind::Brisc => self.tensix.brisc_local_bytes,
+            CoreKind::Ncrisc => self.tensix.ncrisc_local_bytes,
+            CoreKind::Trisc0 | CoreKind::Trisc1 | CoreKind::Trisc2 => self.tensix.trisc_local_bytes,
+            CoreKind::Erisc => self.eth.erisc_local_bytes,
+        };
+        Some((first as u32, bytes as u32))
     }
 
     /// Returns the first byte of the debug registers of a tile that has cores.

@@ -43,6 +43,7 @@ mod lookup;
 mod map;
 mod ranges;
 mod registers;
+mod risc_debug;
 mod system;
 mod targets;
 mod tiles;
@@ -67,6 +68,7 @@ pub use registers::{
     ArcReset, Debug, EthCtrl, EthL1, Niu, NiuCommand, NiuCounters, Queue, QueueEntry, Queues,
     Registers, Rxq, Stream, TensixL1, Txq,
 };
+pub use risc_debug::{RiscDebug, WatchModes};
 pub use system::{PLAIN_CABLING, SystemSpec};
 pub use targets::{Refusal, silicon_refusals, ttsim_refusals};
 pub use tiles::{Tile, Tiles};

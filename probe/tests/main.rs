@@ -6,6 +6,7 @@ mod catalog;
 mod collectives;
 mod collectives_fabric;
 mod common;
+mod debugging;
 mod disrupt;
 mod edm;
 mod fabric_bring_up;

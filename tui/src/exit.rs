@@ -119,6 +119,8 @@ impl Failure {
             Cause::Program(_) => Self::Usage,
             Cause::Kernel(_) | Cause::TookTooLong(_) | Cause::CleanupFailed => Self::Finding,
             Cause::Control(error) => Self::by_control(error),
+            Cause::Undebuggable(why) if why.is_refusal() => Self::Refused,
+            Cause::Undebuggable(_) => Self::Finding,
             Cause::Access(error) => Self::by_access(error),
         };
         let text = error.sentence(layout);

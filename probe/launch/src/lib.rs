@@ -5,7 +5,7 @@
 //! names the images that boot tiles. [`launch_kernel`] and [`KernelLaunch`] start a kernel as
 //! tt-metal's host does, [`elf_kernel`] one of a person's ELF. [`RingPing`] and [`Dispatcher`] are workloads of several kernels.
 //! [`topology`] finds rings and lines in a mesh. [`occupancy`] reports what uses a tile.
-//! [`sampling`] reads program counters. `fabric`
+//! [`sampling`] reads program counters. [`debugging`] pauses and steps cores. `fabric`
 //! and `collectives` build on this crate.
 //!
 //! ```
@@ -24,6 +24,7 @@
 //! The same steps serve the emulator, ttsim and silicon. Deadlines count the target's own time.
 
 pub mod cause;
+pub mod debugging;
 pub mod dice;
 mod dispatch;
 pub mod elf_kernel;
@@ -44,6 +45,7 @@ pub mod task;
 mod tensix;
 mod together;
 pub mod topology;
+pub mod undebuggable;
 
 pub use dispatch::{
     DispatchCommand, DispatchReport, Dispatcher, HOST_PATIENCE_CYCLES, HOST_POLL_CYCLES,

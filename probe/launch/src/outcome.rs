@@ -1,6 +1,7 @@
 //! Why a run cannot be made or was not finished, as facts; `sentence` puts them in words.
 
 use crate::ControlError;
+use crate::undebuggable::Undebuggable;
 use layouts::{ChipId, EthId, WritePermission};
 use machine::bar::Holder;
 use machine::fault::FaultError;
@@ -51,6 +52,8 @@ pub enum Cause {
     Kernel(Ended),
     /// A kernel did not end.
     TookTooLong(Stuck),
+    /// A core cannot be debugged.
+    Undebuggable(Undebuggable),
     /// Only the cleanup failed; the notes name what is left.
     CleanupFailed,
     /// A step of the run failed.
@@ -233,6 +236,12 @@ impl From<ControlError> for RunError {
             }
             _ => facts,
         }
+    }
+}
+
+impl From<Undebuggable> for RunError {
+    fn from(why: Undebuggable) -> Self {
+        Self::new(Cause::Undebuggable(why))
     }
 }
 

@@ -48,6 +48,7 @@ impl Facts {
             Cause::Program(misfit) => misfit.sentence(self.core),
             Cause::Kernel(ended) => ended.sentence(&tile),
             Cause::TookTooLong(stuck) => stuck.sentence(layout, &tile, self),
+            Cause::Undebuggable(why) => why.to_string(),
             Cause::CleanupFailed => "the cleanup failed".to_owned(),
             Cause::Control(
                 error @ (ControlError::TookTooLong { .. }

@@ -4,6 +4,7 @@ use crate::exit::{Failure, code};
 use crate::words::reason;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
+use launch::undebuggable::Undebuggable;
 use machine::place::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -167,6 +168,21 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 Stuck::Client(..) => "client-does-not-answer",
                 Stuck::Router => "router-stands-still",
                 Stuck::Dropped(_) => "packets-dropped",
+            },
+        ),
+        Cause::Undebuggable(why) => (
+            "undebuggable",
+            match why {
+                Undebuggable::NoInterface(_) => "no-debug-interface",
+                Undebuggable::Active(..) => "active-ethernet-core",
+                Undebuggable::InReset(_) => "core-in-reset",
+                Undebuggable::Taken(_) => "other-debugger",
+                Undebuggable::Runs { .. } => "core-runs",
+                Undebuggable::NotPaused(_) => "not-paused",
+                Undebuggable::NoAnswer(_) => "no-answer",
+                Undebuggable::Busy(..) => "busy",
+                Undebuggable::NoWatchLeft(..) => "no-watchpoint-left",
+                Undebuggable::OutOfReach(..) => "out-of-reach",
             },
         ),
         Cause::CleanupFailed => ("left", "left"),
