@@ -7,9 +7,9 @@ use crate::common;
 use access::bar_target::BarTarget;
 use common::{addr, library, sentence, word};
 use decode::images::ImageMap;
-use emulator::{Disruption, HartId};
 use launch::debugging::{CoreControl, Stop, Watched, Watchpoint};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
+use machine::fault::{CoreFault, Fault, FaultKind};
 use machine::patience::Deadlines;
 use machine::target::{Abilities, Allow, Target};
 use transport::emulator_bar::EmulatorBar;
@@ -35,15 +35,9 @@ fn core(chip: u16, (x, y): (u8, u8), core: CoreKind) -> CoreId {
 }
 
 /// Returns an n300 with base firmware; a BRISC of each chip counts.
-fn counting_with(abilities: Abilities, stuck: bool) -> (BarTarget, [CoreId; 2]) {
+fn counting_with(abilities: Abilities) -> (BarTarget, [CoreId; 2]) {
     let (images, _) = ImageMap::firmware();
-    let mut mesh = Scene::new("n300").power_on(&images).unwrap();
-    if stuck {
-        let hart = HartId { chip: 0, x: TILE.0, y: TILE.1, hart: 0 };
-        let from = mesh.now() + 400_000;
-        assert!(mesh.disrupt(Disruption::StuckCore(hart), from, Some(from + 10_000_000)));
-    }
-    let bar = Box::new(EmulatorBar::new(mesh));
+    let bar = Box::new(EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap()));
     let mut target = BarTarget::open("emulator", bar, abilities, Deadlines::default()).unwrap();
     let cores = [0, 1].map(|chip| {
         let core = core(chip, TILE, CoreKind::Brisc);
@@ -62,7 +56,7 @@ fn all() -> Abilities {
 }
 
 fn counting() -> (BarTarget, [CoreId; 2]) {
-    counting_with(all(), false)
+    counting_with(all())
 }
 
 fn count(target: &mut BarTarget, core: CoreId) -> u32 {
@@ -191,9 +185,14 @@ fn two_debuggers_do_not_share_a_core() {
 
 #[test]
 fn a_stuck_core_says_where_it_is_and_pauses_later() {
-    let (mut target, [core, _]) = counting_with(all(), true);
+    let (mut target, [core, _]) = counting();
     let target = &mut target;
-    while moves(target, core) {}
+    let from = target.now().unwrap();
+    let kind = FaultKind::Core(core, CoreFault::Stuck);
+    let stuck = Fault { kind, from_cycles: from, until_cycles: Some(from + 10_000_000) };
+    target.disrupt(&stuck).unwrap();
+    target.pass(1_000).unwrap();
+    assert!(!moves(target, core));
     let mut control = CoreControl::attach(target, core).unwrap();
     let runs = sentence(&control.pause(target).unwrap_err());
     assert!(runs.starts_with("0:2-4:brisc has not paused in 100"), "{runs}");
@@ -225,7 +224,7 @@ fn cores_that_cannot_be_debugged_are_refused_with_the_reason() {
     control.pause(&mut target).unwrap();
     control.end(&mut target).unwrap();
     let sampling = Abilities { allow: Allow { halt: false, ..Allow::ALL }, ..all() };
-    let (mut target, [core, _]) = counting_with(sampling, false);
+    let (mut target, [core, _]) = counting_with(sampling);
     let says = "emulator cannot be changed: pausing a core needs --allow halt";
     assert_eq!(refused(&mut target, core), says);
 }

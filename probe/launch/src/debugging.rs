@@ -241,6 +241,18 @@ impl CoreControl {
         Ok(registers)
     }
 
+    /// Returns the program counter of the paused core.
+    ///
+    /// # Errors
+    /// When it is not paused.
+    pub fn pc(&mut self, target: &mut dyn Target) -> Result<u32, RunError> {
+        self.ensure_paused(target)?;
+        match &self.skid {
+            Some(skid) => Ok(skid.addr),
+            None => self.register(target, self.layout.risc_debug.pc),
+        }
+    }
+
     /// Sets a general register of the paused core.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use machine::target::Target;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Skid {
     /// Its address.
-    addr: u32,
+    pub(super) addr: u32,
     /// The register that it counted up, and by how much: this is taken back, because frames of
     /// functions are found by the stack pointer.
     added: Option<(usize, u32)>,

@@ -1,0 +1,148 @@
+//! GDB itself debugs cores of an emulated mesh that run our firmware.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use decode::images::ImageMap;
+use gdb::{Wire, serve};
+use launch::debugging::CoreControl;
+use layouts::{ChipId, ChipKind, CoreId, CoreKind};
+use machine::target::Target;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use transport::emulator_bar::EmulatorBar;
+use workloads::scene::Scene;
+
+const GDB: &str = "gdb-multiarch";
+
+fn firmware() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../firmware")
+}
+
+/// Returns the line of BRISC's firmware that contains a text.
+fn line(text: &str) -> usize {
+    let source = std::fs::read_to_string(firmware().join("device/tensix/brisc.cpp")).unwrap();
+    source.lines().position(|line| line.contains(text)).unwrap() + 1
+}
+
+/// Returns a mesh whose compute tiles wait for kernels, and cores of one tile.
+fn waiting(kinds: &[CoreKind]) -> (Box<dyn Target>, Vec<CoreId>) {
+    let (mut images, _) = ImageMap::firmware();
+    let scene = Scene::new("n300");
+    let bar = EmulatorBar::new(scene.power_on(&images).unwrap());
+    let target = scene.start(Box::new(bar), &mut images).unwrap();
+    let place = target.mesh().compute_tiles(ChipId(0)).next().unwrap();
+    let core = |core: &CoreKind| CoreId { chip: place.chip, tile: place.tile, core: *core };
+    let cores = kinds.iter().map(core).collect();
+    (Box::new(target), cores)
+}
+
+/// Lets GDB carry out commands on these cores; returns what it printed, and what it was not told.
+fn debug(target: &mut dyn Target, cores: &[CoreId], commands: &[&str]) -> (String, Vec<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let remote = format!("target remote {}", listener.local_addr().unwrap());
+    let image = firmware().join("images/tensix_brisc.elf");
+    let mut command = Command::new(GDB);
+    command.args(["-nx", "-batch", "-ex", "set pagination off", "-ex", "set width 0"]);
+    command.arg("-ex").arg(format!("file {}", image.display())).args(["-ex", &remote]);
+    command.args(commands.iter().flat_map(|command| ["-ex", command]));
+    let client = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let client = client.spawn().unwrap();
+    let (stream, _) = listener.accept().unwrap();
+    let wire = Wire::new(stream.try_clone().unwrap(), stream);
+    let layout = ChipKind::Wormhole.layout();
+    let mut told = Vec::new();
+    let served = serve(target, cores, wire, &mut || true, &mut |error| {
+        told.push(error.sentence(layout));
+    });
+    served.unwrap();
+    let output = client.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (text + &String::from_utf8(output.stderr).unwrap(), told)
+}
+
+fn has_gdb() -> bool {
+    let found = Command::new(GDB).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: {GDB} is not installed");
+    }
+    found
+}
+
+fn expect(text: &str, wanted: &[&str]) {
+    for wanted in wanted {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+}
+
+#[test]
+fn gdb_hits_a_breakpoint_prints_a_structure_and_a_backtrace_and_steps_over_a_line() {
+    if !has_gdb() {
+        return;
+    }
+    let (mut target, cores) = waiting(&[CoreKind::Brisc, CoreKind::Trisc0]);
+    let wait = line("switch (go().signal)");
+    let at = format!("break brisc.cpp:{wait}");
+    let (text, told) = debug(
+        target.as_mut(),
+        &cores,
+        &[
+            "info threads",
+            &at,
+            "continue",
+            "backtrace",
+            "print/x mailboxes->go_messages[0]",
+            "print sizeof(*mailboxes)",
+            "x/2xw $sp",
+            "delete",
+            "next",
+            "next",
+            "stepi",
+            "info registers pc sp",
+            "detach",
+        ],
+    );
+    let name = |core: &CoreId| core.to_string();
+    expect(&text, &[&name(&cores[0]), &name(&cores[1])]);
+    let hit = format!("Breakpoint 1, (anonymous namespace)::wait_for_go () at");
+    expect(&text, &[&hit, "#0  (anonymous namespace)::wait_for_go ()", "in firmware_main ()"]);
+    expect(&text, &["signal = ", "master_x = ", "0xffb00"]);
+    assert!(!text.contains("Cannot access memory") && !text.contains("rror"), "{text}");
+    assert_eq!(told, Vec::<String>::new(), "{text}");
+    // The cores go on, and nothing of the debugger is left.
+    for core in cores {
+        CoreControl::attach(target.as_mut(), core).unwrap();
+    }
+}
+
+#[test]
+fn gdb_watches_memory_interrupts_and_writes() {
+    if !has_gdb() {
+        return;
+    }
+    let (mut target, cores) = waiting(&[CoreKind::Brisc]);
+    let (text, _) = debug(
+        target.as_mut(),
+        &cores,
+        &[
+            "rwatch mailboxes->go_messages[0].signal",
+            "continue",
+            "delete",
+            "set var $t6 = 0x1234",
+            "print/x $t6",
+            "set {int}0xffb00f00 = 0x55aa",
+            "print/x {int}0xffb00f00",
+            "print {int}0xffc00000",
+            "detach",
+        ],
+    );
+    expect(&text, &["Hardware read watchpoint 1", "Value = ", "$1 = 0x1234", "$2 = 0x55aa"]);
+    expect(&text, &["Cannot access memory at address 0xffc00000"]);
+}
+
+#[test]
+fn a_client_that_disappears_leaves_no_core_paused() {
+    let (mut target, cores) = waiting(&[CoreKind::Brisc]);
+    let wire = Wire::new(std::io::empty(), std::io::sink());
+    serve(target.as_mut(), &cores, wire, &mut || true, &mut |_| ()).unwrap();
+    CoreControl::attach(target.as_mut(), cores[0]).unwrap();
+}
