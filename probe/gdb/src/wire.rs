@@ -3,6 +3,7 @@
 
 use gdbstub::conn::Connection;
 use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ const ROOM: usize = 4096;
 /// A connection to a client.
 pub struct Wire {
     bytes: Receiver<u8>,
+    /// Closed at the end, which also ends the thread.
+    socket: Option<TcpStream>,
     out: Box<dyn Write + Send>,
 }
 
@@ -38,7 +41,18 @@ impl Wire {
                 }
             }
         });
-        Self { bytes, out: Box::new(out) }
+        Self { bytes, socket: None, out: Box::new(out) }
+    }
+
+    /// Creates a connection of a socket, which is closed at its end.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn of_socket(socket: TcpStream) -> io::Result<Self> {
+        socket.set_nodelay(true)?;
+        let mut wire = Self::new(socket.try_clone()?, socket.try_clone()?);
+        wire.socket = Some(socket);
+        Ok(wire)
     }
 
     /// Waits for a byte.
@@ -56,6 +70,15 @@ impl Wire {
             Ok(byte) => Received::Byte(byte),
             Err(TryRecvError::Empty) => Received::Nothing,
             Err(TryRecvError::Disconnected) => Received::End,
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        if let Some(socket) = &self.socket {
+            // The client may have closed it.
+            socket.shutdown(Shutdown::Both).ok();
         }
     }
 }

@@ -9,9 +9,12 @@ use machine::target::Target;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use transport::emulator_bar::EmulatorBar;
-use workloads::scene::Scene;
+use workloads::scene::{Scene, Workload};
 
+/// A session that lasts longer has come to a standstill.
+const LONGEST: Duration = Duration::from_secs(20);
 const GDB: &str = "gdb-multiarch";
 
 fn firmware() -> PathBuf {
@@ -27,7 +30,7 @@ fn line(text: &str) -> usize {
 /// Returns a mesh whose compute tiles wait for kernels, and cores of one tile.
 fn waiting(kinds: &[CoreKind]) -> (Box<dyn Target>, Vec<CoreId>) {
     let (mut images, _) = ImageMap::firmware();
-    let scene = Scene::new("n300");
+    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
     let bar = EmulatorBar::new(scene.power_on(&images).unwrap());
     let target = scene.start(Box::new(bar), &mut images).unwrap();
     let place = target.mesh().compute_tiles(ChipId(0)).next().unwrap();
@@ -45,13 +48,17 @@ fn debug(target: &mut dyn Target, cores: &[CoreId], commands: &[&str]) -> (Strin
     command.args(["-nx", "-batch", "-ex", "set pagination off", "-ex", "set width 0"]);
     command.arg("-ex").arg(format!("file {}", image.display())).args(["-ex", &remote]);
     command.args(commands.iter().flat_map(|command| ["-ex", command]));
+    // The paths of sources are relative to the workspace.
+    command.current_dir(firmware().join(".."));
     let client = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let client = client.spawn().unwrap();
     let (stream, _) = listener.accept().unwrap();
-    let wire = Wire::new(stream.try_clone().unwrap(), stream);
+    let wire = Wire::of_socket(stream).unwrap();
     let layout = ChipKind::Wormhole.layout();
     let mut told = Vec::new();
-    let served = serve(target, cores, wire, &mut || true, &mut |error| {
+    let start = Instant::now();
+    let mut wanted = || start.elapsed() < LONGEST;
+    let served = serve(target, cores, wire, &mut wanted, &mut |error| {
         told.push(error.sentence(layout));
     });
     served.unwrap();
@@ -95,18 +102,26 @@ fn gdb_hits_a_breakpoint_prints_a_structure_and_a_backtrace_and_steps_over_a_lin
             "x/2xw $sp",
             "delete",
             "next",
-            "next",
+            "step",
             "stepi",
+            "thread 2",
+            "backtrace 1",
             "info registers pc sp",
             "detach",
         ],
     );
     let name = |core: &CoreId| core.to_string();
     expect(&text, &[&name(&cores[0]), &name(&cores[1])]);
-    let hit = format!("Breakpoint 1, (anonymous namespace)::wait_for_go () at");
-    expect(&text, &[&hit, "#0  (anonymous namespace)::wait_for_go ()", "in firmware_main ()"]);
-    expect(&text, &["signal = ", "master_x = ", "0xffb00"]);
-    assert!(!text.contains("Cannot access memory") && !text.contains("rror"), "{text}");
+    expect(&text, &["Thread 1 hit Breakpoint 1, ", " in firmware_start () at "]);
+    expect(&text, &["#1  (anonymous namespace)::wait_for_go ()", "#2  firmware_main ()"]);
+    expect(
+        &text,
+        &["signal = 0x0}", "0xffb00fe0:", "(Thread 1.2)", "[Inferior 1 (process 1) detached]"],
+    );
+    // `next` ends at the caller's line, `step` inside again.
+    let caller = format!("\n{}\t        wait_for_go();", line("    wait_for_go();"));
+    expect(&text, &[&caller, &format!("{wait}\t        switch (go().signal) {{")]);
+    assert!(!text.contains("Cannot access memory"), "{text}");
     assert_eq!(told, Vec::<String>::new(), "{text}");
     // The cores go on, and nothing of the debugger is left.
     for core in cores {
