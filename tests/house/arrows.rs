@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe/decode", &["machine", "layouts", "files", "firmware", "symbols"]),
     ("probe/diagnosis", &["decode", "machine", "layouts"]),
     ("probe/launch", &["diagnosis", "decode", "machine", "layouts", "symbols"]),
+    ("probe/gdb", &["launch", "machine", "layouts"]),
     ("probe/fabric", &["launch", "diagnosis", "decode", "machine", "layouts", "symbols"]),
     (
         "probe/collectives",
@@ -67,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "workloads",
             "collectives",
             "fabric",
+            "gdb",
             "launch",
             "diagnosis",
             "diagnosis",
@@ -92,6 +94,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("probe/access", &["libloading", "gimli", "object", "tokio", "ratatui", "crossterm"]),
     ("probe/decode", &["libloading", "gimli", "addr2line", "tokio", "ratatui", "crossterm"]),
     ("probe/diagnosis", &["libloading", "gimli", "object", "addr2line", "tokio", "ratatui"]),
+    ("probe/gdb", &["libloading", "gimli", "object", "addr2line", "tokio", "ratatui"]),
     ("probe", &["gimli", "addr2line", "tokio", "ratatui", "crossterm"]),
     ("probe/emulator/shared", &["gimli", "addr2line", "tokio", "ratatui", "crossterm"]),
     ("recordings", &["ratatui", "crossterm", "tokio"]),

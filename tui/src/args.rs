@@ -2,6 +2,7 @@
 
 mod check;
 mod cores;
+mod debug;
 mod fabric;
 mod launch;
 mod question;
@@ -10,6 +11,7 @@ mod study;
 
 pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
 pub(crate) use cores::{CoresArguments, ImagesArguments};
+pub(crate) use debug::{DebugArguments, GdbArguments};
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
 };
@@ -169,6 +171,10 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "HEX", conflicts_with = "values")]
         bytes: Option<String>,
     },
+    /// Pause a core, step it or wait for a breakpoint, and let it go on.
+    Debug(DebugArguments),
+    /// Serve cores to GDB.
+    Gdb(GdbArguments),
     /// Look up types, values, code and stacks in ELFs; needs no target.
     Symbols {
         /// What to look up.

@@ -29,6 +29,8 @@ const VERBS: &[(&str, &str)] = &[
     ("read", include_str!("manual/verbs/read.md")),
     ("print", include_str!("manual/verbs/print.md")),
     ("write", include_str!("manual/verbs/write.md")),
+    ("debug", include_str!("manual/verbs/debug.md")),
+    ("gdb", include_str!("manual/verbs/gdb.md")),
     ("symbols", include_str!("manual/verbs/symbols.md")),
     ("symbols type", include_str!("manual/verbs/symbols-type.md")),
     ("symbols value", include_str!("manual/verbs/symbols-value.md")),

@@ -6,6 +6,7 @@
 mod access;
 mod check;
 mod cores;
+mod debug;
 mod difference;
 mod explain;
 mod fabric;
@@ -25,6 +26,7 @@ mod why;
 pub(crate) use access::{Bytes, DryRun, Written};
 pub(crate) use check::{Checked, Unhealthy};
 pub(crate) use cores::{Cores, Images};
+pub(crate) use debug::{DebugStop, Debugged};
 pub(crate) use explain::Explained;
 pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,

@@ -2,10 +2,12 @@
 
 mod check;
 mod cores;
+mod debug;
 mod dry_run;
 mod expect;
 mod explain;
 mod fabric;
+mod gdb;
 mod images;
 mod launch;
 mod links;
@@ -42,6 +44,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     // These verbs clean up at the end and listen to signals themselves.
     let cleans_up = match verb {
         Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_) | Verb::Launch(_) => true,
+        Verb::Debug(_) | Verb::Gdb(_) => true,
         Verb::Cores(cores) => cores.sample.is_some(),
         _ => false,
     };
@@ -76,6 +79,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             let what = write::What { place, values, bytes: bytes.as_deref() };
             write::run(&target, style, &what)
         }
+        Verb::Debug(options) => debug::run(&target, style, options),
+        Verb::Gdb(options) => gdb::run(&target, options),
         Verb::Symbols { question } => symbols::run(style, question),
         Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
         Verb::Study { study } => match study {

@@ -5,7 +5,7 @@ mod preview;
 
 pub(super) use preview::preview;
 
-use super::target::{Style, open};
+use super::target::{Style, core_of, open};
 use crate::exit::{Failure, Outcome};
 use crate::found::{Found, Unread, Value};
 use crate::locate::{self, Where};
@@ -15,7 +15,7 @@ use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
 use decode::images::{Image, ResolvedPointer};
-use layouts::{CoreId, CoreKind};
+use layouts::CoreId;
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
 use symbols::{Expression, Record, Storage, Type};
@@ -44,18 +44,7 @@ impl Question {
 
     /// The named core.
     fn core(&self, mesh: &Mesh) -> Result<CoreId, Failure> {
-        let Where { chip, tile, core } = self.place;
-        if !mesh.chips.iter().any(|known| known.id == chip) {
-            return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
-        }
-        let cores = mesh.layout().kind_at(tile).cores();
-        let meant: Option<CoreKind> = core.or(cores.first().copied());
-        let none = || {
-            let what = core.map_or("cores", CoreKind::name);
-            Failure::Usage(format!("tile {chip}:{tile} has no {what}"))
-        };
-        let core = meant.filter(|core| cores.contains(core)).ok_or_else(none)?;
-        Ok(CoreId { chip, tile, core })
+        core_of(self.place, mesh)
     }
 
     /// The images to search, kernels first, and the expression without the name of an image.

@@ -5,9 +5,9 @@ use super::study;
 use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
-    Bytes, Checked, Cores, DryRun, Explained, Fabric, FabricRoutes, FabricTables, FabricWaits,
-    Frames, Functions, Images, Judged, Launched, Layout, Line, Links, Mesh, Names, Printed, Stack,
-    Status, Sweep, Valued, Written, schema,
+    Bytes, Checked, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes, FabricTables,
+    FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links, Mesh, Names,
+    Printed, Stack, Status, Sweep, Valued, Written, schema,
 };
 use schemars::Schema;
 
@@ -34,6 +34,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("read", schema::<Bytes>),
     ("print", schema::<Printed<'_>>),
     ("write", schema::<Written>),
+    ("debug", schema::<Debugged>),
     ("dry-run", schema::<DryRun<'_>>),
     ("symbols type", schema::<Layout<'_>>),
     ("symbols value", schema::<Valued<'_>>),
