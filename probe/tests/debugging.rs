@@ -204,6 +204,27 @@ fn a_stuck_core_says_where_it_is_and_pauses_later() {
 }
 
 #[test]
+fn a_core_that_paused_itself_stays_so_unless_it_is_told_to_go_on() {
+    let (mut target, [core, _]) = counting();
+    let target = &mut target;
+    // Its next lap ends at an `ebreak`.
+    target.write(addr(0, TILE.0, TILE.1, 0x1C), &0x0010_0073_u32.to_le_bytes()).unwrap();
+    target.write(addr(0, TILE.0, TILE.1, 0x20), &0xFE1F_F06F_u32.to_le_bytes()).unwrap();
+    target.pass(2_000).unwrap();
+    assert!(!moves(target, core));
+    let mut control = CoreControl::attach(target, core).unwrap();
+    assert_eq!(control.pause(target).unwrap(), Stop::Ebreak);
+    assert_eq!(control.registers(target).unwrap().pc, 0x20);
+    control.end(target).unwrap();
+    let mut control = CoreControl::attach(target, core).unwrap();
+    assert_eq!(control.pause(target).unwrap(), Stop::Ebreak);
+    let before = count(target, core);
+    control.go_on(target).unwrap();
+    assert_eq!(wait(&mut control, target), Stop::Ebreak);
+    assert_eq!(count(target, core), before + 1);
+}
+
+#[test]
 fn cores_that_cannot_be_debugged_are_refused_with_the_reason() {
     let (mut target, _) = counting();
     let refused =

@@ -5,6 +5,7 @@ mod bit_fields;
 mod command_line;
 mod common;
 mod cores;
+mod debug;
 mod examples;
 mod fabric;
 mod frames;

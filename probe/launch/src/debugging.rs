@@ -79,26 +79,30 @@ pub struct CoreControl {
     watchpoints: Vec<Option<Watchpoint>>,
     /// The word that disables branch predictors, as it was.
     predictor: Option<u32>,
-    /// Whether this control has paused the core, so that it must let it go on.
+    /// Whether this control has paused the core or found it paused, so that its mode has changed.
     held: bool,
+    /// Whether the core was paused by itself before, and is to stay so.
+    stays: bool,
     skid: Option<Skid>,
 }
 
 impl CoreControl {
-    /// Takes control of a core that nobody debugs. Changes nothing yet.
+    /// Takes control of a core that nobody debugs. Changes nothing yet. A core that an `ebreak`
+    /// paused stays so at the end, unless it is told to go on.
     ///
     /// # Errors
     /// When the core cannot be debugged, when another debugger controls it, or when the target does
     /// not permit it.
     pub fn attach(target: &mut dyn Target, core: CoreId) -> Result<Self, RunError> {
-        let control = Self::of(target, core)?;
+        let mut control = Self::of(target, core)?;
         let debug = &control.layout.risc_debug;
         let registers = &debug.registers;
         let status = control.port.read(target, registers.status)?;
         let command = control.port.read(target, registers.command)?;
         let modes = control.port.read(target, registers.watch_modes)?;
-        let paused = status & debug.status.paused != 0 && status & debug.status.ebreak == 0;
-        if paused || command & debug.command.slow != 0 || modes != 0 {
+        control.stays = status & debug.status.ebreak != 0;
+        let paused = status & debug.status.paused != 0;
+        if paused && !control.stays || command & debug.command.slow != 0 || modes != 0 {
             return Err(Undebuggable::Taken(core).into());
         }
         Ok(control)
@@ -133,7 +137,8 @@ impl CoreControl {
         }
         let watches = layout.risc_debug.registers.watches as usize;
         let watchpoints = vec![None; watches];
-        Ok(Self { port, layout, watchpoints, predictor: None, held: false, skid: None })
+        let (held, stays) = (false, false);
+        Ok(Self { port, layout, watchpoints, predictor: None, held, stays, skid: None })
     }
 
     /// Returns the core.
@@ -204,7 +209,7 @@ impl CoreControl {
     /// When it is not paused.
     pub fn go_on(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
         self.ensure_paused(target)?;
-        self.skid = None;
+        (self.skid, self.stays) = (None, false);
         self.command(target, self.layout.risc_debug.command.go_on)
     }
 
@@ -334,7 +339,9 @@ impl CoreControl {
         self.watchpoints.fill(None);
         self.port.write(target, debug.registers.watch_modes, 0)?;
         self.restore_predictor(target)?;
-        self.command(target, debug.command.go_on)?;
+        if !self.stays {
+            self.command(target, debug.command.go_on)?;
+        }
         self.port.write(target, debug.registers.command, 0)?;
         (self.held, self.skid) = (false, None);
         Ok(())

@@ -71,7 +71,11 @@ impl fmt::Display for Undebuggable {
                     Some(pc) => write!(f, ", its program counter is {pc:#x}")?,
                     None => f.write_str(", --allow sample shows its program counter")?,
                 }
-                f.write_str(": it waits for a load or store, and pauses when that is answered")
+                write!(
+                    f,
+                    ": it waits for a load or store, and pauses when that is answered, until \
+                     `meshscope debug {core} continue`"
+                )
             }
             Self::NotPaused(core) => write!(f, "{core} runs: pause it first"),
             Self::NoAnswer(core) => write!(f, "the debug interface of {core} does not answer"),

@@ -180,7 +180,7 @@ impl Hart {
         debugger.slow = bits & SLOW != 0;
         debugger.safe &= debugger.slow;
         if matches!(self.state, State::Stopped(_)) && status != 0 {
-            // The `ebreak` paused it in the mode that it had.
+            // Whether it may go on depends on the next eight instructions, which is not judged.
             debugger.safe = debugger.slow;
         }
         if bits & PAUSE != 0 && status == 0 {
