@@ -8,6 +8,8 @@ use crate::locate;
 use crate::machine::Opening;
 use crate::output::say;
 use ::gdb::Wire;
+use launch::debugging::CoreControl;
+use launch::outcome::RunError;
 use layouts::CoreId;
 use std::io;
 use std::net::TcpListener;
@@ -20,7 +22,6 @@ pub(super) fn run(opening: &Opening, options: &GdbArguments) -> Result<Outcome, 
     // Invalid arguments are reported before a target is opened.
     let places: Result<Vec<_>, _> = options.cores.iter().map(|core| locate::core(core)).collect();
     let places = places.map_err(Failure::Usage)?;
-    let listener = (!options.stdio).then(|| listen(options.port)).transpose()?;
     let stop = Stop::listen()?;
     let mut machine = open(opening)?;
     let mesh = machine.mesh();
@@ -30,13 +31,20 @@ pub(super) fn run(opening: &Opening, options: &GdbArguments) -> Result<Outcome, 
     if let Some(twice) = cores.iter().enumerate().find(|(at, core)| cores[..*at].contains(core)) {
         return Err(Failure::Usage(format!("{} is given twice", twice.1)));
     }
+    let layout = mesh.layout();
+    let failed = |error: RunError| Failure::of_run(&opening.words, layout, &error);
+    // A core that is refused is refused before a client comes.
+    machine.target().commanded_by("gdb");
+    for core in &cores {
+        CoreControl::attach(machine.target(), *core).map_err(failed)?;
+    }
+    let listener = (!options.stdio).then(|| listen(options.port)).transpose()?;
     stop.takes_time();
     let Some(wire) = wire(listener.as_ref(), &stop)? else { return Err(Failure::Interrupted) };
-    let layout = mesh.layout();
-    let mut tell = |error: &launch::outcome::RunError| say(&error.sentence(layout));
+    let mut tell = |error: &RunError| say(&error.sentence(layout));
     let served =
         ::gdb::serve(machine.target(), &cores, wire, &mut || !stop.is_requested(), &mut tell);
-    served.map_err(|error| Failure::of_run(&opening.words, layout, &error))?;
+    served.map_err(failed)?;
     let names: Vec<String> = cores.iter().map(ToString::to_string).collect();
     say(&format!("the session has ended; no longer controlled: {}", names.join(", ")));
     if stop.is_requested() { Err(Failure::Interrupted) } else { Ok(Outcome::Healthy) }
@@ -47,8 +55,6 @@ fn listen(port: u16) -> Result<TcpListener, Failure> {
     let failed = |error: io::Error| Failure::Usage(format!("port {port}: {error}"));
     let listener = TcpListener::bind(("127.0.0.1", port)).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
-    let at = listener.local_addr().map_err(failed)?;
-    say(&format!("waits for a client: gdb-multiarch -ex 'target remote {at}' FILE.elf"));
     Ok(listener)
 }
 
@@ -58,6 +64,8 @@ fn wire(listener: Option<&TcpListener>, stop: &Stop) -> Result<Option<Wire>, Fai
         return Ok(Some(Wire::new(io::stdin(), io::stdout())));
     };
     let failed = |error: io::Error| Failure::Usage(format!("the client's connection: {error}"));
+    let at = listener.local_addr().map_err(failed)?;
+    say(&format!("waits for a client: gdb-multiarch -ex 'target remote {at}' FILE.elf"));
     while !stop.is_requested() {
         match listener.accept() {
             Ok((socket, _)) => {
