@@ -179,10 +179,6 @@ impl Hart {
         let (status, _) = self.debug_registers();
         debugger.slow = bits & SLOW != 0;
         debugger.safe &= debugger.slow;
-        if matches!(self.state, State::Stopped(_)) && status != 0 {
-            // Whether it may go on depends on the next eight instructions, which is not judged.
-            debugger.safe = debugger.slow;
-        }
         if bits & PAUSE != 0 && status == 0 {
             if self.state == State::Paused {
                 debugger.next = Next::Pauses;
@@ -226,7 +222,9 @@ impl Hart {
         if actions & (STEP | command::CONTINUE) == 0 {
             return Ok(None);
         }
-        if !debugger.safe {
+        // Whether a core may go on after an `ebreak` depends on the next eight instructions, which
+        // is not judged.
+        if !debugger.safe && status & EBREAK == 0 {
             return Err("debug-resume-without-slow-mode");
         }
         debugger.passing = true;
