@@ -8,6 +8,9 @@
 mod memory;
 mod port;
 mod skid;
+mod stops;
+
+pub use stops::{CoreRegisters, REGISTERS, Stop, Watched, Watchpoint};
 
 use crate::occupancy::check_permissions;
 use crate::outcome::RunError;
@@ -26,51 +29,6 @@ use skid::Skid;
 const DEADLINE_CYCLES: u64 = 100_000;
 /// Cycles between two looks at a core that is to pause.
 const POLL_CYCLES: u64 = 100;
-/// Number of general registers.
-pub const REGISTERS: usize = 32;
-
-/// What a watchpoint watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watched {
-    /// Execution of the instruction at the address: a breakpoint.
-    Execution,
-    /// Loads from the address.
-    Loads,
-    /// Stores to the address.
-    Stores,
-    /// Both.
-    Accesses,
-}
-
-/// A watchpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Watchpoint {
-    /// The address, as the core sees it.
-    pub addr: u32,
-    /// What is watched.
-    pub watched: Watched,
-}
-
-/// Why a core is paused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// By command, or after a step.
-    Command,
-    /// At a breakpoint or by a watchpoint.
-    Watch(Watchpoint),
-    /// By `ebreak` or `ecall`.
-    Ebreak,
-}
-
-/// The registers of a paused core.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CoreRegisters {
-    /// x0 to x31.
-    pub general: [u32; REGISTERS],
-    /// The program counter.
-    pub pc: u32,
-}
-
 /// A core under control.
 #[derive(Debug)]
 pub struct CoreControl {

@@ -1,6 +1,6 @@
 //! One hart: its registers, its private memories, and its state.
 
-use super::debugger::Debugger;
+use super::debug_state::Debugger;
 use super::mode::{Mode, ObservationPace, Sleep, Ticks};
 use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_BYTES, LOCAL_RAM};
 use crate::decode::{self, Op};

@@ -7,6 +7,7 @@
 //! and one that steps execute through [`super::step`] and never sleep; the others are not slower.
 
 use super::core::{Hart, State};
+use super::debug_state::{ACCESS, Debugger, EXECUTE, Next, READ, WRITE};
 use super::record::Before;
 use super::{Cause, HartStop};
 use crate::decode::{self as d, Op};
@@ -30,12 +31,6 @@ const PAUSED: u32 = 1;
 const BREAKPOINT: u32 = 1 << 1;
 const WATCHPOINT: u32 = 1 << 2;
 const EBREAK: u32 = 1 << 3;
-const FIRST_HIT: u32 = 8;
-/// Modes of a watchpoint; others are off.
-const EXECUTE: u32 = 8;
-const READ: u32 = 9;
-const WRITE: u32 = 10;
-const ACCESS: u32 = 11;
 /// Index of the pc among the registers of the interface.
 const PC: u32 = 32;
 /// Slot of the value that a served store stores.
@@ -60,50 +55,6 @@ pub enum DebugOrder {
         /// DR 10 to 17.
         addresses: [u32; 8],
     },
-}
-
-/// What a hart does when it runs again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Next {
-    #[default]
-    GoesOn,
-    /// Pauses before its next instruction: it is stuck, so that nothing could pause it.
-    Pauses,
-    /// Pauses after its next instruction.
-    Steps,
-}
-
-/// What a debugger set of a hart.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Debugger {
-    /// DR 4.
-    result: u32,
-    slow: bool,
-    /// Whether slow mode has been on since before the pause.
-    safe: bool,
-    modes: u32,
-    addresses: [u32; 8],
-    next: Next,
-    /// Whether the next load was paused before and is not to pause again.
-    passing: bool,
-    /// The access that a paused hart makes for the debugger.
-    serves: Option<Op>,
-    refused: Option<&'static str>,
-}
-
-impl Debugger {
-    /// Returns the bits of DR 0 of the watchpoints at an access of these bytes.
-    fn hits(&self, modes: &[u32], addr: u32, bytes: u32) -> u32 {
-        let all = (0..).zip(self.addresses);
-        let hit = all.filter(|&(watch, address)| {
-            modes.contains(&(self.modes >> (4 * watch) & 15)) && address.wrapping_sub(addr) < bytes
-        });
-        hit.fold(0, |hits, (watch, _)| hits | 1 << (FIRST_HIT + watch))
-    }
-
-    fn armed(&self) -> bool {
-        (0..8).any(|watch| (EXECUTE..=ACCESS).contains(&(self.modes >> (4 * watch) & 15)))
-    }
 }
 
 /// Returns the bytes of a load or store.

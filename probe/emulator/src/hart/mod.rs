@@ -16,6 +16,7 @@ mod ahead;
 mod before;
 mod burst;
 pub(crate) mod core;
+mod debug_state;
 mod debugger;
 mod group;
 pub(crate) mod mode;
