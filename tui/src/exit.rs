@@ -117,10 +117,12 @@ impl Failure {
         let end = match &error.cause {
             Cause::InUse(_) | Cause::NotAllowed(_) => Self::Refused,
             Cause::Program(_) => Self::Usage,
-            Cause::Kernel(_) | Cause::TookTooLong(_) | Cause::CleanupFailed => Self::Finding,
             Cause::Control(error) => Self::by_control(error),
             Cause::Undebuggable(why) if why.is_refusal() => Self::Refused,
-            Cause::Undebuggable(_) => Self::Finding,
+            Cause::Kernel(_)
+            | Cause::TookTooLong(_)
+            | Cause::CleanupFailed
+            | Cause::Undebuggable(_) => Self::Finding,
             Cause::Access(error) => Self::by_access(error),
         };
         let text = error.sentence(layout);

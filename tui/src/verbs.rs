@@ -43,8 +43,12 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     }
     // These verbs clean up at the end and listen to signals themselves.
     let cleans_up = match verb {
-        Verb::Record { .. } | Verb::Serve { .. } | Verb::Run(_) | Verb::Launch(_) => true,
-        Verb::Debug(_) | Verb::Gdb(_) => true,
+        Verb::Record { .. }
+        | Verb::Serve { .. }
+        | Verb::Run(_)
+        | Verb::Launch(_)
+        | Verb::Debug(_)
+        | Verb::Gdb(_) => true,
         Verb::Cores(cores) => cores.sample.is_some(),
         _ => false,
     };
