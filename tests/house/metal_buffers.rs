@@ -42,6 +42,14 @@ struct Run {
     pushes: (u32, u32),
     /// Pages that BRISC pops, and the semaphore that it waits for then.
     pops: (u32, u32),
+    /// Whether NCRISC is launched at all.
+    is_fed: bool,
+}
+
+impl Run {
+    fn of(pushes: (u32, u32), pops: (u32, u32)) -> Self {
+        Self { pushes, pops, is_fed: true }
+    }
 }
 
 /// Compiles the kernels with waypoints; returns their ELFs, or why there are none.
@@ -102,7 +110,8 @@ fn judged(run: Run, (firmware, elfs): &(PathBuf, [PathBuf; 2])) -> Diagnosis {
         host_assigned_id: 5,
     };
     let ncrisc = NcriscKernel { kernel: "pushes", text_offset: NCRISC_TEXT - CONFIG_BASE };
-    let mut operation = place_kernels(images, &message, Some(ncrisc)).unwrap();
+    let ncrisc = run.is_fed.then_some(ncrisc);
+    let mut operation = place_kernels(images, &message, ncrisc).unwrap();
     let config = CONFIG_BASE + BUFFERS_OFFSET + 16 * BUFFER;
     operation.write(AT.at(config), words(&[0x5_0000, PAGES * 64, PAGES, 64]));
     let go = go_kernel(images, &brisc, AT).unwrap();
@@ -127,9 +136,9 @@ fn who_keeps_a_circular_buffer_waiting_is_named() {
         .map(|core| Place::Core(CoreId { chip: AT.chip, tile: AT.tile, core }));
     // The producer waits for a semaphore; the consumer does; the producer has returned.
     for (run, root) in [
-        (Run { pushes: (10, 0), pops: (20, RETURNS) }, ncrisc),
-        (Run { pushes: (20, RETURNS), pops: (5, 1) }, brisc),
-        (Run { pushes: (10, RETURNS), pops: (20, RETURNS) }, ncrisc),
+        (Run::of((10, 0), (20, RETURNS)), ncrisc),
+        (Run::of((20, RETURNS), (5, 1)), brisc),
+        (Run::of((10, RETURNS), (20, RETURNS)), ncrisc),
     ] {
         let diagnosis = judged(run, &kernels);
         let first = diagnosis.findings.first().unwrap();
@@ -139,12 +148,19 @@ fn who_keeps_a_circular_buffer_waiting_is_named() {
         let held = |it: &diagnosis::Evidence| it.name.ends_with("circular buffer 3");
         assert!(first.evidence.iter().any(held), "{:?}", first.evidence);
     }
-    let moves = Run { pushes: (FOREVER, RETURNS), pops: (FOREVER, RETURNS) };
+    let moves = Run::of((FOREVER, RETURNS), (FOREVER, RETURNS));
     assert_eq!(judged(moves, &kernels).findings, []);
     // It has returned in time.
-    let done = Run { pushes: (50, RETURNS), pops: (50, RETURNS) };
+    let done = Run::of((50, RETURNS), (50, RETURNS));
     assert_eq!(judged(done, &kernels).findings, []);
     // Nobody waits for the one that waits for a semaphore.
-    let alone = Run { pushes: (50, 0), pops: (50, RETURNS) };
-    assert_eq!(judged(alone, &kernels).findings, []);
+    let unawaited = Run::of((50, 0), (50, RETURNS));
+    assert_eq!(judged(unawaited, &kernels).findings, []);
+    // Nobody is there to push.
+    let alone = Run { is_fed: false, ..Run::of((0, RETURNS), (20, RETURNS)) };
+    let diagnosis = judged(alone, &kernels);
+    let first = diagnosis.findings.first().unwrap();
+    println!("{}: {} {:?}", first.place, first.sentence, first.evidence);
+    assert_eq!((first.condition, first.place), (Condition::IncrementNeverSent, brisc));
+    assert!(first.sentence.ends_with("no other processor of its tile was launched"));
 }

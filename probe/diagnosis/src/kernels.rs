@@ -11,7 +11,7 @@ mod ring;
 mod traffic;
 
 pub(crate) use circular_buffers::{
-    Occupancy, counters, has_returned, occupancies, waits_for_semaphore,
+    Occupancy, counters, has_returned, occupancies, waits_for, waits_for_semaphore,
 };
 pub(crate) use count::{Count, counts};
 pub(crate) use niu::outstanding;

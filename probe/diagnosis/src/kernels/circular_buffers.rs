@@ -58,6 +58,14 @@ impl Search<'_> {
         let mut hasher = DefaultHasher::new();
         (kernel.mark(), counters(layout, self.look, kernel.core)).hash(&mut hasher);
         let mark = hasher.finish();
+        if on.is_empty() {
+            let what = if reason == WaitReason::Room { "room in" } else { "pages of" };
+            let words = format!(
+                "it waits for {what} a circular buffer, and no other processor of its tile was launched"
+            );
+            self.note(Party::Core(own), words);
+            self.turns(kernel, mark);
+        }
         for sibling in on {
             self.add(Party::Core(own), Party::Core(sibling), reason, mark);
         }
@@ -81,7 +89,8 @@ impl Search<'_> {
     }
 }
 
-fn waits_for(kernel: &Kernel<'_>) -> Option<WaitReason> {
+/// Returns what of a circular buffer a kernel waits for, by its waypoint.
+pub(crate) fn waits_for(kernel: &Kernel<'_>) -> Option<WaitReason> {
     match kernel.waypoint() {
         WAITS_FOR_PAGES => Some(WaitReason::Pages),
         WAITS_FOR_ROOM => Some(WaitReason::Room),

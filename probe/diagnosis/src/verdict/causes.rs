@@ -6,7 +6,7 @@ use super::lasting::any_heart_beats;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{
-    NO_GO_TAKEN, PARKED, WAITS_FOR_GO, has_returned, outstanding, waits_for_semaphore,
+    NO_GO_TAKEN, PARKED, WAITS_FOR_GO, has_returned, outstanding, waits_for, waits_for_semaphore,
 };
 use crate::look::{Kernel, Look};
 use crate::place::Place;
@@ -173,6 +173,9 @@ impl Case<'_> {
         }
         if !(stands || heart_stands) {
             return None;
+        }
+        if !kernel.has_rules() && !is_awaited && waits_for(kernel).is_some() {
+            return Some((Condition::IncrementNeverSent, why));
         }
         if is_plain && waits_for_semaphore(kernel) {
             let words = "it waits for a semaphore that nobody increments".to_owned();
