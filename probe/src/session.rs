@@ -2,6 +2,7 @@
 
 mod open;
 mod pacer;
+mod pause;
 mod watch;
 
 use decode::fabric::manifest::FabricManifest;
@@ -18,6 +19,7 @@ use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Arrived, Mesh, Preview, Quarantined, Target};
 pub use open::{OpenError, served_simulator};
 use pacer::Pacer;
+pub use pause::Balance;
 pub use watch::{Watch, Watched};
 use workloads::scene::Pace;
 

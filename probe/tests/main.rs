@@ -29,6 +29,7 @@ mod launched;
 mod link_bench;
 mod links;
 mod metal_kernels;
+mod pause;
 mod preview;
 mod quarantine;
 mod remote;

@@ -102,7 +102,7 @@ fn is_at(party: Party, end: EthId) -> bool {
 
 /// Returns the kernels of a line of two chips. Every link yields to base firmware, so that the far
 /// chip is read while one of them stands.
-fn kernels(route: Route) -> Option<Request> {
+pub(crate) fn kernels(route: Route) -> Option<Request> {
     let request = request("n300", FabricTopology::Line, route)?;
     let mut folder = request.folder.into_os_string();
     folder.push("-yields");

@@ -20,7 +20,8 @@ pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
 pub(crate) use study::{
-    MuxArguments, Race, RaceArguments, TimeoutArguments, TtlArguments, WhyStudyArguments,
+    MuxArguments, PauseArguments, PauseTransport, Race, RaceArguments, TimeoutArguments,
+    TtlArguments, WhyStudyArguments,
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -171,6 +172,12 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "HEX", conflicts_with = "values")]
         bytes: Option<String>,
     },
+    /// Pause the kernels that run, count their credits, and leave them paused.
+    ///
+    /// On a target outside this process it needs --allow write,launch.
+    Pause,
+    /// Let paused kernels run on.
+    Resume,
     /// Pause a core, step it or wait for a breakpoint, and let it go on.
     Debug(DebugArguments),
     /// Serve cores to GDB.
@@ -284,6 +291,8 @@ pub(crate) enum Study {
     /// Send packets into a loop of the routing tables, and print where the time to live of each
     /// ends.
     Ttl(TtlArguments),
+    /// Pause all-gathers at random moments, count their credits, resume them, and check their data.
+    Pause(PauseArguments),
     /// Judge runs of a bank of hangs, faults, slow and healthy runs as `why` does, and compare each
     /// verdict with its truth.
     Why(WhyStudyArguments),

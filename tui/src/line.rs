@@ -12,6 +12,10 @@ pub(crate) enum Typed {
     Run(Box<RunArguments>),
     /// Stop the run; without one, the ring ping and its workers.
     Stop,
+    /// Pause the kernels that run, and count their credits.
+    Pause,
+    /// Let paused kernels run on.
+    Resume,
     /// Disturb an emulated mesh now, such as link:0.8:down.
     Fault {
         /// The fault.

@@ -368,6 +368,11 @@ impl Model {
         self.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some())
     }
 
+    /// Whether kernels were paused, whatever the display shows.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.newest.as_ref().is_some_and(|snapshot| snapshot.board.paused)
+    }
+
     /// The age of the snapshot on screen, in microseconds of host time.
     pub(crate) fn age_micros(&self) -> Option<u64> {
         Some(self.now_micros.saturating_sub(self.shown.as_ref()?.taken_micros))

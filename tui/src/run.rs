@@ -3,6 +3,7 @@
 pub(crate) mod amount;
 mod board;
 mod job;
+pub(crate) mod pausing;
 mod sweep;
 pub(crate) mod table;
 
@@ -24,6 +25,10 @@ pub enum MachineOrder {
     Run(Box<Sweep>),
     /// Stop the run; without one, the ring ping and its workers.
     Stop,
+    /// Pause the kernels that run.
+    Pause,
+    /// Let paused kernels run on.
+    Resume,
     /// Disturb the mesh.
     Fault(Fault),
     /// Advance the target's time at this pace.

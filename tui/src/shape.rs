@@ -14,6 +14,7 @@ mod failed;
 mod launch;
 mod merged;
 mod mesh;
+mod pause;
 mod print;
 mod run;
 mod schema;
@@ -35,6 +36,7 @@ pub(crate) use fabric::{
 pub(crate) use launch::{Launched, LaunchedTile};
 pub(crate) use merged::Merged;
 pub(crate) use mesh::{Links, Mesh};
+pub(crate) use pause::{PausedMesh, Resumed, rest_word};
 pub(crate) use print::Printed;
 pub(crate) use run::Sweep;
 pub(crate) use schema::schema;

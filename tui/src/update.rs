@@ -12,6 +12,7 @@ use crate::lists;
 use crate::members::MemberRow;
 use crate::message::{Command, Message};
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::run::MachineOrder;
 use crate::run::Sheet;
 use crate::words;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -139,12 +140,20 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         Some(Action::Quit) => return vec![Command::Quit],
         Some(Action::Interrupt) => return vec![Command::Interrupt],
         Some(Action::Retry) => return retry(model),
+        Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(Action::HalfTop) => model.pending_g = true,
         Some(action) => act(model, action),
         None => {}
     }
     vec![Command::Draw]
+}
+
+/// Pauses what runs, or lets it run on.
+fn pause_order(model: &mut Model) -> MachineOrder {
+    let paused = model.is_paused();
+    model.notice = Some(if paused { "resuming" } else { "pausing" }.to_owned());
+    if paused { MachineOrder::Resume } else { MachineOrder::Pause }
 }
 
 /// Retries what is in quarantine in the newest snapshot, even while the display is frozen.
@@ -180,7 +189,7 @@ fn act(model: &mut Model, action: Action) {
         Action::PreviousCore => motion::turn_core(model, -1),
         Action::FindNext => search::find_tile(model, true),
         Action::FindPrevious => search::find_tile(model, false),
-        Action::Quit | Action::Interrupt | Action::HalfTop | Action::Retry => {}
+        Action::Quit | Action::Interrupt | Action::HalfTop | Action::Retry | Action::Pause => {}
         _ => motion::go(model, action),
     }
 }

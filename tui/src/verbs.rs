@@ -13,6 +13,7 @@ mod launch;
 mod links;
 mod merge;
 mod mesh;
+mod pause;
 mod print;
 mod read;
 mod record;
@@ -83,6 +84,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             let what = write::What { place, values, bytes: bytes.as_deref() };
             write::run(&target, style, &what)
         }
+        Verb::Pause => pause::pause(&target, style),
+        Verb::Resume => pause::resume(&target, style),
         Verb::Debug(options) => debug::run(&target, style, options),
         Verb::Gdb(options) => gdb::run(&target, options),
         Verb::Symbols { question } => symbols::run(style, question),
@@ -109,6 +112,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             }
             Study::Race(options) => study::race(style, options),
             Study::Ttl(options) => study::ttl(style, options),
+            Study::Pause(options) => study::pause(style, options),
             Study::Why(options) => study::why(style, options),
             Study::Timeout(options) => study::time_out(style, options),
             Study::Mux(options) => study::mux(style, options),

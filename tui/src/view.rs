@@ -170,7 +170,9 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
         let what = if matches!(progress, Progress::Images(_)) { "VERIFYING" } else { "READING" };
         found.push(Span::styled(format!(" {what} {done}/{of} "), model.theme.badge(false)));
     }
-    if model.runs() {
+    if model.is_paused() {
+        found.push(Span::styled(" PAUSED ", model.theme.badge(true)));
+    } else if model.runs() {
         found.push(Span::styled(" RUN ", model.theme.badge(true)));
     }
     if model.lost.is_some() {

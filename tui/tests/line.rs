@@ -68,7 +68,7 @@ fn going() -> SheetState {
 }
 
 fn board(sheets: Vec<Sheet>) -> Board {
-    Board { sheets, notice: None }
+    Board { sheets, ..Board::default() }
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn tab_completes_and_offers() {
 fn a_sentence_of_the_probe_thread_is_a_notice_once() {
     let mut model = running((80, 24));
     let board =
-        || Board { sheets: Vec::new(), notice: Some((1, "tearing the ring ping down".into())) };
+        || Board { notice: Some((1, "tearing the ring ping down".into())), ..Board::default() };
     update(&mut model, with(board(), 1));
     assert!(picture_foot(&model).contains("tearing the ring ping down"));
     press(&mut model, "j");

@@ -17,6 +17,7 @@ mod launch;
 mod line;
 mod live;
 mod opening;
+mod pause;
 mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;

@@ -24,6 +24,7 @@ fn json(arguments: &[&str]) -> Value {
 fn a_mesh_without_links_is_a_usage_error_of_every_study_and_all_of_them_end() {
     for verb in [
         "bandwidth",
+        "pause",
         "race",
         "relaunch",
         "reroute",

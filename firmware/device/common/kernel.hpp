@@ -12,7 +12,8 @@ enum TerminationSignal : uint32_t {
 
 // A kernel counts the stages it has begun (ring ping: handshake, sibling handshake, each lap,
 // teardown) and parks before a stage while `stage >= pause_at_stage`. The host writes 0 to pause,
-// `stage + 1` to step, PAUSE_NEVER to run.
+// `stage + 1` to step, PAUSE_NEVER to run. A kernel that stays long in one stage also parks within
+// it, between two messages, while `stage > pause_at_stage`.
 constexpr uint32_t PAUSE_NEVER = 0xFFFFFFFF;
 struct kernel_control_t {
     volatile uint32_t termination_signal;  // host writes, TerminationSignal
@@ -25,19 +26,38 @@ inline bool must_stop_now(const kernel_control_t& control) {
     return control.termination_signal == IMMEDIATELY_TERMINATE || launched().exit_erisc_kernel != 0;
 }
 
-// Parks while the host asks for it, with the watcher's pause flag and a waypoint, then begins the
-// next stage. `rest` runs in every pass of the wait. Returns false if the kernel must stop at once.
+// Parks while `asked`, with the watcher's pause flag and a waypoint. `rest` runs in every pass of
+// the wait.
+template <typename Asked, typename Rest>
+inline void park_while(kernel_control_t& control, Asked asked, Rest rest) {
+    WAYPOINT("PASW");
+    mailboxes->watcher.pause_status.flags[PROCESSOR_INDEX] = 1;
+    while (asked() && !must_stop_now(control)) {
+        rest();
+    }
+    mailboxes->watcher.pause_status.flags[PROCESSOR_INDEX] = 0;
+    WAYPOINT("PASD");
+}
+
+// Parks while the host asks for it, then begins the next stage. Returns false if the kernel must
+// stop at once.
 template <typename Rest>
 inline bool begin_stage(kernel_control_t& control, Rest rest) {
-    if (control.stage >= control.pause_at_stage) {
-        WAYPOINT("PASW");
-        mailboxes->watcher.pause_status.flags[PROCESSOR_INDEX] = 1;
-        while (control.stage >= control.pause_at_stage && !must_stop_now(control)) {
-            rest();
-        }
-        mailboxes->watcher.pause_status.flags[PROCESSOR_INDEX] = 0;
-        WAYPOINT("PASD");
+    auto asked = [&] { return control.stage >= control.pause_at_stage; };
+    if (asked()) {
+        park_while(control, asked, rest);
     }
     control.stage = control.stage + 1;
     return !must_stop_now(control);
+}
+
+// Whether the host asks to park within the stage.
+inline bool must_pause(const kernel_control_t& control) {
+    return control.stage > control.pause_at_stage;
+}
+
+// Parks within the stage while the host asks for it.
+template <typename Rest>
+inline void pause_in_stage(kernel_control_t& control, Rest rest) {
+    park_while(control, [&] { return must_pause(control); }, rest);
 }

@@ -30,6 +30,7 @@ void give_way(pace_t& pace) {
     yield_to_base_firmware();
 }
 
+
 bool set_out() {
     for (uint32_t i = 0; i < args.channels; ++i) {
         channel_t& channel = channels[i];
@@ -40,6 +41,24 @@ bool set_out() {
             return false;
         }
     }
+    return true;
+}
+
+// Parks between two messages if the host asks for it. Returns false if a message that is handed to
+// the link in part cannot be completed.
+bool rest_if_asked() {
+    if (!must_pause(state.control)) {
+        return true;
+    }
+    for (uint32_t i = 0; i < args.channels; ++i) {
+        while (channels[i].rest != 0) {
+            if (step_sender(channels[i]) == STEP_FAILED || must_stop_now(state.control)) {
+                return false;
+            }
+        }
+    }
+    pause_in_stage(state.control, yield_to_base_firmware);
+    WAYPOINT("EDMR");
     return true;
 }
 
@@ -102,7 +121,7 @@ void show_wait() {
     }
 }
 
-void pace_progress(pace_t& pace) {
+bool pace_progress(pace_t& pace) {
     if (pace.idle > args.idle_count) {
         WAYPOINT("EDMR");
     }
@@ -112,17 +131,20 @@ void pace_progress(pace_t& pace) {
     if (++pace.busy >= args.busy_count) {
         pace.busy = 0;
         give_way(pace);
+        return rest_if_asked();
     }
+    return true;
 }
 
-void pace_wait(pace_t& pace) {
+bool pace_wait(pace_t& pace) {
     if (pace.idle <= args.idle_count) {
         ++pace.idle;
-        return;
+        return true;
     }
     pace.busy = 0;
     show_wait();
     give_way(pace);
+    return rest_if_asked();
 }
 
 bool transfer() {
@@ -141,10 +163,8 @@ bool transfer() {
         if (step == STEP_FAILED || must_stop_now(state.control)) {
             return false;
         }
-        if (step == STEP_PROGRESS) {
-            pace_progress(pace);
-        } else {
-            pace_wait(pace);
+        if (!(step == STEP_PROGRESS ? pace_progress(pace) : pace_wait(pace))) {
+            return false;
         }
     }
     state.passes = pace.passes;

@@ -239,6 +239,21 @@ bool turn(times_t& times) {
     return progress;
 }
 
+// While it is parked, the end of the mux is still seen.
+void rest_and_look() {
+    rest();
+    if (must_leave()) {
+        state.control.termination_signal = IMMEDIATELY_TERMINATE;
+    }
+}
+
+// Parks between two turns, with nothing in flight to the router.
+void pause_turns() {
+    if (await_packets(0)) {
+        pause_in_stage(state.control, rest_and_look);
+    }
+}
+
 void forward_all() {
     WAYPOINT("MXCW");
     times_t times;
@@ -256,18 +271,16 @@ void forward_all() {
         }
         idle = !progress;
         rest();
+        if (must_pause(state.control)) {
+            pause_turns();
+            idle = true;
+        }
     }
     await_packets(0);
     state.abandoned = queued_in_all();
 }
 
 bool stage() {
-    auto rest_and_look = [] {
-        rest();
-        if (must_leave()) {
-            state.control.termination_signal = IMMEDIATELY_TERMINATE;
-        }
-    };
     return begin_stage(state.control, rest_and_look) && !must_leave();
 }
 

@@ -100,6 +100,11 @@ bool send_all() {
         if (stop()) {
             return false;
         }
+        if (must_pause(state.control)) {
+            pause_in_stage(state.control, check_arrivals);
+            shown = SHOWS_ARRIVALS;
+            show(shown, SHOWS_PROGRESS);
+        }
     }
     state.sent_cycles = wall_clock_64();
     return client_wait(client_flushed, stop);

@@ -5,6 +5,7 @@ use super::connect::{members, mux, sides, write_tables};
 use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
 use super::ends::ends_at;
 use super::program::{Channel, EdmPlan, Program, WorkerPlan};
+use super::report::Stage;
 use super::transport::Crossing;
 use super::worker::{
     WORKER, WorkerContext, WorkerPlaces, worker_launch, worker_semaphore, write_lists,
@@ -36,6 +37,15 @@ impl Layer {
             Self::Fill => &program.fills,
             Self::Transfer => &program.workers,
             Self::Check => &program.checks,
+        }
+    }
+
+    /// Returns the stage in which its kernels work.
+    pub(super) fn stage(self) -> Stage {
+        match self {
+            Self::Fill => Stage::Fill,
+            Self::Transfer => Stage::Transfer,
+            Self::Check => Stage::Check,
         }
     }
 
@@ -72,7 +82,7 @@ impl Launcher {
         self.run_id = now_cycles as u32;
     }
 
-    /// Returns the launch of a layer.
+    /// Returns the launch of a layer, whose workers park before their first packet if so asked.
     ///
     /// # Errors
     /// If an image is missing or lacks a member, or something does not fit.
@@ -81,7 +91,7 @@ impl Launcher {
         mesh: &Mesh,
         images: &mut ImageMap,
         program: &Program,
-        layer: Layer,
+        (layer, parks): (Layer, bool),
     ) -> Result<Launch, RunError> {
         self.run_id = self.run_id.wrapping_add(1).max(1);
         let mut launch = Launch::default();
@@ -111,7 +121,7 @@ impl Launcher {
             let of = |crossing| members(images, crossing, plan);
             let fabric = crossing.map_or_else(|| Ok(Vec::new()), of)?;
             let run_id = self.run_id;
-            let context = WorkerContext { program, run_id, inbound, outbound, fabric };
+            let context = WorkerContext { program, run_id, inbound, outbound, fabric, parks };
             let kernel = worker_launch(images, plan, &context)?;
             launch.place.push(self.place(images, kernel)?);
         }

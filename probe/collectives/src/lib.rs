@@ -22,6 +22,7 @@
 //! A program that cannot run is refused before anything is written. So is a mesh that is in use. A
 //! run that is stopped or fails leaves no kernel, credit or packet behind.
 
+mod balance;
 mod blame;
 mod check;
 pub mod compile;
@@ -54,6 +55,7 @@ mod words;
 mod worker;
 mod writes;
 
+pub use balance::{EdmBalance, edm_balance};
 pub use compile::{compile, compile_over};
 pub use crossing::idle_tiles;
 pub use error::CclError;

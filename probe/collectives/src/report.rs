@@ -16,6 +16,9 @@ pub struct RunSettings {
     pub check: bool,
     /// Faults to inject; their times count from the first go message of the transfer.
     pub faults: Vec<Fault>,
+    /// The stage (fill, transfer or check) whose first launch parks its workers before their first
+    /// packet, until they are resumed.
+    pub park: Option<Stage>,
     /// Deadline for a kernel without progress, in cycles of the target's own time.
     pub deadline_cycles: u64,
 }
@@ -30,6 +33,7 @@ impl Default for RunSettings {
             iterations: 1,
             check: true,
             faults: Vec::new(),
+            park: None,
             deadline_cycles: DEADLINE_CYCLES,
         }
     }

@@ -130,6 +130,24 @@ impl Run {
         self.faults.push(fault);
     }
 
+    /// Whether kernels work and the run only observes them: then they may be paused and the run not
+    /// be polled until they are resumed.
+    pub fn is_watching(&self) -> bool {
+        matches!(self.tasks.front(), Some(RunTask::Watch(..)))
+    }
+
+    /// Counts the deadline of the kernels from now on, as they were paused until now.
+    ///
+    /// # Errors
+    /// If the machine does not tell the time.
+    pub fn resumed(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
+        let now = target.now()?;
+        if let Some(RunTask::Watch(_, watch)) = self.tasks.front_mut() {
+            watch.restart(now);
+        }
+        Ok(())
+    }
+
     /// Cancels the run: the next polls stop the kernels, give everything back, and then report the
     /// end.
     pub fn cancel(&mut self) {

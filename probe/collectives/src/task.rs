@@ -51,9 +51,7 @@ impl RunTask {
         let (stage, (done, of)) = match self {
             Self::Judge | Self::Launch(_) | Self::Moves | Self::Gone(_) => (Stage::Survey, (0, 1)),
             Self::Steps(stage, together) => (*stage, together.done()),
-            Self::Watch(Layer::Fill, watch) => (Stage::Fill, watch.done()),
-            Self::Watch(Layer::Transfer, watch) => (Stage::Transfer, watch.done()),
-            Self::Watch(Layer::Check, watch) => (Stage::Check, watch.done()),
+            Self::Watch(layer, watch) => (layer.stage(), watch.done()),
             Self::Digests => (Stage::Check, (0, 1)),
             Self::Compare(comparison) => (Stage::Compare, comparison.done()),
             Self::Fabric(stage, done) => (*stage, *done),

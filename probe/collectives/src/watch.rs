@@ -131,6 +131,11 @@ impl Watch {
         (self.cores.iter().map(arrived).sum::<u64>().min(self.of), self.of)
     }
 
+    /// Counts the deadline from this time on, in cycles of the target.
+    pub(super) fn restart(&mut self, now_cycles: u64) {
+        self.moved = Some(now_cycles);
+    }
+
     /// Reads some of the running kernels; returns whether all have returned.
     ///
     /// # Errors

@@ -42,6 +42,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) inbound: Option<ChannelAddresses>,
     /// Addresses of its outbound channel.
     pub(super) outbound: Option<ChannelAddresses>,
+    /// Whether it parks before its first packet.
+    pub(super) parks: bool,
     /// Argument members for a worker that uses a fabric.
     pub(super) fabric: Vec<(String, u32)>,
 }
@@ -184,7 +186,8 @@ pub(super) fn worker_launch(
         ("seed", program.seed),
         ("fifo_bytes", plan.fifo_bytes),
         ("partner_xy", plan.partner.map_or(0, |partner| xy(partner.tile))),
-        ("pause_at_stage", 0),
+        // Its first stage is its first packet.
+        ("pause_at_stage", context.parks.into()),
         ("dwell_cycles", if moves { program.delay_cycles } else { 0 }),
     ]
     .map(|(name, value)| (name.to_owned(), value))

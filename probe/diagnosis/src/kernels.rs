@@ -13,7 +13,8 @@ mod traffic;
 pub(crate) use circular_buffers::{
     Occupancy, counters, has_returned, occupancies, waits_for, waits_for_semaphore,
 };
-pub(crate) use count::{Count, counts};
+pub(crate) use count::counts;
+pub use count::{Count, semaphores};
 pub(crate) use niu::outstanding;
 pub(crate) use traffic::last_packet;
 

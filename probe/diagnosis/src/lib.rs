@@ -16,6 +16,7 @@ mod verdict;
 pub use condition::{Condition, Severity};
 pub use explain::Explanation;
 pub use finding::{Confidence, Evidence, Finding, Step};
+pub use kernels::{Count, semaphores};
 pub use look::Look;
 pub use place::Place;
 pub use progress::Progress;

@@ -4,7 +4,7 @@
 //! between snapshots. Nothing here blocks, and a dropped command stops where it is. [`Firmware`]
 //! names the images that boot tiles. [`launch_kernel`] and [`KernelLaunch`] start a kernel as
 //! tt-metal's host does, [`elf_kernel`] one of a person's ELF. [`RingPing`] and [`Dispatcher`] are workloads of several kernels.
-//! [`topology`] finds rings and lines in a mesh. [`occupancy`] reports what uses a tile.
+//! [`pause`] parks kernels and resumes them. [`topology`] finds rings and lines in a mesh. [`occupancy`] reports what uses a tile.
 //! [`sampling`] reads program counters. [`debugging`] pauses and steps cores. `fabric`
 //! and `collectives` build on this crate.
 //!
@@ -35,6 +35,7 @@ mod l1_range;
 pub mod occupancy;
 mod operation;
 pub mod outcome;
+pub mod pause;
 pub mod records;
 mod ring;
 mod ring_ping;

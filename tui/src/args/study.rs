@@ -53,6 +53,37 @@ pub(crate) struct TimeoutArguments {
     pub(crate) topology: String,
 }
 
+/// How the data of a paused all-gather travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PauseTransport {
+    /// Over links with an EDM at each end.
+    Edm,
+    /// Over the fabric.
+    Fabric,
+    /// First over links with EDMs, then over the fabric.
+    Both,
+}
+
+/// `study pause`.
+#[derive(Args, Debug)]
+pub(crate) struct PauseArguments {
+    /// The mesh, and words of its scene.
+    #[arg(long, default_value = "t3000", value_name = "MESH")]
+    pub(crate) mesh: String,
+    /// How the data travel.
+    #[arg(long, default_value = "both", value_name = "TRANSPORT")]
+    pub(crate) transport: PauseTransport,
+    /// Bytes of the all-gather.
+    #[arg(long, default_value = "262144", value_name = "N")]
+    pub(crate) bytes: String,
+    /// The first seed: the moment of the pause.
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub(crate) seed: u64,
+    /// Number of seeds of each transport.
+    #[arg(long, default_value = "5", value_name = "N")]
+    pub(crate) seeds: String,
+}
+
 /// `study why`.
 #[derive(Args, Debug)]
 pub(crate) struct WhyStudyArguments {

@@ -1,5 +1,6 @@
 //! Host actions of the user: one run or teardown at a time, advanced between two snapshots.
 
+use super::hold::Hold;
 use super::pace::{RequestedPace, missed};
 use super::stop::StoppingKernels;
 use crate::exit::Failure;
@@ -25,7 +26,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is running.
 #[derive(Default)]
-enum MachineTask {
+pub(super) enum MachineTask {
     #[default]
     None,
     Run(Box<Job>),
@@ -35,7 +36,8 @@ enum MachineTask {
 /// Host actions and their results.
 #[derive(Default)]
 pub(super) struct Work {
-    task: MachineTask,
+    pub(super) task: MachineTask,
+    pub(super) hold: Hold,
     board: Arc<Board>,
     /// The requested pace.
     pace: Option<RequestedPace>,
@@ -53,10 +55,10 @@ impl Work {
 
     /// Whether anything is running.
     pub(super) fn is_busy(&self) -> bool {
-        !matches!(self.task, MachineTask::None)
+        !matches!((&self.task, &self.hold), (MachineTask::None, Hold::None | Hold::Rests))
     }
 
-    fn board_mut(&mut self) -> &mut Board {
+    pub(super) fn board_mut(&mut self) -> &mut Board {
         Arc::make_mut(&mut self.board)
     }
 
@@ -65,6 +67,8 @@ impl Work {
         let done = match order {
             MachineOrder::Run(sweep) => self.begin(*sweep, session),
             MachineOrder::Stop => self.stop(session),
+            MachineOrder::Pause => self.pause(session),
+            MachineOrder::Resume => self.resume(session),
             MachineOrder::Fault(fault) => self.disturb(fault, session.target()),
             MachineOrder::Pace(pace) => self.keep(pace, session),
         };
@@ -93,6 +97,7 @@ impl Work {
     }
 
     fn stop(&mut self, session: &mut Session) -> Result<(), Failure> {
+        self.let_go(session)?;
         match &mut self.task {
             MachineTask::Run(job) => {
                 job.cancel();
@@ -159,11 +164,22 @@ impl Work {
 
     /// Advances what is running, and the target's time with it; returns false if nothing is.
     pub(super) fn carry_on(&mut self, session: &mut Session) -> Result<bool, AccessError> {
-        if !self.is_busy() {
+        if matches!(self.hold, Hold::Rests) || !self.is_busy() {
             return Ok(false);
         }
         let end = Instant::now() + SLICE;
         loop {
+            if self.holds(session) {
+                if matches!(self.hold, Hold::Rests) {
+                    session.paused();
+                    return Ok(true);
+                }
+                session.target().pass(STEP_CYCLES)?;
+                if Instant::now() >= end {
+                    return Ok(true);
+                }
+                continue;
+            }
             let stage = self.poll(session).filter(|stage| self.follows(*stage));
             if stage != self.followed {
                 self.leave_stage(session.target())?;
@@ -239,6 +255,11 @@ impl Work {
     fn note(&mut self, turn: Result<SweepTurn, Failure>) -> Option<Stage> {
         let state = match turn {
             Ok(SweepTurn::Going(going)) => {
+                if let MachineTask::Run(job) = &mut self.task
+                    && job.takes_pause(&going)
+                {
+                    self.hold = Hold::Asked;
+                }
                 let stopping = |sheet: &Sheet| sheet.state == SheetState::Stopping;
                 if !self.board.sheets.last().is_some_and(stopping) {
                     self.set(SheetState::Going(Some(going)));
@@ -256,6 +277,8 @@ impl Work {
             Err(failure) => SheetState::Failed(failure.to_string()),
         };
         self.task = MachineTask::None;
+        // A pause was asked that its kernels did not live to see.
+        self.hold = Hold::None;
         self.set(state);
         None
     }
@@ -268,6 +291,9 @@ impl Work {
 
     /// Tears down what is running, within a time limit, at the end of the program.
     pub(super) fn tear_down(&mut self, session: &mut Session) {
+        if let Err(failure) = self.let_go(session) {
+            self.board_mut().say(failure.to_string());
+        }
         if let MachineTask::Run(job) = &mut self.task {
             job.cancel();
         }
@@ -281,7 +307,7 @@ impl Work {
     }
 }
 
-fn may_launch(target: &dyn Target) -> Result<(), Failure> {
+pub(super) fn may_launch(target: &dyn Target) -> Result<(), Failure> {
     may_change(target)?;
     let Allow { launch, .. } = target.abilities().allow;
     let why = "nothing may be launched or torn down there: --allow launch,write,reset";

@@ -10,6 +10,8 @@ pub struct Board {
     pub sheets: Vec<Sheet>,
     /// The last notice, and its number.
     pub notice: Option<(u64, String)>,
+    /// Whether kernels were paused.
+    pub paused: bool,
 }
 
 /// One sweep.

@@ -1,5 +1,6 @@
 //! A sweep on a mesh: size after size, each a run that is polled; never blocks; can be cancelled.
 
+use super::pausing::PauseAt;
 use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
@@ -26,6 +27,8 @@ pub(crate) struct Job {
     cancelled: bool,
     /// What the previous size left on the tiles.
     loaded: Loaded,
+    /// Where it is to be paused, until it is.
+    pause_at: Option<PauseAt>,
     /// The error that ended the sweep.
     cause: Option<RunError>,
 }
@@ -100,6 +103,7 @@ impl Job {
         let left: VecDeque<_> = programs.into();
         let total = left.len();
         Ok(Self {
+            pause_at: sweep.pause_at(),
             sweep,
             left,
             total,
@@ -171,7 +175,11 @@ impl Job {
                 None => return Ok(SweepTurn::Done),
                 Some(program) => {
                     self.moving_cycles = None;
-                    let run = Run::new(program, self.sweep.settings().clone());
+                    let mut settings = self.sweep.settings().clone();
+                    if let Some(at) = self.pause_at {
+                        settings.park = at.stage();
+                    }
+                    let run = Run::new(program, settings);
                     // The mesh was not released since the previous size.
                     self.run.insert(run.with_loaded(std::mem::take(&mut self.loaded)))
                 }
@@ -217,6 +225,36 @@ impl Job {
                 Ok(SweepTurn::Cancelled)
             }
         }
+    }
+
+    /// Whether kernels work and may be paused, so that the sweep is not polled until they are
+    /// resumed.
+    pub(crate) fn is_watching(&self) -> bool {
+        self.run.as_ref().is_some_and(Run::is_watching)
+    }
+
+    /// Whether the sweep has come to where it is to be paused; true once.
+    pub(crate) fn takes_pause(&mut self, going: &Going) -> bool {
+        let reached = self.pause_at.is_some_and(|at| at.is_reached(going)) && self.is_watching();
+        if reached {
+            self.pause_at = None;
+        }
+        reached
+    }
+
+    /// Where the sweep is to be paused, if it has not come so far.
+    pub(crate) fn pause_at(&self) -> Option<PauseAt> {
+        self.pause_at
+    }
+
+    /// Continues the sweep after a pause.
+    ///
+    /// # Errors
+    /// If the machine does not tell the time.
+    pub(crate) fn resumed(&mut self, target: &mut dyn Target) -> Result<(), Failure> {
+        let Some(run) = &mut self.run else { return Ok(()) };
+        let resumed = run.resumed(target);
+        resumed.map_err(|e| Failure::of_run(target.name(), target.mesh().layout(), &e))
     }
 
     /// Makes the next polls tear down what is running.

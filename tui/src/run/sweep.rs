@@ -2,6 +2,7 @@
 //! mesh.
 
 use super::amount::{SizeStep, bytes, chips, count, sizes, time};
+use super::pausing::PauseAt;
 use crate::args::RunArguments;
 use crate::words;
 use collectives::{FabricOptions, Program, Request, RunSettings, Transport, compile_over};
@@ -28,6 +29,7 @@ pub struct Sweep {
     sizes: Vec<u64>,
     step: SizeStep,
     settings: RunSettings,
+    pause_at: Option<PauseAt>,
 }
 
 impl Sweep {
@@ -97,6 +99,7 @@ impl Sweep {
             iterations: count("-n", &run.iterations, 1, MANY)?,
             check: run.check,
             faults,
+            park: None,
             deadline_cycles: match &run.timeout {
                 Some(text) => timeout(text)?,
                 None => {
@@ -104,7 +107,8 @@ impl Sweep {
                 }
             },
         };
-        Ok(Self { request, sizes, step, settings })
+        let pause_at = run.pause_at.as_deref().map(PauseAt::parse).transpose()?;
+        Ok(Self { request, sizes, step, settings, pause_at })
     }
 
     /// One program for each size.
@@ -174,6 +178,11 @@ impl Sweep {
     /// How each size is carried out.
     pub(crate) fn settings(&self) -> &RunSettings {
         &self.settings
+    }
+
+    /// Where the first size is paused.
+    pub(crate) fn pause_at(&self) -> Option<PauseAt> {
+        self.pause_at
     }
 
     /// The smallest and the largest size.

@@ -100,6 +100,8 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         Verb::Symbols { .. }
         | Verb::Fabric { .. }
         | Verb::Record { .. }
+        | Verb::Pause
+        | Verb::Resume
         | Verb::Debug(_)
         | Verb::Gdb(_)
         | Verb::Serve { .. }

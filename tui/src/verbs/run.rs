@@ -6,6 +6,7 @@ use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
+use crate::run::pausing::{release, settle};
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, SweepTurn, may_change};
 use crate::shape::{self, Judged};
@@ -205,6 +206,10 @@ impl Carrying<'_> {
             match turn.inspect_err(|_| self.line.clear())? {
                 SweepTurn::Going(going) => {
                     self.line.show(&going);
+                    if self.job.takes_pause(&going) {
+                        self.pause(machine)?;
+                        continue;
+                    }
                     let passed = target.pass(STEP_CYCLES);
                     passed.map_err(|error| Failure::of_access(target.name(), &error))?;
                     if self.job.stands() {
@@ -220,13 +225,43 @@ impl Carrying<'_> {
                     }
                     self.rows.push(row);
                 }
-                SweepTurn::Done => return Ok(()),
+                SweepTurn::Done => {
+                    if self.job.pause_at().is_some() {
+                        say("--pause-at: the run ended before it was seen there");
+                    }
+                    return Ok(());
+                }
                 SweepTurn::Cancelled => {
                     self.line.clear();
                     return Err(Failure::Interrupted);
                 }
             }
         }
+    }
+}
+
+impl Carrying<'_> {
+    /// Pauses the run, and lets it run on when the user wishes.
+    fn pause(&mut self, machine: &mut Machine) -> Result<(), Failure> {
+        let settled = settle(machine.session());
+        match &settled {
+            Ok(rest) => {
+                self.line.say(&rest.sentence());
+                rest.balance.miscounts.iter().for_each(|miscount| say(miscount));
+                if std::io::stdin().is_terminal() {
+                    say("Enter lets it run on");
+                    let _ = std::io::stdin().read_line(&mut String::new());
+                }
+            }
+            // The run itself goes on; what is parked is released.
+            Err(failure) => self.line.say(&failure.to_string()),
+        }
+        if let Err(failure) = release(machine.session())
+            && settled.is_ok()
+        {
+            self.line.say(&failure.to_string());
+        }
+        self.job.resumed(machine.target())
     }
 }
 

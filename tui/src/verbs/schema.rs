@@ -7,7 +7,7 @@ use crate::output::text;
 use crate::shape::{
     Bytes, Checked, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes, FabricTables,
     FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links, Mesh, Names,
-    Printed, Stack, Status, Sweep, Valued, Written, schema,
+    PausedMesh, Printed, Resumed, Stack, Status, Sweep, Valued, Written, schema,
 };
 use schemars::Schema;
 
@@ -35,6 +35,8 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("print", schema::<Printed<'_>>),
     ("write", schema::<Written>),
     ("debug", schema::<Debugged>),
+    ("pause", schema::<PausedMesh<'_>>),
+    ("resume", schema::<Resumed<'_>>),
     ("dry-run", schema::<DryRun<'_>>),
     ("symbols type", schema::<Layout<'_>>),
     ("symbols value", schema::<Valued<'_>>),
@@ -54,6 +56,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("study relaunch", schema::<study::Relaunches<'_>>),
     ("study traffic", schema::<study::Traffic<'_>>),
     ("study transport", schema::<study::Transports<'_>>),
+    ("study pause", schema::<study::Pauses<'_>>),
     ("study reroute", schema::<study::Reroutes<'_>>),
     ("study mux", schema::<study::Muxes<'_>>),
     ("study why", schema::<study::Verdicts>),

@@ -51,7 +51,9 @@ impl Run {
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<(), RunError> {
-        let launch = self.launcher.launch(target.mesh(), images, &self.program, layer)?;
+        let parks = self.settings.park.take_if(|stage| *stage == layer.stage()).is_some();
+        let mesh = target.mesh();
+        let launch = self.launcher.launch(mesh, images, &self.program, (layer, parks))?;
         let mut tasks = vec![RunTask::Steps(Stage::Launch, OperationGroup::new(launch.place))];
         if layer == Layer::Transfer {
             tasks.push(RunTask::Moves);

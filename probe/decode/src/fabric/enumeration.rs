@@ -90,6 +90,12 @@ impl Enumeration {
         found.cloned().unwrap_or_else(|| Enumerator::unnamed(value))
     }
 
+    /// Returns the value of a name.
+    pub(crate) fn value(&self, name: &str) -> Option<u64> {
+        let found = self.0.iter().find(|enumerator| enumerator.name.as_deref() == Some(name));
+        found.map(|enumerator| enumerator.value)
+    }
+
     /// Returns the position of a value in source order.
     pub fn position(&self, value: u64) -> Option<usize> {
         self.0.iter().position(|enumerator| enumerator.value == value)

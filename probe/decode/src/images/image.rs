@@ -4,6 +4,7 @@
 use super::contents::Contents;
 use super::kinds::ImageRole;
 use super::waypoints::WaypointPlace;
+use crate::fabric::RouterManager;
 use firmware::{EmbeddedImage, LoadSegment};
 use layouts::{ChipKind, ChipLayout, CoreKind};
 use std::ops::Deref;
@@ -141,6 +142,16 @@ impl Image {
     /// Whether the image is a router of a fabric.
     pub fn is_router(&self) -> bool {
         self.router.is_some()
+    }
+
+    /// Whether the image is a mux of a fabric.
+    pub fn is_mux(&self) -> bool {
+        self.mux.is_some()
+    }
+
+    /// Returns the words with which the host pauses the image, if it is a router that has them.
+    pub fn router_manager(&self) -> Option<RouterManager> {
+        self.router.as_ref()?.manager()
     }
 
     /// Whether the image is a router, a mux or a client of one.

@@ -8,19 +8,19 @@ use machine::target::Mesh;
 
 /// A count of credits, as the giver and the taker hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Count {
+pub struct Count {
     /// Where the taker holds it.
-    pub(crate) at: NocAddr,
+    pub at: NocAddr,
     /// The word in words.
-    pub(crate) of: String,
+    pub of: String,
     /// As the giver counts.
-    pub(crate) given: u64,
+    pub given: u64,
     /// The party that gives them: it counts a credit just before it sends it.
-    pub(crate) giver: Party,
+    pub giver: Party,
     /// As the taker holds.
-    pub(crate) there: u64,
+    pub there: u64,
     /// The party that waits if the credit was lost.
-    pub(crate) party: Party,
+    pub party: Party,
 }
 
 /// The messages in a worker's semaphore at an EDM; above them is how the channel ends.
@@ -28,14 +28,28 @@ const EDM_MESSAGES: u32 = (1 << 24) - 1;
 
 /// Returns the counts of all EDM channels and their workers.
 pub(crate) fn counts(mesh: &Mesh, look: Look<'_>) -> Vec<Count> {
-    let search = Search { mesh, look, kernels: look.kernels(), waits: Waits::default() };
-    let workers = search.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
-    let of_workers = workers.flat_map(|kernel| search.counts_of_worker(kernel));
+    let search = search(mesh, look);
     let edms = search.kernels.values().filter(|kernel| kernel.name() == Some("edm"));
-    of_workers.chain(edms.flat_map(|kernel| search.counts_of_edm(kernel))).collect()
+    let of_edms = edms.flat_map(|kernel| search.counts_of_edm(kernel));
+    search.counts_of_workers().into_iter().chain(of_edms).collect()
+}
+
+/// Returns the counts of the semaphores between workers and EDMs: equal at both sides while nothing
+/// moves.
+pub fn semaphores(mesh: &Mesh, look: Look<'_>) -> Vec<Count> {
+    search(mesh, look).counts_of_workers()
+}
+
+fn search<'a>(mesh: &'a Mesh, look: Look<'a>) -> Search<'a> {
+    Search { mesh, look, kernels: look.kernels(), waits: Waits::default() }
 }
 
 impl Search<'_> {
+    fn counts_of_workers(&self) -> Vec<Count> {
+        let workers = self.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
+        workers.flat_map(|kernel| self.counts_of_worker(kernel)).collect()
+    }
+
     /// The increments that a worker made at its EDM, and those that the EDM made at the worker.
     fn counts_of_worker(&self, kernel: &Kernel<'_>) -> Vec<Count> {
         let sides = [("inbound", "packets_in"), ("outbound", "packets_out")];

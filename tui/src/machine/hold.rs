@@ -1,0 +1,102 @@
+//! A pause of the kernels that run: the run that launched them is not polled meanwhile.
+
+use super::work::{MachineTask, Work, may_launch};
+use crate::exit::Failure;
+use crate::run::pausing;
+use launch::pause::Pause;
+use machine::words::counted;
+use probe::session::Session;
+
+/// Whether kernels are paused.
+#[derive(Default)]
+pub(super) enum Hold {
+    #[default]
+    None,
+    /// As soon as the kernels of the run work.
+    Asked,
+    /// They are being paused.
+    Settles(Box<Pause>),
+    /// They are at rest, and the run is not polled.
+    Rests,
+}
+
+impl Work {
+    /// Pauses what runs, at once or as soon as its kernels work.
+    pub(super) fn pause(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let waits = match &self.task {
+            MachineTask::Run(job) => !job.is_watching(),
+            MachineTask::Stop(_) => {
+                return Err(Failure::Refused("what runs is being stopped".into()));
+            }
+            MachineTask::None => false,
+        };
+        if !matches!(self.hold, Hold::None) {
+            return Err(Failure::Refused("paused already; :resume lets the kernels run on".into()));
+        }
+        if waits {
+            self.hold = Hold::Asked;
+            self.board_mut().say("pauses as soon as the kernels of the run work");
+            return Ok(());
+        }
+        may_launch(session.target())?;
+        self.hold = Hold::Settles(Box::new(pausing::begin(session)?));
+        self.board_mut().say("pausing");
+        Ok(())
+    }
+
+    pub(super) fn resume(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let asked = matches!(std::mem::take(&mut self.hold), Hold::Asked);
+        if asked {
+            self.board_mut().say("the run is not paused");
+            return Ok(());
+        }
+        self.board_mut().paused = false;
+        may_launch(session.target())?;
+        let count = pausing::release(session)?;
+        if let MachineTask::Run(job) = &mut self.task {
+            job.resumed(session.target())?;
+        }
+        session.paused();
+        let count = counted(count as u64, "kernel runs on", "kernels run on");
+        self.board_mut().say(format!("resumed: {count}"));
+        Ok(())
+    }
+
+    /// Continues a pause; returns whether the kernels rest, or come to rest.
+    pub(super) fn holds(&mut self, session: &mut Session) -> bool {
+        if let (Hold::Asked, MachineTask::Run(job)) = (&self.hold, &self.task)
+            && job.is_watching()
+        {
+            match pausing::begin(session) {
+                Ok(pause) => self.hold = Hold::Settles(Box::new(pause)),
+                Err(failure) => {
+                    self.hold = Hold::None;
+                    self.board_mut().say(failure.to_string());
+                }
+            }
+        }
+        let Hold::Settles(pause) = &mut self.hold else { return matches!(self.hold, Hold::Rests) };
+        let notice = match pausing::poll(session, pause) {
+            Ok(None) => return true,
+            Ok(Some(rest)) => rest.sentence(),
+            Err(failure) => failure.to_string(),
+        };
+        // Also after a failure some are parked.
+        self.hold = Hold::Rests;
+        let board = self.board_mut();
+        board.paused = true;
+        board.say(notice);
+        true
+    }
+
+    /// Lets what was paused run on, before it is stopped.
+    pub(super) fn let_go(&mut self, session: &mut Session) -> Result<(), Failure> {
+        match self.hold {
+            Hold::Settles(_) | Hold::Rests => self.resume(session),
+            Hold::None | Hold::Asked => {
+                self.hold = Hold::None;
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The JSON of `pause` and `resume`.
+
+use super::xy;
+use crate::run::pausing::AtRest;
+use launch::pause::Rest;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The kernels of a mesh at rest, and what was counted.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PausedMesh<'a> {
+    /// The target.
+    target: &'a str,
+    /// The kernels that were asked to pause, by core.
+    kernels: Vec<PausedKernel<'a>>,
+    /// Routers without a command to pause, whose packets stand.
+    routers: usize,
+    /// The kernels that cannot be paused; null if there are none.
+    refused: Option<&'a str>,
+    /// EDM channels that were compared at both ends.
+    edm_channels: usize,
+    /// Directions of links between routers, in each virtual channel, that were compared at both
+    /// ends.
+    fabric_channels: usize,
+    /// Semaphores between workers and EDMs that were compared.
+    semaphores: usize,
+    /// Messages and packets in flight.
+    in_flight: u64,
+    /// What does not add up, one sentence each.
+    miscounts: &'a [String],
+}
+
+/// A kernel.
+#[derive(Serialize, JsonSchema)]
+struct PausedKernel<'a> {
+    /// The chip's id.
+    chip: u16,
+    /// NOC 0 coordinates of the core's tile: x, y.
+    tile: [u8; 2],
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
+    core: &'static str,
+    /// The kernel's name.
+    kernel: &'a str,
+    /// parked, waits (it waits for another and changes nothing) or returned.
+    state: &'static str,
+}
+
+/// What was resumed.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Resumed<'a> {
+    /// The target.
+    target: &'a str,
+    /// Kernels that run on.
+    kernels: usize,
+}
+
+/// What a kernel does, in a word.
+pub(crate) fn rest_word(rest: Rest) -> &'static str {
+    match rest {
+        Rest::Works => "works",
+        Rest::Parked => "parked",
+        Rest::Waits => "waits",
+        Rest::Returned => "returned",
+    }
+}
+
+impl<'a> PausedMesh<'a> {
+    pub(crate) fn new(target: &'a str, rest: &'a AtRest) -> Self {
+        let AtRest { paused, balance } = rest;
+        let kernels = paused.rest.iter().map(|(core, (kernel, rest))| PausedKernel {
+            chip: core.chip.0,
+            tile: xy(core.tile),
+            core: core.core.name(),
+            kernel,
+            state: rest_word(*rest),
+        });
+        Self {
+            target,
+            kernels: kernels.collect(),
+            routers: paused.routers,
+            refused: paused.refusal.as_deref(),
+            edm_channels: balance.edm_channels,
+            fabric_channels: balance.fabric_channels,
+            semaphores: balance.semaphores,
+            in_flight: balance.in_flight,
+            miscounts: &balance.miscounts,
+        }
+    }
+}
+
+impl<'a> Resumed<'a> {
+    pub(crate) fn new(target: &'a str, kernels: usize) -> Self {
+        Self { target, kernels }
+    }
+}
