@@ -7,6 +7,7 @@ mod fabric;
 mod launch;
 mod question;
 mod run;
+mod step;
 mod study;
 
 pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
@@ -19,6 +20,7 @@ pub(crate) use launch::LaunchArguments;
 pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
+pub(crate) use step::StepArguments;
 pub(crate) use study::{
     MuxArguments, PauseArguments, PauseTransport, Race, RaceArguments, TimeoutArguments,
     TtlArguments, WhyStudyArguments,
@@ -176,6 +178,8 @@ pub(crate) enum Verb {
     ///
     /// On a target outside this process it needs --allow write,launch.
     Pause,
+    /// Let paused kernels begin their next stage, and print what has changed.
+    Step(StepArguments),
     /// Let paused kernels run on.
     Resume,
     /// Pause a core, step it or wait for a breakpoint, and let it go on.

@@ -33,6 +33,7 @@ pub(crate) enum Action {
     Show(Screen),
     Retry,
     Pause,
+    Step,
 }
 
 /// A key with the modifiers that matter.
@@ -160,7 +161,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         &[char(':')],
         Action::Line,
         ALL,
-        "command (run, stop, pause, resume, fault, pace, path, why, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
+        "command (run, stop, pause, resume, step, fault, pace, path, why, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
         Some((":", "command")),
     ),
     bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-6", "screens"))),
@@ -170,6 +171,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[char('5')], Action::Show(Screen::Fabric), ALL, "fabric: routers, muxes, clients", None),
     bind(&[char('6')], Action::Show(Screen::Why), ALL, "why something stands still", None),
     bind(&[char('r')], Action::Retry, ALL, "retry what is in quarantine", None),
+    bind(&[char('s')], Action::Step, ALL, "let paused kernels begin their next stage", None),
     bind(&[char('p')], Action::Pause, ALL, "pause the kernels that run, and let them run on", None),
     bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
     bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),

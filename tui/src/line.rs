@@ -16,6 +16,12 @@ pub(crate) enum Typed {
     Pause,
     /// Let paused kernels run on.
     Resume,
+    /// Let paused kernels begin their next stage: those of these cores, such as 0:e8, or all.
+    Step {
+        /// The cores.
+        #[arg(value_name = "CORE")]
+        cores: Vec<String>,
+    },
     /// Disturb an emulated mesh now, such as link:0.8:down.
     Fault {
         /// The fault.
@@ -256,7 +262,7 @@ mod tests {
     #[test]
     fn tab_knows_orders_collectives_options_and_values() {
         let list = |text| candidates(text).1;
-        assert_eq!(list("r"), ["run", "results"]);
+        assert_eq!(list("r"), ["run", "resume", "results"]);
         assert_eq!(list("ru"), ["run"]);
         assert_eq!(list("run all"), ["all-gather", "all-reduce", "all-to-all"]);
         assert_eq!(list("run all-gather --to"), ["--topology"]);

@@ -1,7 +1,8 @@
 //! Parses places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
 
 use decode::images::core_named;
-use layouts::{ChipId, ChipKind, ChipLayout, CoreKind, NocXy};
+use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
+use machine::target::Mesh;
 
 /// A parsed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,22 @@ pub(crate) fn core(text: &str) -> Result<Where, String> {
         NamedPlace::Channel(chip, channel) => Ok(Where { chip, tile: tile_of(channel)?, core }),
         _ => Err(wrong()),
     }
+}
+
+/// The core of a mesh that is at this place.
+pub(crate) fn core_of(place: Where, mesh: &Mesh) -> Result<CoreId, String> {
+    let Where { chip, tile, core } = place;
+    if !mesh.chips.iter().any(|known| known.id == chip) {
+        return Err(format!("there is no chip {chip} in this mesh"));
+    }
+    let cores = mesh.layout().kind_at(tile).cores();
+    let meant: Option<CoreKind> = core.or(cores.first().copied());
+    let none = || {
+        let what = core.map_or("cores", CoreKind::name);
+        format!("tile {chip}:{tile} has no {what}")
+    };
+    let core = meant.filter(|core| cores.contains(core)).ok_or_else(none)?;
+    Ok(CoreId { chip, tile, core })
 }
 
 /// A number, hexadecimal after `0x`; `_` may separate digits.

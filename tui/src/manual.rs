@@ -32,6 +32,7 @@ const VERBS: &[(&str, &str)] = &[
     ("debug", include_str!("manual/verbs/debug.md")),
     ("pause", include_str!("manual/verbs/pause.md")),
     ("resume", include_str!("manual/verbs/resume.md")),
+    ("step", include_str!("manual/verbs/step.md")),
     ("gdb", include_str!("manual/verbs/gdb.md")),
     ("symbols", include_str!("manual/verbs/symbols.md")),
     ("symbols type", include_str!("manual/verbs/symbols-type.md")),

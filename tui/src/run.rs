@@ -29,6 +29,8 @@ pub enum MachineOrder {
     Pause,
     /// Let paused kernels run on.
     Resume,
+    /// Let paused kernels begin their next stage: those of these cores, or all.
+    Step(Vec<String>),
     /// Disturb the mesh.
     Fault(Fault),
     /// Advance the target's time at this pace.

@@ -141,6 +141,7 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         Some(Action::Interrupt) => return vec![Command::Interrupt],
         Some(Action::Retry) => return retry(model),
         Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
+        Some(Action::Step) => return vec![Command::Order(MachineOrder::Step(Vec::new()))],
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(Action::HalfTop) => model.pending_g = true,
         Some(action) => act(model, action),

@@ -21,6 +21,7 @@ mod run;
 mod sample;
 mod schema;
 mod serve;
+mod step;
 mod study;
 mod symbols;
 mod target;
@@ -85,6 +86,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             write::run(&target, style, &what)
         }
         Verb::Pause => pause::pause(&target, style),
+        Verb::Step(options) => step::run(&target, style, options),
         Verb::Resume => pause::resume(&target, style),
         Verb::Debug(options) => debug::run(&target, style, options),
         Verb::Gdb(options) => gdb::run(&target, options),

@@ -101,6 +101,58 @@ impl Pause {
         Ok(Self { kernels, left, asked, marks, rest, since })
     }
 
+    /// Begins to let paused kernels go on to their next stage, before which they park again; those of
+    /// these cores, or all. Nothing is written but what a pause writes.
+    ///
+    /// # Errors
+    /// As [`Pause::new`], and when one of the cores runs no kernel that is paused and has stages.
+    pub fn step(
+        target: &mut dyn Target,
+        mut kernels: Kernels,
+        cores: &[CoreId],
+    ) -> Result<Self, RunError> {
+        let wanted = |core: &CoreId| cores.is_empty() || cores.contains(core);
+        let runs = |core: &&CoreId| kernels.pausable.iter().any(|kernel| kernel.core == **core);
+        if let Some(core) = cores.iter().find(|core| !runs(core)) {
+            let why = format!("no kernel runs on {core} that could be paused");
+            return Err(ControlError::Settings(why).into());
+        }
+        kernels.pausable.retain(|kernel| wanted(&kernel.core));
+        kernels.routers.clear();
+        kernels.refused.clear();
+        let words = kernels.pausable.iter().flat_map(|kernel| {
+            [Some(kernel.ask), kernel.stage].into_iter().flatten().map(|addr| Span { addr, len: 4 })
+        });
+        let snapshot = target.read(&Plan { spans: words.collect() });
+        let word =
+            |addr| snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason });
+        let mut stepping = Vec::new();
+        for mut kernel in kernels.pausable {
+            let (core, name) = (kernel.core, &kernel.name);
+            let Some(stage) = kernel.stage.filter(|_| kernel.group != Group::Routers) else {
+                if cores.is_empty() {
+                    continue;
+                }
+                let why = format!("{name} on {core} counts no stages to step by");
+                return Err(ControlError::Settings(why).into());
+            };
+            if word(kernel.ask)? == kernel.run {
+                if cores.is_empty() {
+                    continue;
+                }
+                let why = format!("{name} on {core} is not paused");
+                return Err(ControlError::Settings(why).into());
+            }
+            // All are released together.
+            (kernel.group, kernel.pause) = (Group::Workers, word(stage)?.saturating_add(1));
+            stepping.push(kernel);
+        }
+        if stepping.is_empty() {
+            return Err(ControlError::Settings("no kernel is paused".to_owned()).into());
+        }
+        Self::new(target, Kernels { pausable: stepping, ..Kernels::default() })
+    }
+
     /// Continues until time has to pass; returns the kernels once all are at rest.
     ///
     /// # Errors

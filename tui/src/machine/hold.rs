@@ -2,8 +2,10 @@
 
 use super::work::{MachineTask, Work, may_launch};
 use crate::exit::Failure;
+use crate::locate;
 use crate::run::pausing;
 use launch::pause::Pause;
+use layouts::CoreId;
 use machine::words::counted;
 use probe::session::Session;
 
@@ -59,6 +61,19 @@ impl Work {
         session.paused();
         let count = counted(count as u64, "kernel runs on", "kernels run on");
         self.board_mut().say(format!("resumed: {count}"));
+        Ok(())
+    }
+
+    /// Lets paused kernels begin their next stage.
+    pub(super) fn step(&mut self, cores: &[String], session: &mut Session) -> Result<(), Failure> {
+        if !matches!(self.hold, Hold::Rests) {
+            return Err(Failure::Refused("nothing is paused here; :pause parks what runs".into()));
+        }
+        let mesh = session.target().mesh();
+        let core = |text: &String| locate::core_of(locate::core(text)?, mesh);
+        let cores: Result<Vec<CoreId>, String> = cores.iter().map(core).collect();
+        let cores = cores.map_err(Failure::Usage)?;
+        self.hold = Hold::Settles(Box::new(pausing::begin_step(session, &cores)?));
         Ok(())
     }
 

@@ -69,6 +69,7 @@ impl Work {
             MachineOrder::Stop => self.stop(session),
             MachineOrder::Pause => self.pause(session),
             MachineOrder::Resume => self.resume(session),
+            MachineOrder::Step(cores) => self.step(&cores, session),
             MachineOrder::Fault(fault) => self.disturb(fault, session.target()),
             MachineOrder::Pace(pace) => self.keep(pace, session),
         };

@@ -4,10 +4,14 @@
 use super::job::Going;
 use crate::exit::Failure;
 use collectives::Stage;
+use decode::inspect::ReadSet;
+use decode::state::CoreState;
 use launch::outcome::RunError;
-use launch::pause::{Pause, Paused, Rest, resume};
+use launch::pause::{Kernels, Pause, Paused, Rest, resume};
+use layouts::CoreId;
 use machine::words::counted;
 use probe::session::{Balance, Session};
+use std::collections::BTreeMap;
 
 /// Cycles between two polls of a pause.
 const STEP_CYCLES: u64 = 20_000;
@@ -141,6 +145,89 @@ pub(crate) fn settle(session: &mut Session) -> Result<AtRest, Failure> {
         let passed = session.pass(STEP_CYCLES);
         passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
     }
+}
+
+/// A kernel before and after a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SteppedKernel {
+    /// Its core.
+    pub(crate) core: CoreId,
+    /// Its name.
+    pub(crate) kernel: String,
+    /// What it does now.
+    pub(crate) rest: Rest,
+    /// Its waypoint, if it is known.
+    pub(crate) waypoint: Option<String>,
+    /// The source line of the waypoint, if it is known.
+    pub(crate) line: Option<String>,
+    /// Progress words that changed, with both values.
+    pub(crate) changed: Vec<(String, u64, u64)>,
+}
+
+impl SteppedKernel {
+    /// Its stages begun before and after, if the step has changed their number.
+    pub(crate) fn stages(&self) -> Option<(u64, u64)> {
+        let stage = self.changed.iter().find(|(name, ..)| name.ends_with(".control.stage"));
+        stage.map(|(_, before, after)| (*before, *after))
+    }
+}
+
+/// Begins to let paused kernels begin their next stage: those of these cores, or all.
+///
+/// # Errors
+/// `Usage` if one is not paused.
+pub(crate) fn begin_step(session: &mut Session, cores: &[CoreId]) -> Result<Pause, Failure> {
+    let kernels = session.running_kernels();
+    Pause::step(session.target(), kernels, cores).map_err(|error| failed(session, &error))
+}
+
+/// Lets paused kernels begin their next stage, to the end: those of these cores, or all.
+///
+/// # Errors
+/// `Usage` if one is not paused.
+pub(crate) fn step(session: &mut Session, cores: &[CoreId]) -> Result<Vec<SteppedKernel>, Failure> {
+    let read_set = ReadSet::everything(session.target().mesh());
+    let before = session.inspect(&read_set).state;
+    let kernels = Kernels::find(&before, session.images());
+    let step = Pause::step(session.target(), kernels, cores);
+    let mut step = step.map_err(|error| failed(session, &error))?;
+    let paused = loop {
+        let polled = step.poll(session.target());
+        if let Some(paused) = polled.map_err(|error| failed(session, &error))? {
+            break paused;
+        }
+        let passed = session.pass(STEP_CYCLES);
+        passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
+    };
+    let after = session.inspect(&read_set).state;
+    let kernels = paused.rest.into_iter().map(|(core, (kernel, rest))| {
+        let state = after.core(core);
+        let line = state.and_then(|state| state.location.first());
+        SteppedKernel {
+            core,
+            kernel,
+            rest,
+            waypoint: state.and_then(|state| state.waypoint.known().cloned()),
+            line: line.map(ToString::to_string),
+            changed: changed(before.core(core), state),
+        }
+    });
+    Ok(kernels.collect())
+}
+
+/// The words of a core that differ.
+fn changed(before: Option<&CoreState>, after: Option<&CoreState>) -> Vec<(String, u64, u64)> {
+    let words = |core: Option<&CoreState>| -> BTreeMap<(u64, String), u64> {
+        let words = core.map(|core| core.words.as_slice()).unwrap_or_default();
+        let known = words.iter().filter_map(|it| Some((it, *it.value.known()?)));
+        known.map(|(it, value)| ((it.addr, it.name.clone()), value)).collect()
+    };
+    let old = words(before);
+    let differing = words(after).into_iter().filter_map(|(at, now)| {
+        let before = *old.get(&at).filter(|before| **before != now)?;
+        Some((at.1, before, now))
+    });
+    differing.collect()
 }
 
 /// Lets every paused kernel run on; returns their number.

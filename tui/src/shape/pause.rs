@@ -1,7 +1,7 @@
 //! The JSON of `pause` and `resume`.
 
 use super::xy;
-use crate::run::pausing::AtRest;
+use crate::run::pausing::{AtRest, SteppedKernel};
 use launch::pause::Rest;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -91,5 +91,72 @@ impl<'a> PausedMesh<'a> {
 impl<'a> Resumed<'a> {
     pub(crate) fn new(target: &'a str, kernels: usize) -> Self {
         Self { target, kernels }
+    }
+}
+
+/// The steps of paused kernels.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SteppedMesh<'a> {
+    /// The target.
+    target: &'a str,
+    /// The kernels after each step.
+    steps: Vec<Vec<Stepped<'a>>>,
+}
+
+/// A kernel after a step.
+#[derive(Serialize, JsonSchema)]
+struct Stepped<'a> {
+    /// The chip's id.
+    chip: u16,
+    /// NOC 0 coordinates of the core's tile: x, y.
+    tile: [u8; 2],
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
+    core: &'static str,
+    /// The kernel's name.
+    kernel: &'a str,
+    /// parked, waits (it waits for another and changes nothing) or returned.
+    state: &'static str,
+    /// The waypoint; null if it is not known.
+    waypoint: Option<&'a str>,
+    /// The source line of the waypoint; null if it is not known.
+    line: Option<&'a str>,
+    /// The progress words that changed.
+    changed: Vec<ChangedWord<'a>>,
+}
+
+/// A word that changed.
+#[derive(Serialize, JsonSchema)]
+struct ChangedWord<'a> {
+    /// Its name.
+    name: &'a str,
+    /// Its value before the step.
+    before: u64,
+    /// Its value after the step.
+    after: u64,
+}
+
+impl<'a> SteppedMesh<'a> {
+    pub(crate) fn new(target: &'a str, steps: &'a [Vec<SteppedKernel>]) -> Self {
+        let kernel = |kernel: &'a SteppedKernel| {
+            let changed = kernel.changed.iter();
+            Stepped {
+                chip: kernel.core.chip.0,
+                tile: xy(kernel.core.tile),
+                core: kernel.core.core.name(),
+                kernel: &kernel.kernel,
+                state: rest_word(kernel.rest),
+                waypoint: kernel.waypoint.as_deref(),
+                line: kernel.line.as_deref(),
+                changed: changed
+                    .map(|(name, before, after)| ChangedWord {
+                        name,
+                        before: *before,
+                        after: *after,
+                    })
+                    .collect(),
+            }
+        };
+        let steps = steps.iter().map(|step| step.iter().map(kernel).collect());
+        Self { target, steps: steps.collect() }
     }
 }

@@ -89,6 +89,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         Typed::Stop => MachineOrder::Stop,
         Typed::Pause => MachineOrder::Pause,
         Typed::Resume => MachineOrder::Resume,
+        Typed::Step { cores } => MachineOrder::Step(cores),
         Typed::Fault { fault: words } => MachineOrder::Fault(fault(&words)?),
         Typed::Pace { pace } => {
             MachineOrder::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)

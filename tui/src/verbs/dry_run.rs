@@ -102,6 +102,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Record { .. }
         | Verb::Pause
         | Verb::Resume
+        | Verb::Step(_)
         | Verb::Debug(_)
         | Verb::Gdb(_)
         | Verb::Serve { .. }

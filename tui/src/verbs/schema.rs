@@ -7,7 +7,7 @@ use crate::output::text;
 use crate::shape::{
     Bytes, Checked, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes, FabricTables,
     FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links, Mesh, Names,
-    PausedMesh, Printed, Resumed, Stack, Status, Sweep, Valued, Written, schema,
+    PausedMesh, Printed, Resumed, Stack, Status, SteppedMesh, Sweep, Valued, Written, schema,
 };
 use schemars::Schema;
 
@@ -37,6 +37,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("debug", schema::<Debugged>),
     ("pause", schema::<PausedMesh<'_>>),
     ("resume", schema::<Resumed<'_>>),
+    ("step", schema::<SteppedMesh<'_>>),
     ("dry-run", schema::<DryRun<'_>>),
     ("symbols type", schema::<Layout<'_>>),
     ("symbols value", schema::<Valued<'_>>),

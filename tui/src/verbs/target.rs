@@ -4,13 +4,13 @@ use super::waiting::{Opened, Waiting};
 use crate::exit::{Failure, Outcome};
 use crate::feed::MeshSnapshot;
 use crate::glyph::Glyphs;
-use crate::locate::Where;
+use crate::locate::{self, Where};
 use crate::machine::{Machine, Opening};
 use crate::output::{say, say_once_each};
 use crate::{reading, words};
 use decode::inspect::ReadSet;
 use decode::state::{MeshState, Reading};
-use layouts::{CoreId, CoreKind};
+use layouts::CoreId;
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Mesh;
 
@@ -42,20 +42,9 @@ pub(super) fn inspect(
     }
 }
 
-/// Returns the core of a place in a mesh.
+/// The core of this place.
 pub(super) fn core_of(place: Where, mesh: &Mesh) -> Result<CoreId, Failure> {
-    let Where { chip, tile, core } = place;
-    if !mesh.chips.iter().any(|known| known.id == chip) {
-        return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
-    }
-    let cores = mesh.layout().kind_at(tile).cores();
-    let meant: Option<CoreKind> = core.or(cores.first().copied());
-    let none = || {
-        let what = core.map_or("cores", CoreKind::name);
-        Failure::Usage(format!("tile {chip}:{tile} has no {what}"))
-    };
-    let core = meant.filter(|core| cores.contains(core)).ok_or_else(none)?;
-    Ok(CoreId { chip, tile, core })
+    locate::core_of(place, mesh).map_err(Failure::Usage)
 }
 
 /// Why the machine is lost, if it was before anything could be read.

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// The end of the name of the word by which the host pauses a built-in kernel.
 const PAUSE_WORD: &str = ".control.pause_at_stage";
+/// The end of the name of the word that counts its stages.
+const STAGE_WORD: &str = ".control.stage";
 /// A built-in kernel parks at once, and never (`kernel_control_t`).
 const AT_ONCE: u32 = 0;
 const NEVER: u32 = u32::MAX;
@@ -54,6 +56,8 @@ pub(super) struct Pausable {
     pub(super) parked: Sign,
     /// The word that shows that the kernel has returned.
     pub(super) returned: Option<Sign>,
+    /// The word that counts the stages that it has begun.
+    pub(super) stage: Option<NocAddr>,
     /// Its waypoint, a word.
     pub(super) waypoint: Option<NocAddr>,
     /// Words that change while it works.
@@ -141,6 +145,7 @@ fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> O
         run: NEVER,
         parked: Sign { addr: place.at(0), holds: Condition::Nonzero },
         returned: Some(Sign { addr: place.at(go), holds: done }),
+        stage: None,
         waypoint: None,
         watched: traffic(core, image),
     };
@@ -156,6 +161,9 @@ fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> O
         });
     }
     let word = image.state.iter().find(|member| member.name.ends_with(PAUSE_WORD))?;
+    let global = word.name.strip_suffix(PAUSE_WORD)?;
+    let counter = format!("{global}{STAGE_WORD}");
+    let stage = image.state.iter().find(|member| member.name == counter);
     let flag = mailbox.pause_flags? + mailbox.processor(core.core);
     // A byte of the word that is read.
     let mask = 0xFF << (8 * (flag & 3));
@@ -169,8 +177,9 @@ fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> O
         group,
         ask: place.at(word.addr),
         parked: Sign { addr: place.at(flag & !3), holds },
+        stage: stage.map(|member| place.at(member.addr)),
         waypoint: Some(place.at(mailbox.waypoint(core.core))),
-        watched: whole(place, image, word.name.strip_suffix(PAUSE_WORD)?),
+        watched: whole(place, image, global),
         ..kernel
     })
 }
