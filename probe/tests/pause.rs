@@ -7,7 +7,7 @@ use probe::session::Session;
 use workloads::scene::Scene;
 
 fn setup(mesh: &str, over_fabric: bool, seeds: u64) -> PauseStudy {
-    PauseStudy { scene: Scene::new(mesh), over_fabric, bytes: 128 << 10, seed: 7, seeds }
+    PauseStudy { scene: Scene::new(mesh), over_fabric, bytes: 1 << 20, seed: 7, seeds }
 }
 
 fn check(rounds: &[PauseRound], seeds: usize) {

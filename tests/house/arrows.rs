@@ -45,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "probe",
         &[
             "workloads",
+            "collectives",
             "fabric",
             "launch",
             "diagnosis",

@@ -4,7 +4,7 @@
 //! Runs where `tt_fabric` runs: the kernels are built out of the wheel's sources.
 
 use crate::metal_why::kernels;
-use crate::tt_fabric::{check_traffic, scene, word};
+use crate::tt_fabric::{scene, word};
 use decode::images::{Catalog, ImageMap};
 use launch::pause::{Pause, Rest, resume};
 use machine::target::Target;
@@ -12,8 +12,8 @@ use probe::session::Session;
 use tests::tt_fabric::Route;
 use workloads::scene::tt_fabric::{Document, MetalWorker};
 
-/// So many that they are not sent when the fabric is paused.
-const PACKETS: u64 = 2_000;
+/// So many that they are not all sent at the end.
+const PACKETS: u64 = 100_000;
 
 fn sent(target: &mut dyn Target, workers: &[MetalWorker]) -> Vec<u32> {
     workers.iter().map(|it| word(target, it.kernel.place(), it.sent)).collect()
@@ -53,7 +53,11 @@ fn pauses(route: Route, refused: &[&str]) {
     let (mut operations, count) = resume(session.target(), &kernels).unwrap();
     assert!(operations.poll(session.target()).unwrap());
     assert_eq!(count, document.routers.len());
-    check_traffic(session.target(), &document.workers, PACKETS);
+    session.target().pass(2_000_000).unwrap();
+    let after = sent(session.target(), &document.workers);
+    for (before, after) in before.into_iter().zip(after) {
+        assert!(after > before, "{after} packets, as before");
+    }
 }
 
 #[test]

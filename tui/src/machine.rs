@@ -1,7 +1,6 @@
 //! Opens the target of `--target` and reads it: the one place where screens and verbs use a
 //! machine.
 
-mod hold;
 mod pace;
 mod stop;
 mod watching;

@@ -1,12 +1,14 @@
 //! Host actions of the user: one run or teardown at a time, advanced between two snapshots.
 
-use super::hold::Hold;
+mod hold;
+
 use super::pace::{RequestedPace, missed};
 use super::stop::StoppingKernels;
 use crate::exit::Failure;
 use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, may_change};
 use crate::words;
 use collectives::Stage;
+use hold::Hold;
 use machine::fault::Fault;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Target};
@@ -26,7 +28,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is running.
 #[derive(Default)]
-pub(super) enum MachineTask {
+enum MachineTask {
     #[default]
     None,
     Run(Box<Job>),
@@ -36,8 +38,8 @@ pub(super) enum MachineTask {
 /// Host actions and their results.
 #[derive(Default)]
 pub(super) struct Work {
-    pub(super) task: MachineTask,
-    pub(super) hold: Hold,
+    task: MachineTask,
+    hold: Hold,
     board: Arc<Board>,
     /// The requested pace.
     pace: Option<RequestedPace>,
@@ -58,7 +60,7 @@ impl Work {
         !matches!((&self.task, &self.hold), (MachineTask::None, Hold::None | Hold::Rests))
     }
 
-    pub(super) fn board_mut(&mut self) -> &mut Board {
+    fn board_mut(&mut self) -> &mut Board {
         Arc::make_mut(&mut self.board)
     }
 
@@ -308,7 +310,7 @@ impl Work {
     }
 }
 
-pub(super) fn may_launch(target: &dyn Target) -> Result<(), Failure> {
+fn may_launch(target: &dyn Target) -> Result<(), Failure> {
     may_change(target)?;
     let Allow { launch, .. } = target.abilities().allow;
     let why = "nothing may be launched or torn down there: --allow launch,write,reset";

@@ -235,7 +235,8 @@ impl Job {
 
     /// Whether the sweep has come to where it is to be paused; true once.
     pub(crate) fn takes_pause(&mut self, going: &Going) -> bool {
-        let reached = self.pause_at.is_some_and(|at| at.is_reached(going)) && self.is_watching();
+        let reached = self.is_watching()
+            && self.pause_at.is_some_and(|at| at.is_reached(going.stage, going.done, going.of));
         if reached {
             self.pause_at = None;
         }

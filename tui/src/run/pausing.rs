@@ -1,7 +1,6 @@
 //! A pause of the kernels of a mesh, as the live view and the verbs use it: asked, at rest with its
 //! credits counted, released.
 
-use super::job::Going;
 use crate::exit::Failure;
 use collectives::Stage;
 use decode::inspect::ReadSet;
@@ -52,13 +51,11 @@ impl PauseAt {
         }
     }
 
-    /// Whether a run has come so far.
-    pub(crate) fn is_reached(self, going: &Going) -> bool {
+    /// Whether a run has come so far that in this stage this share is done.
+    pub(crate) fn is_reached(self, stage: Stage, done: u64, of: u64) -> bool {
         match self {
-            Self::Stage(stage) => going.stage == stage,
-            Self::Percent(percent) => {
-                going.stage.is_transfer() && going.done * 100 >= percent * going.of
-            }
+            Self::Stage(wanted) => stage == wanted,
+            Self::Percent(percent) => stage.is_transfer() && done * 100 >= percent * of,
         }
     }
 }

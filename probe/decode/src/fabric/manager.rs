@@ -1,5 +1,5 @@
-//! The `RouterStateManager` of tt-metal's routers, with which the host pauses them (tt-metal.md
-//! 4.1).
+//! The `RouterStateManager` of tt-metal's routers, with which the host pauses them
+//! (tt-metal.md 4.1).
 
 use super::{Formula, Location, RouterLayout, Word};
 

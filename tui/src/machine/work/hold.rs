@@ -1,6 +1,6 @@
 //! A pause of the kernels that run: the run that launched them is not polled meanwhile.
 
-use super::work::{MachineTask, Work, may_launch};
+use super::{MachineTask, Work, may_launch};
 use crate::exit::Failure;
 use crate::locate;
 use crate::run::pausing;
