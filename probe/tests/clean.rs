@@ -3,25 +3,28 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
-use collectives::clean::{CleanReport, Done, Found};
+use collectives::clean::{CleanReport, CleanTile, Done};
 use collectives::{
     Clean, CleanSettings, FabricOptions, Op, Request, Run, RunProgress, RunSettings, Transport,
     compile,
 };
 use decode::images::ImageMap;
 use launch::dice::Random;
-use launch::topology::TopologyKind;
-use launch::{Firmware, KernelLaunch, launch_kernel};
 use layouts::{ChipId, NocXy};
 use machine::fault::Fault;
 use machine::patience::Deadlines;
 use machine::place::Place;
-use machine::target::{Abilities, Allow, Target};
+use machine::target::{Abilities, Allow};
 use probe::session::Session;
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
 const STEP_CYCLES: u64 = 2_000;
+
+/// The time for which a message of a run that is to be killed stays in its buffer.
+const DELAY_CYCLES: u32 = 3_000_000;
+/// After this time the data of such a run on an n300 moves.
+const MOVING_CYCLES: u64 = 2_000_000;
 
 fn fabric() -> Transport {
     Transport::Fabric(FabricOptions::default())
@@ -40,8 +43,13 @@ fn request(transport: Transport) -> Request {
     Request { transport, ..Request::new(Op::AllGather, 64 << 10) }
 }
 
-fn run(session: &mut Session, transport: Transport, settings: RunSettings) -> Run {
-    Run::new(compile(session.target().mesh(), &request(transport)).unwrap(), settings)
+fn run(session: &mut Session, request: &Request) -> Run {
+    Run::new(compile(session.target().mesh(), request).unwrap(), RunSettings::default())
+}
+
+/// A run that takes long, since each message stays in its buffer for a while.
+fn slow(session: &mut Session, transport: Transport) -> Run {
+    run(session, &Request { delay_cycles: DELAY_CYCLES, ..request(transport) })
 }
 
 /// Runs for a time, then forgets everything about the run, as a killed process does.
@@ -64,7 +72,7 @@ fn clean(session: &mut Session, escalate: bool) -> CleanReport {
 }
 
 fn all_right(session: &mut Session, transport: Transport) {
-    let mut run = run(session, transport, RunSettings { check: true, ..RunSettings::default() });
+    let mut run = run(session, &request(transport));
     let (target, images) = session.parts();
     let report = run.finish(target, images, STEP_CYCLES);
     let wrong = report.map(|report| report.unwrap().wrong);
@@ -76,12 +84,13 @@ fn moments(mesh: &str, transport: Transport, seed: u64, count: u64) {
     let mut random = Random(seed);
     let mut session = open(mesh, Allow::ALL);
     let before = session.target().now().unwrap();
-    all_right(&mut session, transport);
+    let whole = slow(&mut session, transport);
+    killed_after(&mut session, whole, u64::MAX / 2);
     let whole_cycles = session.target().now().unwrap() - before;
     for _ in 0..count {
         let mut session = open(mesh, Allow::ALL);
         let cycles = random.below(whole_cycles);
-        let doomed = run(&mut session, transport, RunSettings::default());
+        let doomed = slow(&mut session, transport);
         killed_after(&mut session, doomed, cycles);
         let mut report = clean(&mut session, false);
         eprintln!("{cycles}: {}", report.sentence());
@@ -107,4 +116,65 @@ fn a_run_over_edms_killed_at_any_moment_is_torn_down() {
 #[test]
 fn a_run_over_a_fabric_killed_at_any_moment_is_torn_down() {
     moments("n300", fabric(), 2, 12);
+}
+
+/// The tile of an Ethernet channel.
+fn eth(chip: u16, channel: u8) -> Place {
+    Place { chip: ChipId(chip), tile: crate::common::layout().eth_channel(channel).unwrap() }
+}
+
+fn at(report: &CleanReport, place: Place) -> &CleanTile {
+    report.tiles.iter().find(|tile| tile.place == place).expect("something stood there")
+}
+
+/// A slow run on the link 0:e9 to 1:e1, killed while its data moves, after a fault.
+fn killed_with(session: &mut Session, transport: Transport, fault: &str) {
+    let doomed = slow(session, transport);
+    killed_after(session, doomed, MOVING_CYCLES);
+    let now = session.target().now().unwrap();
+    let fault = fault.parse::<Fault>().unwrap().counted_from(now);
+    session.target().disrupt(&fault).unwrap();
+}
+
+#[test]
+fn a_link_that_is_down_for_good_keeps_no_edm() {
+    let mut session = open("n300", Allow::ALL);
+    killed_with(&mut session, Transport::Edm, "link:0.9:down");
+    let report = clean(&mut session, false);
+    let left = at(&report, eth(0, 9)).left.as_ref().expect("its credits cannot come back");
+    assert!(left.why.contains("told to end gracefully"), "{left:?}");
+    assert_eq!(left.next, "`clean --escalate` ends it at once");
+    let report = clean(&mut session, true);
+    assert!(report.is_clean(), "{report:#?}");
+    assert_eq!(at(&report, eth(0, 9)).done[0], Done::EndedAtOnce);
+}
+
+#[test]
+fn a_compute_core_that_stands_still_is_reset_and_no_other() {
+    let mut session = open("n300", Allow::ALL);
+    killed_with(&mut session, Transport::Edm, "core:0.2-2:brisc:stuck");
+    let stuck = Place { chip: ChipId(0), tile: NocXy { x: 2, y: 2 } };
+    let report = clean(&mut session, false);
+    let left = at(&report, stuck).left.as_ref().unwrap();
+    assert_eq!(left.next, "`clean --escalate` ends it at once, then resets its tile");
+    let report = clean(&mut session, true);
+    for tile in &report.tiles {
+        let reset = tile.done.iter().any(|it| [Done::Rebooted, Done::HeldInReset].contains(it));
+        assert_eq!(reset, tile.place == stuck, "{tile:?}");
+    }
+    assert!(report.is_clean(), "{report:#?}");
+}
+
+#[test]
+fn an_ethernet_core_that_stands_still_is_named_and_not_reset() {
+    let mut session = open("n300", Allow::ALL);
+    killed_with(&mut session, Transport::Edm, "core:0.e9:stuck");
+    let report = clean(&mut session, true);
+    let tile = at(&report, eth(0, 9));
+    let left = tile.left.as_ref().unwrap();
+    assert!(left.why.contains("stands still"), "{left:?}");
+    assert!(left.next.contains("a reset of its board"), "{left:?}");
+    assert_eq!(tile.done, []);
+    assert!(report.tiles.iter().filter(|it| it.place != eth(0, 9)).all(|it| it.left.is_none()));
+    assert!(report.lost.is_empty(), "chip 1 is reached over the other link: {report:#?}");
 }

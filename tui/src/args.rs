@@ -1,6 +1,7 @@
 //! The command line: verbs and global options. The pages behind them are in `manual`.
 
 mod check;
+mod clean;
 mod cores;
 mod debug;
 mod fabric;
@@ -10,6 +11,7 @@ mod run;
 mod study;
 
 pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
+pub(crate) use clean::CleanArguments;
 pub(crate) use cores::{CoresArguments, ImagesArguments};
 pub(crate) use debug::{DebugArguments, GdbArguments};
 pub(crate) use fabric::{
@@ -210,6 +212,10 @@ pub(crate) enum Verb {
     /// process it needs --allow launch,write, and reset where a compute tile is booted or reset.
     /// Without --target, and for an emulated mesh without run=, nothing else runs there.
     Launch(Box<LaunchArguments>),
+    /// Tear down what runs on the mesh, also if whoever launched it is dead.
+    ///
+    /// On a target outside this process it needs --allow launch,write, and reset with --escalate.
+    Clean(CleanArguments),
     /// Measure something on emulated meshes in this process.
     Study {
         /// What to measure.

@@ -1,6 +1,6 @@
 //! The commands of the `:` line, in the grammar of the verbs, and their completion by Tab.
 
-use crate::args::{PathArguments, RunArguments, one_line};
+use crate::args::{CleanArguments, PathArguments, RunArguments, one_line};
 use crate::run::shown;
 use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, Parser, Subcommand};
@@ -12,6 +12,8 @@ pub(crate) enum Typed {
     Run(Box<RunArguments>),
     /// Stop the run; without one, the ring ping and its workers.
     Stop,
+    /// Tear down what runs on the mesh, also if whoever launched it is dead.
+    Clean(CleanArguments),
     /// Disturb an emulated mesh now, such as link:0.8:down.
     Fault {
         /// The fault.

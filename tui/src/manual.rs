@@ -42,6 +42,7 @@ const VERBS: &[(&str, &str)] = &[
     ("record", include_str!("manual/verbs/record.md")),
     ("run", include_str!("manual/verbs/run.md")),
     ("launch", include_str!("manual/verbs/launch.md")),
+    ("clean", include_str!("manual/verbs/clean.md")),
     ("study", include_str!("manual/verbs/study.md")),
     ("study watching", include_str!("manual/studies/watching.md")),
     ("study latency", include_str!("manual/studies/latency.md")),

@@ -14,6 +14,7 @@ pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};
 
+use collectives::CleanSettings;
 use machine::fault::Fault;
 use workloads::scene::Pace;
 
@@ -24,6 +25,8 @@ pub enum MachineOrder {
     Run(Box<Sweep>),
     /// Stop the run; without one, the ring ping and its workers.
     Stop,
+    /// Tear down whatever stands on the mesh.
+    Clean(CleanSettings),
     /// Disturb the mesh.
     Fault(Fault),
     /// Advance the target's time at this pace.

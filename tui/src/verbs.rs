@@ -1,6 +1,7 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
 mod check;
+mod clean;
 mod cores;
 mod debug;
 mod dry_run;
@@ -47,6 +48,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         | Verb::Serve { .. }
         | Verb::Run(_)
         | Verb::Launch(_)
+        | Verb::Clean(_)
         | Verb::Debug(_)
         | Verb::Gdb(_) => true,
         Verb::Cores(cores) => cores.sample.is_some(),
@@ -118,6 +120,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Schema { verb } => schema::run(verb),
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Launch(options) => launch::run(&target, style, options),
+        Verb::Clean(options) => clean::run(&target, style, *options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
         }

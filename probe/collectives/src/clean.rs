@@ -99,7 +99,7 @@ pub type CleanProgress = Progress<CleanStage, CleanReport>;
 pub struct Clean {
     settings: CleanSettings,
     tiles: Vec<Standing>,
-    /// Words that are not at rest.
+    /// Words that are not at rest although no kernel uses them any more.
     unrest: Vec<Unrest>,
     tasks: VecDeque<CleanTask>,
     /// Chips that do not answer, and why.

@@ -1,7 +1,7 @@
 //! `--dry-run`: prints what a verb would touch.
 
 use super::target::{Style, open};
-use super::{cores, launch, print, read, run, write};
+use super::{clean, cores, launch, print, read, run, write};
 use crate::args::{CoresArguments, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
@@ -93,6 +93,10 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             let options = options.clone();
             Box::new(move |machine| launch::preview(machine, &options))
         }
+        Verb::Clean(options) => {
+            let options = *options;
+            Box::new(move |machine| clean::preview(machine, options))
+        }
         Verb::Why(_) | Verb::Check(_) => Box::new(|machine| {
             let read_set = ReadSet { fabric: true, ..ReadSet::everything(&machine.mesh()) };
             Ok(machine.preview(&read_set))
@@ -109,7 +113,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Schema { .. } => {
             return Err(Failure::Usage(
                 "--dry-run is for mesh, cores, images, links, why, check, read, write, print, run, \
-                 launch"
+                 launch, clean"
                     .into(),
             ));
         }

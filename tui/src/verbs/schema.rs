@@ -5,9 +5,9 @@ use super::study;
 use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
-    Bytes, Checked, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes, FabricTables,
-    FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links, Mesh, Names,
-    Printed, Stack, Status, Sweep, Valued, Written, schema,
+    Bytes, Checked, Cleaned, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes,
+    FabricTables, FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links,
+    Mesh, Names, Printed, Stack, Status, Sweep, Valued, Written, schema,
 };
 use schemars::Schema;
 
@@ -45,6 +45,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("symbols backtrace", schema::<Stack<'_>>),
     ("run", schema::<Sweep<'_>>),
     ("launch", schema::<Launched<'_>>),
+    ("clean", schema::<Cleaned<'_>>),
     ("study watching", schema::<study::Watching<'_>>),
     ("study latency", schema::<study::Latencies<'_>>),
     ("study bandwidth", schema::<study::Bandwidths<'_>>),

@@ -104,12 +104,24 @@ impl Clean {
             self.tiles.extend(standing(target, images, site, &strangers)?);
         }
         self.find_unrest(target, images, &sites);
+        for unrest in &self.unrest {
+            let place = Place::from(unrest.addr);
+            if !self.tiles.iter().any(|tile| tile.place == place) {
+                let site = sites.iter().find(|site| site.place == place).cloned();
+                self.tiles.push(Standing::new(place, Found::Credits, site));
+            }
+        }
         self.tiles.sort_by_key(|tile| tile.place);
         Ok(())
     }
 
-    /// Reads credits and semaphores of the tiles that hold an EDM or a worker.
-    fn find_unrest(&mut self, target: &mut dyn Target, images: &ImageMap, sites: &[KernelSite]) {
+    /// Reads credits and semaphores of those of the tiles that hold an EDM or a worker.
+    pub(super) fn find_unrest(
+        &mut self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+        sites: &[KernelSite],
+    ) {
         let layout = target.mesh().layout();
         let of_kind = |kind| {
             let built_in = sites.iter().filter(|site| site.runs_in_place());
@@ -126,13 +138,6 @@ impl Clean {
         match read() {
             Ok(unrest) => self.unrest = unrest,
             Err(why) => self.problems.push(format!("not all credits could be read: {why}")),
-        }
-        for unrest in &self.unrest {
-            let place = Place::from(unrest.addr);
-            if !self.tiles.iter().any(|tile| tile.place == place) {
-                let site = sites.iter().find(|site| site.place == place).cloned();
-                self.tiles.push(Standing::new(place, Found::Credits, site));
-            }
         }
     }
 }

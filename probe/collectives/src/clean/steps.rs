@@ -7,7 +7,7 @@ use crate::edm_builder::EDM;
 use crate::teardown;
 use crate::worker::WORKER;
 use decode::images::ImageMap;
-use launch::elf_kernel::{Left, exit_flag, hold_operation, reset_operation};
+use launch::elf_kernel::{KernelSite, Left, exit_flag, hold_operation, reset_operation};
 use launch::occupancy::check_permissions;
 use launch::outcome::RunError;
 use launch::{
@@ -50,7 +50,7 @@ impl Clean {
             CleanStage::Exit => self.exits(target, images),
             CleanStage::Reset => self.resets(target, images),
             CleanStage::Hold => Ok(self.holds(images)),
-            CleanStage::Clear => self.clears(images),
+            CleanStage::Clear => self.clears(target, images),
             CleanStage::GiveBack => self.returns(target, images),
             CleanStage::Find | CleanStage::Check => Ok(Steps::new()),
         }
@@ -143,27 +143,21 @@ impl Clean {
         self.tiles.iter().filter(failed).filter_map(hold).collect()
     }
 
-    /// Clears the credits and semaphores of tiles whose kernels have ended.
-    fn clears(&self, images: &ImageMap) -> Result<Steps, RunError> {
-        let ended = |tile: &&Standing| !tile.runs && tile.is_built_in() && tile.site.is_some();
-        let stands: BTreeSet<Place> =
+    /// Clears what is not at rest on tiles whose kernels have ended.
+    fn clears(&mut self, target: &mut dyn Target, images: &ImageMap) -> Result<Steps, RunError> {
+        let ended = self.tiles.iter().filter(|tile| !tile.runs);
+        let sites: Vec<KernelSite> = ended.filter_map(|tile| tile.site.clone()).collect();
+        self.find_unrest(target, images, &sites);
+        let places: BTreeSet<Place> =
             self.unrest.iter().map(|word| Place::from(word.addr)).collect();
         let mut steps = Steps::new();
-        for tile in self.tiles.iter().filter(ended) {
-            let kernel = match &tile.found {
-                Found::Kernels(names) => {
-                    [EDM, WORKER].into_iter().find(|kernel| names.iter().any(|name| name == kernel))
-                }
-                _ => None,
-            };
-            let usual = if is_ethernet(images, tile.place) { EDM } else { WORKER };
-            let kernel = kernel.or_else(|| stands.contains(&tile.place).then_some(usual));
-            let Some(kernel) = kernel else { continue };
-            let mut operation = teardown::clear(images, tile.place, kernel)?;
-            for word in self.unrest.iter().filter(|word| Place::from(word.addr) == tile.place) {
+        for place in places {
+            let kernel = if is_ethernet(images, place) { EDM } else { WORKER };
+            let mut operation = teardown::clear(images, place, kernel)?;
+            for word in self.unrest.iter().filter(|word| Place::from(word.addr) == place) {
                 operation.write_word(word.addr, 0);
             }
-            steps.push((operation, tile.place, Done::Cleared));
+            steps.push((operation, place, Done::Cleared));
         }
         Ok(steps)
     }
