@@ -22,7 +22,8 @@ pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 use run::fabrics;
 pub(crate) use study::{
-    MuxArguments, Race, RaceArguments, TimeoutArguments, TtlArguments, WhyStudyArguments,
+    CleanStudyArguments, MuxArguments, Race, RaceArguments, TimeoutArguments, TtlArguments,
+    WhyStudyArguments,
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -373,6 +374,8 @@ pub(crate) enum Study {
         #[arg(long, default_value = "5", value_name = "N")]
         seeds: String,
     },
+    /// Kill launchers at random moments of an all-gather, and print what `clean` then does.
+    Clean(CleanStudyArguments),
     /// Run the policies of a fabric mux under the same congestion, and print the outcome next to
     /// the public write-up's.
     Mux(MuxArguments),

@@ -55,6 +55,7 @@ const VERBS: &[(&str, &str)] = &[
     ("study transport", include_str!("manual/studies/transport.md")),
     ("study reroute", include_str!("manual/studies/reroute.md")),
     ("study mux", include_str!("manual/studies/mux.md")),
+    ("study clean", include_str!("manual/studies/clean.md")),
     ("study why", include_str!("manual/studies/why.md")),
     ("serve", include_str!("manual/verbs/serve.md")),
     ("help", include_str!("manual/verbs/help.md")),

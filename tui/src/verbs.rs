@@ -111,6 +111,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             }
             Study::Race(options) => study::race(style, options),
             Study::Ttl(options) => study::ttl(style, options),
+            Study::Clean(options) => study::clean(style, options),
             Study::Why(options) => study::why(style, options),
             Study::Timeout(options) => study::time_out(style, options),
             Study::Mux(options) => study::mux(style, options),

@@ -14,7 +14,7 @@ pub use report::{CleanReport, CleanTile, Done, Found, Remains};
 
 use crate::rest::Unrest;
 use decode::images::ImageMap;
-use find::Standing;
+use find::{Search, Standing};
 use launch::occupancy::{check_holders, check_permissions};
 use launch::outcome::RunError;
 use launch::task::{self, Progress};
@@ -112,6 +112,8 @@ pub struct Clean {
 enum CleanTask {
     /// Begins a stage.
     Begin(CleanStage),
+    /// Reads the mesh chip by chip, before or after the other stages.
+    Search(CleanStage, Box<Search>),
     /// Carries out the operations of a stage; each tile with what is done when they are.
     Steps(CleanStage, Box<OperationGroup>, Vec<(Place, Done)>),
 }
@@ -153,7 +155,9 @@ impl Clean {
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<(CleanReport, Vec<Operation>), RunError> {
-        self.find(target, images)?;
+        let mut search = Search::new(target);
+        while !search.poll(target, images)? {}
+        self.found(search);
         let ranks = KernelRank::ALL.map(CleanStage::Gracefully);
         let mut operations = Vec::new();
         for stage in ranks.into_iter().chain([CleanStage::Clear, CleanStage::GiveBack]) {
@@ -176,6 +180,17 @@ impl Clean {
         target.commanded_by("clean");
         let carry_out = |clean: &mut Self, task: &mut CleanTask| match task {
             CleanTask::Begin(stage) => clean.begin(*stage, target, images),
+            CleanTask::Search(stage, search) => {
+                let done = search.poll(target, images)?;
+                if done {
+                    let search = std::mem::replace(&mut **search, Search::new(target));
+                    match stage {
+                        CleanStage::Check => clean.check(search, target, images)?,
+                        _ => clean.found(search),
+                    }
+                }
+                Ok(done)
+            }
             CleanTask::Steps(stage, group, effects) => {
                 let done = group.poll(target)?;
                 if done {
@@ -211,9 +226,11 @@ impl Clean {
             CleanStage::Find => {
                 Self::refuse(target)?;
                 target.never_stop_for_audit();
-                self.find(target, images)?;
+                self.tasks.push_front(CleanTask::Search(stage, Box::new(Search::new(target))));
             }
-            CleanStage::Check => self.check(target, images)?,
+            CleanStage::Check => {
+                self.tasks.push_front(CleanTask::Search(stage, Box::new(Search::new(target))));
+            }
             _ => {
                 let steps = self.steps(stage, target, images)?;
                 let effects = steps.iter().map(|(_, place, done)| (*place, *done)).collect();
@@ -223,6 +240,12 @@ impl Clean {
             }
         }
         Ok(true)
+    }
+
+    fn found(&mut self, Search { mut tiles, unrest, problems, .. }: Search) {
+        tiles.sort_by_key(|tile| tile.place);
+        (self.tiles, self.unrest) = (tiles, unrest);
+        self.problems.extend(problems);
     }
 
     /// Notes what a stage has done on each tile, and what failed.
@@ -253,6 +276,7 @@ impl CleanTask {
     fn progress(&self) -> CleanProgress {
         let (stage, (done, of)) = match self {
             Self::Begin(stage) => (*stage, (0, 1)),
+            Self::Search(stage, search) => (*stage, search.done()),
             Self::Steps(stage, group, _) => (*stage, group.done()),
         };
         Progress::Running { stage, done, of }

@@ -57,6 +57,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("study transport", schema::<study::Transports<'_>>),
     ("study reroute", schema::<study::Reroutes<'_>>),
     ("study mux", schema::<study::Muxes<'_>>),
+    ("study clean", schema::<study::Cleanings<'_>>),
     ("study why", schema::<study::Verdicts>),
 ];
 

@@ -1,9 +1,9 @@
 //! The check after a teardown: nothing is left, and every chip answers.
 
-use super::find::Standing;
+use super::Clean;
+use super::find::{Search, Standing};
 use super::report::Remains;
 use super::steps::is_ethernet;
-use super::{Clean, CleanSettings};
 use decode::images::ImageMap;
 use launch::cause::stuck_cores;
 use launch::outcome::RunError;
@@ -13,14 +13,13 @@ use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 
 impl Clean {
-    /// Looks again for what stands on the mesh, and reads a word of every chip.
+    /// Notes what still stands on the mesh, and reads a word of every chip.
     pub(super) fn check(
         &mut self,
+        after: Search,
         target: &mut dyn Target,
         images: &ImageMap,
     ) -> Result<(), RunError> {
-        let mut after = Self::new(CleanSettings::default());
-        after.find(target, images)?;
         self.problems.extend(after.problems);
         let stuck = stuck(target, images, &after.tiles)?;
         let escalated = self.settings.escalate;

@@ -1,9 +1,9 @@
 //! What stands on the mesh, read from the mesh alone.
 
 use super::report::{Done, Found, Remains};
-use super::{Clean, CleanStage, KernelRank};
+use super::{CleanStage, KernelRank};
 use crate::edm_builder::EDM;
-use crate::rest::Rest;
+use crate::rest::{Rest, Unrest};
 use crate::worker::WORKER;
 use decode::images::{Image, ImageMap, TerminationWord};
 use decode::state::ImageRole;
@@ -15,7 +15,7 @@ use layouts::{ChipId, CoreId, NocAddr, TileKind};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// Tiles of a chip that cannot be read after which the chip is given up.
@@ -81,65 +81,81 @@ impl Standing {
     }
 }
 
-impl Clean {
-    /// Reads what stands on the mesh.
-    pub(super) fn find(
+/// A search for what stands on the mesh, chip by chip.
+#[derive(Debug)]
+pub(super) struct Search {
+    chips: VecDeque<ChipId>,
+    of: u64,
+    /// The tiles on which something stands.
+    pub(super) tiles: Vec<Standing>,
+    /// Words that are not at rest.
+    pub(super) unrest: Vec<Unrest>,
+    /// What could not be read, one sentence each.
+    pub(super) problems: Vec<String>,
+}
+
+impl Search {
+    pub(super) fn new(target: &dyn Target) -> Self {
+        let chips: VecDeque<ChipId> = target.mesh().chips.iter().map(|chip| chip.id).collect();
+        let of = chips.len() as u64;
+        Self { chips, of, tiles: Vec::new(), unrest: Vec::new(), problems: Vec::new() }
+    }
+
+    /// Returns the number of chips that were read, and of all.
+    pub(super) fn done(&self) -> (u64, u64) {
+        (self.of - self.chips.len() as u64, self.of)
+    }
+
+    /// Reads the next chip; returns whether there is none.
+    pub(super) fn poll(
         &mut self,
         target: &mut dyn Target,
         images: &ImageMap,
-    ) -> Result<(), RunError> {
-        let chips: Vec<ChipId> = target.mesh().chips.iter().map(|chip| chip.id).collect();
-        let mut sites = Vec::new();
-        for chip in chips {
-            let (found, unread) = of_chip(target, images, chip)?;
-            sites.extend(found);
-            for (place, reason) in unread {
-                let mut tile = Standing::new(place, Found::Unread, None);
-                tile.left = Some(Remains::unread(&reason));
-                self.tiles.push(tile);
-            }
+    ) -> Result<bool, RunError> {
+        let Some(chip) = self.chips.pop_front() else { return Ok(true) };
+        let (sites, unread) = of_chip(target, images, chip)?;
+        for (place, reason) in unread {
+            let left = Some(Remains::unread(&reason));
+            self.tiles.push(Standing { left, ..Standing::new(place, Found::Unread, None) });
         }
         let strangers = unknown_firmware(target, images, &sites);
         for site in &sites {
             self.tiles.extend(standing(target, images, site, &strangers)?);
         }
-        self.find_unrest(target, images, &sites);
-        for unrest in &self.unrest {
-            let place = Place::from(unrest.addr);
+        let unrest = unrest(target, images, &sites).unwrap_or_else(|why| {
+            self.problems.push(format!("not all credits of chip {chip} could be read: {why}"));
+            Vec::new()
+        });
+        for word in &unrest {
+            let place = Place::from(word.addr);
             if !self.tiles.iter().any(|tile| tile.place == place) {
                 let site = sites.iter().find(|site| site.place == place).cloned();
                 self.tiles.push(Standing::new(place, Found::Credits, site));
             }
         }
-        self.tiles.sort_by_key(|tile| tile.place);
-        Ok(())
+        self.unrest.extend(unrest);
+        Ok(false)
     }
+}
 
-    /// Reads credits and semaphores of those of the tiles that hold an EDM or a worker.
-    pub(super) fn find_unrest(
-        &mut self,
-        target: &mut dyn Target,
-        images: &ImageMap,
-        sites: &[KernelSite],
-    ) {
-        let layout = target.mesh().layout();
-        let of_kind = |kind| {
-            let built_in = sites.iter().filter(|site| site.runs_in_place());
-            let awake = built_in.filter(|site| kind == TileKind::Eth || site.boots.is_none());
-            let places = awake.map(|site| site.place);
-            places.filter(|place| layout.kind_at(place.tile) == kind).collect::<Vec<_>>()
-        };
-        let (ethernet, compute) = (of_kind(TileKind::Eth), of_kind(TileKind::Tensix));
-        let read = || -> Result<_, ControlError> {
-            let edms = holding(target, images, EDM, ethernet)?;
-            let workers = holding(target, images, WORKER, compute)?;
-            Rest::new(images)?.standing(target, images, &edms, &workers)
-        };
-        match read() {
-            Ok(unrest) => self.unrest = unrest,
-            Err(why) => self.problems.push(format!("not all credits could be read: {why}")),
-        }
-    }
+/// Returns the credits and semaphores that are not 0 of those of the tiles that hold an EDM or a
+/// worker.
+pub(super) fn unrest(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    sites: &[KernelSite],
+) -> Result<Vec<Unrest>, ControlError> {
+    let layout = target.mesh().layout();
+    let of_kind = |kind| {
+        let built_in = sites.iter().filter(|site| site.runs_in_place());
+        let awake = built_in.filter(|site| kind == TileKind::Eth || site.boots.is_none());
+        let places = awake.map(|site| site.place);
+        places.filter(|place| layout.kind_at(place.tile) == kind).collect::<Vec<_>>()
+    };
+    let (ethernet, compute) = (of_kind(TileKind::Eth), of_kind(TileKind::Tensix));
+    let edms = holding(target, images, EDM, ethernet)?;
+    let workers = holding(target, images, WORKER, compute)?;
+    Rest::new(images)?.standing(target, images, &edms, &workers)
 }
 
 /// Tiles with the reason why each cannot be read.

@@ -1,6 +1,6 @@
 //! The operations of each stage.
 
-use super::find::Standing;
+use super::find::{Standing, unrest};
 use super::report::{Done, Found, Remains};
 use super::{Clean, CleanStage};
 use crate::edm_builder::EDM;
@@ -147,7 +147,10 @@ impl Clean {
     fn clears(&mut self, target: &mut dyn Target, images: &ImageMap) -> Result<Steps, RunError> {
         let ended = self.tiles.iter().filter(|tile| !tile.runs);
         let sites: Vec<KernelSite> = ended.filter_map(|tile| tile.site.clone()).collect();
-        self.find_unrest(target, images, &sites);
+        match unrest(target, images, &sites) {
+            Ok(unrest) => self.unrest = unrest,
+            Err(why) => self.problems.push(format!("not all credits could be read: {why}")),
+        }
         let places: BTreeSet<Place> =
             self.unrest.iter().map(|word| Place::from(word.addr)).collect();
         let mut steps = Steps::new();
