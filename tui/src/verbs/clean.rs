@@ -77,8 +77,8 @@ pub(super) fn preview(
     let failed = |error| Failure::of_run(&name, layout, &error);
     let mut clean = Clean::new(CleanSettings { escalate });
     let (report, operations) = clean.preview(target, images).map_err(failed)?;
-    for tile in &report.tiles {
-        say(&format!("{}: {}", tile.place.name(layout), found(tile)));
+    for (name, tile) in groups(layout, &report) {
+        say(&format!("{name}: {}", found(tile)));
     }
     let mut whole = Preview::default();
     for step in operations.iter().flat_map(launch::Operation::steps) {
@@ -88,6 +88,26 @@ pub(super) fn preview(
         whole.gaps.extend(found.gaps);
     }
     Ok(whole)
+}
+
+/// The tiles, each with its name. Tiles of a chip with which all went alike are one line.
+fn groups<'a>(layout: &ChipLayout, report: &'a CleanReport) -> Vec<(String, &'a CleanTile)> {
+    let mut groups: Vec<(&CleanTile, usize)> = Vec::new();
+    for tile in &report.tiles {
+        let alike = |first: &CleanTile| {
+            let same = first.place.chip == tile.place.chip && first.left.is_none();
+            same && CleanTile { place: first.place, ..tile.clone() } == *first
+        };
+        match groups.iter_mut().find(|(first, _)| alike(first)) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((tile, 1)),
+        }
+    }
+    let name = |(tile, count): (&'a CleanTile, usize)| {
+        let name = tile.place.name(layout);
+        (if count == 1 { name } else { format!("{name} and {} more", count - 1) }, tile)
+    };
+    groups.into_iter().map(name).collect()
 }
 
 /// What stood on a tile, in words.
@@ -101,9 +121,8 @@ fn found(tile: &CleanTile) -> String {
 fn page(layout: &ChipLayout, report: &CleanReport) -> String {
     let mut table = Columns::new(&["TILE", "FOUND", "DONE"]);
     let mut left = String::new();
-    for tile in &report.tiles {
+    for (name, tile) in groups(layout, report) {
         let done: Vec<&str> = tile.done.iter().map(|done| done.words()).collect();
-        let name = tile.place.name(layout);
         if let Some(remains) = &tile.left {
             left += &format!("{name}: {}; {}\n", remains.why, remains.next);
         }

@@ -22,10 +22,12 @@ pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Ou
     if let (Verb::Read { .. } | Verb::Write { .. }, Some(gap)) = (verb, preview.gaps.first()) {
         return Err(Failure::of_access(&gap.span.addr.to_string(), &gap.reason));
     }
-    say(&format!(
-        "{}: finding the mesh took {discovery} bus transactions; nothing else was accessed",
-        opening.words
-    ));
+    let words = &opening.words;
+    let further = match machine.target().transactions().saturating_sub(discovery) {
+        0 => "nothing else was accessed".to_owned(),
+        reads => format!("finding what runs there took {reads} more; nothing was written"),
+    };
+    say(&format!("{words}: finding the mesh took {discovery} bus transactions; {further}"));
     if style.json {
         json(DryRun::new(&opening.words, discovery, &preview))?;
     } else {

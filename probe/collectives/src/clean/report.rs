@@ -189,7 +189,7 @@ impl Remains {
     /// Adds what the next attempt does, if that is not said.
     pub(super) fn advised(mut self, ethernet: bool, escalated: bool) -> Self {
         if self.next.is_empty() {
-            self.next = match (ethernet, escalated) {
+            let next = match (ethernet, escalated) {
                 (false, false) => "`clean --escalate` ends it at once, then resets its tile",
                 (true, false) => "`clean --escalate` ends it at once",
                 (false, true) => "the next attempt tries the same again",
@@ -197,8 +197,8 @@ impl Remains {
                     "the next attempt tries the same again; an Ethernet core is not reset, because it \
                      serves its link, so that else a reset of its board (tt-smi -r) is needed"
                 }
-            }
-            .to_owned();
+            };
+            next.clone_into(&mut self.next);
         }
         self
     }
@@ -259,8 +259,9 @@ impl CleanReport {
             ([chip], _) => format!("chip {chip} does not answer"),
             _ => format!("chips {} do not answer", lost.join(",")),
         };
-        let problems: String = self.problems.iter().map(|problem| format!("; {problem}")).collect();
-        format!("{what}, {chips}{problems}")
+        let mut parts = vec![format!("{what}, {chips}")];
+        parts.extend_from_slice(&self.problems);
+        parts.join("; ")
     }
 }
 

@@ -21,6 +21,10 @@ use std::collections::BTreeSet;
 
 /// How long kernels may take to end gracefully, in cycles: 10 ms. They drain their links.
 const GRACEFUL_CYCLES: u64 = 10_000_000;
+/// How long a ring ping may take, in cycles: 200 ms. It ends with its lap, which can have a delay at
+/// each hop.
+const LAP_CYCLES: u64 = 200_000_000;
+const RING_PING: &str = "ring_ping";
 /// How long kernels may take to end at once, in cycles: 2 ms.
 const AT_ONCE_CYCLES: u64 = 2_000_000;
 /// `PAUSE_NEVER`: a parked kernel is let go on, since it drains nothing.
@@ -51,7 +55,7 @@ impl Clean {
             CleanStage::Reset => self.resets(target, images),
             CleanStage::Hold => Ok(self.holds(images)),
             CleanStage::Clear => self.clears(target, images),
-            CleanStage::GiveBack => self.returns(target, images),
+            CleanStage::GiveBack => Ok(self.returns(target, images)),
             CleanStage::Find | CleanStage::Check => Ok(Steps::new()),
         }
     }
@@ -75,6 +79,9 @@ impl Clean {
             for pause in &tile.pauses {
                 operation.write_word(*pause, PAUSE_NEVER);
             }
+            let laps = matches!(&tile.found, Found::Kernels(names) if names == &[RING_PING]);
+            let graceful = done == Done::Ended;
+            let patience_cycles = if laps && graceful { LAP_CYCLES } else { patience_cycles };
             wait(&mut operation, images, tile, patience_cycles)?;
             steps.push((operation, tile.place, done));
         }
@@ -166,7 +173,7 @@ impl Clean {
     }
 
     /// Returns Ethernet cores to base firmware.
-    fn returns(&mut self, target: &mut dyn Target, images: &ImageMap) -> Result<Steps, RunError> {
+    fn returns(&mut self, target: &mut dyn Target, images: &ImageMap) -> Steps {
         let mut steps = Steps::new();
         for tile in self.tiles.iter_mut().filter(|tile| tile.taken && !tile.runs) {
             match return_application(target, images, Firmware::BUILT_IN, tile.place) {
@@ -174,7 +181,7 @@ impl Clean {
                 Err(error) => tile.note(CleanStage::GiveBack, Done::Returned, Some(&error)),
             }
         }
-        Ok(steps)
+        steps
     }
 }
 
