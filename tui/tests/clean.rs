@@ -35,7 +35,7 @@ fn what_a_killed_run_leaves_is_torn_down() {
     let refused = server.ask(&["clean"]);
     assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("a teardown needs --allow write,launch"));
-    let preview = server.ask(&["clean", "--dry-run"]);
+    let preview = server.ask(&[&ALLOW[..], &["clean", "--dry-run"]].concat());
     assert_eq!(preview.status.code(), Some(0), "{}", stderr(&preview));
     assert!(stderr(&preview).contains(": edm"), "{}", stderr(&preview));
 

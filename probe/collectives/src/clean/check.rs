@@ -1,8 +1,8 @@
-//! The check after a teardown: nothing is left, and every chip answers.
+//! The check after a teardown, that nothing is left and every chip answers, and the report.
 
 use super::Clean;
 use super::find::{Search, Standing};
-use super::report::Remains;
+use super::report::{CleanReport, CleanTile, Remains};
 use super::steps::is_ethernet;
 use decode::images::ImageMap;
 use launch::cause::stuck_cores;
@@ -13,6 +13,27 @@ use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
 
 impl Clean {
+    /// Returns what was found, done and left so far.
+    pub(super) fn report(&mut self, target: &dyn Target) -> CleanReport {
+        let credits = |place: Place| {
+            let words = self.unrest.iter().filter(move |word| Place::from(word.addr) == place);
+            words.map(|word| format!("{} is {:#x}", word.what, word.value)).collect()
+        };
+        let tile = |tile: &Standing| CleanTile {
+            place: tile.place,
+            found: tile.found.clone(),
+            credits: credits(tile.place),
+            done: tile.done.clone(),
+            left: tile.left.clone(),
+        };
+        CleanReport {
+            tiles: self.tiles.iter().map(tile).collect(),
+            lost: self.lost.clone(),
+            chips: target.mesh().chips.len(),
+            problems: self.problems.clone(),
+        }
+    }
+
     /// Notes what still stands on the mesh, and reads a word of every chip.
     pub(super) fn check(
         &mut self,

@@ -1,12 +1,10 @@
 //! What a teardown found, did, and left.
 
-use super::find::Standing;
-use super::{Clean, CleanStage};
+use super::CleanStage;
 use launch::outcome::RunError;
 use launch::{ControlError, reason};
 use layouts::ChipId;
 use machine::place::Place;
-use machine::target::Target;
 use machine::words::counted;
 use std::fmt;
 
@@ -262,28 +260,5 @@ impl CleanReport {
         let mut parts = vec![format!("{what}, {chips}")];
         parts.extend_from_slice(&self.problems);
         parts.join("; ")
-    }
-}
-
-impl Clean {
-    /// Returns what was found, done and left so far.
-    pub(super) fn report(&mut self, target: &dyn Target) -> CleanReport {
-        let credits = |place: Place| {
-            let words = self.unrest.iter().filter(move |word| Place::from(word.addr) == place);
-            words.map(|word| format!("{} is {:#x}", word.what, word.value)).collect()
-        };
-        let tile = |tile: &Standing| CleanTile {
-            place: tile.place,
-            found: tile.found.clone(),
-            credits: credits(tile.place),
-            done: tile.done.clone(),
-            left: tile.left.clone(),
-        };
-        CleanReport {
-            tiles: self.tiles.iter().map(tile).collect(),
-            lost: self.lost.clone(),
-            chips: target.mesh().chips.len(),
-            problems: self.problems.clone(),
-        }
     }
 }
