@@ -230,6 +230,12 @@ impl Session {
         self.verify(&everything_on(core), true, &mut Watcher { before: None, see: &mut |_| () });
     }
 
+    /// Verifies what runs on every core of the mesh.
+    pub fn verify_all(&mut self) {
+        let everything = ReadSet::everything(self.target.mesh());
+        self.verify(&everything, true, &mut Watcher { before: None, see: &mut |_| () });
+    }
+
     /// Compares the whole texts of a core's images with its memory.
     fn compare_texts(&mut self, core: CoreId) {
         self.inspect(&ReadSet { proofs: true, texts: true, ..everything_on(core) });

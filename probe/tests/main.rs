@@ -3,6 +3,7 @@
 
 mod audit;
 mod catalog;
+mod clean;
 mod collectives;
 mod collectives_fabric;
 mod common;

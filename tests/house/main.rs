@@ -10,6 +10,7 @@ mod dependencies;
 mod habits;
 mod metal;
 mod metal_buffers;
+mod metal_clean;
 mod metal_pause;
 mod metal_why;
 mod modules;

@@ -1,6 +1,7 @@
 //! The command line: verbs and global options. The pages behind them are in `manual`.
 
 mod check;
+mod clean;
 mod cores;
 mod debug;
 mod fabric;
@@ -11,6 +12,7 @@ mod step;
 mod study;
 
 pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
+pub(crate) use clean::CleanArguments;
 pub(crate) use cores::{CoresArguments, ImagesArguments};
 pub(crate) use debug::{DebugArguments, GdbArguments};
 pub(crate) use fabric::{
@@ -22,8 +24,8 @@ pub(crate) use run::RunArguments;
 use run::fabrics;
 pub(crate) use step::StepArguments;
 pub(crate) use study::{
-    MuxArguments, PauseArguments, PauseTransport, Race, RaceArguments, TimeoutArguments,
-    TtlArguments, WhyStudyArguments,
+    CleanStudyArguments, MuxArguments, PauseArguments, PauseTransport, Race, RaceArguments,
+    TimeoutArguments, TtlArguments, WhyStudyArguments,
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -221,6 +223,10 @@ pub(crate) enum Verb {
     /// process it needs --allow launch,write, and reset where a compute tile is booted or reset.
     /// Without --target, and for an emulated mesh without run=, nothing else runs there.
     Launch(Box<LaunchArguments>),
+    /// Tear down what runs on the mesh, also if whoever launched it is dead.
+    ///
+    /// On a target outside this process it needs --allow launch,write, and reset with --escalate.
+    Clean(CleanArguments),
     /// Measure something on emulated meshes in this process.
     Study {
         /// What to measure.
@@ -380,19 +386,9 @@ pub(crate) enum Study {
         #[arg(long, default_value = "5", value_name = "N")]
         seeds: String,
     },
+    /// Kill launchers at random moments of an all-gather, and print what `clean` then does.
+    Clean(CleanStudyArguments),
     /// Run the policies of a fabric mux under the same congestion, and print the outcome next to
     /// the public write-up's.
     Mux(MuxArguments),
-}
-
-/// Clap's message in one line: the error and its tips, without usage and hints.
-pub(crate) fn one_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim);
-    let kept =
-        lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information"));
-    // The verbs take no words behind `--`.
-    let helps = |l: &&str| !l.is_empty() && !l.starts_with("tip: to pass '");
-    let kept: Vec<&str> = kept.filter(helps).collect();
-    let line = kept.join("; ").replace(":;", ":");
-    format!("{} (see --help)", line.trim_start_matches("error: "))
 }

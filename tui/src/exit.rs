@@ -1,7 +1,7 @@
 //! How the program ends: the only place where errors and findings become exit codes.
 
 use launch::ControlError;
-use launch::outcome::{Cause, RunError};
+use launch::outcome::{Cause, RunError, User};
 use layouts::ChipLayout;
 use machine::snapshot::AccessError;
 use probe::session::OpenError;
@@ -125,7 +125,12 @@ impl Failure {
             | Cause::Undebuggable(_) => Self::Finding,
             Cause::Access(error) => Self::by_access(error),
         };
-        let text = error.sentence(layout);
+        let user = if let Cause::InUse(user) = &error.cause { Some(user) } else { None };
+        let clean = match user {
+            Some(User::Process(..)) | None => "",
+            Some(_) => "; `clean` tears down what nobody owns",
+        };
+        let text = error.sentence(layout) + clean;
         end(if text.starts_with(target) { text } else { format!("{target}: {text}") })
     }
 

@@ -1,7 +1,8 @@
 //! The commands of the `:` line, in the grammar of the verbs, and their completion by Tab.
 
-use crate::args::{PathArguments, RunArguments, one_line};
+use crate::args::{CleanArguments, PathArguments, RunArguments};
 use crate::run::shown;
+use crate::words::one_line;
 use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 
@@ -22,6 +23,8 @@ pub(crate) enum Typed {
         #[arg(value_name = "CORE")]
         cores: Vec<String>,
     },
+    /// Tear down what runs on the mesh, also if whoever launched it is dead.
+    Clean(CleanArguments),
     /// Disturb an emulated mesh now, such as link:0.8:down.
     Fault {
         /// The fault.

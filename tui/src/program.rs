@@ -1,6 +1,6 @@
 //! The program from arguments to exit code.
 
-use crate::args::{Arguments, When, one_line};
+use crate::args::{Arguments, When};
 use crate::exit::{self, Failure, Outcome};
 use crate::feed::Feed;
 use crate::glyph::Glyphs;
@@ -8,6 +8,7 @@ use crate::machine::{Machine, Opening};
 use crate::model::Model;
 use crate::output::{self, say};
 use crate::theme::Theme;
+use crate::words::one_line;
 use crate::{manual, screen, verbs};
 use clap::error::ErrorKind;
 use std::ffi::OsString;

@@ -15,6 +15,7 @@ pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};
 
+use collectives::CleanSettings;
 use machine::fault::Fault;
 use workloads::scene::Pace;
 
@@ -31,6 +32,8 @@ pub enum MachineOrder {
     Resume,
     /// Let paused kernels begin their next stage: those of these cores, or all.
     Step(Vec<String>),
+    /// Tear down whatever stands on the mesh.
+    Clean(CleanSettings),
     /// Disturb the mesh.
     Fault(Fault),
     /// Advance the target's time at this pace.

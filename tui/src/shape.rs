@@ -5,6 +5,7 @@
 
 mod access;
 mod check;
+mod clean;
 mod cores;
 mod debug;
 mod difference;
@@ -26,6 +27,7 @@ mod why;
 
 pub(crate) use access::{Bytes, DryRun, Written};
 pub(crate) use check::{Checked, Unhealthy};
+pub(crate) use clean::Cleaned;
 pub(crate) use cores::{Cores, Images};
 pub(crate) use debug::{DebugStop, Debugged};
 pub(crate) use explain::Explained;

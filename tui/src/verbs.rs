@@ -1,6 +1,7 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
 mod check;
+mod clean;
 mod cores;
 mod debug;
 mod dry_run;
@@ -49,6 +50,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         | Verb::Serve { .. }
         | Verb::Run(_)
         | Verb::Launch(_)
+        | Verb::Clean(_)
         | Verb::Debug(_)
         | Verb::Gdb(_) => true,
         Verb::Cores(cores) => cores.sample.is_some(),
@@ -115,6 +117,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             Study::Race(options) => study::race(style, options),
             Study::Ttl(options) => study::ttl(style, options),
             Study::Pause(options) => study::pause(style, options),
+            Study::Clean(options) => study::clean(style, options),
             Study::Why(options) => study::why(style, options),
             Study::Timeout(options) => study::time_out(style, options),
             Study::Mux(options) => study::mux(style, options),
@@ -124,6 +127,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Schema { verb } => schema::run(verb),
         Verb::Run(options) => run::run(&target, style, options),
         Verb::Launch(options) => launch::run(&target, style, options),
+        Verb::Clean(options) => clean::run(&target, style, *options),
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
         }

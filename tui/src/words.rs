@@ -282,3 +282,15 @@ pub(crate) fn wrapped(text: &str, width: u16) -> Vec<String> {
     }
     rows
 }
+
+/// Clap's message in one line: the error and its tips, without usage and hints.
+pub(crate) fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let kept =
+        lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more information"));
+    // The verbs take no words behind `--`.
+    let helps = |l: &&str| !l.is_empty() && !l.starts_with("tip: to pass '");
+    let kept: Vec<&str> = kept.filter(helps).collect();
+    let line = kept.join("; ").replace(":;", ":");
+    format!("{} (see --help)", line.trim_start_matches("error: "))
+}

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod bit_fields;
+mod clean;
 mod command_line;
 mod common;
 mod cores;

@@ -16,9 +16,9 @@ use transport::socket_bar::SocketBar;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The server, ended with the test.
-struct Server {
+pub(crate) struct Server {
     process: Child,
-    socket: PathBuf,
+    pub(crate) socket: PathBuf,
 }
 
 impl Server {
@@ -26,7 +26,7 @@ impl Server {
         Self::of("emulator:n300", name)
     }
 
-    fn of(mesh: &str, name: &str) -> Self {
+    pub(crate) fn of(mesh: &str, name: &str) -> Self {
         let id = std::process::id();
         let socket = std::env::temp_dir().join(format!("meshscope-served-{name}-{id}"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
@@ -37,18 +37,18 @@ impl Server {
         Self { process, socket }
     }
 
-    fn client(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn client(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
         command.arg("--target").arg(format!("socket:{}", self.socket.display())).args(arguments);
         command.env("MESHSCOPE_AUDIT_LOG", Path::new("/dev/null"));
         command
     }
 
-    fn ask(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn ask(&self, arguments: &[&str]) -> Output {
         self.client(arguments).output().unwrap()
     }
 
-    fn answer(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn answer(&self, arguments: &[&str]) -> Value {
         let output = self.ask(arguments);
         let stderr = stderr(&output);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// A client that has the right to write, as reported to another client.
-    fn writer(&self, arguments: &[&str]) -> Child {
+    pub(crate) fn writer(&self, arguments: &[&str]) -> Child {
         let mut client = self.client(arguments);
         let mut client = client.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let start = Instant::now();

@@ -4,7 +4,7 @@
 //! into a [`Program`]: EDMs on Ethernet cores, workers with their lists of [`WorkerCommand`]s,
 //! tensors. It is pure. A [`Run`] launches a program, observes it, checks the data and cleans up;
 //! it returns a [`RunReport`], with the bandwidths of nccl-tests. [`Transport`] selects EDMs or the
-//! fabric.
+//! fabric. A [`Clean`] tears down whatever stands on a mesh, also of a dead owner.
 //!
 //! ```
 //! use collectives::{Op, Request, compile};
@@ -25,6 +25,7 @@
 mod balance;
 mod blame;
 mod check;
+pub mod clean;
 pub mod compile;
 mod connect;
 mod crossing;
@@ -56,6 +57,7 @@ mod worker;
 mod writes;
 
 pub use balance::{EdmBalance, edm_balance};
+pub use clean::{Clean, CleanSettings};
 pub use compile::{compile, compile_over};
 pub use crossing::idle_tiles;
 pub use error::CclError;

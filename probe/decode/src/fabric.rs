@@ -39,7 +39,7 @@ pub use fact::{
 };
 pub use header::PacketFacts;
 pub(crate) use header::{Header, HeaderBytes, Route};
-pub(crate) use location::{Formula, Lead, Location, Locations, Memory, Reader};
+pub(crate) use location::{Formula, Lead, Located, Location, Locations, Memory, Reader};
 pub use location::{Unknown, Word};
 pub use manager::RouterManager;
 pub use mux::{MuxChannelFacts, MuxFacts};

@@ -6,7 +6,10 @@ mod linked;
 mod room;
 mod site;
 
-pub use end::{Left, take_away};
+pub use end::{
+    Left, exit_flag, hold_operation, reset_operation, take_away, termination_address,
+    termination_values,
+};
 pub use linked::core_for;
 pub use site::{KernelSite, check_free, survey};
 

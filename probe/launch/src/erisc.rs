@@ -7,6 +7,8 @@ use decode::images::{Image, ImageMap, member};
 use decode::state::Provenance;
 use layouts::{CoreId, CoreKind};
 use machine::place::Place;
+use machine::snapshot::{Plan, Span};
+use machine::target::Target;
 
 /// The waypoint of an application that waits for a go message.
 const WAITS_FOR_GO: &str = "GW";
@@ -33,22 +35,7 @@ pub fn start_application(
     clear_tables(&mut operation, place, &app);
     load(&mut operation, place, &app)?;
     operation.write_word(place.at(l1.launch_flag.at), 1);
-    let waypoint = mailbox(&app)?.waypoint(CoreKind::Erisc);
-    let has_waypoint = app.waypoint_places(WAITS_FOR_GO, waypoint).next().is_some();
-    if !has_waypoint {
-        // Without waypoints this is the only sign of life.
-        let sign = place.at(layout.blocks.eth_niu0 + layout.niu.router_cfg_2.at);
-        let waits = u32::from(layout.eth.values.application_waits) << 16;
-        let waits = Condition::Masked { mask: 0xFFFF_0000, value: waits };
-        operation.wait("the application waits for routing", sign, waits);
-    }
-    operation.write_word(place.at(routing), 1);
-    if has_waypoint {
-        let mut letters = [0; 4];
-        letters[..WAITS_FOR_GO.len()].copy_from_slice(WAITS_FOR_GO.as_bytes());
-        let waits = Condition::Masked { mask: u32::MAX, value: u32::from_le_bytes(letters) };
-        operation.wait("the application waits for a go message", place.at(waypoint), waits);
-    }
+    enable_routing(&mut operation, &app, place)?;
     let core = CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc };
     images.declare(core, firmware.application, Provenance::Stated);
     Ok(operation)
@@ -71,6 +58,56 @@ pub fn stop_application(
     let released = Condition::Masked { mask: u32::MAX, value: 0 };
     let flag = images.layout().eth.l1.launch_flag.at;
     operation.wait("the application returns the core", place.at(flag), released);
+    Ok(operation)
+}
+
+/// Lets an application that has just started run kernels, and waits until it does.
+fn enable_routing(
+    operation: &mut Operation,
+    app: &Image,
+    place: Place,
+) -> Result<(), ControlError> {
+    let layout = app.layout;
+    let routing = routing_enabled(app)?;
+    let waypoint = mailbox(app)?.waypoint(CoreKind::Erisc);
+    let has_waypoint = app.waypoint_places(WAITS_FOR_GO, waypoint).next().is_some();
+    if !has_waypoint {
+        // Without waypoints this is the only sign of life.
+        let sign = place.at(layout.blocks.eth_niu0 + layout.niu.router_cfg_2.at);
+        let waits = u32::from(layout.eth.values.application_waits) << 16;
+        let waits = Condition::Masked { mask: 0xFFFF_0000, value: waits };
+        operation.wait("the application waits for routing", sign, waits);
+    }
+    operation.write_word(place.at(routing), 1);
+    if has_waypoint {
+        let mut letters = [0; 4];
+        letters[..WAITS_FOR_GO.len()].copy_from_slice(WAITS_FOR_GO.as_bytes());
+        let waits = Condition::Masked { mask: u32::MAX, value: u32::from_le_bytes(letters) };
+        operation.wait("the application waits for a go message", place.at(waypoint), waits);
+    }
+    Ok(())
+}
+
+/// Returns the core to base firmware as [`stop_application`] does, also from an application whose
+/// start was cut off before it was let run kernels.
+///
+/// # Errors
+/// As [`stop_application`], or when the core cannot be read.
+pub fn return_application(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    firmware: Firmware,
+    place: Place,
+) -> Result<Operation, ControlError> {
+    let app = image(images, firmware.application)?;
+    let addr = place.at(routing_enabled(&app)?);
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    let enabled = snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+    let mut operation = Operation::new(format!("return {place} to base firmware"));
+    if enabled == 0 {
+        enable_routing(&mut operation, &app, place)?;
+    }
+    operation.then(stop_application(images, firmware, place)?);
     Ok(operation)
 }
 

@@ -52,7 +52,7 @@ pub use dispatch::{
     DispatchCommand, DispatchReport, Dispatcher, HOST_PATIENCE_CYCLES, HOST_POLL_CYCLES,
     HostTimeout, HostView, HostWait,
 };
-pub use erisc::{start_application, stop_application};
+pub use erisc::{return_application, start_application, stop_application};
 pub use firmware::Firmware;
 pub use kernel::{KernelLaunch, NcriscKernel};
 pub use kernel::{await_done, done_condition, semaphore_address};
@@ -61,7 +61,7 @@ pub use l1_range::{arguments, constant_of, mailbox};
 pub use operation::{Condition, ControlError, Operation, Step};
 pub use ring::{Ring, RingStop};
 pub use ring_ping::{RingPing, RingPingSettings};
-pub use running::running;
+pub use running::{holding, running};
 pub use sentence::{reason, step};
 pub use tensix::{CONFIG_BASE, TEXT_OFFSET};
 pub use tensix::{Pattern, boot_tensix, launch_worker, running_workers, stop_workers};

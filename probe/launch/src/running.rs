@@ -19,39 +19,61 @@ pub fn running(
     kernel: &str,
     places: Vec<Place>,
 ) -> Result<Vec<Place>, ControlError> {
-    let kernel = image(images, kernel)?;
-    let no_id = || ControlError::NoMember(kernel.name.clone(), "its build id".to_owned());
-    let (at, id) = kernel.build_id.as_ref().ok_or_else(no_id)?;
     let firmware = image(images, firmware)?;
     let mailbox = mailbox(&firmware)?;
     let (word, shift) = mailbox.go_word();
-    let spans = |place: Place| {
-        let go = Span { addr: place.at(word), len: 4 };
-        [go, Span { addr: place.at(*at), len: id.len() as u32 }]
-    };
-    let snapshot = target.read(&Plan { spans: places.iter().copied().flat_map(spans).collect() });
+    let spans = places.iter().map(|place| Span { addr: place.at(word), len: 4 }).collect();
+    let snapshot = target.read(&Plan { spans });
+    let mut told = Vec::new();
+    for place in places {
+        let addr = place.at(word);
+        let go = snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+        if go >> shift & 0xFF == u32::from(mailbox.signals.go) {
+            told.push(place);
+        }
+    }
+    holding(target, images, kernel, told)
+}
+
+/// Returns the tiles that hold this kernel's build id and the beginning of its text, whether it runs
+/// or not. Writes nothing.
+///
+/// # Errors
+/// When a tile cannot be read, or the image is missing or has no build id.
+pub fn holding(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    kernel: &str,
+    places: Vec<Place>,
+) -> Result<Vec<Place>, ControlError> {
+    let kernel = image(images, kernel)?;
+    let no_id = || ControlError::NoMember(kernel.name.clone(), "its build id".to_owned());
+    let (at, id) = kernel.build_id.as_ref().ok_or_else(no_id)?;
+    let found = equal(target, places, *at, id)?;
+    match beginning(images, &kernel) {
+        Some((at, text)) => equal(target, found, at, text),
+        None => Ok(found),
+    }
+}
+
+/// Returns those of the tiles that have these bytes at an address.
+fn equal(
+    target: &mut dyn Target,
+    places: Vec<Place>,
+    at: u64,
+    wanted: &[u8],
+) -> Result<Vec<Place>, ControlError> {
+    let span = |place: &Place| Span { addr: place.at(at), len: wanted.len() as u32 };
+    let snapshot = target.read(&Plan { spans: places.iter().map(span).collect() });
     let mut found = Vec::new();
     for place in places {
-        let [go, build_id] = spans(place);
-        let unread = |addr| move |reason| ControlError::Access { addr, reason };
-        let go = snapshot.word(go.addr).map_err(unread(go.addr))?;
-        let bytes = snapshot.bytes(build_id.addr, build_id.len).map_err(unread(build_id.addr))?;
-        if go >> shift & 0xFF == u32::from(mailbox.signals.go) && bytes == *id {
+        let Span { addr, len } = span(&place);
+        let bytes = snapshot.bytes(addr, len);
+        if bytes.map_err(|reason| ControlError::Access { addr, reason })? == wanted {
             found.push(place);
         }
     }
-    let Some((at, text)) = beginning(images, &kernel) else { return Ok(found) };
-    let span = |place: &Place| Span { addr: place.at(at), len: text.len() as u32 };
-    let snapshot = target.read(&Plan { spans: found.iter().map(span).collect() });
-    let mut running = Vec::new();
-    for place in found {
-        let Span { addr, len } = span(&place);
-        let bytes = snapshot.bytes(addr, len);
-        if bytes.map_err(|reason| ControlError::Access { addr, reason })? == text {
-            running.push(place);
-        }
-    }
-    Ok(running)
+    Ok(found)
 }
 
 /// Returns the address and the shortest beginning of a kernel's text that differs from every other

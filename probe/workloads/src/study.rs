@@ -2,6 +2,7 @@
 
 pub mod bandwidth;
 mod bench;
+pub mod clean;
 pub mod latency;
 pub mod mux;
 pub mod published;

@@ -84,6 +84,20 @@ pub(crate) struct PauseArguments {
     pub(crate) seeds: String,
 }
 
+/// `study clean`.
+#[derive(Args, Debug)]
+pub(crate) struct CleanStudyArguments {
+    /// The mesh.
+    #[arg(long, default_value = "n300", value_name = "MESH")]
+    pub(crate) mesh: String,
+    /// Seed of the moments.
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub(crate) seed: u64,
+    /// Number of moments over each transport.
+    #[arg(long, default_value = "20", value_name = "N")]
+    pub(crate) seeds: String,
+}
+
 /// `study why`.
 #[derive(Args, Debug)]
 pub(crate) struct WhyStudyArguments {

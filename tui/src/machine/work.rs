@@ -2,12 +2,14 @@
 
 mod hold;
 
+use super::clean::Cleaning;
 use super::pace::{RequestedPace, missed};
 use super::stop::StoppingKernels;
 use crate::exit::Failure;
+use crate::keys::{Action, keys_of};
 use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, may_change};
 use crate::words;
-use collectives::Stage;
+use collectives::{CleanSettings, Stage};
 use hold::Hold;
 use machine::fault::Fault;
 use machine::snapshot::AccessError;
@@ -33,6 +35,7 @@ enum MachineTask {
     None,
     Run(Box<Job>),
     Stop(Box<StoppingKernels>),
+    Clean(Box<Cleaning>),
 }
 
 /// Host actions and their results.
@@ -72,6 +75,7 @@ impl Work {
             MachineOrder::Pause => self.pause(session),
             MachineOrder::Resume => self.resume(session),
             MachineOrder::Step(cores) => self.step(&cores, session),
+            MachineOrder::Clean(settings) => self.clean(settings, session),
             MachineOrder::Fault(fault) => self.disturb(fault, session.target()),
             MachineOrder::Pace(pace) => self.keep(pace, session),
         };
@@ -90,6 +94,10 @@ impl Work {
             Failure::Refused(why) => Failure::Refused(format!(
                 "{why} (:stop ends a ring ping and its workers; in emulator:<mesh>,run=idle nothing runs)"
             )),
+            Failure::Unreachable(why) if !target.quarantined().is_empty() => {
+                let retry = keys_of(Action::Retry);
+                Failure::Unreachable(format!("{why} ({retry} tries again what is in quarantine)"))
+            }
             other => other,
         })?;
         let title = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
@@ -110,6 +118,7 @@ impl Work {
                 let begins = stop.begins();
                 self.board_mut().say(format!("{begins} already"));
             }
+            MachineTask::Clean(_) => self.board_mut().say("clean ends by itself"),
             MachineTask::None => {
                 let (target, images) = session.parts();
                 may_launch(target)?;
@@ -120,10 +129,24 @@ impl Work {
                         self.board_mut().say(stop.begins());
                         self.task = MachineTask::Stop(Box::new(stop));
                     }
-                    None => self.board_mut().say("nothing runs here that :stop could end"),
+                    None => self
+                        .board_mut()
+                        .say("nothing runs here that :stop could end; :clean ends whatever runs"),
                 }
             }
         }
+        Ok(())
+    }
+
+    fn clean(&mut self, settings: CleanSettings, session: &mut Session) -> Result<(), Failure> {
+        if self.is_busy() {
+            return Err(Failure::Refused("something runs already; :stop ends it".into()));
+        }
+        // What is parked drains nothing.
+        if let Err(failure) = self.let_go(session) {
+            self.board_mut().say(failure.to_string());
+        }
+        self.task = MachineTask::Clean(Box::new(Cleaning::begin(settings, session)?));
         Ok(())
     }
 
@@ -235,9 +258,19 @@ impl Work {
 
     /// Polls once; returns the stage of a run.
     fn poll(&mut self, session: &mut Session) -> Option<Stage> {
+        if let MachineTask::Clean(clean) = &mut self.task {
+            let (notice, over) = clean.poll(session);
+            if over {
+                self.task = MachineTask::None;
+            }
+            if let Some(notice) = notice {
+                self.board_mut().say(notice);
+            }
+            return None;
+        }
         let (target, images) = session.parts();
         match &mut self.task {
-            MachineTask::None => None,
+            MachineTask::None | MachineTask::Clean(_) => None,
             MachineTask::Stop(stop) => {
                 let notice = match stop.poll(target, images) {
                     Ok(None) => return None,

@@ -2,6 +2,7 @@
 //! credits counted, released.
 
 use crate::exit::Failure;
+use crate::words;
 use collectives::Stage;
 use decode::inspect::ReadSet;
 use decode::state::CoreState;
@@ -205,7 +206,7 @@ pub(crate) fn step(session: &mut Session, cores: &[CoreId]) -> Result<Vec<Steppe
             kernel,
             rest,
             waypoint: state.and_then(|state| state.waypoint.known().cloned()),
-            line: line.map(ToString::to_string),
+            line: line.map(words::source),
             changed: changed(before.core(core), state),
         }
     });

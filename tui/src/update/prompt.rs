@@ -2,10 +2,12 @@
 
 use super::search;
 use super::turn::show;
+use crate::args::CleanArguments;
 use crate::line::{self, Typed};
 use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
 use crate::run::{MachineOrder, Sweep, fault};
+use collectives::CleanSettings;
 use crossterm::event::{Event, KeyCode, KeyEvent};
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
@@ -90,6 +92,9 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         Typed::Pause => MachineOrder::Pause,
         Typed::Resume => MachineOrder::Resume,
         Typed::Step { cores } => MachineOrder::Step(cores),
+        Typed::Clean(CleanArguments { escalate }) => {
+            MachineOrder::Clean(CleanSettings { escalate })
+        }
         Typed::Fault { fault: words } => MachineOrder::Fault(fault(&words)?),
         Typed::Pace { pace } => {
             MachineOrder::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)

@@ -1,7 +1,7 @@
 //! `--dry-run`: prints what a verb would touch.
 
 use super::target::{Style, open};
-use super::{cores, launch, print, read, run, write};
+use super::{clean, cores, launch, print, read, run, write};
 use crate::args::{CoresArguments, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
@@ -22,10 +22,12 @@ pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Ou
     if let (Verb::Read { .. } | Verb::Write { .. }, Some(gap)) = (verb, preview.gaps.first()) {
         return Err(Failure::of_access(&gap.span.addr.to_string(), &gap.reason));
     }
-    say(&format!(
-        "{}: finding the mesh took {discovery} bus transactions; nothing else was accessed",
-        opening.words
-    ));
+    let words = &opening.words;
+    let further = match machine.target().transactions().saturating_sub(discovery) {
+        0 => "nothing else was accessed".to_owned(),
+        reads => format!("finding what runs there took {reads} more; nothing was written"),
+    };
+    say(&format!("{words}: finding the mesh took {discovery} bus transactions; {further}"));
     if style.json {
         json(DryRun::new(&opening.words, discovery, &preview))?;
     } else {
@@ -93,6 +95,10 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
             let options = options.clone();
             Box::new(move |machine| launch::preview(machine, &options))
         }
+        Verb::Clean(options) => {
+            let options = *options;
+            Box::new(move |machine| clean::preview(machine, options))
+        }
         Verb::Why(_) | Verb::Check(_) => Box::new(|machine| {
             let read_set = ReadSet { fabric: true, ..ReadSet::everything(&machine.mesh()) };
             Ok(machine.preview(&read_set))
@@ -112,7 +118,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Schema { .. } => {
             return Err(Failure::Usage(
                 "--dry-run is for mesh, cores, images, links, why, check, read, write, print, run, \
-                 launch"
+                 launch, clean"
                     .into(),
             ));
         }

@@ -5,9 +5,10 @@ use super::study;
 use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
-    Bytes, Checked, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes, FabricTables,
-    FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links, Mesh, Names,
-    PausedMesh, Printed, Resumed, Stack, Status, SteppedMesh, Sweep, Valued, Written, schema,
+    Bytes, Checked, Cleaned, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes,
+    FabricTables, FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links,
+    Mesh, Names, PausedMesh, Printed, Resumed, Stack, Status, SteppedMesh, Sweep, Valued, Written,
+    schema,
 };
 use schemars::Schema;
 
@@ -48,6 +49,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("symbols backtrace", schema::<Stack<'_>>),
     ("run", schema::<Sweep<'_>>),
     ("launch", schema::<Launched<'_>>),
+    ("clean", schema::<Cleaned<'_>>),
     ("study watching", schema::<study::Watching<'_>>),
     ("study latency", schema::<study::Latencies<'_>>),
     ("study bandwidth", schema::<study::Bandwidths<'_>>),
@@ -60,6 +62,7 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("study pause", schema::<study::Pauses<'_>>),
     ("study reroute", schema::<study::Reroutes<'_>>),
     ("study mux", schema::<study::Muxes<'_>>),
+    ("study clean", schema::<study::Cleanings<'_>>),
     ("study why", schema::<study::Verdicts>),
 ];
 

@@ -1,6 +1,7 @@
 //! `study`: measurements on emulated meshes, each with a seed.
 
 mod bandwidth;
+mod clean;
 mod latency;
 mod lines;
 mod measured;
@@ -14,6 +15,7 @@ mod transport;
 mod ttl;
 mod why;
 pub(super) use bandwidth::{Bandwidths, bandwidth};
+pub(super) use clean::{Cleanings, clean};
 pub(super) use latency::{Latencies, latency};
 pub(super) use measured::{Relaunches, relaunch};
 pub(super) use mux::{Muxes, mux, opened};

@@ -144,11 +144,6 @@ impl Image {
         self.router.is_some()
     }
 
-    /// Whether the image is a mux of a fabric.
-    pub fn is_mux(&self) -> bool {
-        self.mux.is_some()
-    }
-
     /// Returns the words with which the host pauses the image, if it is a router that has them.
     pub fn router_manager(&self) -> Option<RouterManager> {
         self.router.as_ref()?.manager()

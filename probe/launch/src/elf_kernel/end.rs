@@ -5,15 +5,13 @@ use crate::l1_range::constant_in;
 use crate::occupancy::check_permissions;
 use crate::outcome::RunError;
 use crate::{ControlError, Firmware, Operation, boot_tensix, done_condition, image, mailbox};
-use decode::images::{Image, ImageMap};
-use layouts::{CoreKind, NocAddr, TileKind, WritePermission};
+use decode::images::{Image, ImageMap, TerminationWord};
+use layouts::{ChipLayout, CoreKind, NocAddr, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::sync::Arc;
 
-/// The member by which built-in kernels are ended (firmware/device/LAUNCH.txt 4).
-const SIGNAL: &str = "control.termination_signal";
 /// The values of the word, with those of firmware/device/LAUNCH.txt 4.
 const SIGNALS: [(&str, u64); 2] = [("GRACEFULLY_TERMINATE", 1), ("IMMEDIATELY_TERMINATE", 2)];
 /// How long a kernel may take to end after a signal, in cycles: 5 ms.
@@ -47,11 +45,11 @@ pub fn take_away(
     target.never_stop_for_audit();
     let (place, firmware) = (site.place, image(images, site.firmware_name()?)?);
     let own = kernel.and_then(|name| images.named(name)).cloned();
-    let word = own.as_deref().and_then(termination_word);
-    for (name, usual) in SIGNALS {
+    let word = own.as_deref().and_then(Image::termination_word);
+    let word = word.map(|word| termination_address(target, place, word)).transpose()?.flatten();
+    for value in termination_values(own.as_ref()) {
         let Some(word) = word else { break };
-        let value = constant_in(own.iter(), name).unwrap_or(usual);
-        if ends(target, &firmware, place, place.at(word), value as u32)? {
+        if ends(target, &firmware, place, word, value)? {
             return Ok(Left::Ended);
         }
     }
@@ -62,7 +60,7 @@ pub fn take_away(
     if let Err(error) = check_permissions(target, "resetting its tile", &needs) {
         return Ok(Left::Stays(error.headline(site.layout())));
     }
-    reset(target, images, site, &firmware)
+    reset(target, images, site)
 }
 
 /// Writes a word that ends the kernel; returns whether it has returned in time.
@@ -84,19 +82,40 @@ fn ends(
     }
 }
 
+/// Returns the address of the word that ends a kernel; none if the word that leads to it is 0.
+///
+/// # Errors
+/// When the tile cannot be read.
+pub fn termination_address(
+    target: &mut dyn Target,
+    place: Place,
+    word: TerminationWord,
+) -> Result<Option<NocAddr>, ControlError> {
+    let (pointer, offset) = match word {
+        TerminationWord::At(at) => return Ok(Some(place.at(at))),
+        TerminationWord::Behind { pointer, offset } => (place.at(pointer), offset),
+    };
+    let snapshot = target.read(&Plan { spans: vec![Span { addr: pointer, len: 4 }] });
+    let start = snapshot.word(pointer);
+    let start = start.map_err(|reason| ControlError::Access { addr: pointer, reason })?;
+    Ok((start != 0).then(|| place.at(u64::from(start) + offset)))
+}
+
+/// Returns the values of a kernel's termination word: gracefully, at once.
+pub fn termination_values(kernel: Option<&Arc<Image>>) -> [u32; 2] {
+    SIGNALS.map(|(name, usual)| constant_in(kernel.into_iter(), name).unwrap_or(usual) as u32)
+}
+
 /// An Ethernet core is never reset: it serves its link, and the chips behind it.
 fn leave_ethernet(
     target: &mut dyn Target,
     firmware: &Arc<Image>,
     place: Place,
 ) -> Result<Left, RunError> {
-    let path = "mailboxes->launch[0].kernel_config.exit_erisc_kernel";
-    if let Ok(exit) = firmware.symbols.locate(path) {
-        let at = exit.address();
-        let addr = place.at(at & !3);
+    if let Some((addr, bit)) = exit_flag(firmware, place) {
         let word = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
         let old = word.word(addr)?;
-        if ends(target, firmware, place, addr, old | 1 << (8 * (at & 3)))? {
+        if ends(target, firmware, place, addr, old | bit)? {
             return Ok(Left::EndedWithApplication);
         }
     }
@@ -104,31 +123,48 @@ fn leave_ethernet(
     Ok(Left::Stays(why))
 }
 
+/// Returns word and bit of `exit_erisc_kernel` of the launch message, by which an application and
+/// those kernels that check it end.
+pub fn exit_flag(application: &Image, place: Place) -> Option<(NocAddr, u32)> {
+    let path = "mailboxes->launch[0].kernel_config.exit_erisc_kernel";
+    let at = application.symbols.locate(path).ok()?.address();
+    Some((place.at(at & !3), 1 << (8 * (at & 3))))
+}
+
 fn reset(
     target: &mut dyn Target,
     images: &mut ImageMap,
     site: &KernelSite,
-    firmware: &Image,
 ) -> Result<Left, RunError> {
-    let known = [Firmware::BUILT_IN, Firmware::METAL];
-    let known = known.into_iter().find(|known| known.tensix[0] == firmware.name);
-    if let Some(known) = known {
-        boot_tensix(images, known, site.place)?.finish(target)?;
-        return Ok(Left::Rebooted);
-    }
-    let tensix = &site.layout().tensix;
-    let Some(at) = site.layout().soft_reset(TileKind::Tensix) else {
+    let Some((operation, left)) = reset_operation(images, site)? else {
         return Ok(Left::Stays("its tile has no reset".to_owned()));
     };
-    let mut operation = Operation::new(format!("reset {}", site.place));
-    operation.write_word(site.place.at(at), tensix.reset_all);
     operation.finish(target)?;
-    Ok(Left::InReset)
+    Ok(left)
 }
 
-/// Returns the address of the word that ends a kernel.
-fn termination_word(kernel: &Image) -> Option<u64> {
-    let names = kernel.symbols.variable_names();
-    let word = |name: &String| kernel.symbols.locate(&format!("{name}.{SIGNAL}")).ok();
-    Some(names.iter().find_map(word)?.address())
+/// Returns the operation that resets a compute tile, and what it leaves: built-in or tt-metal's
+/// firmware, booted again, or else a tile in reset. None if the tile has no reset.
+///
+/// # Errors
+/// When an image is missing or does not describe its mailbox.
+pub fn reset_operation(
+    images: &mut ImageMap,
+    site: &KernelSite,
+) -> Result<Option<(Operation, Left)>, ControlError> {
+    let firmware = site.firmware_name()?;
+    let known = [Firmware::BUILT_IN, Firmware::METAL];
+    let known = known.into_iter().find(|known| known.tensix[0] == firmware);
+    if let Some(known) = known {
+        return Ok(Some((boot_tensix(images, known, site.place)?, Left::Rebooted)));
+    }
+    Ok(hold_operation(site.layout(), site.place).map(|operation| (operation, Left::InReset)))
+}
+
+/// Returns the operation that holds all cores of a compute tile in reset; none for another tile.
+pub fn hold_operation(layout: &ChipLayout, place: Place) -> Option<Operation> {
+    let at = layout.soft_reset(TileKind::Tensix)?;
+    let mut operation = Operation::new(format!("hold {place} in reset"));
+    operation.write_word(place.at(at), layout.tensix.reset_all);
+    (layout.kind_at(place.tile) == TileKind::Tensix).then_some(operation)
 }

@@ -41,7 +41,7 @@ impl KernelSite {
     }
 
     /// Whether its firmware is built in, which calls kernels in L1 and copies none.
-    pub(super) fn runs_in_place(&self) -> bool {
+    pub fn runs_in_place(&self) -> bool {
         self.firmware_name().is_ok_and(is_built_in)
     }
 

@@ -27,7 +27,7 @@ impl Work {
     pub(super) fn pause(&mut self, session: &mut Session) -> Result<(), Failure> {
         let waits = match &self.task {
             MachineTask::Run(job) => !job.is_watching(),
-            MachineTask::Stop(_) => {
+            MachineTask::Stop(_) | MachineTask::Clean(_) => {
                 return Err(Failure::Refused("what runs is being stopped".into()));
             }
             MachineTask::None => false,
