@@ -2,13 +2,63 @@
 
 use crate::locate;
 use crate::words;
+use clap::Subcommand;
 use decode::code::{self, Instruction};
 use decode::images::{ImageMap, SourceLine};
 use launch::debugging::{CoreControl, Stop, Watched, Watchpoint};
 use launch::outcome::RunError;
 use layouts::CoreId;
 use machine::target::Target;
+use std::fmt;
 use symbols::register_name;
+
+/// A command of the live view to the core on screen.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum CoreCommand {
+    /// Halt the core on screen; it goes on when the live view ends.
+    Halt,
+    /// Let the core on screen go on, to its next breakpoint if it has one.
+    Continue,
+    /// Execute one instruction of the halted core, or several.
+    Stepi {
+        /// Number of instructions.
+        #[arg(value_name = "N", default_value_t = 1)]
+        count: u32,
+    },
+    /// Step the halted core to another source line, into functions.
+    StepLine,
+    /// Step the halted core to another source line, over functions.
+    NextLine,
+    /// Halt the core on screen at an address, a function, or FILE:LINE.
+    Break {
+        /// The place.
+        #[arg(value_name = "PLACE")]
+        place: String,
+    },
+    /// Halt the core on screen after a store to an address.
+    Watch {
+        /// The address, as the core sees it.
+        #[arg(value_name = "ADDR")]
+        addr: String,
+    },
+    /// Remove all breakpoints and watchpoints of the core on screen.
+    Delete,
+}
+
+impl fmt::Display for CoreCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Halt => f.write_str("halt"),
+            Self::Continue => f.write_str("continue"),
+            Self::Stepi { count } => write!(f, "stepi {count}"),
+            Self::StepLine => f.write_str("step-line"),
+            Self::NextLine => f.write_str("next-line"),
+            Self::Break { place } => write!(f, "break {place}"),
+            Self::Watch { addr } => write!(f, "watch {addr}"),
+            Self::Delete => f.write_str("delete"),
+        }
+    }
+}
 
 /// A core under control.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,10 +179,10 @@ pub(crate) fn code_rows(code: &[Instruction]) -> Vec<[String; 3]> {
 }
 
 /// The general registers with their names in assembly, this many in a row.
-pub(crate) fn register_rows(pause: &Pause, columns: usize) -> Vec<String> {
+pub(crate) fn register_rows(pause: &Pause, columns: usize, gap: &str) -> Vec<String> {
     let cells = pause.registers.iter().enumerate().map(|(index, value)| {
         format!("{:>4} {value:#010x}", register_name(index).unwrap_or_default())
     });
     let cells: Vec<_> = cells.collect();
-    cells.chunks(columns.max(1)).map(|row| row.join("  ")).collect()
+    cells.chunks(columns.max(1)).map(|row| row.join(gap)).collect()
 }

@@ -1,6 +1,7 @@
 //! Opens the target of `--target` and reads it: the one place where screens and verbs use a
 //! machine.
 
+mod held;
 mod pace;
 mod stop;
 mod watching;

@@ -14,6 +14,8 @@ pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};
 
+use crate::halted::CoreCommand;
+use layouts::CoreId;
 use machine::fault::Fault;
 use workloads::scene::Pace;
 
@@ -28,4 +30,6 @@ pub enum MachineOrder {
     Fault(Fault),
     /// Advance the target's time at this pace.
     Pace(Pace),
+    /// Control a core.
+    Core(CoreId, CoreCommand),
 }

@@ -2,7 +2,6 @@
 
 use crate::images::{ImageMap, LoadedImage, SourceLine, source_line};
 use layouts::{ChipLayout, CoreId};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use symbols::{FunctionCode, Symbols, disassemble};
 
@@ -82,7 +81,7 @@ pub fn source_at(images: &ImageMap, core: CoreId, pc: u32) -> (Option<String>, V
 }
 
 /// Returns the addresses of a core at which code begins: that of a function, or of a source line
-/// `FILE:LINE`. Code that was inlined begins at several.
+/// `FILE:LINE`. A line and code that was inlined consist of pieces: each counts.
 ///
 /// # Errors
 /// In a sentence, when no image that is known on the core has such code.
@@ -115,16 +114,11 @@ fn addresses(symbols: &Symbols, name: &str) -> Result<Vec<u64>, String> {
     let line = name.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
     if let Some((file, line)) = line.filter(|(file, _)| !file.ends_with(':')) {
         let code = symbols.code_of_line(file, line).map_err(|error| error.to_string())?;
-        // The line begins once in each function.
-        let mut begins = BTreeMap::new();
-        for code in code {
-            let frames = symbols.frames_at(code.begin);
-            let names: Vec<_> = frames.iter().map(|frame| frame.function.clone()).collect();
-            let begin = begins.entry(names).or_insert(code.begin);
-            *begin = code.begin.min(*begin);
-        }
-        let mut begins: Vec<u64> = begins.into_values().collect();
+        // Compilers move instructions of a line ahead of it, so its first piece may not be its
+        // beginning: all count.
+        let mut begins: Vec<u64> = code.iter().map(|code| code.begin).collect();
         begins.sort_unstable();
+        begins.dedup();
         return Ok(begins);
     }
     let functions = symbols.functions(name).map_err(|error| error.to_string())?;
@@ -134,7 +128,7 @@ fn addresses(symbols: &Symbols, name: &str) -> Result<Vec<u64>, String> {
     Ok(begins)
 }
 
-/// Returns where a function begins: its own code, else each of its inlined copies.
+/// Returns where a function begins: its own code, else each piece of its inlined copies.
 fn entries(function: &FunctionCode) -> Vec<u64> {
     let split = |symbol: &str| symbol.contains(".cold") || symbol.contains(".part.");
     let own = function.parts.iter().filter(|part| !part.symbol.as_deref().is_some_and(split));
@@ -142,14 +136,7 @@ fn entries(function: &FunctionCode) -> Vec<u64> {
     if !own.is_empty() {
         return own;
     }
-    // The pieces of a copy are those of one call.
-    let mut copies = BTreeMap::new();
-    for copy in &function.copies {
-        let call = (copy.into.clone(), copy.file.clone(), copy.line);
-        let begin = copies.entry(call).or_insert(copy.begin);
-        *begin = copy.begin.min(*begin);
-    }
-    copies.into_values().collect()
+    function.copies.iter().map(|copy| copy.begin).collect()
 }
 
 #[cfg(test)]
@@ -158,6 +145,7 @@ mod tests {
     use super::*;
     use crate::images::Provenance;
     use layouts::{ChipId, CoreKind, NocXy};
+    use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
     use std::process::Command;
 

@@ -2,6 +2,7 @@
 
 use super::job::Going;
 use super::table::Measured;
+use crate::halted::HeldCore;
 
 /// All runs of this session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,6 +11,8 @@ pub struct Board {
     pub sheets: Vec<Sheet>,
     /// The last notice, and its number.
     pub notice: Option<(u64, String)>,
+    /// The cores under control.
+    pub held: Vec<HeldCore>,
 }
 
 /// One sweep.

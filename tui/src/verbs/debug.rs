@@ -240,7 +240,7 @@ fn show(style: Style, core: CoreId, stops: Vec<Shown>) -> Result<Outcome, Failur
         let addr = pause.addr.map_or_else(String::new, |addr| format!(" {addr:#x}"));
         let _ = writeln!(lines, "pc {:#010x}  {}{addr}  {}", pause.pc, pause.why, pause.place());
         if *registers {
-            for row in halted::register_rows(pause, 4) {
+            for row in halted::register_rows(pause, 4, "  ") {
                 let _ = writeln!(lines, "  {row}");
             }
         }
