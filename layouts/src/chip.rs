@@ -8,6 +8,7 @@ use crate::map::{Maps, ReadMode};
 use crate::ranges::{Range, Ranges, Reason, Space};
 use crate::registers::{EthL1, Queue, QueueEntry, Queues, Registers, TensixL1};
 use crate::risc_debug::RiscDebug;
+use crate::tensix_isa::TensixIsa;
 use crate::tiles::{Tile, Tiles};
 use crate::tree::Node;
 use serde::de::DeserializeOwned;
@@ -115,6 +116,8 @@ pub struct ChipLayout {
     pub debug_bus: DebugBus,
     /// The RISC debug interface of a tile with cores.
     pub risc_debug: RiscDebug,
+    /// The instructions of the Tensix coprocessor.
+    pub tensix_isa: TensixIsa,
     /// Management processor.
     pub arc: Arc,
     /// The allow-list of ranges.
@@ -417,6 +420,7 @@ impl ChipLayout {
             tensix: parse!("tensix.toml")?,
             debug_bus: parse!("debug_bus.toml")?,
             risc_debug: parse!("risc_debug.toml")?,
+            tensix_isa: parse!("tensix_isa.toml")?,
             arc: parse!("arc.toml")?,
             blocks: Blocks::find(&ranges)?,
             ranges,

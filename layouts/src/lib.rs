@@ -46,6 +46,7 @@ mod registers;
 mod risc_debug;
 mod system;
 mod targets;
+mod tensix_isa;
 mod tiles;
 mod tree;
 
@@ -71,5 +72,6 @@ pub use registers::{
 pub use risc_debug::{RiscDebug, WatchModes};
 pub use system::{PLAIN_CABLING, SystemSpec};
 pub use targets::{Refusal, silicon_refusals, ttsim_refusals};
+pub use tensix_isa::TensixIsa;
 pub use tiles::{Tile, Tiles};
 pub use tree::{Node, TextError};

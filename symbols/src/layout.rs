@@ -51,6 +51,11 @@ impl Symbols {
         self.inner.image.entry.into()
     }
 
+    /// Whether instructions may be compressed to 16 bits, which a baby RISC-V core cannot execute.
+    pub fn has_compressed_code(&self) -> bool {
+        self.inner.image.compressed_code
+    }
+
     /// Returns the loadable segments in file order.
     pub fn segments(&self) -> Vec<Segment<'_>> {
         let data = self.inner.data();

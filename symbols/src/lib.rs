@@ -45,6 +45,7 @@ mod companions;
 mod decode;
 mod demangle;
 mod die;
+mod disassembly;
 mod error;
 mod evaluate;
 mod expression;
@@ -98,6 +99,7 @@ mod value_text;
 mod variables;
 mod walk;
 
+pub use disassembly::{disassemble, register_name};
 pub use error::Error;
 pub use evaluate::Evaluated;
 pub use expression::Expression;

@@ -30,6 +30,7 @@ pub mod feed;
 mod found;
 mod geometry;
 mod glyph;
+pub mod halted;
 mod help;
 mod interrupt;
 mod keys;

@@ -1,6 +1,7 @@
 //! The commands of the `:` line, in the grammar of the verbs, and their completion by Tab.
 
 use crate::args::{CleanArguments, PathArguments, RunArguments};
+use crate::halted::CoreCommand;
 use crate::run::shown;
 use crate::words::one_line;
 use clap::error::ErrorKind;
@@ -37,6 +38,8 @@ pub(crate) enum Typed {
         #[arg(value_name = "CYCLES")]
         pace: String,
     },
+    #[command(flatten)]
+    Core(CoreCommand),
     /// Show the path of a packet through the fabric, from a chip to a chip or a node such as M1D3.
     Path(PathArguments),
     /// Show what stands still, and why.

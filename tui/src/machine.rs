@@ -2,6 +2,7 @@
 //! machine.
 
 mod clean;
+mod held;
 mod pace;
 mod stop;
 mod watching;

@@ -4,6 +4,7 @@ use crate::fabric::Addressee;
 use crate::feed::MeshSnapshot;
 use crate::geometry;
 use crate::glyph::Glyphs;
+use crate::halted::HeldCore;
 use crate::members::{self, MemberRow};
 use crate::opening::Stages;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
@@ -240,6 +241,12 @@ impl Model {
         self.mesh()?.core(self.core_id())
     }
 
+    /// The selected core, if it is under control.
+    pub(crate) fn held(&self) -> Option<&HeldCore> {
+        let held = &self.shown.as_deref()?.board.held;
+        held.iter().find(|held| held.core == self.core_id())
+    }
+
     /// The verdict on the mesh on screen, if there is one yet.
     pub(crate) fn verdict(&self) -> Option<&Diagnosis> {
         self.shown.as_deref()?.verdict.as_deref()
@@ -285,7 +292,9 @@ impl Model {
     /// The source file of the selected core's waypoint, if it was not searched for yet.
     pub(crate) fn source_wanted(&self) -> Option<&str> {
         let on_screen = self.screen == Screen::Core;
-        let place = self.core_state().filter(|_| on_screen)?.location.first()?;
+        let core = self.core_state().filter(|_| on_screen)?;
+        let pause = self.held().and_then(|held| held.pause.as_ref());
+        let place = pause.map_or(&core.location, |pause| &pause.lines).first()?;
         place.file.as_deref().filter(|file| !self.sources.contains_key(*file))
     }
 

@@ -35,6 +35,8 @@ pub enum CorePane {
     Channels,
     /// Bytes with the names of the members at their addresses.
     Memory,
+    /// Code and registers of a core under control.
+    Code,
 }
 
 /// The lower pane of the fabric screen.

@@ -15,7 +15,9 @@ pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};
 
+use crate::halted::CoreCommand;
 use collectives::CleanSettings;
+use layouts::CoreId;
 use machine::fault::Fault;
 use workloads::scene::Pace;
 
@@ -38,4 +40,6 @@ pub enum MachineOrder {
     Fault(Fault),
     /// Advance the target's time at this pace.
     Pace(Pace),
+    /// Control a core.
+    Core(CoreId, CoreCommand),
 }

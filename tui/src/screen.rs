@@ -38,7 +38,9 @@ pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
         say("the run is torn down; Ctrl-C exits at once");
         interrupt::watch(|| None)?;
     }
-    feed.end(busy);
+    // Cores that are halted go on.
+    let holds = model.newest.as_ref().is_some_and(|snapshot| !snapshot.board.held.is_empty());
+    feed.end(busy || holds);
     result
 }
 

@@ -29,7 +29,7 @@ pub(crate) use access::{Bytes, DryRun, Written};
 pub(crate) use check::{Checked, Unhealthy};
 pub(crate) use clean::Cleaned;
 pub(crate) use cores::{Cores, Images};
-pub(crate) use debug::{DebugStop, Debugged};
+pub(crate) use debug::{CodeInstruction, DebugStop, Debugged};
 pub(crate) use explain::Explained;
 pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,

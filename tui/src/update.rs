@@ -90,9 +90,15 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
     if model.frozen {
         return Vec::new();
     }
+    let was_halted = model.held().is_some_and(|held| held.pause.is_some());
     show_newest(model);
     if first {
         select_first(model);
+    }
+    match model.held() {
+        Some(held) if held.pause.is_some() && !was_halted => model.core_pane = CorePane::Code,
+        None if model.core_pane == CorePane::Code => model.core_pane = CorePane::Words,
+        _ => {}
     }
     motion::clamp(model);
     vec![Command::Draw]
@@ -301,10 +307,16 @@ fn turn_pane(model: &mut Model, forward: bool) {
                 if model.mesh_pane == MeshPane::Map { MeshPane::Links } else { MeshPane::Map };
         }
         Screen::Core => {
+            let held = model.held().is_some();
             model.core_pane = match (model.core_pane, forward) {
+                (CorePane::Memory, true) | (CorePane::Words, false) if held => CorePane::Code,
                 (CorePane::Words, true) | (CorePane::Memory, false) => CorePane::Channels,
-                (CorePane::Channels, true) | (CorePane::Words, false) => CorePane::Memory,
-                (CorePane::Memory, true) | (CorePane::Channels, false) => CorePane::Words,
+                (CorePane::Channels, true) | (CorePane::Words | CorePane::Code, false) => {
+                    CorePane::Memory
+                }
+                (CorePane::Memory | CorePane::Code, true) | (CorePane::Channels, false) => {
+                    CorePane::Words
+                }
             };
         }
         Screen::Fabric => {

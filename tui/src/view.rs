@@ -4,6 +4,7 @@ mod chip;
 mod core;
 mod fabric;
 mod gaps;
+mod halted;
 mod help;
 mod hex;
 mod links;
@@ -174,6 +175,19 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
         found.push(Span::styled(" PAUSED ", model.theme.badge(true)));
     } else if model.runs() {
         found.push(Span::styled(" RUN ", model.theme.badge(true)));
+    }
+    let held = model.newest.as_ref().map_or(&[][..], |snapshot| &snapshot.board.held);
+    let halted: Vec<_> = held.iter().filter(|held| held.pause.is_some()).collect();
+    match halted[..] {
+        [] => {}
+        [only] => {
+            let text = format!(" HALTED {} ", only.core);
+            found.push(Span::styled(text, model.theme.badge(true)));
+        }
+        _ => {
+            let text = format!(" {} HALTED ", halted.len());
+            found.push(Span::styled(text, model.theme.badge(true)));
+        }
     }
     if model.lost.is_some() {
         found.push(Span::styled(" LOST ", model.theme.badge(true)));

@@ -235,6 +235,12 @@ pub(crate) fn sources(core: &CoreState) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join(" or "))
 }
 
+/// A source line without the template arguments of its function: a router's fill a screen.
+pub(crate) fn source_without_arguments(line: &SourceLine) -> String {
+    let plain = |name: &String| without_arguments(name);
+    source(&SourceLine { function: line.function.as_ref().map(plain), ..line.clone() })
+}
+
 /// `file:line function`, where known.
 pub(crate) fn source(line: &SourceLine) -> String {
     let file = line.file.as_deref().map_or("", |f| f.rsplit('/').next().unwrap_or(f));

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common::stderr;
+use crate::pseudo::Terminal;
 use crate::schemas::conforms;
+use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 const IDLE: &str = "emulator:n300,run=idle";
@@ -58,4 +61,60 @@ fn what_cannot_be_debugged_is_refused_with_the_reason() {
 fn a_client_that_says_nothing_ends_the_session() {
     // Standard input has ended.
     refuses(IDLE, &["gdb", "0:1-2,0:1-2:trisc2", "--stdio"], 0, "the session has ended");
+}
+
+#[test]
+fn a_core_is_shown_with_its_code_and_steps_by_lines() {
+    let commands = ["debug", "0:1-2", "break=wait_for_go", "continue", "step-line", "--json"];
+    let output = meshscope(IDLE, &commands);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    conforms(&["debug"], &answer);
+    let stops = answer["stops"].as_array().unwrap();
+    let place = |stop: &Value| stop["place"].as_str().unwrap().to_owned();
+    let last = stops.last().unwrap();
+    assert!(place(&stops[1]).contains("wait_for_go"), "{answer}");
+    assert_ne!(place(&stops[1]), place(last), "another line");
+    assert!(stops[1].get("code").is_none(), "only the last has its code, unless it is asked for");
+    let code = last["code"].as_array().unwrap();
+    let next = code.iter().find(|instruction| instruction["addr"] == last["pc"]).unwrap();
+    assert!(place(last).starts_with(next["source"].as_str().unwrap()), "{answer}");
+    refuses(IDLE, &["debug", "0:1-2", "break=no_such"], 2, "no_such");
+}
+
+#[test]
+fn the_live_view_halts_steps_and_releases_a_core() {
+    let log = std::env::temp_dir().join(format!("meshscope-halt-{}.jsonl", std::process::id()));
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.env("MESHSCOPE_AUDIT_LOG", &log);
+    command.args(["--target", IDLE]);
+    let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 100, 30);
+    terminal.shows("links: 2");
+    terminal.press(":halt\r");
+    terminal.shows("no core is on screen");
+    terminal.press(":0:1-2\r");
+    terminal.press("\r");
+    terminal.shows("tensix_brisc");
+    terminal.press(":stepi\r");
+    terminal.shows("pause it first");
+    terminal.press(":halt\r");
+    terminal.shows(" HALTED 0:1-2:brisc ");
+    terminal.shows(" registers ");
+    terminal.shows("wait_for_go");
+    terminal.press(":break 0x3bb0\r");
+    terminal.shows("0:1-2:brisc halts at 0x3bb0");
+    terminal.press(":continue\r");
+    terminal.shows("by breakpoint 0x3bb0  pc 0x00003bb0");
+    terminal.press(":stepi 2\r");
+    terminal.shows("by command  pc 0x00003bb8");
+    terminal.press(":delete\r");
+    terminal.shows("no breakpoints");
+    terminal.press(":continue\r");
+    terminal.shows("is no longer controlled");
+    terminal.press(":halt\r");
+    terminal.shows(" HALTED 0:1-2:brisc ");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("halt of 0:1-2:brisc"), "{log}");
 }

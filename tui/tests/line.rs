@@ -9,10 +9,14 @@ use crate::keys;
 
 use collectives::Stage;
 use common::{TAKEN, snapshot};
+use decode::code::Instruction;
+use decode::state::SourceLine;
 use keys::{SIZES, golden, model, picture, press};
-use layouts::ChipId;
+use launch::debugging::{Watched, Watchpoint};
+use layouts::{ChipId, CoreId};
 use std::sync::Arc;
 use tui::feed::MeshSnapshot;
+use tui::halted::{CoreCommand, HeldCore, Pause};
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
 use tui::run::{Board, Going, MachineOrder, Measured, Sheet, SheetState};
@@ -224,5 +228,65 @@ fn no_size_is_too_small_for_a_run() {
             press(&mut model, "<tab><tab><tab>");
             picture(&model);
         }
+    }
+}
+
+fn halted(model: &Model) -> HeldCore {
+    let core = CoreId { chip: model.chip, tile: model.tile, core: model.core };
+    let line = |number, function: &str| SourceLine {
+        function: Some(function.into()),
+        file: Some("firmware/device/kernels/ring_ping.cpp".into()),
+        line: Some(number),
+    };
+    let words = [(0xFE07_9AE3, "bnez a5,0xad24", 73), (0x0002_8893, "mv a7,t0", 74)];
+    let code = (0xAD30..).step_by(4).zip(words).map(|(addr, (word, text, number))| Instruction {
+        addr,
+        word,
+        text: text.into(),
+        lines: vec![line(number, "wait"), line(210, "kernel_main")],
+    });
+    let pause = Pause {
+        why: "breakpoint",
+        addr: Some(0xAD34),
+        pc: 0xAD34,
+        registers: std::array::from_fn(|index| index as u32 * 0x1111),
+        image: Some("ring_ping".into()),
+        lines: vec![line(74, "wait"), line(210, "kernel_main")],
+        code: code.collect(),
+        pushes: Some("NOP".into()),
+    };
+    let stops = [(0xAD34, Watched::Execution), (0x1100, Watched::Stores)];
+    let watchpoints = stops.map(|(addr, watched)| Watchpoint { addr, watched }).to_vec();
+    HeldCore { core, pause: Some(pause), watchpoints }
+}
+
+#[test]
+fn a_halted_core_is_shown_with_code_and_registers() {
+    for size in SIZES {
+        let mut model = running(size);
+        assert!(
+            press(&mut model, ":halt<enter>").iter().all(|it| !matches!(it, Command::Order(_)))
+        );
+        assert!(picture(&model).contains("no core is on screen"));
+        press(&mut model, "<enter><enter>");
+        assert_eq!(model.screen, Screen::Core);
+        let commands = press(&mut model, ":break ring_ping.cpp:74<enter>");
+        let held = halted(&model);
+        let place = "ring_ping.cpp:74".into();
+        let order = MachineOrder::Core(held.core, CoreCommand::Break { place });
+        assert!(commands.contains(&Command::Order(order)), "{commands:?}");
+        let board = |held| Board { held, ..Board::default() };
+        update(&mut model, with(board(vec![held.clone()]), 1));
+        golden(&format!("halted_{}x{}", size.0, size.1), &model);
+        press(&mut model, "<tab>");
+        assert!(picture(&model).contains(" HALTED "), "the header says so on every screen");
+        assert!(!picture(&model).contains(" registers "), "the other panes are there too");
+        press(&mut model, "<s-tab>");
+        let running = HeldCore { pause: None, ..held };
+        update(&mut model, with(board(vec![running]), 2));
+        let picture_now = picture(&model);
+        assert!(picture_now.contains("runs to its next breakpoint"), "{picture_now}");
+        update(&mut model, with(Board::default(), 3));
+        assert!(!picture(&model).contains("halts at"), "{}", picture(&model));
     }
 }

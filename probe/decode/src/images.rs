@@ -41,6 +41,7 @@ pub use termination::TerminationWord;
 pub use text::{Comparison, Difference, TextCheck};
 pub use waypoints::WaypointPlace;
 pub use waypoints::code as waypoint_code;
+pub(crate) use waypoints::source_line;
 
 use described::Manifests;
 use known::Known;

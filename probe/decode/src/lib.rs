@@ -5,6 +5,7 @@
 //! - [`inspect::ReadSet`] names what to read; plans are made from it, and a target reads them.
 //! - [`inspect::inspect`] turns the snapshot into a [`state::MeshState`]: chips, tiles, cores,
 //!   links, fabric. Each value is a [`state::Reading`]: known, or the reason why not.
+//! - [`code::listing`] disassembles, and [`code::code_at`] finds the code of a name.
 //! - [`profile::profile`] turns sampled program counters into source lines and their shares.
 //!
 //! ```
@@ -26,6 +27,7 @@
 //! in the loaded image; no address that DWARF has is assumed. A built-in image is recognised by the
 //! index that `firmware` has of it; its DWARF is opened at the first question about its contents.
 
+pub mod code;
 pub mod fabric;
 pub mod images;
 pub mod inspect;

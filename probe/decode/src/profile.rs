@@ -1,6 +1,7 @@
 //! Where cores spend their time: sampled program counters, resolved to source lines with the images
 //! on the core, and counted.
 
+use crate::code::source_at;
 use crate::images::{ImageMap, SourceLine};
 use layouts::CoreId;
 use machine::samples::{CoreSamples, PcSample};
@@ -74,13 +75,9 @@ pub fn profile(images: &ImageMap, of: &CoreSamples) -> CoreProfile {
 }
 
 fn resolve(images: &ImageMap, core: CoreId, pc: u32) -> PlaceKey {
-    let loads = images.resolved(core);
-    let found = loads.iter().find_map(|load| Some((&load.image.name, load.frames_at(pc)?)));
-    match found {
-        Some((image, lines)) if !lines.is_empty() => (Some(image.clone()), lines, None),
-        Some((image, _)) => (Some(image.clone()), Vec::new(), Some(pc)),
-        None => (None, Vec::new(), Some(pc)),
-    }
+    let (image, lines) = source_at(images, core, pc);
+    let unknown = lines.is_empty().then_some(pc);
+    (image, lines, unknown)
 }
 
 #[cfg(test)]

@@ -5,11 +5,13 @@
 //! shown at that instruction, as if it had not been executed: the next step only shows what follows.
 //! What [`CoreControl`] paused goes on at its [`CoreControl::end`].
 
+mod line_step;
 mod memory;
 mod port;
 mod skid;
 mod stops;
 
+pub use line_step::LineStep;
 pub use stops::{CoreRegisters, REGISTERS, Stop, Watched, Watchpoint};
 
 use crate::occupancy::check_permissions;

@@ -7,7 +7,8 @@ use clap::Args;
 pub(crate) struct DebugArguments {
     /// The core: 0:1-2:trisc0 or 0:1-2; without a core's name the first of the tile.
     pub(crate) core: String,
-    /// What to do, in order: step, registers, break=ADDR, watch=ADDR, continue.
+    /// What to do, in order: step, step-line, next-line, registers, code, break=PLACE,
+    /// watch=ADDR, continue.
     #[arg(value_name = "COMMAND")]
     pub(crate) commands: Vec<String>,
 }

@@ -42,6 +42,9 @@ pub(crate) enum Question {
     Function {
         /// The function, with or without scopes and template arguments.
         name: String,
+        /// Print its instructions too, with those of the Tensix coprocessor by name.
+        #[arg(long)]
+        disassemble: bool,
         /// The file.
         #[arg(long, value_name = "FILE")]
         elf: PathBuf,

@@ -3,6 +3,7 @@
 mod hold;
 
 use super::clean::Cleaning;
+use super::held::HeldCores;
 use super::pace::{RequestedPace, missed};
 use super::stop::StoppingKernels;
 use crate::exit::Failure;
@@ -44,6 +45,7 @@ pub(super) struct Work {
     task: MachineTask,
     hold: Hold,
     board: Arc<Board>,
+    held: HeldCores,
     /// The requested pace.
     pace: Option<RequestedPace>,
     /// When the followed stage began: host time and target's time.
@@ -71,16 +73,51 @@ impl Work {
     pub(super) fn order(&mut self, order: MachineOrder, session: &mut Session) {
         let done = match order {
             MachineOrder::Run(sweep) => self.begin(*sweep, session),
-            MachineOrder::Stop => self.stop(session),
+            MachineOrder::Stop => {
+                // A core that is halted could not end its kernel.
+                self.release(session);
+                self.stop(session)
+            }
             MachineOrder::Pause => self.pause(session),
             MachineOrder::Resume => self.resume(session),
             MachineOrder::Step(cores) => self.step(&cores, session),
             MachineOrder::Clean(settings) => self.clean(settings, session),
             MachineOrder::Fault(fault) => self.disturb(fault, session.target()),
             MachineOrder::Pace(pace) => self.keep(pace, session),
+            MachineOrder::Core(core, command) => {
+                let notice = self.held.order(core, &command, session);
+                self.show_held();
+                notice.map(|notice| notice.into_iter().for_each(|it| self.board_mut().say(it)))
+            }
         };
         if let Err(failure) = done {
             self.board_mut().say(failure.to_string());
+        }
+    }
+
+    /// Shows the cores under control as they are now.
+    fn show_held(&mut self) {
+        let held = self.held.shown();
+        if self.board.held != held {
+            self.board_mut().held = held;
+        }
+    }
+
+    /// Lets all cores go on.
+    fn release(&mut self, session: &mut Session) {
+        for failed in self.held.release(session) {
+            self.board_mut().say(failed);
+        }
+        self.show_held();
+    }
+
+    /// Looks at the cores under control.
+    fn poll_held(&mut self, session: &mut Session) {
+        if !self.held.is_empty() {
+            for notice in self.held.poll(session) {
+                self.board_mut().say(notice);
+            }
+            self.show_held();
         }
     }
 
@@ -190,6 +227,7 @@ impl Work {
 
     /// Advances what is running, and the target's time with it; returns false if nothing is.
     pub(super) fn carry_on(&mut self, session: &mut Session) -> Result<bool, AccessError> {
+        self.poll_held(session);
         if matches!(self.hold, Hold::Rests) || !self.is_busy() {
             return Ok(false);
         }
@@ -327,6 +365,7 @@ impl Work {
 
     /// Tears down what is running, within a time limit, at the end of the program.
     pub(super) fn tear_down(&mut self, session: &mut Session) {
+        self.release(session);
         if let Err(failure) = self.let_go(session) {
             self.board_mut().say(failure.to_string());
         }

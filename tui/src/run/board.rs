@@ -2,6 +2,7 @@
 
 use super::job::Going;
 use super::table::Measured;
+use crate::halted::HeldCore;
 
 /// All runs of this session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +13,8 @@ pub struct Board {
     pub notice: Option<(u64, String)>,
     /// Whether kernels were paused.
     pub paused: bool,
+    /// The cores under control.
+    pub held: Vec<HeldCore>,
 }
 
 /// One sweep.

@@ -1,7 +1,9 @@
 //! The JSON of `debug`: where a core was when it was paused.
 
 use super::xy;
-use launch::debugging::{CoreRegisters, Stop, Watched};
+use crate::halted::Pause;
+use crate::words;
+use decode::code::Instruction;
 use layouts::CoreId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +36,12 @@ pub(crate) struct DebugStop {
     /// x0 to x31, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) registers: Option<[u32; 32]>,
+    /// The Tensix instruction that the next instruction stores to the coprocessor, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pushes: Option<String>,
+    /// The instructions around the program counter, at the last pause and where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<Vec<CodeInstruction>>,
 }
 
 impl Debugged {
@@ -42,16 +50,34 @@ impl Debugged {
     }
 }
 
+/// An instruction.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CodeInstruction {
+    /// Its address, as the core sees it.
+    addr: u64,
+    /// Its word.
+    word: u32,
+    /// The instruction; that of the Tensix coprocessor with its name in capitals, and its fields
+    /// that are not 0.
+    text: String,
+    /// The source line with the functions around it; null if it is not known.
+    source: Option<String>,
+}
+
+impl CodeInstruction {
+    pub(crate) fn new(instruction: &Instruction) -> Self {
+        let Instruction { addr, word, text, lines } = instruction;
+        let source: Vec<_> = lines.iter().map(words::source_without_arguments).collect();
+        let source = (!source.is_empty()).then(|| source.join(" < "));
+        Self { addr: (*addr).into(), word: *word, text: text.clone(), source }
+    }
+}
+
 impl DebugStop {
-    pub(crate) fn new(stop: Stop, registers: &CoreRegisters, place: String) -> Self {
-        let (why, addr) = match stop {
-            Stop::Command => ("command", None),
-            Stop::Ebreak => ("ebreak", None),
-            Stop::Watch(watch) if watch.watched == Watched::Execution => {
-                ("breakpoint", Some(watch.addr))
-            }
-            Stop::Watch(watch) => ("watchpoint", Some(watch.addr)),
-        };
-        Self { why, addr, pc: registers.pc, place, registers: None }
+    pub(crate) fn new(pause: Pause, registers: bool, code: bool) -> Self {
+        let place = pause.place();
+        let Pause { why, addr, pc, pushes, .. } = pause;
+        let code = code.then(|| pause.code.iter().map(CodeInstruction::new).collect());
+        Self { why, addr, pc, place, pushes, registers: registers.then_some(pause.registers), code }
     }
 }

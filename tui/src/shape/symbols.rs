@@ -1,6 +1,6 @@
 //! The JSON of `symbols`: types, values and source places of an ELF.
 
-use super::Decoded;
+use super::{CodeInstruction, Decoded};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -253,6 +253,9 @@ pub(crate) struct FunctionPart<'a> {
     pub(crate) end: u64,
     /// Its symbol; null if it has none.
     pub(crate) symbol: Option<&'a str>,
+    /// Its instructions, with `--disassemble`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<Vec<CodeInstruction>>,
 }
 
 /// An inlined copy of a function.

@@ -29,7 +29,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
             model.word = row(model.word, model.words().len(), geometry::page(model.room()), action);
         }
         (Screen::Core, _, CorePane::Memory) => bytes(model, action),
-        (Screen::Core, _, CorePane::Channels) => {}
+        (Screen::Core, _, CorePane::Channels | CorePane::Code) => {}
         (Screen::Fabric, ..) if matches!(action, Action::Left | Action::Right) => {
             if model.fabric_pane == FabricPane::Path {
                 turn_addressee(model, action == Action::Right);

@@ -9,6 +9,7 @@ use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
 use crate::run::{MachineOrder, Sweep, fault};
 use collectives::CleanSettings;
 use crossterm::event::{Event, KeyCode, KeyEvent};
+use layouts::CoreId;
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
@@ -99,6 +100,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         Typed::Pace { pace } => {
             MachineOrder::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
         }
+        Typed::Core(command) => MachineOrder::Core(core_on_screen(model)?, command),
         Typed::Path(path) => {
             show(model, Screen::Fabric);
             model.help = None;
@@ -123,6 +125,15 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         Typed::Quit => return Ok(vec![Command::Quit]),
     };
     Ok(vec![Command::Order(order)])
+}
+
+/// The core that a command is for: the one that the user sees.
+fn core_on_screen(model: &mut Model) -> Result<CoreId, String> {
+    model.help = None;
+    match model.screen {
+        Screen::Core if model.core_state().is_some() => Ok(model.core_id()),
+        _ => Err("no core is on screen: Enter on its tile shows it".to_owned()),
+    }
 }
 
 /// Shows all results of the session, or hides those that are shown.

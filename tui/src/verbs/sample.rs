@@ -11,7 +11,7 @@ use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
 use crate::words;
 use decode::profile::{CoreProfile, ProfilePlace, profile};
-use decode::state::{Activity, CoreState, MeshState, Reading, SourceLine};
+use decode::state::{Activity, CoreState, MeshState, Reading};
 use layouts::CoreId;
 use machine::place::Place;
 use machine::samples::SampleOrder;
@@ -150,19 +150,13 @@ fn histogram(text: &mut String, profile: &CoreProfile) {
 
 /// The line, then those of the functions around it, then the image.
 pub(super) fn chain(place: &ProfilePlace) -> String {
-    let lines: Vec<_> = place.lines.iter().map(without_arguments).collect();
+    let lines: Vec<_> = place.lines.iter().map(words::source_without_arguments).collect();
     let addresses = || place.pcs.iter().map(|pc| format!("{pc:#x}")).collect::<Vec<_>>();
     match (&place.image, lines.is_empty()) {
         (Some(image), false) => format!("{} [{image}]", lines.join(" < ")),
         (Some(image), true) => format!("{} [{image}]", addresses().join(" ")),
         (None, _) => format!("{}, in no image that is known there", addresses().join(" ")),
     }
-}
-
-/// A source line without the template arguments of its function: a router's fill a screen.
-fn without_arguments(line: &SourceLine) -> String {
-    let plain = |name: &String| words::without_arguments(name);
-    words::source(&SourceLine { function: line.function.as_ref().map(plain), ..line.clone() })
 }
 
 /// Ends the verb if every core was refused.

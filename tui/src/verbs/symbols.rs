@@ -25,7 +25,9 @@ pub(super) fn run(style: Style, question: &Question) -> Result<Outcome, Failure>
             value::run(style, expression, elf, pc.as_deref())
         }
         Question::Line { place, elf } => line::run(style, place, elf),
-        Question::Function { name, elf } => function::run(style, name, elf),
+        Question::Function { name, disassemble, elf } => {
+            function::run(style, name, *disassemble, elf)
+        }
         Question::List { kind, pattern, elf } => list::run(style, *kind, pattern.as_deref(), elf),
         Question::Addr { addr, elf } => frames::run(style, addr, elf),
         Question::Backtrace { elf, reg, memory } => backtrace::run(style, elf, reg, memory),

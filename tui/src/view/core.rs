@@ -1,7 +1,7 @@
 //! The core screen: a core's activity, words, channels, images and memory.
 
 use super::pane::{titled, window};
-use super::{hex, tiles};
+use super::{halted, hex, tiles};
 use crate::feed::MeshSnapshot;
 use crate::geometry;
 use crate::glyph::Missing;
@@ -27,6 +27,9 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         frame.render_widget(Paragraph::new(text), area);
         return;
     };
+    if let Some(held) = model.held().filter(|_| model.core_pane == CorePane::Code) {
+        return halted::draw(model, held, frame, area);
+    }
     let areas = geometry::core_areas(area, model.size, model.core_pane);
     frame.render_widget(Paragraph::new(summary(model, core)), areas.summary);
     let focused = |pane| model.core_pane == pane;

@@ -83,7 +83,7 @@ fn letters(word: u32) -> Option<String> {
     (len > 0 && padding).then(|| code(&bytes))
 }
 
-pub(super) fn source_line(frame: &Location) -> SourceLine {
+pub(crate) fn source_line(frame: &Location) -> SourceLine {
     SourceLine {
         function: frame.name().map(Into::into),
         file: frame.file.as_deref().map(plain),

@@ -2,29 +2,49 @@
 
 use super::{load, wrong};
 use crate::exit::{Failure, Outcome};
+use crate::halted::code_rows;
+use crate::locate;
 use crate::output::{json, text};
-use crate::shape::{Function, FunctionPart, Functions, Inlined};
+use crate::shape::{CodeInstruction, Function, FunctionPart, Functions, Inlined};
 use crate::verbs::target::Style;
+use decode::code::{Instruction, listing_of};
 use std::fmt::Write;
 use std::path::Path;
+use symbols::{CodeRange, FunctionCode};
 
 /// `symbols function`.
-pub(super) fn run(style: Style, name: &str, elf: &Path) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    style: Style,
+    name: &str,
+    disassemble: bool,
+    elf: &Path,
+) -> Result<Outcome, Failure> {
     let symbols = load(elf)?;
     let found = symbols.functions(name).map_err(|e| wrong(&symbols, &e))?;
+    if disassemble && symbols.has_compressed_code() {
+        let why = "its code is compressed, which is not disassembled: no baby RISC-V core has that";
+        return Err(Failure::Usage(format!("{}: {why}", symbols.name())));
+    }
+    let code = |part: &CodeRange| {
+        disassemble.then(|| listing_of(locate::layout(), &symbols, part.begin..part.end))
+    };
     if style.json {
-        json(Functions { functions: found.iter().map(shape).collect() })?;
+        json(Functions { functions: found.iter().map(|of| shape(of, &code)).collect() })?;
     } else {
-        text(&found.iter().map(words).collect::<String>())?;
+        text(&found.iter().map(|of| words(of, &code)).collect::<String>())?;
     }
     Ok(Outcome::Healthy)
 }
 
-fn shape(of: &symbols::FunctionCode) -> Function<'_> {
+/// The instructions of a part, if they were asked for.
+type Code<'a> = &'a dyn Fn(&CodeRange) -> Option<Vec<Instruction>>;
+
+fn shape<'a>(of: &'a FunctionCode, code: Code<'_>) -> Function<'a> {
     let parts = of.parts.iter().map(|part| FunctionPart {
         begin: part.begin,
         end: part.end,
         symbol: part.symbol.as_deref(),
+        code: code(part).map(|code| code.iter().map(CodeInstruction::new).collect()),
     });
     let inlined = of.copies.iter().map(|copy| Inlined {
         begin: copy.begin,
@@ -44,7 +64,7 @@ fn shape(of: &symbols::FunctionCode) -> Function<'_> {
     }
 }
 
-fn words(of: &symbols::FunctionCode) -> String {
+fn words(of: &FunctionCode, code: Code<'_>) -> String {
     let mut text = of.name.clone();
     if let Some((file, line)) = &of.declared {
         let _ = write!(text, " at {file}:{line}");
@@ -58,6 +78,11 @@ fn words(of: &symbols::FunctionCode) -> String {
     for part in &of.parts {
         let symbol = part.symbol.as_deref().unwrap_or("?");
         let _ = writeln!(text, "  {:#x}..{:#x}  {symbol}", part.begin, part.end);
+        let rows = code(part).map(|code| code_rows(&code));
+        for [addr, instruction, source] in rows.into_iter().flatten() {
+            let row = format!("    {addr}  {instruction:<30}  {source}");
+            let _ = writeln!(text, "{}", row.trim_end());
+        }
     }
     for copy in &of.copies {
         let into = copy.into.as_deref().unwrap_or("?");
