@@ -191,10 +191,10 @@ mod tests {
     /// An instruction as the GNU disassembler has it: without symbols, remarks and `0x`. Older ones
     /// call `addi` by its alias `add`, and so on.
     fn plain(text: &str) -> String {
-        let text = text.split(['<', '#']).next().unwrap_or_default().trim().replace("0x", "");
+        let text = text.split(['<', '#']).next().unwrap().trim().replace("0x", "");
         let mut parts: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
         let [name, operands] = &mut parts[..] else { return text };
-        let last = operands.rsplit(',').next().unwrap_or_default();
+        let last = operands.rsplit(',').next().unwrap();
         let is_number = last.parse::<i64>().is_ok() || u64::from_str_radix(last, 16).is_ok();
         let is_register = (0..32).any(|index| symbols::register_name(index) == Some(last));
         if is_number && !is_register && !last.contains('(') {

@@ -58,8 +58,7 @@ fn head(model: &Model, held: &HeldCore) -> Vec<Line<'static>> {
                 Span::raw(format!(" by {}{addr}  pc {:#010x} in {image}", pause.why, pause.pc)),
             ]));
             let place = pause.lines.first();
-            let at = place
-                .map_or_else(|| "unknown".to_owned(), |line| words::source_without_arguments(line));
+            let at = place.map_or_else(|| "unknown".to_owned(), words::source_without_arguments);
             let text = place.and_then(|line| model.source_text(line)).unwrap_or_default();
             let text = Span::styled(format!("   {text}"), model.theme.title());
             lines.push(Line::from(vec![label("source"), Span::raw(at), text]));
@@ -68,13 +67,13 @@ fn head(model: &Model, held: &HeldCore) -> Vec<Line<'static>> {
             lines.push(Line::from(vec![label("within"), Span::raw(within.join(" < "))]));
         }
     }
-    let stops: Vec<_> = held.watchpoints.iter().map(watchpoint).collect();
+    let stops: Vec<_> = held.watchpoints.iter().copied().map(watchpoint).collect();
     let stops = if stops.is_empty() { "no breakpoints".to_owned() } else { stops.join("  ") };
     lines.push(Line::from(vec![label("halts at"), Span::raw(stops)]));
     lines
 }
 
-fn watchpoint(watchpoint: &Watchpoint) -> String {
+fn watchpoint(watchpoint: Watchpoint) -> String {
     let what = match watchpoint.watched {
         Watched::Execution => "",
         Watched::Loads => "load from ",

@@ -113,7 +113,7 @@ impl LineStep {
         target: &mut dyn Target,
         control: &mut CoreControl,
     ) -> Result<(), RunError> {
-        let call = if self.over { self.call(target, control)? } else { None };
+        let call = if self.over { call(target, control)? } else { None };
         control.step(target)?;
         // Without a watchpoint to spare, the function is stepped through.
         if let Some(returns) = call
@@ -125,26 +125,6 @@ impl LineStep {
         Ok(())
     }
 
-    /// Where the function returns that the next instruction calls, if it is a call.
-    fn call(
-        &self,
-        target: &mut dyn Target,
-        control: &mut CoreControl,
-    ) -> Result<Option<Return>, RunError> {
-        let pc = control.pc(target)?;
-        let word = control.read(target, pc, 4)?;
-        let word = word.first_chunk().copied().map_or(0, u32::from_le_bytes);
-        // `jal` and `jalr` that leave the address after them in ra, or in t0 as `-msave-restore`.
-        let links = matches!(word & 0x7F, 0x6F | 0x67) && matches!(word >> 7 & 31, 1 | 5);
-        if !links {
-            return Ok(None);
-        }
-        let at = Watchpoint { addr: pc.wrapping_add(4), watched: Watched::Execution };
-        let sp = control.registers(target)?.general[SP];
-        let own = !control.watchpoints().any(|set| set == at);
-        Ok(Some(Return { at, sp, own }))
-    }
-
     /// Whether the line at an address is known and another than that at which the step began. A
     /// function that was inlined there is part of the line, if calls are executed whole.
     fn is_another_line(&self, images: &ImageMap, core: CoreId, pc: u32) -> bool {
@@ -154,4 +134,20 @@ impl LineStep {
             || self.over && !self.from.is_empty() && lines.get(inner..) == Some(&*self.from);
         !same && lines.first().is_some_and(|line| line.line.is_some_and(|number| number > 0))
     }
+}
+
+/// Where the function returns that the next instruction calls, if it is a call.
+fn call(target: &mut dyn Target, control: &mut CoreControl) -> Result<Option<Return>, RunError> {
+    let pc = control.pc(target)?;
+    let word = control.read(target, pc, 4)?;
+    let word = word.first_chunk().copied().map_or(0, u32::from_le_bytes);
+    // `jal` and `jalr` that leave the address after them in ra, or in t0 as `-msave-restore`.
+    let links = matches!(word & 0x7F, 0x6F | 0x67) && matches!(word >> 7 & 31, 1 | 5);
+    if !links {
+        return Ok(None);
+    }
+    let at = Watchpoint { addr: pc.wrapping_add(4), watched: Watched::Execution };
+    let sp = control.registers(target)?.general[SP];
+    let own = !control.watchpoints().any(|set| set == at);
+    Ok(Some(Return { at, sp, own }))
 }
