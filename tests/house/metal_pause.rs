@@ -25,7 +25,7 @@ fn pauses(route: Route, refused: &[&str]) {
     let (mut images, _) = ImageMap::firmware();
     let target = scene("n300", &request.folder, PACKETS).build(&mut images).unwrap();
     let mut session = Session::with_target(Box::new(target), images);
-    session.add_catalog(Catalog::read(&[request.folder.clone()]).unwrap());
+    session.add_catalog(Catalog::read(std::slice::from_ref(&request.folder)).unwrap());
     let kernels = session.running_kernels();
     let refusal = kernels.refusal().unwrap();
     println!("{refusal}");

@@ -56,8 +56,8 @@ pub fn edm_balance(
 ) -> Result<EdmBalance, ControlError> {
     let mut balance = EdmBalance::default();
     let runs = |end: EthId| {
-        let cores = state.eth(end).map(|tile| tile.cores.as_slice()).unwrap_or_default();
-        cores.iter().any(|core| {
+        let mut cores = state.eth(end).into_iter().flat_map(|tile| &tile.cores);
+        cores.any(|core| {
             core.id.core == CoreKind::Erisc
                 && core.activity.known() == Some(&Activity::Running)
                 && images

@@ -121,7 +121,7 @@ impl Launcher {
             let of = |crossing| members(images, crossing, plan);
             let fabric = crossing.map_or_else(|| Ok(Vec::new()), of)?;
             let run_id = self.run_id;
-            let context = WorkerContext { program, run_id, inbound, outbound, fabric, parks };
+            let context = WorkerContext { program, run_id, inbound, outbound, parks, fabric };
             let kernel = worker_launch(images, plan, &context)?;
             launch.place.push(self.place(images, kernel)?);
         }

@@ -216,8 +216,8 @@ pub(crate) fn step(session: &mut Session, cores: &[CoreId]) -> Result<Vec<Steppe
 /// The words of a core that differ.
 fn changed(before: Option<&CoreState>, after: Option<&CoreState>) -> Vec<(String, u64, u64)> {
     let words = |core: Option<&CoreState>| -> BTreeMap<(u64, String), u64> {
-        let words = core.map(|core| core.words.as_slice()).unwrap_or_default();
-        let known = words.iter().filter_map(|it| Some((it, *it.value.known()?)));
+        let words = core.into_iter().flat_map(|core| &core.words);
+        let known = words.filter_map(|it| Some((it, *it.value.known()?)));
         known.map(|(it, value)| ((it.addr, it.name.clone()), value)).collect()
     };
     let old = words(before);

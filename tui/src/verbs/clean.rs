@@ -14,6 +14,7 @@ use launch::task::Progress;
 use layouts::ChipLayout;
 use machine::snapshot::Span;
 use machine::target::Preview;
+use std::fmt::Write;
 
 /// Cycles of the target between two polls.
 const STEP_CYCLES: u64 = 20_000;
@@ -124,13 +125,13 @@ fn page(layout: &ChipLayout, report: &CleanReport) -> String {
     for (name, tile) in groups(layout, report) {
         let done: Vec<&str> = tile.done.iter().map(|done| done.words()).collect();
         if let Some(remains) = &tile.left {
-            left += &format!("{name}: {}; {}\n", remains.why, remains.next);
+            let _ = writeln!(left, "{name}: {}; {}", remains.why, remains.next);
         }
         let done = if done.is_empty() { "nothing".to_owned() } else { done.join(", ") };
         table.row(vec![name, found(tile), done]);
     }
     for (chip, why) in &report.lost {
-        left += &format!("chip {chip}: {why}\n");
+        let _ = writeln!(left, "chip {chip}: {why}");
     }
     let table = if report.tiles.is_empty() { String::new() } else { table.text() + "\n" };
     format!("{table}{left}{}\n", report.sentence())

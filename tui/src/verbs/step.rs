@@ -82,11 +82,12 @@ fn page(number: u64, kernels: &[SteppedKernel]) -> String {
             Some((before, after)) => format!("stage {before} > {after}"),
             None => "no new stage".to_owned(),
         };
-        let at = waypoint.as_deref().unwrap_or_default();
-        let line = line.as_deref().unwrap_or_default();
+        let at = waypoint.as_deref().map_or("", |at| at);
+        let line = line.as_deref().map_or("", |line| line);
         let _ = writeln!(page, "  {core}  {name}  {stages}  {}  {at}  {line}", rest_word(*rest));
-        for (name, before, after) in changed.iter().filter(|(name, ..)| !name.contains(".control."))
-        {
+        // The stage and the waypoint are in the line above.
+        let said = |name: &str| name.contains(".control.") || name.contains(".debug_waypoint");
+        for (name, before, after) in changed.iter().filter(|(name, ..)| !said(name)) {
             let _ = writeln!(page, "      {name}  {before:#x} > {after:#x}");
         }
     }

@@ -105,10 +105,11 @@ pub(in crate::verbs) fn pause(style: Style, options: &PauseArguments) -> Result<
     if style.json {
         json(Pauses { mesh: &options.mesh, rows })?;
     } else {
-        let miscounts = rows.iter().flat_map(|row| &row.miscounts);
-        let miscounts: String = miscounts.map(|sentence| format!("{sentence}\n")).collect();
+        for sentence in rows.iter().flat_map(|row| &row.miscounts) {
+            text(&format!("{sentence}\n"))?;
+        }
         text(&format!(
-            "{miscounts}of {} runs {unequal} had credits that did not add up, and {wrong} wrong data\n",
+            "of {} runs {unequal} had credits that did not add up, and {wrong} wrong data\n",
             rows.len()
         ))?;
     }
