@@ -114,7 +114,7 @@ mod tests {
             let definition = definition.lines().next().unwrap();
             let (name, body) = definition.split_once("TT_OP(").unwrap_or((definition, ""));
             let name = name.split(['(', ' ']).next().unwrap();
-            let opcode = body.split(',').next().unwrap().trim_start_matches("0x");
+            let opcode = body.split(',').next().unwrap().trim().trim_start_matches("0x");
             assert_eq!(
                 isa.opcodes.get(name).copied(),
                 u32::from_str_radix(opcode, 16).ok(),
