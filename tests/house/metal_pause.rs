@@ -13,7 +13,7 @@ use tests::tt_fabric::Route;
 use workloads::scene::tt_fabric::{Document, MetalWorker};
 
 /// So many that they are not all sent at the end.
-const PACKETS: u64 = 100_000;
+const PACKETS: u64 = 1_000_000_000;
 
 fn sent(target: &mut dyn Target, workers: &[MetalWorker]) -> Vec<u32> {
     workers.iter().map(|it| word(target, it.kernel.place(), it.sent)).collect()

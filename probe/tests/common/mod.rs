@@ -36,9 +36,14 @@ pub fn library(build: &str) -> Option<PathBuf> {
 }
 
 pub fn open(build: &str) -> Option<BarTarget> {
-    let bar = ttsim::open(&library(build)?, &host()).unwrap();
+    Some(open_at(&library(build)?))
+}
+
+/// Opens the mesh of a library of the vendor's simulator.
+pub fn open_at(library: &Path) -> BarTarget {
+    let bar = ttsim::open(library, &host()).unwrap();
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-    Some(BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap())
+    BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap()
 }
 
 /// Returns the layout of the chips of the tests' meshes.
