@@ -11,6 +11,7 @@ use fabric::{Fabric, FabricPlan, FabricSettings};
 use launch::dice::Random;
 use launch::outcome::RunError;
 use launch::pause::{Pause, Rest, resume};
+use std::fmt;
 use workloads::scene::{Scene, Workload};
 
 /// Cycles between two polls of a run.
@@ -62,18 +63,35 @@ impl PauseRound {
     }
 }
 
+/// Why a study did not end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PauseError {
+    /// The mesh, its fabric or the all-gather cannot be made; one sentence.
+    Setup(String),
+    /// A run or a pause did not end; one sentence.
+    Run(String),
+}
+
+impl fmt::Display for PauseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setup(why) | Self::Run(why) => f.write_str(why),
+        }
+    }
+}
+
 /// Runs all-gathers, pauses each at a random moment of its transfer, counts, and resumes it.
 /// `report` is called with each round.
 ///
 /// # Errors
-/// When the mesh cannot be built, or a run or a pause does not end; one sentence.
+/// When the mesh cannot be built, or a run or a pause does not end.
 pub fn study(
     setup: &PauseStudy,
     report: &mut dyn FnMut(&PauseRound),
-) -> Result<Vec<PauseRound>, String> {
+) -> Result<Vec<PauseRound>, PauseError> {
     let (mut images, _) = ImageMap::firmware();
     let scene = Scene { run: Some(Workload::Idle), seed: setup.seed, ..setup.scene.clone() };
-    let target = scene.build(&mut images).map_err(|error| error.to_string())?;
+    let target = scene.build(&mut images).map_err(|error| PauseError::Setup(error.to_string()))?;
     rounds(&mut Session::with_target(Box::new(target), images), setup, report)
 }
 
@@ -85,23 +103,17 @@ pub fn rounds(
     session: &mut Session,
     setup: &PauseStudy,
     report: &mut dyn FnMut(&PauseRound),
-) -> Result<Vec<PauseRound>, String> {
-    let program = bring_up(session, setup)?;
+) -> Result<Vec<PauseRound>, PauseError> {
+    let program = bring_up(session, setup).map_err(PauseError::Setup)?;
     let mut run = PausedRun::new(session, &program);
-    run.await_transfer()?;
-    let since = run.now()?;
-    let mut cycles = 0;
-    while run.moves {
-        cycles = run.now()? - since;
-        run.poll()?;
-    }
-    run.end(PauseRound::default())?;
+    let cycles = run.measure().map_err(PauseError::Run)?;
     let mut rounds = Vec::new();
     for seed in setup.seed..setup.seed + setup.seeds {
         // Other runs can be a little shorter.
         let at_cycles = Random(seed).below((cycles * 9 / 10).max(1));
         let mut run = PausedRun::new(session, &program);
-        let round = run.round(at_cycles).map_err(|error| format!("seed {seed}: {error}"))?;
+        let failed = |error| PauseError::Run(format!("seed {seed}: {error}"));
+        let round = run.round(at_cycles).map_err(failed)?;
         let round = PauseRound { seed, ..round };
         report(&round);
         rounds.push(round);
@@ -167,6 +179,19 @@ impl<'a> PausedRun<'a> {
 
     fn now(&mut self) -> Result<u64, String> {
         self.session.target().now().map_err(|error| error.to_string())
+    }
+
+    /// Runs to the end; returns how long data moved, in cycles.
+    fn measure(&mut self) -> Result<u64, String> {
+        self.await_transfer()?;
+        let since = self.now()?;
+        let mut cycles = 0;
+        while self.moves {
+            cycles = self.now()? - since;
+            self.poll()?;
+        }
+        self.end(PauseRound::default())?;
+        Ok(cycles)
     }
 
     /// Polls until the kernels move data.

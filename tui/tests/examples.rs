@@ -82,7 +82,8 @@ struct Scene {
 
 impl Scene {
     fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("meshscope-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("meshscope-page-{name}-{}", std::process::id()));
         fs::create_dir_all(folder.join("bin")).unwrap();
         for shown in SHOWN {
             symlink(root().join(shown), folder.join(shown)).unwrap();

@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{json, text};
 use crate::verbs::target::Style;
 use crate::words;
-use probe::pause::{PauseRound, PauseStudy, study};
+use probe::pause::{PauseError, PauseRound, PauseStudy, study};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -94,8 +94,11 @@ pub(in crate::verbs) fn pause(style: Style, options: &PauseArguments) -> Result<
             ];
             lines.say(&cells);
         };
-        let rounds = study(&setup, &mut tell)
-            .map_err(|why| Failure::Finding(format!("{}: {why}", options.mesh)))?;
+        let failed = |error| match error {
+            PauseError::Setup(why) => Failure::Usage(format!("{}: {why}", options.mesh)),
+            PauseError::Run(why) => Failure::Finding(format!("{}: {why}", options.mesh)),
+        };
+        let rounds = study(&setup, &mut tell).map_err(failed)?;
         rows.extend(rounds.iter().map(|round| row(transport, round)));
     }
     lines.end()?;
