@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Characters of a wrong answer that are printed.
@@ -82,8 +83,11 @@ struct Scene {
 
 impl Scene {
     fn new(name: &str) -> Self {
-        let folder =
-            std::env::temp_dir().join(format!("meshscope-page-{name}-{}", std::process::id()));
+        // A study can have the name of a verb, and its page be shown at the same time.
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = format!("meshscope-page-{name}-{number}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         fs::create_dir_all(folder.join("bin")).unwrap();
         for shown in SHOWN {
             symlink(root().join(shown), folder.join(shown)).unwrap();

@@ -7,7 +7,7 @@ use layouts::{ChipId, ChipKind, ChipLayout, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
 
 /// Makes the test program the library's host if it is started with a path after `--skip`.
