@@ -280,16 +280,18 @@ mod tests {
             return;
         }
         let folder = PathBuf::from(root).join("ttnn/tt_metal/pre-compiled");
-        let mut own = 0;
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            // Only Wormhole's Ethernet cores are called erisc.
-            if !entry.path().join("erisc/erisc.elf").is_file() {
-                continue;
-            }
-            for core in ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc"] {
-                own += compare(&entry.path().join(core).join(format!("{core}.elf")));
-            }
+        // Only Wormhole's Ethernet cores are called erisc. `.ci/run` unpacks one build of several.
+        let builds = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+        let builds: Vec<PathBuf> =
+            builds.filter(|build| build.join("erisc/erisc.elf").is_file()).collect();
+        assert!(!builds.is_empty(), "no build for Wormhole");
+        for build in builds {
+            let cores = ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc"];
+            let own: usize = cores
+                .iter()
+                .map(|core| compare(&build.join(core).join(format!("{core}.elf"))))
+                .sum();
+            assert!(own > 2_000, "{}: {own}", build.display());
         }
-        assert!(own > 10_000, "{own}");
     }
 }
