@@ -2,7 +2,7 @@
 
 use layouts::{NoChannel, NocAddr};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::Target;
+use machine::target::{Preview, Target};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -140,6 +140,18 @@ impl Operation {
     /// Returns the remaining steps.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
         self.steps.iter()
+    }
+
+    /// Returns what the writes of commands would touch. Writes nothing.
+    pub fn preview(operations: &[Self], target: &mut dyn Target) -> Preview {
+        let mut whole = Preview::default();
+        for step in operations.iter().flat_map(Self::steps) {
+            let Step::Write { addr, bytes } = step else { continue };
+            let found = target.preview_write(Span { addr: *addr, len: bytes.len() as u32 });
+            whole.accesses.extend(found.accesses);
+            whole.gaps.extend(found.gaps);
+        }
+        whole
     }
 
     /// Adds the steps of another command.

@@ -9,10 +9,9 @@ use crate::output::{Columns, can_wait, json, say, text, wait_for, waited};
 use crate::shape::Cleaned;
 use collectives::clean::{CleanReport, CleanTile, Found};
 use collectives::{Clean, CleanSettings};
-use launch::Step;
+use launch::Operation;
 use launch::task::Progress;
 use layouts::ChipLayout;
-use machine::snapshot::Span;
 use machine::target::Preview;
 use std::fmt::Write;
 
@@ -81,14 +80,7 @@ pub(super) fn preview(
     for (name, tile) in groups(layout, &report) {
         say(&format!("{name}: {}", found(tile)));
     }
-    let mut whole = Preview::default();
-    for step in operations.iter().flat_map(launch::Operation::steps) {
-        let Step::Write { addr, bytes } = step else { continue };
-        let found = target.preview_write(Span { addr: *addr, len: bytes.len() as u32 });
-        whole.accesses.extend(found.accesses);
-        whole.gaps.extend(found.gaps);
-    }
-    Ok(whole)
+    Ok(Operation::preview(&operations, target))
 }
 
 /// The tiles, each with its name. Tiles of a chip with which all went alike are one line.

@@ -15,10 +15,9 @@ use crate::verdict::{self, Health};
 use crate::words;
 use decode::state::CoreState;
 use diagnosis::Diagnosis;
-use launch::Step;
+use launch::Operation;
 use launch::elf_kernel::Left;
 use launch::outcome::RunError;
-use machine::snapshot::Span;
 use machine::target::Preview;
 use order::Order;
 use probe::spec::TargetSpec;
@@ -138,14 +137,7 @@ pub(super) fn preview(
     let launch = Launch::prepare(machine, &order).map_err(failed)?;
     let (target, images) = machine.session().parts();
     let operations = launch.operations(images).map_err(|error| failed(error.into()))?;
-    let mut whole = Preview::default();
-    for step in operations.iter().flat_map(launch::Operation::steps) {
-        let Step::Write { addr, bytes } = step else { continue };
-        let found = target.preview_write(Span { addr: *addr, len: bytes.len() as u32 });
-        whole.accesses.extend(found.accesses);
-        whole.gaps.extend(found.gaps);
-    }
-    Ok(whole)
+    Ok(Operation::preview(&operations, target))
 }
 
 /// Lets the kernel run until it has returned, its time is over, or somebody ends it.
