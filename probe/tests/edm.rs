@@ -387,14 +387,14 @@ fn edms_and_workers_park_step_and_run_on() {
     bench.launch_worker(to, &SMALL, &work);
     for (place, first, semaphore, tile) in [(NEAR, true, 1, from), (FAR, false, 0, to)] {
         let mut values = edm(bench.run_id, first, 1, 2, SMALL.buffer_bytes());
-        values.extend(park(2));
+        values.extend(park(3));
         values.extend(channel(0, first, SMALL.packets()));
         values.extend(with_workers(0, semaphore, &[tile]));
         bench.launch_edm(place, &values);
     }
     bench.target.pass(100_000).unwrap();
     for place in [NEAR, FAR] {
-        assert_eq!(bench.state(place, "edm", "control.stage"), 1);
+        assert_eq!(bench.state(place, "edm", "control.stage"), 2);
         bench.set(place, "edm", "control.pause_at_stage", u32::MAX);
     }
     bench.target.pass(50_000).unwrap();

@@ -13,7 +13,7 @@ pub(crate) use tiles::{on_chip, on_mesh};
 use decode::state::{Activity, CoreState, ImageRole, Reading};
 
 /// The kernel of a core that runs one or has run one: the name of its image, or the kernel's id.
-fn kernel(core: &CoreState) -> Option<String> {
+pub(crate) fn kernel(core: &CoreState) -> Option<String> {
     let has_kernel = matches!(core.activity, Reading::Known(Activity::Running | Activity::Done));
     let launch = core.launch.known().filter(|launch| has_kernel && launch.kernel_id != 0);
     let unnamed = || launch.map(|launch| format!("kernel {}", launch.kernel_id));

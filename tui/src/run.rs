@@ -4,6 +4,7 @@ pub(crate) mod amount;
 mod board;
 mod job;
 pub(crate) mod pausing;
+pub(crate) mod stepping;
 mod sweep;
 pub(crate) mod table;
 

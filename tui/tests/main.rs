@@ -30,6 +30,7 @@ mod schema;
 mod schemas;
 mod served;
 mod silicon;
+mod step;
 mod study;
 mod terminal;
 mod vendor_fabric;

@@ -55,6 +55,8 @@ bool prepare(headers_t& headers, const ccl_channel_t& channel) {
     return all;
 }
 
+bool next() { return begin_stage(state.control, compiler_barrier); }
+
 bool opens(fabric_client_state_t& client, uint32_t index) {
     client.connection = args.connection[index].client;
     client.words_address = reinterpret_cast<uint32_t>(&words[index]);
@@ -83,7 +85,8 @@ bool end_mux(uint32_t index) {
         return false;
     }
     WAYPOINT("NSMD");
-    return fabric::client_word(state.clients[index], connection.termination_address,
+    return next() &&
+           fabric::client_word(state.clients[index], connection.termination_address,
                                GRACEFULLY_TERMINATE, stop) &&
            wait_until([] { return noc_outstanding(NOC, fabric::CLIENT_WORDS) == 0; });
 }
@@ -134,13 +137,14 @@ bool await_acknowledges() {
 
 bool close_fabric() {
     for (uint32_t i = 0; i < args.connections; ++i) {
-        if (!fabric::client_close(state.clients[i], stop)) {
+        if (!next() || !fabric::client_close(state.clients[i], stop, next)) {
             return false;
         }
     }
     for (uint32_t i = 0; i < args.connections; ++i) {
         ccl_termination_t part = args.connection[i].termination;
-        if ((part == CCL_TELLS_MASTER && !tell_master(args.connection[i])) ||
+        if ((part != CCL_ENDS_NOTHING && !next()) ||
+            (part == CCL_TELLS_MASTER && !tell_master(args.connection[i])) ||
             (part == CCL_TERMINATION_MASTER && !end_mux(i))) {
             return false;
         }

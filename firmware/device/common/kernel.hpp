@@ -10,8 +10,8 @@ enum TerminationSignal : uint32_t {
     IMMEDIATELY_TERMINATE = 2
 };
 
-// A kernel counts the stages it has begun (ring ping: handshake, sibling handshake, each lap,
-// teardown) and parks before a stage while `stage >= pause_at_stage`. The host writes 0 to pause,
+// A kernel counts the stages it has begun (ring ping: the offer and the answer of the handshake,
+// sibling handshake, each lap, teardown) and parks before a stage while `stage >= pause_at_stage`. The host writes 0 to pause,
 // `stage + 1` to step, PAUSE_NEVER to run. A kernel that stays long in one stage also parks within
 // it, between two messages, while `stage > pause_at_stage`.
 constexpr uint32_t PAUSE_NEVER = 0xFFFFFFFF;

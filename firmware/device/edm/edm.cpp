@@ -187,19 +187,25 @@ bool tear_down() {
     return idle;
 }
 
+bool next_phase(edm_phase_t phase) {
+    bool begins = begin_stage(state.control, yield_to_base_firmware);
+    if (begins) {
+        state.phase = phase;
+    }
+    return begins;
+}
+
 bool run() {
     state.phase = EDM_HANDSHAKE;
     if (!begin_stage(state.control, yield_to_base_firmware) || !shake_hands()) {
         return false;
     }
     state.ready_cycles = wall_clock_64();
-    state.phase = EDM_RUNNING;
-    if (!begin_stage(state.control, yield_to_base_firmware) || !transfer()) {
+    if (!next_phase(EDM_RUNNING) || !transfer()) {
         return false;
     }
     state.finished_cycles = wall_clock_64();
-    state.phase = EDM_TEARDOWN;
-    return begin_stage(state.control, yield_to_base_firmware) && tear_down();
+    return next_phase(EDM_TEARDOWN) && tear_down();
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ struct edm_args_t {
     uint32_t separate_sync;       // 1: payload and sync word in two sends
     uint32_t idle_count;          // passes without progress before it yields to base firmware
     uint32_t busy_count;          // passes after which it yields despite progress
-    // 0: run; n: park before the n-th stage (1 handshake, 2 transfer, 3 teardown).
+    // 0: run; n: park before the n-th stage (1 offer of the handshake, 2 answer, 3 transfer,
+    // 4 teardown).
     uint32_t pause_at_stage;
     edm_channel_args_t channel[EDM_MAX_CHANNELS];
 };

@@ -114,10 +114,11 @@ bool set_up() {
 
 bool shake_hands() {
     auto wait = [](auto condition) { return wait_until(condition); };
+    auto next = [] { return begin_stage(state.control, yield_to_base_firmware); };
     bool offers = args.handshake_sender != 0;
     uint32_t mark = fingerprint(offers);
-    handshake_t shaken = offers ? handshake_offer(args.run_id, mark, wait)
-                                : handshake_answer(args.run_id, mark, wait);
+    handshake_t shaken = offers ? handshake_offer(args.run_id, mark, wait, next)
+                                : handshake_answer(args.run_id, mark, wait, next);
     if (shaken == HANDSHAKE_NOT_ALIKE) {
         state.phase = EDM_REFUSED;
     }

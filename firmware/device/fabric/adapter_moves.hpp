@@ -154,9 +154,10 @@ inline bool client_has_left() { return noc_has_left(CLIENT_NOC, CLIENT_PACKETS);
 inline bool client_flushed() { return noc_outstanding(CLIENT_NOC, CLIENT_PACKETS) == 0; }
 
 // Stores the cursor for the next client, requests the end of the connection, and waits for the
-// answer. Packets still in the channel are sent as before.
-template <typename Stop>
-bool client_close(fabric_client_state_t& client, Stop stop) {
+// answer. Packets still in the channel are sent as before. `next` begins the kernel's next stage,
+// the wait, and returns false if the kernel must stop.
+template <typename Stop, typename Next>
+bool client_close(fabric_client_state_t& client, Stop stop, Next next) {
     const fabric_connection_info_t& connection = client.connection;
     client.stage = CLIENT_CLOSING;
     uint32_t cursor = connection.buffer_index_addr;
@@ -166,7 +167,7 @@ bool client_close(fabric_client_state_t& client, Stop stop) {
                              client.write_index, stop) &&
                  client_word(client, connection.edm_connection_handshake_addr,
                              CLOSE_CONNECTION_REQUEST, stop);
-    if (!asked) {
+    if (!asked || !next()) {
         return false;
     }
     WAYPOINT("FCFW");

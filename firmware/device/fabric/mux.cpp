@@ -220,6 +220,7 @@ bool drained() {
         return false;
     }
     if (state.drain_iters == 0) {
+        next();
         WAYPOINT("MXDW");
     }
     state.drain_iters = state.drain_iters + 1;
@@ -237,14 +238,6 @@ bool turn(times_t& times) {
         }
     }
     return progress;
-}
-
-// While it is parked, the end of the mux is still seen.
-void rest_and_look() {
-    rest();
-    if (must_leave()) {
-        state.control.termination_signal = IMMEDIATELY_TERMINATE;
-    }
 }
 
 // Parks between two turns, with nothing in flight to the router.
@@ -280,10 +273,6 @@ void forward_all() {
     state.abandoned = queued_in_all();
 }
 
-bool stage() {
-    return begin_stage(state.control, rest_and_look) && !must_leave();
-}
-
 // The stop function for calls as a client of the router: a wait may be long, so it yields to base
 // firmware.
 bool leave_or_rest() {
@@ -293,17 +282,18 @@ bool leave_or_rest() {
 
 void run() {
     WAYPOINT("MXOW");
-    if (!stage() || !client_open(state.router, leave_or_rest)) {
+    if (!next() || !client_open(state.router, leave_or_rest)) {
         return;
     }
     WAYPOINT("MXOD");
-    if (!stage()) {
+    if (!next()) {
         return;
     }
     words().status = READY_FOR_TRAFFIC;
     forward_all();
-    if (stage() && client_wait(all_acknowledged, leave_or_rest)) {
-        client_close(state.router, leave_or_rest);
+    if (next() && client_wait(all_acknowledged, leave_or_rest) &&
+        client_close(state.router, leave_or_rest, next)) {
+        next();
     }
 }
 

@@ -32,7 +32,9 @@ struct fabric_mux_args_t {
     uint32_t words_address;                   // fabric_mux_words_t
     uint32_t channels_address;                // slots: channel after channel
     uint32_t first_stream_id;                 // free slots of channel i: stream first_stream_id + i
-    uint32_t pause_at_stage;  // 0: run; n: park before the n-th stage (1 open, 2 traffic, 3 close)
+    // 0: run; n: park before the n-th stage (1 open, 2 traffic, then the answer to each client that
+    // closes, drain, close, the wait for the router's answer, end).
+    uint32_t pause_at_stage;
     uint32_t wait_cycles;  // a bounded wait ends after this time; 0: after the policy's polls
     // 1: until then the channel takes every slot that the router frees (wait_cycles is not 0).
     uint32_t keeps_router;

@@ -138,7 +138,7 @@ bool free_slot(uint32_t channel) {
 bool answer_client(uint32_t channel) {
     uint32_t wish = words().conn_semaphore[channel].value;
     if (wish == CLOSE_CONNECTION_REQUEST) {
-        return close_client(channel);
+        return next() && close_client(channel);
     }
     channel_t& place = channels[channel];
     if (wish == OPEN_CONNECTION && place.client_mid == 0) {

@@ -34,6 +34,17 @@ inline void rest() {
 #endif
 }
 
+// While it is parked, the end of the mux is still seen.
+inline void rest_and_look() {
+    rest();
+    if (must_leave()) {
+        state.control.termination_signal = IMMEDIATELY_TERMINATE;
+    }
+}
+
+// Begins the next stage, before which it may park. Returns false if stopped.
+inline bool next() { return begin_stage(state.control, rest_and_look) && !must_leave(); }
+
 // Members that are not volatile are read by this core only.
 struct channel_t {
     volatile uint32_t* free_slots;        // the stream's value

@@ -124,6 +124,7 @@ extern "C" void kernel_main() {
     bool runs = set_up() && bring_up();
     if (runs) {
         transfer();
+        begin();
     } else if (state.refusal == FITS) {
         hand_on_termination();
     }

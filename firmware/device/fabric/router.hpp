@@ -248,8 +248,8 @@ struct fabric_router_args_t {
     uint32_t status_queue_address;
     // Passes without and with progress before it yields to base firmware.
     uint32_t idle_count, busy_count;
-    // 0: run; n: park before the n-th stage (1 handshake, 2 local sync, 3 ready, 4 traffic, 5
-    // teardown).
+    // 0: run; n: park before the n-th stage (1 offer of the handshake, 2 answer, 3 local sync,
+    // 4 ready, 5 traffic, 6 teardown).
     uint32_t pause_at_stage;
 };
 

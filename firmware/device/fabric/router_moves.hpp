@@ -163,6 +163,8 @@ bool wait_until(bool (*condition)(uint32_t), uint32_t argument = 0);
 // --- router_setup.cpp ---
 // Reads and checks the arguments and sets up channels and streams. Returns false if refused.
 bool set_up();
+// Begins the next stage, before which it may park. Returns false if a signal ends the router.
+bool begin();
 // Runs the stages from the handshake to the first packet. Returns false if refused or stopped.
 bool bring_up();
 bool send_identity(uint32_t seen);

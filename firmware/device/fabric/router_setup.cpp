@@ -199,7 +199,7 @@ bool shake_hands() {
     compiler_barrier();
     state.refusal = judge_peer();
     words->identity.refusal = static_cast<uint16_t>(state.refusal);
-    if (!send_identity(SEEN) || state.refusal != FITS) {
+    if (!begin() || !send_identity(SEEN) || state.refusal != FITS) {
         return false;
     }
     const volatile fabric_identity_t& peer = words->peer_identity;
@@ -337,15 +337,15 @@ bool connect_routers() {
 
 void postcode(fabric_postcode_t code) { word_at(postcode_addr) = code; }
 
-bool begin(uint32_t) {
+}  // namespace
+
+bool begin() {
     return begin_stage(state.control, [] {
                state.control.termination_signal = termination();
                yield_to_base_firmware();
            }) &&
            termination() == KEEP_RUNNING;
 }
-
-}  // namespace
 
 bool send_identity(uint32_t seen) {
     words->identity.seen = static_cast<uint8_t>(seen);
@@ -408,12 +408,12 @@ bool set_up() {
 
 bool bring_up() {
     words->edm_status = STARTED;
-    if (!begin(1) || !shake_hands()) {
+    if (!begin() || !shake_hands()) {
         return false;
     }
     postcode(POSTCODE_HANDSHAKE_DONE);
     words->edm_status = REMOTE_HANDSHAKE_COMPLETE;
-    if (!begin(2) || !meet() || !begin(3) || !wait_for_host()) {
+    if (!begin() || !meet() || !begin() || !wait_for_host()) {
         return false;
     }
     postcode(POSTCODE_ROUTING_TABLE);
@@ -421,7 +421,7 @@ bool bring_up() {
         return false;
     }
     postcode(POSTCODE_VCS_OPENED);
-    if (!begin(4)) {
+    if (!begin()) {
         return false;
     }
     postcode(POSTCODE_INIT_COMPLETE);

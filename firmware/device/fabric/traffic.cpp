@@ -122,10 +122,12 @@ bool receive_rest() {
     return !stop();
 }
 
+bool next() { return begin_stage(state.control, compiler_barrier); }
+
 bool close_all() {
     state.closing_cycles = wall_clock_64();
     for (uint32_t i = 0; i < args.connections; ++i) {
-        if (!client_close(state.clients[i], stop)) {
+        if (!client_close(state.clients[i], stop, next)) {
             return false;
         }
     }
@@ -155,7 +157,8 @@ bool end_mux(uint32_t index) {
         return false;
     }
     WAYPOINT("NSMD");
-    return client_word(state.clients[index], connection.termination_address, GRACEFULLY_TERMINATE,
+    return next() &&
+           client_word(state.clients[index], connection.termination_address, GRACEFULLY_TERMINATE,
                        stop) &&
            client_wait([] { return noc_outstanding(CLIENT_NOC, CLIENT_WORDS) == 0; }, stop);
 }
@@ -173,7 +176,7 @@ bool end_muxes() {
 
 bool enter(fabric_traffic_phase_t phase) {
     state.phase = phase;
-    return begin_stage(state.control, compiler_barrier);
+    return next();
 }
 
 bool run() {

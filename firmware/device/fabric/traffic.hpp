@@ -92,7 +92,8 @@ struct fabric_traffic_args_t {
     uint32_t arrivals_address;
     uint32_t interval_cycles;        // pause between two packets
     uint32_t never_closes;           // 1: leaves its connections open, as a client that dies
-    // 0: run; n: park before the n-th stage (1 open, 2 traffic, 3 close, 4 termination).
+    // 0: run; n: park before the n-th stage (1 open, 2 traffic, 3 close, then for each connection
+    // the wait for the answer, then termination, and for each mux that it ends its signal).
     uint32_t pause_at_stage;
     uint32_t connections;
     fabric_traffic_connection_t connection[TRAFFIC_MAX_CONNECTIONS];

@@ -38,16 +38,17 @@ inline void handshake_fill(eth_channel_sync_t& sync, uint32_t bytes_sent, uint32
 }
 
 // The sender offers until the answer arrives. It repeats the offer: one that arrives before the
-// peer's host has started that tile may be lost when the host clears the words.
-template <typename Wait>
-handshake_t handshake_offer(uint32_t run_id, uint32_t mark, Wait wait) {
+// peer's host has started that tile may be lost when the host clears the words. `next` begins the
+// kernel's next stage, the answer, and returns false if the kernel must stop.
+template <typename Wait, typename Next>
+handshake_t handshake_offer(uint32_t run_id, uint32_t mark, Wait wait, Next next) {
     eth_channel_sync_t& arrived = handshake_words->arrived;
     handshake_fill(handshake_words->source, HANDSHAKE_BYTES, 0, run_id, mark);
     handshake_fill(arrived, HANDSHAKE_BYTES, 0, run_id, mark);
+    if (!handshake_send(wait) || !next()) {
+        return HANDSHAKE_STOPPED;
+    }
     while (arrived.bytes_sent != 0) {
-        if (!handshake_send(wait)) {
-            return HANDSHAKE_STOPPED;
-        }
         uint32_t start = wall_clock();
         WAYPOINT("EHSW");
         if (!wait([&] {
@@ -55,19 +56,25 @@ handshake_t handshake_offer(uint32_t run_id, uint32_t mark, Wait wait) {
             })) {
             return HANDSHAKE_STOPPED;
         }
+        if (arrived.bytes_sent != 0 && !handshake_send(wait)) {
+            return HANDSHAKE_STOPPED;
+        }
     }
     WAYPOINT("EHSD");
     return arrived.receiver_ack == HANDSHAKE_READY ? HANDSHAKE_READY : HANDSHAKE_NOT_ALIKE;
 }
 
-template <typename Wait>
-handshake_t handshake_answer(uint32_t run_id, uint32_t mark, Wait wait) {
+template <typename Wait, typename Next>
+handshake_t handshake_answer(uint32_t run_id, uint32_t mark, Wait wait, Next next) {
     eth_channel_sync_t& arrived = handshake_words->arrived;
     WAYPOINT("EHSW");
     if (!wait([&] { return arrived.bytes_sent != 0 && arrived.src_id == run_id; })) {
         return HANDSHAKE_STOPPED;
     }
     WAYPOINT("EHSD");
+    if (!next()) {
+        return HANDSHAKE_STOPPED;
+    }
     handshake_t answer = arrived.reserved_2 == mark ? HANDSHAKE_READY : HANDSHAKE_NOT_ALIKE;
     handshake_fill(handshake_words->source, 0, answer, run_id, mark);
     arrived.bytes_sent = 0;

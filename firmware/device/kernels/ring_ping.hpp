@@ -25,7 +25,7 @@ struct ring_ping_args_t {
     uint32_t sibling_y;       // +28
     uint32_t ring_position;   // +32  0 is the master
     uint32_t ring_length;     // +36  cores in the ring
-    // +40  0: run; n: park before the n-th stage, 1 is the handshake (see kernel_control_t).
+    // +40  0: run; n: park before the n-th stage, 1 is the offer (see kernel_control_t).
     uint32_t pause_at_stage;
     uint32_t yield_interval;  // +44  polls between two yields in a wait; 0 counts as 1
 };

@@ -14,14 +14,20 @@ bool handshake_as_sender() {
     eth_channel_sync_t& mine = channel(RING_PING_HANDSHAKE_CHANNEL);
     fill_sync(ring_ping_words->handshake, 16, 0, args.run_id, args.payload_bytes);
     fill_sync(mine, 16, 0, args.run_id, args.payload_bytes);
+    auto offer = [] {
+        return send_sync(ring_ping_words->handshake, RING_PING_HANDSHAKE_CHANNEL);
+    };
+    if (!offer() || !begin_stage(state.control, yield_to_base_firmware)) {
+        return false;
+    }
     while (mine.bytes_sent != 0) {
-        if (!send_sync(ring_ping_words->handshake, RING_PING_HANDSHAKE_CHANNEL)) {
-            return false;
-        }
         uint32_t start = wall_clock();
         WAYPOINT("EHSW");
         if (!wait_until(
                 [&] { return mine.bytes_sent == 0 || wall_clock() - start >= HANDSHAKE_REPEAT; })) {
+            return false;
+        }
+        if (mine.bytes_sent != 0 && !offer()) {
             return false;
         }
     }
@@ -37,6 +43,9 @@ bool handshake_as_receiver() {
         return false;
     }
     WAYPOINT("EHSD");
+    if (!begin_stage(state.control, yield_to_base_firmware)) {
+        return false;
+    }
     if (lap_of(mine) != args.payload_bytes) {
         // The sender would write past the buffer; it stays in EHSW.
         state.phase = RING_PING_REFUSED;

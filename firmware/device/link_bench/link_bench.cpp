@@ -19,10 +19,11 @@ uint64_t wall_clock_64() {
 
 bool shake_hands() {
     auto wait = [](auto condition) { return wait_until(condition); };
+    auto next = [] { return begin_stage(state.control, yield_to_base_firmware); };
     uint32_t mark = (args.payload_bytes * 4 + args.mode) * 32 + args.channels +
                     args.rounds * 0x01000193u;
-    handshake_t shaken = args.first != 0 ? handshake_offer(args.run_id, mark, wait)
-                                         : handshake_answer(args.run_id, mark, wait);
+    handshake_t shaken = args.first != 0 ? handshake_offer(args.run_id, mark, wait, next)
+                                         : handshake_answer(args.run_id, mark, wait, next);
     if (shaken == HANDSHAKE_NOT_ALIKE) {
         state.phase = LINK_BENCH_REFUSED;
     }

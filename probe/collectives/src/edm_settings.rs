@@ -6,6 +6,8 @@ use launch::{ControlError, constant_of, image};
 
 /// The kernel's image.
 pub const EDM: &str = "edm";
+/// The number of its last stage, the teardown.
+pub(super) const EDM_TEARDOWN: u32 = 4;
 
 /// The settings common to all channels of an EDM. Both ends of a link must have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +28,8 @@ pub struct EdmSettings {
     pub idle_count: u32,
     /// Passes before control returns to base firmware despite progress.
     pub busy_count: u32,
-    /// The stage before which the kernel pauses: 0 none, 1 handshake, 2 transfer, 3 teardown.
+    /// The stage before which the kernel pauses: 0 none, 1 offer of the handshake, 2 its answer, 3
+    /// transfer, 4 teardown.
     pub pause_at_stage: u32,
 }
 

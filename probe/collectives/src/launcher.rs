@@ -3,9 +3,10 @@
 
 use super::connect::{members, mux, sides, write_tables};
 use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
+use super::edm_settings::EDM_TEARDOWN;
 use super::ends::ends_at;
 use super::program::{Channel, EdmPlan, Program, WorkerPlan};
-use super::report::Stage;
+use super::report::{Park, Stage};
 use super::transport::Crossing;
 use super::worker::{
     WORKER, WorkerContext, WorkerPlaces, worker_launch, worker_semaphore, write_lists,
@@ -82,7 +83,7 @@ impl Launcher {
         self.run_id = now_cycles as u32;
     }
 
-    /// Returns the launch of a layer, whose workers park before their first packet if so asked.
+    /// Returns the launch of a layer, whose kernels park as asked.
     ///
     /// # Errors
     /// If an image is missing or lacks a member, or something does not fit.
@@ -91,11 +92,11 @@ impl Launcher {
         mesh: &Mesh,
         images: &mut ImageMap,
         program: &Program,
-        (layer, parks): (Layer, bool),
+        (layer, park): (Layer, Option<Park>),
     ) -> Result<Launch, RunError> {
         self.run_id = self.run_id.wrapping_add(1).max(1);
         let mut launch = Launch::default();
-        let (edms, channels) = builders(self.run_id, images, layer.edms(program), program)?;
+        let (edms, channels) = builders(self.run_id, images, (layer.edms(program), park), program)?;
         let crossing = program.crossing.as_ref().filter(|_| layer == Layer::Transfer);
         let muxes = if crossing.is_some() { muxes(images, program)? } else { Vec::new() };
         for mux in muxes {
@@ -121,7 +122,13 @@ impl Launcher {
             let of = |crossing| members(images, crossing, plan);
             let fabric = crossing.map_or_else(|| Ok(Vec::new()), of)?;
             let run_id = self.run_id;
-            let context = WorkerContext { program, run_id, inbound, outbound, parks, fabric };
+            let pause_at_stage = match park {
+                Some(Park::Workers(_)) => 1,
+                Some(Park::Teardown) => plan.packets() as u32 + 1,
+                Some(Park::Handshake) | None => 0,
+            };
+            let context =
+                WorkerContext { program, run_id, inbound, outbound, pause_at_stage, fabric };
             let kernel = worker_launch(images, plan, &context)?;
             launch.place.push(self.place(images, kernel)?);
         }
@@ -151,7 +158,7 @@ impl Launcher {
 /// What does not fit.
 pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
     for layer in [Layer::Fill, Layer::Transfer, Layer::Check] {
-        builders(1, images, layer.edms(program), program)?;
+        builders(1, images, (layer.edms(program), None), program)?;
         let mut places = BTreeSet::new();
         for plan in layer.workers(program) {
             WorkerPlaces::of(images, program, plan)?;
@@ -167,7 +174,7 @@ pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
 fn builders(
     run_id: u32,
     images: &ImageMap,
-    edms: &[EdmPlan],
+    (edms, park): (&[EdmPlan], Option<Park>),
     program: &Program,
 ) -> Result<(Vec<EdmBuilder>, Channels), RunError> {
     let (mut builders, mut channels) = (Vec::new(), Channels::new());
@@ -176,6 +183,11 @@ fn builders(
         buffer_bytes: program.buffer_bytes,
         buffers_per_channel: program.buffers_per_channel,
         worker_initiated: program.worker_initiated,
+        pause_at_stage: match park {
+            Some(Park::Handshake) => 1,
+            Some(Park::Teardown) => EDM_TEARDOWN,
+            Some(Park::Workers(_)) | None => 0,
+        },
         ..EdmSettings::default()
     };
     for plan in edms {

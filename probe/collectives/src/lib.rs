@@ -67,7 +67,7 @@ pub use op::{Bidirectional, DataType, Op};
 pub use program::{
     Bank, Channel, EdmChannel, EdmPlan, Partner, Program, Tensor, WorkerCommand, WorkerPlan,
 };
-pub use report::{ChipTimes, RunProgress, RunReport, RunSettings, Stage, WrongRange};
+pub use report::{ChipTimes, Park, RunProgress, RunReport, RunSettings, Stage, WrongRange};
 pub use request::{Request, TensorLayout};
 pub use run::Run;
 pub use transport::{Crossing, FabricOptions, Transport};

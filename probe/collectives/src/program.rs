@@ -122,6 +122,16 @@ pub struct WorkerPlan {
     pub partner: Option<Partner>,
 }
 
+impl WorkerPlan {
+    /// Returns the number of packets, its kernel's first stages.
+    pub fn packets(&self) -> u64 {
+        let of = |pages: u32| u64::from(pages.div_ceil(self.packet_pages.max(1)));
+        let slice = self.slice_pages.max(1);
+        let each = u64::from(self.pages / slice) * of(slice) + of(self.pages % slice);
+        self.commands.len() as u64 * each
+    }
+}
+
 /// One channel of an EDM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdmChannel {

@@ -16,11 +16,31 @@ pub struct RunSettings {
     pub check: bool,
     /// Faults to inject; their times count from the first go message of the transfer.
     pub faults: Vec<Fault>,
-    /// The stage (fill, transfer or check) whose first launch parks its workers before their first
-    /// packet, until they are resumed.
-    pub park: Option<Stage>,
+    /// Where kernels of the first launch concerned park, until they are resumed.
+    pub park: Option<Park>,
     /// Deadline for a kernel without progress, in cycles of the target's own time.
     pub deadline_cycles: u64,
+}
+
+/// The moment at which kernels of a run park.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Park {
+    /// The workers of this stage (fill, transfer or check) before their first packet.
+    Workers(Stage),
+    /// The EDMs before their handshake.
+    Handshake,
+    /// The EDMs before their teardown, and workers on a fabric before they close their connections.
+    Teardown,
+}
+
+impl Park {
+    /// The stage in whose launch kernels park.
+    pub(super) fn stage(self) -> Stage {
+        match self {
+            Self::Workers(stage) => stage,
+            Self::Handshake | Self::Teardown => Stage::Transfer,
+        }
+    }
 }
 
 /// Five milliseconds: longer than any link needs to come up again.

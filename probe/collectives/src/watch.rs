@@ -242,11 +242,8 @@ fn packet_bytes(plan: &WorkerPlan) -> u64 {
 
 /// Returns the bytes that a worker fills or checks, and the number of packets.
 fn filled(plan: &WorkerPlan) -> (u64, u64) {
-    let commands = plan.commands.len() as u64;
-    let bytes = commands * u64::from(plan.pages) * page_bytes(plan);
-    let slices = u64::from(plan.pages.div_ceil(plan.slice_pages.max(1)));
-    let packets = u64::from(plan.slice_pages.div_ceil(plan.packet_pages.max(1)));
-    (bytes, commands * slices * packets)
+    let bytes = plan.commands.len() as u64 * u64::from(plan.pages) * page_bytes(plan);
+    (bytes, plan.packets())
 }
 
 /// Returns the bytes that a worker takes from its channel.

@@ -42,8 +42,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) inbound: Option<ChannelAddresses>,
     /// Addresses of its outbound channel.
     pub(super) outbound: Option<ChannelAddresses>,
-    /// Whether it parks before its first packet.
-    pub(super) parks: bool,
+    /// The stage before which it parks: 1 is its first packet, and 0 none.
+    pub(super) pause_at_stage: u32,
     /// Argument members for a worker that uses a fabric.
     pub(super) fabric: Vec<(String, u32)>,
 }
@@ -186,8 +186,7 @@ pub(super) fn worker_launch(
         ("seed", program.seed),
         ("fifo_bytes", plan.fifo_bytes),
         ("partner_xy", plan.partner.map_or(0, |partner| xy(partner.tile))),
-        // Its first stage is its first packet.
-        ("pause_at_stage", context.parks.into()),
+        ("pause_at_stage", context.pause_at_stage),
         ("dwell_cycles", if moves { program.delay_cycles } else { 0 }),
     ]
     .map(|(name, value)| (name.to_owned(), value))

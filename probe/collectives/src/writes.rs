@@ -33,7 +33,7 @@ pub fn writes(program: &Program, mesh: &Mesh, images: &ImageMap) -> Result<Vec<S
     }
     let mut launcher = Launcher::default();
     for layer in [Layer::Fill, Layer::Transfer] {
-        let launch = launcher.launch(mesh, &mut images, program, (layer, false))?;
+        let launch = launcher.launch(mesh, &mut images, program, (layer, None))?;
         all.extend(launch.place);
         all.extend(launch.go.into_iter().flat_map(|(_, go)| go));
     }

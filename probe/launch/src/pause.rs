@@ -5,7 +5,8 @@
 //! rest: parked, returned, or without a change for [`STANDS_CYCLES`], because they wait for a kernel
 //! that is parked. Routers without such a command run on until their packets stand. The words are
 //! `kernel_control_t` of built-in kernels (firmware/device/LAUNCH.txt 4) and `RouterStateManager` of
-//! tt-metal's routers (tt-metal.md 4.1).
+//! tt-metal's routers (tt-metal.md 4.1). A step releases built-in kernels that are parked, routers
+//! among them, and they park before the next stage that they count.
 
 mod kernel;
 
@@ -129,7 +130,7 @@ impl Pause {
         let mut stepping = Vec::new();
         for mut kernel in kernels.pausable {
             let (core, name) = (kernel.core, &kernel.name);
-            let Some(stage) = kernel.stage.filter(|_| kernel.group != Group::Routers) else {
+            let Some(stage) = kernel.stage else {
                 if cores.is_empty() {
                     continue;
                 }

@@ -25,7 +25,8 @@ pub struct RingPingSettings {
     pub payload_bytes: u32,
     /// Delay at each hop, in cycles, so that its progress is visible.
     pub delay_cycles: u32,
-    /// Park before this stage: 0 never, 1 handshake, 2 meeting the sibling, 3 the first lap.
+    /// Park before this stage: 0 never, 1 the offer of the handshake, 2 its answer, 3 meeting the
+    /// sibling, 4 the first lap.
     pub pause_at_stage: u32,
 }
 

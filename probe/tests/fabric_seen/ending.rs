@@ -12,9 +12,9 @@ use machine::target::Target;
 use probe::session::Session;
 
 /// Stages after which a kernel parks (`pause_at_stage`): the traffic kernel before it notifies its
-/// termination master, the mux before it closes its own connection.
-const BEFORE_NOTIFYING: u32 = 3;
-const BEFORE_CLOSING: u32 = 2;
+/// termination master, the mux, which has answered three clients, before it closes its own connection.
+const BEFORE_NOTIFYING: u32 = 4;
+const BEFORE_CLOSING: u32 = 6;
 const RUN_ON: u32 = u32::MAX;
 
 fn erisc(place: Place) -> CoreId {

@@ -127,7 +127,7 @@ fn bring_up_waits_for_the_missing_router() {
     let (target, images) = session.parts();
     fabric.cancel();
     fabric.finish(target, images, 2_000).unwrap();
-    let settings = FabricSettings { pause_at_stage: 2, ..settings };
+    let settings = FabricSettings { pause_at_stage: 3, ..settings };
     let mut fabric = Fabric::new(all.clone(), settings);
     begin(target, images, &mut fabric);
     let (parked, _) = inspected(&mut session);

@@ -108,10 +108,11 @@ pub(crate) struct RunArguments {
     /// that the run can be followed.
     #[arg(long, alias = "dwell", value_name = "TIME")]
     pub(crate) delay: Option<String>,
-    /// Pause the run at a stage (fill, transfer, check) or a share of the transfer, such as 50%, and
-    /// count its credits.
+    /// Pause the run at a stage (fill, handshake, transfer, teardown, check) or a share of the transfer,
+    /// such as 50%, and count its credits.
     ///
-    /// On a terminal it runs on at Enter, else at once; in the live view at :resume.
+    /// On a terminal `s` steps as the verb `step` does, and Enter lets it run on; without a terminal it
+    /// runs on at once; in the live view at :resume.
     #[arg(long, value_name = "STAGE")]
     pub(crate) pause_at: Option<String>,
     /// How packets travel between ranks: over links with an EDM at each end, or over the fabric,

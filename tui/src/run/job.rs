@@ -177,7 +177,7 @@ impl Job {
                     self.moving_cycles = None;
                     let mut settings = self.sweep.settings().clone();
                     if let Some(at) = self.pause_at {
-                        settings.park = at.stage();
+                        settings.park = at.park();
                     }
                     let run = Run::new(program, settings);
                     // The mesh was not released since the previous size.

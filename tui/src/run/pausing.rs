@@ -2,25 +2,24 @@
 //! credits counted, released.
 
 use crate::exit::Failure;
-use crate::words;
-use collectives::Stage;
-use decode::inspect::ReadSet;
-use decode::state::CoreState;
+use collectives::{Park, Stage};
 use launch::outcome::RunError;
-use launch::pause::{Kernels, Pause, Paused, Rest, resume};
-use layouts::CoreId;
+use launch::pause::{Pause, Paused, Rest, resume};
 use machine::words::counted;
 use probe::session::{Balance, Session};
-use std::collections::BTreeMap;
 
 /// Cycles between two polls of a pause.
-const STEP_CYCLES: u64 = 20_000;
+pub(super) const STEP_CYCLES: u64 = 20_000;
 
 /// When a run is to be paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PauseAt {
     /// As soon as kernels of this stage work.
     Stage(Stage),
+    /// Before the handshake of the EDMs.
+    Handshake,
+    /// Before the teardown of the EDMs, and before workers on a fabric close their connections.
+    Teardown,
     /// When this share of the data was transferred, in percent.
     Percent(u64),
 }
@@ -36,18 +35,25 @@ impl PauseAt {
         if let Some(percent) = share.filter(|percent| *percent < 100) {
             return Ok(Self::Percent(percent));
         }
+        match text {
+            "handshake" => return Ok(Self::Handshake),
+            "teardown" => return Ok(Self::Teardown),
+            _ => {}
+        }
         let stage = STAGES.iter().find(|(name, _)| *name == text);
         stage.map(|(_, stage)| Self::Stage(*stage)).ok_or_else(|| {
             format!(
-                "--pause-at: '{text}' is no stage in which kernels work: fill, transfer, check, or a share of the transfer such as 50%"
+                "--pause-at: '{text}' is no stage in which kernels work: fill, handshake, transfer, teardown, check, or a share of the transfer such as 50%"
             )
         })
     }
 
-    /// The stage whose workers park before their first packet.
-    pub(crate) fn stage(self) -> Option<Stage> {
+    /// Where the kernels are launched to park.
+    pub(crate) fn park(self) -> Option<Park> {
         match self {
-            Self::Stage(stage) => Some(stage),
+            Self::Stage(stage) => Some(Park::Workers(stage)),
+            Self::Handshake => Some(Park::Handshake),
+            Self::Teardown => Some(Park::Teardown),
             Self::Percent(_) => None,
         }
     }
@@ -56,6 +62,8 @@ impl PauseAt {
     pub(crate) fn is_reached(self, stage: Stage, done: u64, of: u64) -> bool {
         match self {
             Self::Stage(wanted) => stage == wanted,
+            Self::Handshake => stage.is_transfer(),
+            Self::Teardown => stage.is_transfer() && done == of,
             Self::Percent(percent) => stage.is_transfer() && done * 100 >= percent * of,
         }
     }
@@ -103,7 +111,7 @@ impl AtRest {
     }
 }
 
-fn failed(session: &mut Session, error: &RunError) -> Failure {
+pub(super) fn failed(session: &mut Session, error: &RunError) -> Failure {
     let target = session.target();
     Failure::of_run(target.name(), target.mesh().layout(), error)
 }
@@ -143,89 +151,6 @@ pub(crate) fn settle(session: &mut Session) -> Result<AtRest, Failure> {
         let passed = session.pass(STEP_CYCLES);
         passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
     }
-}
-
-/// A kernel before and after a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SteppedKernel {
-    /// Its core.
-    pub(crate) core: CoreId,
-    /// Its name.
-    pub(crate) kernel: String,
-    /// What it does now.
-    pub(crate) rest: Rest,
-    /// Its waypoint, if it is known.
-    pub(crate) waypoint: Option<String>,
-    /// The source line of the waypoint, if it is known.
-    pub(crate) line: Option<String>,
-    /// Progress words that changed, with both values.
-    pub(crate) changed: Vec<(String, u64, u64)>,
-}
-
-impl SteppedKernel {
-    /// Its stages begun before and after, if the step has changed their number.
-    pub(crate) fn stages(&self) -> Option<(u64, u64)> {
-        let stage = self.changed.iter().find(|(name, ..)| name.ends_with(".control.stage"));
-        stage.map(|(_, before, after)| (*before, *after))
-    }
-}
-
-/// Begins to let paused kernels begin their next stage: those of these cores, or all.
-///
-/// # Errors
-/// `Usage` if one is not paused.
-pub(crate) fn begin_step(session: &mut Session, cores: &[CoreId]) -> Result<Pause, Failure> {
-    let kernels = session.running_kernels();
-    Pause::step(session.target(), kernels, cores).map_err(|error| failed(session, &error))
-}
-
-/// Lets paused kernels begin their next stage, to the end: those of these cores, or all.
-///
-/// # Errors
-/// `Usage` if one is not paused.
-pub(crate) fn step(session: &mut Session, cores: &[CoreId]) -> Result<Vec<SteppedKernel>, Failure> {
-    let read_set = ReadSet::everything(session.target().mesh());
-    let before = session.inspect(&read_set).state;
-    let kernels = Kernels::find(&before, session.images());
-    let step = Pause::step(session.target(), kernels, cores);
-    let mut step = step.map_err(|error| failed(session, &error))?;
-    let paused = loop {
-        let polled = step.poll(session.target());
-        if let Some(paused) = polled.map_err(|error| failed(session, &error))? {
-            break paused;
-        }
-        let passed = session.pass(STEP_CYCLES);
-        passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
-    };
-    let after = session.inspect(&read_set).state;
-    let kernels = paused.rest.into_iter().map(|(core, (kernel, rest))| {
-        let state = after.core(core);
-        let line = state.and_then(|state| state.location.first());
-        SteppedKernel {
-            core,
-            kernel,
-            rest,
-            waypoint: state.and_then(|state| state.waypoint.known().cloned()),
-            line: line.map(words::source),
-            changed: changed(before.core(core), state),
-        }
-    });
-    Ok(kernels.collect())
-}
-
-/// The words of a core that differ.
-fn changed(before: Option<&CoreState>, after: Option<&CoreState>) -> Vec<(String, u64, u64)> {
-    let words = |core: Option<&CoreState>| -> BTreeMap<(u64, String), u64> {
-        let words = core.into_iter().flat_map(|core| &core.words);
-        let known = words.filter_map(|it| Some((it, *it.value.known()?)));
-        known.map(|(it, value)| ((it.addr, it.name.clone()), value)).collect()
-    };
-    let old = words(before);
-    let differing = words(after).into_iter().filter_map(|(at, now)| {
-        let before = *old.get(&at).filter(|before| **before != now)?;
-        Some((at.1, before, now))
-    });
-    differing.collect()
 }
 
 /// Lets every paused kernel run on; returns their number.

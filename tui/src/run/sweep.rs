@@ -108,6 +108,9 @@ impl Sweep {
             },
         };
         let pause_at = run.pause_at.as_deref().map(PauseAt::parse).transpose()?;
+        if pause_at == Some(PauseAt::Handshake) && request.transport != Transport::Edm {
+            return Err("--pause-at handshake: only EDMs shake hands in a run; the routers of a fabric do so while it is brought up".to_owned());
+        }
         Ok(Self { request, sizes, step, settings, pause_at })
     }
 

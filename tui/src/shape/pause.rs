@@ -1,7 +1,8 @@
 //! The JSON of `pause` and `resume`.
 
 use super::xy;
-use crate::run::pausing::{AtRest, SteppedKernel};
+use crate::run::pausing::AtRest;
+use crate::run::stepping::{PartyStep, SteppedKernel, party_label};
 use launch::pause::Rest;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -114,14 +115,35 @@ struct Stepped<'a> {
     core: &'static str,
     /// The kernel's name.
     kernel: &'a str,
-    /// parked, waits (it waits for another and changes nothing) or returned.
-    state: &'static str,
+    /// parked, waits (it waits for another and changes nothing) or returned; null if nothing holds it.
+    state: Option<&'static str>,
+    /// The parties of protocols that it is, and their stages.
+    parties: Vec<SteppedParty>,
     /// The waypoint; null if it is not known.
     waypoint: Option<&'a str>,
     /// The source line of the waypoint; null if it is not known.
     line: Option<&'a str>,
     /// The progress words that changed.
     changed: Vec<ChangedWord<'a>>,
+}
+
+/// A party of a protocol after a step.
+#[derive(Serialize, JsonSchema)]
+struct SteppedParty {
+    /// stage (the kernel itself), channel N or connection N.
+    party: String,
+    /// Its stage.
+    stage: &'static str,
+    /// The stage before the step; null if it is the same.
+    before: Option<&'static str>,
+    /// Whether the protocol has a way from the stage before to this one.
+    regular: bool,
+    /// Who must act before the stage ends.
+    next: String,
+    /// The time in the stage, in cycles; at least, if `began` is false.
+    in_stage_cycles: u64,
+    /// Whether its beginning was seen.
+    began: bool,
 }
 
 /// A word that changed.
@@ -135,6 +157,21 @@ struct ChangedWord<'a> {
     after: u64,
 }
 
+impl SteppedParty {
+    fn of(step: &PartyStep) -> Self {
+        let stage = step.now.stage;
+        Self {
+            party: party_label(step.now.party),
+            stage: stage.name,
+            before: step.before.map(|before| before.name),
+            regular: !step.is_irregular(),
+            next: stage.next.to_string(),
+            in_stage_cycles: step.in_stage_cycles,
+            began: !step.at_least,
+        }
+    }
+}
+
 impl<'a> SteppedMesh<'a> {
     pub(crate) fn new(target: &'a str, steps: &'a [Vec<SteppedKernel>]) -> Self {
         let kernel = |kernel: &'a SteppedKernel| {
@@ -144,7 +181,8 @@ impl<'a> SteppedMesh<'a> {
                 tile: xy(kernel.core.tile),
                 core: kernel.core.core.name(),
                 kernel: &kernel.kernel,
-                state: rest_word(kernel.rest),
+                state: kernel.rest.map(rest_word),
+                parties: kernel.parties.iter().map(SteppedParty::of).collect(),
                 waypoint: kernel.waypoint.as_deref(),
                 line: kernel.line.as_deref(),
                 changed: changed

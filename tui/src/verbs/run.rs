@@ -1,12 +1,14 @@
 //! `run`: a collective, size after size, with the table that nccl-tests prints.
 
+use super::step;
 use super::target::{Style, open};
-use crate::args::{DEFAULT_TARGET, DEVICE_TARGET, RunArguments};
+use crate::args::{DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
 use crate::run::pausing::{release, settle};
+use crate::run::stepping::Stepping;
 use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, SweepTurn, may_change};
 use crate::shape::{self, Judged};
@@ -15,6 +17,7 @@ use collectives::writes;
 use diagnosis::Diagnosis;
 use layouts::ChipId;
 use machine::target::Preview;
+use probe::session::Session;
 use probe::spec::TargetSpec;
 use probe::why::WATCHED_CYCLES;
 use std::io::{IsTerminal, Write};
@@ -249,20 +252,58 @@ impl Carrying<'_> {
                 self.line.say(&rest.sentence());
                 rest.balance.miscounts.iter().for_each(|miscount| say(miscount));
                 if std::io::stdin().is_terminal() {
-                    say("Enter lets it run on");
-                    let _ = std::io::stdin().read_line(&mut String::new());
+                    say(
+                        "Enter lets it run on; s lets each kernel begin its next stage, as `step` does",
+                    );
+                    self.steps(machine);
                 }
             }
             // The run itself goes on; what is parked is released.
             Err(failure) => self.line.say(&failure.to_string()),
         }
-        if let Err(failure) = release(machine.session())
+        // Steps may have led every kernel to its end.
+        if !machine.session().running_kernels().is_empty()
+            && let Err(failure) = release(machine.session())
             && settled.is_ok()
         {
             self.line.say(&failure.to_string());
         }
         self.job.resumed(machine.target())
     }
+
+    /// Steps as the lines of the user say, until an empty one.
+    fn steps(&self, machine: &mut Machine) {
+        let mut stepping = Stepping::new();
+        loop {
+            let mut line = String::new();
+            let read = std::io::stdin().read_line(&mut line);
+            if !read.is_ok_and(|bytes| bytes > 0)
+                || line.trim().is_empty()
+                || self.stop.is_requested()
+            {
+                return;
+            }
+            if let Err(failure) = steps(machine.session(), &mut stepping, &line) {
+                say(&failure.to_string());
+            }
+        }
+    }
+}
+
+/// Steps as a line such as `s --link 0.8` says.
+fn steps(session: &mut Session, stepping: &mut Stepping, line: &str) -> Result<(), Failure> {
+    let mut words = line.split_whitespace();
+    if words.next() != Some("s") {
+        return Err(Failure::Usage(
+            "`s [CORE] [--link LINK] [-n N]` steps, Enter lets it run on".into(),
+        ));
+    }
+    let order = step::Order::parse(&StepArguments::of(words)?)?;
+    // Standard output has the table of the run.
+    order.carry_out(session, stepping, |number, kernels| {
+        let _ = std::io::stderr().write_all(step::page(number, &kernels).as_bytes());
+        Ok(())
+    })
 }
 
 /// The progress: one line that changes on a terminal, a line each otherwise.

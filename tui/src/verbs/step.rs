@@ -1,17 +1,21 @@
-//! `step`: paused kernels begin their next stage, and park before the one after it.
+//! `step`: paused kernels begin their next stage, and park before the one after it; kernels that
+//! nothing holds are followed to their next stage.
 
 use super::target::{Style, core_of, open};
 use crate::args::StepArguments;
 use crate::exit::{Failure, Outcome};
-use crate::locate;
+use crate::locate::{self, Where};
 use crate::machine::Opening;
-use crate::output::{json, text};
+use crate::output::{Columns, json, text};
 use crate::run::may_change;
-use crate::run::pausing::{SteppedKernel, step};
+use crate::run::stepping::{SteppedKernel, Stepping, party_label, stage_words};
 use crate::shape::{SteppedMesh, rest_word};
+use crate::words;
+use launch::pause::Rest;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
 use machine::target::Mesh;
-use std::fmt::Write;
+use probe::session::Session;
+use std::collections::BTreeSet;
 
 /// More steps are an error.
 const MOST_STEPS: u64 = 10_000;
@@ -22,38 +26,88 @@ pub(super) fn run(
     style: Style,
     options: &StepArguments,
 ) -> Result<Outcome, Failure> {
-    let wrong = |why: String| Failure::Usage(format!("--count: {why}"));
-    let count = locate::number(&options.count).map_err(wrong)?;
-    if count == 0 || count > MOST_STEPS {
-        return Err(wrong(format!("{count} is not from 1 to {MOST_STEPS}")));
-    }
-    let places = options.cores.iter().map(|core| locate::core(core));
-    let places: Vec<_> = places.collect::<Result<_, _>>().map_err(Failure::Usage)?;
-    let link = options.link.as_deref().map(link).transpose().map_err(Failure::Usage)?;
+    let order = Order::parse(options)?;
     let mut machine = open(opening)?;
     may_change(machine.target())?;
-    let mesh = machine.mesh();
-    let cores = places.into_iter().map(|place| core_of(place, &mesh));
-    let mut cores: Vec<CoreId> = cores.collect::<Result<_, _>>()?;
-    if let Some(end) = link {
-        cores.extend(ends(&mesh, end)?);
-    }
     let mut steps = Vec::new();
-    for number in 1..=count {
-        let kernels = step(machine.session(), &cores)?;
+    order.carry_out(machine.session(), &mut Stepping::new(), |number, kernels| {
         if !style.json {
             text(&page(number, &kernels))?;
         }
         steps.push(kernels);
-    }
+        Ok(())
+    })?;
     if style.json {
         json(SteppedMesh::new(&opening.words, &steps))?;
     }
     Ok(Outcome::Healthy)
 }
 
+/// Which kernels step, and how often.
+pub(super) struct Order {
+    cores: Vec<Where>,
+    link: Option<EthId>,
+    released: Option<EthId>,
+    count: u64,
+}
+
+impl Order {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// `Usage` that names the wrong one.
+    pub(super) fn parse(options: &StepArguments) -> Result<Self, Failure> {
+        let wrong = |why: String| Failure::Usage(format!("--count: {why}"));
+        let count = locate::number(&options.count).map_err(wrong)?;
+        if count == 0 || count > MOST_STEPS {
+            return Err(wrong(format!("{count} is not from 1 to {MOST_STEPS}")));
+        }
+        let cores = options.cores.iter().map(|core| locate::core(core));
+        let cores = cores.collect::<Result<_, _>>().map_err(Failure::Usage)?;
+        let end = |words: &Option<String>| {
+            words.as_deref().map(link_end).transpose().map_err(Failure::Usage)
+        };
+        Ok(Self { cores, link: end(&options.link)?, released: end(&options.release)?, count })
+    }
+
+    /// Steps, and reports the number and the kernels of each step.
+    ///
+    /// # Errors
+    /// When a core or link is not there, or a kernel cannot step.
+    pub(super) fn carry_out(
+        self,
+        session: &mut Session,
+        stepping: &mut Stepping,
+        mut report: impl FnMut(u64, Vec<SteppedKernel>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mesh = session.target().mesh().clone();
+        let cores = self.cores.into_iter().map(|place| core_of(place, &mesh));
+        let mut cores: Vec<CoreId> = cores.collect::<Result<_, _>>()?;
+        let ends = self.link.map(|end| ends(&mesh, end)).transpose()?;
+        let ends: Vec<(EthId, CoreId)> = ends.into_iter().flatten().collect();
+        if let Some(end) = self.released.filter(|it| ends.iter().all(|(end, _)| it != end)) {
+            return Err(Failure::Usage(format!("--release: {end} is no end of that link")));
+        }
+        let is_released = |end: EthId| self.released.is_none_or(|it| it == end);
+        cores.extend(ends.iter().filter(|(end, _)| is_released(*end)).map(|(_, core)| *core));
+        let shown: BTreeSet<CoreId> =
+            ends.iter().map(|(_, core)| *core).chain(cores.iter().copied()).collect();
+        for number in 1..=self.count {
+            let kernels = session.running_kernels();
+            let held = cores.is_empty() || cores.iter().any(|core| kernels.counts_stages(*core));
+            let kernels = if held {
+                stepping.step(session, &cores, &shown)?
+            } else {
+                stepping.advance(session, &shown)?
+            };
+            report(number, kernels)?;
+        }
+        Ok(())
+    }
+}
+
 /// A link end such as 0.8.
-fn link(words: &str) -> Result<EthId, String> {
+fn link_end(words: &str) -> Result<EthId, String> {
     let parts = words.split_once('.');
     let end = parts.and_then(|(chip, channel)| {
         Some(EthId { chip: ChipId(chip.parse().ok()?), channel: channel.parse().ok()? })
@@ -61,35 +115,84 @@ fn link(words: &str) -> Result<EthId, String> {
     end.ok_or_else(|| format!("--link: '{words}' is not a link end, such as 0.8"))
 }
 
-/// The cores at both ends of a link.
-fn ends(mesh: &Mesh, end: EthId) -> Result<[CoreId; 2], Failure> {
+/// Both ends of a link, with their cores.
+fn ends(mesh: &Mesh, end: EthId) -> Result<[(EthId, CoreId); 2], Failure> {
     let found = mesh.links.iter().find(|link| link.a == end || link.b == end);
     let link = found
         .ok_or_else(|| Failure::Usage(format!("--link: {end} is no end of a link of this mesh")))?;
     let core = |end| {
         let place = mesh.place(end).map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc })
+        Ok((end, CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }))
     };
     Ok([core(link.a)?, core(link.b)?])
 }
 
-/// The kernels after a step: each with its stage, waypoint, and the words that changed.
-fn page(number: u64, kernels: &[SteppedKernel]) -> String {
-    let mut page = format!("step {number}\n");
-    for kernel in kernels {
-        let SteppedKernel { core, kernel: name, rest, waypoint, line, changed } = kernel;
-        let stages = match kernel.stages() {
-            Some((before, after)) => format!("stage {before} > {after}"),
-            None => "no new stage".to_owned(),
-        };
-        let at = waypoint.as_deref().map_or("", |at| at);
-        let line = line.as_deref().map_or("", |line| line);
-        let _ = writeln!(page, "  {core}  {name}  {stages}  {}  {at}  {line}", rest_word(*rest));
-        // The stage and the waypoint are in the line above.
-        let said = |name: &str| name.contains(".control.") || name.contains(".debug_waypoint");
-        for (name, before, after) in changed.iter().filter(|(name, ..)| !said(name)) {
-            let _ = writeln!(page, "      {name}  {before:#x} > {after:#x}");
+/// The kernels after a step: two side by side, more below each other.
+pub(super) fn page(number: u64, kernels: &[SteppedKernel]) -> String {
+    let beside = if kernels.len() == 2 { 2 } else { 1 };
+    let tables = kernels.chunks(beside).map(table);
+    std::iter::once(format!("step {number}\n")).chain(tables).collect()
+}
+
+/// Kernels side by side.
+fn table(kernels: &[SteppedKernel]) -> String {
+    let columns: Vec<Vec<(String, String)>> = kernels.iter().map(rows).collect();
+    let mut table = Columns::new(&[""]);
+    let mut labels: Vec<&String> = Vec::new();
+    for (label, _) in columns.iter().flatten() {
+        if !labels.contains(&label) {
+            labels.push(label);
         }
     }
-    page
+    for label in labels {
+        let cell = |rows: &Vec<(String, String)>| {
+            rows.iter().find(|(it, _)| it == label).map_or("", |(_, cell)| cell).to_owned()
+        };
+        table.row(std::iter::once(format!("  {label}")).chain(columns.iter().map(cell)).collect());
+    }
+    table.text().trim_start_matches('\n').to_owned()
+}
+
+/// What is said of a kernel: labels and cells.
+fn rows(kernel: &SteppedKernel) -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    let mut row = |label: &str, cell: String| {
+        if !cell.is_empty() {
+            rows.push((label.to_owned(), cell));
+        }
+    };
+    row("core", kernel.core.to_string());
+    row("kernel", kernel.kernel.clone());
+    if let Some(rest) = kernel.rest {
+        let begun = match kernel.stages() {
+            Some((before, after)) => format!(", stages begun {before} > {after}"),
+            None => String::new(),
+        };
+        row("state", format!("{}{begun}", rest_word(rest)));
+    }
+    for party in &kernel.parties {
+        let label = party_label(party.now.party);
+        row(&label, stage_words(party));
+        let time = words::cycles(party.in_stage_cycles);
+        let least = if party.at_least { "at least " } else { "" };
+        let known = party.in_stage_cycles > 0 || !party.at_least;
+        row(&format!("{label} for"), if known { format!("{least}{time}") } else { String::new() });
+        let parked = kernel.rest == Some(Rest::Parked);
+        let next = if parked {
+            "the host: it is parked".to_owned()
+        } else {
+            party.now.stage.next.to_string()
+        };
+        row(&format!("{label} next"), next);
+    }
+    row("waypoint", kernel.waypoint.clone().unwrap_or_default());
+    if kernel.rest != Some(Rest::Parked) {
+        row("line", kernel.line.clone().unwrap_or_default());
+    }
+    // The stage and the waypoint are in the rows above.
+    let said = |name: &str| name.contains(".control.") || name.contains(".debug_waypoint");
+    for (name, before, after) in kernel.changed.iter().filter(|(name, ..)| !said(name)) {
+        row(name, format!("{before:#x} > {after:#x}"));
+    }
+    rows
 }

@@ -51,9 +51,9 @@ impl Run {
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<(), RunError> {
-        let parks = self.settings.park.take_if(|stage| *stage == layer.stage()).is_some();
+        let park = self.settings.park.take_if(|park| park.stage() == layer.stage());
         let mesh = target.mesh();
-        let launch = self.launcher.launch(mesh, images, &self.program, (layer, parks))?;
+        let launch = self.launcher.launch(mesh, images, &self.program, (layer, park))?;
         let mut tasks = vec![RunTask::Steps(Stage::Launch, OperationGroup::new(launch.place))];
         if layer == Layer::Transfer {
             tasks.push(RunTask::Moves);

@@ -6,7 +6,10 @@ mod tables;
 mod waits;
 
 pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
-pub use stages::{Actor, CONNECTION, EDM, EDM_CHANNEL, ROUTER, Sign, Stage};
+pub use stages::{
+    Actor, CONNECTION, EDM, EDM_CHANNEL, EdmChannel, Hold, MUX, PROTOCOLS, PartyStage, Protocol,
+    RING_PING, ROUTER, Sign, Stage, kernel_stage,
+};
 pub(crate) use stages::{MET, OPENED, SERVES, SIGNALLED};
 pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
 pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};

@@ -2,66 +2,16 @@
 
 use super::Search;
 use crate::look::{Kernel, peer, tile_of};
-use decode::state::{Actor, EDM, EDM_CHANNEL, FactValue, Party, Stage, WaitReason};
+use decode::state::{Actor, EdmChannel, Party, Stage, WaitReason, kernel_stage};
 use layouts::EthId;
 
-/// `edm_phase_t`.
-const PHASES: [&str; 7] = [
-    "EDM_NOT_STARTED",
-    "EDM_HANDSHAKE",
-    "EDM_RUNNING",
-    "EDM_TEARDOWN",
-    "EDM_FINISHED",
-    "EDM_STOPPED",
-    "EDM_REFUSED",
-];
-const RUNNING: &str = "EDM_RUNNING";
-
-fn phase(kernel: &Kernel<'_>) -> Option<&'static str> {
-    PHASES.get(kernel.number("edm_state.phase")? as usize).copied()
+fn stage(kernel: &Kernel<'_>) -> Option<&'static Stage> {
+    kernel_stage("edm", |word| kernel.number(word), Some(kernel.waypoint()))
 }
 
-/// The words of a channel that decide what it waits for.
-struct Channel {
-    index: u8,
-    is_sender: bool,
-    sent: u64,
-    completed: u64,
-    worker_signals: u64,
-    workers: Vec<u64>,
-}
-
-impl Channel {
-    fn of(kernel: &Kernel<'_>, index: u8) -> Option<Self> {
-        let state = |member: &str| kernel.number(&format!("edm_state.channels[{index}].{member}"));
-        let args =
-            |member: &str| kernel.number(&format!("edm_state.args.channel[{index}].{member}"));
-        if state("done")? != 0 {
-            return None;
-        }
-        let workers = (0..args("workers")?).filter_map(|n| args(&format!("worker_xy[{n}]")));
-        Some(Self {
-            index,
-            is_sender: args("is_sender")? != 0,
-            sent: state("messages_sent")?,
-            completed: state("completed")?,
-            worker_signals: state("worker_signals")?,
-            workers: workers.collect(),
-        })
-    }
-
-    fn stage(&self) -> Option<&'static Stage> {
-        Stage::find(EDM_CHANNEL, |fact| match fact {
-            "role" => Some(FactValue::text(if self.is_sender { "sender" } else { "receiver" })),
-            "in_flight" => Some(FactValue::number(self.sent != self.completed)),
-            _ => None,
-        })
-    }
-
-    /// Progress counts of the channel in one number.
-    fn mark(&self) -> u64 {
-        self.sent << 32 ^ self.completed << 16 ^ self.worker_signals
-    }
+/// Progress counts of a channel in one number.
+fn mark(channel: &EdmChannel) -> u64 {
+    channel.sent << 32 ^ channel.completed << 16 ^ channel.worker_signals
 }
 
 impl Search<'_> {
@@ -71,23 +21,20 @@ impl Search<'_> {
         let beats = kernel.core.heartbeat.known().map_or(0, |beat| u64::from(*beat));
         let passes = kernel.number("edm_state.passes").map_or(0, |passes| passes);
         self.turns(kernel, passes.wrapping_add(beats));
-        let Some(phase) = phase(kernel) else { return };
-        let named = |fact: &str| (fact == "phase").then(|| FactValue::text(phase));
-        let reason = Stage::find(EDM, named).and_then(|stage| stage.reason);
-        if let Some(reason) = reason {
+        let Some(stage) = stage(kernel) else { return };
+        if let Some(reason) = stage.reason {
             if let Some(on) = self.other_end(kernel) {
                 self.add(own, on, reason, 0);
             }
-        } else if phase == RUNNING {
-            let count = kernel.number("edm_state.args.channels").map_or(0, |count| count as u8);
-            for channel in (0..count).filter_map(|index| Channel::of(kernel, index)) {
+        } else if stage.is_serving() {
+            for channel in EdmChannel::all(|word| kernel.number(word)) {
                 self.edm_channel(kernel, end, &channel);
             }
         }
     }
 
-    fn edm_channel(&mut self, kernel: &Kernel<'_>, end: EthId, channel: &Channel) {
-        let (own, mark) = (Party::Channel(end, channel.index), channel.mark());
+    fn edm_channel(&mut self, kernel: &Kernel<'_>, end: EthId, channel: &EdmChannel) {
+        let (own, mark) = (Party::Channel(end, channel.index), mark(channel));
         let Some(stage) = channel.stage() else { return };
         let Some(reason) = stage.reason else { return };
         if stage.next == Actor::Peer {
@@ -109,9 +56,9 @@ impl Search<'_> {
     fn other_channel(&mut self, kernel: &Kernel<'_>, end: EthId, index: u8) -> Option<Party> {
         let on = self.other_end(kernel)?;
         let far = peer(self.mesh, end)?;
-        let serves = self
-            .at(far)
-            .is_some_and(|peer| peer.name() == Some("edm") && phase(peer) == Some(RUNNING));
+        let serves = self.at(far).is_some_and(|peer| {
+            peer.name() == Some("edm") && stage(peer).is_some_and(Stage::is_serving)
+        });
         Some(match on {
             Party::Core(_) if serves => Party::Channel(far, index),
             other => other,

@@ -3,7 +3,7 @@
 use crate::{Condition, done_condition};
 use decode::images::{Image, ImageMap, Mailbox};
 use decode::state::{Activity, CoreState, ImageRole, MeshState};
-use layouts::{CoreId, CoreKind, NocAddr, TileKind};
+use layouts::{CoreId, NocAddr, TileKind};
 use machine::place::Place;
 use machine::snapshot::Span;
 use std::collections::BTreeMap;
@@ -28,9 +28,13 @@ pub(super) enum Group {
     Muxes,
     /// Routers that know the command `PAUSE`.
     Routers,
+    /// Built-in routers. They park before a stage, and a pause leaves them running: packets that
+    /// were sent arrive.
+    Stepped,
 }
 
 impl Group {
+    /// The groups that a pause asks.
     pub(super) const ALL: [Self; 4] = [Self::Workers, Self::Movers, Self::Muxes, Self::Routers];
 }
 
@@ -64,6 +68,13 @@ pub(super) struct Pausable {
     pub(super) watched: Vec<Span>,
 }
 
+impl Pausable {
+    /// Whether a pause asks it.
+    fn is_asked(&self) -> bool {
+        Group::ALL.contains(&self.group)
+    }
+}
+
 /// The running kernels of a mesh, by what the host can do with them.
 #[derive(Clone, Debug, Default)]
 pub struct Kernels {
@@ -89,21 +100,27 @@ impl Kernels {
                 found.refused.entry(None).or_default().push(core.id);
                 continue;
             };
-            if let Some(pausable) = pausable(kind, core.id, image, mailbox) {
-                found.pausable.push(pausable);
-            } else if image.is_router() {
+            let pausable = pausable(kind, core.id, image, mailbox);
+            let pauses = pausable.as_ref().is_some_and(Pausable::is_asked);
+            if image.is_router() && !pauses {
                 found.routers.push((core.id, traffic(core.id, image)));
-            } else {
+            } else if pausable.is_none() {
                 let name = Some(image.name.clone());
                 found.refused.entry(name).or_default().push(core.id);
             }
+            found.pausable.extend(pausable);
         }
         found
     }
 
     /// Whether the host can pause any.
     pub fn can_pause(&self) -> bool {
-        !self.pausable.is_empty()
+        self.pausable.iter().any(Pausable::is_asked)
+    }
+
+    /// Whether the kernel on a core counts its stages, so that it can be held between two.
+    pub fn counts_stages(&self, core: CoreId) -> bool {
+        self.pausable.iter().any(|kernel| kernel.core == core && kernel.stage.is_some())
     }
 
     /// Whether no kernel runs.
@@ -149,8 +166,7 @@ fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> O
         waypoint: None,
         watched: traffic(core, image),
     };
-    if image.is_router() {
-        let manager = image.router_manager()?;
+    if let Some(manager) = image.router_manager() {
         let holds = Condition::Masked { mask: u32::MAX, value: manager.paused };
         return Some(Pausable {
             ask: place.at(manager.command.addr),
@@ -169,6 +185,7 @@ fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> O
     let mask = 0xFF << (8 * (flag & 3));
     let holds = Condition::Masked { mask, value: mask & 0x0101_0101 };
     let group = match kind {
+        _ if image.is_router() => Group::Stepped,
         _ if image.is_mux() => Group::Muxes,
         TileKind::Eth => Group::Movers,
         _ => Group::Workers,
@@ -179,7 +196,14 @@ fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> O
         parked: Sign { addr: place.at(flag & !3), holds },
         stage: stage.map(|member| place.at(member.addr)),
         waypoint: Some(place.at(mailbox.waypoint(core.core))),
-        watched: whole(place, image, global),
+        watched: match stage {
+            // The loops of routers and muxes count their passes.
+            Some(stage) if matches!(group, Group::Stepped | Group::Muxes) => {
+                let stage = Span { addr: place.at(stage.addr), len: stage.size };
+                kernel.watched.iter().copied().chain([stage]).collect()
+            }
+            _ => whole(place, image, global),
+        },
         ..kernel
     })
 }
@@ -194,9 +218,9 @@ fn whole(place: Place, image: &Image, name: &str) -> Vec<Span> {
     span.into_iter().collect()
 }
 
-/// The words of a router that change only with its packets.
+/// The words of a router or mux that change only with its packets.
 fn traffic(core: CoreId, image: &Image) -> Vec<Span> {
-    if core.core != CoreKind::Erisc {
+    if !image.is_router() && !image.is_mux() {
         return Vec::new();
     }
     let place = Place { chip: core.chip, tile: core.tile };

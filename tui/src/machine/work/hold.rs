@@ -3,7 +3,7 @@
 use super::{MachineTask, Work, may_launch};
 use crate::exit::Failure;
 use crate::locate;
-use crate::run::pausing;
+use crate::run::{pausing, stepping};
 use launch::pause::Pause;
 use layouts::CoreId;
 use machine::words::counted;
@@ -73,7 +73,7 @@ impl Work {
         let core = |text: &String| locate::core_of(locate::core(text)?, mesh);
         let cores: Result<Vec<CoreId>, String> = cores.iter().map(core).collect();
         let cores = cores.map_err(Failure::Usage)?;
-        self.hold = Hold::Settles(Box::new(pausing::begin_step(session, &cores)?));
+        self.hold = Hold::Settles(Box::new(stepping::begin_step(session, &cores)?));
         Ok(())
     }
 

@@ -57,7 +57,7 @@ impl<'a> Connection<'a> {
             "mux_status" => self.mux?.facts.value("status"),
             "mux_termination" => self.mux?.facts.value("termination"),
             "mux_running" => flag(runs(&self.mux?.activity)),
-            "mux_queued" => flag(holds_packets(self.mux?)),
+            "mux_queued" => flag(self.mux?.holds_packets()),
             "mux_connection" => {
                 let mux = self.mux?;
                 let mut clients = self.fabric.clients.iter();
@@ -90,9 +90,4 @@ impl<'a> Connection<'a> {
 
 fn runs(activity: &Reading<Activity>) -> bool {
     *activity == Reading::Known(Activity::Running)
-}
-
-fn holds_packets(mux: &MuxState) -> bool {
-    let holds = |queued: &Reading<u64>| queued.known().is_some_and(|queued| *queued > 0);
-    mux.channels.iter().any(|channel| holds(&channel.facts.queued))
 }

@@ -48,6 +48,12 @@ impl MuxState {
     pub(crate) fn keeps_close_requests(&self) -> bool {
         self.facts.drain_initiated.known().is_some()
     }
+
+    /// Whether one of its channels holds packets.
+    pub(crate) fn holds_packets(&self) -> bool {
+        let holds = |queued: &Reading<u64>| queued.known().is_some_and(|queued| *queued > 0);
+        self.channels.iter().any(|channel| holds(&channel.facts.queued))
+    }
 }
 
 /// The state of a mux channel.

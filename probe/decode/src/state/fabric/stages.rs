@@ -1,20 +1,29 @@
-//! The stages of a fabric's protocols, as data: the facts that show each, and who must act before it
-//! ends (tt-metal.md 4.1, tt-metal.md 4.3, tt-metal.md 5.2).
+//! The stages of the protocols between kernels, as data: the facts that show each, who must act before
+//! it ends, what holds a kernel in it, and the stages that can follow (tt-metal.md 4.1, tt-metal.md
+//! 4.3, tt-metal.md 5.2). Screens, verdicts and `step` use the same tables.
 
 mod connection;
 mod edm;
+mod kernels;
+mod mux;
+mod ring_ping;
 mod router;
 
 pub use connection::CONNECTION;
 pub(crate) use connection::{OPENED, SIGNALLED};
 pub use edm::{EDM, EDM_CHANNEL};
+pub use kernels::{EdmChannel, PartyStage, kernel_stage};
+pub use mux::MUX;
+pub use ring_ping::RING_PING;
 pub use router::ROUTER;
-use router::SERVING;
 pub(crate) use router::{MET, SERVES};
 
 use super::WaitReason;
 use crate::state::FactValue;
 use std::fmt;
+
+/// The stage in which a party serves its channels.
+const SERVING: &str = "serving";
 
 /// A stage of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +41,75 @@ pub struct Stage {
     pub reason: Option<WaitReason>,
     /// What happens in it, and what ends it.
     pub meaning: &'static str,
+    /// How the host can hold a party in it.
+    pub hold: Hold,
+    /// The names of the stages that can follow it.
+    pub then: &'static [&'static str],
+}
+
+/// A protocol: the stages of one kind of party.
+#[derive(Clone, Copy, Debug)]
+pub struct Protocol {
+    /// Its name.
+    pub name: &'static str,
+    /// The parties that have its stages, and what the protocol does.
+    pub about: &'static str,
+    /// Its stages; of those whose signs hold, a party is in the first.
+    pub stages: &'static [Stage],
+}
+
+/// All protocols.
+pub const PROTOCOLS: [Protocol; 6] = [
+    Protocol {
+        name: "edm",
+        about: "An ERISC data mover and its peer: handshake, transfer, teardown.",
+        stages: EDM,
+    },
+    Protocol {
+        name: "edm-channel",
+        about: "A channel of an ERISC data mover, by eth_channel_sync_t at both ends of the link.",
+        stages: EDM_CHANNEL,
+    },
+    Protocol {
+        name: "ring-ping",
+        about: "A core of the ring ping: handshakes, laps, teardown.",
+        stages: RING_PING,
+    },
+    Protocol {
+        name: "router",
+        about: "A router of a fabric, built in or tt-metal's, from its launch to its end.",
+        stages: ROUTER,
+    },
+    Protocol { name: "mux", about: "A mux of a fabric, built in or tt-metal's.", stages: MUX },
+    Protocol {
+        name: "connection",
+        about: "A client's connection to a router or mux, to the end of that mux in twelve steps.",
+        stages: CONNECTION,
+    },
+];
+
+/// How the host can hold a party in a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// A built-in kernel parks before the next stage that it counts, and tt-metal's kernels do not.
+    Counted,
+    /// tt-metal's router parks by the command `PAUSE` of `RouterStateManager`.
+    Command,
+    /// The stage lasts until the host writes this value.
+    HostWrites(&'static str),
+    /// The host cannot.
+    Never,
+}
+
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Counted => f.write_str("control.pause_at_stage"),
+            Self::Command => f.write_str("the command PAUSE"),
+            Self::HostWrites(value) => write!(f, "lasts until the host writes {value}"),
+            Self::Never => f.write_str("-"),
+        }
+    }
 }
 
 /// A party that must act before a stage ends, seen from the party that is in the stage.
@@ -85,6 +163,8 @@ pub enum Sign {
     Zero(&'static str),
     /// The value is not 0.
     Set(&'static str),
+    /// The value is this number.
+    At(&'static str, u64),
 }
 
 impl Sign {
@@ -93,6 +173,7 @@ impl Sign {
         match self {
             Self::Is(fact, name) => value(fact).is_some_and(|value| value.name == Some(name)),
             Self::Zero(fact) => value(fact).is_some_and(|value| value.number == Some(0)),
+            Self::At(fact, at) => value(fact).is_some_and(|value| value.number == Some(at)),
             Self::Set(fact) => {
                 value(fact).is_some_and(|value| value.number.is_some_and(|number| number != 0))
             }
@@ -106,12 +187,40 @@ impl fmt::Display for Sign {
             Self::Is(fact, name) => write!(f, "{fact} is {name}"),
             Self::Zero(fact) => write!(f, "{fact} is 0"),
             Self::Set(fact) => write!(f, "{fact} is set"),
+            Self::At(fact, at) => write!(f, "{fact} is {at}"),
         }
     }
 }
 
+impl Protocol {
+    /// Returns the protocol of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PROTOCOLS.iter().find(|protocol| protocol.name == name)
+    }
+}
+
 impl Stage {
-    /// Whether a router in it serves its channels.
+    /// Whether a party can come from this stage to another one of the same protocol: snapshots can
+    /// miss stages between the two.
+    pub fn leads_to(&'static self, table: &'static [Self], later: &Self) -> bool {
+        let mut reached = vec![self.name];
+        let mut next = 0;
+        while let Some(name) = reached.get(next).copied() {
+            next += 1;
+            if name == later.name {
+                return true;
+            }
+            let follow = table.iter().filter(|stage| stage.name == name).flat_map(|it| it.then);
+            for name in follow {
+                if !reached.contains(name) {
+                    reached.push(name);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a party in it serves its channels.
     pub fn is_serving(&self) -> bool {
         self.name == SERVING
     }
@@ -135,6 +244,7 @@ mod tests {
             Sign::Is(of, name) if of == fact => Some(FactValue::text(name)),
             Sign::Zero(of) if of == fact => Some(FactValue::number(0_u64)),
             Sign::Set(of) if of == fact => Some(FactValue::number(1_u64)),
+            Sign::At(of, at) if of == fact => Some(FactValue::number(at)),
             _ => None,
         };
         Stage::find(table, |fact| stage.signs.iter().find_map(|sign| value(sign, fact)))
@@ -142,16 +252,41 @@ mod tests {
 
     #[test]
     fn no_stage_hides_another() {
-        for table in [ROUTER, CONNECTION, EDM, EDM_CHANNEL] {
-            for stage in table {
-                assert_eq!(found(table, stage), Some(stage), "{}", stage.name);
+        for Protocol { stages, .. } in &PROTOCOLS {
+            for stage in *stages {
+                assert_eq!(found(stages, stage), Some(stage), "{}", stage.name);
             }
         }
     }
 
     #[test]
+    fn every_stage_is_reached_and_has_an_end() {
+        for Protocol { name, stages, .. } in &PROTOCOLS {
+            let known = |name: &&str| stages.iter().any(|stage| stage.name == *name);
+            for stage in *stages {
+                assert!(stage.then.iter().all(known), "{name}: {} leads nowhere", stage.name);
+                let is_last = stage.next == Actor::Nobody;
+                assert_eq!(stage.then.is_empty(), is_last, "{name}: {}", stage.name);
+                assert!(!is_last || stage.hold == Hold::Never, "{name}: {}", stage.name);
+                let reached =
+                    stages.iter().filter(|it| it.name != stage.name && it.leads_to(stages, stage));
+                let is_first = matches!(stage.name, "not running" | "opening" | "not begun")
+                    || *name == "edm-channel";
+                assert!(is_first || reached.count() > 0, "{name}: {} is not reached", stage.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stage_leads_to_later_ones_and_not_back() {
+        let stage = |name: &str| ROUTER.iter().find(|stage| stage.name == name).unwrap();
+        assert!(stage("remote handshake").leads_to(ROUTER, stage("serving")));
+        assert!(!stage("serving").leads_to(ROUTER, stage("remote handshake")));
+    }
+
+    #[test]
     fn a_stage_that_waits_names_who_must_act() {
-        for stage in ROUTER.iter().chain(CONNECTION) {
+        for stage in PROTOCOLS.iter().flat_map(|protocol| protocol.stages) {
             let waits = stage.reason.is_some();
             assert!(!waits || stage.next != Actor::Nobody, "{}", stage.name);
         }

@@ -69,7 +69,7 @@ pub(super) fn teardown_half_done(ground: Ground) -> Result<Staged, SceneError> {
 /// Somebody parks a router before it takes traffic.
 pub(super) fn router_paused(ground: Ground) -> Result<Staged, SceneError> {
     /// The stage that moves packets.
-    const TRAFFIC: u32 = 4;
+    const TRAFFIC: u32 = 5;
     let mut bed = ground.boot(ANY, TILES)?;
     let plan = draw(&mut bed, true)?;
     let image = router_image(plan.topology);

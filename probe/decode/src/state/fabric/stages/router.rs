@@ -2,7 +2,7 @@
 
 use super::Actor::{Host, Itself, Master, Nobody, Peer, Siblings};
 use super::Sign::{Is, Set, Zero};
-use super::{Stage, WaitReason};
+use super::{Hold, SERVING, Stage, WaitReason};
 
 /// `EDMStatus`.
 const STATUS: &str = "status";
@@ -11,7 +11,6 @@ const READY: super::Sign = Is(STATUS, "READY_FOR_TRAFFIC");
 /// The position of the stage in which routers serve packets. A router before it has not started, and
 /// one after it ends.
 pub(crate) const SERVES: u8 = 6;
-pub(super) const SERVING: &str = "serving";
 /// The position of routers that have met their peer and the routers of their chip.
 pub(crate) const MET: u8 = 4;
 
@@ -25,6 +24,8 @@ pub const ROUTER: &[Stage] = &[
         next: Nobody,
         reason: None,
         meaning: "its arguments or its peer do not fit, and its kernel has ended",
+        hold: Hold::Never,
+        then: &[],
     },
     Stage {
         name: "terminated",
@@ -33,6 +34,8 @@ pub const ROUTER: &[Stage] = &[
         next: Nobody,
         reason: None,
         meaning: "its kernel has ended as asked",
+        hold: Hold::Never,
+        then: &[],
     },
     Stage {
         name: "not running",
@@ -41,6 +44,8 @@ pub const ROUTER: &[Stage] = &[
         next: Host,
         reason: None,
         meaning: "no kernel runs: the host has not launched it, or it was stopped",
+        hold: Hold::Never,
+        then: &["initialization"],
     },
     Stage {
         name: "paused",
@@ -49,6 +54,8 @@ pub const ROUTER: &[Stage] = &[
         next: Host,
         reason: None,
         meaning: "it serves no packets until the host lets it run",
+        hold: Hold::Counted,
+        then: &[SERVING, "draining", "terminated"],
     },
     Stage {
         name: "paused",
@@ -57,6 +64,8 @@ pub const ROUTER: &[Stage] = &[
         next: Host,
         reason: None,
         meaning: "it serves no packets until the host's command is RUN",
+        hold: Hold::Command,
+        then: &[SERVING, "draining", "terminated"],
     },
     Stage {
         name: "initialization",
@@ -65,6 +74,8 @@ pub const ROUTER: &[Stage] = &[
         next: Itself,
         reason: None,
         meaning: "its kernel sets registers and channels up; `postcode` says how far it is",
+        hold: Hold::Never,
+        then: &["remote handshake", "refused"],
     },
     Stage {
         name: "remote handshake",
@@ -73,6 +84,8 @@ pub const ROUTER: &[Stage] = &[
         next: Peer,
         reason: Some(WaitReason::Handshake),
         meaning: "it sends its identity over the link until that of the peer has arrived",
+        hold: Hold::Counted,
+        then: &["local sync", "refused", "terminated"],
     },
     Stage {
         name: "local sync",
@@ -81,6 +94,8 @@ pub const ROUTER: &[Stage] = &[
         next: Siblings,
         reason: Some(WaitReason::LocalSync),
         meaning: "as master of its chip it counts the routers that have met their peers, until all have",
+        hold: Hold::Counted,
+        then: &["ready signal", "terminated"],
     },
     Stage {
         name: "local sync",
@@ -89,6 +104,8 @@ pub const ROUTER: &[Stage] = &[
         next: Master,
         reason: Some(WaitReason::LocalSync),
         meaning: "it has told the master of its chip, which answers when all routers have met",
+        hold: Hold::Counted,
+        then: &["ready signal", "terminated"],
     },
     Stage {
         name: "ready signal",
@@ -97,6 +114,8 @@ pub const ROUTER: &[Stage] = &[
         next: Host,
         reason: Some(WaitReason::Begin),
         meaning: "all routers of its chip have met; the host writes READY_FOR_TRAFFIC",
+        hold: Hold::HostWrites("READY_FOR_TRAFFIC"),
+        then: &["connections", SERVING, "terminated"],
     },
     Stage {
         name: "ready signal",
@@ -105,6 +124,8 @@ pub const ROUTER: &[Stage] = &[
         next: Master,
         reason: Some(WaitReason::Begin),
         meaning: "all routers of its chip have met; the master passes READY_FOR_TRAFFIC on",
+        hold: Hold::HostWrites("READY_FOR_TRAFFIC"),
+        then: &["connections", SERVING, "terminated"],
     },
     Stage {
         name: "drained",
@@ -113,6 +134,8 @@ pub const ROUTER: &[Stage] = &[
         next: Peer,
         reason: Some(WaitReason::Leave),
         meaning: "its packets have left; it ends when the peer has drained too",
+        hold: Hold::Counted,
+        then: &["terminated"],
     },
     Stage {
         name: "draining",
@@ -121,6 +144,8 @@ pub const ROUTER: &[Stage] = &[
         next: Itself,
         reason: Some(WaitReason::Drain),
         meaning: "it has a termination signal and ends when the packets in its channels have left",
+        hold: Hold::Never,
+        then: &["drained", "terminated"],
     },
     Stage {
         name: "connections",
@@ -129,6 +154,8 @@ pub const ROUTER: &[Stage] = &[
         next: Siblings,
         reason: Some(WaitReason::LocalSync),
         meaning: "it waits until the routers of its chip have opened their channels in it",
+        hold: Hold::Counted,
+        then: &[SERVING, "terminated"],
     },
     Stage {
         name: "connections",
@@ -137,6 +164,8 @@ pub const ROUTER: &[Stage] = &[
         next: Siblings,
         reason: Some(WaitReason::LocalSync),
         meaning: "it waits until the routers of its chip have opened their channels in it",
+        hold: Hold::Counted,
+        then: &[SERVING, "terminated"],
     },
     Stage {
         name: "retraining",
@@ -145,6 +174,8 @@ pub const ROUTER: &[Stage] = &[
         next: Itself,
         reason: None,
         meaning: "it serves no packets while its link is trained again",
+        hold: Hold::Never,
+        then: &[SERVING],
     },
     Stage {
         name: SERVING,
@@ -153,5 +184,7 @@ pub const ROUTER: &[Stage] = &[
         next: Itself,
         reason: None,
         meaning: "its loop serves its channels",
+        hold: Hold::Command,
+        then: &["paused", "retraining", "draining", "terminated"],
     },
 ];

@@ -1,0 +1,291 @@
+//! Steps of kernels from stage to stage of their protocols, and how long each has been in its stage.
+
+use super::pausing::{STEP_CYCLES, failed};
+use crate::exit::Failure;
+use crate::merged::kernel;
+use crate::words;
+use decode::state::{CONNECTION, CoreState, MeshState, Party, PartyStage, Stage};
+use launch::pause::{Kernels, Pause, Rest};
+use layouts::CoreId;
+use probe::session::{Session, Watch};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Time between two snapshots while nothing holds the kernels, in cycles.
+const SLICE_CYCLES: u64 = 2_000;
+/// Time after which a stage that does not change is an error, in cycles.
+const PATIENCE_CYCLES: u64 = 10_000_000;
+
+/// The stages of the parties of a mesh, and since when each is in its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stages {
+    seen: BTreeMap<Party, Seen>,
+}
+
+/// The stage of a party.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    now: PartyStage,
+    before: Option<&'static Stage>,
+    /// The time of the snapshot that showed it first, in cycles of the target's own time.
+    since_cycles: u64,
+    /// Whether a snapshot before showed another stage: else it may have been in it for longer.
+    began: bool,
+}
+
+/// A party after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PartyStep {
+    /// The party and its stage.
+    pub(crate) now: PartyStage,
+    /// The stage in which it was, if it is another one.
+    pub(crate) before: Option<&'static Stage>,
+    /// The time in the stage, in cycles: at least, if the party was not seen in another one.
+    pub(crate) in_stage_cycles: u64,
+    /// Whether it may have been in it for longer.
+    pub(crate) at_least: bool,
+}
+
+impl PartyStep {
+    /// Whether the protocol has no way from the stage before to this one.
+    pub(crate) fn is_irregular(&self) -> bool {
+        let leads = |before: &'static Stage| before.leads_to(self.now.table, self.now.stage);
+        self.before.is_some_and(|before| !leads(before))
+    }
+}
+
+/// What a party is called beside its core.
+pub(crate) fn party_label(party: Party) -> String {
+    match party {
+        Party::Channel(_, index) => format!("channel {index}"),
+        Party::Client(_, index) => format!("connection {index}"),
+        _ => "stage".to_owned(),
+    }
+}
+
+/// The stage of a party in words, with the one before; of a connection that ends, with its step.
+pub(crate) fn stage_words(party: &PartyStep) -> String {
+    let numbered = std::ptr::eq(party.now.table, CONNECTION);
+    let words = |stage: &Stage| {
+        let step =
+            if numbered && stage.rank > 0 { format!("{} ", stage.rank) } else { String::new() };
+        format!("{step}{}", stage.name)
+    };
+    let now = words(party.now.stage);
+    let way =
+        party.before.map_or_else(|| now.clone(), |before| format!("{} > {now}", words(before)));
+    if party.is_irregular() { format!("{way} (no way of the protocol)") } else { way }
+}
+
+impl Stages {
+    /// Notes the stages of a snapshot. Returns the cores of which a party is in another stage than
+    /// in the one before.
+    pub(crate) fn note(&mut self, found: Vec<PartyStage>, cycles: u64) -> BTreeSet<CoreId> {
+        let mut changed = BTreeSet::new();
+        for now in found {
+            let fresh = Seen { now, before: None, since_cycles: cycles, began: false };
+            let seen = self.seen.entry(now.party).or_insert(fresh);
+            if seen.now.stage.name == now.stage.name {
+                seen.now = now;
+            } else {
+                changed.insert(now.core);
+                let before = Some(seen.now.stage);
+                *seen = Seen { before, began: true, ..fresh };
+            }
+        }
+        changed
+    }
+
+    /// Forgets which stages came before, so that a step shows what it has changed.
+    fn begin_step(&mut self) {
+        self.seen.values_mut().for_each(|seen| seen.before = None);
+    }
+
+    /// Returns the parties of a core.
+    pub(crate) fn of(&self, core: CoreId, cycles: u64) -> Vec<PartyStep> {
+        let own = self.seen.values().filter(|seen| seen.now.core == core);
+        let step = |seen: &Seen| PartyStep {
+            now: seen.now,
+            before: seen.before,
+            in_stage_cycles: cycles.saturating_sub(seen.since_cycles),
+            at_least: !seen.began,
+        };
+        own.map(step).collect()
+    }
+}
+
+/// A kernel before and after a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SteppedKernel {
+    /// Its core.
+    pub(crate) core: CoreId,
+    /// Its name.
+    pub(crate) kernel: String,
+    /// What it does now; none if it was not held.
+    pub(crate) rest: Option<Rest>,
+    /// The parties of protocols that it is.
+    pub(crate) parties: Vec<PartyStep>,
+    /// Its waypoint, if it is known.
+    pub(crate) waypoint: Option<String>,
+    /// The source line of the waypoint, if it is known.
+    pub(crate) line: Option<String>,
+    /// Progress words that changed, with both values.
+    pub(crate) changed: Vec<(String, u64, u64)>,
+}
+
+impl SteppedKernel {
+    /// Its stages begun before and after, if the step has changed their number.
+    pub(crate) fn stages(&self) -> Option<(u64, u64)> {
+        let stage = self.changed.iter().find(|(name, ..)| name.ends_with(".control.stage"));
+        stage.map(|(_, before, after)| (*before, *after))
+    }
+}
+
+/// Begins to let paused kernels begin their next stage: those of these cores, or all.
+///
+/// # Errors
+/// `Usage` if one is not paused.
+pub(crate) fn begin_step(session: &mut Session, cores: &[CoreId]) -> Result<Pause, Failure> {
+    let kernels = session.running_kernels();
+    Pause::step(session.target(), kernels, cores).map_err(|error| failed(session, &error))
+}
+
+/// Steps of one mesh.
+#[derive(Debug)]
+pub(crate) struct Stepping {
+    watch: Watch,
+    stages: Stages,
+}
+
+impl Stepping {
+    /// Returns one that has seen no stage.
+    pub(crate) fn new() -> Self {
+        Self { watch: Watch::new(0), stages: Stages::default() }
+    }
+
+    /// Reads the mesh and notes its stages. Returns the cores of which a party is in another stage.
+    fn look(&mut self, session: &mut Session) -> Result<(MeshState, BTreeSet<CoreId>), Failure> {
+        session.look(&mut self.watch);
+        let newest = self.watch.newest();
+        let state = newest.ok_or_else(|| Failure::Internal("no snapshot".into()))?.state.clone();
+        let changed = self.stages.note(state.party_stages(session.target().mesh()), state.cycles);
+        Ok((state, changed))
+    }
+
+    /// Lets paused kernels begin their next stage, to the end: those of these cores, or all. Returns
+    /// them, and these other cores.
+    ///
+    /// # Errors
+    /// `Usage` if one is not paused.
+    pub(crate) fn step(
+        &mut self,
+        session: &mut Session,
+        cores: &[CoreId],
+        others: &BTreeSet<CoreId>,
+    ) -> Result<Vec<SteppedKernel>, Failure> {
+        let (before, _) = self.look(session)?;
+        let kernels = Kernels::find(&before, session.images());
+        let step = Pause::step(session.target(), kernels, cores);
+        let mut step = step.map_err(|error| failed(session, &error))?;
+        self.stages.begin_step();
+        let paused = loop {
+            let polled = step.poll(session.target());
+            if let Some(paused) = polled.map_err(|error| failed(session, &error))? {
+                break paused;
+            }
+            let passed = session.pass(STEP_CYCLES);
+            passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
+        };
+        let (after, _) = self.look(session)?;
+        let shown: BTreeSet<CoreId> = others.iter().chain(paused.rest.keys()).copied().collect();
+        let kernel = |core| {
+            let rest = paused.rest.get(&core).map(|(_, rest)| *rest);
+            self.stepped(core, rest, &before, &after)
+        };
+        Ok(shown.into_iter().map(kernel).collect())
+    }
+
+    /// Lets time pass until a party on one of these cores is in another stage, on a machine whose time
+    /// stands still meanwhile. Returns these cores. This steps kernels that nothing holds.
+    ///
+    /// # Errors
+    /// `Refused` if the machine's time passes by itself, and a sentence that says where they are if no
+    /// stage has changed after [`PATIENCE_CYCLES`].
+    pub(crate) fn advance(
+        &mut self,
+        session: &mut Session,
+        cores: &BTreeSet<CoreId>,
+    ) -> Result<Vec<SteppedKernel>, Failure> {
+        if !session.target().abilities().stepped_time {
+            return Err(Failure::Refused(
+                "these kernels count no stages, so that nothing holds them, and the time of this target does not stand still".into(),
+            ));
+        }
+        let (before, _) = self.look(session)?;
+        let known = |core: &CoreId| !self.stages.of(*core, before.cycles).is_empty();
+        if !cores.iter().any(known) {
+            let cores: Vec<String> = cores.iter().map(ToString::to_string).collect();
+            let why = format!("no kernel with stages runs on {}", cores.join(" and "));
+            return Err(Failure::Usage(why));
+        }
+        self.stages.begin_step();
+        loop {
+            let passed = session.pass(SLICE_CYCLES);
+            passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
+            let (after, changed) = self.look(session)?;
+            if cores.iter().any(|core| changed.contains(core)) {
+                let kernel = |core: &CoreId| self.stepped(*core, None, &before, &after);
+                return Ok(cores.iter().map(kernel).collect());
+            }
+            let waited = after.cycles.saturating_sub(before.cycles);
+            if waited > PATIENCE_CYCLES {
+                return Err(self.stands(cores, after.cycles, waited));
+            }
+        }
+    }
+
+    /// The error of cores whose stages do not change.
+    fn stands(&self, cores: &BTreeSet<CoreId>, cycles: u64, waited: u64) -> Failure {
+        let places = cores.iter().flat_map(|core| {
+            let own = self.stages.of(*core, cycles);
+            own.into_iter().map(|it| format!("{} in {}", it.now.core, it.now.stage.name))
+        });
+        let places = places.collect::<Vec<_>>().join(", ");
+        Failure::Usage(format!("no stage has changed in {}: {places}", words::cycles(waited)))
+    }
+
+    /// A kernel, by the states before and after a step.
+    fn stepped(
+        &self,
+        core: CoreId,
+        rest: Option<Rest>,
+        before: &MeshState,
+        after: &MeshState,
+    ) -> SteppedKernel {
+        let state = after.core(core);
+        let line = state.and_then(|state| state.location.first());
+        SteppedKernel {
+            core,
+            kernel: state.and_then(kernel).unwrap_or_else(|| "-".into()),
+            rest,
+            parties: self.stages.of(core, after.cycles),
+            waypoint: state.and_then(|state| state.waypoint.known().cloned()),
+            line: line.map(words::source),
+            changed: changed(before.core(core), state),
+        }
+    }
+}
+
+/// The words of a core that differ.
+fn changed(before: Option<&CoreState>, after: Option<&CoreState>) -> Vec<(String, u64, u64)> {
+    let words = |core: Option<&CoreState>| -> BTreeMap<(u64, String), u64> {
+        let words = core.into_iter().flat_map(|core| &core.words);
+        let known = words.filter_map(|it| Some((it, *it.value.known()?)));
+        known.map(|(it, value)| ((it.addr, it.name.clone()), value)).collect()
+    };
+    let old = words(before);
+    let differing = words(after).into_iter().filter_map(|(at, now)| {
+        let before = *old.get(&at).filter(|before| **before != now)?;
+        Some((at.1, before, now))
+    });
+    differing.collect()
+}
