@@ -238,7 +238,10 @@ mod tests {
         assert_eq!(run.seed, "-1", "the program reports bad values itself");
         let words = "launch k.elf --on 0:1-2,1:1-1 --args 1,0x20 --for 2ms";
         let Typed::Launch(launch) = parse(words).unwrap().unwrap() else { panic!() };
-        assert_eq!((&*launch.on, &*launch.args), (&["0:1-2", "1:1-1"][..], &["1", "0x20"][..]));
+        assert_eq!(
+            (launch.on.join(" "), launch.args.join(" ")),
+            ("0:1-2 1:1-1".into(), "1 0x20".into())
+        );
         assert_eq!((launch.over.as_deref(), launch.wait), (Some("2ms"), false));
         assert_eq!(parse("stop"), Some(Ok(Typed::Stop)));
         assert_eq!(parse("q"), Some(Ok(Typed::Quit)));

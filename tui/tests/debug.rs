@@ -60,19 +60,19 @@ fn a_core_that_another_tool_halted_is_named_where_that_is_known() {
     };
     let healthy = why(&["--allow", "halt"]);
     assert!(!healthy.contains("core-"), "{healthy}");
-    writes("0:1-1:0xffb12084", "0x80000001");
+    writes("1:1-1:0xffb12084", "0x80000001");
     for word in ["0", "0x80010001", "0"] {
-        writes("0:1-1:0xffb12080", word);
+        writes("1:1-1:0xffb12080", word);
     }
     let unknown = why(&[]);
-    assert!(unknown.contains("core-stuck") && !unknown.contains("core-halted"), "{unknown}");
+    assert!(unknown.contains("1 still") && !unknown.contains("core-halted"), "{unknown}");
     for allow in [&["--allow", "halt"][..], &[]] {
         let known = why(allow);
-        let says = "core 0:1-1:brisc: a debugger halted it, and nobody let it go on";
+        let says = "core 1:1-1:brisc: a debugger halted it, and nobody let it go on";
         assert!(known.contains("1. core-halted") && known.contains(says), "{known}");
-        assert!(known.contains("0:1-1:brisc debug status"), "{known}");
+        assert!(known.contains("1:1-1:brisc debug status"), "{known}");
     }
-    let released = server.ask(&["--allow", "halt", "debug", "0:1-1", "continue"]);
+    let released = server.ask(&["--allow", "halt", "debug", "1:1-1", "continue"]);
     assert_eq!(released.status.code(), Some(0), "{}", stderr(&released));
     let healthy = why(&[]);
     assert!(!healthy.contains("core-"), "{healthy}");

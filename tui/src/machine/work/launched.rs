@@ -97,8 +97,10 @@ impl Launched {
     }
 
     fn turn(&mut self, session: &mut Session) -> Result<(Option<String>, bool), RunError> {
+        if !self.is_watched() && !self.launch.poll(session)? {
+            return Ok((None, false));
+        }
         match self.stage {
-            Stage::Starts if !self.launch.poll(session)? => Ok((None, false)),
             Stage::Starts => {
                 self.stage = Stage::Runs(session.target().now()?);
                 Ok((Some(format!("{}; :stop takes it away", self.launch.begun())), false))
@@ -115,7 +117,6 @@ impl Launched {
                 self.end(!returned);
                 Ok((None, false))
             }
-            Stage::Ends if !self.launch.poll(session)? => Ok((None, false)),
             // The first reason is the one that is reported.
             Stage::Ends => match self.launch.failed().filter(|_| self.because.is_none()) {
                 Some(error) => Err(error),
