@@ -3,6 +3,9 @@
 use crate::address::CoreKind;
 use serde::Deserialize;
 
+/// The bits of a core select (wormhole.md 4.3).
+const SELECTS: u32 = 3;
+
 /// `risc_debug.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -142,6 +145,15 @@ impl RiscDebug {
     pub fn is_valid(&self, core: CoreKind, status: u32) -> bool {
         let erisc = if core == CoreKind::Erisc { self.valid_erisc } else { 0 };
         status & (self.valid | erisc) != 0
+    }
+
+    /// Returns the select of the core whose status was read last, by control word 0 and status word
+    /// 0; none if something else was accessed.
+    pub fn shows_status_of(&self, control: u32, status: u32) -> Option<u8> {
+        let select = (control >> self.select_shift & SELECTS) as u8;
+        let asked = control == self.access(select, self.registers.status, false);
+        let answered = status & self.trigger != 0 && self.is_valid(CoreKind::Erisc, status);
+        (asked && answered).then_some(select)
     }
 }
 

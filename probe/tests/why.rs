@@ -5,7 +5,7 @@ use probe::why::{judge, judge_staged};
 use workloads::study::why::Kind;
 
 /// Kinds that are small and whose cause is named; `study why` judges all.
-const NAMED: [&str; 20] = [
+const NAMED: [&str; 22] = [
     "edm-link-down",
     "edm-link-down-before",
     "edm-stuck",
@@ -16,12 +16,14 @@ const NAMED: [&str; 20] = [
     "ends-differ",
     "handshake-impossible",
     "worker-paused",
+    "worker-halted",
     "ring-stuck",
     "ring-member-missing",
     "fabric-link-down",
     "bring-up-missing",
     "router-paused",
     "queue-full",
+    "link-retrains",
     "firmware-stopped",
     "noc-unanswered",
     "idle",
@@ -38,6 +40,17 @@ fn causes_are_named_first() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A kernel that was paused by its control word is not halted, and no healthy run has a halted core.
+#[test]
+fn only_halted_cores_are_called_halted() {
+    let halted = |finding: &Finding| finding.condition == Condition::CoreHalted;
+    for name in ["worker-paused", "ring-paused", "router-paused", "worker-stuck", "idle", "ring"] {
+        let kind = Kind::named(name).unwrap();
+        let judged = judge_staged(kind, 2, kind.stage_small(2).unwrap()).unwrap();
+        assert!(!judged.findings.iter().any(halted), "{}", judged.words());
+    }
 }
 
 /// Seeds whose silent tile is on a chip with PCIe or behind it, where the first read of the tile

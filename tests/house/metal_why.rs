@@ -121,6 +121,7 @@ fn are_right(route: Route) {
     seen.names_both_ends();
     judged(MetalKind::LinkDown, 2, &request.folder).is_right();
     judged(MetalKind::RouterPaused, 1, &request.folder).is_right();
+    judged(MetalKind::WorkerHalted, 1, &request.folder).is_right();
     judged(MetalKind::Traffic, 3, &request.folder).is_right();
 }
 

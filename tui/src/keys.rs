@@ -161,7 +161,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         &[char(':')],
         Action::Line,
         ALL,
-        "command (run, stop, pause, resume, step, fault, pace, path, why, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
+        "command (run, launch, stop, pause, resume, step, fault, pace, path, why, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
         Some((":", "command")),
     ),
     bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-6", "screens"))),

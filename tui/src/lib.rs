@@ -34,6 +34,7 @@ pub mod halted;
 mod help;
 mod interrupt;
 mod keys;
+mod launching;
 mod line;
 mod lists;
 mod locate;

@@ -1,10 +1,10 @@
 //! The commands of the `:` line, in the grammar of the verbs, and their completion by Tab.
 
-use crate::args::{CleanArguments, PathArguments, RunArguments};
+use crate::args::{CleanArguments, LaunchArguments, PathArguments, RunArguments};
 use crate::halted::CoreCommand;
 use crate::run::shown;
 use crate::words::one_line;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 
 /// A typed command.
@@ -12,7 +12,9 @@ use clap::{Arg, CommandFactory, Parser, Subcommand};
 pub(crate) enum Typed {
     /// Run a collective, with the options of `meshscope run`.
     Run(Box<RunArguments>),
-    /// Stop the run; without one, the ring ping and its workers.
+    /// Launch a kernel of your own, with the options of `meshscope launch`; :stop takes it away.
+    Launch(Box<LaunchArguments>),
+    /// Stop the run or the launched kernel; without one, the ring ping and its workers.
     Stop,
     /// Pause the kernels that run, and count their credits.
     Pause,
@@ -74,7 +76,7 @@ pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
     let parsed = CommandLine::try_parse_from(text.split_whitespace());
     Some(parsed.map(|line| line.order).map_err(|error| {
         if error.kind() == ErrorKind::MissingRequiredArgument {
-            return incomplete(order);
+            return incomplete(order, &error);
         }
         let message = one_line(&error.render().to_string());
         // There is no --help on this line.
@@ -83,12 +85,14 @@ pub(crate) fn parse(text: &str) -> Option<Result<Typed, String>> {
     }))
 }
 
-/// The error of a command without its argument.
-fn incomplete(order: &clap::Command) -> String {
-    let takes = order.get_positionals().filter(|arg| arg.is_required_set());
-    let takes: Vec<_> = takes.map(ToString::to_string).collect();
+/// The error of a command without an argument that it needs.
+fn incomplete(order: &clap::Command, error: &clap::Error) -> String {
+    let takes = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.join(" "),
+        _ => String::new(),
+    };
     let about = order.get_about().map(ToString::to_string).unwrap_or_default();
-    format!("{} takes {}: {about}", order.get_name(), takes.join(" "))
+    format!("{} takes {takes}: {about}", order.get_name())
 }
 
 /// The names of all commands.
@@ -232,6 +236,13 @@ mod tests {
         assert_eq!(run.bidirectional, collectives::Bidirectional::HalfTensors);
         assert!(run.worker_initiated);
         assert_eq!(run.seed, "-1", "the program reports bad values itself");
+        let words = "launch k.elf --on 0:1-2,1:1-1 --args 1,0x20 --for 2ms";
+        let Typed::Launch(launch) = parse(words).unwrap().unwrap() else { panic!() };
+        assert_eq!(
+            (launch.on.join(" "), launch.args.join(" ")),
+            ("0:1-2 1:1-1".into(), "1 0x20".into())
+        );
+        assert_eq!((launch.over.as_deref(), launch.wait), (Some("2ms"), false));
         assert_eq!(parse("stop"), Some(Ok(Typed::Stop)));
         assert_eq!(parse("q"), Some(Ok(Typed::Quit)));
         assert_eq!(parse("pace 100k"), Some(Ok(Typed::Pace { pace: "100k".into() })));
@@ -246,6 +257,13 @@ mod tests {
             assert!(!error(wrong).contains("tip"), "{}", error(wrong));
         }
         assert!(error("run").contains("<OP>"), "{}", error("run"));
+        for (wrong, says) in [
+            ("launch k.elf", "launch takes --on <PLACE,...>: "),
+            ("launch --on 0:1-2", "launch takes <KERNEL.elf>: "),
+            ("launch k.elf --stop --on 0:1-2", "--stop"),
+        ] {
+            assert!(error(wrong).contains(says), "{}", error(wrong));
+        }
         assert!(error("run all-gathr").contains("all-gather"), "{}", error("run all-gathr"));
         for wrong in
             ["run all-gather --topology star", "run all-gather -f 2 -i 4K", "pace", "stop now"]

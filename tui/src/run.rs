@@ -16,6 +16,7 @@ pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};
 
+use crate::args::LaunchArguments;
 use crate::halted::CoreCommand;
 use collectives::CleanSettings;
 use layouts::CoreId;
@@ -27,7 +28,9 @@ use workloads::scene::Pace;
 pub enum MachineOrder {
     /// Run a collective.
     Run(Box<Sweep>),
-    /// Stop the run; without one, the ring ping and its workers.
+    /// Launch a person's own kernel.
+    Launch(Box<LaunchArguments>),
+    /// Stop the run or the launched kernel; without one, the ring ping and its workers.
     Stop,
     /// Pause the kernels that run.
     Pause,

@@ -4,6 +4,7 @@
 use crate::common::stderr;
 use crate::pseudo::Terminal;
 use crate::schemas::conforms;
+use crate::served::Server;
 use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -42,6 +43,39 @@ fn a_core_is_paused_at_a_breakpoint_and_runs_on() {
     assert_eq!((&stops[2]["pc"], &stops[2]["addr"]), (&json!(0x3BB0), &json!(0x3BB0)));
     assert!(stops[2]["place"].as_str().unwrap().contains("wait_for_go < brisc.cpp:"), "{answer}");
     assert_eq!(stops[2]["registers"].as_array().unwrap().len(), 32);
+}
+
+/// A tool halts a core through the registers of its tile and never comes back. Its words do not tell
+/// which core it halted, until somebody who may asks for the status.
+#[test]
+fn a_core_that_another_tool_halted_is_named_where_that_is_known() {
+    let server = Server::of("emulator:n300", "halted");
+    let why = |arguments: &[&str]| {
+        let output = server.ask(&[arguments, &["why", "--for", "20ms"]].concat());
+        String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output)
+    };
+    let writes = |register: &str, word: &str| {
+        let output = server.ask(&["--allow", "halt", "write", register, word]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    };
+    let healthy = why(&["--allow", "halt"]);
+    assert!(!healthy.contains("core-"), "{healthy}");
+    writes("1:1-1:0xffb12084", "0x80000001");
+    for word in ["0", "0x80010001", "0"] {
+        writes("1:1-1:0xffb12080", word);
+    }
+    let unknown = why(&[]);
+    assert!(unknown.contains("1 still") && !unknown.contains("core-halted"), "{unknown}");
+    for allow in [&["--allow", "halt"][..], &[]] {
+        let known = why(allow);
+        let says = "core 1:1-1:brisc: a debugger halted it, and nobody let it go on";
+        assert!(known.contains("1. core-halted") && known.contains(says), "{known}");
+        assert!(known.contains("1:1-1:brisc debug status"), "{known}");
+    }
+    let released = server.ask(&["--allow", "halt", "debug", "1:1-1", "continue"]);
+    assert_eq!(released.status.code(), Some(0), "{}", stderr(&released));
+    let healthy = why(&[]);
+    assert!(!healthy.contains("core-"), "{healthy}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `launch`: a person's own kernel, on free tiles only, watched and taken away.
 
 use crate::common::stderr;
+use crate::pseudo::Terminal;
+use portable_pty::CommandBuilder;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -257,6 +259,48 @@ fn a_kernel_of_a_few_lines_is_launched() {
         let printed = with_code(&folder.launch(target, &[&elf, "--on", "0:1-2"]), 2);
         assert!(printed.contains(says), "{printed}");
     }
+}
+
+/// The live view launches by the same words, and takes away what it launched.
+#[test]
+fn the_live_view_launches_watches_and_takes_away() {
+    let folder = Folder::new("launch-live");
+    let served = folder.serve();
+    let (worker, ring) = (image("tensix_worker"), image("ring_ping"));
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", &served.target, "--allow", "launch,write,reset"]);
+    command.env("MESHSCOPE_AUDIT_LOG", folder.log());
+    let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 160, 30);
+    terminal.shows("links: 2");
+    let mut types = |line: &str, says: &str| {
+        terminal.press(&format!(":{line}\r"));
+        terminal.shows(says);
+    };
+    types(&format!("launch {ring} --on 0:1-2"), "ring_ping was not linked for 0:1-2: its mailbox");
+    types("stop", "nothing runs here that :stop could end");
+    assert!(!folder.log().exists(), "something was written");
+    types(
+        &format!("launch {worker} --on 0:1-2,1:1-1 --args {FOREVER}"),
+        "tensix_worker was launched on 0:1-2:brisc (arguments at ",
+    );
+    types("run all-gather", "something runs already; :stop ends it");
+    types("stop", "0:1-2:brisc has ended when it was told to; 1:1-1:brisc has ended when it was");
+    types(
+        &format!("launch {worker} --on 0:1-2 --args {FOUR}"),
+        "tensix_worker has returned on 0:1-2:brisc",
+    );
+    types(
+        &format!("launch {worker} --on 0:1-2 --args {FOREVER} --wait --for 300us"),
+        "tensix_worker has not returned within 300.00 us; 0:1-2:brisc has ended when it was told to",
+    );
+    types(
+        &format!("launch {worker} --on 0:1-2 --args {FOREVER}"),
+        "tensix_worker was launched on 0:1-2:brisc (arguments at ",
+    );
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    let printed = with_code(&folder.launch(&served.target, &["--stop", "--on", "0:1-2"]), 2);
+    assert!(printed.contains("no kernel runs on 0:1-2"), "{printed}");
 }
 
 /// A log that cannot grow refuses a launch, and stops no teardown.

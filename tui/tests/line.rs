@@ -130,6 +130,9 @@ fn the_line_orders_with_the_grammar_of_the_verb() {
     update(&mut model, with(board(vec![sheet(Vec::new(), SheetState::Going(None))]), 1));
     assert!(!picture(&model).contains("surveys the tiles"));
     assert!(press(&mut model, ":stop<enter>").contains(&Command::Order(MachineOrder::Stop)));
+    let line = ":launch k.elf --on 0:1-2 --args 1,0x20 --for 2ms<enter>";
+    let launch = |command: &Command| matches!(command, Command::Order(MachineOrder::Launch(_)));
+    assert_eq!(press(&mut model, line).iter().filter(|command| launch(command)).count(), 1);
     let fault = MachineOrder::Fault("link:0.8:down".parse().unwrap());
     assert!(press(&mut model, ":fault link:0.8:down<enter>").contains(&Command::Order(fault)));
     let pace = MachineOrder::Pace(workloads::scene::Pace::CyclesPerSecond(100_000));
@@ -151,7 +154,9 @@ fn errors_are_shown_in_place_and_order_nothing() {
         (":run all-gather --fault link:0.8:melt<enter>", "melt"),
         (":pace slowly<enter>", "slowly"),
         (":fault nothing<enter>", "nothing"),
-        (":dance<enter>", "a command: run, stop"),
+        (":launch k.elf<enter>", "launch takes --on <PLACE,...>"),
+        (":launch k.elf --stop --on 0:1-2<enter>", "--stop"),
+        (":dance<enter>", "a command: run, launch"),
         (":77<enter>", "no chip 77"),
     ] {
         let mut model = running((80, 24));

@@ -116,7 +116,11 @@ impl Condition {
             | Self::RegionsOverlap
             | Self::StalePointer
             | Self::TeardownInFlight => 6,
-            Self::CreditsWrong | Self::CoreInReset | Self::Paused | Self::ChipGone => 5,
+            Self::CreditsWrong
+            | Self::CoreInReset
+            | Self::CoreHalted
+            | Self::Paused
+            | Self::ChipGone => 5,
             Self::LinkDown | Self::LinkFlapping | Self::LinkBrokenAfterRetrain => 4,
             Self::MuxStarvation | Self::CircularWait | Self::CoreStuck | Self::NocUnanswered => 3,
             Self::BringUpStopped | Self::IncrementNeverSent | Self::Leftover => 2,

@@ -152,10 +152,10 @@ impl Condition {
                 "release it, or launch the run again",
             ],
             Self::CoreHalted => [
-                "A core was halted by a debugger and never continued.",
-                "the status of its debug unit",
-                "the debugger is still attached",
-                "continue it with the tool that halted it",
+                "A core was halted through its debug interface, or by `ebreak`, and nobody let it go on. The status is read with --allow halt; else it is known only where a tool asked for it last.",
+                "the core stands; the interface of its tile shows its status last, and that says paused",
+                "its debugger is still at work; its tile was reset since, which the interface outlives",
+                "let it go on with the tool that halted it, or by `meshscope debug CORE continue`",
             ],
             Self::TeardownInFlight => [
                 "A connection was closed while its credits were in flight; the next op takes them for its own.",

@@ -20,4 +20,6 @@ pub use kernels::{Count, semaphores};
 pub use look::Look;
 pub use place::Place;
 pub use progress::Progress;
-pub use verdict::{Diagnosis, LEAST_APART_CYCLES, Stop, core_of, diagnose, wanted};
+pub use verdict::{
+    Diagnosis, LEAST_APART_CYCLES, Stop, core_of, debug_words, diagnose, is_halted, wanted,
+};

@@ -5,6 +5,7 @@ mod credits;
 mod ends;
 mod faults;
 mod firmware;
+mod halted;
 mod lasting;
 mod leftover;
 mod routes;
@@ -19,6 +20,7 @@ use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::{self, Progress};
 use decode::state::{CoreState, Party, Waits};
+pub use halted::{debug_words, is_halted};
 use lasting::Lasting;
 pub use lasting::Stop;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
@@ -198,6 +200,7 @@ impl<'a> Case<'a> {
     fn findings(&self, proves: bool) -> Vec<Finding> {
         let mut findings = self.faults();
         if proves {
+            findings.extend(self.halted_cores());
             findings.extend(self.stopped_firmware());
             findings.extend(self.misfits());
             findings.extend(self.overlaps());

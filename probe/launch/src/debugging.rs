@@ -354,6 +354,37 @@ impl CoreControl {
     }
 }
 
+/// Lets the debug interface of a tile show the status of a core, or that of another core of the tile
+/// if only that one is halted. No core is changed by it; an interface that somebody uses right now is
+/// left alone.
+///
+/// # Errors
+/// When the core cannot be debugged, or the target does not permit it.
+pub fn show_status(target: &mut dyn Target, core: CoreId) -> Result<(), RunError> {
+    check_permissions(target, "asking whether a core is halted", &[WritePermission::Halt])?;
+    refuse_active(target, core)?;
+    let layout = target.mesh().layout();
+    let cores = layout.kind_at(core.tile).cores().iter().map(|&kind| CoreId { core: kind, ..core });
+    let others = cores.filter(|other| *other != core);
+    let ports: Vec<_> =
+        [core].into_iter().chain(others).filter_map(|core| DebugPort::of(layout, core)).collect();
+    let Some(first) = ports.first() else { return Err(Undebuggable::NoInterface(core).into()) };
+    let before = first.words(target)?;
+    target.pass(POLL_CYCLES)?;
+    if first.words(target)? != before {
+        return Err(Undebuggable::Taken(core).into());
+    }
+    target.commanded_by("ask whether a core is halted");
+    for port in ports {
+        if port.read(target, layout.risc_debug.registers.status)? & layout.risc_debug.status.paused
+            != 0
+        {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses an Ethernet core that carries a link or by which a chip is reached.
 fn refuse_active(target: &mut dyn Target, core: CoreId) -> Result<(), RunError> {
     let mesh = target.mesh();

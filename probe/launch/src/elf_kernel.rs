@@ -7,7 +7,7 @@ mod room;
 mod site;
 
 pub use end::{
-    Left, exit_flag, hold_operation, reset_operation, take_away, termination_address,
+    Ending, Left, exit_flag, hold_operation, reset_operation, termination_address,
     termination_values,
 };
 pub use linked::core_for;

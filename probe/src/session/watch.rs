@@ -2,11 +2,14 @@
 
 use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
+use decode::state::{Activity, Reading};
 use diagnosis::{
-    Condition, Diagnosis, LEAST_APART_CYCLES, Look, Place, Progress, diagnose, wanted,
+    Condition, Diagnosis, LEAST_APART_CYCLES, Look, Place, Progress, debug_words, diagnose,
+    is_halted, wanted,
 };
+use launch::debugging::show_status;
 use layouts::CoreId;
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Mesh;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -32,6 +35,10 @@ pub struct Watch {
     before: Option<Diagnosis>,
     /// Cores that stand and whose texts were compared.
     compared: Vec<CoreId>,
+    /// Cores of which no word says whether they stand, and that were asked whether they are halted.
+    asked: Vec<CoreId>,
+    /// The words that prove that a core is halted.
+    debug_words: Vec<Span>,
     /// What the next snapshot reads.
     read_set: Option<ReadSet>,
 }
@@ -56,6 +63,8 @@ impl Watch {
             inspected: VecDeque::new(),
             before: None,
             compared: Vec::new(),
+            asked: Vec::new(),
+            debug_words: Vec::new(),
             read_set: None,
         }
     }
@@ -116,6 +125,38 @@ impl Watch {
         self.compared = suspects;
         fresh
     }
+
+    /// Returns the cores with a go message of which no word says whether they stand, and that were
+    /// not asked yet.
+    fn silent(&mut self, diagnosis: &Diagnosis) -> Vec<CoreId> {
+        let runs = |core: CoreId| {
+            let core = self.newest().and_then(|newest| newest.state.core(core));
+            core.is_some_and(|core| core.activity == Reading::Known(Activity::Running))
+        };
+        // Before enough was watched nothing is known of any core.
+        let all = diagnosis.progress.iter().filter(|_| diagnosis.missing.is_empty());
+        let unknown = all.filter(|(_, it)| **it == Progress::Unknown);
+        let mut silent: Vec<CoreId> = unknown.map(|(core, _)| *core).collect();
+        // One core of a tile is asked for all.
+        silent.dedup_by_key(|core| (core.chip, core.tile));
+        silent.retain(|core| runs(*core));
+        silent.truncate(MOST_ASKED);
+        let fresh = silent.iter().filter(|core| !self.asked.contains(core)).copied().collect();
+        self.asked = silent;
+        fresh
+    }
+
+    /// Forgets the debug words of cores that move.
+    fn forget_moving(&mut self, diagnosis: &Diagnosis) {
+        let moves = |span: &Span| {
+            let mut cores = diagnosis
+                .progress
+                .iter()
+                .filter(|(core, _)| (core.chip, core.tile) == (span.addr.chip, span.addr.tile));
+            cores.all(|(_, progress)| *progress == Progress::Progressing)
+        };
+        self.debug_words.retain(|span| !moves(span));
+    }
 }
 
 impl Session {
@@ -174,9 +215,11 @@ impl Session {
         let most = if watch.read_set.is_none() { MOST_SEARCHES } else { MOST_LATER };
         let everything = || ReadSet { fabric: true, ..ReadSet::everything(self.target.mesh()) };
         let mut read_set = watch.read_set.take().unwrap_or_else(everything);
+        read_set.spans.extend(&watch.debug_words);
         let mut inspected = self.inspect(&read_set);
         for _ in 0..most {
-            let next = self.follow(&read_set, &inspected);
+            let mut next = self.follow(&read_set, &inspected);
+            next.spans.extend(&watch.debug_words);
             let had = std::mem::replace(&mut read_set, next);
             if self.has_all(&had, &inspected) {
                 break;
@@ -187,14 +230,34 @@ impl Session {
         watch.add(inspected);
     }
 
-    /// Compares the texts of cores that stand without another reason; returns whether there were
-    /// any that had not been compared.
+    /// Compares the texts of cores that stand without another reason, and asks whether they are
+    /// halted; returns whether there is anything new that the next snapshot shows.
     pub fn compare_suspects(&mut self, watch: &mut Watch, diagnosis: &Diagnosis) -> bool {
+        watch.forget_moving(diagnosis);
         let suspects = watch.suspects(diagnosis);
         for core in &suspects {
             self.compare_texts(*core);
         }
-        !suspects.is_empty()
+        let mut halted = false;
+        for core in suspects.iter().chain(&watch.silent(diagnosis)) {
+            halted |= self.ask_halted(watch, *core);
+        }
+        halted || !suspects.is_empty()
+    }
+
+    /// Lets the debug interface show whether a core is halted, if that is permitted; returns whether
+    /// it shows that, which the next snapshots read too.
+    fn ask_halted(&mut self, watch: &mut Watch, core: CoreId) -> bool {
+        let target = self.target.as_mut();
+        // What somebody else asked last is shown all the same.
+        let _ = show_status(target, core);
+        let spans = debug_words(target.mesh(), core);
+        let shown = target.read(&Plan { spans: spans.clone() });
+        let halted = is_halted(target.mesh(), &shown, core);
+        if halted {
+            watch.debug_words.extend(spans);
+        }
+        halted
     }
 
     /// Returns the read set of the next snapshot.
@@ -231,6 +294,8 @@ impl Session {
 
 /// Most cores whose texts are compared.
 const MOST_SUSPECTS: usize = 4;
+/// Most cores that are asked whether they are halted though no word says that they stand.
+const MOST_ASKED: usize = 64;
 
 /// Returns the cores that stand without a reason outside of them.
 fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {

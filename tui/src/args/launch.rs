@@ -4,8 +4,8 @@ use clap::Args;
 use std::path::PathBuf;
 
 /// A kernel, where it runs, and with what.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct LaunchArguments {
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct LaunchArguments {
     /// The kernel: an executable ELF, linked for the address at which it runs.
     #[arg(value_name = "KERNEL.elf", required_unless_present = "stop")]
     pub(crate) kernel: Option<PathBuf>,

@@ -1,10 +1,12 @@
 //! Host actions of the user: one run or teardown at a time, advanced between two snapshots.
 
+mod follow;
 mod hold;
+mod launched;
 
 use super::clean::Cleaning;
 use super::held::HeldCores;
-use super::pace::{RequestedPace, missed};
+use super::pace::RequestedPace;
 use super::stop::StoppingKernels;
 use crate::exit::Failure;
 use crate::keys::{Action, keys_of};
@@ -12,6 +14,7 @@ use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, 
 use crate::words;
 use collectives::{CleanSettings, Stage};
 use hold::Hold;
+use launched::Launched;
 use machine::fault::Fault;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Target};
@@ -22,8 +25,6 @@ use workloads::scene::Pace;
 
 /// Cycles between two polls.
 const STEP_CYCLES: u64 = 20_000;
-/// Pace of an emulated mesh while data moves, slow enough for the user to follow.
-const FOLLOW: Pace = Pace::CyclesPerSecond(50_000);
 /// Limit of the host's time between two snapshots for work that is not followed.
 const SLICE: Duration = Duration::from_millis(70);
 /// Time limit of a teardown at the end of the program.
@@ -35,6 +36,7 @@ enum MachineTask {
     #[default]
     None,
     Run(Box<Job>),
+    Launch(Box<Launched>),
     Stop(Box<StoppingKernels>),
     Clean(Box<Cleaning>),
 }
@@ -65,6 +67,16 @@ impl Work {
         !matches!((&self.task, &self.hold), (MachineTask::None, Hold::None | Hold::Rests))
     }
 
+    fn check_idle(&self) -> Result<(), Failure> {
+        let busy = || Failure::Refused("something runs already; :stop ends it".into());
+        if self.is_busy() { Err(busy()) } else { Ok(()) }
+    }
+
+    /// Whether the kernel of `:launch` runs, which takes no time of its own.
+    fn only_watches(&self) -> bool {
+        matches!(&self.task, MachineTask::Launch(launched) if launched.is_watched())
+    }
+
     fn board_mut(&mut self) -> &mut Board {
         Arc::make_mut(&mut self.board)
     }
@@ -73,6 +85,7 @@ impl Work {
     pub(super) fn order(&mut self, order: MachineOrder, session: &mut Session) {
         let done = match order {
             MachineOrder::Run(sweep) => self.begin(*sweep, session),
+            MachineOrder::Launch(options) => self.launch(&options, session),
             MachineOrder::Stop => {
                 // A core that is halted could not end its kernel.
                 self.release(session);
@@ -122,9 +135,7 @@ impl Work {
     }
 
     fn begin(&mut self, sweep: Sweep, session: &mut Session) -> Result<(), Failure> {
-        if self.is_busy() {
-            return Err(Failure::Refused("something runs already; :stop ends it".into()));
-        }
+        self.check_idle()?;
         let (target, images) = session.parts();
         let mut job = Job::new(sweep, target, images)?;
         job.refuse(target, images).map_err(|failure| match failure {
@@ -151,6 +162,10 @@ impl Work {
                 job.cancel();
                 self.set(SheetState::Stopping);
             }
+            MachineTask::Launch(launched) => {
+                let notice = launched.cancel();
+                self.board_mut().say(notice);
+            }
             MachineTask::Stop(stop) => {
                 let begins = stop.begins();
                 self.board_mut().say(format!("{begins} already"));
@@ -176,9 +191,7 @@ impl Work {
     }
 
     fn clean(&mut self, settings: CleanSettings, session: &mut Session) -> Result<(), Failure> {
-        if self.is_busy() {
-            return Err(Failure::Refused("something runs already; :stop ends it".into()));
-        }
+        self.check_idle()?;
         // What is parked drains nothing.
         if let Err(failure) = self.let_go(session) {
             self.board_mut().say(failure.to_string());
@@ -244,7 +257,14 @@ impl Work {
                 }
                 continue;
             }
+            let watched = self.only_watches();
             let stage = self.poll(session).filter(|stage| self.follows(*stage));
+            if self.only_watches() {
+                if !watched {
+                    session.paused();
+                }
+                return Ok(!watched);
+            }
             if stage != self.followed {
                 self.leave_stage(session.target())?;
                 self.followed = stage;
@@ -263,41 +283,14 @@ impl Work {
         }
     }
 
-    /// Whether the user can follow: while data moves, and while kernels work if a pace was
-    /// requested.
-    fn follows(&self, stage: Stage) -> bool {
-        stage.is_transfer() || (self.pace.is_some() && stage.counts_bytes())
-    }
-
-    /// Ends the followed stage; reports if the pace was not reached while data moved.
-    fn leave_stage(&mut self, target: &mut dyn Target) -> Result<(), AccessError> {
-        let Some((then, cycles)) = self.since.take() else { return Ok(()) };
-        let pace_request =
-            self.pace.as_ref().filter(|_| self.followed.is_some_and(Stage::is_transfer));
-        let Some(pace) = pace_request.map(RequestedPace::pace) else { return Ok(()) };
-        if let Some(notice) = missed(pace, then.elapsed(), target.now()?.saturating_sub(cycles)) {
-            self.board_mut().say(format!("while data moved {notice}"));
-        }
-        Ok(())
-    }
-
-    /// The cycles that may pass now, at most a step, while the user follows.
-    fn due(&mut self, target: &mut dyn Target) -> Result<u64, AccessError> {
-        if !target.abilities().stepped_time {
-            return Ok(STEP_CYCLES);
-        }
-        let pace = self.pace.as_ref().map_or(FOLLOW, RequestedPace::pace);
-        let Pace::CyclesPerSecond(pace) = pace else { return Ok(STEP_CYCLES) };
-        let now = target.now()?;
-        let (then, cycles) = *self.since.get_or_insert((Instant::now(), now));
-        let due = cycles + (then.elapsed().as_secs_f64() * pace as f64) as u64;
-        Ok(due.saturating_sub(now).min(STEP_CYCLES))
-    }
-
     /// Polls once; returns the stage of a run.
     fn poll(&mut self, session: &mut Session) -> Option<Stage> {
-        if let MachineTask::Clean(clean) = &mut self.task {
-            let (notice, over) = clean.poll(session);
+        let polled = match &mut self.task {
+            MachineTask::Clean(clean) => Some(clean.poll(session)),
+            MachineTask::Launch(launched) => Some(launched.poll(session)),
+            _ => None,
+        };
+        if let Some((notice, over)) = polled {
             if over {
                 self.task = MachineTask::None;
             }
@@ -308,7 +301,7 @@ impl Work {
         }
         let (target, images) = session.parts();
         match &mut self.task {
-            MachineTask::None | MachineTask::Clean(_) => None,
+            MachineTask::None | MachineTask::Clean(_) | MachineTask::Launch(_) => None,
             MachineTask::Stop(stop) => {
                 let notice = match stop.poll(target, images) {
                     Ok(None) => return None,
@@ -369,8 +362,10 @@ impl Work {
         if let Err(failure) = self.let_go(session) {
             self.board_mut().say(failure.to_string());
         }
-        if let MachineTask::Run(job) = &mut self.task {
-            job.cancel();
+        match &mut self.task {
+            MachineTask::Run(job) => job.cancel(),
+            MachineTask::Launch(launched) => drop(launched.cancel()),
+            _ => {}
         }
         let end = Instant::now() + LAST_PATIENCE;
         while self.is_busy() && Instant::now() < end {

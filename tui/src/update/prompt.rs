@@ -89,6 +89,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             model.notice = Some(BEGINS.to_owned());
             MachineOrder::Run(Box::new(sweep))
         }
+        Typed::Launch(options) => MachineOrder::Launch(options),
         Typed::Stop => MachineOrder::Stop,
         Typed::Pause => MachineOrder::Pause,
         Typed::Resume => MachineOrder::Resume,

@@ -1,13 +1,11 @@
 //! `launch`: a person's own kernel, launched as tt-metal's host does, watched, and taken away.
 
-mod order;
-mod work;
-
 use super::cores::{HEAD, row};
 use super::target::{Style, open};
 use crate::args::LaunchArguments;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
+use crate::launching::{Launch, LaunchedTile, Order};
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, can_wait, json, say, text, wait_for, waited};
 use crate::shape::{self, Judged};
@@ -19,12 +17,12 @@ use launch::Operation;
 use launch::elf_kernel::Left;
 use launch::outcome::RunError;
 use machine::target::Preview;
-use order::Order;
 use probe::spec::TargetSpec;
 use probe::why::WATCHED_CYCLES;
 use std::time::{Duration, Instant};
-use work::{Launch, LaunchedTile};
 
+/// Cycles of the target between two polls of the start and the end.
+const POLL_CYCLES: u64 = 2_000;
 /// Cycles of the target between two looks at the go message.
 const STEP_CYCLES: u64 = 20_000;
 /// Cycles that a kernel runs before it is shown, if nobody waits for it.
@@ -57,12 +55,12 @@ pub(super) fn run(
     let mut machine = open(opening)?.into_machine();
     let layout = machine.mesh().layout();
     let failed = |error: &RunError| Failure::of_run(&opening.words, layout, error);
-    let mut launch = Launch::prepare(&mut machine, &order).map_err(|error| failed(&error))?;
+    let mut launch = Launch::prepare(machine.session(), &order).map_err(|error| failed(&error))?;
     stop.takes_time();
     let began = machine.target().now().map_err(|error| Failure::of_access("time", &error))?;
     let watched = if order.elf.is_some() {
-        launch.start(&mut machine).map_err(|error| failed(&error))?;
-        say(&started(&launch));
+        start(&mut machine, &mut launch).map_err(|error| failed(&error))?;
+        say(&launch.begun());
         watch(&mut machine, &mut launch, &order, &stop)
     } else {
         Ok(Watched::Stopped)
@@ -86,10 +84,28 @@ fn finish(
     launch: &mut Launch,
     watched: &Result<Watched, RunError>,
 ) -> Result<(), RunError> {
-    launch.look(machine);
+    launch.look(machine.session());
     let stays = matches!(watched, Ok(Watched::Returned | Watched::Running));
-    let ended = if stays { Ok(()) } else { launch.end(machine) };
-    ended.and(launch.give_back(machine))
+    launch.finish(!stays);
+    carry_out(machine, launch)?;
+    launch.failed().map_or(Ok(()), Err)
+}
+
+/// Boots, places and starts the kernel on every tile. If that fails, what was started is ended.
+fn start(machine: &mut Machine, launch: &mut Launch) -> Result<(), RunError> {
+    let queued = launch.start(machine.session().images()).map_err(RunError::from);
+    queued.and_then(|()| carry_out(machine, launch)).inspect_err(|_| {
+        launch.finish(true);
+        // The first error is the one that is reported.
+        let _ = carry_out(machine, launch);
+    })
+}
+
+fn carry_out(machine: &mut Machine, launch: &mut Launch) -> Result<(), RunError> {
+    while !launch.poll(machine.session())? {
+        machine.target().pass(POLL_CYCLES)?;
+    }
+    Ok(())
 }
 
 fn report(
@@ -103,7 +119,7 @@ fn report(
             core: tile.core,
             booted: tile.site.boots.is_some(),
             config_base: tile.config_base,
-            outcome: word(tile),
+            outcome: tile.outcome(),
             seen: tile.seen.as_ref(),
         });
         let launched = shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles);
@@ -134,7 +150,7 @@ pub(super) fn preview(
     let layout = machine.mesh().layout();
     let name = machine.target().name().to_owned();
     let failed = |error: RunError| Failure::of_run(&name, layout, &error);
-    let launch = Launch::prepare(machine, &order).map_err(failed)?;
+    let launch = Launch::prepare(machine.session(), &order).map_err(failed)?;
     let (target, images) = machine.session().parts();
     let operations = launch.operations(images).map_err(|error| failed(error.into()))?;
     Ok(Operation::preview(&operations, target))
@@ -151,7 +167,7 @@ fn watch(
     let end = order.over_cycles.map(|cycles| began.saturating_add(cycles));
     let mut shown = Instant::now();
     loop {
-        if launch.poll(machine)? {
+        if launch.watch(machine.session())? {
             return Ok(Watched::Returned);
         }
         let now = machine.target().now()?;
@@ -163,7 +179,7 @@ fn watch(
         }
         let [on_terminal, elsewhere] = SHOW_PAUSE;
         if shown.elapsed() > if can_wait() { on_terminal } else { elsewhere } {
-            launch.look(machine);
+            launch.look(machine.session());
             show(launch, now - began);
             shown = Instant::now();
         }
@@ -193,28 +209,6 @@ fn show(launch: &Launch, cycles: u64) {
     }
 }
 
-fn started(launch: &Launch) -> String {
-    let kernel = &launch.kernel.image;
-    let on = launch.tiles.iter().map(|tile| {
-        let booted = if tile.site.boots.is_some() { ", whose firmware was booted" } else { "" };
-        let at = tile.config_base.unwrap_or(0);
-        format!("{} (arguments at {at:#x}{booted})", tile.core)
-    });
-    format!("{kernel} was launched on {}", on.collect::<Vec<_>>().join(", "))
-}
-
-/// What became of the kernel of a tile.
-fn word(tile: &LaunchedTile) -> &'static str {
-    match &tile.left {
-        _ if tile.returned => "returned",
-        None => "running",
-        Some(Left::Ended | Left::EndedWithApplication) => "ended",
-        Some(Left::Rebooted) => "rebooted",
-        Some(Left::InReset) => "in-reset",
-        Some(Left::Stays(_)) => "stays",
-    }
-}
-
 fn table(style: Style, launch: &Launch) -> String {
     let [chip, tile, core, rest @ ..] = HEAD;
     let mut table = Columns::new(&[&[chip, tile, core, "OUTCOME"], &rest[..]].concat());
@@ -222,7 +216,7 @@ fn table(style: Style, launch: &Launch) -> String {
         let id = tile.core;
         let unread = || vec![id.chip.to_string(), id.tile.to_string(), id.core.name().to_owned()];
         let mut cells = tile.seen.as_ref().map_or_else(unread, |core| row(style, core));
-        cells.insert(3, word(tile).to_owned());
+        cells.insert(3, tile.outcome().to_owned());
         table.row(cells);
     }
     table.text()
@@ -239,17 +233,7 @@ fn remark(opening: &Opening, tile: &LaunchedTile) -> Option<String> {
             "{core} runs on; `launch --stop --on {}` takes the kernel away",
             tile.site.place
         )),
-        Some(Left::Ended) => Some(format!("{core} has ended when it was told to")),
-        Some(Left::EndedWithApplication) => Some(format!(
-            "{core} has ended when it was told to, and the application of its core too"
-        )),
-        Some(Left::Rebooted) => Some(format!(
-            "{core} was taken away: its tile was reset, and its firmware booted again"
-        )),
-        Some(Left::InReset) => {
-            Some(format!("{core} was taken away: its tile was reset, and stays in reset"))
-        }
-        Some(Left::Stays(why)) => Some(format!("{core} still runs: {why}")),
+        Some(_) => tile.remark(),
     }
 }
 

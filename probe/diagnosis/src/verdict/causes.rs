@@ -80,6 +80,9 @@ impl Case<'_> {
             _ => Place::Core(id),
         };
         let mut finding = self.finding(condition, place, root, format!("core {id}: {why}"));
+        if let Some(halted) = self.halted(id).filter(|_| condition == Condition::CoreHalted) {
+            halted.proves(&mut finding);
+        }
         if condition == Condition::CoreStuck && self.waits.still.contains(&Party::Core(id)) {
             finding.confidence = Confidence::Certain;
         }
@@ -95,6 +98,9 @@ impl Case<'_> {
         }
         if let Some(words) = overwritten(core) {
             return Some((Condition::TextOverwritten, words));
+        }
+        if let Some(halted) = self.halted(id) {
+            return Some((Condition::CoreHalted, halted.why.to_owned()));
         }
         if core.waypoint.known().is_some_and(|code| code == PARKED) {
             return Some((Condition::Paused, "it was paused (PASW) and not resumed".to_owned()));

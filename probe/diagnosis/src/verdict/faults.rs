@@ -27,7 +27,9 @@ impl Case<'_> {
         let conditions = self.conditions_of(state);
         let changes = conditions.windows(2).filter(|pair| pair[0] != pair[1]).count();
         let retrained = ends.map(|end| self.retrained(end)).into_iter().max()?;
-        let (condition, words) = if changes >= 2 || retrained >= 2 {
+        // A snapshot during an outage shows two changes.
+        let is_once = (changes, retrained) == (2, 1) && !state.condition.is_dead();
+        let (condition, words) = if (changes >= 2 && !is_once) || retrained >= 2 {
             (
                 Condition::LinkFlapping,
                 format!("it goes down and up ({retrained} retrains meanwhile)"),

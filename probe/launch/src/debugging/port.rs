@@ -38,6 +38,18 @@ impl DebugPort {
         self.statuses(target).map(|_| ())
     }
 
+    /// Reads all words of the interface, which writes nothing.
+    pub(super) fn words(&self, target: &mut dyn Target) -> Result<[u32; 4], RunError> {
+        let all = [self.control, self.status].concat();
+        let plan = Plan { spans: all.iter().map(|&addr| Span { addr, len: 4 }).collect() };
+        let snapshot = target.read(&plan);
+        let mut words = [0; 4];
+        for (word, addr) in words.iter_mut().zip(all) {
+            *word = snapshot.word(addr)?;
+        }
+        Ok(words)
+    }
+
     /// Writes a debug register.
     pub(super) fn write(
         &self,

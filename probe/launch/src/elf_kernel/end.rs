@@ -10,6 +10,7 @@ use layouts::{ChipLayout, CoreKind, NocAddr, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The values of the word, with those of firmware/device/LAUNCH.txt 4.
@@ -32,53 +33,129 @@ pub enum Left {
     Stays(String),
 }
 
-/// Ends the kernel of a tile. `kernel` is its image, if known.
-///
-/// # Errors
-/// When the tile cannot be written, or firmware does not boot.
-pub fn take_away(
-    target: &mut dyn Target,
-    images: &mut ImageMap,
-    site: &KernelSite,
-    kernel: Option<&str>,
-) -> Result<Left, RunError> {
-    target.never_stop_for_audit();
-    let (place, firmware) = (site.place, image(images, site.firmware_name()?)?);
-    let own = kernel.and_then(|name| images.named(name)).cloned();
-    let word = own.as_deref().and_then(Image::termination_word);
-    let word = word.map(|word| termination_address(target, place, word)).transpose()?.flatten();
-    for value in termination_values(own.as_ref()) {
-        let Some(word) = word else { break };
-        if ends(target, &firmware, place, word, value)? {
-            return Ok(Left::Ended);
-        }
-    }
-    if firmware.core == CoreKind::Erisc {
-        return leave_ethernet(target, &firmware, place);
-    }
-    let needs = [WritePermission::Reset];
-    if let Err(error) = check_permissions(target, "resetting its tile", &needs) {
-        return Ok(Left::Stays(error.headline(site.layout())));
-    }
-    reset(target, images, site)
+/// A kernel that is being taken away, polled between snapshots.
+#[derive(Debug)]
+pub struct Ending {
+    site: KernelSite,
+    firmware: Arc<Image>,
+    /// Its termination word.
+    word: Option<NocAddr>,
+    attempts: VecDeque<Attempt>,
+    current: Option<(Operation, Left)>,
 }
 
-/// Writes a word that ends the kernel; returns whether it has returned in time.
-fn ends(
-    target: &mut dyn Target,
-    firmware: &Arc<Image>,
-    place: Place,
-    word: NocAddr,
-    value: u32,
-) -> Result<bool, ControlError> {
-    let (go, done) = done_condition(mailbox(firmware)?);
-    let mut operation = Operation::new(format!("end the kernel on {place}"));
-    operation.write_word(word, value);
-    operation.wait_for("the kernel has returned", place.at(go), done, PATIENCE_CYCLES);
-    match operation.finish(target) {
-        Ok(()) => Ok(true),
-        Err(ControlError::TookTooLong { .. }) => Ok(false),
-        Err(error) => Err(error),
+/// What is tried, the gentlest first.
+#[derive(Clone, Copy, Debug)]
+enum Attempt {
+    /// This value in its termination word.
+    Signal(u32),
+    /// The word that ends the application of an Ethernet core.
+    Exit,
+    /// A reset of its tile.
+    Reset,
+}
+
+impl Ending {
+    /// Begins to end the kernel of a tile; writes nothing yet. `kernel` is its image, if known.
+    ///
+    /// # Errors
+    /// When the tile cannot be read, or an image is missing.
+    pub fn begin(
+        target: &mut dyn Target,
+        images: &ImageMap,
+        site: &KernelSite,
+        kernel: Option<&str>,
+    ) -> Result<Self, RunError> {
+        target.never_stop_for_audit();
+        let (place, firmware) = (site.place, image(images, site.firmware_name()?)?);
+        let own = kernel.and_then(|name| images.named(name)).cloned();
+        let word = own.as_deref().and_then(Image::termination_word);
+        let word = word.map(|word| termination_address(target, place, word)).transpose()?.flatten();
+        let signals = termination_values(own.as_ref()).map(Attempt::Signal);
+        let signals = signals.into_iter().filter(|_| word.is_some());
+        let is_ethernet = firmware.core == CoreKind::Erisc;
+        let last = if is_ethernet { Attempt::Exit } else { Attempt::Reset };
+        let attempts = signals.chain([last]).collect();
+        Ok(Self { site: site.clone(), firmware, word, attempts, current: None })
+    }
+
+    /// Continues; returns what is left of the kernel once that is known.
+    ///
+    /// # Errors
+    /// When the tile cannot be written, or firmware does not boot.
+    pub fn poll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<Option<Left>, RunError> {
+        loop {
+            if let Some((operation, left)) = &mut self.current {
+                match operation.poll(target) {
+                    Ok(false) => return Ok(None),
+                    Ok(true) => return Ok(Some(left.clone())),
+                    Err(ControlError::TookTooLong { .. }) if left.is_by_request() => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            let Some(attempt) = self.attempts.pop_front() else {
+                return Ok(Some(Left::serves_its_link()));
+            };
+            self.current = Some(self.attempt(attempt, target, images)?);
+        }
+    }
+
+    /// Returns the operation of an attempt, and what it leaves: nothing to do leaves the kernel.
+    fn attempt(
+        &self,
+        attempt: Attempt,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<(Operation, Left), RunError> {
+        let stays = |left| Ok((Operation::default(), left));
+        match (attempt, self.word) {
+            (Attempt::Signal(value), Some(word)) => Ok((self.signal(word, value)?, Left::Ended)),
+            (Attempt::Signal(_), None) => stays(Left::Stays("it has no termination word".into())),
+            // An Ethernet core is never reset: it serves its link, and the chips behind it.
+            (Attempt::Exit, _) => {
+                let Some((addr, bit)) = exit_flag(&self.firmware, self.site.place) else {
+                    return stays(Left::serves_its_link());
+                };
+                let word = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+                let old = word.word(addr)?;
+                Ok((self.signal(addr, old | bit)?, Left::EndedWithApplication))
+            }
+            (Attempt::Reset, _) => {
+                let needs = [WritePermission::Reset];
+                if let Err(error) = check_permissions(target, "resetting its tile", &needs) {
+                    return stays(Left::Stays(error.headline(self.site.layout())));
+                }
+                match reset_operation(images, &self.site)? {
+                    Some(reset) => Ok(reset),
+                    None => stays(Left::Stays("its tile has no reset".to_owned())),
+                }
+            }
+        }
+    }
+
+    /// Returns the write of a word that ends the kernel, and the wait for its return.
+    fn signal(&self, word: NocAddr, value: u32) -> Result<Operation, ControlError> {
+        let place = self.site.place;
+        let (go, done) = done_condition(mailbox(&self.firmware)?);
+        let mut operation = Operation::new(format!("end the kernel on {place}"));
+        operation.write_word(word, value);
+        operation.wait_for("the kernel has returned", place.at(go), done, PATIENCE_CYCLES);
+        Ok(operation)
+    }
+}
+
+impl Left {
+    /// Whether the kernel ended because it was told to.
+    fn is_by_request(&self) -> bool {
+        matches!(self, Self::Ended | Self::EndedWithApplication)
+    }
+
+    fn serves_its_link() -> Self {
+        Self::Stays("an Ethernet core is not reset, because it serves its link".to_owned())
     }
 }
 
@@ -106,41 +183,12 @@ pub fn termination_values(kernel: Option<&Arc<Image>>) -> [u32; 2] {
     SIGNALS.map(|(name, usual)| constant_in(kernel.into_iter(), name).unwrap_or(usual) as u32)
 }
 
-/// An Ethernet core is never reset: it serves its link, and the chips behind it.
-fn leave_ethernet(
-    target: &mut dyn Target,
-    firmware: &Arc<Image>,
-    place: Place,
-) -> Result<Left, RunError> {
-    if let Some((addr, bit)) = exit_flag(firmware, place) {
-        let word = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        let old = word.word(addr)?;
-        if ends(target, firmware, place, addr, old | bit)? {
-            return Ok(Left::EndedWithApplication);
-        }
-    }
-    let why = "an Ethernet core is not reset, because it serves its link".to_owned();
-    Ok(Left::Stays(why))
-}
-
 /// Returns word and bit of `exit_erisc_kernel` of the launch message, by which an application and
 /// those kernels that check it end.
 pub fn exit_flag(application: &Image, place: Place) -> Option<(NocAddr, u32)> {
     let path = "mailboxes->launch[0].kernel_config.exit_erisc_kernel";
     let at = application.symbols.locate(path).ok()?.address();
     Some((place.at(at & !3), 1 << (8 * (at & 3))))
-}
-
-fn reset(
-    target: &mut dyn Target,
-    images: &mut ImageMap,
-    site: &KernelSite,
-) -> Result<Left, RunError> {
-    let Some((operation, left)) = reset_operation(images, site)? else {
-        return Ok(Left::Stays("its tile has no reset".to_owned()));
-    };
-    operation.finish(target)?;
-    Ok(left)
 }
 
 /// Returns the operation that resets a compute tile, and what it leaves: built-in or tt-metal's

@@ -131,6 +131,8 @@ kinds! {
     RegionsOverlap = "regions-overlap", HANG, memory::regions_overlap;
     /// A worker of a collective is paused by its control word.
     WorkerPaused = "worker-paused", HANG, edm::worker_paused;
+    /// A debugger halted a worker of a collective, and never came back.
+    WorkerHalted = "worker-halted", HANG, edm::worker_halted;
     /// A core of a ring ping executes nothing more.
     RingStuck = "ring-stuck", HANG, ring::core_stuck;
     /// A link of a ring ping goes down.
@@ -181,6 +183,8 @@ kinds! {
     Rerouted = "rerouted", Some(Severity::Fault), routers::rerouted;
     /// A link of a collective goes down and up again and again.
     LinkFlaps = "link-flaps", Some(Severity::Fault), edm::link_flaps;
+    /// A link of a collective goes down and up again once.
+    LinkRetrains = "link-retrains", Some(Severity::Fault), edm::link_retrains;
     /// The firmware of an Ethernet core on which no kernel runs has stopped.
     FirmwareStopped = "firmware-stopped", Some(Severity::Fault), quiet::firmware_stopped;
     /// One link of a collective is a hundred times as slow as the others.

@@ -30,7 +30,11 @@ impl Work {
             MachineTask::Stop(_) | MachineTask::Clean(_) => {
                 return Err(Failure::Refused("what runs is being stopped".into()));
             }
-            MachineTask::None => false,
+            MachineTask::Launch(launched) if !launched.is_watched() => {
+                let why = "the launched kernel is being started or taken away";
+                return Err(Failure::Refused(why.into()));
+            }
+            MachineTask::None | MachineTask::Launch(_) => false,
         };
         if !matches!(self.hold, Hold::None) {
             return Err(Failure::Refused("paused already; :resume lets the kernels run on".into()));

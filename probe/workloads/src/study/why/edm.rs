@@ -3,14 +3,14 @@
 use super::collective::{
     Collective, FOR_EVER, Length, OPS, TILES, WORKER, draw, edm_link, receiving_edm,
 };
-use super::ground::{ANY, Ground, SMALL, brisc, erisc, link_root};
+use super::ground::{ANY, Bed, Ground, SMALL, brisc, erisc, link_root};
 use super::{Severity, Staged, Truth};
 use crate::scene::SceneError;
 use diagnosis::Condition;
 use layouts::TileKind;
-use machine::fault::{CoreFault, FaultKind, LinkFault};
+use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
-use machine::target::Target;
+use machine::target::{Link, Target};
 
 pub(super) fn link_down(ground: Ground) -> Result<Staged, SceneError> {
     let Collective { mut bed, program } = Collective::begun(ground)?.run_on()?;
@@ -77,12 +77,32 @@ pub(super) fn core_in_reset(ground: Ground) -> Result<Staged, SceneError> {
     run.core_stands(Condition::CoreInReset, core)
 }
 
-/// The link goes down and up again and again, and the run moves in between.
-pub(super) fn link_flaps(ground: Ground) -> Result<Staged, SceneError> {
+/// A collective that runs for longer than it is watched, and one of its links.
+fn long_run(ground: Ground) -> Result<(Bed, Link), SceneError> {
     let mut bed = ground.boot(SMALL, TILES)?;
     let program = draw(&mut bed, &OPS, Length::Long)?;
     let Collective { mut bed, program } = Collective::launch(bed, program, None)?.run_on()?;
     let link = edm_link(&mut bed, &program)?;
+    Ok((bed, link))
+}
+
+/// The link goes down and up again once while the run is watched, and the run goes on.
+pub(super) fn link_retrains(ground: Ground) -> Result<Staged, SceneError> {
+    let (mut bed, link) = long_run(ground)?;
+    let (after, cycles) = (bed.between(5_000_000, 40_000_000), bed.between(200_000, 2_000_000));
+    let (in_us, for_us) = (after / 1_000, cycles / 1_000);
+    bed.say(format!("link {}-{} is down for {for_us} us in {in_us} us", link.a, link.b));
+    let from_cycles = bed.target.now()? + after;
+    let until_cycles = Some(from_cycles + cycles);
+    let kind = FaultKind::Link(link.a, LinkFault::Down);
+    bed.target.disrupt(&Fault { kind, from_cycles, until_cycles })?;
+    let (condition, severity) = (Condition::LinkRetraining, Severity::Fault);
+    Ok(bed.staged(Some(Truth { condition, severity, root: link_root(link) })))
+}
+
+/// The link goes down and up again and again, and the run moves in between.
+pub(super) fn link_flaps(ground: Ground) -> Result<Staged, SceneError> {
+    let (mut bed, link) = long_run(ground)?;
     let period_cycles = bed.between(2_000_000, 9_000_000);
     bed.say(format!("link {}-{} flaps with {} us", link.a, link.b, period_cycles / 1_000));
     bed.link_fault(link.a, LinkFault::Flap { period_cycles })?;
@@ -123,4 +143,11 @@ pub(super) fn worker_paused(ground: Ground) -> Result<Staged, SceneError> {
     run.bed.say(format!("{} is paused and forgotten", brisc(place)));
     run.bed.put(place, word, 0)?;
     run.core_stands(Condition::Paused, brisc(place))
+}
+
+pub(super) fn worker_halted(ground: Ground) -> Result<Staged, SceneError> {
+    let mut run = Collective::begun(ground)?.run_on()?;
+    let core = brisc(run.worker()?);
+    run.bed.halt(core)?;
+    run.core_stands(Condition::CoreHalted, core)
 }

@@ -5,6 +5,7 @@ use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use diagnosis::{Condition, Place as Root, Severity};
+use launch::debugging::CoreControl;
 use launch::dice::Random;
 use launch::{ControlError, Firmware, done_condition, image, mailbox};
 use layouts::{CoreId, CoreKind, EthId, TileKind};
@@ -170,6 +171,23 @@ impl Bed {
 
     pub(super) fn put(&mut self, place: Place, at: u64, word: u32) -> Result<(), SceneError> {
         Ok(self.target.write(place.at(at), &word.to_le_bytes())?)
+    }
+
+    /// Halts a core of a compute tile, as a debugger leaves it that is killed: the core stays paused,
+    /// and in the mode of a paused core.
+    pub(super) fn halt(&mut self, core: CoreId) -> Result<(), SceneError> {
+        let target = &mut self.target;
+        let paused = CoreControl::attach(target, core).and_then(|mut it| it.pause(target));
+        paused.map_err(SceneError::of_run(target))?;
+        let place = Place { chip: core.chip, tile: core.tile };
+        // Some tools clear the register by which they ask.
+        if let Some([register, ..]) = target.mesh().layout().risc_debug_at(TileKind::Tensix)
+            && self.dice.below(2) == 0
+        {
+            self.put(place, register, 0)?;
+        }
+        self.say(format!("core {core} is halted by a debugger that is gone"));
+        Ok(())
     }
 
     /// Lets a random time pass.

@@ -1,8 +1,8 @@
 //! Fabrics of tt-metal's own kernels, from a folder in which they were compiled.
 
-use super::ground::{Bed, Ground, erisc, link_root};
+use super::ground::{Bed, Ground, brisc, erisc, link_root};
 use super::work::look;
-use super::{Severity, Staged};
+use super::{Severity, Staged, Truth};
 use crate::scene::tt_fabric::{Document, MetalRouter};
 use crate::scene::{Scene, SceneError, Workload};
 use decode::images::ImageMap;
@@ -29,6 +29,8 @@ pub enum MetalKind {
     RouterStuck,
     /// A router is paused by its command word.
     RouterPaused,
+    /// A debugger halted a worker, and never came back.
+    WorkerHalted,
     /// A link goes down.
     LinkDown,
     /// Workers send without end.
@@ -38,13 +40,14 @@ pub enum MetalKind {
 impl MetalKind {
     /// All kinds.
     pub const ALL: &[Self] =
-        &[Self::RouterStuck, Self::RouterPaused, Self::LinkDown, Self::Traffic];
+        &[Self::RouterStuck, Self::RouterPaused, Self::WorkerHalted, Self::LinkDown, Self::Traffic];
 
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::RouterStuck => "metal-router-stuck",
             Self::RouterPaused => "metal-router-paused",
+            Self::WorkerHalted => "metal-worker-halted",
             Self::LinkDown => "metal-link-down",
             Self::Traffic => "metal-traffic",
         }
@@ -77,6 +80,16 @@ impl MetalKind {
                 bed.say(format!("router {end} is paused and forgotten"));
                 bed.put(router.kernel.place(), router.state + COMMAND, PAUSE)?;
                 bed.hung(Condition::Paused, root)
+            }
+            Self::WorkerHalted => {
+                let places: Vec<_> =
+                    document.workers.iter().map(|worker| worker.kernel.place()).collect();
+                let core = brisc(bed.one(&places, "worker")?);
+                bed.halt(core)?;
+                // The other workers go on.
+                let (condition, severity) = (Condition::CoreHalted, Severity::Hang);
+                let root = vec![Root::Core(core)];
+                Ok(bed.staged(Some(Truth { condition, severity, root })))
             }
             Self::LinkDown => {
                 let link = bed.link(end)?;

@@ -16,29 +16,29 @@ const PATIENCE_CYCLES: u64 = 100_000_000;
 const BUFFERS: u8 = 64;
 
 /// What to do.
-pub(super) struct Order {
+pub(crate) struct Order {
     /// The ELF; none if what runs is to be taken away.
-    pub(super) elf: Option<Elf>,
-    pub(super) places: Vec<Place>,
-    pub(super) core: Option<CoreKind>,
+    pub(crate) elf: Option<Elf>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) core: Option<CoreKind>,
     /// The kernel without the name of its image.
-    pub(super) kernel: ElfKernel,
-    pub(super) wait: bool,
+    pub(crate) kernel: ElfKernel,
+    pub(crate) wait: bool,
     /// Time after which the kernel is taken away, in cycles.
-    pub(super) over_cycles: Option<u64>,
+    pub(crate) over_cycles: Option<u64>,
 }
 
 /// An opened ELF.
-pub(super) struct Elf {
+pub(crate) struct Elf {
     /// The path as given.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// The file's name without `.elf`.
-    pub(super) name: String,
-    pub(super) symbols: Symbols,
+    pub(crate) name: String,
+    pub(crate) symbols: Symbols,
 }
 
 impl Order {
-    pub(super) fn of(options: &LaunchArguments) -> Result<Self, Failure> {
+    pub(crate) fn of(options: &LaunchArguments) -> Result<Self, Failure> {
         Self::parse(options).map_err(Failure::Usage)
     }
 

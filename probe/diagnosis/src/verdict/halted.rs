@@ -1,0 +1,122 @@
+//! Cores that were halted through the debug interface of their tile, as far as its words prove it.
+//!
+//! The interface shows what was accessed through it last (wormhole.md 4.3). If that is the status of a
+//! core, and the status says "paused", then nobody has let the core go on since: that would be another
+//! access. Whoever may write the interface asks for the status; else only a tool that asked last, and
+//! never came back, leaves it to be seen.
+
+use super::Case;
+use crate::condition::{Condition, Severity};
+use crate::finding::{Evidence, Finding};
+use crate::place::Place;
+use crate::progress::Progress;
+use decode::state::Party;
+use layouts::{CoreId, NocAddr};
+use machine::snapshot::{Snapshot, Span};
+use machine::target::Mesh;
+
+/// A core that is halted.
+pub(super) struct Halted {
+    core: CoreId,
+    /// Why, in words.
+    pub(super) why: &'static str,
+    evidence: Evidence,
+}
+
+impl Case<'_> {
+    /// Returns a finding for each core that is halted, whoever waits for it.
+    pub(super) fn halted_cores(&self) -> Vec<Finding> {
+        let tiles = self.progress.keys().filter(|core| {
+            // Each tile once.
+            let cores = self.mesh.layout().kind_at(core.tile).cores();
+            cores.first() == Some(&core.core)
+        });
+        let halted = tiles.filter_map(|core| self.halted(*core));
+        halted.map(|halted| self.of_halted(halted)).collect()
+    }
+
+    /// Returns the core of a core's tile that is halted, if one is.
+    pub(super) fn halted(&self, id: CoreId) -> Option<Halted> {
+        let halted = Halted::of(self.mesh, self.last.snapshot, id)?;
+        // What moves is not halted: its tile was reset since.
+        let moves = self.progress.get(&halted.core) == Some(&Progress::Progressing);
+        (!moves).then_some(halted)
+    }
+
+    /// Returns a finding about a halted core: a hang if it was told to go.
+    fn of_halted(&self, halted: Halted) -> Finding {
+        let core = halted.core;
+        let mut finding = self.finding(
+            Condition::CoreHalted,
+            Place::Core(core),
+            Party::Core(core),
+            String::new(),
+        );
+        let runs = self.progress.get(&core).is_some_and(|progress| {
+            matches!(progress, Progress::Still | Progress::Waiting(..) | Progress::Unknown)
+        });
+        if !runs {
+            finding.severity = Severity::Fault;
+        }
+        halted.proves(&mut finding);
+        finding
+    }
+}
+
+impl Halted {
+    /// Returns the core of a core's tile of which the words in a snapshot prove that it is halted.
+    fn of(mesh: &Mesh, snapshot: &Snapshot, id: CoreId) -> Option<Self> {
+        let layout = mesh.layout();
+        let (debug, bits) = (&layout.risc_debug, &layout.risc_debug.status);
+        let words = interface(mesh, id)?;
+        let known = words.map(|addr| snapshot.word(addr).ok());
+        let [Some(control), Some(echo), Some(status)] = known else { return None };
+        let select = debug.shows_status_of(control, echo)?;
+        let mut cores = layout.kind_at(id.tile).cores().iter();
+        let core = cores.find(|core| layout.risc_debug_select(**core) == Some(select))?;
+        let core = CoreId { core: *core, ..id };
+        let why = match status {
+            _ if status & bits.paused == 0 => return None,
+            _ if status & bits.ebreak != 0 => "it halted itself (`ebreak`)",
+            _ if status & bits.breakpoint != 0 => "a debugger halted it at a breakpoint",
+            _ if status & bits.watchpoint != 0 => "a debugger halted it at a watchpoint",
+            _ => "a debugger halted it",
+        };
+        let evidence = Evidence {
+            at: words.last().copied(),
+            name: format!("{core} debug status"),
+            value: format!("{status:#x} (paused)"),
+        };
+        Some(Self { core, why, evidence })
+    }
+
+    /// Returns the sentence about it.
+    fn sentence(&self) -> String {
+        format!("core {}: {}, and nobody let it go on", self.core, self.why)
+    }
+
+    /// Adds what it rests on to a finding about it.
+    pub(super) fn proves(self, finding: &mut Finding) {
+        finding.place = Place::Core(self.core);
+        finding.sentence = self.sentence();
+        finding.evidence.insert(0, self.evidence);
+    }
+}
+
+/// Returns the words that show whether a core of a core's tile is halted.
+pub fn debug_words(mesh: &Mesh, core: CoreId) -> Vec<Span> {
+    let words = interface(mesh, core).into_iter().flatten();
+    words.map(|addr| Span { addr, len: 4 }).collect()
+}
+
+/// Whether these words in a snapshot prove that one is halted.
+pub fn is_halted(mesh: &Mesh, snapshot: &Snapshot, core: CoreId) -> bool {
+    Halted::of(mesh, snapshot, core).is_some()
+}
+
+/// Returns control word 0 and the status words of the debug interface of a core's tile.
+fn interface(mesh: &Mesh, CoreId { chip, tile, .. }: CoreId) -> Option<[NocAddr; 3]> {
+    let layout = mesh.layout();
+    let [control, _, echo, status] = layout.risc_debug_at(layout.kind_at(tile))?;
+    Some([control, echo, status].map(|offset| NocAddr { chip, tile, offset }))
+}
