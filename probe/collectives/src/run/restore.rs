@@ -3,7 +3,7 @@
 
 use super::Run;
 use super::outcome::RunEnd;
-use crate::clean::{Clean, CleanReport, CleanSettings, CleanTile};
+use crate::clean::{Clean, CleanReport, CleanSettings, CleanTile, Found};
 use crate::task::RunTask;
 use decode::images::ImageMap;
 use launch::outcome::RunError;
@@ -147,7 +147,9 @@ impl Run {
 fn sentence(layout: &ChipLayout, tiles: usize, report: &CleanReport) -> String {
     let of_tile = |tile: &CleanTile| {
         let left = tile.left.as_ref()?;
-        Some(format!("{}: {}; {}", tile.place.name(layout), left.why, left.next))
+        let unread = tile.found == Found::Unread;
+        let why = if unread { "it cannot be read" } else { left.why.as_str() };
+        Some(format!("{}: {why}; {}", tile.place.name(layout), left.next))
     };
     let mut left: Vec<String> = report.tiles.iter().filter_map(of_tile).collect();
     left.extend(report.lost.iter().map(|(chip, why)| format!("chip {chip}: {why}")));
