@@ -1,4 +1,5 @@
-//! `meshscope study`: unusable meshes are refused; races, loops and time-outs are explained.
+//! `meshscope study`: unusable meshes are refused; races are explained; killed processes leave a mesh
+//! that `clean` brings back.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common::stderr;
@@ -64,4 +65,18 @@ fn a_race_is_explained_as_text_and_as_json() {
     assert_eq!((&stale["taken_for"], &stale["of_op"]), (&"handshake".into(), &1.into()));
     assert_eq!(rows[1]["notes"], serde_json::json!([]));
     assert_eq!(answer["explanations"][0]["proper_harmed"], 0);
+}
+
+#[test]
+fn processes_that_get_sigkill_leave_what_clean_tears_down() {
+    let answer = json(&["clean", "--sigkill", "--seeds", "1", "--seed", "3"]);
+    let rows = answer["rows"].as_array().unwrap();
+    let names: Vec<_> = rows.iter().map(|row| [&row["launcher"], &row["transport"]]).collect();
+    let expected =
+        [["run", "edm"], ["run", "fabric"], ["live view", "edm"], ["live view", "fabric"]];
+    assert_eq!(names, expected);
+    let stood = rows.iter().filter_map(|row| row["stood"].as_u64()).sum::<u64>();
+    assert!(stood > 0, "the moments are in the middle of runs: {answer}");
+    let none = study(&["clean", "--sigkill", "--mesh", "n150", "--seeds", "1"]);
+    assert_eq!(none.status.code(), Some(2), "{}", stderr(&none));
 }

@@ -361,6 +361,10 @@ impl Target for BarTarget {
         self.access.clear_quarantine();
     }
 
+    fn retry_far(&mut self) {
+        self.access.quarantine.retry_far();
+    }
+
     fn remarks(&mut self) -> Vec<String> {
         let mut remarks = self.notes.clone();
         remarks.extend(self.access.bus.remarks());

@@ -22,7 +22,7 @@ use launch::{ControlError, Operation, OperationGroup};
 use layouts::{ChipId, WritePermission};
 use machine::place::Place;
 use machine::target::Target;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// What a teardown may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +98,8 @@ pub type CleanProgress = Progress<CleanStage, CleanReport>;
 #[derive(Debug)]
 pub struct Clean {
     settings: CleanSettings,
+    /// The only tiles that are looked at; without them all.
+    only: Option<BTreeSet<Place>>,
     tiles: Vec<Standing>,
     /// Words that are not at rest although no kernel uses them any more.
     unrest: Vec<Unrest>,
@@ -131,7 +133,16 @@ impl Clean {
         stages.extend([CleanStage::Clear, CleanStage::GiveBack, CleanStage::Check]);
         let tasks = stages.into_iter().map(CleanTask::Begin).collect();
         let (tiles, unrest, lost, problems) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { settings, tiles, unrest, tasks, lost, problems }
+        Self { settings, only: None, tiles, unrest, tasks, lost, problems }
+    }
+
+    /// Makes a teardown of these tiles alone.
+    pub(super) fn of_tiles(settings: CleanSettings, only: BTreeSet<Place>) -> Self {
+        Self { only: Some(only), ..Self::new(settings) }
+    }
+
+    fn search(&self, target: &dyn Target) -> Search {
+        Search::new(target, self.only.clone())
     }
 
     /// Refuses a target that may not be changed, or whose devices another process has open. Writes
@@ -155,7 +166,7 @@ impl Clean {
         target: &mut dyn Target,
         images: &mut ImageMap,
     ) -> Result<(CleanReport, Vec<Operation>), RunError> {
-        let mut search = Search::new(target);
+        let mut search = self.search(target);
         while !search.poll(target, images)? {}
         self.found(search);
         let ranks = KernelRank::ALL.map(CleanStage::Gracefully);
@@ -183,7 +194,7 @@ impl Clean {
             CleanTask::Search(stage, search) => {
                 let done = search.poll(target, images)?;
                 if done {
-                    let search = std::mem::replace(&mut **search, Search::new(target));
+                    let search = std::mem::replace(&mut **search, clean.search(target));
                     match stage {
                         CleanStage::Check => clean.check(search, target, images)?,
                         _ => clean.found(search),
@@ -226,10 +237,10 @@ impl Clean {
             CleanStage::Find => {
                 Self::refuse(target)?;
                 target.never_stop_for_audit();
-                self.tasks.push_front(CleanTask::Search(stage, Box::new(Search::new(target))));
+                self.tasks.push_front(CleanTask::Search(stage, Box::new(self.search(target))));
             }
             CleanStage::Check => {
-                self.tasks.push_front(CleanTask::Search(stage, Box::new(Search::new(target))));
+                self.tasks.push_front(CleanTask::Search(stage, Box::new(self.search(target))));
             }
             _ => {
                 let steps = self.steps(stage, target, images)?;

@@ -7,6 +7,7 @@ mod begin;
 mod ending;
 mod fabric;
 mod outcome;
+mod restore;
 
 use super::check::{Comparison, differing};
 use super::launcher::{Launcher, Layer};
@@ -28,6 +29,8 @@ use machine::fault::Fault;
 use machine::place::Place;
 use machine::target::Target;
 use outcome::RunEnd;
+use restore::Restore;
+pub use restore::is_restored;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A running program. All times are cycles of the target.
@@ -55,6 +58,8 @@ pub struct Run {
     dead: Vec<Place>,
     /// Failures of the cleanup.
     left: Vec<ControlError>,
+    /// What is known of the tiles of a run whose cleanup is not trusted.
+    restore: Restore,
     cancel: bool,
 }
 
@@ -79,7 +84,7 @@ impl Run {
         if fabric.is_some() {
             tasks.push_back(RunTask::Fabric(Stage::FabricDown, (0, 1)));
         }
-        tasks.push_back(RunTask::GiveBack);
+        tasks.extend([RunTask::GiveBack, RunTask::Restore]);
         // A program without ranks launches nothing: its report has times of 0 and an
         // arbitrary chip.
         let last = program.ranks.last().map_or(ChipId(0), |chip| *chip);
@@ -99,6 +104,7 @@ impl Run {
             outcome: RunEnd::Whole,
             dead: Vec::new(),
             left: Vec::new(),
+            restore: Restore::default(),
             cancel: false,
         }
     }
@@ -197,7 +203,13 @@ impl Run {
             // The first error is the one reported.
             RunEnd::Stuck | RunEnd::Failed(_) => {
                 self.tasks.clear();
-                return self.end().and(Err(error));
+                if !self.restore.may_begin() {
+                    return self.end().and(Err(error));
+                }
+                let sentence = error.sentence(images.layout());
+                self.left.push(ControlError::Settings(sentence));
+                self.tasks.push_back(RunTask::Restore);
+                return Ok(true);
             }
         };
         self.abandon(images, outcome)?;
@@ -213,7 +225,7 @@ impl Run {
     }
 
     /// Whether the run has come to a standstill, and the mesh is still as it was then: the next poll
-    /// begins the cleanup, or ends a run whose cleanup failed.
+    /// begins the cleanup, or tears down what a failed cleanup has left.
     pub fn stands(&self) -> bool {
         matches!(self.tasks.front(), Some(RunTask::Stands(_)))
     }
@@ -264,7 +276,8 @@ impl Run {
                 if done {
                     self.left.extend_from_slice(together.failed());
                     // What could not be taken away is looked at before the run ends.
-                    if !self.left.is_empty() && self.tasks.is_empty() && !self.stood() {
+                    let last = matches!(self.tasks.front(), Some(RunTask::Restore));
+                    if !self.left.is_empty() && last && !self.stood() {
                         self.tasks.push_front(RunTask::Stands(false));
                     }
                 }
@@ -326,6 +339,8 @@ impl Run {
                 self.tasks.push_front(RunTask::Steps(Stage::Transfer, waits));
             }
             RunTask::Fabric(stage, done) => return self.poll_fabric(*stage, done, target, images),
+            RunTask::Restore => self.begin_restore(target)?,
+            RunTask::Clean(clean, done) => return self.restore(clean, done, target, images),
             RunTask::GiveBack => {
                 let back = self.taken.drain(..).map(|place| teardown::give_back(images, place));
                 let back = back.collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,7 @@
 //! The tasks of a run, carried out in sequence.
 
 use super::check::Comparison;
+use super::clean::Clean;
 use super::launcher::Layer;
 use super::report::{RunProgress, Stage};
 use super::watch::Watch;
@@ -43,6 +44,10 @@ pub(super) enum RunTask {
     Muxes,
     /// Composes the return of the tiles to base firmware.
     GiveBack,
+    /// Begins to look for what is left on the tiles of a run that failed, or whose cleanup did.
+    Restore,
+    /// Tears down what is left on them.
+    Clean(Box<Clean>, (u64, u64)),
 }
 
 impl RunTask {
@@ -57,9 +62,13 @@ impl RunTask {
             Self::Fabric(stage, done) => (*stage, *done),
             Self::Close(release) => (Stage::GiveBack, release.done()),
             Self::Stands(_) => (Stage::Stop, (0, 1)),
-            Self::Returned | Self::RollCall | Self::Release | Self::Muxes | Self::GiveBack => {
-                (Stage::GiveBack, (0, 1))
-            }
+            Self::Clean(_, done) => (Stage::GiveBack, *done),
+            Self::Returned
+            | Self::RollCall
+            | Self::Release
+            | Self::Muxes
+            | Self::GiveBack
+            | Self::Restore => (Stage::GiveBack, (0, 1)),
         };
         RunProgress::Running { stage, done, of }
     }

@@ -387,6 +387,9 @@ pub trait Target: Send {
     }
     /// Clears the quarantine, at the user's command.
     fn clear_quarantine(&mut self) {}
+    /// Allows far chips again that did not answer, and the gateways on the way there: a teardown
+    /// waits for lost links. What could hang the host stays in quarantine.
+    fn retry_far(&mut self) {}
     /// Returns the problems that the machine found since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()

@@ -93,9 +93,18 @@ pub(crate) struct CleanStudyArguments {
     /// Seed of the moments.
     #[arg(long, default_value = "0", value_name = "N")]
     pub(crate) seed: u64,
-    /// Number of moments over each transport.
+    /// Number of moments of each launcher over each transport.
     #[arg(long, default_value = "20", value_name = "N")]
     pub(crate) seeds: String,
+    /// Start `run` and the live view as processes on a served mesh, and send them SIGKILL, instead
+    /// of forgetting a run of this process.
+    #[arg(long)]
+    pub(crate) sigkill: bool,
+    /// Disturb all-gathers that nobody kills, and print what their own teardown does: a link is down
+    /// for 10 us, a link flaps, a core is stuck for a while, all links between two chips are lost
+    /// and come back.
+    #[arg(long, conflicts_with = "sigkill")]
+    pub(crate) faults: bool,
 }
 
 /// `study why`.

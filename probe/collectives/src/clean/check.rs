@@ -1,16 +1,18 @@
 //! The check after a teardown, that nothing is left and every chip answers, and the report.
 
 use super::Clean;
-use super::find::{Search, Standing};
+use super::find::{Search, Standing, has_any_of};
 use super::report::{CleanReport, CleanTile, Remains};
 use super::steps::is_ethernet;
 use decode::images::ImageMap;
 use launch::cause::stuck_cores;
 use launch::outcome::RunError;
+use launch::reason;
 use layouts::{ChipId, EthId};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Target;
+use std::collections::BTreeSet;
 
 impl Clean {
     /// Returns what was found, done and left so far.
@@ -71,7 +73,7 @@ impl Clean {
             }
         }
         self.tiles.sort_by_key(|tile| tile.place);
-        self.lost = lost(target);
+        self.lost = lost(target, self.only.as_ref());
         Ok(())
     }
 }
@@ -99,19 +101,20 @@ fn behind(target: &dyn Target, place: Place) -> Vec<ChipId> {
 }
 
 /// Returns the chips that do not answer, and why: a word of an Ethernet tile of each is read.
-fn lost(target: &mut dyn Target) -> Vec<(ChipId, String)> {
+fn lost(target: &mut dyn Target, only: Option<&BTreeSet<Place>>) -> Vec<(ChipId, String)> {
     let mesh = target.mesh();
     let heartbeat = mesh.layout().eth.l1.heartbeat.at;
     let word = |chip: ChipId| {
         let place = mesh.place(EthId { chip, channel: 0 }).ok()?;
         Some((chip, Span { addr: place.at(heartbeat), len: 4 }))
     };
-    let words: Vec<_> = mesh.chips.iter().filter_map(|chip| word(chip.id)).collect();
+    let chips = mesh.chips.iter().map(|chip| chip.id).filter(|chip| has_any_of(*chip, only));
+    let words: Vec<_> = chips.filter_map(word).collect();
     let snapshot = target.read(&Plan { spans: words.iter().map(|(_, span)| *span).collect() });
     let lost = |(chip, span): (ChipId, Span)| match snapshot.word(span.addr) {
         Ok(_) => None,
-        Err(reason @ AccessError::Hung(_)) => Some((chip, format!("{reason} (in quarantine)"))),
-        Err(reason) => Some((chip, reason.to_string())),
+        Err(why @ AccessError::Hung(_)) => Some((chip, format!("{why} (in quarantine)"))),
+        Err(why) => Some((chip, reason(&why))),
     };
     words.into_iter().filter_map(lost).collect()
 }

@@ -10,7 +10,7 @@ use decode::state::ImageRole;
 use launch::elf_kernel::{KernelSite, survey, termination_address, termination_values};
 use launch::occupancy::TileUse;
 use launch::outcome::{Cause, RunError};
-use launch::{ControlError, holding};
+use launch::{ControlError, holding, step};
 use layouts::{ChipId, CoreId, NocAddr, TileKind};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
@@ -86,6 +86,7 @@ impl Standing {
 pub(super) struct Search {
     chips: VecDeque<ChipId>,
     of: u64,
+    only: Option<BTreeSet<Place>>,
     /// The tiles on which something stands.
     pub(super) tiles: Vec<Standing>,
     /// Words that are not at rest.
@@ -95,10 +96,12 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn new(target: &dyn Target) -> Self {
-        let chips: VecDeque<ChipId> = target.mesh().chips.iter().map(|chip| chip.id).collect();
+    pub(super) fn new(target: &dyn Target, only: Option<BTreeSet<Place>>) -> Self {
+        let chips = target.mesh().chips.iter().map(|chip| chip.id);
+        let chips: VecDeque<ChipId> =
+            chips.filter(|chip| has_any_of(*chip, only.as_ref())).collect();
         let of = chips.len() as u64;
-        Self { chips, of, tiles: Vec::new(), unrest: Vec::new(), problems: Vec::new() }
+        Self { chips, of, only, tiles: Vec::new(), unrest: Vec::new(), problems: Vec::new() }
     }
 
     /// Returns the number of chips that were read, and of all.
@@ -113,7 +116,7 @@ impl Search {
         images: &ImageMap,
     ) -> Result<bool, RunError> {
         let Some(chip) = self.chips.pop_front() else { return Ok(true) };
-        let (sites, unread) = of_chip(target, images, chip)?;
+        let (sites, unread) = of_chip(target, images, chip, self.only.as_ref())?;
         for (place, reason) in unread {
             let left = Some(Remains::unread(&reason));
             self.tiles.push(Standing { left, ..Standing::new(place, Found::Unread, None) });
@@ -123,6 +126,7 @@ impl Search {
             self.tiles.extend(standing(target, images, site, &strangers)?);
         }
         let unrest = unrest(target, images, &sites).unwrap_or_else(|why| {
+            let why = step(images.layout(), &why);
             self.problems.push(format!("not all credits of chip {chip} could be read: {why}"));
             Vec::new()
         });
@@ -158,6 +162,11 @@ pub(super) fn unrest(
     Rest::new(images)?.standing(target, images, &edms, &workers)
 }
 
+/// Whether tiles of the chip are looked at.
+pub(super) fn has_any_of(chip: ChipId, only: Option<&BTreeSet<Place>>) -> bool {
+    only.is_none_or(|only| only.iter().any(|place| place.chip == chip))
+}
+
 /// Tiles with the reason why each cannot be read.
 type Unread = Vec<(Place, RunError)>;
 
@@ -167,11 +176,14 @@ fn of_chip(
     target: &mut dyn Target,
     images: &ImageMap,
     chip: ChipId,
+    only: Option<&BTreeSet<Place>>,
 ) -> Result<(Vec<KernelSite>, Unread), RunError> {
     let mesh = target.mesh();
     let ethernet = mesh.layout().grid().iter().filter(|tile| tile.kind == TileKind::Eth);
     let ethernet = ethernet.map(|tile| Place { chip, tile: tile.xy });
-    let mut places: Vec<Place> = ethernet.chain(mesh.compute_tiles(chip)).collect();
+    let places = ethernet.chain(mesh.compute_tiles(chip));
+    let wanted = |place: &Place| only.is_none_or(|only| only.contains(place));
+    let mut places: Vec<Place> = places.filter(wanted).collect();
     let mut unread = Unread::new();
     loop {
         let error = match survey(target, images, &places) {

@@ -104,7 +104,10 @@ impl Remains {
 
     pub(super) fn unread(error: &RunError) -> Self {
         let why = match &error.cause {
-            launch::outcome::Cause::Access(error) => reason(error),
+            launch::outcome::Cause::Access(error)
+            | launch::outcome::Cause::Control(ControlError::Access { reason: error, .. }) => {
+                reason(error)
+            }
             launch::outcome::Cause::Control(error) => error.to_string(),
             _ => "it cannot be read".to_owned(),
         };

@@ -24,6 +24,7 @@ impl Run {
     ) -> Result<(), RunError> {
         let found = judge(target, images, &self.program, &self.launcher.loaded, &self.faults)?;
         self.launcher.begin(target.now()?);
+        self.restore.are_free();
         let (mut boots, mut takes) = (Vec::new(), Vec::new());
         for (place, finding) in found {
             let ethernet = images.layout().kind_at(place.tile) == TileKind::Eth;

@@ -28,11 +28,13 @@ impl Run {
                 step(self.program.chip_kind.layout(), first)
             )
         });
-        match (outcome, left) {
-            (RunEnd::Failed(error), left) => Err(error.and(left)),
-            (_, left @ Some(_)) => Err(RunError::new(Cause::CleanupFailed).and(left)),
-            (RunEnd::Whole, None) => Ok(RunProgress::Finished(Some(self.report.clone()))),
-            (RunEnd::Cancelled | RunEnd::Stuck, None) => Ok(RunProgress::Finished(None)),
+        let left = left.into_iter().chain(self.restore.sentence());
+        let left: Vec<String> = left.collect();
+        match (outcome, self.left.is_empty()) {
+            (RunEnd::Failed(error), _) => Err(error.and(left)),
+            (RunEnd::Whole, true) => Ok(RunProgress::Finished(Some(self.report.clone()))),
+            (RunEnd::Cancelled | RunEnd::Stuck, true) => Ok(RunProgress::Finished(None)),
+            (_, false) => Err(RunError::new(Cause::CleanupFailed).and(left)),
         }
     }
 
@@ -65,7 +67,7 @@ impl Run {
         if self.leave_fabric(way) {
             self.tasks.push_back(RunTask::Fabric(Stage::FabricDown, (0, 1)));
         }
-        self.tasks.push_back(RunTask::GiveBack);
+        self.tasks.extend([RunTask::GiveBack, RunTask::Restore]);
         Ok(())
     }
 

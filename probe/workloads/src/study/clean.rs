@@ -1,9 +1,10 @@
 //! Launchers that are killed at random moments of an all-gather, and what `clean` then does.
 
+pub mod faults;
+
 use super::rig::{Shared, lock};
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use collectives::clean::CleanReport;
 use collectives::{
     Clean, CleanSettings, FabricOptions, Op, Request, Run, RunProgress, RunSettings, Transport,
     compile,
@@ -11,6 +12,7 @@ use collectives::{
 use decode::images::ImageMap;
 use decode::inspect::{ReadSet, plan_proofs, plan_tables};
 use launch::dice::Random;
+use launch::outcome::RunError;
 use machine::patience::Deadlines;
 use machine::target::{Abilities, Allow, Target};
 use std::sync::{Arc, Mutex};
@@ -29,9 +31,52 @@ const POLL_CYCLES: u64 = 500;
 /// Most sentences to keep.
 const MOST_SENTENCES: usize = 16;
 
-/// The outcome of the moments over one transport.
+/// An idle mesh on which a launcher is killed.
+pub trait Site {
+    /// Why the mesh or a launcher cannot be used.
+    type Error;
+
+    /// Starts a launcher and kills it at a random moment of its life. Returns the moment, in words.
+    ///
+    /// # Errors
+    /// When the launcher cannot run at all.
+    fn kill(&mut self, random: &mut Random) -> Result<String, Self::Error>;
+
+    /// Carries out `clean`.
+    ///
+    /// # Errors
+    /// When it cannot begin.
+    fn clean(&mut self, escalate: bool) -> Result<Cleaned, Self::Error>;
+
+    /// Returns a sentence if tiles still have transfers in flight, which `clean` cannot see.
+    ///
+    /// # Errors
+    /// When the mesh is gone.
+    fn in_flight(&mut self) -> Result<Option<String>, Self::Error>;
+
+    /// Runs an all-gather; returns a sentence if it fails or its data is wrong.
+    ///
+    /// # Errors
+    /// When it cannot begin.
+    fn all_gather(&mut self) -> Result<Option<String>, Self::Error>;
+}
+
+/// What `clean` reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Tiles on which something stood.
+    pub tiles: usize,
+    /// Whether nothing is left.
+    pub clean: bool,
+    /// The report, in a sentence.
+    pub sentence: String,
+}
+
+/// The outcome of the moments of one launcher over one transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Killed {
+    /// What was killed.
+    pub launcher: &'static str,
     /// The transport.
     pub transport: Transport,
     /// Moments at which a launcher was killed.
@@ -48,6 +93,11 @@ pub struct Killed {
     pub sentences: Vec<String>,
 }
 
+/// The transports over which launchers are killed.
+pub fn transports() -> [Transport; 2] {
+    [Transport::Edm, Transport::Fabric(FabricOptions::default())]
+}
+
 /// Kills launchers at `count` moments over each transport, and cleans up after each. The seed draws
 /// the moments. `report` is called with the number of moments.
 ///
@@ -61,21 +111,12 @@ pub fn study(
 ) -> Result<Vec<Killed>, SceneError> {
     let mut done = 0;
     let mut rows = Vec::new();
-    for transport in [Transport::Edm, Transport::Fabric(FabricOptions::default())] {
+    for transport in transports() {
         let mut random = Random(seed);
-        let mut killed = Killed {
-            transport,
-            moments: 0,
-            stood: 0,
-            escalated: 0,
-            left: 0,
-            wrong: 0,
-            sentences: Vec::new(),
-        };
-        let whole_cycles = Bench::new(mesh, seed)?.killed_after(transport, u64::MAX)?;
+        let mut killed = Killed::none("forgotten run", transport);
+        let whole_cycles = Bench::new(mesh, seed, transport, 0)?.killed_after(u64::MAX)?;
         for _ in 0..count {
-            let cycles = random.below(whole_cycles);
-            killed.add(&mut Bench::new(mesh, seed)?, cycles)?;
+            killed.add(&mut Bench::new(mesh, seed, transport, whole_cycles)?, &mut random)?;
             done += 1;
             report(done);
         }
@@ -85,31 +126,48 @@ pub fn study(
 }
 
 impl Killed {
+    /// No moments yet.
+    pub fn none(launcher: &'static str, transport: Transport) -> Self {
+        Self {
+            launcher,
+            transport,
+            moments: 0,
+            stood: 0,
+            escalated: 0,
+            left: 0,
+            wrong: 0,
+            sentences: Vec::new(),
+        }
+    }
+
     /// Kills a launcher at a moment, and cleans up.
-    fn add(&mut self, bench: &mut Bench, cycles: u64) -> Result<(), SceneError> {
-        bench.killed_after(self.transport, cycles)?;
-        let mut cleaned = bench.clean(false)?;
+    ///
+    /// # Errors
+    /// As the site's.
+    pub fn add<S: Site>(&mut self, site: &mut S, random: &mut Random) -> Result<(), S::Error> {
+        let moment = site.kill(random)?;
+        let mut cleaned = site.clean(false)?;
         self.moments += 1;
-        self.stood += u64::from(!cleaned.tiles.is_empty());
-        if !cleaned.is_clean() {
+        self.stood += u64::from(cleaned.tiles > 0);
+        if !cleaned.clean {
             self.escalated += 1;
-            cleaned = bench.clean(true)?;
+            cleaned = site.clean(true)?;
         }
         let mut left = Vec::new();
-        if !cleaned.is_clean() {
-            left.push(cleaned.sentence());
+        if !cleaned.clean {
+            left.push(cleaned.sentence);
         }
-        let again = bench.clean(false)?;
-        if !again.tiles.is_empty() {
-            left.push(format!("then {}", again.sentence()));
+        let again = site.clean(false)?;
+        if again.tiles > 0 || !again.clean {
+            left.push(format!("then {}", again.sentence));
         }
-        left.extend(bench.in_flight()?);
+        left.extend(site.in_flight()?);
         self.left += u64::from(!left.is_empty());
-        let wrong = bench.all_gather(self.transport)?;
+        let wrong = site.all_gather()?;
         self.wrong += u64::from(wrong.is_some());
         let room = MOST_SENTENCES.saturating_sub(self.sentences.len());
         let all = left.into_iter().chain(wrong);
-        self.sentences.extend(all.map(|what| format!("after {cycles} cycles: {what}")).take(room));
+        self.sentences.extend(all.map(|what| format!("{moment}: {what}")).take(room));
         Ok(())
     }
 }
@@ -119,22 +177,35 @@ struct Bench {
     emulated: Arc<Mutex<EmulatorBar>>,
     target: BarTarget,
     images: ImageMap,
+    transport: Transport,
+    /// The time of a slow all-gather that nobody kills.
+    whole_cycles: u64,
 }
 
 impl Bench {
-    fn new(mesh: &str, seed: u64) -> Result<Self, SceneError> {
+    fn new(
+        mesh: &str,
+        seed: u64,
+        transport: Transport,
+        whole_cycles: u64,
+    ) -> Result<Self, SceneError> {
         let (images, _) = ImageMap::firmware();
         let scene = Scene { run: Some(Workload::Idle), seed, ..Scene::new(mesh) };
         let emulated = Arc::new(Mutex::new(EmulatorBar::new(scene.power_on(&images)?)));
         let bar = Box::new(Shared(Arc::clone(&emulated)));
-        let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+        let abilities = Abilities {
+            allow: Allow::ALL,
+            stepped_time: true,
+            faults: true,
+            ..Abilities::default()
+        };
         let name = format!("emulator:{mesh}");
         let target = BarTarget::open(name, bar, abilities, Deadlines::default())?;
-        Ok(Self { emulated, target, images })
+        Ok(Self { emulated, target, images, transport, whole_cycles })
     }
 
-    fn run(&self, transport: Transport, delay_cycles: u32) -> Result<Run, SceneError> {
-        let mesh = self.target.mesh();
+    fn run(&self, delay_cycles: u32) -> Result<Run, SceneError> {
+        let (mesh, transport) = (self.target.mesh(), self.transport);
         let bytes = BYTES_PER_CHIP * mesh.chips.len() as u64;
         let request = Request { transport, delay_cycles, ..Request::new(Op::AllGather, bytes) };
         let unfit = |error: collectives::CclError| {
@@ -145,8 +216,8 @@ impl Bench {
 
     /// Runs a slow all-gather for this time, if it takes so long, and forgets it as a killed
     /// process does. Returns the time.
-    fn killed_after(&mut self, transport: Transport, cycles: u64) -> Result<u64, SceneError> {
-        let mut run = self.run(transport, DELAY_CYCLES)?;
+    fn killed_after(&mut self, cycles: u64) -> Result<u64, SceneError> {
+        let mut run = self.run(DELAY_CYCLES)?;
         let start = self.target.now()?;
         loop {
             let polled = run.poll(&mut self.target, &mut self.images);
@@ -161,7 +232,23 @@ impl Bench {
         }
     }
 
-    fn clean(&mut self, escalate: bool) -> Result<CleanReport, SceneError> {
+    /// Carries out a run; returns the number of wrong elements.
+    fn finish(&mut self, run: &mut Run) -> Result<Option<u64>, RunError> {
+        let report = run.finish(&mut self.target, &mut self.images, STEP_CYCLES)?;
+        Ok(report.and_then(|report| report.wrong))
+    }
+}
+
+impl Site for Bench {
+    type Error = SceneError;
+
+    fn kill(&mut self, random: &mut Random) -> Result<String, SceneError> {
+        let cycles = random.below(self.whole_cycles);
+        self.killed_after(cycles)?;
+        Ok(format!("after {cycles} cycles"))
+    }
+
+    fn clean(&mut self, escalate: bool) -> Result<Cleaned, SceneError> {
         let everything = ReadSet::everything(self.target.mesh());
         // Which build ids can be there is known from the beginnings of the texts.
         for plan in [plan_proofs, plan_proofs, plan_tables] {
@@ -174,10 +261,19 @@ impl Bench {
             &mut self.images,
             STEP_CYCLES,
         );
-        cleaned.map_err(SceneError::of_run(&self.target))
+        let report = cleaned.map_err(SceneError::of_run(&self.target))?;
+        let (tiles, clean) = (report.tiles.len(), report.is_clean());
+        let layout = self.target.mesh().layout();
+        let stood = report.tiles.iter().map(|tile| {
+            let done = tile.done.iter().map(|done| done.words());
+            let what = tile.credits.iter().map(String::as_str).chain(done);
+            let what = what.collect::<Vec<_>>().join(", ");
+            format!("; {}: {}, {what}", tile.place.name(layout), tile.found)
+        });
+        let stood: String = stood.collect();
+        Ok(Cleaned { tiles, clean, sentence: report.sentence() + &stood })
     }
 
-    /// Returns a sentence if tiles still have transfers in flight.
     fn in_flight(&mut self) -> Result<Option<String>, SceneError> {
         for _ in 0..POLLS {
             if lock(&self.emulated).mesh().unrest().is_empty() {
@@ -189,15 +285,12 @@ impl Bench {
         Ok(Some(format!("{tiles} tiles have transfers in flight")))
     }
 
-    /// Runs an all-gather; returns a sentence if it fails or its data is wrong.
-    fn all_gather(&mut self, transport: Transport) -> Result<Option<String>, SceneError> {
-        let mut run = self.run(transport, 0)?;
+    fn all_gather(&mut self) -> Result<Option<String>, SceneError> {
+        let mut run = self.run(0)?;
         let layout = self.target.mesh().layout();
-        Ok(match run.finish(&mut self.target, &mut self.images, STEP_CYCLES) {
-            Ok(report) => match report.and_then(|report| report.wrong) {
-                Some(0) => None,
-                wrong => Some(format!("the next all-gather had wrong data: {wrong:?}")),
-            },
+        Ok(match self.finish(&mut run) {
+            Ok(Some(0)) => None,
+            Ok(wrong) => Some(format!("the next all-gather had wrong data: {wrong:?}")),
             Err(error) => Some(format!("the next all-gather failed: {}", error.sentence(layout))),
         })
     }

@@ -9,6 +9,7 @@ use decode::state::{MemberState, Reading};
 use launch::{RingPing, RingPingSettings};
 use layouts::{ChipId, ChipKind, NocAddr, NocXy};
 use machine::bar::{Bar, BarOp};
+use machine::fault::{ChipAddress, Fault};
 use machine::place::Place;
 use machine::snapshot::AccessError;
 use machine::target::Target;
@@ -32,6 +33,10 @@ impl Bar for Shared {
 
     fn chip(&self) -> ChipKind {
         lock(&self.0).chip()
+    }
+
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
+        lock(&self.0).disrupt(at, fault)
     }
 }
 

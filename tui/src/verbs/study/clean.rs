@@ -1,34 +1,44 @@
-//! `study clean`: launchers killed at random moments, and what `clean` then does.
+//! `study clean`: launchers killed at random moments, and what `clean` then does; faults in
+//! mid-run, and what the run's own teardown does.
+
+mod faults;
+mod processes;
+mod pseudo;
 
 use super::measured::failed;
+use super::traffic::count;
 use crate::args::CleanStudyArguments;
 use crate::exit::{Failure, Outcome};
-use crate::locate;
 use crate::output::{Columns, json, say, text};
 use crate::verbs::target::Style;
+use faults::FaultRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
-use workloads::study::clean::{self, Killed};
+use workloads::study::clean::{self, Killed, transports};
 
 /// Limit of the moments: more take days.
 const MOST: u64 = 100_000;
 
-/// What `clean` does after killed launchers.
+/// What `clean` does after killed launchers, or a run's teardown after faults.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::verbs) struct Cleanings<'a> {
     /// The mesh.
     mesh: &'a str,
     /// The seed.
     seed: u64,
-    /// A row for each transport.
+    /// A row for each launcher and transport; none with --faults.
     rows: Vec<KilledRow<'a>>,
+    /// With --faults a row for each kind and transport.
+    faults: Vec<FaultRow<'a>>,
 }
 
-/// Moments over one transport.
+/// Moments of one launcher over one transport.
 #[derive(Serialize, JsonSchema)]
 struct KilledRow<'a> {
+    /// What was killed: forgotten run (in this process), run or live view (processes).
+    launcher: &'static str,
     /// The transport of the all-gather: edm or fabric.
     transport: &'static str,
     /// Moments at which a launcher was killed.
@@ -45,50 +55,60 @@ struct KilledRow<'a> {
     notes: &'a [String],
 }
 
-/// Kills launchers, cleans up, and prints the outcome.
+/// Kills launchers, or disturbs runs, and prints the outcome.
 pub(in crate::verbs) fn clean(
     style: Style,
-    CleanStudyArguments { mesh, seed, seeds }: &CleanStudyArguments,
+    options: &CleanStudyArguments,
 ) -> Result<Outcome, Failure> {
-    let count = locate::number(seeds).map_err(|why| Failure::Usage(format!("--seeds: {why}")))?;
-    if count == 0 || count > MOST {
-        return Err(Failure::Usage(format!("--seeds {count}: it can be from 1 to {MOST}")));
+    let CleanStudyArguments { mesh, seed, seeds, sigkill, faults } = options;
+    let count = count("seeds", seeds, MOST)?;
+    if *faults {
+        return faults::run(style, mesh, *seed, count);
     }
-    let mut next = Instant::now();
-    let terminal = std::io::stderr().is_terminal();
-    let mut tell = |done: u64| {
-        if terminal && Instant::now() >= next {
-            next = Instant::now() + Duration::from_millis(200);
-            let _ = write!(std::io::stderr(), "\r\x1b[K{done} of {} moments", 2 * count);
-        }
-    };
-    let found = clean::study(mesh, *seed, count, &mut tell);
-    if terminal {
-        let _ = write!(std::io::stderr(), "\r\x1b[K");
-    }
-    let found = found.map_err(failed(mesh))?;
-    if style.json {
-        let rows = found.iter().map(row).collect();
-        json(Cleanings { mesh, seed: *seed, rows })?;
+    let killed = if *sigkill {
+        telling(processes::ROWS * count, |tell| processes::study(mesh, *seed, count, tell))?
     } else {
-        let head = ["TRANSPORT", "MOMENTS", "STOOD", "ESCALATED", "LEFT", "WRONG NEXT"];
+        let moments = transports().len() as u64 * count;
+        telling(moments, |tell| clean::study(mesh, *seed, count, tell)).map_err(failed(mesh))?
+    };
+    if style.json {
+        let rows = killed.iter().map(row).collect();
+        json(Cleanings { mesh, seed: *seed, rows, faults: Vec::new() })?;
+    } else {
+        let head = ["LAUNCHER", "TRANSPORT", "MOMENTS", "STOOD", "ESCALATED", "LEFT", "WRONG NEXT"];
         let mut table = Columns::new(&head);
-        for it in &found {
+        for it in &killed {
+            let names = [it.launcher, it.transport.name()].map(ToOwned::to_owned);
             let counts = [it.moments, it.stood, it.escalated, it.left, it.wrong];
-            let name = it.transport.name().to_owned();
-            let counts = counts.iter().map(ToString::to_string);
-            table.row([name].into_iter().chain(counts).collect());
+            table.row(names.into_iter().chain(counts.map(|count| count.to_string())).collect());
         }
         text(&table.text())?;
     }
-    found.iter().flat_map(|it| &it.sentences).for_each(|sentence| say(sentence));
-    let bad = found.iter().any(|it| it.left + it.wrong > 0);
+    killed.iter().flat_map(|it| &it.sentences).for_each(|sentence| say(sentence));
+    let bad = killed.iter().any(|it| it.left + it.wrong > 0);
     Ok(if bad { Outcome::Findings } else { Outcome::Healthy })
 }
 
+/// Runs a study; on a terminal its progress is shown.
+fn telling<T>(moments: u64, study: impl FnOnce(&mut dyn FnMut(u64)) -> T) -> T {
+    let mut next = Instant::now();
+    let terminal = std::io::stderr().is_terminal();
+    let found = study(&mut |done| {
+        if terminal && Instant::now() >= next {
+            next = Instant::now() + Duration::from_millis(200);
+            let _ = write!(std::io::stderr(), "\r\x1b[K{done} of {moments} moments");
+        }
+    });
+    if terminal {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
+    found
+}
+
 fn row(killed: &Killed) -> KilledRow<'_> {
-    let Killed { moments, stood, escalated, left, wrong, sentences, .. } = killed;
+    let Killed { launcher, moments, stood, escalated, left, wrong, sentences, .. } = killed;
     KilledRow {
+        launcher,
         transport: killed.transport.name(),
         moments: *moments,
         stood: *stood,
