@@ -36,6 +36,6 @@ pub(crate) struct CheckArguments {
 /// `explain`.
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArguments {
-    /// The finding, such as link-down.
+    /// The finding, such as link-down, or the protocol, such as router.
     pub(crate) name: Option<String>,
 }

@@ -279,9 +279,12 @@ mod tests {
 
     #[test]
     fn a_stage_leads_to_later_ones_and_not_back() {
-        let stage = |name: &str| ROUTER.iter().find(|stage| stage.name == name).unwrap();
-        assert!(stage("remote handshake").leads_to(ROUTER, stage("serving")));
-        assert!(!stage("serving").leads_to(ROUTER, stage("remote handshake")));
+        let leads = |from: &str, to: &str| {
+            let of = |name: &str| ROUTER.iter().find(|stage| stage.name == name);
+            of(from).zip(of(to)).map(|(from, to)| from.leads_to(ROUTER, to))
+        };
+        assert_eq!(leads("remote handshake", "serving"), Some(true));
+        assert_eq!(leads("serving", "remote handshake"), Some(false));
     }
 
     #[test]

@@ -154,13 +154,12 @@ impl Site for Processes {
         for _ in 0..MOST_TRIES {
             let micros = random.below(self.life.as_micros() as u64);
             let mut launched = self.launch()?;
-            match launched.ended(Duration::from_micros(micros))? {
-                // Its mesh is idle again.
-                Some(life) => self.life = life,
-                None => {
-                    launched.kill();
-                    return Ok(format!("after {micros} us of a {}", self.launcher.name()));
-                }
+            // A launcher that ended leaves its mesh idle.
+            if let Some(life) = launched.ended(Duration::from_micros(micros))? {
+                self.life = life;
+            } else {
+                launched.kill();
+                return Ok(format!("after {micros} us of a {}", self.launcher.name()));
             }
         }
         Err(internal("every launcher ends before its moment"))
