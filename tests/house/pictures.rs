@@ -18,6 +18,7 @@ use std::sync::Arc;
 use tui::feed::{MeshSnapshot, Traffic};
 use tui::message::Message;
 use tui::model::Model;
+use tui::run::KernelStages;
 use tui::theme::Theme;
 use tui::{Glyphs, update, view};
 
@@ -80,6 +81,8 @@ fn inspected(
 ) {
     let inspected = session.inspect(&model.read_set());
     let target: &dyn Target = session.target();
+    let mut stages = KernelStages::default();
+    stages.note(inspected.state.party_stages(target.mesh()), inspected.state.cycles);
     let snapshot = MeshSnapshot {
         target: "recording".to_owned(),
         read_only: target.abilities().allow.is_nothing(),
@@ -90,6 +93,7 @@ fn inspected(
         taken_micros: number,
         number,
         board: Arc::default(),
+        stages: Arc::new(stages),
         verdict: verdict.map(Arc::clone),
         reading: None,
     };

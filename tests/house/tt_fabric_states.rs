@@ -5,6 +5,7 @@ mod credits;
 mod facts;
 mod muxes;
 mod pcs;
+mod stages;
 mod walk;
 mod words;
 
@@ -16,6 +17,7 @@ use decode::state::{FabricState, Party, Reading, RouterState};
 use facts::facts;
 use layouts::{ChipId, EthId};
 use serde_json::Value;
+use stages::Transcript;
 use std::collections::BTreeMap;
 use tests::tt_fabric::{Request, Route};
 use transport::emulator_bar::{self, EmulatorBar};
@@ -40,6 +42,12 @@ fn router(fabric: &FabricState, at: EthId) -> &RouterState {
 
 /// Leads a machine through the states, and checks what distinguishes each.
 fn walk(walk: &mut Walk, packets: u64, mut see: impl FnMut(&mut Walk, &str) -> Seen) {
+    let mut transcript = Transcript::default();
+    let mut see = |walk: &mut Walk, name: &str| {
+        let seen = see(walk, name);
+        transcript.note(name, &seen.fabric);
+        seen
+    };
     walk.launch_routers(|router| {
         router.kernel.place().chip != LAST.chip || router.channel != LAST.channel
     });
@@ -69,6 +77,7 @@ fn walk(walk: &mut Walk, packets: u64, mut see: impl FnMut(&mut Walk, &str) -> S
     let (target, images) = walk.session.parts();
     check_end(target, walk.fabric.document(), images);
     terminated(&see(walk, "terminated"));
+    transcript.compare();
 }
 
 #[test]

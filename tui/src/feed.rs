@@ -3,7 +3,7 @@
 
 use crate::exit::Failure;
 use crate::opening::Stages;
-use crate::run::{Board, MachineOrder};
+use crate::run::{Board, KernelStages, MachineOrder};
 pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
 use decode::inspect::ReadSet;
@@ -50,6 +50,8 @@ pub struct MeshSnapshot {
     pub number: u64,
     /// The runs of this session.
     pub board: Arc<Board>,
+    /// The stages of the parties of protocols, and since when each is in its own.
+    pub stages: Arc<KernelStages>,
     /// The newest verdict on the mesh, if there is one yet.
     pub verdict: Option<Arc<Diagnosis>>,
     /// How far the snapshot has come, while it is still being read.

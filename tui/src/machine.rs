@@ -11,7 +11,7 @@ mod work;
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, now_micros};
-use crate::run::{Board, MachineOrder};
+use crate::run::{Board, KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
 use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap};
@@ -41,6 +41,7 @@ pub(crate) struct Machine {
     budget: Option<u32>,
     meter: Meter,
     work: Work,
+    stages: Arc<KernelStages>,
     watching: Watching,
 }
 
@@ -57,6 +58,7 @@ struct PartialSnapshot<'a> {
     taken_micros: Option<u64>,
     number: u64,
     board: Arc<Board>,
+    stages: Arc<KernelStages>,
     verdict: Option<Arc<Diagnosis>>,
     problems: &'a [String],
 }
@@ -75,6 +77,7 @@ impl PartialSnapshot<'_> {
             taken_micros: self.taken_micros.unwrap_or_else(now_micros),
             number: self.number,
             board: Arc::clone(&self.board),
+            stages: Arc::clone(&self.stages),
             verdict: self.verdict.clone(),
             reading: Some(partly.progress),
         }
@@ -189,6 +192,7 @@ impl Machine {
             budget: None,
             meter: Meter::default(),
             work: Work::default(),
+            stages: Arc::default(),
             watching: Watching::over(WATCHED_CYCLES),
         }
     }
@@ -244,6 +248,7 @@ impl Machine {
         self.number += 1;
         let taken_micros = now_micros();
         let target = self.session.target();
+        Arc::make_mut(&mut self.stages).note(state.party_stages(target.mesh()), state.cycles);
         let total = target.transactions();
         let traffic = Traffic {
             total,
@@ -260,6 +265,7 @@ impl Machine {
             taken_micros,
             number: self.number,
             board: self.work.board(),
+            stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
             reading: None,
         }
@@ -281,6 +287,7 @@ impl Machine {
             taken_micros: before.map(|before| before.taken_micros),
             number: self.number + 1,
             board: self.work.board(),
+            stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
             problems: &self.problems,
         };

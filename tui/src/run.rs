@@ -12,6 +12,7 @@ pub(crate) use amount::shown;
 pub use board::{Board, Sheet, SheetState};
 pub use job::Going;
 pub(crate) use job::{Job, SweepTurn, may_change};
+pub use stepping::KernelStages;
 pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};

@@ -152,5 +152,5 @@ fn what_cannot_step_is_said() {
     says(idle, &["--link", "0.8", "--release", "0.9"], "0:e9 is no end of that link");
     says(idle, &[], "no kernel is paused");
     says("emulator:n300", &["0:e8"], "is not paused");
-    says("emulator:n300,run=fabric", &["0:e8"], "is not paused");
+    says("emulator:n300,run=fabric", &["0:e9"], "is not paused");
 }

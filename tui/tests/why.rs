@@ -174,6 +174,7 @@ fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64
         taken_micros: number,
         number,
         board: Arc::default(),
+        stages: Arc::default(),
         verdict: Some(Arc::new(verdict)),
         reading: None,
     };

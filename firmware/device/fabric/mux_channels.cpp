@@ -67,6 +67,8 @@ bool close_client(uint32_t channel) {
 
 }  // namespace
 
+bool next() { return begin_stage(state.control, rest_and_look) && !must_leave(); }
+
 uint32_t next_slot(uint32_t channel) {
     return channels[channel].first_slot + channels[channel].slot * args.channel_buffer_size;
 }

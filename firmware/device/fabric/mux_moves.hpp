@@ -42,9 +42,6 @@ inline void rest_and_look() {
     }
 }
 
-// Begins the next stage, before which it may park. Returns false if stopped.
-inline bool next() { return begin_stage(state.control, rest_and_look) && !must_leave(); }
-
 // Members that are not volatile are read by this core only.
 struct channel_t {
     volatile uint32_t* free_slots;        // the stream's value
@@ -64,6 +61,8 @@ inline uint32_t unsent(uint32_t channel) { return queued(channel) - channels[cha
 // --- mux_channels.cpp ---
 // Reads and checks the arguments, and empties the channels. Returns false if refused.
 bool set_up();
+// Begins the next stage, before which it may park. Returns false if stopped.
+bool next();
 // Returns the slot of the oldest unsent packet; `pass_slot` advances to the next one.
 uint32_t next_slot(uint32_t channel);
 void pass_slot(uint32_t channel);

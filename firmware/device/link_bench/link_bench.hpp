@@ -26,7 +26,7 @@ struct link_bench_args_t {
     uint32_t sibling_x;
     uint32_t sibling_y;
     uint32_t yield_interval;  // passes without effect between two yields to base firmware; 0: 1024
-    // 0: run; n: park before the n-th stage (1 offer, 2 answer, 3 measurement, 4 final check).
+    // 0: run; n: park before the n-th stage (1 handshake, 2 measurement, 3 final check).
     uint32_t pause_at_stage;
 };
 

@@ -13,16 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Time between two snapshots while nothing holds the kernels, in cycles.
 const SLICE_CYCLES: u64 = 2_000;
 /// Time after which a stage that does not change is an error, in cycles.
-const PATIENCE_CYCLES: u64 = 10_000_000;
+const PATIENCE_CYCLES: u64 = 50_000_000;
 
 /// The stages of the parties of a mesh, and since when each is in its own.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stages {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelStages {
     seen: BTreeMap<Party, Seen>,
 }
 
 /// The stage of a party.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
     now: PartyStage,
     before: Option<&'static Stage>,
@@ -46,6 +46,16 @@ pub(crate) struct PartyStep {
 }
 
 impl PartyStep {
+    /// The time in the stage, in words; empty if nothing is known of it.
+    pub(crate) fn time(&self) -> String {
+        let time = words::cycles(self.in_stage_cycles);
+        match (self.at_least, self.in_stage_cycles) {
+            (true, 0) => String::new(),
+            (true, _) => format!("at least {time}"),
+            (false, _) => time,
+        }
+    }
+
     /// Whether the protocol has no way from the stage before to this one.
     pub(crate) fn is_irregular(&self) -> bool {
         let leads = |before: &'static Stage| before.leads_to(self.now.table, self.now.stage);
@@ -76,10 +86,10 @@ pub(crate) fn stage_words(party: &PartyStep) -> String {
     if party.is_irregular() { format!("{way} (no way of the protocol)") } else { way }
 }
 
-impl Stages {
+impl KernelStages {
     /// Notes the stages of a snapshot. Returns the cores of which a party is in another stage than
     /// in the one before.
-    pub(crate) fn note(&mut self, found: Vec<PartyStage>, cycles: u64) -> BTreeSet<CoreId> {
+    pub fn note(&mut self, found: Vec<PartyStage>, cycles: u64) -> BTreeSet<CoreId> {
         let mut changed = BTreeSet::new();
         for now in found {
             let fresh = Seen { now, before: None, since_cycles: cycles, began: false };
@@ -153,13 +163,13 @@ pub(crate) fn begin_step(session: &mut Session, cores: &[CoreId]) -> Result<Paus
 #[derive(Debug)]
 pub(crate) struct Stepping {
     watch: Watch,
-    stages: Stages,
+    stages: KernelStages,
 }
 
 impl Stepping {
     /// Returns one that has seen no stage.
     pub(crate) fn new() -> Self {
-        Self { watch: Watch::new(0), stages: Stages::default() }
+        Self { watch: Watch::new(0), stages: KernelStages::default() }
     }
 
     /// Reads the mesh and notes its stages. Returns the cores of which a party is in another stage.
@@ -288,4 +298,52 @@ fn changed(before: Option<&CoreState>, after: Option<&CoreState>) -> Vec<(String
         Some((at.1, before, now))
     });
     differing.collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use decode::state::{RING_PING, ROUTER};
+    use layouts::{ChipId, CoreKind, EthId};
+    use machine::target::Allow;
+    use transport::ttsim::HostCommand;
+
+    #[test]
+    fn kernels_that_nothing_holds_are_followed_to_their_next_stage() {
+        let opened = Session::open("emulator:n300", &HostCommand::default(), Allow::ALL);
+        let mut session = opened.map_err(|error| error.to_string()).unwrap();
+        let ends = [(0, 8), (1, 0), (0, 9), (1, 1)].map(|(chip, channel)| {
+            let end = EthId { chip: ChipId(chip), channel };
+            let place = session.target().mesh().place(end).unwrap();
+            CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }
+        });
+        let mut stepping = Stepping::new();
+        let stepped = stepping.advance(&mut session, &BTreeSet::from(ends)).unwrap();
+        let parties = stepped.iter().flat_map(|kernel| &kernel.parties);
+        let changed: Vec<_> = parties.filter(|party| party.before.is_some()).collect();
+        assert!(!changed.is_empty(), "{stepped:?}");
+        // The payload comes and goes.
+        for party in changed {
+            assert!(std::ptr::eq(party.now.table, RING_PING) && !party.is_irregular());
+            assert!(!party.at_least && stepped.iter().all(|kernel| kernel.rest.is_none()));
+        }
+    }
+
+    #[test]
+    fn a_way_that_the_protocol_lacks_is_named() {
+        let stage = |name| ROUTER.iter().find(|stage| stage.name == name).unwrap();
+        let place = EthId { chip: ChipId(0), channel: 8 };
+        let core =
+            CoreId { chip: ChipId(0), tile: layouts::NocXy { x: 9, y: 6 }, core: CoreKind::Erisc };
+        let (party, table) = (Party::Router(place), ROUTER);
+        let at = |name| vec![PartyStage { core, party, stage: stage(name), table }];
+        let mut stages = KernelStages::default();
+        assert!(stages.note(at("serving"), 100).is_empty());
+        assert!(stages.of(core, 150).iter().all(|it| it.at_least && it.in_stage_cycles == 50));
+        assert!(stages.note(at("remote handshake"), 200).contains(&core));
+        let [step] = &stages.of(core, 260)[..] else { unreachable!() };
+        assert_eq!((step.in_stage_cycles, step.at_least), (60, false));
+        assert_eq!(stage_words(step), "serving > remote handshake (no way of the protocol)");
+    }
 }

@@ -10,7 +10,6 @@ use crate::output::{Columns, json, text};
 use crate::run::may_change;
 use crate::run::stepping::{SteppedKernel, Stepping, party_label, stage_words};
 use crate::shape::{SteppedMesh, rest_word};
-use crate::words;
 use launch::pause::Rest;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
 use machine::target::Mesh;
@@ -173,10 +172,7 @@ fn rows(kernel: &SteppedKernel) -> Vec<(String, String)> {
     for party in &kernel.parties {
         let label = party_label(party.now.party);
         row(&label, stage_words(party));
-        let time = words::cycles(party.in_stage_cycles);
-        let least = if party.at_least { "at least " } else { "" };
-        let known = party.in_stage_cycles > 0 || !party.at_least;
-        row(&format!("{label} for"), if known { format!("{least}{time}") } else { String::new() });
+        row(&format!("{label} for"), party.time());
         let parked = kernel.rest == Some(Rest::Parked);
         let next = if parked {
             "the host: it is parked".to_owned()

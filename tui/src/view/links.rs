@@ -6,7 +6,7 @@ use crate::lists::{self, APART_CYCLES, link_cells, waypoint};
 use crate::model::Model;
 use crate::reading::short;
 use crate::words;
-use decode::state::{Activity, ChannelMeaning, CoreState, LinkState, MeshState, Reading};
+use decode::state::{Activity, ChannelMeaning, CoreState, LinkState, MeshState, Party, Reading};
 use layouts::EthId;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
@@ -21,7 +21,7 @@ const WIDTHS: [u16; 11] = [1, 10, 6, 5, 5, 5, 5, 6, 15, 7, 5];
 const SPARED: [&[usize]; 4] = [&[], &[10], &[9, 10], &[3, 6, 9, 10]];
 
 /// Rows of the detail of the selected link.
-pub(super) const DETAIL: u16 = 7;
+pub(super) const DETAIL: u16 = 9;
 
 /// Draws the links that pass the filter.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
@@ -92,6 +92,7 @@ pub(super) fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
     let mut lines = Vec::new();
     for end in [a, b] {
         lines.extend(end_lines(model, mesh, end));
+        lines.extend(stage_line(model, mesh, end));
     }
     frame.render_widget(Paragraph::new(lines), inner);
 }
@@ -130,6 +131,22 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
         Line::styled(format!("       {at}"), model.theme.dim()),
         Line::styled(format!("       {}", busy.join("; ")), model.theme.dim()),
     ]
+}
+
+/// The stage of the kernel at the end of a link, its time in it, and who must act.
+fn stage_line(model: &Model, mesh: &MeshState, end: EthId) -> Option<Line<'static>> {
+    let snapshot = model.shown.as_deref()?;
+    let core = mesh.eth(end)?.cores.first()?.id;
+    let parties = snapshot.stages.of(core, mesh.cycles);
+    let party =
+        parties.iter().find(|it| matches!(it.now.party, Party::Core(_) | Party::Router(_)))?;
+    let time = match party.time() {
+        none if none.is_empty() => none,
+        time => format!(" for {time}"),
+    };
+    let stage = party.now.stage;
+    let line = format!("       stage: {}{time}; next to act: {}", stage.name, stage.next);
+    Some(Line::styled(line, model.theme.dim()))
 }
 
 /// Why a core has no source location.

@@ -333,6 +333,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         taken_micros: TAKEN + n * 100_000,
         number: n + 1,
         board: Arc::new(Board::default()),
+        stages: Arc::default(),
         verdict: None,
         reading: None,
     })

@@ -1,14 +1,16 @@
 //! The state of the fabric: routers, muxes, clients, and the credits of both ends of each link.
 
 mod clients;
+mod parties;
 mod stages;
 mod tables;
 mod waits;
 
 pub use clients::{ClientState, FabricLeads, FabricPort, MuxChannelState, MuxState};
+pub use parties::{EdmChannel, PartyStage, kernel_stage};
 pub use stages::{
-    Actor, CONNECTION, EDM, EDM_CHANNEL, EdmChannel, Hold, MUX, PROTOCOLS, PartyStage, Protocol,
-    RING_PING, ROUTER, Sign, Stage, kernel_stage,
+    Actor, CONNECTION, EDM, EDM_CHANNEL, Hold, MUX, PROTOCOLS, Protocol, RING_PING, ROUTER, Sign,
+    Stage,
 };
 pub(crate) use stages::{MET, OPENED, SERVES, SIGNALLED};
 pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};

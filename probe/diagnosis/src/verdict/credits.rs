@@ -17,10 +17,10 @@ impl Case<'_> {
             let core = self.core_of(party);
             self.waits.still.iter().any(|party| self.core_of(*party) == core)
         };
-        // A core that stands takes no credits, and may have counted one that it has not sent.
+        // A core that stands takes no credits. It may stand between sending one and counting it.
         let takes =
             |count: &Count| !(matches!(count.party, Party::Channel(..)) && still(count.party));
-        let sent = |count: &Count| !(count.given == count.there + 1 && still(count.giver));
+        let sent = |count: &Count| !(count.given.abs_diff(count.there) == 1 && still(count.giver));
         let wrong = now.iter().filter(|count| count.given != count.there && then.contains(count));
         let wrong = wrong.filter(|count| takes(count) && sent(count));
         let counts = wrong.map(|count| self.wrong_count(count));

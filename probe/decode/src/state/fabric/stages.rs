@@ -1,19 +1,19 @@
 //! The stages of the protocols between kernels, as data: the facts that show each, who must act before
-//! it ends, what holds a kernel in it, and the stages that can follow (tt-metal.md 4.1, tt-metal.md
-//! 4.3, tt-metal.md 5.2). Screens, verdicts and `step` use the same tables.
+//! it ends, what holds a kernel in it, and the stages that can follow. Screens, verdicts and `step` use
+//! the same tables (tt-metal.md 4.1, tt-metal.md 4.3, tt-metal.md 5.2).
 
 mod connection;
 mod edm;
-mod kernels;
 mod mux;
 mod ring_ping;
 mod router;
 
 pub use connection::CONNECTION;
 pub(crate) use connection::{OPENED, SIGNALLED};
+pub(super) use edm::PHASES as EDM_PHASES;
 pub use edm::{EDM, EDM_CHANNEL};
-pub use kernels::{EdmChannel, PartyStage, kernel_stage};
 pub use mux::MUX;
+pub(super) use ring_ping::PHASES as RING_PING_PHASES;
 pub use ring_ping::RING_PING;
 pub use router::ROUTER;
 pub(crate) use router::{MET, SERVES};
@@ -23,7 +23,7 @@ use crate::state::FactValue;
 use std::fmt;
 
 /// The stage in which a party serves its channels.
-const SERVING: &str = "serving";
+pub(super) const SERVING: &str = "serving";
 
 /// A stage of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ const SENDER: Sign = Is("role", "sender");
 const RECEIVER: Sign = Is("role", "receiver");
 
 /// `edm_phase_t`, by its value.
-pub(super) const PHASES: [&str; 7] = [
+pub(in super::super) const PHASES: [&str; 7] = [
     "EDM_NOT_STARTED",
     "EDM_HANDSHAKE",
     "EDM_RUNNING",

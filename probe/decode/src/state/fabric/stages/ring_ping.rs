@@ -13,7 +13,7 @@ const LAPS: &str = "laps";
 const TEARDOWN: &str = "teardown";
 
 /// `ring_ping_phase_t`, by its value.
-pub(super) const PHASES: [&str; 7] = [
+pub(in super::super) const PHASES: [&str; 7] = [
     "RING_PING_NOT_STARTED",
     "RING_PING_HANDSHAKE",
     "RING_PING_RUNNING",

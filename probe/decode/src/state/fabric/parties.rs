@@ -1,11 +1,11 @@
 //! The stages of kernels that tell them by the words of their global, and those of all parties of a
 //! mesh.
 
-use super::{EDM, EDM_CHANNEL, MUX, RING_PING, ROUTER, SERVING, Stage};
-use super::{edm, ring_ping};
-use crate::state::{
-    Activity, CoreState, FabricState, FactValue, ImageRole, MeshState, MuxState, Party,
+use super::stages::{EDM_PHASES, RING_PING_PHASES, SERVING};
+use super::{
+    CONNECTION, EDM, EDM_CHANNEL, FabricState, MUX, MuxState, Party, RING_PING, ROUTER, Stage,
 };
+use crate::state::{Activity, CoreState, FactValue, ImageRole, MeshState};
 use layouts::{CoreId, CoreKind, EthId};
 use machine::target::Mesh;
 
@@ -41,14 +41,14 @@ const PHASED: [Phased; 2] = [
     Phased {
         image: "edm",
         global: "edm_state",
-        phases: &edm::PHASES,
+        phases: &EDM_PHASES,
         offers: ("handshake_sender", 1),
         table: EDM,
     },
     Phased {
         image: "ring_ping",
         global: "ring_ping_state",
-        phases: &ring_ping::PHASES,
+        phases: &RING_PING_PHASES,
         offers: ("role", 0),
         table: RING_PING,
     },
@@ -198,7 +198,7 @@ impl FabricState {
             let number = before.filter(|other| other.at == client.at).count();
             let party = Party::Client(client.at, number as u8);
             let stage = client.stage.filter(|_| !of_muxes(client.at))?;
-            Some(PartyStage { core: client.at, party, stage, table: super::CONNECTION })
+            Some(PartyStage { core: client.at, party, stage, table: CONNECTION })
         });
         routers.chain(muxes).chain(clients).collect()
     }
