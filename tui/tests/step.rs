@@ -68,11 +68,26 @@ fn transcript(printed: &str) -> String {
         let counter = label.contains('.') && STATES.iter().all(|it| !label.ends_with(it));
         !counter && !label.ends_with(" for") && label != "line" && label != "waypoint"
     };
+    // The rows of chips that are fused off differ from machine to machine, and tiles with them.
+    let mut cores: Vec<String> = Vec::new();
+    let mut numbered = |cell: &str| {
+        let (Some((chip, rest)), true) = (cell.split_once(':'), cell.ends_with("isc")) else {
+            return cell.to_owned();
+        };
+        if !cores.iter().any(|core| core == cell) {
+            cores.push(cell.to_owned());
+        }
+        let kind = rest.split(':').next_back().unwrap_or_default();
+        let alike = cores.iter().filter(|it| it.starts_with(chip) && it.ends_with(kind));
+        let number = alike.take_while(|it| *it != cell).count();
+        format!("{kind} {number} of chip {chip}")
+    };
     // The columns are as wide as what was left out.
     let squeezed = |line: &str| {
-        let cells: Vec<&str> = line.split("  ").filter(|cell| !cell.is_empty()).collect();
+        let cells = line.split("  ").filter(|cell| !cell.is_empty());
+        let cells: Vec<String> = cells.map(|cell| numbered(cell.trim())).collect();
         let indent = if line.starts_with(' ') { "  " } else { "" };
-        format!("{indent}{}\n", cells.join(" | ").replace("|  ", "| "))
+        format!("{indent}{}\n", cells.join(" | "))
     };
     lines.filter(is_kept).map(squeezed).collect()
 }

@@ -4,7 +4,7 @@ use super::pausing::{STEP_CYCLES, failed};
 use crate::exit::Failure;
 use crate::merged::kernel;
 use crate::words;
-use decode::state::{CONNECTION, CoreState, MeshState, Party, PartyStage, Stage};
+use decode::state::{CoreState, MeshState, Party, PartyStage, Stage};
 use launch::pause::{Kernels, Pause, Rest};
 use layouts::CoreId;
 use probe::session::{Session, Watch};
@@ -74,7 +74,7 @@ pub(crate) fn party_label(party: Party) -> String {
 
 /// The stage of a party in words, with the one before; of a connection that ends, with its step.
 pub(crate) fn stage_words(party: &PartyStep) -> String {
-    let numbered = std::ptr::eq(party.now.table, CONNECTION);
+    let numbered = matches!(party.now.party, Party::Client(..));
     let words = |stage: &Stage| {
         let step =
             if numbered && stage.rank > 0 { format!("{} ", stage.rank) } else { String::new() };
@@ -325,7 +325,7 @@ mod tests {
         assert!(!changed.is_empty(), "{stepped:?}");
         // The payload comes and goes.
         for party in changed {
-            assert!(std::ptr::eq(party.now.table, RING_PING) && !party.is_irregular());
+            assert!(party.now.table == RING_PING && !party.is_irregular());
             assert!(!party.at_least && stepped.iter().all(|kernel| kernel.rest.is_none()));
         }
     }
