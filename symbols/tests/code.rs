@@ -83,7 +83,7 @@ fn clones_are_named_whole() {
     let (symbols, _) = Symbols::open(images.join("edm.elf")).unwrap();
     let clones = [
         "_ZN6fabric12_GLOBAL__N_112tell_counterERKNS_9channel_tE.part.0",
-        "_ZN3edm10wait_untilIZ14handshake_sendIZNS_11shake_handsEvEUlT_E_EbS2_EUlvE_EEbS2_.constprop.0",
+        "_Z14handshake_sendIZN3edm11shake_handsEvEUlT_E_EbS1_.constprop.0",
     ];
     let (mux, _) = Symbols::open(images.join("fabric_mux_no_wait_brisc.elf")).unwrap();
     let found = mux.functions(clones[0]).unwrap();

@@ -42,7 +42,7 @@ pub fn open(build: &str) -> Option<BarTarget> {
 /// Opens the mesh of a library of the vendor's simulator.
 pub fn open_at(library: &Path) -> BarTarget {
     let bar = ttsim::open(library, &host()).unwrap();
-    let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
+    let abilities = Abilities { allow: Allow::ALL, ..ttsim::abilities().unwrap() };
     BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap()
 }
 
