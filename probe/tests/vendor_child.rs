@@ -105,15 +105,15 @@ fn a_child_that_is_killed_is_a_device_that_is_gone() {
     // Other tests have children with this library: the path tells this one.
     let folder = std::env::temp_dir().join(format!("meshscope-killed-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let link = folder.join(library.file_name().unwrap());
-    std::os::unix::fs::symlink(&library, &link).unwrap();
-    let mut target = common::open_at(&link);
+    let copy = folder.join(library.file_name().unwrap());
+    std::fs::copy(&library, &copy).unwrap();
+    let mut target = common::open_at(&copy);
     let ours = children(std::process::id());
-    let hosts_link = |pid: &&u32| {
+    let hosts_copy = |pid: &&u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or(Vec::new());
-        String::from_utf8_lossy(&line).contains(&*link.to_string_lossy())
+        String::from_utf8_lossy(&line).contains(&*copy.to_string_lossy())
     };
-    let child = *ours.iter().find(hosts_link).expect("the child");
+    let child = *ours.iter().find(hosts_copy).expect("the child");
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(Command::new("kill").args(["-KILL", &child.to_string()]).status().unwrap().success());
     assert!(matches!(target.now(), Err(AccessError::DeviceGone(_))));

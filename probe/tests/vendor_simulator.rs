@@ -3,10 +3,10 @@
 
 use crate::common;
 
-use common::{addr, host, library, open, read, word};
+use common::{addr, host, library, open, open_with, read, word};
 use layouts::{ChipCoord, ChipId, EthId};
 use machine::snapshot::{AccessError, Plan, Span};
-use machine::target::{Link, Target};
+use machine::target::{Abilities, Link, Target};
 use transport::ttsim;
 
 #[test]
@@ -103,7 +103,9 @@ fn a_four_chip_box_and_its_far_half() {
 
 #[test]
 fn the_librarys_death_is_a_device_event_with_its_last_words() {
-    let Some(mut target) = open("wh") else { return };
+    let Some(library) = library("wh") else { return };
+    // What would end the library is refused otherwise.
+    let mut target = open_with(&library, Abilities::default());
     let bad = addr(0, 1, 1, 0xFFB1_2080);
     let snapshot = target.read(&Plan { spans: vec![Span { addr: bad, len: 4 }] });
     match snapshot.word(bad) {

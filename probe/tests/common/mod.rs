@@ -41,8 +41,12 @@ pub fn open(build: &str) -> Option<BarTarget> {
 
 /// Opens the mesh of a library of the vendor's simulator.
 pub fn open_at(library: &Path) -> BarTarget {
+    open_with(library, Abilities { allow: Allow::ALL, ..ttsim::abilities().unwrap() })
+}
+
+/// Opens it with these abilities.
+pub fn open_with(library: &Path, abilities: Abilities) -> BarTarget {
     let bar = ttsim::open(library, &host()).unwrap();
-    let abilities = Abilities { allow: Allow::ALL, ..ttsim::abilities().unwrap() };
     BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap()
 }
 

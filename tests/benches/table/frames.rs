@@ -56,6 +56,7 @@ fn galaxy() -> Model {
         taken_micros: 1,
         number: 1,
         board: Arc::default(),
+        stages: Arc::default(),
         verdict: None,
         reading: None,
     };
