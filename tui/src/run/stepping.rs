@@ -87,20 +87,24 @@ pub(crate) fn stage_words(party: &PartyStep) -> String {
 }
 
 impl KernelStages {
-    /// Notes the stages of a snapshot. Returns the cores of which a party is in another stage than
-    /// in the one before.
+    /// Notes the stages of a snapshot, and forgets parties that it does not show. Returns the cores of
+    /// which a party is in another stage than in the one before.
     pub fn note(&mut self, found: Vec<PartyStage>, cycles: u64) -> BTreeSet<CoreId> {
         let mut changed = BTreeSet::new();
+        let before = std::mem::take(&mut self.seen);
         for now in found {
             let fresh = Seen { now, before: None, since_cycles: cycles, began: false };
-            let seen = self.seen.entry(now.party).or_insert(fresh);
-            if seen.now.stage.name == now.stage.name {
-                seen.now = now;
-            } else {
-                changed.insert(now.core);
-                let before = Some(seen.now.stage);
-                *seen = Seen { before, began: true, ..fresh };
-            }
+            // A kernel with another protocol is another party.
+            let known = before.get(&now.party).filter(|seen| seen.now.table == now.table);
+            let seen = match known {
+                None => fresh,
+                Some(seen) if seen.now.stage.name == now.stage.name => Seen { now, ..*seen },
+                Some(seen) => {
+                    changed.insert(now.core);
+                    Seen { before: Some(seen.now.stage), began: true, ..fresh }
+                }
+            };
+            self.seen.insert(now.party, seen);
         }
         changed
     }
@@ -345,5 +349,11 @@ mod tests {
         let [step] = &stages.of(core, 260)[..] else { unreachable!() };
         assert_eq!((step.in_stage_cycles, step.at_least), (60, false));
         assert_eq!(stage_words(step), "serving > remote handshake (no way of the protocol)");
+        // Another kernel took the core, and returned.
+        let (stage, table) = (&RING_PING[0], RING_PING);
+        assert!(stages.note(vec![PartyStage { core, party, stage, table }], 300).is_empty());
+        assert!(stages.of(core, 300).iter().all(|it| it.before.is_none() && it.at_least));
+        stages.note(Vec::new(), 400);
+        assert_eq!(stages.of(core, 400), []);
     }
 }
