@@ -1,8 +1,9 @@
 //! The stages of a mux, from its launch to its end (tt-metal.md 5.1, tt-metal.md 5.2).
 
-use super::Actor::{Host, Itself, Nobody, Server};
+use super::Actor::{Host, Nobody, Server};
 use super::Sign::{Is, Set, Zero};
-use super::{Actor, Hold, SERVING, Sign, Stage, WaitReason};
+use super::edm::stage;
+use super::{Hold, SERVING, Sign, Stage, WaitReason};
 
 const STATUS: &str = "status";
 const CONNECTION: &str = "connection";
@@ -93,27 +94,5 @@ const fn waiting(
     meaning: &'static str,
     then: &'static [&'static str],
 ) -> Stage {
-    let base = with(name, rank, signs, Server, meaning, then);
-    Stage { reason: Some(reason), ..base }
-}
-
-const fn stage(
-    name: &'static str,
-    rank: u8,
-    signs: &'static [Sign],
-    meaning: &'static str,
-    then: &'static [&'static str],
-) -> Stage {
-    with(name, rank, signs, Itself, meaning, then)
-}
-
-const fn with(
-    name: &'static str,
-    rank: u8,
-    signs: &'static [Sign],
-    next: Actor,
-    meaning: &'static str,
-    then: &'static [&'static str],
-) -> Stage {
-    Stage { name, rank, signs, next, reason: None, meaning, hold: Hold::Counted, then }
+    Stage { next: Server, reason: Some(reason), ..stage(name, rank, signs, meaning, then) }
 }
