@@ -303,6 +303,27 @@ fn the_live_view_launches_watches_and_takes_away() {
     assert!(printed.contains("no kernel runs on 0:1-2"), "{printed}");
 }
 
+/// A chip whose gateways are stuck is in quarantine: what was refused for it names the key that tries it again.
+#[test]
+fn what_a_quarantine_refuses_names_the_key_that_ends_it() {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", "emulator:n300,run=idle"]);
+    let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 160, 30);
+    terminal.shows("links: 2");
+    terminal.press(":fault core:0.e8:stuck\r:fault core:0.e9:stuck\r");
+    terminal.shows("1 QUARANTINED");
+    let retry = "(r tries again what is in quarantine)";
+    for line in ["run all-gather", &format!("launch {} --on 1:1-1", image("tensix_worker"))] {
+        terminal.press(&format!(":{line}\r"));
+        terminal.shows(retry);
+        terminal.press(":help\r");
+        terminal.shows("help: j k scroll");
+        terminal.press("\x1b");
+    }
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+}
+
 /// A log that cannot grow refuses a launch, and stops no teardown.
 #[test]
 fn a_full_audit_log_stops_no_teardown() {

@@ -104,7 +104,13 @@ impl Work {
             }
         };
         if let Err(failure) = done {
-            self.board_mut().say(failure.to_string());
+            let retries = match failure {
+                Failure::Unreachable(_) if !session.target().quarantined().is_empty() => {
+                    format!(" ({} tries again what is in quarantine)", keys_of(Action::Retry))
+                }
+                _ => String::new(),
+            };
+            self.board_mut().say(format!("{failure}{retries}"));
         }
     }
 
@@ -142,10 +148,6 @@ impl Work {
             Failure::Refused(why) => Failure::Refused(format!(
                 "{why} (:stop ends a ring ping and its workers; in emulator:<mesh>,run=idle nothing runs)"
             )),
-            Failure::Unreachable(why) if !target.quarantined().is_empty() => {
-                let retry = keys_of(Action::Retry);
-                Failure::Unreachable(format!("{why} ({retry} tries again what is in quarantine)"))
-            }
             other => other,
         })?;
         let title = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
