@@ -2,6 +2,7 @@
 
 mod open;
 mod pacer;
+mod past;
 mod pause;
 mod watch;
 

@@ -1,12 +1,14 @@
 //! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a
 //! file.
 
+mod moment;
 mod study;
 
 use fabric::Division;
 use fabric::random::TrafficPattern;
 use machine::fabric::FabricTopology;
 use machine::fault::{Fault, FaultError};
+pub use moment::Moment;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -41,8 +43,8 @@ pub enum TargetSpec {
     Sockets(Vec<PathBuf>),
     /// `silicon`, or a device file.
     Silicon(String),
-    /// A recording.
-    Recording(PathBuf),
+    /// A recording, at a moment: `<file>[,at=<moment>]`.
+    Recording(PathBuf, Moment),
 }
 
 /// The vendor's simulator, and its preparation.
@@ -105,7 +107,7 @@ impl TargetSpec {
             Some(("socket", path)) => sockets(path),
             _ if words.is_empty() => wrong("the target is empty"),
             _ if words.contains(['/', '.']) || Path::new(words).is_file() => {
-                Ok(Self::Recording(words.into()))
+                moment::recording(words)
             }
             _ => wrong(format!(
                 "`{words}` is not a target: emulator:<mesh>, ttsim:<library>, socket:<path>, silicon, \

@@ -1,10 +1,16 @@
-//! Recorded moments of a mesh: format, writer, reader, replay.
+//! Recorded moments of a mesh: format, writer, flight recorder, reader, replay.
 //!
 //! A recording contains raw bytes with their addresses and times, never decoded state: a better
-//! decoder improves old recordings. The container is MCAP, whose records other tools can list; a
-//! moment is one MessagePack message. [`Writer`] appends snapshots of a target; [`Replay`] is a
-//! [`machine::target::Target`] that answers from its current moment. `recordings/library` contains
-//! the recordings of the golden frames.
+//! decoder improves old recordings. The container is MCAP with chunks compressed by zstd, whose
+//! records other tools can list. A moment is one snapshot: a JSON message on `/moments`, after a
+//! MessagePack message for each chip with the bytes that changed. A *key snapshot* begins from
+//! nothing; the first moment of every other chunk is relative to the last key snapshot, and all
+//! further moments are relative to the moment before. So a moment needs two chunks at most, and a
+//! damaged chunk costs its own moments.
+//!
+//! [`Writer`] appends snapshots of a target to a file, [`FlightRecorder`] keeps the newest in
+//! bounded memory, and [`Replay`] is a [`machine::target::Target`] that answers from its current
+//! moment. `recordings/library` contains the recordings of the golden frames.
 //!
 //! ```
 //! use machine::target::Target;
@@ -19,18 +25,25 @@
 //!
 //! # Invariants
 //!
-//! Bytes that were not recorded are a gap ("not recorded"). The undamaged part of a truncated file
-//! is readable. No file content causes a panic.
+//! Bytes that were not recorded are a gap ("not recorded"). The undamaged parts of a damaged file
+//! are readable. No file content causes a panic. A moment of a finished file is read without
+//! reading the whole file.
 #![forbid(unsafe_code)]
 
+mod decoder;
+mod encoder;
 mod error;
+mod excerpt;
 mod file;
+mod flight;
 mod format;
+mod memory;
 mod replay;
 mod writer;
 
 pub use error::RecordingError;
 pub use file::Attachment;
-pub use format::FORMAT;
+pub use flight::FlightRecorder;
+pub use format::{Command, FORMAT};
 pub use replay::Replay;
 pub use writer::Writer;

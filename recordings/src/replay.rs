@@ -1,94 +1,183 @@
 //! A recording as a target: reads are answered from the current moment.
 
+use crate::decoder::Decoder;
 use crate::error::RecordingError;
-use crate::file::{self, Attachment};
-use crate::format::Moment;
+use crate::excerpt::excerpt;
+use crate::file::{self, Attachment, Chunk, Contents};
+use crate::format::{Channel, Command, EarlierMoment, Entry, MomentRecord};
 use layouts::NocAddr;
-use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
+use machine::history::{History, Mark};
+use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Mesh, Target};
 use std::path::Path;
 
-/// An open recording. Its time changes only through [`Target::pass`] and [`Replay::seek`].
+/// An open recording. Its time changes only through [`Target::pass`] and [`History::seek`].
 #[derive(Debug)]
 pub struct Replay {
     name: String,
-    recorded_target: String,
-    made_by: String,
     abilities: Abilities,
-    mesh: Mesh,
-    attachments: Vec<Attachment>,
-    problems: Vec<String>,
+    contents: Contents,
     times: Vec<u64>,
-    moments: Vec<Snapshot>,
     position: usize,
     cycles: u64,
+    current: Result<Snapshot, String>,
 }
 
 impl Replay {
-    /// Opens a recording, or the undamaged part of one (see [`Replay::problems`]).
+    /// Opens a recording, or the undamaged parts of one (see [`Replay::problems`]), at its last
+    /// moment.
     ///
     /// # Errors
-    /// If the file is not a recording, is newer than this version, or is damaged before its first
-    /// moment.
+    /// If the file is not a recording, is newer than this version, or contains no readable moment.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
-        let contents = file::read(path)?;
-        let times: Vec<u64> = contents.moments.iter().map(|moment| moment.cycles).collect();
-        let session = contents.session;
-        Ok(Self {
+        let contents = file::open(path)?;
+        let times: Vec<u64> = contents.entries.iter().map(|entry| entry.target_cycles).collect();
+        let mut replay = Self {
             name: path.display().to_string(),
-            recorded_target: session.target,
-            made_by: session.made_by,
             // Time passes on request.
-            abilities: Abilities { stepped_time: true, ..session.abilities },
-            mesh: session.mesh,
-            attachments: contents.attachments,
-            problems: contents.problems,
-            cycles: times.first().copied().unwrap_or(0),
+            abilities: Abilities { stepped_time: true, ..contents.session.abilities.clone() },
+            contents,
             times,
-            moments: contents.moments.into_iter().map(Moment::into_snapshot).collect(),
             position: 0,
-        })
+            cycles: 0,
+            current: Err(String::new()),
+        };
+        replay.note_clock();
+        replay.seek(usize::MAX);
+        Ok(replay)
     }
 
-    /// Returns the target time of each moment, in device cycles, in recorded order.
-    pub fn moments(&self) -> &[u64] {
-        &self.times
+    /// A board reset starts its clock again: moments stay in the order in which they were recorded.
+    fn note_clock(&mut self) {
+        let backwards = self.times.windows(2).position(|pair| pair.first() > pair.last());
+        if let Some(before) = backwards {
+            self.contents.problems.push(format!(
+                "the target's clock runs backwards after moment {before}: the chips may have been \
+                 reset; moments are in recorded order"
+            ));
+        }
     }
 
-    /// Returns the index of the current moment.
-    pub fn position(&self) -> usize {
-        self.position
+    /// Returns the host time of a moment, in microseconds since the Unix epoch.
+    pub fn host_micros(&self, index: usize) -> Option<u64> {
+        self.contents.entries.get(index).map(|entry| entry.host_micros)
     }
 
-    /// Goes to a moment; an index past the end means the last moment.
-    pub fn seek(&mut self, index: usize) {
-        self.position = index.min(self.times.len().saturating_sub(1));
-        self.cycles = self.times.get(self.position).copied().unwrap_or(0);
+    /// Returns the commands that were given while it was recorded.
+    pub fn commands(&self) -> &[Command] {
+        &self.contents.commands
     }
 
-    /// Returns the whole snapshot of the current moment, as recorded.
-    pub fn moment(&self) -> Option<&Snapshot> {
-        self.moments.get(self.position)
+    /// Returns what the person who recorded asked for.
+    pub fn asked(&self) -> &str {
+        &self.contents.session.asked
+    }
+
+    /// Goes to the last moment that is not later than a target time; to the first one if all are.
+    pub fn seek_cycles(&mut self, cycles: u64) {
+        let found = self.times.iter().rposition(|time| *time <= cycles);
+        self.seek(found.unwrap_or(0));
     }
 
     /// Returns the words that opened the recorded target, such as `emulator:n300`.
     pub fn recorded_target(&self) -> &str {
-        &self.recorded_target
+        &self.contents.session.target
     }
 
     /// Returns the version of the meshscope that recorded.
     pub fn made_by(&self) -> &str {
-        &self.made_by
+        &self.contents.session.made_by
     }
 
     /// Returns the attached files, such as ELF images.
     pub fn attachments(&self) -> &[Attachment] {
-        &self.attachments
+        &self.contents.attachments
     }
 
     /// Returns messages about damaged parts of the file, which are not shown.
     pub fn problems(&self) -> &[String] {
-        &self.problems
+        &self.contents.problems
+    }
+
+    /// Reads a moment: its chunk, and that of its key snapshot.
+    fn load(&self, index: usize) -> Result<Snapshot, String> {
+        let entry = self.contents.entries.get(index).ok_or("there is no such moment")?;
+        let chunk = self.contents.chunk(entry.chunk)?;
+        if self.contents.session.format == 1 {
+            return earlier(&chunk, entry.number);
+        }
+        let mut decoder = Decoder::default();
+        if let Some(key) = self.key(entry) {
+            take(&mut decoder, &key, entry.key_moment)?;
+        }
+        take(&mut decoder, &chunk, entry.number)?.ok_or_else(|| "its message is missing".to_owned())
+    }
+
+    /// Returns the chunk of a moment's key snapshot; none if that is in the same chunk, or lost.
+    fn key(&self, entry: &Entry) -> Option<Chunk> {
+        let entries = &self.contents.entries;
+        let index = entries.binary_search_by_key(&entry.key_moment, |key| key.number).ok()?;
+        let key = entries.get(index).filter(|key| key.chunk != entry.chunk)?;
+        self.contents.chunk(key.chunk).ok()
+    }
+}
+
+/// Gives a decoder the messages of a chunk up to a moment, and returns the moment's snapshot.
+fn take(decoder: &mut Decoder, chunk: &Chunk, last: u32) -> Result<Option<Snapshot>, String> {
+    for message in chunk.messages().filter(|message| message.number <= last) {
+        match message.channel {
+            Some(Channel::Chip(chip)) => decoder.take_chip(chip, message.number, message.data)?,
+            Some(Channel::Moments) => {
+                let record: MomentRecord =
+                    serde_json::from_slice(message.data).map_err(|error| error.to_string())?;
+                if message.number == last {
+                    return Ok(Some(decoder.finish(last, record)));
+                }
+                decoder.take_gaps(record.gaps);
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+fn earlier(chunk: &Chunk, number: u32) -> Result<Snapshot, String> {
+    let message = chunk.messages().find(|message| message.number == number);
+    let message = message.ok_or("its message is missing")?;
+    let moment: EarlierMoment =
+        rmp_serde::from_slice(message.data).map_err(|error| error.to_string())?;
+    Ok(moment.into_snapshot())
+}
+
+impl History for Replay {
+    fn moments(&self) -> &[u64] {
+        &self.times
+    }
+
+    fn position(&self) -> usize {
+        self.position
+    }
+
+    fn moment(&self) -> Option<&Snapshot> {
+        self.current.as_ref().ok()
+    }
+
+    fn seek(&mut self, index: usize) {
+        self.position = index.min(self.times.len().saturating_sub(1));
+        self.cycles = self.times.get(self.position).copied().unwrap_or(0);
+        self.current = self.load(self.position);
+    }
+
+    fn changed_bytes(&self, index: usize) -> &[(u16, u32)] {
+        self.contents.entries.get(index).map_or(&[], |entry| &entry.changed_bytes)
+    }
+
+    fn marks(&self) -> &[Mark] {
+        &self.contents.marks
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.contents.marks.push(mark);
     }
 }
 
@@ -102,11 +191,18 @@ impl Target for Replay {
     }
 
     fn mesh(&self) -> &Mesh {
-        &self.mesh
+        &self.contents.session.mesh
     }
 
     fn read(&mut self, plan: &Plan) -> Snapshot {
-        self.moment().map(|moment| excerpt(moment, plan)).unwrap_or_default()
+        match &self.current {
+            Ok(moment) => excerpt(moment, plan),
+            Err(why) => {
+                let reason = AccessError::Refused(format!("this moment is damaged: {why}"));
+                let gap = |span: &_| Gap { span: *span, reason: reason.clone() };
+                Snapshot { gaps: plan.spans.iter().map(gap).collect(), ..Snapshot::default() }
+            }
+        }
     }
 
     fn write(&mut self, _addr: NocAddr, _bytes: &[u8]) -> Result<(), AccessError> {
@@ -117,106 +213,22 @@ impl Target for Replay {
         Ok(self.cycles)
     }
 
+    fn history(&mut self) -> Option<&mut dyn History> {
+        Some(self)
+    }
+
     /// Goes to the last moment that is not later. Time stops at the last moment.
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
-        let end = self.times.last().copied().unwrap_or(0);
+        let end = self.times.last().copied().unwrap_or(0).max(self.cycles);
         self.cycles = self.cycles.saturating_add(cycles).min(end);
-        while self.times.get(self.position + 1).is_some_and(|time| *time <= self.cycles) {
-            self.position += 1;
+        let mut position = self.position;
+        while self.times.get(position + 1).is_some_and(|time| *time <= self.cycles) {
+            position += 1;
+        }
+        if position != self.position {
+            self.position = position;
+            self.current = self.load(position);
         }
         Ok(())
     }
-}
-
-/// Returns the part of a snapshot in a plan, with gaps where the snapshot has no bytes.
-fn excerpt(moment: &Snapshot, plan: &Plan) -> Snapshot {
-    let mut part = Snapshot::default();
-    for span in merged(plan) {
-        let end = span.addr.offset.saturating_add(u64::from(span.len));
-        let mut at = span.addr.offset;
-        while at < end {
-            at = step(moment, NocAddr { offset: at, ..span.addr }, end, &mut part);
-        }
-    }
-    part
-}
-
-/// Takes one piece or gap at `addr`; returns the start of the next one.
-fn step(moment: &Snapshot, addr: NocAddr, end: u64, part: &mut Snapshot) -> u64 {
-    let same_tile = |other: NocAddr| (other.chip, other.tile) == (addr.chip, addr.tile);
-    let after = moment.pieces.partition_point(|piece| piece.addr <= addr);
-    let before =
-        after.checked_sub(1).and_then(|i| moment.pieces.get(i)).filter(|p| same_tile(p.addr));
-    if let Some(piece) = before
-        && let Some(bytes) = piece.bytes.get((addr.offset - piece.addr.offset) as usize..)
-        && !bytes.is_empty()
-    {
-        let len = (end - addr.offset).min(bytes.len() as u64);
-        let bytes = bytes.get(..len as usize).unwrap_or_default();
-        append(part, piece, addr, bytes);
-        return addr.offset + len;
-    }
-    let next = moment.pieces.get(after).filter(|piece| same_tile(piece.addr));
-    let stop = next.map_or(end, |piece| piece.addr.offset.min(end));
-    let (reason, stop) = reason(moment, addr, stop);
-    let len = (stop - addr.offset) as u32;
-    part.gaps.push(Gap { span: Span { addr, len }, reason });
-    stop
-}
-
-/// Appends bytes, joined to the piece before if contiguous, so that a decoder whose ranges differ
-/// from the recorder's still finds its bytes in one piece. The joined piece keeps the older times.
-fn append(part: &mut Snapshot, piece: &Piece, addr: NocAddr, bytes: &[u8]) {
-    if let Some(last) = part.pieces.last_mut()
-        && (last.addr.chip, last.addr.tile) == (addr.chip, addr.tile)
-        && last.addr.offset.saturating_add(last.bytes.len() as u64) == addr.offset
-    {
-        last.bytes.extend(bytes.iter().copied());
-        last.target_cycles = last.target_cycles.min(piece.target_cycles);
-        last.host_micros = last.host_micros.min(piece.host_micros);
-    } else {
-        let (target_cycles, host_micros) = (piece.target_cycles, piece.host_micros);
-        part.pieces.push(Piece { addr, target_cycles, host_micros, bytes: bytes.into() });
-    }
-}
-
-/// Returns why bytes from `addr` on are missing, and the end of that reason (at most `stop`).
-fn reason(moment: &Snapshot, addr: NocAddr, stop: u64) -> (AccessError, u64) {
-    let gaps = moment
-        .gaps
-        .iter()
-        .filter(|gap| (gap.span.addr.chip, gap.span.addr.tile) == (addr.chip, addr.tile));
-    let mut nearest = stop;
-    for gap in gaps {
-        let (start, len) = (gap.span.addr.offset, u64::from(gap.span.len));
-        let end = start.saturating_add(len);
-        if (start..end).contains(&addr.offset) {
-            return (gap.reason.clone(), end.min(stop));
-        }
-        if start > addr.offset {
-            nearest = nearest.min(start);
-        }
-    }
-    (AccessError::NotRecorded, nearest)
-}
-
-/// Returns the plan's ranges sorted, with overlapping and adjacent ones joined: the pieces of a
-/// snapshot never overlap.
-fn merged(plan: &Plan) -> Vec<Span> {
-    let mut spans: Vec<Span> = plan.spans.iter().copied().filter(|span| span.len > 0).collect();
-    spans.sort_unstable();
-    let mut joined: Vec<Span> = Vec::new();
-    for span in spans {
-        let end = span.addr.offset.saturating_add(u64::from(span.len));
-        if let Some(last) = joined.last_mut()
-            && (last.addr.chip, last.addr.tile) == (span.addr.chip, span.addr.tile)
-            && span.addr.offset <= last.addr.offset.saturating_add(u64::from(last.len))
-            && let Ok(len) = u32::try_from(end - last.addr.offset)
-        {
-            last.len = last.len.max(len);
-        } else {
-            joined.push(span);
-        }
-    }
-    joined
 }

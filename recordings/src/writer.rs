@@ -1,35 +1,48 @@
-//! Writes moments of a target to a file, each complete on disk before the next.
+//! Writes moments of a target to a file. What a second recorded is complete on disk before the next.
 
+use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;
 use crate::format::{
-    ELF_MEDIA_TYPE, ENCODING, FORMAT, MOMENTS, Moment, PROFILE, SESSION, SessionRecord,
+    COMPRESSED, Channel, Command, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, MomentRecord,
+    PROFILE, SCHEMA_ENCODING, SESSION, SessionRecord, channels,
 };
+use machine::history::Mark;
 use machine::snapshot::Snapshot;
 use machine::target::Target;
 use mcap::records::{MessageHeader, Metadata};
-use mcap::{Attachment, WriteOptions};
+use mcap::{Attachment, McapError, WriteOptions};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
+
+type Mcap = mcap::Writer<BufWriter<File>>;
 
 /// A recording in progress.
 pub struct Writer {
     path: PathBuf,
-    mcap: mcap::Writer<BufWriter<File>>,
-    channel: u16,
-    moments: u32,
-    cycles: u64,
-    host_micros: u64,
+    mcap: Mcap,
+    session: BTreeMap<String, String>,
+    encoder: Encoder,
+    entries: Vec<Entry>,
+    /// Chunks that are complete.
+    chunks: usize,
+    /// Whether messages were written since.
+    open: bool,
+    /// The number of the first moment, from which the file counts.
+    first: Option<u32>,
+    marks: Vec<Mark>,
+    commands: Vec<Command>,
 }
 
 impl Writer {
-    /// Starts a recording of `target`; replaces an existing file.
+    /// Starts a recording of `target`; replaces an existing file. `asked` says what was asked for,
+    /// in words, and is kept.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn create(path: &Path, target: &dyn Target) -> Result<Self, RecordingError> {
+    pub fn create(path: &Path, target: &dyn Target, asked: &str) -> Result<Self, RecordingError> {
         let file =
             File::create(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
         let session = SessionRecord {
@@ -38,11 +51,25 @@ impl Writer {
             target: target.name().into(),
             mesh: target.mesh().clone(),
             abilities: target.abilities().clone(),
+            asked: asked.into(),
         };
         let failed = |what: String| RecordingError::Write { path: path.into(), what };
-        let record = session.to_record().map_err(|error| failed(error.to_string()))?;
-        let (mcap, channel) = begin(file, record).map_err(|error| failed(error.to_string()))?;
-        Ok(Self { path: path.into(), mcap, channel, moments: 0, cycles: 0, host_micros: 0 })
+        let session = session.to_record().map_err(|error| failed(error.to_string()))?;
+        let chips = target.mesh().chips.iter().map(|chip| chip.id);
+        let mcap = begin(file, session.clone(), channels(chips)).map_err(|e| failed(words(&e)))?;
+        Ok(Self {
+            path: path.into(),
+            mcap,
+            session,
+            encoder: Encoder::default(),
+            entries: Vec::new(),
+            // That of the channels.
+            chunks: 1,
+            open: false,
+            first: None,
+            marks: Vec::new(),
+            commands: Vec::new(),
+        })
     }
 
     /// Attaches an ELF image under a name, so that the recording can be decoded on any host.
@@ -50,15 +77,10 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn attach_elf(&mut self, name: &str, bytes: &[u8]) -> Result<(), RecordingError> {
-        let attachment = Attachment {
-            log_time: nanos(self.host_micros),
-            create_time: 0,
-            name: name.into(),
-            media_type: ELF_MEDIA_TYPE.into(),
-            data: Cow::Borrowed(bytes),
-        };
-        let done = self.mcap.attach(&attachment).and_then(|()| self.mcap.flush());
-        done.map_err(|error| self.failed(&error))
+        let compressed = zstd::bulk::compress(bytes, 0)
+            .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
+        let name = format!("{name}{COMPRESSED}");
+        self.attach(name, ELF_MEDIA_TYPE, &compressed)
     }
 
     /// Appends a moment. Its time is that of its newest piece; without pieces, that of the moment
@@ -67,33 +89,42 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn append(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
-        let newest =
-            |time: fn(&machine::snapshot::Piece) -> u64| snapshot.pieces.iter().map(time).max();
-        self.cycles = newest(|piece| piece.target_cycles).unwrap_or(self.cycles).max(self.cycles);
-        self.host_micros = newest(|piece| piece.host_micros).unwrap_or(self.host_micros);
-        let moment = Moment::new(snapshot, self.cycles);
-        // Named keys: other tools can read the message, and new keys do not shift old ones.
-        let bytes = rmp_serde::to_vec_named(&moment).map_err(|error| RecordingError::Write {
-            path: self.path.clone(),
-            what: error.to_string(),
-        })?;
-        let header = MessageHeader {
-            channel_id: self.channel,
-            sequence: self.moments,
-            log_time: nanos(self.host_micros),
-            publish_time: self.cycles,
-        };
-        // The flush ends a chunk, with its checksum: appended moments survive a crash of this
-        // process.
-        let written = self.mcap.write_to_known_channel(&header, &bytes);
-        written.and_then(|()| self.mcap.flush()).map_err(|error| self.failed(&error))?;
-        self.moments += 1;
+        let encoded = self.encoder.encode(snapshot);
+        let encoded = encoded.map_err(|error| self.failed(error.to_string()))?;
+        self.write(&encoded)
+    }
+
+    /// Marks the moment before with words, and with the condition that a verdict found.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn mark(&mut self, mark: Mark) -> Result<(), RecordingError> {
+        let times = (mark.target_cycles, mark.host_micros);
+        self.message(Channel::Marks, self.marks.len() as u32, times, &json(&mark))?;
+        self.marks.push(mark);
+        Ok(())
+    }
+
+    /// Keeps a command that was given.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn command(&mut self, command: Command) -> Result<(), RecordingError> {
+        let times = (command.target_cycles, command.host_micros);
+        self.message(Channel::Commands, self.commands.len() as u32, times, &json(&command))?;
+        self.commands.push(command);
         Ok(())
     }
 
     /// Returns the number of moments appended.
     pub fn moments(&self) -> u32 {
-        self.moments
+        self.entries.len() as u32
+    }
+
+    /// Returns the time from the first moment to the newest, in device cycles.
+    pub fn over_cycles(&self) -> u64 {
+        let time = |entry: Option<&Entry>| entry.map_or(0, |entry| entry.target_cycles);
+        time(self.entries.last()).saturating_sub(time(self.entries.first()))
     }
 
     /// Writes the index and closes the file.
@@ -101,24 +132,116 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), RecordingError> {
-        self.mcap.finish().map(|_| ()).map_err(|error| self.failed(&error))
+        let (marks, commands) =
+            (std::mem::take(&mut self.marks), std::mem::take(&mut self.commands));
+        let index = rmp_serde::to_vec_named(&Index::new(&self.entries, marks, commands));
+        let index = index.map_err(|error| self.failed(error.to_string()))?;
+        let index = zstd::bulk::compress(&index, 0)
+            .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
+        self.attach(format!("{INDEX}{COMPRESSED}"), ELF_MEDIA_TYPE, &index)?;
+        let session = std::mem::take(&mut self.session);
+        let again = Metadata { name: SESSION.into(), metadata: session };
+        let done = self.mcap.write_metadata(&again).and_then(|()| self.mcap.finish());
+        done.map(|_| ()).map_err(|error| self.failed(words(&error)))
     }
 
-    fn failed(&self, error: &mcap::McapError) -> RecordingError {
-        RecordingError::Write { path: self.path.clone(), what: error.to_string() }
+    /// Writes a moment that was encoded.
+    pub(crate) fn write(&mut self, moment: &Encoded) -> Result<(), RecordingError> {
+        if moment.begins_chunk {
+            self.flush()?;
+        }
+        let first = *self.first.get_or_insert(moment.number);
+        let number = moment.number - first;
+        let key_moment = moment.record.key_moment.saturating_sub(first);
+        let record = &MomentRecord { key_moment, ..moment.record.clone() };
+        let times = (record.target_cycles, record.host_micros);
+        for (chip, message) in &moment.chips {
+            self.message(Channel::Chip(*chip), number, times, message)?;
+        }
+        self.message(Channel::Moments, number, times, &json(record))?;
+        self.entries.push(Entry {
+            number,
+            target_cycles: record.target_cycles,
+            host_micros: record.host_micros,
+            chunk: self.chunks,
+            key_moment,
+            changed_bytes: record.changed_bytes.iter().map(|(chip, n)| (*chip, *n)).collect(),
+        });
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        channel: Channel,
+        sequence: u32,
+        (target_cycles, host_micros): (u64, u64),
+        data: &[u8],
+    ) -> Result<(), RecordingError> {
+        let header = MessageHeader {
+            channel_id: channel.ids().0,
+            sequence,
+            log_time: nanos(host_micros),
+            publish_time: target_cycles,
+        };
+        self.open = true;
+        let written = self.mcap.write_to_known_channel(&header, data);
+        written.map_err(|error| self.failed(words(&error)))
+    }
+
+    fn attach(&mut self, name: String, media: &str, data: &[u8]) -> Result<(), RecordingError> {
+        // An attachment stands between two chunks.
+        self.flush()?;
+        self.encoder.end_chunk();
+        let log_time = nanos(self.entries.last().map_or(0, |entry| entry.host_micros));
+        let (media_type, data) = (media.into(), Cow::Borrowed(data));
+        let attachment = Attachment { log_time, create_time: 0, name, media_type, data };
+        let done = self.mcap.attach(&attachment);
+        done.map_err(|error| self.failed(words(&error)))
+    }
+
+    /// Ends the chunk, with its checksum: what was appended survives a crash of this process.
+    fn flush(&mut self) -> Result<(), RecordingError> {
+        self.chunks += usize::from(std::mem::take(&mut self.open));
+        self.mcap.flush().map_err(|error| self.failed(words(&error)))
+    }
+
+    fn failed(&self, what: String) -> RecordingError {
+        RecordingError::Write { path: self.path.clone(), what }
     }
 }
 
 fn begin(
     file: File,
     session: BTreeMap<String, String>,
-) -> mcap::McapResult<(mcap::Writer<BufWriter<File>>, u16)> {
-    let options = WriteOptions::new().compression(None).profile(PROFILE);
+    channels: impl Iterator<Item = Channel>,
+) -> mcap::McapResult<Mcap> {
+    // The thread of the target compresses: other threads would cost more than they save.
+    let options = WriteOptions::new().profile(PROFILE).chunk_size(None).compression_threads(0);
     let mut mcap = options.create(BufWriter::new(file))?;
     mcap.write_metadata(&Metadata { name: SESSION.into(), metadata: session })?;
-    let channel = mcap.add_channel(0, MOMENTS, ENCODING, &BTreeMap::new())?;
+    for channel in channels {
+        let ((id, schema_id), (name, schema)) = (channel.ids(), channel.schema());
+        mcap.add_schema_with_id(schema_id, name, SCHEMA_ENCODING, schema.as_bytes())?;
+        let (topic, encoding) = (channel.topic(), channel.encoding());
+        mcap.add_channel_with_id(id, schema_id, &topic, encoding, &BTreeMap::new())?;
+    }
     mcap.flush()?;
-    Ok((mcap, channel))
+    Ok(mcap)
+}
+
+/// Our own types have text keys and finite numbers, which always become JSON.
+fn json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+/// Returns the words of an error; a full disk is named as such.
+fn words(error: &McapError) -> String {
+    match error {
+        McapError::Io(io) if io.kind() == ErrorKind::StorageFull => {
+            "the disk is full; the moments before are kept".into()
+        }
+        other => other.to_string(),
+    }
 }
 
 fn nanos(micros: u64) -> u64 {

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy, TileKind};
+use machine::history::{History, Mark};
 use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
-use recordings::{RecordingError, Replay, Writer};
+use recordings::{Command, FlightRecorder, RecordingError, Replay, Writer};
 use std::path::{Path, PathBuf};
 
 /// A target with only a description.
@@ -125,7 +126,7 @@ fn path(test: &str) -> PathBuf {
 
 fn record(test: &str) -> PathBuf {
     let path = path(test);
-    let mut writer = Writer::create(&path, &target()).unwrap();
+    let mut writer = Writer::create(&path, &target(), "3 moments").unwrap();
     writer.attach_elf("erisc.elf", b"\x7fELF and so on").unwrap();
     for moment in moments() {
         writer.append(&moment).unwrap();
@@ -149,6 +150,8 @@ fn what_goes_in_comes_out() {
         ("emulator:n300", env!("CARGO_PKG_VERSION"))
     );
     assert_eq!(replay.moments(), [100, 200, 300]);
+    assert_eq!((replay.asked(), replay.position()), ("3 moments", 2), "it opens at its end");
+    assert_eq!(replay.changed_bytes(1), [(0, 1), (1, 0)]);
     assert_eq!(replay.attachments()[0].name, "erisc.elf");
     assert_eq!(replay.attachments()[0].bytes[..], *b"\x7fELF and so on");
     assert!(replay.problems().is_empty());
@@ -161,6 +164,7 @@ fn what_goes_in_comes_out() {
 #[test]
 fn time_passes_when_asked_to() {
     let mut replay = Replay::open(&record("time")).unwrap();
+    replay.seek(0);
     let mut after = |cycles| {
         replay.pass(cycles).unwrap();
         (replay.now().unwrap(), replay.position())
@@ -173,6 +177,10 @@ fn time_passes_when_asked_to() {
     assert_eq!((replay.now().unwrap(), replay.position()), (200, 1));
     replay.seek(99);
     assert_eq!((replay.now().unwrap(), replay.position()), (300, 2));
+    for (cycles, position) in [(299, 1), (200, 1), (7, 0), (u64::MAX, 2)] {
+        replay.seek_cycles(cycles);
+        assert_eq!(replay.position(), position, "{cycles}");
+    }
 }
 
 #[test]
@@ -240,7 +248,7 @@ fn every_reason_survives() {
     let gap = |(n, reason)| Gap { span: span(at(0, n), 1), reason };
     let snapshot = Snapshot { gaps: (0..).zip(reasons).map(gap).collect(), ..Snapshot::default() };
     let path = path("reasons");
-    let mut writer = Writer::create(&path, &target()).unwrap();
+    let mut writer = Writer::create(&path, &target(), "3 moments").unwrap();
     writer.append(&snapshot).unwrap();
     writer.finish().unwrap();
     assert_eq!(Replay::open(&path).unwrap().moment(), Some(&snapshot));
@@ -255,23 +263,21 @@ fn the_past_cannot_be_written_to() {
 
 #[test]
 fn a_file_cut_anywhere_shows_what_is_whole() {
-    let whole = std::fs::read(record("whole")).unwrap();
+    let whole = std::fs::read(in_three_chunks("whole")).unwrap();
     let path = path("cut");
     let mut seen = 0;
     for len in 0..whole.len() {
         std::fs::write(&path, &whole[..len]).unwrap();
         match Replay::open(&path) {
-            Ok(replay) => {
+            Ok(mut replay) => {
                 let count = replay.moments().len();
                 assert!(count >= seen, "{len} bytes show {count} moments, fewer than before");
                 seen = count;
-                assert_eq!(replay.moment(), moments().first());
-                let start = format!("only the first {count} moments are readable (");
-                let problems = replay.problems();
-                assert!(
-                    problems.iter().any(|p| p.starts_with(&start)),
-                    "{len} bytes: {problems:?}"
-                );
+                shows_what_was_recorded(&mut replay, len);
+                let unfinished = "the recording was not finished; ";
+                let says = replay.problems().iter().any(|p| p.starts_with(unfinished));
+                // What stands after the last chunk is only copied from the others.
+                assert!(says || count == 3, "{len} bytes: {:?}", replay.problems());
             }
             Err(RecordingError::NotARecording { .. } | RecordingError::Damaged { .. }) => {
                 assert_eq!(seen, 0, "{len} bytes show nothing");
@@ -282,23 +288,94 @@ fn a_file_cut_anywhere_shows_what_is_whole() {
     assert_eq!(seen, 3);
 }
 
+/// Every byte of the file, flipped: at most the moments of one chunk, and what is relative to it,
+/// are missing, and that is said.
 #[test]
-fn a_recording_that_was_never_finished_shows_its_moments() {
+fn a_spoilt_byte_costs_at_most_its_chunk() {
+    let whole = std::fs::read(in_three_chunks("spoilt_source")).unwrap();
+    let path = path("spoilt");
+    let mut lost = 0;
+    for (i, flip) in (0..whole.len()).zip([0xFF, 0x01, 0x80].into_iter().cycle()) {
+        let mut bytes = whole.clone();
+        bytes[i] ^= flip;
+        std::fs::write(&path, &bytes).unwrap();
+        let mut replay = Replay::open(&path).unwrap_or_else(|e| panic!("byte {i}: {e}"));
+        let missing = 3 - replay.moments().len();
+        assert!(missing <= 1, "byte {i}: {missing} of 3 moments are missing");
+        lost += missing;
+        assert_eq!(missing > 0, says_lost(&replay), "byte {i}: {:?}", replay.problems());
+        shows_what_was_recorded(&mut replay, i);
+    }
+    assert!(lost > 0);
+}
+
+/// A last moment that is lost is not known to have been there; then the damage is said.
+fn says_lost(replay: &Replay) -> bool {
+    let says = |p: &String| {
+        p.ends_with(" lost")
+            || p.contains("the chunk from")
+            || p.contains("damaged and were skipped")
+    };
+    replay.moments().len() < 3 && replay.problems().iter().any(says)
+}
+
+/// Whatever is shown is what was recorded; what is not shown is a gap.
+fn shows_what_was_recorded(replay: &mut Replay, at: usize) {
+    for index in 0..replay.moments().len() {
+        replay.seek(index);
+        let recorded = &moments()[(replay.moments()[index] / 100 - 1) as usize];
+        let shown = replay.moment().unwrap_or_else(|| panic!("{at}: moment {index} is damaged"));
+        let mut bytes = 0;
+        for piece in &shown.pieces {
+            let same = recorded.bytes(piece.addr, piece.bytes.len() as u32);
+            assert_eq!(same.unwrap(), &*piece.bytes, "{at}: moment {index} at {}", piece.addr);
+            bytes += piece.bytes.len();
+        }
+        let gaps = shown.gaps.iter().filter(|gap| gap.reason == AccessError::NotRecorded);
+        let gaps: u32 = gaps.map(|gap| gap.span.len).sum();
+        assert_eq!(bytes + gaps as usize, 80, "{at}: moment {index}");
+    }
+}
+
+/// The three moments, a second apart: each in a chunk of its own.
+fn in_three_chunks(test: &str) -> PathBuf {
+    let path = path(test);
+    let mut writer = Writer::create(&path, &target(), "").unwrap();
+    writer.attach_elf("erisc.elf", b"\x7fELF and so on").unwrap();
+    for (second, mut moment) in (0..).zip(moments()) {
+        for piece in &mut moment.pieces {
+            piece.host_micros += second * 1_000_000;
+        }
+        writer.append(&moment).unwrap();
+    }
+    writer.finish().unwrap();
+    path
+}
+
+#[test]
+fn a_recording_that_was_never_finished_shows_its_whole_chunks() {
     let path = path("unfinished");
-    let mut writer = Writer::create(&path, &target()).unwrap();
+    let mut writer = Writer::create(&path, &target(), "").unwrap();
+    let mut later = moments()[1].clone();
+    for piece in &mut later.pieces {
+        piece.host_micros += 1_000_000;
+    }
     writer.append(&moments()[0]).unwrap();
+    writer.append(&later).unwrap();
     let replay = Replay::open(&path).unwrap();
     assert_eq!(replay.moments(), [100]);
-    assert!(replay.problems()[0].starts_with("only the first 1 moments are readable ("));
+    let says = "the recording was not finished; 1 moment of it can be read";
+    assert_eq!(replay.problems().last().map(String::as_str), Some(says));
     writer.finish().unwrap();
-    assert!(Replay::open(&path).unwrap().problems().is_empty());
+    let replay = Replay::open(&path).unwrap();
+    assert_eq!((replay.moments(), replay.problems()), (&[100, 200][..], &[][..]));
 }
 
 #[test]
 fn a_spoilt_attachment_costs_only_itself() {
     let path = record("attachment");
     let mut bytes = std::fs::read(&path).unwrap();
-    let elf = bytes.windows(4).position(|w| w == b"\x7fELF").unwrap();
+    let elf = bytes.windows(9).position(|w| w == b"erisc.elf").unwrap();
     bytes[elf] = 0;
     std::fs::write(&path, &bytes).unwrap();
     let replay = Replay::open(&path).unwrap();
@@ -306,18 +383,154 @@ fn a_spoilt_attachment_costs_only_itself() {
     assert_eq!(replay.problems(), ["a damaged attachment was skipped"]);
 }
 
+/// A large file is read at its end only; it shows the same.
 #[test]
-fn a_spoilt_byte_anywhere_is_no_panic() {
-    let whole = std::fs::read(record("damaged_source")).unwrap();
-    let path = path("damaged");
-    for (i, flip) in (0..whole.len()).zip([0xFF, 0x01, 0x80].into_iter().cycle()) {
-        let mut bytes = whole.clone();
-        bytes[i] ^= flip;
-        std::fs::write(&path, &bytes).unwrap();
-        if let Ok(mut replay) = Replay::open(&path) {
-            replay.read(&Plan { spans: vec![span(at(0, 0), u32::MAX)] });
+fn a_large_file_shows_the_same_and_its_damage_where_it_is() {
+    let path = path("large");
+    let mut writer = Writer::create(&path, &target(), "").unwrap();
+    let noise = noise(40 << 20);
+    writer.attach_elf("noise.elf", &noise).unwrap();
+    for (second, mut moment) in (0..).zip(moments()) {
+        for piece in &mut moment.pieces {
+            piece.host_micros += second * 1_000_000;
+        }
+        writer.append(&moment).unwrap();
+        writer.mark(Mark::new(second * 100, 7, format!("mark {second}"))).unwrap();
+    }
+    writer.finish().unwrap();
+    let mut replay = Replay::open(&path).unwrap();
+    assert_eq!(replay.moments(), [100, 200, 300]);
+    assert_eq!(replay.problems(), [""; 0]);
+    assert_eq!(
+        replay.marks().iter().map(|m| &*m.text).collect::<Vec<_>>(),
+        ["mark 0", "mark 1", "mark 2"]
+    );
+    assert_eq!(replay.attachments()[0].bytes.len(), noise.len());
+    shows_what_was_recorded(&mut replay, 0);
+    // The last chunk but one, whose damage is seen only when its moment is read.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let index = bytes.windows(15).position(|w| w == b"meshscope.index").unwrap();
+    let chunk = bytes[..index].windows(8).rposition(|w| w == b"\x04\0\0\0zstd").unwrap();
+    bytes[chunk + 40] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let mut replay = Replay::open(&path).unwrap();
+    assert_eq!((replay.moments().len(), replay.moment()), (3, None));
+    let snapshot = replay.read(&Plan { spans: vec![span(at(0, 0), 4)] });
+    let why = snapshot.gaps[0].reason.to_string();
+    assert!(why.starts_with("refused: this moment is damaged: "), "{why}");
+    replay.seek(1);
+    assert!(replay.moment().is_some());
+}
+
+/// Bytes that do not become smaller.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    std::iter::repeat_with(next).take(len).collect()
+}
+
+#[test]
+fn idle_moments_cost_little_and_read_sets_may_change() {
+    let path = path("idle");
+    let bytes = noise(100_000);
+    let mut recorded = Vec::new();
+    let mut one = 0;
+    let mut writer = Writer::create(&path, &target(), "").unwrap();
+    for n in 1..41_u64 {
+        let host = 1_700_000_000_000_000 + n * 100_000;
+        let piece = |addr, bytes: &[u8]| Piece {
+            addr,
+            target_cycles: n * 1000 + 1,
+            host_micros: host,
+            bytes: bytes.into(),
+        };
+        let mut pieces = vec![piece(at(0, 0), &(n as u32).to_le_bytes())];
+        // Every third moment reads a part only, another begins in the middle, one reads nothing.
+        match n % 6 {
+            0 | 3 => pieces.push(piece(at(0, 64), &bytes[..777])),
+            4 => pieces.push(piece(at(1, 0x8000), &bytes[..5000])),
+            5 if n == 17 => pieces.clear(),
+            _ => pieces.push(piece(at(0, 0x1001), &bytes)),
+        }
+        let snapshot = Snapshot { pieces, ..Snapshot::default() };
+        writer.append(&snapshot).unwrap();
+        recorded.push(snapshot);
+        if n == 1 {
+            one = bytes.len();
         }
     }
+    writer.finish().unwrap();
+    let mut replay = Replay::open(&path).unwrap();
+    for (index, snapshot) in recorded.iter().enumerate().rev() {
+        replay.seek(index);
+        assert_eq!(replay.moment(), Some(snapshot), "moment {index}");
+    }
+    let len = std::fs::metadata(&path).unwrap().len() as usize;
+    assert!(len < one * 2, "{len} bytes for 40 moments of {one}");
+}
+
+#[test]
+fn a_flight_recorder_keeps_the_newest_moments_in_its_limit() {
+    let path = path("flight");
+    let mut flight = FlightRecorder::new(64 << 10);
+    let mut newest = Snapshot::default();
+    for n in 0..500_u64 {
+        let host = 1_700_000_000_000_000 + n * 200_000;
+        let piece = |addr, bytes: &[u8]| Piece {
+            addr,
+            target_cycles: n,
+            host_micros: host,
+            bytes: bytes.into(),
+        };
+        let bytes = noise(4096 + n as usize);
+        newest =
+            Snapshot { pieces: vec![piece(at(0, 0), &bytes[n as usize..])], ..Snapshot::default() };
+        flight.append(&newest);
+        assert!(flight.bytes() <= 64 << 10, "{} bytes after {n}", flight.bytes());
+    }
+    let kept = flight.moments();
+    assert!(kept >= 5 && flight.dropped() == 500 - kept as u64, "{kept}");
+    let mut writer = Writer::create(&path, &target(), "").unwrap();
+    flight.write(&mut writer).unwrap();
+    writer.finish().unwrap();
+    let mut replay = Replay::open(&path).unwrap();
+    assert_eq!((replay.moments().len(), replay.problems()), (kept, &[][..]));
+    assert_eq!(replay.moment(), Some(&newest));
+    replay.seek(0);
+    assert!(replay.moment().is_some());
+}
+
+#[test]
+fn marks_and_commands_are_kept() {
+    let path = path("marks");
+    let mut writer = Writer::create(&path, &target(), "").unwrap();
+    writer.append(&moments()[0]).unwrap();
+    let mark = Mark { condition: Some("deadlock".into()), ..Mark::new(100, 5, "here") };
+    let command = Command { target_cycles: 90, host_micros: 4, text: "run all-gather".into() };
+    writer.mark(mark.clone()).unwrap();
+    writer.command(command.clone()).unwrap();
+    writer.finish().unwrap();
+    let replay = Replay::open(&path).unwrap();
+    assert_eq!((replay.marks(), replay.commands()), (&[mark][..], &[command][..]));
+}
+
+#[test]
+fn a_clock_that_runs_backwards_is_said() {
+    let path = path("backwards");
+    let mut writer = Writer::create(&path, &target(), "").unwrap();
+    for moment in moments().iter().rev() {
+        writer.append(moment).unwrap();
+    }
+    writer.finish().unwrap();
+    let replay = Replay::open(&path).unwrap();
+    assert_eq!(replay.moments(), [300, 200, 100]);
+    let says = "the target's clock runs backwards after moment 0: the chips may have been reset; moments are in recorded order";
+    assert_eq!(replay.problems(), [says]);
 }
 
 #[test]
@@ -346,7 +559,7 @@ fn a_newer_format_says_what_to_do() {
     let mut file = std::io::Cursor::new(Vec::new());
     let options = mcap::WriteOptions::new().compression(None).profile("meshscope");
     let mut writer = options.create(&mut file).unwrap();
-    let metadata = [("format", "2"), ("meshscope", "3.1.0")];
+    let metadata = [("format", "3"), ("meshscope", "3.1.0")];
     let metadata = metadata.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     writer
         .write_metadata(&mcap::records::Metadata { name: "meshscope.session".into(), metadata })
@@ -358,7 +571,7 @@ fn a_newer_format_says_what_to_do() {
     let text = Replay::open(&path).unwrap_err().to_string();
     assert_eq!(
         text.replace(&path.display().to_string(), "my.mcap"),
-        "my.mcap: recorded by meshscope 3.1.0 in format 2; this version reads up to format 1: \
+        "my.mcap: recorded by meshscope 3.1.0 in format 3; this version reads up to format 2: \
          open it with meshscope 3.1.0 or newer"
     );
 }

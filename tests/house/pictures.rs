@@ -7,6 +7,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use decode::images::ImageMap;
 use diagnosis::Diagnosis;
+use machine::history::History;
 use machine::target::Target;
 use probe::session::Session;
 use ratatui::Terminal;

@@ -266,7 +266,7 @@ fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
 
 /// Returns the fabric as a recording of the session shows it, without any folder of ELFs.
 fn replayed(session: &mut Session, file: &Path) -> FabricState {
-    let mut writer = Writer::create(file, session.target()).unwrap();
+    let mut writer = Writer::create(file, session.target(), "").unwrap();
     // The replay knows images by build ids and texts.
     let known = ReadSet { proofs: true, texts: true, ..ReadSet::default() };
     let mut read_set = ReadSet { links: true, details: true, fabric: true, ..known };

@@ -7,6 +7,7 @@ mod debug;
 mod fabric;
 mod launch;
 mod question;
+mod record;
 mod run;
 mod step;
 mod study;
@@ -20,6 +21,7 @@ pub(crate) use fabric::{
 };
 pub(crate) use launch::LaunchArguments;
 pub(crate) use question::{Listing, Question};
+pub(crate) use record::{RecordArguments, Trigger};
 pub(crate) use run::RunArguments;
 use run::fabrics;
 pub(crate) use step::StepArguments;
@@ -195,17 +197,9 @@ pub(crate) enum Verb {
         question: Question,
     },
     /// Record snapshots of the target in a file, which --target FILE opens again.
-    Record {
-        /// The file; an existing one is not overwritten.
-        file: PathBuf,
-        /// Number of snapshots.
-        #[arg(long, default_value = "10", value_name = "N")]
-        moments: String,
-        /// Time of the target between two snapshots, in cycles of a nanosecond; ten seconds at
-        /// most.
-        #[arg(long, default_value = "1_000_000", value_name = "CYCLES")]
-        every: String,
-    },
+    ///
+    /// A recording as the target is copied, in the present format.
+    Record(RecordArguments),
     /// Run a collective on the mesh, size after size, and print the table that nccl-tests prints.
     ///
     /// The mesh must be free, and is restored at the end. On a target outside this process it needs

@@ -75,7 +75,7 @@ impl Failure {
         );
         let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
         match error {
-            OpenError::Spec(_) | OpenError::IsRecording(_) | OpenError::Library { .. } => {
+            OpenError::Spec(_) | OpenError::IsRecording(..) | OpenError::Library { .. } => {
                 Self::Usage(text)
             }
             OpenError::Scene(error) => match error {

@@ -21,6 +21,7 @@ use machine::progress::Listener;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
 use probe::session::{Inspected, OpenError, Partly, Session, Watched};
+use probe::spec::Moment;
 use probe::why::WATCHED_CYCLES;
 use recordings::Replay;
 use std::ffi::OsString;
@@ -148,7 +149,9 @@ impl Machine {
         let host = HostCommand::default();
         let mut machine = match Session::open_telling(words, &host, *allow, listener) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
-            Err(OpenError::IsRecording(path)) => Self::replay(words, &path, &mut catalog)?,
+            Err(OpenError::IsRecording(path, moment)) => {
+                Self::replay(words, &path, moment, &mut catalog)?
+            }
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
         machine.listener = listener.clone();
@@ -167,11 +170,18 @@ impl Machine {
         Ok(machine)
     }
 
-    fn replay(words: &str, path: &Path, catalog: &mut Catalog) -> Result<Self, Failure> {
-        let replay = Replay::open(path).map_err(|e| {
+    fn replay(
+        words: &str,
+        path: &Path,
+        moment: Moment,
+        catalog: &mut Catalog,
+    ) -> Result<Self, Failure> {
+        let mut replay = Replay::open(path).map_err(|e| {
             let text = e.to_string();
             Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
         })?;
+        let named = moment.seek(&mut replay);
+        named.map_err(|error| Failure::Usage(format!("{words}: {error}")))?;
         for file in replay.attachments() {
             catalog.attach(path, &file.name, file.bytes.clone());
         }

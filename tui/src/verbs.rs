@@ -46,7 +46,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     }
     // These verbs clean up at the end and listen to signals themselves.
     let cleans_up = match verb {
-        Verb::Record { .. }
+        Verb::Record(_)
         | Verb::Serve { .. }
         | Verb::Run(_)
         | Verb::Launch(_)
@@ -93,7 +93,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Debug(options) => debug::run(&target, style, options),
         Verb::Gdb(options) => gdb::run(&target, options),
         Verb::Symbols { question } => symbols::run(style, question),
-        Verb::Record { file, moments, every } => record::run(&target, file, moments, every),
+        Verb::Record(options) => record::run(&target, options),
         Verb::Study { study } => match study {
             Study::Watching { mesh, seed, cycles } => study::watching(style, mesh, *seed, cycles),
             Study::Latency { seed } => study::latency(style, *seed),

@@ -35,6 +35,7 @@ pub mod clients;
 pub mod clock;
 pub mod fabric;
 pub mod fault;
+pub mod history;
 pub mod patience;
 pub mod place;
 pub mod progress;

@@ -2,6 +2,7 @@
 
 use crate::bar::Holder;
 use crate::fault::{Fault, FaultError, FaultKind};
+use crate::history::History;
 use crate::place::Place;
 use crate::progress::ChipCount;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
@@ -380,6 +381,10 @@ pub trait Target: Send {
     /// Returns the accesses that [`Target::write`] of a range would make.
     fn preview_write(&mut self, _span: Span) -> Preview {
         Preview::default()
+    }
+    /// Returns the target's past, if it has one that can be visited: a recording has.
+    fn history(&mut self) -> Option<&mut dyn History> {
+        None
     }
     /// Returns what is quarantined until [`Target::clear_quarantine`].
     fn quarantined(&self) -> Vec<Quarantined> {

@@ -3,7 +3,7 @@
 
 use super::Session;
 use super::pacer::Pacer;
-use crate::spec::{Simulator, SpecError, TargetSpec};
+use crate::spec::{Moment, Simulator, SpecError, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
@@ -47,7 +47,7 @@ pub enum OpenError {
         why: String,
     },
     /// The target is a recording, which the crate `recordings` opens.
-    IsRecording(std::path::PathBuf),
+    IsRecording(std::path::PathBuf, Moment),
 }
 
 impl fmt::Display for OpenError {
@@ -58,7 +58,7 @@ impl fmt::Display for OpenError {
             Self::Unreachable { target, reason } => write!(f, "{target}: {reason}"),
             Self::Device(error) => write!(f, "{error}"),
             Self::Library { target, why } => write!(f, "{target}: {why}"),
-            Self::IsRecording(path) => write!(f, "{} is a recording", path.display()),
+            Self::IsRecording(path, _) => write!(f, "{} is a recording", path.display()),
         }
     }
 }
@@ -100,7 +100,7 @@ impl Session {
         let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
         let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
-            TargetSpec::Recording(path) => Err(OpenError::IsRecording(path)),
+            TargetSpec::Recording(path, moment) => Err(OpenError::IsRecording(path, moment)),
             TargetSpec::Emulator(scene) => Self::open_emulated(words, scene.pace, |images| {
                 scene.build_telling(images, listener)
             }),

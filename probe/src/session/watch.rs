@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Snapshots that a verdict rests on, if time permits.
-const SNAPSHOTS: u64 = 4;
+pub(super) const SNAPSHOTS: u64 = 4;
 /// Most snapshots that are taken at first until the read set has everything: a router leads to its
 /// clients, they to their words, and kernels to what they wait for.
 const MOST_SEARCHES: usize = 6;
@@ -67,6 +67,11 @@ impl Watch {
             debug_words: Vec::new(),
             read_set: None,
         }
+    }
+
+    /// Returns one whose verdict does not wait.
+    pub(super) fn that_does_not_wait(over_cycles: u64) -> Self {
+        Self { waits: false, ..Self::new(over_cycles) }
     }
 
     /// Returns the newest snapshot.
@@ -160,13 +165,17 @@ impl Watch {
 }
 
 impl Session {
-    /// Judges the mesh by snapshots that are spread over a time, in device cycles.
+    /// Judges the mesh by snapshots that are spread over a time, in device cycles: over the next
+    /// one, or in a recording over that before the current moment.
     ///
     /// # Errors
     /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
+        if let Some(moments) = self.past(over_cycles) {
+            return Ok(self.diagnose_past(over_cycles, &moments));
+        }
         let before = self.target.transactions();
-        let mut watch = Watch { waits: false, ..Watch::new(over_cycles) };
+        let mut watch = Watch::that_does_not_wait(over_cycles);
         self.look(&mut watch);
         let begun = self.target.now()?;
         for number in 1..SNAPSHOTS {

@@ -1,28 +1,44 @@
 //! The format on disk. It has its own types, so that changes elsewhere do not change old files.
 //!
 //! Additions are new keys with a default and keep [`FORMAT`]. A change that an older reader would
-//! misread increments it.
+//! misread increments it. Format 1 had one message per moment with all bytes ([`earlier`]).
 
+mod channels;
+mod chip;
+mod earlier;
+mod index;
 mod moment;
+mod notes;
+mod reason;
 mod session;
 
-pub(crate) use moment::Moment;
+pub(crate) use channels::{Channel, channels};
+pub(crate) use chip::{ChipMoment, Since, StoredSpan, by_tiles, differences, of_tiles, sums};
+pub(crate) use earlier::EarlierMoment;
+pub(crate) use index::{Entry, Index};
+pub(crate) use moment::MomentRecord;
+pub use notes::Command;
+pub(crate) use reason::StoredGap;
 pub(crate) use session::SessionRecord;
 
 /// The number of this format, checked when a recording is opened.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The profile of the MCAP header, which identifies meshscope recordings.
 pub(crate) const PROFILE: &str = "meshscope";
 
-/// The name of the metadata record of the session.
+/// The name of the metadata record of the session. It is written twice: at the start, and when the
+/// recording ends.
 pub(crate) const SESSION: &str = "meshscope.session";
 
-/// The topic of the channel of moments.
-pub(crate) const MOMENTS: &str = "/moments";
+/// The name of the attachment with the times of all moments, the marks and the commands.
+pub(crate) const INDEX: &str = "meshscope.index";
 
-/// The message encoding of the channel, as named in MCAP's registry.
-pub(crate) const ENCODING: &str = "msgpack";
+/// The encoding of schemas.
+pub(crate) const SCHEMA_ENCODING: &str = "jsonschema";
 
-/// The media type of attached ELF images.
-pub(crate) const ELF_MEDIA_TYPE: &str = "application/x-elf";
+/// The media type of attached ELF images, which are compressed.
+pub(crate) const ELF_MEDIA_TYPE: &str = "application/zstd";
+
+/// The ending of the name of a compressed attachment.
+pub(crate) const COMPRESSED: &str = ".zst";

@@ -18,6 +18,8 @@ pub(crate) struct SessionRecord {
     pub(crate) mesh: Mesh,
     /// The abilities of the target.
     pub(crate) abilities: Abilities,
+    /// What the person who recorded asked for, in words; empty in format 1.
+    pub(crate) asked: String,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -178,8 +180,22 @@ impl SessionRecord {
             ("target", self.target.clone()),
             ("mesh", mesh),
             ("abilities", abilities),
+            ("asked", self.asked.clone()),
         ];
-        Ok(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        let mut record: BTreeMap<_, _> =
+            pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        record.insert(CHECKSUM.into(), checksum(&record));
+        Ok(record)
+    }
+
+    /// Whether a record is as it was written. Format 1 had no checksum, and a newer one may have
+    /// another.
+    pub(crate) fn is_whole(record: &BTreeMap<String, String>) -> bool {
+        let mut record = record.clone();
+        match record.remove(CHECKSUM) {
+            Some(written) => written == checksum(&record),
+            None => Self::version(&record).is_some_and(|(format, _)| format != 2),
+        }
     }
 
     /// Returns the format number and the writer's version of a record, before its other values are
@@ -203,6 +219,20 @@ impl SessionRecord {
             target: text("target")?.clone(),
             mesh: load_mesh(mesh),
             abilities: load_abilities(abilities),
+            asked: record.get("asked").cloned().unwrap_or_default(),
         })
     }
+}
+
+/// The key of the checksum of all other keys.
+const CHECKSUM: &str = "crc32";
+
+/// Returns the checksum of a record, which MCAP does not check itself.
+fn checksum(record: &BTreeMap<String, String>) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    for text in record.iter().flat_map(|(key, value)| [key, value]) {
+        hasher.update(text.as_bytes());
+        hasher.update(&[0]);
+    }
+    format!("{:08x}", hasher.finalize())
 }

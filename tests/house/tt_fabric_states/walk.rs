@@ -159,7 +159,7 @@ impl Walk {
         let scratch = Scratch::new(&format!("tt-fabric-{name}"));
         let file = scratch.0.join("state.mcap");
         let _ = std::fs::remove_file(&file);
-        let mut writer = Writer::create(&file, self.session.target()).unwrap();
+        let mut writer = Writer::create(&file, self.session.target(), "").unwrap();
         self.snapshot();
         // A replay knows images by build ids and texts.
         let read_set = self.read_set.clone();

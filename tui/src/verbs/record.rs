@@ -1,40 +1,82 @@
 //! `record`: writes snapshots of a target to a file, which is itself a target.
 
+mod file;
+mod ring;
+
 use super::fabric;
 use super::target::{open, report};
+use crate::args::RecordArguments;
 use crate::exit::{Failure, Outcome};
+use crate::locate;
 use crate::machine::{Machine, Opening};
 use crate::output::say;
-use crate::{interrupt, locate};
+use crate::run::amount;
+use crate::words;
 use decode::inspect::ReadSet;
-use recordings::{RecordingError, Writer};
+pub(super) use file::RecordingFile;
+use machine::snapshot::Snapshot;
+use recordings::RecordingError;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Limit of the number of snapshots.
 const MOST: u64 = 100_000;
-/// Limit of the cycles between two snapshots, ten seconds of the target.
-const MOST_CYCLES: u64 = 10_000_000_000;
+/// Number of snapshots if nothing is asked for.
+const USUAL: u64 = 10;
+/// Limit of a recording's time, a week of the target, and of the time between two snapshots.
+const MOST_CYCLES: u64 = 7 * 24 * 3600 * 1_000_000_000;
 
-pub(super) fn run(
-    target: &Opening,
-    file: &Path,
-    moments: &str,
-    every: &str,
-) -> Result<Outcome, Failure> {
-    let count = number("--moments", moments, 1..=MOST)?;
-    let cycles = number("--every", every, 0..=MOST_CYCLES)?;
-    let kept = RecordingFile::new(file)?;
+/// How much is recorded.
+#[derive(Clone, Copy, Debug)]
+enum Amount {
+    /// This many snapshots.
+    Moments(u64),
+    /// As many as fit into this time of the target, in cycles.
+    Cycles(u64),
+}
+
+/// What was asked for.
+struct Order {
+    /// None: the usual number of snapshots, and all of a recording.
+    amount: Option<Amount>,
+    every_cycles: u64,
+}
+
+impl Order {
+    fn of(options: &RecordArguments) -> Result<Self, Failure> {
+        let amount = match (&options.moments, &options.over) {
+            (Some(moments), _) => Some(Amount::Moments(number("--moments", moments, 1..=MOST)?)),
+            (None, Some(over)) => Some(Amount::Cycles(time("--for", over)?)),
+            (None, None) => None,
+        };
+        Ok(Self { amount, every_cycles: time("--every", &options.every)? })
+    }
+
+    fn words(&self) -> String {
+        let every = words::cycles(self.every_cycles);
+        match self.amount.unwrap_or(Amount::Moments(USUAL)) {
+            Amount::Moments(count) => format!("{}, one every {every}", words(count as u32)),
+            Amount::Cycles(cycles) => format!("{}, a moment every {every}", words::cycles(cycles)),
+        }
+    }
+}
+
+pub(super) fn run(target: &Opening, options: &RecordArguments) -> Result<Outcome, Failure> {
+    let order = Order::of(options)?;
+    let kept = RecordingFile::new(&options.file)?;
+    if let Some(trigger) = options.on {
+        let bytes = amount::bytes("--ring", options.ring.as_deref().unwrap_or("64M"));
+        let bytes = bytes.map_err(Failure::Usage)?;
+        return ring::run(target, &kept, (trigger, bytes, order.every_cycles));
+    }
     kept.end_at_signals()?;
     let mut machine = open(target)?;
-    let gaps =
-        kept.create(&mut machine).and_then(|()| keep(&mut machine, target, &kept, count, cycles));
+    let gaps = kept
+        .create(&mut machine, (&order.words(), order.every_cycles))
+        .and_then(|()| keep(&mut machine, target, &kept, &order));
     // The file is valid however the recording ended.
-    let moments = kept.end()?;
+    let ended = kept.end();
     let gaps = gaps?;
-    let moments = words(moments);
-    say(&format!("{}: {moments}, open it with --target {0}", file.display()));
+    say(&ended?);
     Ok(if gaps == 0 { Outcome::Healthy } else { Outcome::Partial })
 }
 
@@ -48,49 +90,105 @@ pub(super) fn number(option: &str, text: &str, range: RangeInclusive<u64>) -> Re
     Err(Failure::Usage(format!("{option} {number}: it can be from {least} to {most}")))
 }
 
-/// Records snapshots and counts the gaps.
-pub(super) fn keep(
+/// Parses a time, or a number of cycles.
+fn time(option: &str, text: &str) -> Result<u64, Failure> {
+    let cycles = match locate::number(text) {
+        Ok(cycles) => cycles,
+        Err(_) => amount::time(option, text).map_err(Failure::Usage)?,
+    };
+    if cycles > MOST_CYCLES {
+        return Err(Failure::Usage(format!("{option} {text}: it is at most a week")));
+    }
+    Ok(cycles)
+}
+
+/// Records this many snapshots, and counts the gaps.
+pub(super) fn keep_moments(
     machine: &mut Machine,
     target: &Opening,
     kept: &RecordingFile,
-    count: u64,
-    cycles: u64,
+    (count, every_cycles): (u64, u64),
 ) -> Result<usize, Failure> {
-    // Every core is recorded, as the recording may be opened at any.
-    let read_set = ReadSet {
+    let order = Order { amount: Some(Amount::Moments(count)), every_cycles };
+    keep(machine, target, kept, &order)
+}
+
+/// Records snapshots and counts the gaps. A recording is copied, moment by moment.
+fn keep(
+    machine: &mut Machine,
+    target: &Opening,
+    kept: &RecordingFile,
+    order: &Order,
+) -> Result<usize, Failure> {
+    let read_set = everything(machine);
+    let amount = match (order.amount, machine.target().history()) {
+        (amount, Some(history)) => {
+            history.seek(0);
+            amount.unwrap_or(Amount::Moments(MOST))
+        }
+        (amount, None) => amount.unwrap_or(Amount::Moments(USUAL)),
+    };
+    let begun = now(machine, target)?;
+    let (mut gaps, mut due) = (0, begun);
+    for moment in 0.. {
+        if moment > 0 && !advance(machine, target, due, moment)? {
+            break;
+        }
+        let snapshot = fabric::whole(machine, &read_set);
+        gaps += snapshot.memory.gaps.len();
+        kept.append(&whole_moment(machine).unwrap_or_else(|| snapshot.memory.clone()))?;
+        if moment == 0 {
+            kept.attach(machine)?;
+            report(target, &snapshot.state);
+        }
+        due = due.saturating_add(order.every_cycles).max(now(machine, target)?);
+        let ends = match amount {
+            Amount::Moments(count) => moment + 1 == count,
+            Amount::Cycles(cycles) => due.saturating_sub(begun) > cycles,
+        };
+        if ends {
+            break;
+        }
+    }
+    Ok(gaps)
+}
+
+/// Every core is recorded, as the recording may be opened at any.
+fn everything(machine: &mut Machine) -> ReadSet {
+    ReadSet {
         details: true,
         fabric: true,
         fabric_tables: true,
         // A replay knows kernels by their texts.
         texts: true,
         ..ReadSet::everything(&machine.mesh())
-    };
-    let mut gaps = 0;
-    for moment in 0..count {
-        if moment > 0 {
-            machine.target().pass(cycles).map_err(|e| Failure::of_access(&target.words, &e))?;
-        }
-        let snapshot = fabric::whole(machine, &read_set);
-        gaps += snapshot.memory.gaps.len();
-        if let Some(writer) = kept.lock().as_mut() {
-            writer.append(&snapshot.memory).map_err(|e| failed(&e))?;
-        }
-        if moment == 0 {
-            attach(machine, kept)?;
-            report(target, &snapshot.state);
-        }
     }
-    Ok(gaps)
 }
 
-/// Attaches the ELFs that run and are not built in, so that the recording is decoded anywhere.
-fn attach(machine: &mut Machine, kept: &RecordingFile) -> Result<(), Failure> {
-    let mut writer = kept.lock();
-    let Some(writer) = writer.as_mut() else { return Ok(()) };
-    for (name, elf) in machine.images().attachments() {
-        writer.attach_elf(&name, elf).map_err(|error| failed(&error))?;
+fn now(machine: &mut Machine, target: &Opening) -> Result<u64, Failure> {
+    machine.target().now().map_err(|error| Failure::of_access(&target.words, &error))
+}
+
+/// Lets time pass until the next moment is due; goes to the next moment of a recording. Returns
+/// false if there is none.
+fn advance(
+    machine: &mut Machine,
+    target: &Opening,
+    due: u64,
+    moment: u64,
+) -> Result<bool, Failure> {
+    if let Some(history) = machine.target().history() {
+        history.seek(moment as usize);
+        return Ok((moment as usize) < history.moments().len());
     }
-    Ok(())
+    let left = due.saturating_sub(now(machine, target)?);
+    let passed = machine.session().pass(left);
+    passed.map(|()| true).map_err(|error| Failure::of_access(&target.words, &error))
+}
+
+/// Returns the moment of a recording with everything that it holds.
+fn whole_moment(machine: &mut Machine) -> Option<Snapshot> {
+    machine.target().history()?.moment().cloned()
 }
 
 fn failed(error: &RecordingError) -> Failure {
@@ -99,71 +197,4 @@ fn failed(error: &RecordingError) -> Failure {
 
 pub(super) fn words(moments: u32) -> String {
     machine::words::counted(moments.into(), "moment", "moments")
-}
-
-/// The file being written, shared with the signal watcher.
-#[derive(Clone)]
-pub(super) struct RecordingFile {
-    file: PathBuf,
-    writer: Arc<Mutex<Option<Writer>>>,
-}
-
-impl RecordingFile {
-    /// Refuses a file that exists.
-    pub(super) fn new(file: &Path) -> Result<Self, Failure> {
-        if file.exists() {
-            let name = file.display();
-            return Err(Failure::Usage(format!("{name}: exists already, and is not overwritten")));
-        }
-        Ok(Self { file: file.into(), writer: Arc::default() })
-    }
-
-    /// Lets a signal finish the file and end the process.
-    pub(super) fn end_at_signals(&self) -> Result<(), Failure> {
-        let at_signal = self.clone();
-        interrupt::watch(move || at_signal.interrupted())
-    }
-
-    /// Creates the file.
-    pub(super) fn create(&self, machine: &mut Machine) -> Result<(), Failure> {
-        let writer = Writer::create(&self.file, machine.target()).map_err(|e| failed(&e))?;
-        *self.lock() = Some(writer);
-        Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Writer>> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Finishes the file, or removes it if it contains no snapshot.
-    pub(super) fn end(&self) -> Result<u32, Failure> {
-        finish(&mut self.lock(), &self.file)
-    }
-
-    /// The same, keeping the lock: the verb must not write while the process ends.
-    fn interrupted(&self) -> Option<String> {
-        let mut writer = self.lock();
-        let message = writer.is_some().then(|| {
-            let name = self.file.display();
-            match finish(&mut writer, &self.file) {
-                Ok(0) => format!("{name}: nothing recorded"),
-                Ok(moments) => format!("{name}: {} recorded", words(moments)),
-                Err(failure) => failure.to_string(),
-            }
-        });
-        std::mem::forget(writer);
-        message
-    }
-}
-
-fn finish(writer: &mut Option<Writer>, file: &Path) -> Result<u32, Failure> {
-    let Some(writer) = writer.take() else { return Ok(0) };
-    let moments = writer.moments();
-    if moments > 0 {
-        writer.finish().map_err(|e| failed(&e))?;
-    } else {
-        drop(writer);
-        let _ = std::fs::remove_file(file);
-    }
-    Ok(moments)
 }

@@ -132,12 +132,12 @@ fn watch(
     recording.end_at_signals()?;
     let mut machine = open(target)?;
     // A file that cannot be written is better known now than at the finding.
-    recording.create(&mut machine)?;
+    recording.create(&mut machine, ("why --watch", over / (MOMENTS - 1)))?;
     let watched = until_found(&mut machine, target, over, &recording);
     // The file is valid however the recording ended; without a moment it is removed.
-    let moments = recording.end()?;
+    let ended = recording.end()?;
     let outcome = conclude(target, style, &watched?)?;
-    say(&format!("{}: {}", file.display(), record::words(moments)));
+    say(&ended);
     Ok(outcome)
 }
 
@@ -161,7 +161,7 @@ fn until_found(
         !has_found(diagnosis)
     });
     let first = first.map_err(gone)?;
-    record::keep(machine, target, recording, MOMENTS, over / (MOMENTS - 1))?;
+    record::keep_moments(machine, target, recording, (MOMENTS, over / (MOMENTS - 1)))?;
     let end = first.diagnosis.cycles.saturating_add(over);
     let then = machine.session().diagnose_while(&mut watch, &mut |it| it.cycles < end);
     let then = then.map_err(gone)?;

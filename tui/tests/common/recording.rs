@@ -56,7 +56,7 @@ pub(crate) fn write(path: &Path) {
     let tile = eth_xy(8);
     let addr = NocAddr { chip: end(0, 8).chip, tile, offset: 0 };
     let piece = Piece { addr, target_cycles: 2_000_000, host_micros: TAKEN, bytes: bytes.into() };
-    let mut writer = Writer::create(path, &target).unwrap();
+    let mut writer = Writer::create(path, &target, "").unwrap();
     writer.append(&Snapshot { pieces: vec![piece], gaps: vec![], transactions: 1 }).unwrap();
     writer.finish().unwrap();
 }

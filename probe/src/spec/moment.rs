@@ -1,0 +1,116 @@
+//! A moment of a recording as the user names it: `17ms`, `-2ms`, `#12`.
+
+use super::{SpecError, TargetSpec, wrong};
+use machine::history::History;
+use std::path::{Path, PathBuf};
+
+/// A moment of a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Moment {
+    /// The last one.
+    #[default]
+    Last,
+    /// The last one that is not later than this time of the target, in cycles.
+    At(u64),
+    /// The same, counted back from the last one.
+    BeforeLast(u64),
+    /// By its number, from 0.
+    Number(usize),
+}
+
+impl Moment {
+    /// Parses a time of the target, a time before the last moment, or a number.
+    ///
+    /// # Errors
+    /// Why the words name no moment.
+    pub fn parse(words: &str) -> Result<Self, SpecError> {
+        let no_moment = || {
+            SpecError(format!(
+                "`{words}` names no moment: a time of the target such as 17ms, a time before the last moment such as \
+                 -2ms, or a number such as #12"
+            ))
+        };
+        if let Some(number) = words.strip_prefix('#') {
+            return number.parse().map(Self::Number).map_err(|_| no_moment());
+        }
+        let (time, before) = match words.strip_prefix('-') {
+            Some(time) => (time, true),
+            None => (words, false),
+        };
+        let cycles = cycles(time).ok_or_else(no_moment)?;
+        Ok(if before { Self::BeforeLast(cycles) } else { Self::At(cycles) })
+    }
+
+    /// Goes to the moment.
+    ///
+    /// # Errors
+    /// The recording has no such moment.
+    pub fn seek(self, history: &mut dyn History) -> Result<(), SpecError> {
+        let times = history.moments();
+        let last = times.last().copied().unwrap_or(0);
+        let until = |cycles: u64| times.iter().rposition(|time| *time <= cycles);
+        let found = match self {
+            Self::Last => times.len().checked_sub(1),
+            Self::At(cycles) => until(cycles),
+            Self::BeforeLast(cycles) => last.checked_sub(cycles).and_then(until),
+            Self::Number(number) => (number < times.len()).then_some(number),
+        };
+        let Some(found) = found else {
+            let first = times.first().copied().unwrap_or(0);
+            return wrong(format!(
+                "the recording has moments #0 to #{}, from {first} to {last} ns of the target's time",
+                times.len().saturating_sub(1)
+            ));
+        };
+        history.seek(found);
+        Ok(())
+    }
+}
+
+/// Parses a time such as 2ms, with decimals.
+fn cycles(words: &str) -> Option<u64> {
+    let unit = words.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let per_unit = match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let count: f64 = words.strip_suffix(unit)?.parse().ok()?;
+    Some((count * per_unit).round() as u64)
+}
+
+/// Parses a file, with `,at=MOMENT` behind it unless a file has that name.
+pub(super) fn recording(words: &str) -> Result<TargetSpec, SpecError> {
+    let whole = || TargetSpec::Recording(PathBuf::from(words), Moment::Last);
+    match words.rsplit_once(",at=") {
+        Some((path, moment)) if !Path::new(words).is_file() => {
+            Ok(TargetSpec::Recording(path.into(), Moment::parse(moment)?))
+        }
+        _ => Ok(whole()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn moments_are_named_by_time_and_number() {
+        let parse = |words| Moment::parse(words).map_err(|error| error.to_string());
+        assert_eq!(parse("17ms"), Ok(Moment::At(17_000_000)));
+        assert_eq!(parse("1.5us"), Ok(Moment::At(1_500)));
+        assert_eq!(parse("-2ms"), Ok(Moment::BeforeLast(2_000_000)));
+        assert_eq!(parse("#12"), Ok(Moment::Number(12)));
+        for words in ["", "-", "2", "#", "#-1", "2 ms", "1.2.3ms", "last"] {
+            assert!(parse(words).unwrap_err().contains("names no moment"), "{words}");
+        }
+        let file = |words| recording(words).unwrap();
+        assert_eq!(file("a.mcap"), TargetSpec::Recording("a.mcap".into(), Moment::Last));
+        let at = Moment::BeforeLast(5);
+        assert_eq!(file("a,b.mcap,at=-5ns"), TargetSpec::Recording("a,b.mcap".into(), at));
+        assert!(recording("a.mcap,at=5").is_err());
+    }
+}

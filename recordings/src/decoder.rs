@@ -1,0 +1,154 @@
+//! Messages to snapshots.
+
+use crate::format::{ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, of_tiles, sums};
+use crate::memory::Memory;
+use layouts::{ChipId, NocAddr, NocXy};
+use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
+use std::collections::BTreeMap;
+
+/// Tile-local addresses have 36 bits.
+const TILE_END: u64 = 1 << 36;
+/// Limit of the bytes of one chip in a moment: a file must not exhaust the host's memory.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The state of one chip.
+#[derive(Default)]
+struct ChipState {
+    now: Memory,
+    key: Memory,
+    pieces: Vec<StoredSpan>,
+    target_cycles: Vec<u64>,
+    host_micros: Vec<u64>,
+    /// The number of the moment of its newest message.
+    number: u32,
+}
+
+/// The state after the messages so far.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    chips: BTreeMap<u16, ChipState>,
+    gaps: Vec<StoredGap>,
+}
+
+impl Decoder {
+    /// Takes the message of a chip.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn take_chip(&mut self, chip: u16, number: u32, data: &[u8]) -> Result<(), String> {
+        let message: ChipMoment =
+            rmp_serde::from_slice(data).map_err(|error| format!("chip {chip}: {error}"))?;
+        let state = self.chips.entry(chip).or_default();
+        state.take(message, number).ok_or_else(|| format!("chip {chip}: its ranges do not fit"))
+    }
+
+    /// Takes the message of a moment, and returns the snapshot.
+    pub(crate) fn finish(&mut self, number: u32, record: MomentRecord) -> Snapshot {
+        let MomentRecord { transactions, gaps, .. } = record;
+        self.take_gaps(gaps);
+        let mut snapshot = Snapshot { transactions, ..Snapshot::default() };
+        for (chip, state) in self.chips.iter().filter(|(_, state)| state.number == number) {
+            state.read(ChipId(*chip), &mut snapshot);
+        }
+        snapshot.gaps.extend(self.gaps.iter().filter_map(StoredGap::gap));
+        snapshot
+    }
+
+    /// Keeps the gaps of a moment.
+    pub(crate) fn take_gaps(&mut self, gaps: Option<Vec<StoredGap>>) {
+        self.gaps = gaps.unwrap_or_else(|| std::mem::take(&mut self.gaps));
+    }
+}
+
+impl ChipState {
+    fn take(&mut self, message: ChipMoment, number: u32) -> Option<()> {
+        if let Some(pieces) = message.pieces {
+            let pieces = of_tiles(&pieces)?;
+            fit(&pieces).then_some(())?;
+            self.pieces = pieces;
+        }
+        match message.since {
+            Since::Nothing => {
+                self.now = Memory::default();
+                self.pieces.iter().for_each(|span| self.now.learn(*span));
+            }
+            Since::Key => self.now = self.key.clone(),
+            Since::Before => {}
+        }
+        self.change(&message.changes)?;
+        if message.since == Since::Nothing {
+            self.key = self.now.clone();
+        }
+        self.target_cycles = sums(&message.target_cycles).collect();
+        self.host_micros = sums(&message.host_micros).collect();
+        let lengths = [self.target_cycles.len(), self.host_micros.len()];
+        self.number = number;
+        (lengths == [self.pieces.len(); 2]).then_some(())
+    }
+
+    /// Makes the changes, whose positions count the bytes of all pieces.
+    fn change(&mut self, changes: &[(u32, serde_bytes::ByteBuf)]) -> Option<()> {
+        let mut spans = self.pieces.iter().scan(0_u64, |end, span| {
+            let start = *end;
+            *end += u64::from(span.3);
+            Some((start, *end, *span))
+        });
+        let mut span = spans.next();
+        let mut at = 0_u64;
+        for (skip, bytes) in changes {
+            at += u64::from(*skip);
+            let mut bytes = bytes.as_slice();
+            while !bytes.is_empty() {
+                let (start, end, (x, y, offset, _)) = span?;
+                if at >= end {
+                    span = spans.next();
+                    continue;
+                }
+                let len = bytes.len().min((end - at) as usize);
+                let (now, rest) = bytes.split_at_checked(len)?;
+                self.now.store((x, y, offset + (at - start)), now);
+                (bytes, at) = (rest, at + len as u64);
+            }
+        }
+        Some(())
+    }
+
+    /// Adds the pieces. Where the key snapshot is lost, only what changed since is known.
+    fn read(&self, chip: ChipId, snapshot: &mut Snapshot) {
+        let times = self.target_cycles.iter().zip(&self.host_micros);
+        for (span, (target_cycles, host_micros)) in self.pieces.iter().zip(times) {
+            let (x, y, offset, len) = *span;
+            let addr = |at: u64| NocAddr { chip, tile: NocXy { x, y }, offset: offset + at };
+            let mut gap = |from: u64, to: u64| {
+                let span = Span { addr: addr(from), len: (to - from) as u32 };
+                if span.len > 0 {
+                    snapshot.gaps.push(Gap { span, reason: AccessError::NotRecorded });
+                }
+            };
+            let mut end = 0;
+            for (at, bytes) in self.now.known(*span) {
+                gap(end, at);
+                end = at + bytes.len() as u64;
+                snapshot.pieces.push(Piece {
+                    addr: addr(at),
+                    target_cycles: *target_cycles,
+                    host_micros: *host_micros,
+                    bytes: bytes.into(),
+                });
+            }
+            gap(end, u64::from(len));
+        }
+    }
+}
+
+/// Whether ranges are sorted, do not overlap, end within a tile's addresses, and are not too many.
+fn fit(spans: &[StoredSpan]) -> bool {
+    let end = |span: &StoredSpan| span.2.saturating_add(u64::from(span.3));
+    let place = |span: &StoredSpan| (span.0, span.1);
+    let total: u64 = spans.iter().map(|span| u64::from(span.3)).sum();
+    let sorted = spans.windows(2).all(|pair| match pair {
+        [a, b] => place(a) < place(b) || (place(a) == place(b) && end(a) <= b.2),
+        _ => true,
+    });
+    sorted && total <= MOST_BYTES && spans.iter().all(|span| end(span) <= TILE_END && span.3 > 0)
+}

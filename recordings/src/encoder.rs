@@ -1,0 +1,282 @@
+//! Snapshots to messages: what changed since the key snapshot, or since the moment before.
+
+use crate::format::{
+    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, by_tiles, differences,
+};
+use crate::memory::Memory;
+use machine::snapshot::{Piece, Snapshot};
+use serde_bytes::ByteBuf;
+use std::collections::BTreeMap;
+
+/// Host time that a chunk covers.
+const CHUNK_MICROS: u64 = 1_000_000;
+/// Host time after which a key snapshot is taken.
+const KEY_MICROS: u64 = 30_000_000;
+/// Bytes of messages after which a chunk ends.
+const CHUNK_BYTES: usize = 8 << 20;
+/// Bytes of messages in a file after which a key snapshot is taken.
+const GROUP_BYTES: usize = 64 << 20;
+
+/// A moment as messages.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    /// Its sequence number.
+    pub(crate) number: u32,
+    /// Whether it begins a chunk.
+    pub(crate) begins_chunk: bool,
+    pub(crate) record: MomentRecord,
+    /// The encoded message of each chip.
+    pub(crate) chips: Vec<(u16, Vec<u8>)>,
+}
+
+impl Encoded {
+    /// Whether it is a key snapshot.
+    pub(crate) fn is_key(&self) -> bool {
+        self.record.key_moment == self.number
+    }
+
+    /// Returns the bytes of its messages.
+    pub(crate) fn len(&self) -> usize {
+        self.chips.iter().map(|(_, message)| message.len()).sum()
+    }
+}
+
+/// The state of one chip.
+#[derive(Default)]
+struct ChipState {
+    now: Memory,
+    key: Memory,
+    pieces: Vec<StoredSpan>,
+}
+
+/// What the next moment is relative to.
+pub(crate) struct Encoder {
+    next: u32,
+    chips: BTreeMap<u16, ChipState>,
+    gaps: Vec<StoredGap>,
+    key_moment: u32,
+    key_micros: u64,
+    /// Bytes that the key snapshot read.
+    key_bytes: usize,
+    chunk_micros: u64,
+    chunk_bytes: usize,
+    group_bytes: usize,
+    most_group_bytes: usize,
+    target_cycles: u64,
+    host_micros: u64,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::with_key_after(GROUP_BYTES)
+    }
+}
+
+impl Encoder {
+    /// Returns an encoder that takes a key snapshot after this many bytes of messages.
+    pub(crate) fn with_key_after(most_group_bytes: usize) -> Self {
+        Self {
+            next: 0,
+            chips: BTreeMap::new(),
+            gaps: Vec::new(),
+            key_moment: 0,
+            key_micros: 0,
+            key_bytes: 0,
+            chunk_micros: 0,
+            chunk_bytes: 0,
+            group_bytes: 0,
+            most_group_bytes,
+            target_cycles: 0,
+            host_micros: 0,
+        }
+    }
+
+    /// Returns the messages of a moment. Its time is that of its newest piece; without pieces, that
+    /// of the moment before.
+    ///
+    /// # Errors
+    /// Bytes that cannot be encoded.
+    pub(crate) fn encode(
+        &mut self,
+        snapshot: &Snapshot,
+    ) -> Result<Encoded, rmp_serde::encode::Error> {
+        let newest = |time: fn(&Piece) -> u64| snapshot.pieces.iter().map(time).max();
+        self.target_cycles = newest(|piece| piece.target_cycles).unwrap_or(self.target_cycles);
+        self.host_micros = newest(|piece| piece.host_micros).unwrap_or(self.host_micros);
+        let begins_chunk = self.begins_chunk();
+        let chips = by_chip(&snapshot.pieces);
+        let before: BTreeMap<u16, u32> = chips
+            .iter()
+            .map(|(chip, pieces)| (*chip, self.chip(*chip).map_or(0, |it| changed(it, pieces))))
+            .collect();
+        let since = self.since(begins_chunk, &chips);
+        if begins_chunk {
+            self.forget(since);
+        }
+        let mut messages = Vec::new();
+        for (chip, pieces) in &chips {
+            let state = self.chips.entry(*chip).or_default();
+            let message = encode_chip(state, pieces, since);
+            messages.push((*chip, rmp_serde::to_vec_named(&message)?));
+        }
+        let number = self.next;
+        if since == Since::Nothing {
+            (self.key_moment, self.key_micros) = (number, self.host_micros);
+            self.group_bytes = 0;
+            self.key_bytes = snapshot.pieces.iter().map(|piece| piece.bytes.len()).sum();
+            for state in self.chips.values_mut() {
+                state.key = state.now.clone();
+            }
+        }
+        let encoded = Encoded {
+            number,
+            begins_chunk,
+            record: self.record(snapshot, before, begins_chunk),
+            chips: messages,
+        };
+        self.next += 1;
+        self.chunk_bytes += encoded.len();
+        self.group_bytes += encoded.len();
+        Ok(encoded)
+    }
+
+    /// Sets every chip to the state in which a reader begins a chunk.
+    fn forget(&mut self, since: Since) {
+        for state in self.chips.values_mut() {
+            state.pieces.clear();
+            state.now = match since {
+                Since::Nothing => Memory::default(),
+                Since::Key | Since::Before => state.key.clone(),
+            };
+        }
+    }
+
+    /// Lets the next moment begin a chunk.
+    pub(crate) fn end_chunk(&mut self) {
+        self.chunk_bytes = CHUNK_BYTES;
+    }
+
+    fn chip(&self, chip: u16) -> Option<&ChipState> {
+        self.chips.get(&chip)
+    }
+
+    fn record(
+        &mut self,
+        snapshot: &Snapshot,
+        changed_bytes: BTreeMap<u16, u32>,
+        begins_chunk: bool,
+    ) -> MomentRecord {
+        let gaps: Vec<StoredGap> = snapshot.gaps.iter().map(StoredGap::from).collect();
+        let stored = (begins_chunk || gaps != self.gaps).then(|| gaps.clone());
+        self.gaps = gaps;
+        MomentRecord {
+            target_cycles: self.target_cycles,
+            host_micros: self.host_micros,
+            transactions: snapshot.transactions,
+            key_moment: self.key_moment,
+            changed_bytes,
+            gaps: stored,
+        }
+    }
+
+    /// Whether the next moment begins a chunk; clocks may run backwards.
+    fn begins_chunk(&mut self) -> bool {
+        let begins = self.next == 0
+            || self.host_micros.abs_diff(self.chunk_micros) >= CHUNK_MICROS
+            || self.chunk_bytes >= CHUNK_BYTES;
+        if begins {
+            (self.chunk_micros, self.chunk_bytes) = (self.host_micros, 0);
+        }
+        begins
+    }
+
+    /// What the next moment is relative to. A key snapshot is due after a time, or when the bytes
+    /// that differ from the last one are more than half of its own.
+    fn since(&self, begins_chunk: bool, chips: &BTreeMap<u16, Vec<&Piece>>) -> Since {
+        if !begins_chunk {
+            return Since::Before;
+        }
+        let read = |pieces: &[&Piece]| pieces.iter().map(|piece| piece.bytes.len()).sum::<usize>();
+        let differ = |(chip, pieces): (&u16, &Vec<&Piece>)| match self.chip(*chip) {
+            Some(state) => different(&state.key, pieces) as usize,
+            None => read(pieces),
+        };
+        let due = self.next == 0
+            || self.host_micros.abs_diff(self.key_micros) >= KEY_MICROS
+            || self.group_bytes >= self.most_group_bytes;
+        if due || chips.iter().map(differ).sum::<usize>() * 2 > self.key_bytes {
+            Since::Nothing
+        } else {
+            Since::Key
+        }
+    }
+}
+
+fn by_chip(pieces: &[Piece]) -> BTreeMap<u16, Vec<&Piece>> {
+    let mut chips: BTreeMap<u16, Vec<&Piece>> = BTreeMap::new();
+    for piece in pieces.iter().filter(|piece| !piece.bytes.is_empty()) {
+        chips.entry(piece.addr.chip.0).or_default().push(piece);
+    }
+    chips
+}
+
+fn place(piece: &Piece) -> (u8, u8, u64) {
+    (piece.addr.tile.x, piece.addr.tile.y, piece.addr.offset)
+}
+
+/// Returns the number of bytes that are unknown or different in a memory.
+fn different(memory: &Memory, pieces: &[&Piece]) -> u32 {
+    let mut count = 0;
+    for piece in pieces {
+        memory.compare(place(piece), &piece.bytes, &mut |_, run| count += run.len());
+    }
+    count as u32
+}
+
+fn changed(state: &ChipState, pieces: &[&Piece]) -> u32 {
+    different(&state.now, pieces)
+}
+
+fn encode_chip(state: &mut ChipState, pieces: &[&Piece], since: Since) -> ChipMoment {
+    let spans: Vec<StoredSpan> = pieces
+        .iter()
+        .map(|piece| {
+            let (x, y, offset) = place(piece);
+            (x, y, offset, piece.bytes.len() as u32)
+        })
+        .collect();
+    if since == Since::Nothing {
+        for span in &spans {
+            state.now.learn(*span);
+        }
+    }
+    let changes = changes(&mut state.now, pieces);
+    let stored = (spans != state.pieces).then(|| by_tiles(&spans));
+    state.pieces = spans;
+    ChipMoment {
+        since,
+        pieces: stored,
+        target_cycles: differences(pieces.iter().map(|piece| piece.target_cycles)),
+        host_micros: differences(pieces.iter().map(|piece| piece.host_micros)),
+        changes,
+    }
+}
+
+/// Returns the changes of a memory by these pieces, and makes them.
+fn changes(memory: &mut Memory, pieces: &[&Piece]) -> Vec<(u32, ByteBuf)> {
+    let mut changes: Vec<(u32, ByteBuf)> = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for piece in pieces {
+        memory.compare(place(piece), &piece.bytes, &mut |at, run| {
+            let at = start + at;
+            match changes.last_mut() {
+                Some((_, bytes)) if at == end => bytes.extend_from_slice(run),
+                _ => changes.push(((at - end) as u32, ByteBuf::from(run))),
+            }
+            end = at + run.len();
+        });
+        memory.store(place(piece), &piece.bytes);
+        start += piece.bytes.len();
+    }
+    changes
+}

@@ -1,0 +1,84 @@
+//! Chunks: their bytes, decompressed and checked, and the messages in them.
+
+use super::source::{Place, Source, split_record};
+use crate::format::Channel;
+use mcap::records::{Record, op};
+use std::io::Read;
+
+/// Limit of a chunk's decompressed bytes: a file must not exhaust the host's memory.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The decompressed bytes of a chunk.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    bytes: Vec<u8>,
+}
+
+/// A message.
+pub(crate) struct Message<'a> {
+    /// The number of its channel, and the channel of that number in the present format.
+    pub(crate) channel: Option<Channel>,
+    /// Its sequence number.
+    pub(crate) number: u32,
+    pub(crate) data: &'a [u8],
+}
+
+impl Chunk {
+    /// Reads a chunk.
+    ///
+    /// # Errors
+    /// What is damaged.
+    pub(super) fn read(source: &Source, place: Place) -> Result<Self, String> {
+        let body = source.body(place).map_err(|error| error.to_string())?;
+        Self::of(&body)
+    }
+
+    /// Decompresses the body of a chunk record and checks its checksum. Its lengths must fit
+    /// together, so that a record with a damaged length is not taken for a chunk.
+    pub(super) fn of(body: &[u8]) -> Result<Self, String> {
+        let record = mcap::parse_record(op::CHUNK, body).map_err(|error| error.to_string())?;
+        let Record::Chunk { header, data } = record else { return Err("no chunk".into()) };
+        // Times, size and checksum, the name of the compression with its length, and the size.
+        let head = 28 + 4 + header.compression.len() as u64 + 8;
+        if head + header.compressed_size != body.len() as u64 {
+            return Err("lengths that do not fit together".into());
+        }
+        let bytes = match header.compression.as_str() {
+            "" => data.into_owned(),
+            "zstd" => decompressed(&data).map_err(|error| error.to_string())?,
+            other => return Err(format!("compression {other:?}")),
+        };
+        if crc32fast::hash(&bytes) != header.uncompressed_crc {
+            return Err("a wrong checksum".into());
+        }
+        Ok(Self { bytes })
+    }
+
+    /// Returns its messages, in their order.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = Message<'_>> {
+        let mut rest = self.bytes.as_slice();
+        std::iter::from_fn(move || {
+            loop {
+                let (kind, body) = split_record(&mut rest)?;
+                if kind == op::MESSAGE {
+                    return message(body);
+                }
+            }
+        })
+    }
+}
+
+/// Channel, sequence number, and two times of 8 bytes stand before the data.
+fn message(body: &[u8]) -> Option<Message<'_>> {
+    let (head, data) = body.split_at_checked(22)?;
+    let channel = u16::from_le_bytes(head.get(..2)?.try_into().ok()?);
+    let number = u32::from_le_bytes(head.get(2..6)?.try_into().ok()?);
+    Some(Message { channel: Channel::of(channel), number, data })
+}
+
+/// Decompresses up to the limit.
+pub(super) fn decompressed(data: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    zstd::stream::read::Decoder::new(data)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,114 @@
+//! Reads the undamaged parts of a recording's file.
+
+mod attachment;
+mod chunk;
+mod gathered;
+mod source;
+mod summary;
+mod walk;
+
+pub use attachment::Attachment;
+pub(crate) use chunk::Chunk;
+
+use crate::error::RecordingError;
+use crate::format::{Command, Entry, FORMAT, PROFILE, SessionRecord};
+use gathered::Gathered;
+use machine::history::Mark;
+use source::{Place, Source};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Files up to this size are checked as a whole when they are opened.
+const CHECKED_BYTES: u64 = 32 << 20;
+
+/// An open file with what is known of its moments.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) session: SessionRecord,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) commands: Vec<Command>,
+    pub(crate) attachments: Vec<Attachment>,
+    /// Messages about the damaged parts.
+    pub(crate) problems: Vec<String>,
+    source: Source,
+    chunks: Vec<Place>,
+}
+
+impl Contents {
+    /// Reads a chunk.
+    ///
+    /// # Errors
+    /// What is damaged.
+    pub(crate) fn chunk(&self, index: usize) -> Result<Chunk, String> {
+        let place = self.chunks.get(index).ok_or("it is missing")?;
+        Chunk::read(&self.source, *place)
+    }
+}
+
+/// Opens a recording. A large file that was finished is read only at its end.
+///
+/// # Errors
+/// If it is not a recording, is newer than this version, or contains no readable moment.
+pub(crate) fn open(path: &Path) -> Result<Contents, RecordingError> {
+    let file = files::open(path, files::Kind::RECORDING).map_err(RecordingError::Unusable)?;
+    let io = |error| RecordingError::Io { path: path.into(), error };
+    let source = Source::new(file).map_err(io)?;
+    check_magic(path, &source.read(0, mcap::MAGIC.len() as u64).map_err(io)?)?;
+    let finished = (source.len() > CHECKED_BYTES).then(|| summary::read(&source)).flatten();
+    let gathered = match finished {
+        Some(gathered) => gathered,
+        None => Gathered::by_walking(&source).map_err(io)?,
+    };
+    contents(path, source, gathered)
+}
+
+/// A damaged beginning is close to the right one.
+fn check_magic(path: &Path, start: &[u8]) -> Result<(), RecordingError> {
+    let right = start.iter().zip(mcap::MAGIC).filter(|(a, b)| **a == **b).count();
+    if right + 1 >= mcap::MAGIC.len() {
+        return Ok(());
+    }
+    let found = if start.is_empty() { "empty file" } else { "not an MCAP file" };
+    Err(RecordingError::NotARecording { path: path.into(), found: found.into() })
+}
+
+fn contents(path: &Path, source: Source, gathered: Gathered) -> Result<Contents, RecordingError> {
+    let session = match &gathered.session {
+        Some(record) => checked_session(path, record)?,
+        None => return Err(foreign(path, &gathered)),
+    };
+    let (marks, commands) = (gathered.marks, gathered.commands);
+    let Gathered { entries, attachments, problems, chunks, .. } = gathered;
+    if entries.is_empty() {
+        let what = problems.first().cloned().unwrap_or_else(|| "it contains no moment".into());
+        return Err(RecordingError::Damaged { path: path.into(), what });
+    }
+    Ok(Contents { session, entries, marks, commands, attachments, problems, source, chunks })
+}
+
+/// Returns why a file without a session is no recording.
+fn foreign(path: &Path, gathered: &Gathered) -> RecordingError {
+    let path = path.to_path_buf();
+    match &gathered.profile {
+        Some(profile) if profile != PROFILE => {
+            let found = format!("an MCAP file with profile {profile:?}");
+            RecordingError::NotARecording { path, found }
+        }
+        _ => RecordingError::Damaged { path, what: "its session is not readable".into() },
+    }
+}
+
+fn checked_session(
+    path: &Path,
+    record: &BTreeMap<String, String>,
+) -> Result<SessionRecord, RecordingError> {
+    if let Some((format, made_by)) = SessionRecord::version(record)
+        && format > FORMAT
+    {
+        let (path, made_by) = (path.into(), made_by.into());
+        return Err(RecordingError::Newer { path, format, known: FORMAT, made_by });
+    }
+    let damaged = |what| RecordingError::Damaged { path: path.into(), what };
+    SessionRecord::from_record(record).map_err(damaged)
+}

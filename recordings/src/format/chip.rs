@@ -1,0 +1,106 @@
+//! The message of one chip in a moment: which ranges were read, when, and which bytes changed.
+
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use std::collections::BTreeMap;
+
+/// The JSON schema of the message.
+pub(crate) const SCHEMA: &str = r#"{
+  "title": "meshscope.Chip",
+  "description": "The ranges of one chip that a moment read. The message is MessagePack.",
+  "type": "object",
+  "properties": {
+    "since": {"enum": ["nothing", "key", "before"], "description": "What `changes` is relative to: memory of which nothing is known and all bytes are 0, the moment `key_moment` of the moment's message, or the message of the chip before this one."},
+    "pieces": {"type": ["array", "null"], "description": "The ranges read: tiles (NOC 0 x, y) of which the same ranges were read, and these (byte offset in the tile, length in bytes). The pieces are all of them, sorted by x, y and offset. Null: those of the message before.", "items": {"type": "array"}},
+    "target_cycles": {"type": "array", "description": "When each piece was read, in device cycles: the first, then the difference from the piece before.", "items": {"type": "integer"}},
+    "host_micros": {"type": "array", "description": "The same in microseconds since the Unix epoch.", "items": {"type": "integer"}},
+    "changes": {"type": "array", "description": "The changed bytes of all pieces in their order: number of bytes that are unchanged since the change before, then the new bytes.", "items": {"type": "array"}}
+  }
+}"#;
+
+/// What the changes of a chip's message are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Since {
+    /// Memory of which nothing is known, and all bytes are 0.
+    Nothing,
+    /// The key snapshot.
+    Key,
+    /// The chip's message before.
+    Before,
+}
+
+/// A range that was read: x, y, byte offset in the tile, length in bytes.
+pub(crate) type StoredSpan = (u8, u8, u64, u32);
+
+/// Tiles of which the same ranges were read: x, y; and these: byte offset in the tile, length in
+/// bytes.
+pub(crate) type StoredTiles = (Vec<(u8, u8)>, Ranges);
+
+/// Byte offsets in a tile, and lengths in bytes.
+type Ranges = Vec<(u64, u32)>;
+
+/// The ranges of one chip that a moment read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ChipMoment {
+    pub(crate) since: Since,
+    /// None: those of the message before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pieces: Option<Vec<StoredTiles>>,
+    /// The first, then differences.
+    pub(crate) target_cycles: Vec<i64>,
+    pub(crate) host_micros: Vec<i64>,
+    /// Unchanged bytes since the change before, and the new bytes.
+    pub(crate) changes: Vec<(u32, ByteBuf)>,
+}
+
+/// Limit of the ranges of one chip: a file must not exhaust the host's memory.
+const MOST_RANGES: usize = 1 << 20;
+
+/// Returns ranges, which are sorted, by the tiles that share them: most tiles of a kind do.
+pub(crate) fn by_tiles(spans: &[StoredSpan]) -> Vec<StoredTiles> {
+    let mut tiles: BTreeMap<Ranges, Vec<(u8, u8)>> = BTreeMap::new();
+    for of_tile in spans.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let ranges = of_tile.iter().map(|span| (span.2, span.3)).collect();
+        let tile = of_tile.first().map(|span| (span.0, span.1));
+        tiles.entry(ranges).or_default().extend(tile);
+    }
+    tiles.into_iter().map(|(ranges, tiles)| (tiles, ranges)).collect()
+}
+
+/// Returns the ranges of [`by_tiles`], sorted; none if they are more than any chip has.
+pub(crate) fn of_tiles(stored: &[StoredTiles]) -> Option<Vec<StoredSpan>> {
+    let count = |(tiles, ranges): &StoredTiles| tiles.len().saturating_mul(ranges.len());
+    let total = stored.iter().map(count).fold(0_usize, usize::saturating_add);
+    (total <= MOST_RANGES).then_some(())?;
+    let of = |(tiles, ranges): &StoredTiles| {
+        let ranges = ranges.clone();
+        let spans = |(x, y): (u8, u8)| {
+            ranges.iter().map(move |(offset, len)| (x, y, *offset, *len)).collect::<Vec<_>>()
+        };
+        tiles.iter().copied().flat_map(spans).collect::<Vec<_>>()
+    };
+    let mut spans: Vec<StoredSpan> = stored.iter().flat_map(of).collect();
+    spans.sort_unstable();
+    Some(spans)
+}
+
+/// Returns the first time and the differences of the further ones.
+pub(crate) fn differences(times: impl Iterator<Item = u64>) -> Vec<i64> {
+    let mut before = 0_u64;
+    times
+        .map(|time| {
+            let difference = time.wrapping_sub(before).cast_signed();
+            before = time;
+            difference
+        })
+        .collect()
+}
+
+/// Returns the times of [`differences`].
+pub(crate) fn sums(differences: &[i64]) -> impl Iterator<Item = u64> {
+    differences.iter().scan(0_u64, |time, difference| {
+        *time = time.wrapping_add(difference.cast_unsigned());
+        Some(*time)
+    })
+}
