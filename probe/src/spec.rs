@@ -406,7 +406,7 @@ mod tests {
         let by_id = "/dev/tenstorrent/by-id/wormhole-0100014611703014";
         assert_eq!(parse(by_id), TargetSpec::Silicon(by_id.into()));
         assert_eq!(parse("silicon"), TargetSpec::Silicon("silicon".into()));
-        assert_eq!(parse("sick.mcap"), TargetSpec::Recording("sick.mcap".into()));
+        assert_eq!(parse("sick.mcap"), TargetSpec::Recording("sick.mcap".into(), Moment::Last));
     }
 
     #[test]
@@ -418,7 +418,7 @@ mod tests {
         std::fs::write(&name, "").unwrap();
         let parsed = TargetSpec::parse(&name);
         std::fs::remove_file(&name).unwrap();
-        assert_eq!(parsed.unwrap(), TargetSpec::Recording(name.into()));
+        assert_eq!(parsed.unwrap(), TargetSpec::Recording(name.into(), Moment::Last));
     }
 
     #[test]
