@@ -16,7 +16,7 @@ use ratatui::buffer::Cell;
 use recordings::Replay;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tui::feed::{MeshSnapshot, Traffic};
+use tui::feed::{MeshSnapshot, Timeline, Traffic};
 use tui::message::Message;
 use tui::model::Model;
 use tui::run::KernelStages;
@@ -81,6 +81,7 @@ fn inspected(
     number: u64,
 ) {
     let inspected = session.inspect(&model.read_set());
+    let timeline = session.target().history().map(|history| Timeline::of(history));
     let target: &dyn Target = session.target();
     let mut stages = KernelStages::default();
     stages.note(inspected.state.party_stages(target.mesh()), inspected.state.cycles);
@@ -96,6 +97,7 @@ fn inspected(
         board: Arc::default(),
         stages: Arc::new(stages),
         verdict: verdict.map(Arc::clone),
+        timeline,
         reading: None,
     };
     update(model, Message::Snapshot(Arc::new(snapshot)));

@@ -3,6 +3,7 @@
 
 use crate::exit::Failure;
 use crate::opening::Stages;
+pub use crate::player::Timeline;
 use crate::run::{Board, KernelStages, MachineOrder};
 pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
@@ -54,6 +55,8 @@ pub struct MeshSnapshot {
     pub stages: Arc<KernelStages>,
     /// The newest verdict on the mesh, if there is one yet.
     pub verdict: Option<Arc<Diagnosis>>,
+    /// The moments of a recording.
+    pub timeline: Option<Timeline>,
     /// How far the snapshot has come, while it is still being read.
     pub reading: Option<Progress>,
 }

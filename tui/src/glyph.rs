@@ -169,6 +169,23 @@ impl Glyphs {
         self.pick("…", "..")
     }
 
+    /// The moment on screen.
+    pub(crate) fn now(self) -> &'static str {
+        self.pick("▼", "v")
+    }
+
+    /// How many bytes changed in a moment; none: not read.
+    pub(crate) fn level(self, bytes: Option<u32>) -> &'static str {
+        match bytes {
+            None => " ",
+            Some(0) => self.pick("·", "."),
+            Some(1..64) => self.pick("▂", ":"),
+            Some(64..1024) => self.pick("▄", "-"),
+            Some(1024..16384) => self.pick("▆", "="),
+            Some(_) => self.pick("█", "#"),
+        }
+    }
+
     pub(crate) fn harvested(self) -> &'static str {
         self.pick("▒▒▒▒", "xxxx")
     }

@@ -34,7 +34,25 @@ pub(crate) enum Typed {
         #[arg(value_name = "FAULT")]
         fault: String,
     },
-    /// Cycles of an emulated mesh or a recording per second, such as 100k or 10M, or max.
+    /// Go to a moment of a recording: -2ms before the last one, 17ms of the target's time, or #12.
+    Goto {
+        /// The moment.
+        #[arg(value_name = "MOMENT", allow_hyphen_values = true)]
+        moment: String,
+    },
+    /// Play this many moments of a recording per second, backwards if negative.
+    Play {
+        /// Moments per second.
+        #[arg(value_name = "N", default_value = "10", allow_hyphen_values = true)]
+        speed: String,
+    },
+    /// Mark the moment of a recording with words.
+    Mark {
+        /// The words.
+        #[arg(value_name = "WORD")]
+        words: Vec<String>,
+    },
+    /// Cycles of an emulated mesh per second, such as 100k or 10M, or max.
     Pace {
         /// The pace.
         #[arg(value_name = "CYCLES")]

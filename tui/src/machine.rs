@@ -31,7 +31,6 @@ use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
 use watching::Watching;
 use work::Work;
-use workloads::scene::DEFAULT_PACE;
 
 /// An open target with its decoder.
 pub(crate) struct Machine {
@@ -80,6 +79,8 @@ impl PartialSnapshot<'_> {
             board: Arc::clone(&self.board),
             stages: Arc::clone(&self.stages),
             verdict: self.verdict.clone(),
+            // A recording is read at once.
+            timeline: None,
             reading: Some(partly.progress),
         }
     }
@@ -187,10 +188,8 @@ impl Machine {
         }
         let (images, mut problems) = ImageMap::firmware();
         problems.extend(replay.problems().iter().cloned());
-        // A recording has no more moments than it has, however little time is between them.
-        let watching = Watching::over(0);
-        let session = Session::with_target(Box::new(replay), images).at_pace(DEFAULT_PACE);
-        Ok(Self { watching, ..Self::over(session, problems) })
+        let session = Session::with_target(Box::new(replay), images);
+        Ok(Self::over(session, problems))
     }
 
     fn over(session: Session, problems: Vec<String>) -> Self {
@@ -277,6 +276,7 @@ impl Machine {
             board: self.work.board(),
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
+            timeline: self.work.timeline(&mut self.session),
             reading: None,
         }
     }

@@ -8,6 +8,7 @@ use crate::halted::HeldCore;
 use crate::members::{self, MemberRow};
 use crate::opening::Stages;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
+use crate::player::Timeline;
 use crate::run::Sheet;
 use crate::theme::Theme;
 use crate::verdict;
@@ -278,10 +279,17 @@ impl Model {
         }
     }
 
-    /// Columns and rows that are left below the line about what stands still.
+    /// The moments of the recording that is shown.
+    pub(crate) fn timeline(&self) -> Option<&Timeline> {
+        self.shown.as_ref()?.timeline.as_ref()
+    }
+
+    /// Columns and rows that are left below the line about what stands still, and above the time
+    /// line.
     pub(crate) fn room(&self) -> (u16, u16) {
         let line = u16::from(self.alarm(self.size.0).is_some());
-        (self.size.0, self.size.1.saturating_sub(line))
+        let below = self.timeline().map_or(0, |timeline| timeline.rows(self.size));
+        (self.size.0, self.size.1.saturating_sub(line + below))
     }
 
     /// The line about what stands still, of at most this many columns.

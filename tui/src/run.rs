@@ -19,6 +19,7 @@ pub use table::{ChipMeasured, Measured};
 
 use crate::args::LaunchArguments;
 use crate::halted::CoreCommand;
+use crate::player::PlayOrder;
 use collectives::CleanSettings;
 use layouts::CoreId;
 use machine::fault::Fault;
@@ -43,6 +44,8 @@ pub enum MachineOrder {
     Clean(CleanSettings),
     /// Disturb the mesh.
     Fault(Fault),
+    /// Show another moment of a recording.
+    Play(PlayOrder),
     /// Advance the target's time at this pace.
     Pace(Pace),
     /// Control a core.

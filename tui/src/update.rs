@@ -12,6 +12,7 @@ use crate::lists;
 use crate::members::MemberRow;
 use crate::message::{Command, Message};
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::player::PlayOrder;
 use crate::run::MachineOrder;
 use crate::run::Sheet;
 use crate::words;
@@ -148,12 +149,22 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         Some(Action::Retry) => return retry(model),
         Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
         Some(Action::Step) => return vec![Command::Order(MachineOrder::Step(Vec::new()))],
+        Some(Action::Freeze) if model.timeline().is_some() => return play(PlayOrder::Toggle),
+        Some(Action::PreviousMoment) => return play(PlayOrder::Step(-1)),
+        Some(Action::NextMoment) => return play(PlayOrder::Step(1)),
+        Some(Action::PreviousChange) => return play(PlayOrder::Change(model.selection(), true)),
+        Some(Action::NextChange) => return play(PlayOrder::Change(model.selection(), false)),
+        Some(Action::Mark) => return play(PlayOrder::Mark("here".to_owned())),
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(Action::HalfTop) => model.pending_g = true,
         Some(action) => act(model, action),
         None => {}
     }
     vec![Command::Draw]
+}
+
+fn play(order: PlayOrder) -> Vec<Command> {
+    vec![Command::Order(MachineOrder::Play(order)), Command::Draw]
 }
 
 /// Pauses what runs, or lets it run on.

@@ -15,6 +15,7 @@ mod pane;
 mod prompt;
 mod run;
 mod tiles;
+mod timeline;
 mod why;
 
 use crate::feed::{MeshSnapshot, Traffic};
@@ -46,6 +47,7 @@ pub fn view(model: &Model, frame: &mut Frame) {
     frame.render_widget(Paragraph::new(status_line(model, status.width)), status);
     frame.render_widget(Paragraph::new(tab_line(model)), tabs);
     let body = alarm(model, frame, body);
+    let body = below(model, frame, body);
     if let Some(first) = model.help {
         help::draw(model, frame, body, first);
     } else if model.shown.is_none() {
@@ -69,6 +71,15 @@ fn alarm(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
     let [above, below] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
     frame.render_widget(Paragraph::new(Line::styled(line, model.theme.bad())), above);
     below
+}
+
+/// Draws the time line of a recording; returns the area above it.
+fn below(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
+    let Some(timeline) = model.timeline() else { return area };
+    let rows = Constraint::Length(timeline.rows(model.size));
+    let [above, below] = Layout::vertical([Constraint::Min(1), rows]).areas(area);
+    timeline::draw(model, timeline, frame, below);
+    above
 }
 
 /// The target, the snapshot's time and age, and its cost. Badges at the right end are never cut.

@@ -1,7 +1,9 @@
 //! The past of a target: the moments of a recording, which can be visited in any order.
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Piece, Snapshot};
+use layouts::{ChipId, NocAddr, NocXy};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The moments of a target that has a past, in recorded order, from 0.
 pub trait History {
@@ -47,4 +49,84 @@ impl Mark {
         let made_by = env!("CARGO_PKG_VERSION").into();
         Self { target_cycles, host_micros, text: text.into(), condition: None, made_by }
     }
+}
+
+/// What is looked at for changes: a tile, and a range of its addresses or all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The chip.
+    pub chip: ChipId,
+    /// The tile; none: all of them.
+    pub tile: Option<NocXy>,
+    /// The addresses in the tile.
+    pub range: Range<u64>,
+}
+
+impl Watched {
+    /// A whole tile.
+    pub fn tile(chip: ChipId, tile: NocXy) -> Self {
+        Self { chip, tile: Some(tile), range: 0..u64::MAX }
+    }
+
+    /// Returns the watched part of a piece: its first address and its bytes.
+    fn part<'a>(&self, piece: &'a Piece) -> Option<(NocAddr, &'a [u8])> {
+        let at = piece.addr;
+        if at.chip != self.chip || self.tile.is_some_and(|tile| tile != at.tile) {
+            return None;
+        }
+        let from = self.range.start.max(at.offset);
+        let to = self.range.end.min(at.offset + piece.bytes.len() as u64);
+        let bytes = piece.bytes.get((from.checked_sub(at.offset)?) as usize..)?;
+        let bytes = bytes.get(..to.checked_sub(from)? as usize)?;
+        Some((NocAddr { offset: from, ..at }, bytes))
+    }
+}
+
+/// Returns the first difference of two snapshots in what is watched: where, and the bytes that both
+/// read there.
+pub fn difference<'a>(
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    watched: &[Watched],
+) -> Option<(NocAddr, &'a [u8], &'a [u8])> {
+    let parts =
+        after.pieces.iter().flat_map(|piece| watched.iter().filter_map(|it| it.part(piece)));
+    parts
+        .filter_map(|(at, bytes)| Some((at, before.bytes(at, bytes.len() as u32).ok()?, bytes)))
+        .find_map(|(at, old, new)| {
+            let first = old.iter().zip(new).position(|(old, new)| old != new)?;
+            Some((NocAddr { offset: at.offset + first as u64, ..at }, &old[first..], &new[first..]))
+        })
+}
+
+/// Goes to the nearest moment at which what is watched differs from the moment before it: after the
+/// current one, or before it. Returns false, and stays, if there is none.
+pub fn seek_change(history: &mut dyn History, watched: &[Watched], back: bool) -> bool {
+    let stays = history.position();
+    let last = history.moments().len().saturating_sub(1);
+    // The current moment is where the last change was found.
+    let candidates: Vec<usize> =
+        if back { (1..stays).rev().collect() } else { (stays + 1..=last).collect() };
+    for moment in candidates {
+        if may_differ(history, moment, watched) && differs(history, moment, watched) {
+            history.seek(moment);
+            return true;
+        }
+    }
+    history.seek(stays);
+    false
+}
+
+/// Whether the number of changed bytes leaves it open; formats without it do not say.
+fn may_differ(history: &dyn History, moment: usize, watched: &[Watched]) -> bool {
+    let changed = history.changed_bytes(moment);
+    let of = |it: &Watched| changed.iter().find(|(chip, _)| ChipId(*chip) == it.chip);
+    changed.is_empty() || watched.iter().any(|it| of(it).is_some_and(|(_, bytes)| *bytes > 0))
+}
+
+fn differs(history: &mut dyn History, moment: usize, watched: &[Watched]) -> bool {
+    history.seek(moment - 1);
+    let Some(before) = history.moment().cloned() else { return false };
+    history.seek(moment);
+    history.moment().is_some_and(|after| difference(&before, after, watched).is_some())
 }

@@ -4,7 +4,7 @@ use layouts::{ChipId, NoChannel, NocAddr};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Why an access failed or a range was not read; gaps and access errors share it.
@@ -161,6 +161,36 @@ pub struct Piece {
     pub bytes: Bytes,
 }
 
+impl Piece {
+    /// Returns its range.
+    pub fn span(&self) -> Span {
+        Span { addr: self.addr, len: self.bytes.len() as u32 }
+    }
+
+    /// Returns the parts of it that no range covers; the ranges are sorted.
+    fn without(&self, covered: &[Span]) -> Vec<Self> {
+        let tile = |addr: NocAddr| (addr.chip, addr.tile);
+        let first = covered.partition_point(|span| tile(span.addr) < tile(self.addr));
+        let same = covered.iter().skip(first).take_while(|span| tile(span.addr) == tile(self.addr));
+        let (mut at, end) = (self.addr.offset, self.addr.offset + self.bytes.len() as u64);
+        let mut parts = Vec::new();
+        for span in same {
+            parts.extend(self.part(at..span.addr.offset.min(end)));
+            at = at.max(span.addr.offset.saturating_add(span.len.into()));
+        }
+        parts.extend(self.part(at..end));
+        parts
+    }
+
+    /// Returns the part of it at these addresses of its tile; none if they are none.
+    fn part(&self, range: Range<u64>) -> Option<Self> {
+        let start = range.start.checked_sub(self.addr.offset)? as usize;
+        let len = range.end.checked_sub(range.start).filter(|len| *len > 0)? as usize;
+        let bytes = self.bytes.get(start..start + len)?.into();
+        Some(Self { addr: NocAddr { offset: range.start, ..self.addr }, bytes, ..self.clone() })
+    }
+}
+
 /// The ranges to read, in order of priority.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -234,6 +264,19 @@ impl Snapshot {
         whole
     }
 
+    /// Returns this snapshot with the bytes that an older one has and this one did not read, each
+    /// with the time of its own read.
+    #[must_use]
+    pub fn completed_by(&self, older: &Self) -> Self {
+        let mut whole = self.clone();
+        let mut known: Vec<Span> = self.gaps.iter().map(|gap| gap.span).collect();
+        known.extend(self.pieces.iter().map(Piece::span));
+        known.sort_unstable();
+        whole.pieces.extend(older.pieces.iter().flat_map(|piece| piece.without(&known)));
+        whole.pieces.sort_by_key(|piece| piece.addr);
+        whole
+    }
+
     fn gap_reason(&self, addr: NocAddr) -> AccessError {
         let covers = |gap: &&Gap| {
             let start = gap.span.addr;
@@ -246,5 +289,36 @@ impl Snapshot {
     /// Returns the newest target time of any piece of `chip`, in device cycles.
     pub fn newest_cycles(&self, chip: ChipId) -> Option<u64> {
         self.pieces.iter().filter(|p| p.addr.chip == chip).map(|p| p.target_cycles).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layouts::NocXy;
+
+    fn piece(offset: u64, bytes: &[u8]) -> Piece {
+        let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 1, y: 2 }, offset };
+        Piece { addr, target_cycles: u64::from(bytes[0]), host_micros: 0, bytes: bytes.into() }
+    }
+
+    #[test]
+    fn an_older_snapshot_completes_a_newer_one_where_that_did_not_read() {
+        let older = Snapshot {
+            pieces: vec![piece(0, &[1; 8]), piece(16, &[2; 16]), piece(64, &[3; 4])],
+            ..Snapshot::default()
+        };
+        let gap = Gap { span: piece(64, &[0; 4]).span(), reason: AccessError::InReset };
+        let newer = Snapshot {
+            pieces: vec![piece(4, &[9; 4]), piece(20, &[9; 2]), piece(30, &[9; 8])],
+            gaps: vec![gap],
+            transactions: 3,
+        };
+        let whole = newer.completed_by(&older);
+        let shown: Vec<(u64, usize, u64)> =
+            whole.pieces.iter().map(|p| (p.addr.offset, p.bytes.len(), p.target_cycles)).collect();
+        let parts = [(0, 4, 1), (4, 4, 9), (16, 4, 2), (20, 2, 9), (22, 8, 2), (30, 8, 9)];
+        assert_eq!(shown, parts);
+        assert_eq!((whole.gaps.len(), whole.transactions), (1, 3));
     }
 }

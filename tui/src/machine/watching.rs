@@ -3,6 +3,7 @@
 use crate::traffic::least_time;
 use diagnosis::Diagnosis;
 use probe::session::{Session, Watch};
+use probe::why::WATCHED_CYCLES;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,12 +17,14 @@ pub(super) struct Watching {
     watch: Watch,
     verdict: Option<Arc<Diagnosis>>,
     due: Instant,
+    /// The moment of a recording that was judged.
+    judged: Option<usize>,
 }
 
 impl Watching {
     /// Returns one that judges by snapshots over this time, in cycles of the target.
     pub(super) fn over(cycles: u64) -> Self {
-        Self { watch: Watch::new(cycles), verdict: None, due: Instant::now() }
+        Self { watch: Watch::new(cycles), verdict: None, due: Instant::now(), judged: None }
     }
 
     /// The newest verdict.
@@ -34,6 +37,9 @@ impl Watching {
         if Instant::now() < self.due {
             return;
         }
+        if let Some(moment) = session.target().history().map(|history| history.position()) {
+            return self.judge_moment(moment, session);
+        }
         let (began, before) = (Instant::now(), session.target().transactions());
         session.look(&mut self.watch);
         let verdict = self.watch.judge(session.target().mesh());
@@ -43,5 +49,17 @@ impl Watching {
         let cost = session.target().transactions().saturating_sub(before);
         let pause = (began.elapsed() * (PART - 1)).max(least_time(cost, budget) * PART);
         self.due = Instant::now() + pause.max(PAUSE);
+    }
+
+    /// Judges a recording by the moments up to the one on screen.
+    fn judge_moment(&mut self, moment: usize, session: &mut Session) {
+        if self.judged == Some(moment) {
+            return;
+        }
+        let began = Instant::now();
+        self.verdict = session.diagnose(WATCHED_CYCLES).ok().map(|it| Arc::new(it.diagnosis));
+        self.judged = Some(moment);
+        // While it is played, verdicts take a part of the time too.
+        self.due = Instant::now() + began.elapsed() * (PART - 1);
     }
 }

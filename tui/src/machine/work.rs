@@ -10,6 +10,7 @@ use super::pace::RequestedPace;
 use super::stop::StoppingKernels;
 use crate::exit::Failure;
 use crate::keys::{Action, keys_of};
+use crate::player::{Player, Timeline};
 use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, may_change};
 use crate::words;
 use collectives::{CleanSettings, Stage};
@@ -48,6 +49,7 @@ pub(super) struct Work {
     hold: Hold,
     board: Arc<Board>,
     held: HeldCores,
+    player: Player,
     /// The requested pace.
     pace: Option<RequestedPace>,
     /// When the followed stage began: host time and target's time.
@@ -60,6 +62,11 @@ impl Work {
     /// The results.
     pub(super) fn board(&self) -> Arc<Board> {
         Arc::clone(&self.board)
+    }
+
+    /// The time line of a recording.
+    pub(super) fn timeline(&mut self, session: &mut Session) -> Option<Timeline> {
+        self.player.timeline(session)
     }
 
     /// Whether anything is running.
@@ -96,6 +103,13 @@ impl Work {
             MachineOrder::Step(cores) => self.step(&cores, session),
             MachineOrder::Clean(settings) => self.clean(settings, session),
             MachineOrder::Fault(fault) => self.disturb(fault, session.target()),
+            MachineOrder::Play(order) => match self.player.order(order, session) {
+                Ok(notice) => {
+                    notice.into_iter().for_each(|notice| self.board_mut().say(notice));
+                    Ok(())
+                }
+                Err(why) => Err(Failure::Usage(why)),
+            },
             MachineOrder::Pace(pace) => self.keep(pace, session),
             MachineOrder::Core(core, command) => {
                 let notice = self.held.order(core, &command, session);
@@ -219,7 +233,7 @@ impl Work {
 
     fn keep(&mut self, pace: Pace, session: &mut Session) -> Result<(), Failure> {
         if !session.set_pace(pace) {
-            let why = "this target's time cannot be paced; only that of an emulated mesh or a recording can";
+            let why = "this target's time cannot be paced; only that of an emulated mesh can, and :play plays a recording";
             return Err(Failure::Usage(format!("{}: {why}", session.target().name())));
         }
         let failed = |error| Failure::of_access("pace", &error);
@@ -242,6 +256,7 @@ impl Work {
 
     /// Advances what is running, and the target's time with it; returns false if nothing is.
     pub(super) fn carry_on(&mut self, session: &mut Session) -> Result<bool, AccessError> {
+        self.player.turn(session);
         self.poll_held(session);
         if matches!(self.hold, Hold::Rests) || !self.is_busy() {
             return Ok(false);

@@ -6,10 +6,12 @@ use crate::args::CleanArguments;
 use crate::line::{self, Typed};
 use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
-use crate::run::{MachineOrder, Sweep, fault};
+use crate::player::PlayOrder;
+use crate::run::{MachineOrder, Sweep, fault, shown};
 use collectives::CleanSettings;
 use crossterm::event::{Event, KeyCode, KeyEvent};
 use layouts::CoreId;
+use probe::spec::Moment;
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
@@ -101,6 +103,16 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         Typed::Pace { pace } => {
             MachineOrder::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
         }
+        Typed::Goto { moment } => {
+            let moment = Moment::parse(&moment).map_err(|error| error.to_string())?;
+            MachineOrder::Play(PlayOrder::Goto(moment))
+        }
+        Typed::Play { speed } => {
+            let wrong =
+                |_| format!("play: '{}' is not a number of moments per second", shown(&speed));
+            MachineOrder::Play(PlayOrder::Play(speed.parse().map_err(wrong)?))
+        }
+        Typed::Mark { words } => MachineOrder::Play(PlayOrder::Mark(words.join(" "))),
         Typed::Core(command) => MachineOrder::Core(core_on_screen(model)?, command),
         Typed::Path(path) => {
             show(model, Screen::Fabric);

@@ -1,9 +1,9 @@
 //! `record`: writes snapshots of a target to a file, which is itself a target.
 
 mod file;
+mod moment;
 mod ring;
 
-use super::fabric;
 use super::target::{open, report};
 use crate::args::RecordArguments;
 use crate::exit::{Failure, Outcome};
@@ -12,9 +12,9 @@ use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::run::amount;
 use crate::words;
-use decode::inspect::ReadSet;
 pub(super) use file::RecordingFile;
 use machine::snapshot::Snapshot;
+pub(super) use moment::Moments;
 use recordings::RecordingError;
 use std::ops::RangeInclusive;
 
@@ -120,7 +120,7 @@ fn keep(
     kept: &RecordingFile,
     order: &Order,
 ) -> Result<usize, Failure> {
-    let read_set = everything(machine);
+    let mut moments = Moments::new(machine);
     let amount = match (order.amount, machine.target().history()) {
         (amount, Some(history)) => {
             history.seek(0);
@@ -134,7 +134,7 @@ fn keep(
         if moment > 0 && !advance(machine, target, due, moment)? {
             break;
         }
-        let snapshot = fabric::whole(machine, &read_set);
+        let snapshot = moments.take(machine);
         gaps += snapshot.memory.gaps.len();
         kept.append(&whole_moment(machine).unwrap_or_else(|| snapshot.memory.clone()))?;
         if moment == 0 {
@@ -151,18 +151,6 @@ fn keep(
         }
     }
     Ok(gaps)
-}
-
-/// Every core is recorded, as the recording may be opened at any.
-fn everything(machine: &mut Machine) -> ReadSet {
-    ReadSet {
-        details: true,
-        fabric: true,
-        fabric_tables: true,
-        // A replay knows kernels by their texts.
-        texts: true,
-        ..ReadSet::everything(&machine.mesh())
-    }
 }
 
 fn now(machine: &mut Machine, target: &Opening) -> Result<u64, Failure> {

@@ -1,11 +1,10 @@
 //! `record --on`: keeps the newest snapshots in memory until something is found.
 
-use super::{RecordingFile, everything, keep_moments};
+use super::{Moments, RecordingFile, keep_moments};
 use crate::args::Trigger;
 use crate::exit::{Failure, Outcome};
 use crate::machine::Opening;
 use crate::output::say;
-use crate::verbs::fabric;
 use crate::verbs::target::{open, report};
 use diagnosis::{Diagnosis, Severity};
 use machine::history::Mark;
@@ -35,7 +34,7 @@ pub(super) fn run(
     let asked = format!("{} in memory until {trigger:?}", crate::words::bytes(bytes));
     kept.create(&mut machine, (&asked, every_cycles))?;
     kept.in_memory(usize::try_from(bytes).unwrap_or(usize::MAX));
-    let read_set = everything(&mut machine);
+    let mut moments = Moments::new(&mut machine);
     let pressed = (trigger == Trigger::Key).then(enter_pressed);
     if pressed.is_some() {
         say("Enter writes the recording");
@@ -43,7 +42,7 @@ pub(super) fn run(
     let gone = |error| Failure::of_access(&target.words, &error);
     let (mut watch, mut judged, mut due) = (Watch::new(WATCHED_CYCLES), 0, 0);
     loop {
-        let snapshot = fabric::whole(&mut machine, &read_set);
+        let snapshot = moments.take(&mut machine);
         kept.append(&snapshot.memory)?;
         let cycles = snapshot.state.cycles;
         if let Some(pressed) = &pressed {
@@ -74,7 +73,7 @@ pub(super) fn run(
     let ended = kept.end();
     kept_all?;
     say(&ended?);
-    report(target, &fabric::whole(&mut machine, &read_set).state);
+    report(target, &moments.take(&mut machine).state);
     Ok(Outcome::Findings)
 }
 

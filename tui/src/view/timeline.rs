@@ -1,0 +1,86 @@
+//! The time line of a recording below every screen: a column per moment, or per several, a row per
+//! chip with how much changed, and the marks.
+
+use crate::model::Model;
+use crate::player::Timeline;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+/// Columns of a row's name.
+const NAME: u16 = 4;
+
+/// Draws the time line.
+pub(super) fn draw(model: &Model, timeline: &Timeline, frame: &mut Frame, area: Rect) {
+    let mut lines = vec![Line::styled(timeline.words(), model.theme.title())];
+    let columns = Columns::new(timeline, area.width.saturating_sub(NAME));
+    lines.push(marks(model, timeline, &columns));
+    for (name, chips) in timeline.lanes(model.size.1) {
+        lines.push(lane(model, timeline, &columns, (&name, &chips)));
+    }
+    lines.truncate(area.height.into());
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Which moments a column stands for.
+struct Columns {
+    count: usize,
+    moments: usize,
+}
+
+impl Columns {
+    fn new(timeline: &Timeline, width: u16) -> Self {
+        let moments = timeline.moments.times.len();
+        Self { count: moments.min(width.into()).max(1), moments }
+    }
+
+    fn of(&self, moment: usize) -> usize {
+        moment * self.count / self.moments.max(1)
+    }
+
+    fn moments(&self, column: usize) -> std::ops::Range<usize> {
+        let start = |column: usize| (column * self.moments).div_ceil(self.count);
+        start(column)..start(column + 1)
+    }
+}
+
+fn marks(model: &Model, timeline: &Timeline, columns: &Columns) -> Line<'static> {
+    let at = columns.of(timeline.position);
+    let mut line = vec![Span::raw(" ".repeat(NAME.into()))];
+    for column in 0..columns.count {
+        let here = |(moment, _): &&(usize, _)| columns.of(*moment) == column;
+        let mark = timeline.marks.iter().rev().find(here);
+        line.push(match mark {
+            _ if column == at => Span::styled(model.glyphs.now(), model.theme.title()),
+            Some((_, mark)) if mark.condition.is_some() => Span::styled("!", model.theme.bad()),
+            Some(_) => Span::styled("m", model.theme.warn()),
+            None => Span::raw(" "),
+        });
+    }
+    Line::from(line)
+}
+
+fn lane(
+    model: &Model,
+    timeline: &Timeline,
+    columns: &Columns,
+    (name, chips): (&str, &[u16]),
+) -> Line<'static> {
+    let at = columns.of(timeline.position);
+    let mut line = vec![Span::styled(format!("{name:>3} "), model.theme.dim())];
+    for column in 0..columns.count {
+        let level = columns.moments(column).map(|moment| changed(timeline, moment, chips)).max();
+        let glyph = model.glyphs.level(level.flatten());
+        let style = if column == at { model.theme.selected() } else { model.theme.traffic() };
+        line.push(Span::styled(glyph, style));
+    }
+    Line::from(line)
+}
+
+/// Returns the bytes of some chips that changed in a moment; none if none of them was read.
+fn changed(timeline: &Timeline, moment: usize, chips: &[u16]) -> Option<u32> {
+    let changed = timeline.moments.changed.get(moment)?;
+    let of = changed.iter().filter(|(chip, _)| chips.contains(chip)).map(|(_, bytes)| *bytes);
+    of.fold(None, |sum, bytes| Some(sum.unwrap_or(0) + bytes))
+}
