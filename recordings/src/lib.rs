@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod excerpt;
 mod file;
 mod format;
 mod replay;
