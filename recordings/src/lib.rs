@@ -6,6 +6,9 @@
 //! [`machine::target::Target`] that answers from its current moment. `recordings/library` contains
 //! the recordings of the golden frames.
 //!
+//! [`FabricSnapshot`] reads what tt-metal's own capture tool kept of a fabric, and makes another
+//! such target of it.
+//!
 //! ```
 //! use machine::target::Target;
 //! use recordings::Replay;
@@ -25,12 +28,16 @@
 
 mod error;
 mod excerpt;
+mod fabric_snapshot;
 mod file;
 mod format;
 mod replay;
 mod writer;
 
 pub use error::RecordingError;
+pub use fabric_snapshot::{
+    FabricSnapshot, FabricSnapshotTarget, FabricWords, RouterWords, digest as sha256,
+};
 pub use file::Attachment;
 pub use format::FORMAT;
 pub use replay::Replay;

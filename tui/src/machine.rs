@@ -1,6 +1,7 @@
 //! Opens the target of `--target` and reads it: the one place where screens and verbs use a
 //! machine.
 
+mod captured;
 mod clean;
 mod held;
 mod pace;
@@ -43,6 +44,8 @@ pub(crate) struct Machine {
     work: Work,
     stages: Arc<KernelStages>,
     watching: Watching,
+    /// The time that its kept snapshots cover, over which it is judged at least.
+    kept_cycles: u64,
 }
 
 /// A snapshot that takes longer is shown at this interval while it is read.
@@ -149,6 +152,7 @@ impl Machine {
         let mut machine = match Session::open_telling(words, &host, *allow, listener) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
             Err(OpenError::IsRecording(path)) => Self::replay(words, &path, &mut catalog)?,
+            Err(OpenError::IsFabricSnapshot(path)) => Self::captured(words, &path, &mut given)?,
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
         machine.listener = listener.clone();
@@ -183,8 +187,23 @@ impl Machine {
         Ok(Self { watching, ..Self::over(session, problems) })
     }
 
+    /// Opens a fabric snapshot; adds its manifest to the given ones if it was found.
+    fn captured(
+        words: &str,
+        path: &Path,
+        given: &mut Vec<captured::Given>,
+    ) -> Result<Self, Failure> {
+        let (target, found) = captured::open(words, path, given)?;
+        given.extend(found);
+        let kept_cycles = target.span_cycles();
+        let (images, problems) = ImageMap::firmware();
+        let session = Session::with_target(Box::new(target), images).at_pace(DEFAULT_PACE);
+        Ok(Self { watching: Watching::over(0), kept_cycles, ..Self::over(session, problems) })
+    }
+
     fn over(session: Session, problems: Vec<String>) -> Self {
         Self {
+            kept_cycles: 0,
             session,
             problems,
             number: 0,
@@ -238,7 +257,7 @@ impl Machine {
     /// # Errors
     /// When the target is gone.
     pub(crate) fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
-        self.session.diagnose(over_cycles)
+        self.session.diagnose(over_cycles.max(self.kept_cycles))
     }
 
     /// The snapshot of what was inspected, with what else is known of the target.
