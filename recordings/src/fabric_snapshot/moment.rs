@@ -37,7 +37,9 @@ impl Capture<'_> {
             }
         }
         let mut snapshot = Snapshot::default();
-        tiles.into_iter().for_each(|(tile, memory)| memory.append_to(&mut snapshot, tile));
+        for (tile, memory) in tiles {
+            memory.append_to(&mut snapshot, tile);
+        }
         (snapshot, cycles)
     }
 
