@@ -5,6 +5,9 @@ use super::moment::end;
 use layouts::{ChipLayout, EthId};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Routers that a sentence names.
+const MOST_NAMED: usize = 8;
+
 /// Returns what is wrong with the routers of a sample, or not known of them.
 pub(super) fn remarks(sample: &Sample, layout: &ChipLayout) -> Vec<String> {
     let mut found = Remarks::default();
@@ -13,11 +16,16 @@ pub(super) fn remarks(sample: &Sample, layout: &ChipLayout) -> Vec<String> {
         found.place(router, layout);
         found.heartbeat(router, layout);
     }
-    let sentence = |(what, ends): (String, BTreeSet<EthId>)| {
-        let ends: Vec<_> = ends.iter().map(ToString::to_string).collect();
-        format!("{}: {what}", ends.join(", "))
-    };
-    found.0.into_iter().map(sentence).collect()
+    found.0.into_iter().map(|(what, ends)| format!("{}: {what}", listed(&ends))).collect()
+}
+
+/// Names the first routers, and counts the others.
+fn listed(ends: &BTreeSet<EthId>) -> String {
+    let named: Vec<_> = ends.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    match ends.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} others", named.join(", ")),
+    }
 }
 
 /// The routers of each sentence.
