@@ -175,6 +175,17 @@ fn a_snapshot_of_a_stalled_fabric_shows_what_the_fabric_shows() {
     let (text, code) = shown(&["why"]);
     assert!(text.starts_with("unknown (1 snapshot over 0 ns)"), "{text}");
     assert_eq!(code, 4);
+    // Without the manifest the areas at fixed addresses are left.
+    let absent = scratch.0.join(MANIFEST);
+    std::fs::rename(&absent, scratch.0.join("kept.bak")).unwrap();
+    let (text, code) = shown(&["fabric", "--json"]);
+    let fabric: Value = serde_json::from_str(&text).unwrap();
+    let states: Vec<_> =
+        fabric["routers"].as_array().unwrap().iter().map(|it| &it["state"]).collect();
+    println!("{states:?}");
+    assert_eq!((states.len(), code), (4, 4));
+    std::fs::rename(scratch.0.join("kept.bak"), &absent).unwrap();
+    assert_eq!(meshscope(&["--target", absent.to_str().unwrap(), "mesh"]).1, 2);
     let (text, _) = shown(&["links"]);
     assert!(text.contains("0:e8  9-6") && text.contains("1:e0  9-0"), "{text}");
 }

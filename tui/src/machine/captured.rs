@@ -80,7 +80,7 @@ fn beside(path: &Path, snapshot: &FabricSnapshot, problems: &mut Vec<String>) ->
     match FabricManifest::read(&own) {
         Ok(manifest) => Some((own, manifest)),
         Err(why) => {
-            problems.push(why);
+            problems.push(format!("{why}: without the manifest there are no links"));
             None
         }
     }
