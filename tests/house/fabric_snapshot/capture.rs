@@ -86,7 +86,7 @@ impl Capture<'_> {
         }
         let routers = self.routers.iter().zip(beats);
         let routers: Vec<_> =
-            routers.map(|(it, beats)| self.router(target, it, beats, raw)).collect();
+            routers.map(|(it, beats)| self.router(target, it, &beats, raw)).collect();
         json!({ "capture_time": "2026-09-15T12:00:03Z", "routers": routers })
     }
 
@@ -94,7 +94,7 @@ impl Capture<'_> {
         &self,
         target: &mut dyn Target,
         router: &Captured,
-        beats: Vec<Value>,
+        beats: &[Value],
         raw: &mut Vec<u8>,
     ) -> Value {
         let clock = clock(target, router.at);
