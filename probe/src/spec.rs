@@ -45,6 +45,8 @@ pub enum TargetSpec {
     Silicon(String),
     /// A recording, at a moment: `<file>[,at=<moment>]`.
     Recording(PathBuf, Moment),
+    /// A fabric snapshot of tt-metal's capture tool: a file whose name ends with `.json`.
+    FabricSnapshot(PathBuf),
 }
 
 /// The vendor's simulator, and its preparation.
@@ -106,15 +108,20 @@ impl TargetSpec {
             Some(("ttsim", words)) => Ok(Self::Ttsim(parse_simulator(words)?)),
             Some(("socket", path)) => sockets(path),
             _ if words.is_empty() => wrong("the target is empty"),
+            _ if is_json(words) => Ok(Self::FabricSnapshot(words.into())),
             _ if words.contains(['/', '.']) || Path::new(words).is_file() => {
                 moment::recording(words)
             }
             _ => wrong(format!(
                 "`{words}` is not a target: emulator:<mesh>, ttsim:<library>, socket:<path>, silicon, \
-                 /dev/tenstorrent/<n> or a recording"
+                 /dev/tenstorrent/<n>, a recording or a fabric snapshot"
             )),
         }
     }
+}
+
+fn is_json(words: &str) -> bool {
+    Path::new(words).extension().is_some_and(|it| it.eq_ignore_ascii_case("json"))
 }
 
 /// Whether the words are a device file, by number or by udev's chip id.
@@ -407,6 +414,7 @@ mod tests {
         assert_eq!(parse(by_id), TargetSpec::Silicon(by_id.into()));
         assert_eq!(parse("silicon"), TargetSpec::Silicon("silicon".into()));
         assert_eq!(parse("sick.mcap"), TargetSpec::Recording("sick.mcap".into(), Moment::Last));
+        assert_eq!(parse("/a/s.json"), TargetSpec::FabricSnapshot("/a/s.json".into()));
     }
 
     #[test]

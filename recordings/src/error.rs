@@ -40,6 +40,13 @@ pub enum RecordingError {
         /// The error.
         what: String,
     },
+    /// The file is no fabric snapshot of tt-metal that can be opened.
+    FabricSnapshot {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        what: String,
+    },
     /// The recording could not be continued.
     Write {
         /// The file.
@@ -68,6 +75,7 @@ impl fmt::Display for RecordingError {
                 "{}: damaged before the first moment ({what}); record again",
                 path.display()
             ),
+            Self::FabricSnapshot { path, what } => write!(f, "{}: {what}", path.display()),
             Self::Write { path, what } => {
                 write!(f, "{}: cannot continue recording: {what}", path.display())
             }

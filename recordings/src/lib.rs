@@ -12,6 +12,9 @@
 //! bounded memory, and [`Replay`] is a [`machine::target::Target`] that answers from its current
 //! moment. `recordings/library` contains the recordings of the golden frames.
 //!
+//! [`FabricSnapshot`] reads what tt-metal's own capture tool kept of a fabric, and makes another
+//! such target of it.
+//!
 //! ```
 //! use machine::target::Target;
 //! use recordings::Replay;
@@ -34,6 +37,7 @@ mod decoder;
 mod encoder;
 mod error;
 mod excerpt;
+mod fabric_snapshot;
 mod file;
 mod flight;
 mod format;
@@ -42,6 +46,9 @@ mod replay;
 mod writer;
 
 pub use error::RecordingError;
+pub use fabric_snapshot::{
+    FabricSnapshot, FabricSnapshotTarget, FabricWords, RouterWords, digest as sha256,
+};
 pub use file::Attachment;
 pub use flight::FlightRecorder;
 pub use format::{Command, FORMAT};

@@ -7,6 +7,7 @@ mod books;
 mod built_in;
 mod children;
 mod dependencies;
+mod fabric_snapshot;
 mod habits;
 mod metal;
 mod metal_buffers;

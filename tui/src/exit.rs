@@ -75,9 +75,10 @@ impl Failure {
         );
         let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
         match error {
-            OpenError::Spec(_) | OpenError::IsRecording(..) | OpenError::Library { .. } => {
-                Self::Usage(text)
-            }
+            OpenError::Spec(_)
+            | OpenError::IsRecording(..)
+            | OpenError::IsFabricSnapshot(_)
+            | OpenError::Library { .. } => Self::Usage(text),
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)
                 | SceneError::BadOption(_)

@@ -1,6 +1,7 @@
 //! Opens the target of `--target` and reads it: the one place where screens and verbs use a
 //! machine.
 
+mod captured;
 mod clean;
 mod held;
 mod pace;
@@ -153,6 +154,7 @@ impl Machine {
             Err(OpenError::IsRecording(path, moment)) => {
                 Self::replay(words, &path, moment, &mut catalog)?
             }
+            Err(OpenError::IsFabricSnapshot(path)) => Self::captured(words, &path, &mut given)?,
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
         machine.listener = listener.clone();
@@ -190,6 +192,18 @@ impl Machine {
         problems.extend(replay.problems().iter().cloned());
         let session = Session::with_target(Box::new(replay), images);
         Ok(Self::over(session, problems))
+    }
+
+    /// Opens a fabric snapshot; adds its manifest to the given ones if it was found.
+    fn captured(
+        words: &str,
+        path: &Path,
+        given: &mut Vec<captured::Given>,
+    ) -> Result<Self, Failure> {
+        let (target, found) = captured::open(words, path, given)?;
+        given.extend(found);
+        let (images, problems) = ImageMap::firmware();
+        Ok(Self::over(Session::with_target(Box::new(target), images), problems))
     }
 
     fn over(session: Session, problems: Vec<String>) -> Self {

@@ -48,6 +48,8 @@ pub enum OpenError {
     },
     /// The target is a recording, which the crate `recordings` opens.
     IsRecording(std::path::PathBuf, Moment),
+    /// The target is a fabric snapshot, which the crate `recordings` opens.
+    IsFabricSnapshot(std::path::PathBuf),
 }
 
 impl fmt::Display for OpenError {
@@ -59,6 +61,7 @@ impl fmt::Display for OpenError {
             Self::Device(error) => write!(f, "{error}"),
             Self::Library { target, why } => write!(f, "{target}: {why}"),
             Self::IsRecording(path, _) => write!(f, "{} is a recording", path.display()),
+            Self::IsFabricSnapshot(path) => write!(f, "{} is a fabric snapshot", path.display()),
         }
     }
 }
@@ -79,7 +82,7 @@ impl From<SceneError> for OpenError {
 
 impl Session {
     /// Opens the target that the words name, with these permissions. A mesh that this process
-    /// emulates allows everything. Recordings are not opened here.
+    /// emulates allows everything. Recordings and fabric snapshots are not opened here.
     ///
     /// # Errors
     /// The reason why it cannot be opened.
@@ -101,6 +104,7 @@ impl Session {
         let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
             TargetSpec::Recording(path, moment) => Err(OpenError::IsRecording(path, moment)),
+            TargetSpec::FabricSnapshot(path) => Err(OpenError::IsFabricSnapshot(path)),
             TargetSpec::Emulator(scene) => Self::open_emulated(words, scene.pace, |images| {
                 scene.build_telling(images, listener)
             }),

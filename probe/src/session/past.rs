@@ -35,15 +35,16 @@ impl Session {
     }
 }
 
-/// Returns moments up to `last` that are spread over a time. The one before `last` is taken however
-/// long before it was: without it nothing could be said of progress.
+/// Returns moments up to `last` that are spread over a time, or over as many moments as a verdict
+/// takes if those cover more: without them nothing could be said of progress.
 fn spread(times: &[u64], last: usize, over_cycles: u64) -> Vec<usize> {
     let time = |index: usize| times.get(index).copied().unwrap_or(0);
     let end = time(last);
     // A clock that began again ends the time before.
     let before = (0..last).rev().take_while(|index| time(*index) <= time(index + 1));
-    let near = before.take_while(|index| end - time(*index) <= over_cycles);
-    let first = near.last().unwrap_or(last.saturating_sub(1));
+    let few = last.saturating_sub(SNAPSHOTS as usize - 1);
+    let near = before.take_while(|index| *index >= few || end - time(*index) <= over_cycles);
+    let first = near.last().unwrap_or(last);
     let over = end.saturating_sub(time(first));
     let due = (0..SNAPSHOTS).map(|number| time(first) + over * number / (SNAPSHOTS - 1));
     let mut moments: Vec<usize> =
@@ -62,6 +63,7 @@ mod tests {
         let times = [0, 10, 20, 30, 40, 50, 60];
         assert_eq!(spread(&times, 6, 60), [0, 2, 4, 6]);
         assert_eq!(spread(&times, 6, 30), [3, 4, 5, 6]);
+        assert_eq!(spread(&[0, 100, 200, 300, 400], 4, 50), [1, 2, 3, 4]);
         assert_eq!(spread(&times, 1, 60), [0, 1]);
         assert_eq!(spread(&times, 0, 60), [0]);
         assert_eq!(spread(&[0, 1000], 1, 60), [0, 1]);

@@ -23,6 +23,8 @@ impl Kind {
     /// An ELF of firmware or of a kernel, or a file with its debug information. tt-metal's have up
     /// to 2 MiB.
     pub const ELF: Self = Self { name: "an ELF of a core", most_bytes: 256 << 20 };
+    /// A fabric snapshot, or its bytes: of each router most of its L1, which has 256 KiB.
+    pub const FABRIC_SNAPSHOT: Self = Self { name: "a fabric snapshot", most_bytes: 1 << 30 };
     /// A tt-metal log of kernels, one per line.
     pub const LOG: Self = Self { name: "a log of kernels", most_bytes: 256 << 20 };
     /// A shared library with a simulator.

@@ -12,6 +12,7 @@
 mod areas;
 mod channels;
 mod cursor;
+mod described_mesh;
 mod fields;
 mod layout;
 mod mesh;

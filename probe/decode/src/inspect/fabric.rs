@@ -104,9 +104,11 @@ fn collect_router(
     // A kernel can be there, and which is not known.
     let can_be = match &core.activity {
         Reading::Known(activity) => [Activity::Running, Activity::Done].contains(activity),
-        // Without the ELF of the application firmware, that is not known.
-        Reading::Absent | Reading::Unknown(_) | Reading::Unread(AccessError::NotRequested) => true,
-        Reading::Unread(_) => false,
+        // Without the ELF of the application firmware, or its words, that is not known.
+        Reading::Absent | Reading::Unknown(_) => true,
+        Reading::Unread(why) => {
+            matches!(why, AccessError::NotRequested | AccessError::NotRecorded)
+        }
     };
     if can_be && core.images.iter().all(|image| image.role != ImageRole::Kernel) {
         let source = images.unknown_router();

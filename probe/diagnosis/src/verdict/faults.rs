@@ -105,7 +105,9 @@ impl Case<'_> {
     fn lost(&self, id: ChipId) -> Option<&AccessError> {
         let gaps = self.last.snapshot.gaps.iter().filter(|gap| gap.span.addr.chip == id);
         let mut reasons = gaps.map(|gap| &gap.reason);
-        let why = reasons.find(|reason| !matches!(reason, AccessError::Hung(_)))?;
+        // Nobody asked a chip whose ranges were not recorded.
+        let why =
+            reasons.find(|it| !matches!(it, AccessError::Hung(_) | AccessError::NotRecorded))?;
         let is_read = self.last.snapshot.pieces.iter().any(|piece| piece.addr.chip == id);
         (!is_read).then_some(why)
     }
