@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use layouts::{ChipId, ChipKind, EthId, NocAddr, TileKind};
+use machine::history::History;
 use machine::snapshot::{AccessError, Piece, Plan, Span};
 use machine::target::Target as _;
 use recordings::{FabricSnapshot, FabricSnapshotTarget, FabricWords, RouterWords, sha256};
@@ -260,7 +261,8 @@ fn several_samples_are_moments() {
     later["routers"][0]["streams"]["post"]["4"]["buf_space_available"] = json!(8);
     kept.document["samples"].as_array_mut().unwrap().push(later);
     let mut target = kept.open();
-    assert_eq!((target.span_cycles(), word(&mut target, stream(4))), (0x1000, Ok(7)));
+    assert_eq!((target.moments(), target.position()), (&[0x1_0000_2000, 0x1_0000_3000][..], 1));
+    target.seek(0);
     target.pass(0xFFF).unwrap();
     assert_eq!(word(&mut target, stream(4)), Ok(7));
     target.pass(0x1000).unwrap();
