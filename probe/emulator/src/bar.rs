@@ -146,10 +146,14 @@ impl Chip {
 
     /// Returns the first unit with such a backend. Meant for kinds of which a chip has one.
     fn endpoint(&mut self, kind: impl Fn(&Backend) -> bool) -> Option<&mut Passive> {
-        self.units.iter_mut().find_map(|unit| match unit {
-            Unit::Passive(passive) if kind(&passive.backend) => Some(passive.as_mut()),
+        let units = self.units.iter_mut().zip(&mut self.changed);
+        let mut found = units.filter_map(|(unit, changed)| match unit {
+            Unit::Passive(passive) if kind(&passive.backend) => Some((passive, changed)),
             _ => None,
-        })
+        });
+        let (passive, changed) = found.next()?;
+        *changed = true;
+        Some(passive)
     }
 
     /// Returns the endpoint between the chip and its host.

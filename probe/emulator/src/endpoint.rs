@@ -105,6 +105,11 @@ impl Endpoint {
         }
     }
 
+    /// Returns all registers.
+    pub(crate) fn registers(&self) -> (&[[u32; REGION_WORDS]; REGION_COUNT], &[u32]) {
+        (&self.regions, &self.dma)
+    }
+
     /// Reads host memory at an offset of the PCIe tile's window.
     pub(crate) fn read_host(&self, offset: u64, out: &mut [u8]) -> Result<(), Refusal> {
         let address = self.translate(offset, out.len() as u64)?;

@@ -162,6 +162,13 @@ impl Queue {
         self.0.push(event);
     }
 
+    /// Returns the events, earliest first.
+    pub(crate) fn sorted(&self) -> Vec<&Event> {
+        let mut events: Vec<&Event> = self.0.iter().collect();
+        events.sort_by_key(|event| event.key());
+        events
+    }
+
     /// Takes the earliest event if it is due before this cycle.
     pub(crate) fn take_before(&mut self, cycle: u64) -> Option<Event> {
         if self.next_at() < cycle { self.0.pop() } else { None }

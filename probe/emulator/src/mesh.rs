@@ -29,25 +29,25 @@ type Peers = HashMap<(usize, u8), (usize, u8)>;
 /// bytes, whatever the number of host threads and however the calls of `clock` are split.
 #[derive(Debug)]
 pub struct Mesh {
-    config: MeshConfig,
+    pub(crate) config: Arc<MeshConfig>,
     pub(crate) timing: Arc<Timing>,
     pub(crate) now: u64,
     pub(crate) chips: Vec<Chip>,
     /// Chip of each PCIe device.
     pub(crate) devices: Vec<usize>,
     /// Memory of the host, for all devices.
-    host: Option<Arc<dyn HostMemory>>,
+    pub(crate) host: Option<Arc<dyn HostMemory>>,
     /// Config space of each PCIe device.
     pub(crate) spaces: Vec<ConfigSpace>,
     /// The peer of each link end.
-    peers: Peers,
-    links_up: Vec<bool>,
-    disruptor: Disruptor,
+    pub(crate) peers: Arc<Peers>,
+    pub(crate) links_up: Vec<bool>,
+    pub(crate) disruptor: Disruptor,
     /// Least latency of all links: how far a chip may run ahead.
-    lookahead: u64,
+    pub(crate) lookahead: u64,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) journal: Option<Journal>,
-    threads: Threads,
+    pub(crate) threads: Threads,
 }
 
 impl Mesh {
@@ -68,14 +68,14 @@ impl Mesh {
             host: None,
             spaces: (0..devices.len()).map(ConfigSpace::new).collect(),
             devices,
-            peers,
+            peers: Arc::new(peers),
             links_up: config.links.iter().map(|link| link.up).collect(),
             disruptor: Disruptor::default(),
             lookahead: latencies.min().unwrap_or(u64::MAX),
             conditions: Vec::new(),
             journal: None,
             threads: Threads::new(config.threads, config.chips.len()),
-            config,
+            config: Arc::new(config),
         };
         for chip in 0..mesh.config.chips.len() {
             let built = mesh.build_chip(chip)?;
@@ -131,6 +131,7 @@ impl Mesh {
         let unit = *chip.grid.get(usize::from(y))?.get(usize::from(x))?;
         match chip.units.get_mut(usize::from(unit))? {
             Unit::Core(tile) => {
+                chip.changed[usize::from(unit)] = true;
                 tile.run(self.now, u64::MAX / 2);
                 Some(&tile.memory)
             }

@@ -29,7 +29,7 @@ pub(crate) struct Tile {
     /// Whether an access hung the tile: it answers nothing until the chip is reset.
     pub(crate) hung: bool,
     /// Harts whose stop has been reported.
-    stopped: [bool; 5],
+    pub(crate) stopped: [bool; 5],
 }
 
 impl Tile {

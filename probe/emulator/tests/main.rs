@@ -12,4 +12,5 @@ mod noc;
 mod noise;
 mod pcie;
 mod risc_debug;
+mod travel;
 mod vendor;

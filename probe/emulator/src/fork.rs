@@ -1,0 +1,60 @@
+//! Copies of a mesh: checkpoints, and meshes that run on from them.
+
+use crate::checkpoint::Checkpoint;
+use crate::chip::Chip;
+use crate::mesh::Mesh;
+use crate::threads::Threads;
+use std::sync::Arc;
+
+impl Mesh {
+    /// Returns the state of the mesh at this cycle. It costs what changed since the last call: see
+    /// [`Checkpoint`].
+    ///
+    /// The memory of the host ([`Mesh::set_host_memory`]) is not part of it.
+    pub fn checkpoint(&mut self) -> Checkpoint {
+        let mut new_bytes = size_of::<Checkpoint>();
+        let mut chips = Vec::with_capacity(self.chips.len());
+        for chip in &mut self.chips {
+            let (saved, bytes) = chip.save();
+            new_bytes += bytes;
+            chips.push(saved);
+        }
+        Checkpoint {
+            now: self.now,
+            config: Arc::clone(&self.config),
+            timing: Arc::clone(&self.timing),
+            devices: self.devices.clone(),
+            peers: Arc::clone(&self.peers),
+            lookahead: self.lookahead,
+            chips,
+            spaces: self.spaces.clone(),
+            links_up: self.links_up.clone(),
+            disruptor: self.disruptor.clone(),
+            conditions: self.conditions.clone(),
+            new_bytes,
+        }
+    }
+
+    /// Creates a mesh in the state of a checkpoint. From the same host actions at the same cycles it
+    /// makes the same bytes as the mesh that the checkpoint is of.
+    ///
+    /// It has no journal, no history and no host memory.
+    pub fn from_checkpoint(from: &Checkpoint) -> Self {
+        Self {
+            config: Arc::clone(&from.config),
+            timing: Arc::clone(&from.timing),
+            now: from.now,
+            chips: from.chips.iter().map(Chip::restored).collect(),
+            devices: from.devices.clone(),
+            host: None,
+            spaces: from.spaces.clone(),
+            peers: Arc::clone(&from.peers),
+            links_up: from.links_up.clone(),
+            disruptor: from.disruptor.clone(),
+            lookahead: from.lookahead,
+            conditions: from.conditions.clone(),
+            journal: None,
+            threads: Threads::new(from.config.threads, from.chips.len()),
+        }
+    }
+}
