@@ -80,6 +80,12 @@ impl Arc {
         Self { csm, heartbeats, scratch, misc: 0, harvesting, aiclk_mhz, reset_requested: false }
     }
 
+    /// Returns the bytes of what the same ARC at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let shared = earlier.is_some_and(|earlier| Shared::ptr_eq(&self.csm, &earlier.csm));
+        if shared { 0 } else { CSM_BYTES }
+    }
+
     /// Reads the ARC's own address space: any bytes of shared memory, words of the reset unit.
     pub(crate) fn read(&mut self, addr: u32, out: &mut [u8], now: u64) -> Result<(), Refusal> {
         if let Some(start) = csm_offset(addr, out.len()) {

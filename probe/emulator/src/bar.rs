@@ -9,6 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::grid::{self, Xy};
 use crate::passive::{ARC_XBAR, Backend, Passive};
 use crate::tlb::{TlbEntry, TlbWindow, WINDOWS, WINDOWS_END};
+use crate::watch::Writer;
 
 /// The window configuration array.
 const ENTRIES: u64 = 0x1FC0_0000;
@@ -259,6 +260,10 @@ impl Chip {
     ) -> Result<(), Refused> {
         let (unit, port) = self.place(at);
         self.visit(unit, now);
+        if let Some(watch) = self.units[unit].write_watch() {
+            // The caller knows the device.
+            watch.writer(now, Writer::Host { device: 0 });
+        }
         let written = match &mut self.units[unit] {
             Unit::Core(tile) => tile.host_write(addr, data, now),
             Unit::Passive(passive) => {

@@ -37,7 +37,6 @@ pub struct Checkpoint {
     pub(crate) links_up: Vec<bool>,
     pub(crate) disruptor: Disruptor,
     pub(crate) conditions: Vec<Condition>,
-    pub(crate) new_bytes: usize,
 }
 
 impl Checkpoint {
@@ -46,29 +45,46 @@ impl Checkpoint {
         self.now
     }
 
-    /// Returns the memory in bytes that this checkpoint added to those before it.
-    pub fn new_bytes(&self) -> usize {
-        self.new_bytes
+    /// Returns the unit at a place of a chip.
+    pub(crate) fn unit(&self, chip: usize, (x, y): (u8, u8)) -> Option<&SavedUnit> {
+        let chip = self.chips.get(chip)?;
+        let unit = *chip.rest.grid.get(usize::from(y))?.get(usize::from(x))?;
+        chip.units.get(usize::from(unit))
     }
 
-    /// Returns the memory in bytes that dropping this checkpoint would free: what no other
-    /// checkpoint and no mesh has in common with it.
-    pub fn own_bytes(&self) -> usize {
-        let units = self.chips.iter().filter(|chip| Arc::strong_count(&chip.units) == 1);
-        units.flat_map(|chip| chip.units.iter()).map(SavedUnit::own_bytes).sum()
+    /// Returns the approximate memory in bytes of what an earlier checkpoint of the same mesh has not
+    /// in common with this one; all of it without an earlier one.
+    pub fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let units =
+            |checkpoint: &Self, chip: usize| checkpoint.chips.get(chip).map(SavedChip::units);
+        let chips = self.chips.iter().enumerate().map(|(index, chip)| {
+            let earlier = earlier.and_then(|earlier| units(earlier, index));
+            size_of::<Chip>() + chip.bytes_beyond(earlier.as_ref())
+        });
+        chips.sum()
+    }
+}
+
+impl SavedChip {
+    fn units(&self) -> Arc<Vec<SavedUnit>> {
+        Arc::clone(&self.units)
+    }
+
+    fn bytes_beyond(&self, earlier: Option<&Arc<Vec<SavedUnit>>>) -> usize {
+        if earlier.is_some_and(|earlier| Arc::ptr_eq(earlier, &self.units)) {
+            return 0;
+        }
+        let earlier = |unit: usize| earlier.and_then(|units| units.get(unit));
+        let units = self.units.iter().enumerate();
+        units.map(|(index, unit)| unit.bytes_beyond(earlier(index))).sum()
     }
 }
 
 impl Unit {
-    fn save(&mut self) -> (SavedUnit, usize) {
+    fn save(&mut self) -> SavedUnit {
         match self {
-            Self::Core(tile) => {
-                let (saved, bytes) = SavedTile::new(tile);
-                (SavedUnit::Core(Arc::new(saved)), bytes)
-            }
-            Self::Passive(passive) => {
-                (SavedUnit::Passive(Arc::new((**passive).clone())), size_of::<Passive>())
-            }
+            Self::Core(tile) => SavedUnit::Core(Arc::new(SavedTile::new(tile))),
+            Self::Passive(passive) => SavedUnit::Passive(Arc::new(Passive::clone(passive))),
         }
     }
 
@@ -76,7 +92,7 @@ impl Unit {
         match saved {
             SavedUnit::Core(tile) => Self::Core(Box::new(tile.tile())),
             SavedUnit::Passive(passive) => {
-                let mut passive = Box::new((**passive).clone());
+                let mut passive = Box::new(Passive::clone(passive));
                 if let Backend::Pcie(endpoint) = &mut passive.backend {
                     // The host has one memory, and a copy does not write to it.
                     endpoint.host = None;
@@ -88,15 +104,13 @@ impl Unit {
 }
 
 impl Chip {
-    /// Returns the state, and the bytes that it adds to that of the last call.
-    pub(crate) fn save(&mut self) -> (SavedChip, usize) {
-        let mut bytes = size_of::<Self>();
+    /// Returns the state. Units that did not change share that of the last call.
+    pub(crate) fn save(&mut self) -> SavedChip {
         if self.changed.contains(&true) {
             let mut saved = self.saved.to_vec();
             for (index, unit) in self.units.iter_mut().enumerate() {
                 if std::mem::take(&mut self.changed[index]) {
-                    let (unit, added) = unit.save();
-                    bytes += added;
+                    let unit = unit.save();
                     match saved.get_mut(index) {
                         Some(place) => *place = unit,
                         None => saved.push(unit),
@@ -108,7 +122,7 @@ impl Chip {
         let units = std::mem::take(&mut self.units);
         let rest = self.clone();
         self.units = units;
-        (SavedChip { rest, units: Arc::clone(&self.saved) }, bytes)
+        SavedChip { rest, units: Arc::clone(&self.saved) }
     }
 
     /// Creates a chip in this state.

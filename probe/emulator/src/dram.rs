@@ -79,9 +79,14 @@ impl Dram {
         self.pages == other.pages
     }
 
-    /// Returns the bytes that dropping this would free: those of pages that nobody else keeps.
-    pub(crate) fn own_bytes(&self) -> usize {
-        self.pages.values().filter(|page| Arc::strong_count(page) == 1).count() * PAGE_BYTES
+    /// Returns the bytes of what the same channel at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let shared = |page: &u32, bytes: &Arc<[u8]>| {
+            let earlier = earlier.and_then(|earlier| earlier.pages.get(page));
+            earlier.is_some_and(|earlier| Arc::ptr_eq(earlier, bytes))
+        };
+        let pages = self.pages.iter().filter(|(page, bytes)| !shared(page, bytes));
+        pages.count() * PAGE_BYTES + self.pages.len() * size_of::<(u32, Arc<[u8]>)>()
     }
 }
 

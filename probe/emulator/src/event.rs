@@ -4,6 +4,7 @@
 use crate::condition::Condition;
 use crate::grid::Xy;
 use crate::request::NocRequest;
+use crate::watch::{NocWrite, Writer};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -63,6 +64,20 @@ impl Body {
     }
 }
 
+impl NocPacket {
+    /// Returns the packet as the writer of what it writes.
+    pub(crate) fn writer(&self) -> Writer {
+        let packet = match self.body {
+            Body::Inline { .. } => NocWrite::Inline,
+            Body::Atomic { .. } => NocWrite::Atomic,
+            Body::ReadData { .. } => NocWrite::ReadAnswer,
+            Body::AtomicResult { .. } => NocWrite::AtomicAnswer,
+            Body::Write { .. } | Body::Read { .. } | Body::Ack { .. } => NocWrite::Write,
+        };
+        Writer::Noc { from: self.from, noc: self.noc as u8, packet }
+    }
+}
+
 /// A packet on an Ethernet link.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkPacket {
@@ -109,6 +124,18 @@ pub(crate) enum EventKind {
     IramDone,
     /// ARC firmware answers a message.
     ArcMessage,
+}
+
+impl EventKind {
+    /// Returns who writes to L1 in the event, if it can.
+    pub(crate) fn writer(&self) -> Option<Writer> {
+        match self {
+            Self::Packet(packet) => Some(packet.writer()),
+            Self::LinkPacket(_) => Some(Writer::Link { peer: None }),
+            Self::MoverCopy => Some(Writer::Mover),
+            _ => None,
+        }
+    }
 }
 
 /// An event at a cycle. Events at equal cycles are ordered by sender and the sender's own count.

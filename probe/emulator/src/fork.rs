@@ -12,13 +12,6 @@ impl Mesh {
     ///
     /// The memory of the host ([`Mesh::set_host_memory`]) is not part of it.
     pub fn checkpoint(&mut self) -> Checkpoint {
-        let mut new_bytes = size_of::<Checkpoint>();
-        let mut chips = Vec::with_capacity(self.chips.len());
-        for chip in &mut self.chips {
-            let (saved, bytes) = chip.save();
-            new_bytes += bytes;
-            chips.push(saved);
-        }
         Checkpoint {
             now: self.now,
             config: Arc::clone(&self.config),
@@ -26,12 +19,11 @@ impl Mesh {
             devices: self.devices.clone(),
             peers: Arc::clone(&self.peers),
             lookahead: self.lookahead,
-            chips,
+            chips: self.chips.iter_mut().map(Chip::save).collect(),
             spaces: self.spaces.clone(),
             links_up: self.links_up.clone(),
             disruptor: self.disruptor.clone(),
             conditions: self.conditions.clone(),
-            new_bytes,
         }
     }
 
@@ -54,6 +46,7 @@ impl Mesh {
             lookahead: from.lookahead,
             conditions: from.conditions.clone(),
             journal: None,
+            keeper: None,
             threads: Threads::new(from.config.threads, from.chips.len()),
         }
     }

@@ -9,12 +9,14 @@ use crate::eth::LinkEnd;
 use crate::grid;
 use crate::hart::HartOrder;
 use crate::journal::{HostAction, Journal};
+use crate::keeper::Keeper;
 use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
 use crate::threads::Threads;
 use crate::timing::Timing;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Maximum number of conditions kept, so that emulated code cannot exhaust the host's memory.
 const MOST_CONDITIONS: usize = 10_000;
@@ -47,6 +49,7 @@ pub struct Mesh {
     pub(crate) lookahead: u64,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) journal: Option<Journal>,
+    pub(crate) keeper: Option<Box<Keeper>>,
     pub(crate) threads: Threads,
 }
 
@@ -74,6 +77,7 @@ impl Mesh {
             lookahead: latencies.min().unwrap_or(u64::MAX),
             conditions: Vec::new(),
             journal: None,
+            keeper: None,
             threads: Threads::new(config.threads, config.chips.len()),
             config: Arc::new(config),
         };
@@ -153,9 +157,28 @@ impl Mesh {
     /// Advances time by `n` cycles.
     pub fn clock(&mut self, n: u64) {
         let until = self.now.saturating_add(n);
+        while let Some(keeper) = self.keeper.as_ref().filter(|_| self.now < until) {
+            let (started, piece) = (Instant::now(), keeper.look_at(self.now, until));
+            self.advance(piece);
+            self.keep_checkpoint(started);
+        }
+        self.advance(until);
+    }
+
+    fn advance(&mut self, until: u64) {
         self.run_until(until);
         self.now = until;
         self.gather();
+    }
+
+    fn keep_checkpoint(&mut self, started: Instant) {
+        let now = self.now;
+        if self.keeper.as_mut().is_some_and(|keeper| keeper.is_due(now, started)) {
+            let checkpoint = self.checkpoint();
+            if let Some(keeper) = &mut self.keeper {
+                keeper.keep(checkpoint);
+            }
+        }
     }
 
     /// Runs the mesh up to `until`, with the disruptions up to and at that cycle.
@@ -311,7 +334,9 @@ impl Mesh {
         if chip < self.chips.len()
             && let Ok(built) = self.build_chip(chip)
         {
+            let watch = self.chips[chip].take_watch();
             self.chips[chip] = built;
+            self.chips[chip].return_watch(watch, self.now);
             self.disruptor.chip_reset(chip);
             for link in 0..self.config.links.len() {
                 let config = self.config.links[link];

@@ -39,20 +39,18 @@ impl Pages {
 
     /// Whether a page is the same copy as at another moment: it was not written in between.
     pub(crate) fn same(&self, other: &Self, page: usize) -> bool {
-        let at = |pages: &Self| pages.0.get(page).cloned().flatten();
-        match (at(self), at(other)) {
-            (Some(a), Some(b)) => Arc::ptr_eq(&a, &b),
-            (None, None) => true,
-            _ => false,
+        match (self.get(page), other.get(page)) {
+            (Some(a), Some(b)) => std::ptr::eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
         }
     }
 
-    /// Returns the bytes that dropping this would free: those of pages that nobody else keeps.
-    pub(crate) fn own_bytes(&self) -> usize {
-        if Arc::strong_count(&self.0) > 1 {
+    /// Returns the bytes of what the same memory at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        if earlier.is_some_and(|earlier| Arc::ptr_eq(&self.0, &earlier.0)) {
             return 0;
         }
-        let own = self.0.iter().flatten().filter(|page| Arc::strong_count(page) == 1).count();
-        own * PAGE_BYTES + self.0.len() * size_of::<Option<Page>>()
+        let new = |page: &usize| earlier.is_none_or(|earlier| !self.same(earlier, *page));
+        self.present().filter(new).count() * PAGE_BYTES + self.0.len() * size_of::<Option<Page>>()
     }
 }

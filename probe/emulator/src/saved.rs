@@ -26,35 +26,43 @@ pub(crate) struct SavedTile {
 }
 
 impl SavedUnit {
-    /// Returns the bytes that dropping this would free.
-    pub(crate) fn own_bytes(&self) -> usize {
-        match self {
-            Self::Core(tile) if Arc::strong_count(tile) == 1 => {
-                tile.memory.pages.own_bytes() + tile.state_bytes()
+    /// Returns the approximate bytes of what the same unit at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        match (self, earlier) {
+            (Self::Core(a), Some(Self::Core(b))) if Arc::ptr_eq(a, b) => 0,
+            (Self::Passive(a), Some(Self::Passive(b))) if Arc::ptr_eq(a, b) => 0,
+            (Self::Core(tile), Some(Self::Core(earlier))) => tile.bytes_beyond(Some(earlier)),
+            (Self::Core(tile), _) => tile.bytes_beyond(None),
+            (Self::Passive(unit), Some(Self::Passive(earlier))) => {
+                passive_bytes(unit, Some(earlier))
             }
-            Self::Passive(passive) if Arc::strong_count(passive) == 1 => match &passive.backend {
-                Backend::Dram(dram) => dram.own_bytes(),
-                _ => size_of::<Passive>(),
-            },
-            _ => 0,
+            (Self::Passive(unit), _) => passive_bytes(unit, None),
         }
     }
 }
 
+fn passive_bytes(unit: &Passive, earlier: Option<&Passive>) -> usize {
+    let memory = match (&unit.backend, earlier.map(|earlier| &earlier.backend)) {
+        (Backend::Dram(dram), Some(Backend::Dram(earlier))) => dram.bytes_beyond(Some(earlier)),
+        (Backend::Dram(dram), _) => dram.bytes_beyond(None),
+        (Backend::Arc(arc), Some(Backend::Arc(earlier))) => arc.bytes_beyond(Some(earlier)),
+        (Backend::Arc(arc), _) => arc.bytes_beyond(None),
+        _ => 0,
+    };
+    size_of::<Passive>() + memory
+}
+
 impl SavedTile {
-    /// Returns the state of a tile, and the bytes that it adds to that of the last call.
-    pub(crate) fn new(tile: &mut Tile) -> (Self, usize) {
-        let (memory, copied) = tile.memory.save();
-        let saved = Self {
-            memory,
+    /// Returns the state of a tile. Pages that were not written share those of the last call.
+    pub(crate) fn new(tile: &mut Tile) -> Self {
+        Self {
+            memory: tile.memory.save(),
             group: tile.group.clone(),
             blocks: tile.blocks.clone(),
             harvested: tile.harvested,
             hung: tile.hung,
             stopped: tile.stopped,
-        };
-        let bytes = copied + saved.state_bytes();
-        (saved, bytes)
+        }
     }
 
     /// Creates a tile in this state.
@@ -71,8 +79,8 @@ impl SavedTile {
         }
     }
 
-    /// Returns the approximate bytes of harts and blocks.
-    fn state_bytes(&self) -> usize {
-        size_of::<Self>() + self.group.state_bytes() + self.blocks.state_bytes()
+    fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let state = size_of::<Self>() + self.group.state_bytes() + self.blocks.state_bytes();
+        state + self.memory.bytes_beyond(earlier.map(|earlier| &earlier.memory))
     }
 }

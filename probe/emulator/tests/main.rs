@@ -7,6 +7,7 @@ mod cores;
 mod debug_bus;
 mod determinism;
 mod disruption;
+mod journal;
 mod metal;
 mod noc;
 mod noise;

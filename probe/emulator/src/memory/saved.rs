@@ -25,6 +25,14 @@ pub(crate) struct SavedMemory {
     tensix: bool,
 }
 
+impl SavedMemory {
+    /// Returns the bytes of what the same memory at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let pages = self.pages.bytes_beyond(earlier.map(|earlier| &earlier.pages));
+        pages + self.code.len() * size_of::<u32>()
+    }
+}
+
 impl TileMemory {
     /// Notes that the pages of a range differ from the last checkpoint, before they do.
     #[inline]
@@ -75,8 +83,8 @@ impl TileMemory {
         self.write_watch.as_ref().is_some_and(|watch| watch.covers(u64::from(addr & !3), 4))
     }
 
-    /// Returns the contents, and the number of bytes that had to be copied.
-    pub(crate) fn save(&mut self) -> (SavedMemory, usize) {
+    /// Returns the contents. Pages that were not written share those of the last call.
+    pub(crate) fn save(&mut self) -> SavedMemory {
         let written: Vec<usize> =
             (0..).zip(&self.written).filter_map(|(page, is)| is.then_some(page)).collect();
         self.pages.replace(&written, &self.bytes);
@@ -88,15 +96,13 @@ impl TileMemory {
         }
         let code = (0..).zip(&self.flags).filter_map(|(line, f)| (f & CODE != 0).then_some(line));
         let stale = self.stale.iter().map(|line| (*line, self.ops(*line)));
-        let saved = SavedMemory {
+        SavedMemory {
             pages: self.pages.clone(),
             code: code.collect(),
             stale: stale.collect(),
             touched: self.touched,
             tensix: self.tensix,
-        };
-        let bytes = written.len() * PAGE_BYTES + saved.code.len() * size_of::<u32>();
-        (saved, bytes)
+        }
     }
 
     /// Creates a memory with these contents; the watches of its harts are not set.
