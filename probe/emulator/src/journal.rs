@@ -198,7 +198,9 @@ impl Journal {
         if entries.first().is_some_and(|entry| entry.cycle < last) {
             return Err(JournalError::OutOfOrder);
         }
-        entries.iter().for_each(|entry| self.push(entry));
+        for entry in &entries {
+            self.push(entry);
+        }
         Ok(())
     }
 }

@@ -26,7 +26,7 @@ impl Keeper {
     }
 
     /// Returns the cycle, at most `until`, at which to look whether a checkpoint is due.
-    pub(crate) fn look_at(&self, now: u64, until: u64) -> u64 {
+    pub(crate) fn look_at(now: u64, until: u64) -> u64 {
         until.min(now.saturating_add(PIECE_CYCLES))
     }
 

@@ -91,6 +91,7 @@ mod request;
 mod risc_debug;
 mod saved;
 mod stream;
+mod tape;
 mod tensix;
 mod threads;
 mod tile;

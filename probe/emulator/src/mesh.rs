@@ -157,9 +157,9 @@ impl Mesh {
     /// Advances time by `n` cycles.
     pub fn clock(&mut self, n: u64) {
         let until = self.now.saturating_add(n);
-        while let Some(keeper) = self.keeper.as_ref().filter(|_| self.now < until) {
-            let (started, piece) = (Instant::now(), keeper.look_at(self.now, until));
-            self.advance(piece);
+        while self.keeper.is_some() && self.now < until {
+            let started = Instant::now();
+            self.advance(Keeper::look_at(self.now, until));
             self.keep_checkpoint(started);
         }
         self.advance(until);
@@ -334,8 +334,12 @@ impl Mesh {
         if chip < self.chips.len()
             && let Ok(built) = self.build_chip(chip)
         {
-            let watch = self.chips[chip].take_watch();
-            self.chips[chip] = built;
+            let mut before = std::mem::replace(&mut self.chips[chip], built);
+            let watch = before.take_watch();
+            let endpoints = self.chips[chip].host_endpoint().zip(before.host_endpoint());
+            if let Some((endpoint, before)) = endpoints {
+                endpoint.continue_from(before);
+            }
             self.chips[chip].return_watch(watch, self.now);
             self.disruptor.chip_reset(chip);
             for link in 0..self.config.links.len() {

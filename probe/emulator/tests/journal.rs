@@ -63,7 +63,9 @@ fn bytes_are_appended_piece_by_piece() {
     let all = entries(3000);
     let (mut live, mut stored, mut kept) = (Journal::default(), Journal::default(), 0);
     for piece in all.chunks(701) {
-        piece.iter().for_each(|entry| live.push(entry));
+        for entry in piece {
+            live.push(entry);
+        }
         stored.append_bytes(&live.to_bytes(kept)).unwrap();
         kept = live.len();
     }

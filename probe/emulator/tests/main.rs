@@ -15,3 +15,4 @@ mod pcie;
 mod risc_debug;
 mod travel;
 mod vendor;
+mod who_wrote;

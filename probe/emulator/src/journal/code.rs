@@ -111,7 +111,9 @@ fn put(out: &mut Vec<u8>, mut number: u64) {
 }
 
 fn all(out: &mut Vec<u8>, numbers: &[u64]) {
-    numbers.iter().for_each(|number| put(out, *number));
+    for number in numbers {
+        put(out, *number);
+    }
 }
 
 /// Returns a disruption as four numbers.
