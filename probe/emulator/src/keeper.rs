@@ -14,15 +14,20 @@ pub(crate) struct Keeper {
     limits: HistoryLimits,
     /// The cycle of the last checkpoint.
     last: u64,
-    /// Host time of running since.
+    /// Host time of running since, and what the last checkpoint took.
     ran: Duration,
+    took: Duration,
 }
+
+/// Checkpoints take at most one part in this many of the host's time.
+const PART: u32 = 10;
 
 impl Keeper {
     /// Begins with a history of one checkpoint.
     pub(crate) fn new(first: Checkpoint, limits: HistoryLimits) -> Self {
         let last = first.cycle();
-        Self { history: History::new(first), limits, last, ran: Duration::ZERO }
+        let zero = Duration::ZERO;
+        Self { history: History::new(first), limits, last, ran: zero, took: zero }
     }
 
     /// Returns the cycle, at most `until`, at which to look whether a checkpoint is due.
@@ -34,13 +39,16 @@ impl Keeper {
     /// has no effect on results.
     pub(crate) fn is_due(&mut self, now: u64, started: Instant) -> bool {
         self.ran += started.elapsed();
-        self.ran >= self.limits.interval && now - self.last >= self.limits.interval_cycles
+        let interval = self.limits.interval.max(self.took * PART);
+        self.ran >= interval && now - self.last >= self.limits.interval_cycles
     }
 
-    /// Takes the checkpoint.
-    pub(crate) fn keep(&mut self, checkpoint: Checkpoint) {
+    /// Keeps a checkpoint; `started` is when the host began to take it.
+    pub(crate) fn keep(&mut self, checkpoint: Checkpoint, started: Instant) {
         (self.last, self.ran) = (checkpoint.cycle(), Duration::ZERO);
         self.history.push(checkpoint);
         self.history.thin(&self.limits);
+        // Without a limit of time the host's speed has no effect.
+        self.took = if self.limits.interval.is_zero() { Duration::ZERO } else { started.elapsed() };
     }
 }

@@ -148,6 +148,11 @@ impl Mesh {
         &self.config
     }
 
+    /// Returns the configuration, to be kept by the caller.
+    pub fn shared_config(&self) -> Arc<MeshConfig> {
+        Arc::clone(&self.config)
+    }
+
     /// Returns what the machine refused or could not do, in the order of cycles; at most the first
     /// 10,000 conditions.
     pub fn conditions(&self) -> &[Condition] {
@@ -174,9 +179,10 @@ impl Mesh {
     fn keep_checkpoint(&mut self, started: Instant) {
         let now = self.now;
         if self.keeper.as_mut().is_some_and(|keeper| keeper.is_due(now, started)) {
+            let started = Instant::now();
             let checkpoint = self.checkpoint();
             if let Some(keeper) = &mut self.keeper {
-                keeper.keep(checkpoint);
+                keeper.keep(checkpoint, started);
             }
         }
     }

@@ -21,7 +21,7 @@ use transport::ttsim::{self, HostCommand};
 use transport::wire::Welcome;
 use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
-use workloads::scene::{DEFAULT_PACE, Pace, SceneError};
+use workloads::scene::{DEFAULT_PACE, Pace, Scene, SceneError};
 
 /// Why a target cannot be opened; each variant has its own exit code.
 #[derive(Debug)]
@@ -101,9 +101,12 @@ impl Session {
         let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
             TargetSpec::Recording(path) => Err(OpenError::IsRecording(path)),
-            TargetSpec::Emulator(scene) => Self::open_emulated(words, scene.pace, |images| {
-                scene.build_telling(images, listener)
-            }),
+            TargetSpec::Emulator(scene) => {
+                let scene = Scene { history: true, ..scene };
+                Self::open_emulated(words, scene.pace, |images| {
+                    scene.build_telling(images, listener)
+                })
+            }
             TargetSpec::Study(scene) => {
                 listener.tell(Progress::Start("an emulated mesh and the run of a study on it"));
                 Self::open_emulated(words, scene.pace, |images| scene.build(images))
