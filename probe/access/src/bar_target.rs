@@ -300,13 +300,13 @@ impl Target for BarTarget {
     }
 
     fn past(&self) -> Result<Box<dyn Past>, AccessError> {
-        let past = self.access.bus.past().ok_or_else(|| not_kept(&self.name))?;
+        let past = self.access.bus.past().ok_or_else(not_kept)?;
         Ok(Box::new(TargetPast {
             name: self.name.clone(),
             abilities: self.abilities.clone(),
             mesh: self.mesh.clone(),
             routes: self.routes.clone(),
-            patience: self.access.patience.clone(),
+            patience: self.access.patience,
             past,
         }))
     }

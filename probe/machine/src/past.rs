@@ -122,8 +122,6 @@ impl fmt::Display for PastError {
 impl std::error::Error for PastError {}
 
 /// Returns why a machine has no past to ask.
-pub fn not_kept(name: &str) -> AccessError {
-    AccessError::Refused(format!(
-        "{name} keeps no past: only a mesh that this process emulates does"
-    ))
+pub fn not_kept() -> AccessError {
+    AccessError::Refused("only a mesh that this process emulates keeps its past".to_owned())
 }

@@ -374,7 +374,7 @@ pub trait Target: Send {
     /// # Errors
     /// `Refused` on a target that does not keep it.
     fn past(&self) -> Result<Box<dyn Past>, AccessError> {
-        Err(not_kept(self.name()))
+        Err(not_kept())
     }
     /// Returns the other processes that have a chip's device open.
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {

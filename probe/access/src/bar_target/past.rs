@@ -35,7 +35,7 @@ impl TargetPast {
             abilities,
             mesh: self.mesh.clone(),
             routes: self.routes.clone(),
-            access: Access::new(Bus::new(bar), self.patience.clone()),
+            access: Access::new(Bus::new(bar), self.patience),
             known: CheckedPlans::default(),
             audit: None,
             late: None,
