@@ -105,6 +105,10 @@ impl History {
 
     /// Drops checkpoints, and then the oldest past, until the limits are kept.
     pub(crate) fn thin(&mut self, limits: &HistoryLimits) {
+        // Host actions cannot be thinned out: at most half of the memory is theirs.
+        while self.journal.bytes() > limits.bytes / 2 && self.moments.len() > FEWEST {
+            self.forget_first();
+        }
         while self.moments.len() > limits.checkpoints.max(FEWEST) || self.bytes() > limits.bytes {
             let Some(which) = self.least_needed() else { return self.forget(limits) };
             self.drop_moment(which);
@@ -142,10 +146,15 @@ impl History {
     /// Forgets the oldest past while more than two checkpoints are left.
     fn forget(&mut self, limits: &HistoryLimits) {
         while self.bytes() > limits.bytes && self.moments.len() > 2 {
-            self.drop_moment(0);
-            let first = self.moments.first().map_or(0, |moment| moment.entry);
-            self.journal.forget(first);
+            self.forget_first();
         }
+    }
+
+    /// Forgets the first checkpoint, and the host's actions up to the next.
+    fn forget_first(&mut self) {
+        self.drop_moment(0);
+        let first = self.moments.first().map_or(0, |moment| moment.entry);
+        self.journal.forget(first);
     }
 }
 

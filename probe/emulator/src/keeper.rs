@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 /// Longest run, in cycles, between two looks at the host's clock.
 const PIECE_CYCLES: u64 = 1 << 16;
+/// Checkpoints take at most one part in this many of the host's time.
+const PART: u32 = 10;
 
 /// The history of a running mesh.
 #[derive(Debug)]
@@ -18,9 +20,6 @@ pub(crate) struct Keeper {
     ran: Duration,
     took: Duration,
 }
-
-/// Checkpoints take at most one part in this many of the host's time.
-const PART: u32 = 10;
 
 impl Keeper {
     /// Begins with a history of one checkpoint.

@@ -4,7 +4,8 @@
 //! silicon. It has no clock of its own: cycles (1 GHz, so nanoseconds) pass in [`Mesh::clock`] and,
 //! by fixed amounts, in host accesses. The same configuration and the same host actions at the same
 //! cycles yield the same bytes, however `clock` calls are split, whichever harts sleep, and on any
-//! number of host threads. A [`Journal`] records the host actions.
+//! number of host threads. A [`Journal`] records the host actions; from it and from checkpoints any
+//! cycle of the past comes back, byte for byte.
 //!
 //! # How it advances
 //!
@@ -14,6 +15,14 @@
 //! send. Chips meet only through links, so a chip may run ahead by the least link latency. Tiles
 //! without due harts and events cost nothing. At a cycle T everything before T has happened; a host
 //! access at T comes before the events of T, and those before the instructions of T.
+//!
+//! # The past
+//!
+//! [`Mesh::keep_history`] keeps [`Checkpoint`]s and the journal. From a [`History`] any cycle comes
+//! back as a mesh of its own ([`History::at`]), the last write to a range is found
+//! ([`History::last_write`]), and the last instruction of a hart
+//! ([`History::previous_instruction`]). Not kept: decoded instructions and which harts sleep, which
+//! have no effect on results. What host memory answered a device is kept without a limit.
 //!
 //! # What is modelled
 //!

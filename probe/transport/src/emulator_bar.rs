@@ -1,7 +1,8 @@
 //! The emulated mesh in this process, behind the same trait as every other machine.
 
+mod past;
+
 use crate::SIMULATOR_BUDGET;
-use crate::emulator_past::EmulatorPast;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, BarPast, DeviceBatch};
@@ -9,6 +10,7 @@ use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFau
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
 use machine::window;
+use past::EmulatorPast;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -147,12 +149,15 @@ impl Bar for EmulatorBar {
 
 /// Returns the index of a chip.
 pub(crate) fn index_of(config: &MeshConfig, at: ChipAddress) -> Option<usize> {
-    (0..config.chips.len()).find(|chip| {
-        address_of(config, *chip) == Some(at) || {
-            let place = config.chips[*chip].place.map(ChipAddress::Position);
-            place == Some(at)
+    match at {
+        ChipAddress::Device(device) => {
+            let chips = (0..).zip(&config.chips).filter(|(_, chip)| chip.pcie);
+            chips.map(|(index, _)| index).nth(usize::from(device))
         }
-    })
+        ChipAddress::Position(place) => {
+            config.chips.iter().position(|chip| chip.place == Some(place))
+        }
+    }
 }
 
 /// Returns how the bus knows the chip with this index.

@@ -29,7 +29,6 @@
 //! All `unsafe` of machine access is here. This crate does not judge addresses; `access` does.
 
 pub mod emulator_bar;
-mod emulator_past;
 pub mod hosts;
 pub mod serve;
 pub mod shared_bar;

@@ -1,6 +1,6 @@
 //! The past of an emulated mesh in this process.
 
-use crate::emulator_bar::{EmulatorBar, address_of, index_of};
+use super::{EmulatorBar, address_of, index_of};
 use emulator::{
     Counts, History, MeshConfig, NocWrite, Progress, TileRange, TravelError, Write, Writer,
 };
