@@ -11,6 +11,7 @@ mod record;
 mod run;
 mod step;
 mod study;
+mod who_wrote;
 
 pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
 pub(crate) use clean::CleanArguments;
@@ -29,6 +30,7 @@ pub(crate) use study::{
     CleanStudyArguments, MuxArguments, PauseArguments, PauseTransport, Race, RaceArguments,
     TimeoutArguments, TtlArguments, WhyStudyArguments,
 };
+pub(crate) use who_wrote::WhoWroteArguments;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use machine::fabric::FabricTopology;
@@ -161,6 +163,8 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "IMAGE")]
         image: Option<String>,
     },
+    /// Say who wrote to memory of a tile last, and when; for an emulated mesh.
+    WhoWrote(WhoWroteArguments),
     /// Write memory or a register of a tile, once, and print the value before.
     ///
     /// On a target outside this process it needs --allow write, and where cores are started,

@@ -100,6 +100,8 @@ pub(crate) struct Opening {
     pub(crate) elfs: Vec<PathBuf>,
     /// Fabric manifests.
     pub(crate) manifests: Vec<PathBuf>,
+    /// Whether an emulated mesh keeps its past, for `who-wrote`.
+    pub(crate) keeps_past: bool,
 }
 
 impl Opening {
@@ -111,6 +113,7 @@ impl Opening {
             budget: arguments.budget,
             elfs: elfs(&arguments.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
             manifests: arguments.manifest.clone(),
+            keeps_past: false,
         }
     }
 }
@@ -141,7 +144,7 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name no target, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(opening: &Opening, listener: &Listener) -> Result<Self, Failure> {
-        let Opening { words, allow, budget, elfs, manifests } = opening;
+        let Opening { words, allow, budget, elfs, manifests, keeps_past } = opening;
         // Unreadable ELFs are reported before a machine is touched.
         let mut catalog = Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?;
         let mut given = Vec::new();
@@ -149,7 +152,7 @@ impl Machine {
             given.push((path.clone(), FabricManifest::read(path).map_err(Failure::Usage)?));
         }
         let host = HostCommand::default();
-        let mut machine = match Session::open_telling(words, &host, *allow, listener) {
+        let mut machine = match Session::open_telling(words, &host, *allow, listener, *keeps_past) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
             Err(OpenError::IsRecording(path, moment)) => {
                 Self::replay(words, &path, moment, &mut catalog)?

@@ -28,6 +28,7 @@ const VERBS: &[(&str, &str)] = &[
     ("fabric path", include_str!("manual/verbs/fabric-path.md")),
     ("read", include_str!("manual/verbs/read.md")),
     ("print", include_str!("manual/verbs/print.md")),
+    ("who-wrote", include_str!("manual/verbs/who-wrote.md")),
     ("write", include_str!("manual/verbs/write.md")),
     ("debug", include_str!("manual/verbs/debug.md")),
     ("pause", include_str!("manual/verbs/pause.md")),

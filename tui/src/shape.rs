@@ -23,6 +23,7 @@ mod stack;
 mod status;
 mod symbols;
 mod value;
+mod who_wrote;
 mod why;
 
 pub(crate) use access::{Bytes, DryRun, Written};
@@ -46,6 +47,7 @@ pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
 pub(crate) use status::{Event, Status};
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
+pub(crate) use who_wrote::WhoWrote;
 pub(crate) use why::Judged;
 
 use crate::words;

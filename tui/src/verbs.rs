@@ -27,6 +27,7 @@ mod study;
 mod symbols;
 mod target;
 mod waiting;
+mod who_wrote;
 mod why;
 mod write;
 
@@ -83,6 +84,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             let question = print::Question::of(core, expression, image.as_deref())?;
             print::run(&target, style, &question)
         }
+        Verb::WhoWrote(options) => who_wrote::run(&target, style, options),
         Verb::Write { place, values, bytes } => {
             let what = write::What { place, values, bytes: bytes.as_deref() };
             write::run(&target, style, &what)

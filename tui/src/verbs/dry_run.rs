@@ -109,6 +109,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Pause
         | Verb::Resume
         | Verb::Step(_)
+        | Verb::WhoWrote(_)
         | Verb::Debug(_)
         | Verb::Gdb(_)
         | Verb::Serve { .. }
