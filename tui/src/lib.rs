@@ -47,6 +47,7 @@ pub mod model;
 pub mod opening;
 mod output;
 mod panes;
+mod past;
 mod place;
 mod player;
 mod program;

@@ -6,6 +6,7 @@ use crate::args::WhoWroteArguments;
 use crate::exit::{Failure, Outcome};
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
+use crate::past::{value, writer};
 use crate::run::amount;
 use crate::shape::WhoWrote;
 use crate::words;
@@ -98,26 +99,4 @@ fn page(span: &Span, write: &PastWrite<ChipId>, source: Option<&str>) -> String 
     let cycle = write.at_cycles;
     let (old, new) = (value(&write.old), value(&write.new));
     format!("{place} {what} at {at} (cycle {cycle}) by {by}\n{source}  old {old}\n  new {new}\n")
-}
-
-fn writer(by: &PastWriter<ChipId>) -> String {
-    match by {
-        PastWriter::Core(core, pc) => format!("{}, instruction at {pc:#x}", core.name()),
-        PastWriter::Debugger(core) => format!("a debugger, through {}", core.name()),
-        PastWriter::Noc { from, noc, packet } => format!("NoC {noc} {packet} from tile {from}"),
-        PastWriter::Link(Some((chip, channel))) => format!("the Ethernet peer {chip}:e{channel}"),
-        PastWriter::Link(None) => "the Ethernet peer".to_owned(),
-        PastWriter::Mover => "the mover of the tile".to_owned(),
-        PastWriter::Host(device) => format!("the host, over PCIe device {device}"),
-        PastWriter::Dma(device) => format!("the DMA engine of PCIe device {device}"),
-        PastWriter::Reset => "a reset of the chip".to_owned(),
-    }
-}
-
-/// A word as a number, other bytes as they are in memory.
-fn value(bytes: &[u8]) -> String {
-    match <[u8; 4]>::try_from(bytes) {
-        Ok(word) => format!("{:#010x}", u32::from_le_bytes(word)),
-        Err(_) => words::hex(bytes),
-    }
 }
