@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod changes;
 mod exit;
 mod fabric;
 pub mod feed;

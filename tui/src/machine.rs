@@ -105,6 +105,18 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
+    /// Nothing but the words.
+    pub(crate) fn of_words(words: &str) -> Self {
+        Self {
+            words: words.to_owned(),
+            allow: Allow::default(),
+            budget: None,
+            elfs: Vec::new(),
+            manifests: Vec::new(),
+            keeps_past: false,
+        }
+    }
+
     /// The options of the command line.
     pub(crate) fn of(arguments: &Arguments) -> Self {
         Self {
@@ -207,6 +219,11 @@ impl Machine {
         given.extend(found);
         let (images, problems) = ImageMap::firmware();
         Ok(Self::over(Session::with_target(Box::new(target), images), problems))
+    }
+
+    /// Returns a machine over an open session.
+    pub(crate) fn with_session(session: Session) -> Self {
+        Self::over(session, Vec::new())
     }
 
     fn over(session: Session, problems: Vec<String>) -> Self {

@@ -29,6 +29,8 @@ const VERBS: &[(&str, &str)] = &[
     ("read", include_str!("manual/verbs/read.md")),
     ("print", include_str!("manual/verbs/print.md")),
     ("who-wrote", include_str!("manual/verbs/who-wrote.md")),
+    ("changes", include_str!("manual/verbs/changes.md")),
+    ("diff", include_str!("manual/verbs/diff.md")),
     ("write", include_str!("manual/verbs/write.md")),
     ("debug", include_str!("manual/verbs/debug.md")),
     ("pause", include_str!("manual/verbs/pause.md")),

@@ -304,6 +304,11 @@ impl Timeline {
         vec![("all".to_owned(), chips)]
     }
 
+    /// Whether a moment before the last one is on screen.
+    pub(crate) fn is_past(&self) -> bool {
+        self.position + 1 < self.moments.times.len()
+    }
+
     /// Returns the line about the moment on screen.
     pub(crate) fn words(&self) -> String {
         let times = &self.moments.times;

@@ -4,6 +4,7 @@
 #![expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 
 mod access;
+mod changes;
 mod check;
 mod clean;
 mod cores;
@@ -27,6 +28,7 @@ mod who_wrote;
 mod why;
 
 pub(crate) use access::{Bytes, DryRun, Written};
+pub(crate) use changes::Changes;
 pub(crate) use check::{Checked, Unhealthy};
 pub(crate) use clean::Cleaned;
 pub(crate) use cores::{Cores, Images};

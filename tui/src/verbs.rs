@@ -1,5 +1,6 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
+mod changes;
 mod check;
 mod clean;
 mod cores;
@@ -85,6 +86,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             print::run(&target, style, &question)
         }
         Verb::WhoWrote(options) => who_wrote::run(&target, style, options),
+        Verb::Changes(options) => changes::changes(&target, style, options),
+        Verb::Diff(options) => changes::diff(&target, style, options),
         Verb::Write { place, values, bytes } => {
             let what = write::What { place, values, bytes: bytes.as_deref() };
             write::run(&target, style, &what)
