@@ -53,12 +53,14 @@ impl FlightRecorder {
         self.bytes
     }
 
-    /// Appends everything kept to a new file.
+    /// Writes everything kept to a new file, which goes on from there.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&self, writer: &mut Writer) -> Result<(), RecordingError> {
-        self.moments.iter().try_for_each(|moment| writer.write(moment))
+    pub fn write(self, writer: &mut Writer) -> Result<(), RecordingError> {
+        self.moments.iter().try_for_each(|moment| writer.write(moment))?;
+        writer.go_on_with(self.encoder);
+        Ok(())
     }
 
     /// Whether a key snapshot follows the first one.

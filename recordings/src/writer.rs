@@ -151,6 +151,11 @@ impl Writer {
         done.map(|_| ()).map_err(|error| self.failed(words(&error)))
     }
 
+    /// Continues the moments of a flight recorder.
+    pub(crate) fn go_on_with(&mut self, encoder: Encoder) {
+        self.encoder = encoder;
+    }
+
     /// Writes a moment that was encoded.
     pub(crate) fn write(&mut self, moment: &Encoded) -> Result<(), RecordingError> {
         if moment.begins_chunk {

@@ -497,9 +497,14 @@ fn a_flight_recorder_keeps_the_newest_moments_in_its_limit() {
     assert!(kept >= 5 && flight.dropped() == 500 - kept as u64, "{kept}");
     let mut writer = Writer::create(&path, &target(), "").unwrap();
     flight.write(&mut writer).unwrap();
+    let mut last = newest.clone();
+    last.pieces[0].target_cycles += 1;
+    writer.append(&last).unwrap();
     writer.finish().unwrap();
     let mut replay = Replay::open(&path).unwrap();
-    assert_eq!((replay.moments().len(), replay.problems()), (kept, &[][..]));
+    assert_eq!((replay.moments().len(), replay.problems()), (kept + 1, &[][..]));
+    assert_eq!(replay.moment(), Some(&last));
+    replay.seek(kept - 1);
     assert_eq!(replay.moment(), Some(&newest));
     replay.seek(0);
     assert!(replay.moment().is_some());

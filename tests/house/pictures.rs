@@ -152,8 +152,10 @@ fn every_screen_shows_every_recording_as_before() {
     for file in files {
         let recording = file.file_stem().unwrap().to_str().unwrap();
         let verdict = verdict(&file);
+        // One size of each of the many sick meshes.
+        let sizes = if recording.starts_with("n300_") { &SIZES[..] } else { &SIZES[1..2] };
         for (screen, keys) in SCREENS {
-            for size in SIZES {
+            for &size in sizes {
                 let picture = picture_of(&mut ended(&file), Some(&verdict), keys, size);
                 let name = format!("{recording}_{screen}_{}x{}.txt", size.0, size.1);
                 let golden = root().join("tests/golden").join(&name);

@@ -469,9 +469,9 @@ fn panes_and_cores_turn_in_both_directions() {
     assert!(picture(&model).contains("channels and images"));
     press(&mut model, "<s-tab>");
     assert!(picture(&model).contains("words:"));
-    press(&mut model, ":0:1-1<enter>]");
+    press(&mut model, ":0:1-1<enter>.");
     assert!(picture(&model).contains("Core 0:1-1:ncrisc"));
-    press(&mut model, "[[");
+    press(&mut model, ",,");
     assert!(picture(&model).contains("Core 0:1-1:trisc2"));
 }
 

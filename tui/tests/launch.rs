@@ -318,7 +318,8 @@ fn what_a_quarantine_refuses_names_the_key_that_ends_it() {
         terminal.shows(retry);
         terminal.press(":help\r");
         terminal.shows("help: j k scroll");
-        terminal.press("\x1b");
+        terminal.press("?");
+        terminal.shows("links: 2");
     }
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);

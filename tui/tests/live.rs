@@ -215,7 +215,9 @@ fn an_interrupted_recording_can_be_opened_or_is_gone() {
     }
     let rest = interrupt(child, "INT");
     assert!(
-        rest.ends_with(&format!("meshscope: interrupted: {name}: 1 moment recorded\n")),
+        rest.ends_with(&format!(
+            "meshscope: interrupted: {name}: 1 moment; open it with --target {name}\n"
+        )),
         "{rest}"
     );
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));

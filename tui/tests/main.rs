@@ -22,6 +22,7 @@ mod pause;
 mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;
+mod record;
 #[path = "common/recording.rs"]
 mod recording;
 mod run;

@@ -19,6 +19,7 @@ pub(super) fn run(
     options: &WaitsArguments,
 ) -> Result<Outcome, Failure> {
     let mut machine = open(target)?;
+    let present = go_back(&mut machine, options.over);
     let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
     let (read_set, first) = follow(&mut machine, read_set);
     if let Some(gone) = end_of_all(&first.memory) {
@@ -28,13 +29,15 @@ pub(super) fn run(
     let (last, apart) = loop {
         let gone = |gone| Failure::of_access(&target.words, &gone);
         let before = machine.target().now().map_err(gone)?;
-        pass(&mut machine, over).map_err(gone)?;
+        match present {
+            Some(moment) => machine.session().seek(moment),
+            None => pass(&mut machine, over).map_err(gone)?,
+        }
         let (_, last) = follow(&mut machine, read_set.clone());
         if let Some(gone) = end_of_all(&last.memory) {
             return Err(Failure::of_access(&target.words, gone));
         }
         let apart = last.state.cycles.saturating_sub(first.state.cycles);
-        // Snapshots of a recording may be further apart.
         if apart > 0 || machine.target().now().map_err(gone)? == before {
             break (last, apart);
         }
@@ -82,6 +85,17 @@ fn conclude(waits: &Waits, apart: u64, gaps: bool) -> Outcome {
     };
     say(&format!("{} waits without progress for {apart} cycles; {found}", waits.all.len()));
     Outcome::Findings
+}
+
+/// Goes back in a recording by a time, or to the moment before; returns the moment at which it was.
+fn go_back(machine: &mut Machine, cycles: u64) -> Option<usize> {
+    let history = machine.target().history()?;
+    let (times, at) = (history.moments(), history.position());
+    let due = times.get(at)?.saturating_sub(cycles);
+    let before = times.get(..at)?.iter().rposition(|time| *time <= due);
+    let before = before.unwrap_or(at.saturating_sub(1));
+    history.seek(before);
+    Some(at)
 }
 
 /// Advances the target's time, or waits.

@@ -5,8 +5,10 @@ use crate::machine::Machine;
 use crate::verbs::fabric;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{ImageUse, LaunchState, MeshState, Reading};
+use diagnosis::{Look, wanted};
 use layouts::CoreId;
 use machine::snapshot::Snapshot;
+use machine::target::Mesh;
 
 /// What a core runs.
 type Runs = (CoreId, Vec<ImageUse>, Reading<LaunchState>);
@@ -42,19 +44,28 @@ impl Moments {
             let mut snapshot = machine.take(&self.next);
             if running(&snapshot.state) == *runs {
                 snapshot.memory = snapshot.memory.completed_by(whole);
-                self.follow(&snapshot);
+                self.follow(&snapshot, &machine.mesh());
                 return snapshot;
             }
         }
-        let snapshot = fabric::whole(machine, &self.everything);
+        let mut snapshot = fabric::whole(machine, &self.everything);
+        self.follow(&snapshot, &machine.mesh());
+        // What a verdict wants is known only now.
+        let wanted = machine.take(&self.next);
+        snapshot.memory = wanted.memory.completed_by(&snapshot.memory);
         self.whole = Some((snapshot.memory.clone(), running(&snapshot.state)));
-        self.follow(&snapshot);
         snapshot
     }
 
-    fn follow(&mut self, snapshot: &MeshSnapshot) {
+    /// The next snapshot reads what this one leads to: parts of the fabric, and the words by which
+    /// a verdict tells what a core waits for.
+    fn follow(&mut self, snapshot: &MeshSnapshot, mesh: &Mesh) {
         let later = ReadSet { texts: false, fabric_tables: false, ..self.everything.clone() };
         self.next = fabric_read_set(&snapshot.state.fabric, &later);
+        let look = Look { snapshot: &snapshot.memory, state: &snapshot.state };
+        self.next.spans.extend(wanted(mesh, look));
+        self.next.spans.sort_unstable();
+        self.next.spans.dedup();
     }
 }
 
