@@ -4,6 +4,7 @@ mod check;
 mod clean;
 mod cores;
 mod debug;
+mod export;
 mod fabric;
 mod launch;
 mod question;
@@ -16,6 +17,7 @@ pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
 pub(crate) use clean::CleanArguments;
 pub(crate) use cores::{CoresArguments, ImagesArguments};
 pub(crate) use debug::{DebugArguments, GdbArguments};
+pub(crate) use export::{BundleArguments, ExportArguments, ExportFormat, ScreenName};
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
 };
@@ -200,6 +202,11 @@ pub(crate) enum Verb {
     ///
     /// A recording as the target is copied, in the present format.
     Record(RecordArguments),
+    /// Write a recording or a screen in a format that other programs read.
+    Export(ExportArguments),
+    /// Write an archive to send to a colleague: recording, verdict, pictures, versions, and what was
+    /// left out.
+    Bundle(BundleArguments),
     /// Run a collective on the mesh, size after size, and print the table that nccl-tests prints.
     ///
     /// The mesh must be free, and is restored at the end. On a target outside this process it needs

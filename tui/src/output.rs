@@ -65,9 +65,13 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
 
 /// Writes an answer as one line of JSON.
 pub(crate) fn json(answer: impl Serialize) -> Result<(), Failure> {
-    let line = serde_json::to_string(&Answer::new(answer))
-        .map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
-    text(&(line + "\n"))
+    text(&json_line(answer)?)
+}
+
+/// Returns an answer as one line of JSON.
+pub(crate) fn json_line(answer: impl Serialize) -> Result<String, Failure> {
+    let line = serde_json::to_string(&Answer::new(answer));
+    line.map(|line| line + "\n").map_err(|e| Failure::Internal(format!("JSON: {e}")))
 }
 
 /// Longer words are cut in the middle, so that the rest of the sentence stays readable.

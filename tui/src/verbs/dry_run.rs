@@ -106,6 +106,8 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         Verb::Symbols { .. }
         | Verb::Fabric { .. }
         | Verb::Record { .. }
+        | Verb::Export(_)
+        | Verb::Bundle(_)
         | Verb::Pause
         | Verb::Resume
         | Verb::Step(_)
