@@ -48,6 +48,7 @@ pub(crate) const DEVICE_TARGET: &str = "silicon";
 /// Without a verb it shows the live mesh where standard output is a terminal, and prints the mesh
 /// once where it is not.
 #[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(name = "meshscope", version, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     /// The machine to read: `meshscope help targets`.
@@ -56,6 +57,9 @@ pub(crate) struct Arguments {
     /// Print JSON on standard output; prose stays on standard error.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Print tables as CSV (RFC 4180); several have an empty line between them.
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub(crate) csv: bool,
     /// When to use colours; NO_COLOR is honoured.
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub(crate) color: When,

@@ -28,6 +28,7 @@ mod serve;
 mod step;
 mod study;
 mod symbols;
+mod tables;
 mod target;
 mod waiting;
 mod why;
@@ -43,7 +44,11 @@ use target::Style;
 
 /// Runs a verb.
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
-    let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
+    let glyphs = Glyphs { ascii: arguments.ascii };
+    let style = Style { json: arguments.json, csv: arguments.csv, glyphs };
+    if let Some(verb) = tables::without(verb).filter(|_| style.csv && !arguments.dry_run) {
+        return Err(Failure::Usage(format!("--csv: {verb} prints no table")));
+    }
     let theme = Theme { color: arguments.color != When::Never };
     let mut target = Opening::of(arguments);
     if let Verb::Run(_) | Verb::Launch(_) = verb {

@@ -8,6 +8,7 @@ mod common;
 mod cores;
 mod debug;
 mod examples;
+mod export;
 mod fabric;
 mod frames;
 mod hostile;
@@ -22,12 +23,15 @@ mod pause;
 mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;
+mod readers;
 #[path = "common/recording.rs"]
 mod recording;
 mod run;
 mod schema;
 #[path = "common/schema.rs"]
 mod schemas;
+#[path = "common/scratch.rs"]
+mod scratch;
 mod served;
 mod silicon;
 mod step;

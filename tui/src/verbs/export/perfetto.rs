@@ -131,3 +131,16 @@ fn found(finding: &Finding) -> Event {
     ];
     Event { name: finding.condition.name().to_owned(), values }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Clock;
+
+    #[test]
+    fn a_clock_that_begins_again_goes_on() {
+        let mut clock = Clock::default();
+        let times = [500, 600, 600, 0, 10].map(|cycles| clock.next(cycles));
+        assert_eq!(times, [500, 600, 600, 601, 611]);
+        assert_eq!([550, 5, 700].map(|cycles| clock.place(cycles)), [550, 606, 1301]);
+    }
+}

@@ -24,6 +24,8 @@ pub(super) fn name(state: &MeshState, tracks: &mut Tracks) {
     for ChipState { chip, tiles, .. } in &state.chips {
         let board = chip.board.as_ref().map_or(String::new(), |board| format!(" ({board})"));
         tracks.title(Track::Chip(chip.id), format!("chip {}{board}", chip.id));
+        // Also one of which nothing could be read.
+        tracks.add(&Track::Chip(chip.id));
         for TileState { eth, cores, .. } in tiles {
             let Some(EthState { channel, .. }) = eth else { continue };
             for core in cores {
@@ -83,7 +85,9 @@ impl Stages {
             self.0.insert(track);
         }
         // Parties that are gone.
-        ended.iter().for_each(|track| tracks.show(track, Shown::Nothing));
+        for track in &ended {
+            tracks.show(track, Shown::Nothing);
+        }
     }
 }
 

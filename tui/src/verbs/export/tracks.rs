@@ -36,7 +36,7 @@ struct Current {
 #[derive(Default)]
 pub(super) struct Tracks {
     packets: Vec<TracePacket>,
-    tracks: BTreeMap<Track, Current>,
+    current: BTreeMap<Track, Current>,
     titles: BTreeMap<Track, String>,
     /// Time of the current moment, in nanoseconds.
     pub(super) now: u64,
@@ -48,16 +48,21 @@ impl Tracks {
         self.titles.insert(track, title);
     }
 
+    /// Adds a track on which nothing is shown yet.
+    pub(super) fn add(&mut self, track: &Track) {
+        self.on(track);
+    }
+
     /// Shows a slice from now on, if it is another one than before.
     pub(super) fn show(&mut self, track: &Track, shown: Shown) {
         let event = match shown {
             Shown::Known(event) => Some(event),
             // A track begins with its first value.
-            Shown::Missing(_) if !self.tracks.contains_key(track) => return,
+            Shown::Missing(_) if !self.current.contains_key(track) => return,
             Shown::Missing(word) => Some(Event { name: word.to_owned(), values: Vec::new() }),
             Shown::Nothing => None,
         };
-        let before = self.tracks.get(track).and_then(|it| it.slice.clone());
+        let before = self.current.get(track).and_then(|it| it.slice.clone());
         let name = event.as_ref().map(|it| it.name.clone());
         if before == name {
             return;
@@ -69,19 +74,19 @@ impl Tracks {
         if let Some(event) = event {
             self.event(track, now, EventType::SliceBegin, event.into());
         }
-        self.current(track).slice = name;
+        self.on(track).slice = name;
     }
 
     /// Sets a counter from now on. While it is not read it keeps its value: the format has no gap.
     pub(super) fn count(&mut self, track: &Track, count: Option<u64>) {
-        let before = self.tracks.get(track).and_then(|it| it.count);
+        let before = self.current.get(track).and_then(|it| it.count);
         let Some(value) = count.filter(|_| count != before) else { return };
         let event = TrackEvent {
             counter_value: Some(i64::try_from(value).unwrap_or(i64::MAX)),
             ..TrackEvent::default()
         };
         self.event(track, self.now, EventType::Counter, event);
-        self.current(track).count = count;
+        self.on(track).count = count;
     }
 
     /// Adds an instant, at a time in nanoseconds.
@@ -91,7 +96,7 @@ impl Tracks {
 
     /// Ends all slices, and returns the file.
     pub(super) fn finish(mut self) -> Vec<u8> {
-        let open: Vec<Track> = self.tracks.keys().cloned().collect();
+        let open: Vec<Track> = self.current.keys().cloned().collect();
         for track in open {
             self.show(&track, Shown::Nothing);
         }
@@ -101,7 +106,7 @@ impl Tracks {
     }
 
     fn event(&mut self, track: &Track, at: u64, kind: EventType, event: TrackEvent) {
-        let track_uuid = Some(self.current(track).uuid);
+        let track_uuid = Some(self.on(track).uuid);
         let event = TrackEvent { r#type: Some(kind.into()), track_uuid, ..event };
         self.packets.push(TracePacket {
             timestamp: Some(at),
@@ -112,20 +117,20 @@ impl Tracks {
     }
 
     /// Returns what is on a track; describes it first if it is new.
-    fn current(&mut self, track: &Track) -> &mut Current {
-        if !self.tracks.contains_key(track) {
+    fn on(&mut self, track: &Track) -> &mut Current {
+        if !self.current.contains_key(track) {
             self.describe(track);
         }
         // Perfetto's own tracks have the number 0.
-        let uuid = self.tracks.len() as u64 + 1;
+        let uuid = self.current.len() as u64 + 1;
         let fresh = || Current { uuid, slice: None, count: None };
-        self.tracks.entry(track.clone()).or_insert_with(fresh)
+        self.current.entry(track.clone()).or_insert_with(fresh)
     }
 
     fn describe(&mut self, track: &Track) {
         let title = self.titles.get(track).cloned();
-        let parent = track.parent().map(|parent| self.current(&parent).uuid);
-        let uuid = self.tracks.len() as u64 + 1;
+        let parent = track.parent().map(|parent| self.on(&parent).uuid);
+        let uuid = self.current.len() as u64 + 1;
         let descriptor = track.descriptor(uuid, title, parent);
         self.packets.push(TracePacket {
             trusted_packet_sequence_id: Some(SEQUENCE),
