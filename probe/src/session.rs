@@ -177,6 +177,15 @@ impl Session {
         Inspected { snapshot, state }
     }
 
+    /// Reads a snapshot of another target with what is known of the images, such as a copy of this
+    /// target as it was.
+    pub fn inspect_instead(&mut self, other: Box<dyn Target>, read_set: &ReadSet) -> Inspected {
+        let own = std::mem::replace(&mut self.target, other);
+        let inspected = self.inspect(read_set);
+        self.target = own;
+        inspected
+    }
+
     /// Samples the program counters of some cores over the debug buses of their tiles, which halts
     /// no core. Time passes.
     ///

@@ -30,6 +30,7 @@ mod launched;
 mod link_bench;
 mod links;
 mod metal_kernels;
+mod past;
 mod pause;
 mod preview;
 mod quarantine;

@@ -24,8 +24,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Opens a recording, or the undamaged parts of one (see [`Replay::problems`]), at its last
-    /// moment.
+    /// Opens a recording, or the undamaged parts of one (see [`Replay::problems`]), at the first
+    /// mark of something found, or else at its last moment.
     ///
     /// # Errors
     /// If the file is not a recording, is newer than this version, or contains no readable moment.
@@ -44,6 +44,10 @@ impl Replay {
         };
         replay.note_clock();
         replay.seek(usize::MAX);
+        let found = replay.contents.marks.iter().find(|mark| mark.condition.is_some());
+        if let Some(cycles) = found.map(|mark| mark.target_cycles) {
+            replay.seek_cycles(cycles);
+        }
         Ok(replay)
     }
 

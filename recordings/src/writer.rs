@@ -121,6 +121,12 @@ impl Writer {
         self.entries.len() as u32
     }
 
+    /// Returns the times of the newest moment: target, in device cycles, and host, in microseconds
+    /// since the Unix epoch.
+    pub fn times(&self) -> (u64, u64) {
+        self.entries.last().map_or((0, 0), |entry| (entry.target_cycles, entry.host_micros))
+    }
+
     /// Returns the time from the first moment to the newest, in device cycles.
     pub fn over_cycles(&self) -> u64 {
         let time = |entry: Option<&Entry>| entry.map_or(0, |entry| entry.target_cycles);

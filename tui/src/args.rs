@@ -1,5 +1,6 @@
 //! The command line: verbs and global options. The pages behind them are in `manual`.
 
+mod changes;
 mod check;
 mod clean;
 mod cores;
@@ -12,7 +13,9 @@ mod record;
 mod run;
 mod step;
 mod study;
+mod who_wrote;
 
+pub(crate) use changes::{ChangesArguments, DiffArguments};
 pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
 pub(crate) use clean::CleanArguments;
 pub(crate) use cores::{CoresArguments, ImagesArguments};
@@ -31,6 +34,7 @@ pub(crate) use study::{
     CleanStudyArguments, MuxArguments, PauseArguments, PauseTransport, Race, RaceArguments,
     TimeoutArguments, TtlArguments, WhyStudyArguments,
 };
+pub(crate) use who_wrote::WhoWroteArguments;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use machine::fabric::FabricTopology;
@@ -167,6 +171,12 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "IMAGE")]
         image: Option<String>,
     },
+    /// Say who wrote to memory of a tile last, and when; for an emulated mesh.
+    WhoWrote(WhoWroteArguments),
+    /// Print what changed between two moments of a recording, or when a word last changed.
+    Changes(ChangesArguments),
+    /// Print what differs between two recordings or other targets, tile by tile.
+    Diff(DiffArguments),
     /// Write memory or a register of a tile, once, and print the value before.
     ///
     /// On a target outside this process it needs --allow write, and where cores are started,

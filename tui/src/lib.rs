@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod changes;
 mod exit;
 mod fabric;
 pub mod feed;
@@ -47,6 +48,7 @@ pub mod model;
 pub mod opening;
 mod output;
 mod panes;
+mod past;
 mod picture;
 mod place;
 mod player;

@@ -46,6 +46,12 @@ pub(crate) enum Typed {
         #[arg(value_name = "N", default_value = "10", allow_hyphen_values = true)]
         speed: String,
     },
+    /// Search the last write to a word of an emulated mesh, such as 0:e8:0x1104; :stop ends it.
+    WhoWrote {
+        /// The place.
+        #[arg(value_name = "PLACE")]
+        place: String,
+    },
     /// Mark the moment of a recording with words.
     Mark {
         /// The words.

@@ -100,9 +100,23 @@ pub(crate) struct Opening {
     pub(crate) elfs: Vec<PathBuf>,
     /// Fabric manifests.
     pub(crate) manifests: Vec<PathBuf>,
+    /// Whether an emulated mesh keeps its past, for `who-wrote`.
+    pub(crate) keeps_past: bool,
 }
 
 impl Opening {
+    /// Nothing but the words.
+    pub(crate) fn of_words(words: &str) -> Self {
+        Self {
+            words: words.to_owned(),
+            allow: Allow::default(),
+            budget: None,
+            elfs: Vec::new(),
+            manifests: Vec::new(),
+            keeps_past: false,
+        }
+    }
+
     /// The options of the command line.
     pub(crate) fn of(arguments: &Arguments) -> Self {
         Self {
@@ -111,6 +125,7 @@ impl Opening {
             budget: arguments.budget,
             elfs: elfs(&arguments.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
             manifests: arguments.manifest.clone(),
+            keeps_past: false,
         }
     }
 }
@@ -141,7 +156,7 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name no target, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(opening: &Opening, listener: &Listener) -> Result<Self, Failure> {
-        let Opening { words, allow, budget, elfs, manifests } = opening;
+        let Opening { words, allow, budget, elfs, manifests, keeps_past } = opening;
         // Unreadable ELFs are reported before a machine is touched.
         let mut catalog = Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?;
         let mut given = Vec::new();
@@ -149,7 +164,7 @@ impl Machine {
             given.push((path.clone(), FabricManifest::read(path).map_err(Failure::Usage)?));
         }
         let host = HostCommand::default();
-        let mut machine = match Session::open_telling(words, &host, *allow, listener) {
+        let mut machine = match Session::open_telling(words, &host, *allow, listener, *keeps_past) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
             Err(OpenError::IsRecording(path, moment)) => {
                 Self::replay(words, &path, moment, &mut catalog)?
@@ -204,6 +219,11 @@ impl Machine {
         given.extend(found);
         let (images, problems) = ImageMap::firmware();
         Ok(Self::over(Session::with_target(Box::new(target), images), problems))
+    }
+
+    /// Returns a machine over an open session.
+    pub(crate) fn with_session(session: Session) -> Self {
+        Self::over(session, Vec::new())
     }
 
     fn over(session: Session, problems: Vec<String>) -> Self {
@@ -269,6 +289,7 @@ impl Machine {
         let mut state = inspected.state;
         state.problems.extend(self.problems.iter().cloned());
         self.number += 1;
+        self.work.note_time(state.cycles);
         let taken_micros = now_micros();
         let target = self.session.target();
         Arc::make_mut(&mut self.stages).note(state.party_stages(target.mesh()), state.cycles);
@@ -340,6 +361,9 @@ impl Inspect for Machine {
         before: Option<&MeshSnapshot>,
         publish: &mut dyn FnMut(MeshSnapshot),
     ) -> Result<MeshSnapshot, AccessError> {
+        if let Some(inspected) = self.work.inspect_past(&mut self.session, read_set) {
+            return Ok(self.finished(inspected));
+        }
         if self.number > 0 && !self.work.carry_on(&mut self.session)? {
             self.session.keep_pace()?;
         }

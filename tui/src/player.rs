@@ -1,9 +1,12 @@
 //! The time line of a recording, and how it is played.
 
+use crate::past::{PastView, Search};
 use crate::words;
+use decode::inspect::ReadSet;
 use machine::history::{History, Mark, Watched, seek_change};
+use machine::snapshot::Span;
 use machine::words::counted;
-use probe::session::Session;
+use probe::session::{Inspected, Session};
 use probe::spec::Moment;
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,6 +29,8 @@ pub enum PlayOrder {
     Play(i32),
     /// Mark the moment.
     Mark(String),
+    /// Search the last write to a range.
+    WhoWrote(Span),
 }
 
 /// The moments of a recording, as the screens show them.
@@ -50,13 +55,21 @@ pub(crate) struct Moments {
     pub(crate) changed: Vec<Vec<(u16, u32)>>,
 }
 
-/// Plays a recording.
+/// Snapshots of an emulated mesh to which one can go back.
+const MOST_TIMES: usize = 1_000;
+
+/// Shows other moments than the present: plays a recording, or visits the past of an emulated mesh.
 #[derive(Default)]
 pub(crate) struct Player {
     moments: Option<Arc<Moments>>,
     /// Moments per second, and when the last one was shown.
     playing: Option<(i32, Instant)>,
     speed: Option<i32>,
+    /// Times of the snapshots of a target without moments.
+    times: Vec<u64>,
+    past: Option<PastView>,
+    marks: Vec<Mark>,
+    search: Option<Search>,
 }
 
 impl Player {
@@ -70,7 +83,7 @@ impl Player {
         session: &mut Session,
     ) -> Result<Option<String>, String> {
         let Some(history) = session.target().history() else {
-            return Err("this target has no past: `meshscope record FILE` keeps its moments".into());
+            return self.order_past(order, session);
         };
         let last = history.moments().len().saturating_sub(1);
         match order {
@@ -100,13 +113,108 @@ impl Player {
             PlayOrder::Mark(text) => {
                 let cycles = history.moments().get(history.position()).copied().unwrap_or(0);
                 history.mark(Mark::new(cycles, 0, text));
-                return Ok(Some(format!(
-                    "marked {}; the mark is not kept in the file",
-                    words::cycles(cycles)
-                )));
+                return Ok(Some(marked(cycles)));
+            }
+            PlayOrder::WhoWrote(_) => {
+                return Err("a recording has moments, not every write: { finds changes".into());
             }
         }
         Ok(None)
+    }
+
+    /// The same on a target that keeps its past.
+    fn order_past(
+        &mut self,
+        order: PlayOrder,
+        session: &mut Session,
+    ) -> Result<Option<String>, String> {
+        if let PlayOrder::Mark(text) = order {
+            let cycles = session.target().now().map_err(|error| error.to_string())?;
+            self.marks.push(Mark::new(cycles, 0, text));
+            return Ok(Some(marked(cycles)));
+        }
+        if let PlayOrder::WhoWrote(span) = order {
+            return self.search(span, session).map(Some);
+        }
+        let mut view = match self.past.take() {
+            Some(view) => view,
+            None => PastView::begin(session, &self.times)?,
+        };
+        let done = match order {
+            PlayOrder::Step(by) => {
+                if !view.step(by) {
+                    return Ok(Some("this is the present".to_owned()));
+                }
+                Ok(())
+            }
+            PlayOrder::Toggle | PlayOrder::Play(_) => {
+                return Ok(Some("this is the present".to_owned()));
+            }
+            PlayOrder::Goto(moment) => view.go_to(moment),
+            PlayOrder::Change(watched, true) => view.last_change(&watched),
+            PlayOrder::Change(..) => Err("an emulated mesh is searched backwards only".to_owned()),
+            PlayOrder::Mark(_) | PlayOrder::WhoWrote(_) => Ok(()),
+        };
+        // Whoever was in the present stays there if the order failed.
+        if done.is_ok() || view.position + 1 < view.times.len() {
+            self.past = Some(view);
+        }
+        done.map(|()| None)
+    }
+
+    /// Begins to search for the last write before what is on screen.
+    fn search(&mut self, span: Span, session: &mut Session) -> Result<String, String> {
+        let past = session.target().past().map_err(|why| why.to_string())?;
+        let before = self.past.as_ref().map_or(past.cycles().1 + 1, PastView::cycles);
+        self.search = Some(Search::begin(past, span, before));
+        Ok(format!("searches the last write to {}", span.addr))
+    }
+
+    /// Returns what is new of a search, in a sentence.
+    pub(crate) fn found(&mut self) -> Option<String> {
+        let (sentence, ended) = self.search.as_ref()?.poll();
+        if ended {
+            self.search = None;
+        }
+        sentence
+    }
+
+    /// Ends a search; returns whether there was one.
+    pub(crate) fn cancel_search(&mut self) -> bool {
+        self.search.as_ref().inspect(|search| search.cancel()).is_some()
+    }
+
+    /// Returns the snapshot of the past that is visited, if one is.
+    pub(crate) fn inspect(
+        &mut self,
+        session: &mut Session,
+        read_set: &ReadSet,
+    ) -> Option<Result<Inspected, String>> {
+        let inspected = self.past.as_mut()?.inspect(session, read_set);
+        if inspected.is_err() {
+            self.past = None;
+        }
+        Some(inspected)
+    }
+
+    /// Whether the past is visited.
+    pub(crate) fn is_past(&self) -> bool {
+        self.past.is_some()
+    }
+
+    /// Notes the time of a snapshot of the present.
+    pub(crate) fn note(&mut self, cycles: u64) {
+        if self.past.is_some() || self.times.last() == Some(&cycles) {
+            return;
+        }
+        // Another clock, or that of a machine that was reset.
+        if self.times.last().is_some_and(|last| *last > cycles) {
+            self.times.clear();
+        }
+        if self.times.len() == MOST_TIMES {
+            self.times.remove(0);
+        }
+        self.times.push(cycles);
     }
 
     fn play(&mut self, speed: i32) {
@@ -129,13 +237,22 @@ impl Player {
         self.playing = (!ends).then(|| (speed, Instant::now()));
     }
 
-    /// Returns the time line; none if the target has no past.
+    /// Returns the time line of a recording, or of the past that is visited.
     pub(crate) fn timeline(&mut self, session: &mut Session) -> Option<Timeline> {
+        if let Some(view) = &self.past {
+            let times = view.times.clone();
+            let moments = Arc::new(Moments { times, changed: Vec::new() });
+            return Some(Timeline::with(moments, &self.marks, view.position));
+        }
         let history = session.target().history()?;
         let moments = self.moments.get_or_insert_with(|| Arc::new(Moments::of(history)));
         let speed = self.playing.map(|(speed, _)| speed);
         Some(Timeline { speed, ..Timeline::at(history, Arc::clone(moments)) })
     }
+}
+
+fn marked(cycles: u64) -> String {
+    format!("marked {}; the mark is not kept in the file", words::cycles(cycles))
 }
 
 impl Moments {
@@ -153,12 +270,16 @@ impl Timeline {
     }
 
     fn at(history: &dyn History, moments: Arc<Moments>) -> Self {
+        Self::with(moments, history.marks(), history.position())
+    }
+
+    fn with(moments: Arc<Moments>, marks: &[Mark], position: usize) -> Self {
         let at = |mark: &Mark| {
             let after = moments.times.iter().position(|time| *time >= mark.target_cycles);
             after.unwrap_or(moments.times.len().saturating_sub(1))
         };
-        let marks = history.marks().iter().map(|mark| (at(mark), mark.clone())).collect();
-        Self { marks, position: history.position(), speed: None, moments }
+        let marks = marks.iter().map(|mark| (at(mark), mark.clone())).collect();
+        Self { marks, position, speed: None, moments }
     }
 
     /// Returns the number of rows that it takes on a terminal of this size.
@@ -174,10 +295,18 @@ impl Timeline {
             self.moments.changed.iter().flatten().map(|(chip, _)| *chip).collect();
         chips.sort_unstable();
         chips.dedup();
+        if chips.is_empty() {
+            return Vec::new();
+        }
         if chips.len() <= usize::from(height / 8) {
             return chips.iter().map(|chip| (chip.to_string(), vec![*chip])).collect();
         }
         vec![("all".to_owned(), chips)]
+    }
+
+    /// Whether a moment before the last one is on screen.
+    pub(crate) fn is_past(&self) -> bool {
+        self.position + 1 < self.moments.times.len()
     }
 
     /// Returns the line about the moment on screen.

@@ -4,6 +4,7 @@
 #![expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
 
 mod access;
+mod changes;
 mod check;
 mod clean;
 mod cores;
@@ -23,9 +24,11 @@ mod stack;
 mod status;
 mod symbols;
 mod value;
+mod who_wrote;
 mod why;
 
 pub(crate) use access::{Bytes, DryRun, Written};
+pub(crate) use changes::Changes;
 pub(crate) use check::{Checked, Unhealthy};
 pub(crate) use clean::Cleaned;
 pub(crate) use cores::{Cores, Images};
@@ -46,6 +49,7 @@ pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
 pub(crate) use status::{Event, Status};
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
+pub(crate) use who_wrote::WhoWrote;
 pub(crate) use why::Judged;
 
 use crate::words;

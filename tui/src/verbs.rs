@@ -1,6 +1,7 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
 mod bundle;
+mod changes;
 mod check;
 mod clean;
 mod cores;
@@ -31,6 +32,7 @@ mod symbols;
 mod tables;
 mod target;
 mod waiting;
+mod who_wrote;
 mod why;
 mod write;
 
@@ -94,6 +96,9 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
             let question = print::Question::of(core, expression, image.as_deref())?;
             print::run(&target, style, &question)
         }
+        Verb::WhoWrote(options) => who_wrote::run(&target, style, options),
+        Verb::Changes(options) => changes::changes(&target, style, options),
+        Verb::Diff(options) => changes::diff(&target, style, options),
         Verb::Write { place, values, bytes } => {
             let what = write::What { place, values, bytes: bytes.as_deref() };
             write::run(&target, style, &what)

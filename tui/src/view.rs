@@ -18,7 +18,7 @@ mod tiles;
 mod timeline;
 mod why;
 
-use crate::feed::{MeshSnapshot, Traffic};
+use crate::feed::{MeshSnapshot, Timeline, Traffic};
 use crate::geometry;
 use crate::model::{Model, Screen};
 use crate::opening::share;
@@ -181,6 +181,9 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
     {
         let what = if matches!(progress, Progress::Images(_)) { "VERIFYING" } else { "READING" };
         found.push(Span::styled(format!(" {what} {done}/{of} "), model.theme.badge(false)));
+    }
+    if model.timeline().is_some_and(Timeline::is_past) {
+        found.push(Span::styled(" PAST ", model.theme.badge(true)));
     }
     if model.is_paused() {
         found.push(Span::styled(" PAUSED ", model.theme.badge(true)));

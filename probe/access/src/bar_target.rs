@@ -2,6 +2,7 @@
 //! through queues.
 
 mod checked;
+mod past;
 mod preview;
 mod reading;
 
@@ -14,12 +15,14 @@ use checked::CheckedPlans;
 use layouts::{ChipId, NocAddr};
 use machine::bar::{Bar, Holder};
 use machine::clock::host_micros;
-use machine::fault::{ChipAddress, Fault};
+use machine::fault::Fault;
+use machine::past::not_kept;
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Quarantined;
-use machine::target::{Abilities, Arrived, Mesh, OldBytes, Preview, Target};
+use machine::target::{Abilities, Arrived, Mesh, OldBytes, Past, Preview, Target};
+use past::TargetPast;
 use reading::{Growing, read_all};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -288,15 +291,24 @@ impl Target for BarTarget {
             return Err(AccessError::Refused(format!("{fault}: write is not allowed")));
         }
         self.mesh.check_fault(fault).map_err(|error| AccessError::Refused(error.to_string()))?;
-        let at = match self.routes.get(&fault.chip()) {
-            Some(Route::Pcie(device)) => ChipAddress::Device(*device),
-            Some(Route::Queue { coord, .. }) => ChipAddress::at(*coord),
-            None => return Err(no_route(fault.chip())),
-        };
+        let at = self.routes.get(&fault.chip()).map(past::address);
+        let at = at.ok_or_else(|| no_route(fault.chip()))?;
         // Earlier writes must arrive first.
         self.settle()?;
         self.access.bus.announce(&fault.to_string());
         self.access.bus.disrupt(at, fault)
+    }
+
+    fn past(&self) -> Result<Box<dyn Past>, AccessError> {
+        let past = self.access.bus.past().ok_or_else(not_kept)?;
+        Ok(Box::new(TargetPast {
+            name: self.name.clone(),
+            abilities: self.abilities.clone(),
+            mesh: self.mesh.clone(),
+            routes: self.routes.clone(),
+            patience: self.access.patience,
+            past,
+        }))
     }
 
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {

@@ -2,7 +2,7 @@
 
 use crate::windows::Windows;
 use layouts::{ChipKind, ChipLayout, NocXy};
-use machine::bar::{Bar, BarOp, Elsewhere, Holder, Sharing};
+use machine::bar::{Bar, BarOp, BarPast, Elsewhere, Holder, Sharing};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::{AccessError, Bytes};
 use machine::window::WindowOrdering;
@@ -47,6 +47,11 @@ impl Bus {
     /// Returns the layout of the machine's chips.
     pub(crate) fn layout(&self) -> &'static ChipLayout {
         self.bar.chip().layout()
+    }
+
+    /// Returns the machine's past up to now.
+    pub(crate) fn past(&self) -> Option<Box<dyn BarPast>> {
+        self.bar.past()
     }
 
     /// Returns the bar.

@@ -20,7 +20,7 @@ const MESHES: [(&str, u64); 3] =
     [("n300", 20_000_000), ("t3000", 5_000_000), ("galaxy,cabling=torus", 1_000_000)];
 
 /// A bus that shares the mesh with the bench.
-struct Shared(Arc<Mutex<EmulatorBar>>);
+pub(crate) struct Shared(pub(crate) Arc<Mutex<EmulatorBar>>);
 
 impl Bar for Shared {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {

@@ -15,6 +15,7 @@ mod busy;
 mod fabric;
 mod gather;
 mod idle;
+mod travel;
 
 use emulator::Mesh;
 use probe::spec::TargetSpec;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             ["idle", mesh] => idle::one(mesh),
             ["busy", mesh, threads] => busy::one(mesh, threads.parse().unwrap()),
             ["gather", mesh, threads] => gather::one(mesh, threads.parse().unwrap()),
+            ["travel", mesh] => travel::one(mesh),
             ["fabric", mesh, threads] => fabric::one(mesh, threads.parse().unwrap()),
             _ => panic!("no case `{case}`"),
         }
@@ -41,11 +43,12 @@ fn main() -> ExitCode {
     }
     // Cargo adds `--bench`.
     let selected: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let sections: [(&str, fn()); 4] = [
+    let sections: [(&str, fn()); 5] = [
         ("idle", idle::run),
         ("busy", busy::run),
         ("gather", gather::run),
         ("fabric", fabric::run),
+        ("travel", travel::run),
     ];
     for (name, run) in sections {
         if selected.is_empty() || selected.iter().any(|a| a == name) {

@@ -2,6 +2,7 @@
 //! (wormhole.md 8).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, REGISTER_WIDTH, Refusal};
+use std::sync::Arc as Shared;
 
 /// ARC address of its shared memory.
 pub(crate) const CSM: u32 = 0x1000_0000;
@@ -37,7 +38,8 @@ const REFCLK: (u128, u128) = (27, 1000);
 /// The ARC tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Arc {
-    csm: Vec<u8>,
+    /// Shared with checkpoints until it is written.
+    csm: Shared<Vec<u8>>,
     /// Offsets in shared memory of the words that count heartbeats.
     heartbeats: Vec<u32>,
     scratch: [u32; 8],
@@ -74,15 +76,23 @@ impl Arc {
         scratch[0] = POSTCODE_IDLE;
         let aiclk = telemetry.iter().find(|(tag, _)| *tag == 14);
         let aiclk_mhz = aiclk.map_or(1000, |(_, value)| value & 0xFFFF);
+        let csm = Shared::new(csm);
         Self { csm, heartbeats, scratch, misc: 0, harvesting, aiclk_mhz, reset_requested: false }
+    }
+
+    /// Returns the bytes of what the same ARC at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let shared = earlier.is_some_and(|earlier| Shared::ptr_eq(&self.csm, &earlier.csm));
+        if shared { 0 } else { CSM_BYTES }
     }
 
     /// Reads the ARC's own address space: any bytes of shared memory, words of the reset unit.
     pub(crate) fn read(&mut self, addr: u32, out: &mut [u8], now: u64) -> Result<(), Refusal> {
         if let Some(start) = csm_offset(addr, out.len()) {
             let beats = 1 + now / HEARTBEAT_CYCLES;
+            let csm = Shared::make_mut(&mut self.csm);
             for at in &self.heartbeats {
-                put_word(&mut self.csm, *at, beats as u32);
+                put_word(csm, *at, beats as u32);
             }
             out.copy_from_slice(&self.csm[start..start + out.len()]);
             return Ok(());
@@ -111,7 +121,7 @@ impl Arc {
     /// Writes the ARC's own address space; returns true if the write raised the message interrupt.
     pub(crate) fn write(&mut self, addr: u32, data: &[u8]) -> Result<bool, Refusal> {
         if let Some(start) = csm_offset(addr, data.len()) {
-            self.csm[start..start + data.len()].copy_from_slice(data);
+            Shared::make_mut(&mut self.csm)[start..start + data.len()].copy_from_slice(data);
             return Ok(false);
         }
         let word = <[u8; 4]>::try_from(data).map_err(|_| REGISTER_WIDTH)?;

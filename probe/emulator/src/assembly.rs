@@ -34,6 +34,8 @@ impl Chip {
     ) -> Result<Self, ConfigError> {
         let mut chip = Self {
             units: Vec::new(),
+            changed: Vec::new(),
+            saved: Arc::default(),
             agenda: Agenda::default(),
             senders: Vec::new(),
             grid: [[0; GRID_WIDTH as usize]; GRID_HEIGHT as usize],
@@ -52,6 +54,7 @@ impl Chip {
         }
         chip.power_on(index, config, now)?;
         chip.agenda = Agenda::new(chip.units.len());
+        chip.changed = vec![true; chip.units.len()];
         for unit in 0..chip.units.len() {
             chip.refresh(unit);
         }

@@ -9,6 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::grid::{self, Xy};
 use crate::passive::{ARC_XBAR, Backend, Passive};
 use crate::tlb::{TlbEntry, TlbWindow, WINDOWS, WINDOWS_END};
+use crate::watch::Writer;
 
 /// The window configuration array.
 const ENTRIES: u64 = 0x1FC0_0000;
@@ -146,10 +147,14 @@ impl Chip {
 
     /// Returns the first unit with such a backend. Meant for kinds of which a chip has one.
     fn endpoint(&mut self, kind: impl Fn(&Backend) -> bool) -> Option<&mut Passive> {
-        self.units.iter_mut().find_map(|unit| match unit {
-            Unit::Passive(passive) if kind(&passive.backend) => Some(passive.as_mut()),
+        let units = self.units.iter_mut().zip(&mut self.changed);
+        let mut found = units.filter_map(|(unit, changed)| match unit {
+            Unit::Passive(passive) if kind(&passive.backend) => Some((passive, changed)),
             _ => None,
-        })
+        });
+        let (passive, changed) = found.next()?;
+        *changed = true;
+        Some(passive)
     }
 
     /// Returns the endpoint between the chip and its host.
@@ -255,6 +260,10 @@ impl Chip {
     ) -> Result<(), Refused> {
         let (unit, port) = self.place(at);
         self.visit(unit, now);
+        if let Some(watch) = self.units[unit].write_watch() {
+            // The caller knows the device.
+            watch.writer(now, Writer::Host { device: 0 });
+        }
         let written = match &mut self.units[unit] {
             Unit::Core(tile) => tile.host_write(addr, data, now),
             Unit::Passive(passive) => {

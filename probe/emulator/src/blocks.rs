@@ -69,6 +69,11 @@ impl Blocks {
         self.events.post(Event { at, source: self.unit, seq: self.seq, kind });
     }
 
+    /// Returns the approximate memory of the blocks in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.streams.state_bytes() + size_of::<Tensix>().max(size_of::<Eth>())
+    }
+
     /// Reports a condition.
     pub(crate) fn report(&mut self, cycle: u64, actor: Actor, name: &'static str, addr: u64) {
         let tile = Some(self.at);

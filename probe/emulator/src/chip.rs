@@ -13,6 +13,7 @@ use crate::event::{Event, Outbox};
 use crate::grid::Xy;
 use crate::hart::HartOrder;
 use crate::passive::{Backend, Passive};
+use crate::saved::SavedUnit;
 use crate::tile::Tile;
 use crate::timing::Timing;
 use crate::tlb::WINDOWS;
@@ -68,6 +69,10 @@ impl Unit {
 #[derive(Clone, Debug)]
 pub(crate) struct Chip {
     pub(crate) units: Vec<Unit>,
+    /// Which units may have changed since the last checkpoint.
+    pub(crate) changed: Vec<bool>,
+    /// The units of the last checkpoint.
+    pub(crate) saved: Arc<Vec<SavedUnit>>,
     pub(crate) agenda: Agenda,
     /// Units with packets to deliver.
     pub(crate) senders: Vec<usize>,
@@ -148,6 +153,7 @@ impl Chip {
 
     /// Updates the agenda after an access to a unit.
     pub(crate) fn refresh(&mut self, unit: usize) {
+        self.changed[unit] = true;
         self.agenda.set(unit, self.units[unit].next());
     }
 

@@ -94,7 +94,7 @@ impl Chip {
     fn on_host(
         &mut self,
         address: u64,
-        access: impl FnOnce(&crate::endpoint::Endpoint) -> Result<(), Refusal>,
+        access: impl FnOnce(&mut crate::endpoint::Endpoint) -> Result<(), Refusal>,
     ) -> Result<(), Refused> {
         let endpoint = self.host_endpoint();
         let endpoint = endpoint.ok_or((Refusal::refused("no-pcie-endpoint"), None, address))?;

@@ -1,15 +1,23 @@
 //! A DRAM channel: 2 GiB, committed page by page on the first write.
 
 use crate::condition::{Refusal, UNMAPPED};
+use crate::watch::WriteWatch;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Bytes of a channel (wormhole.md 3.1: two GDDR6 channels of 1 GiB each).
 pub(crate) const CHANNEL_BYTES: u64 = 2 << 30;
 const PAGE_BYTES: usize = 1 << 16;
 
-/// Written pages; all others read as zeros.
+/// The memory of a channel.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Dram(HashMap<u32, Box<[u8]>>);
+pub(crate) struct Dram {
+    /// Written pages, shared with checkpoints until they are written again; all others read as
+    /// zeros.
+    pages: HashMap<u32, Arc<[u8]>>,
+    /// Who wants to know of writes.
+    pub(crate) write_watch: Option<Box<WriteWatch>>,
+}
 
 /// Splits a range at pages: page number, offset in the page, and the range of the caller's bytes.
 fn pieces(addr: u64, len: usize) -> impl Iterator<Item = (u32, usize, std::ops::Range<usize>)> {
@@ -35,7 +43,7 @@ impl Dram {
         inside(addr, out.len())?;
         for (page, offset, range) in pieces(addr, out.len()) {
             let out = &mut out[range];
-            match self.0.get(&page) {
+            match self.pages.get(&page) {
                 Some(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
                 None => out.fill(0),
             }
@@ -46,12 +54,39 @@ impl Dram {
     /// Stores bytes.
     pub(crate) fn write(&mut self, addr: u64, data: &[u8]) -> Result<(), Refusal> {
         inside(addr, data.len())?;
+        if let Some(watch) = &mut self.write_watch {
+            watch.see(addr, data);
+        }
         for (page, offset, range) in pieces(addr, data.len()) {
             let data = &data[range];
-            let bytes = self.0.entry(page).or_insert_with(|| vec![0; PAGE_BYTES].into());
-            bytes[offset..offset + data.len()].copy_from_slice(data);
+            let bytes = self.pages.entry(page).or_insert_with(|| vec![0; PAGE_BYTES].into());
+            Arc::make_mut(bytes)[offset..offset + data.len()].copy_from_slice(data);
         }
         Ok(())
+    }
+
+    /// Whether the pages of a range are the same copies as at another moment: nothing was written
+    /// there in between.
+    pub(crate) fn same(&self, other: &Self, addr: u64, len: usize) -> bool {
+        pieces(addr, len).all(|(page, ..)| match (self.pages.get(&page), other.pages.get(&page)) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        })
+    }
+
+    /// Whether the memory has the same contents as another.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        self.pages == other.pages
+    }
+
+    /// Returns the bytes of what the same channel at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let shared = |page: &u32, bytes: &Arc<[u8]>| {
+            let earlier = earlier.and_then(|earlier| earlier.pages.get(page));
+            earlier.is_some_and(|earlier| Arc::ptr_eq(earlier, bytes))
+        };
+        let pages = self.pages.iter().filter(|(page, bytes)| !shared(page, bytes));
+        pages.count() * PAGE_BYTES + self.pages.len() * size_of::<(u32, Arc<[u8]>)>()
     }
 }
 

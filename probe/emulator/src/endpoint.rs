@@ -3,11 +3,13 @@
 //! wormhole.md 1.8).
 
 use crate::condition::{NOT_MODELLED, REGISTER_WIDTH, Refusal};
+use crate::tape::Tape;
 use std::sync::Arc;
 
 /// The memory of the host, at the bus addresses that a device uses.
 ///
-/// It belongs to the host: no journal records what a device reads there.
+/// It belongs to the host: no journal records what a device reads there. A mesh that keeps its
+/// history keeps the answers too, and its copies get these.
 pub trait HostMemory: std::fmt::Debug + Send + Sync {
     /// Reads bytes. Returns false if the address has no memory.
     fn read(&self, address: u64, out: &mut [u8]) -> bool;
@@ -91,6 +93,10 @@ pub(crate) struct Transfer {
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub(crate) host: Option<Arc<dyn HostMemory>>,
+    /// The answers of host memory, for copies of the mesh.
+    pub(crate) tape: Option<Arc<Tape>>,
+    /// Number of accesses to host memory so far.
+    accesses: u64,
     regions: [[u32; REGION_WORDS]; REGION_COUNT],
     dma: Vec<u32>,
 }
@@ -100,32 +106,65 @@ impl Endpoint {
     pub(crate) fn new() -> Self {
         Self {
             host: None,
+            tape: None,
+            accesses: 0,
             regions: [[0; REGION_WORDS]; REGION_COUNT],
             dma: vec![0; DMA_END as usize / 4],
         }
     }
 
+    /// Returns all registers.
+    pub(crate) fn registers(&self) -> (&[[u32; REGION_WORDS]; REGION_COUNT], &[u32]) {
+        (&self.regions, &self.dma)
+    }
+
     /// Reads host memory at an offset of the PCIe tile's window.
-    pub(crate) fn read_host(&self, offset: u64, out: &mut [u8]) -> Result<(), Refusal> {
+    pub(crate) fn read_host(&mut self, offset: u64, out: &mut [u8]) -> Result<(), Refusal> {
         let address = self.translate(offset, out.len() as u64)?;
         self.read_bus(address, out)
     }
 
     /// Writes host memory at an offset of the PCIe tile's window.
-    pub(crate) fn write_host(&self, offset: u64, data: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn write_host(&mut self, offset: u64, data: &[u8]) -> Result<(), Refusal> {
         let address = self.translate(offset, data.len() as u64)?;
         self.write_bus(address, data)
     }
 
     /// Reads host memory at a bus address.
-    pub(crate) fn read_bus(&self, address: u64, out: &mut [u8]) -> Result<(), Refusal> {
-        let present = self.host.as_ref().is_some_and(|host| host.read(address, out));
+    pub(crate) fn read_bus(&mut self, address: u64, out: &mut [u8]) -> Result<(), Refusal> {
+        let number = self.count();
+        let present = match (&self.host, &self.tape) {
+            (Some(host), tape) => {
+                let present = host.read(address, out);
+                tape.iter().filter(|_| present).for_each(|t| t.keep_read(number, address, out));
+                present
+            }
+            (None, tape) => tape.as_ref().is_some_and(|tape| tape.read(number, address, out)),
+        };
         if present { Ok(()) } else { Err(NO_HOST_MEMORY) }
     }
 
+    fn count(&mut self) -> u64 {
+        self.accesses += 1;
+        self.accesses
+    }
+
+    /// Continues the access to host memory of the endpoint before a reset.
+    pub(crate) fn continue_from(&mut self, before: &Self) {
+        (self.accesses, self.tape) = (before.accesses, before.tape.clone());
+    }
+
     /// Writes host memory at a bus address.
-    pub(crate) fn write_bus(&self, address: u64, data: &[u8]) -> Result<(), Refusal> {
-        let present = self.host.as_ref().is_some_and(|host| host.write(address, data));
+    pub(crate) fn write_bus(&mut self, address: u64, data: &[u8]) -> Result<(), Refusal> {
+        let (number, len) = (self.count(), data.len());
+        let present = match (&self.host, &self.tape) {
+            (Some(host), tape) => {
+                let present = host.write(address, data);
+                tape.iter().filter(|_| present).for_each(|t| t.keep_write(number, address, len));
+                present
+            }
+            (None, tape) => tape.as_ref().is_some_and(|tape| tape.write(number, address, len)),
+        };
         if present { Ok(()) } else { Err(NO_HOST_MEMORY) }
     }
 

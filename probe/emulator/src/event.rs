@@ -4,6 +4,7 @@
 use crate::condition::Condition;
 use crate::grid::Xy;
 use crate::request::NocRequest;
+use crate::watch::{NocWrite, Writer};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -63,6 +64,20 @@ impl Body {
     }
 }
 
+impl NocPacket {
+    /// Returns the packet as the writer of what it writes.
+    pub(crate) fn writer(&self) -> Writer {
+        let packet = match self.body {
+            Body::Inline { .. } => NocWrite::Inline,
+            Body::Atomic { .. } => NocWrite::Atomic,
+            Body::ReadData { .. } => NocWrite::ReadAnswer,
+            Body::AtomicResult { .. } => NocWrite::AtomicAnswer,
+            Body::Write { .. } | Body::Read { .. } | Body::Ack { .. } => NocWrite::Write,
+        };
+        Writer::Noc { from: self.from, noc: self.noc as u8, packet }
+    }
+}
+
 /// A packet on an Ethernet link.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkPacket {
@@ -109,6 +124,18 @@ pub(crate) enum EventKind {
     IramDone,
     /// ARC firmware answers a message.
     ArcMessage,
+}
+
+impl EventKind {
+    /// Returns who writes to L1 in the event, if it can.
+    pub(crate) fn writer(&self) -> Option<Writer> {
+        match self {
+            Self::Packet(packet) => Some(packet.writer()),
+            Self::LinkPacket(_) => Some(Writer::Link { peer: None }),
+            Self::MoverCopy => Some(Writer::Mover),
+            _ => None,
+        }
+    }
 }
 
 /// An event at a cycle. Events at equal cycles are ordered by sender and the sender's own count.
@@ -160,6 +187,13 @@ impl Queue {
     /// Adds an event.
     pub(crate) fn post(&mut self, event: Event) {
         self.0.push(event);
+    }
+
+    /// Returns the events, earliest first.
+    pub(crate) fn sorted(&self) -> Vec<&Event> {
+        let mut events: Vec<&Event> = self.0.iter().collect();
+        events.sort_by_key(|event| event.key());
+        events
     }
 
     /// Takes the earliest event if it is due before this cycle.

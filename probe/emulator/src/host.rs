@@ -2,9 +2,12 @@
 
 use crate::bar;
 use crate::condition::{Actor, Condition};
+use crate::history::{History, HistoryLimits};
 use crate::journal::{HostAction, Journal, JournalEntry};
+use crate::keeper::Keeper;
 use crate::mesh::Mesh;
 use crate::pci;
+use std::sync::Arc;
 
 impl Mesh {
     /// Reads 4 bytes of PCI config space; all ones if there is no such device.
@@ -26,11 +29,16 @@ impl Mesh {
     /// Writes 4 bytes of PCI config space, most of whose bits are read-only: a host can query the
     /// size of a BAR but not move it. Does nothing if there is no such device.
     pub fn config_write(&mut self, device: usize, offset: u32, value: u32) {
+        let cycles = self.begin_config_write(device, offset, value);
+        self.clock(cycles);
+    }
+
+    fn begin_config_write(&mut self, device: usize, offset: u32, value: u32) -> u64 {
         self.note(|| HostAction::ConfigWrite { device, offset, value });
         if let Some(space) = self.spaces.get_mut(device).filter(|_| offset.is_multiple_of(4)) {
             space.write(offset, value);
         }
-        self.clock(self.timing.host_write);
+        self.timing.host_write
     }
 
     /// Reads bytes at a bus address, as [`Mesh::bar_read`] does by device and BAR. An address in no
@@ -52,6 +60,7 @@ impl Mesh {
     }
 
     fn no_such_address(&mut self, address: u64) {
+        self.note(|| HostAction::NoSuchAddress { address });
         let device = pci::device_at(address);
         let chip = self.devices.get(device).copied().unwrap_or(0);
         self.host_condition(chip, device, "no-such-bus-address", address);
@@ -161,14 +170,38 @@ impl Mesh {
         self.journal = on.then(Journal::default);
     }
 
+    /// Begins to keep the past from this cycle on, or ends it and drops what was kept.
+    pub fn keep_history(&mut self, limits: Option<HistoryLimits>) {
+        self.keeper = None;
+        for chip in &mut self.chips {
+            if let Some(endpoint) = chip.host_endpoint() {
+                endpoint.tape = limits.map(|_| Arc::default());
+            }
+        }
+        if let Some(limits) = limits {
+            let first = self.checkpoint();
+            self.keeper = Some(Box::new(Keeper::new(first, limits)));
+        }
+    }
+
+    /// Returns the past up to this cycle; `None` unless [`Mesh::keep_history`] keeps it.
+    pub fn history(&self) -> Option<History> {
+        self.keeper.as_ref().map(|keeper| keeper.history.up_to(self.now))
+    }
+
     /// Returns the journal since [`Mesh::record`]; `None` if recording is off.
     pub fn journal(&self) -> Option<&Journal> {
         self.journal.as_ref()
     }
 
     pub(crate) fn note(&mut self, action: impl FnOnce() -> HostAction) {
-        if let Some(journal) = &mut self.journal {
-            journal.entries.push(JournalEntry { cycle: self.now, action: action() });
+        if self.journal.is_none() && self.keeper.is_none() {
+            return;
+        }
+        let entry = JournalEntry { cycle: self.now, action: action() };
+        let kept = self.keeper.as_mut().map(|keeper| &mut keeper.history.journal);
+        for journal in self.journal.as_mut().into_iter().chain(kept) {
+            journal.push(&entry);
         }
     }
 
@@ -176,35 +209,42 @@ impl Mesh {
     /// reads. Actions of past cycles are applied at once. Returns after the end of the last access.
     pub fn replay(&mut self, journal: &Journal) -> Vec<u8> {
         let (mut answers, mut end) = (Vec::new(), self.now);
-        for entry in &journal.entries {
+        for entry in journal.entries() {
             self.clock(entry.cycle.saturating_sub(self.now));
-            let mut cycles = 0;
-            match &entry.action {
-                HostAction::ConfigRead { device, offset } => {
-                    let read = self.begin_config_read(*device, *offset);
-                    answers.extend(read.0.to_le_bytes());
-                    cycles = read.1;
-                }
-                HostAction::ConfigWrite { device, offset, value } => {
-                    self.config_write(*device, *offset, *value);
-                }
-                HostAction::Read { device, bar, offset, len } => {
-                    let start = answers.len();
-                    answers.resize(start + len, 0);
-                    cycles = self.begin_read(*device, *bar, *offset, &mut answers[start..]);
-                }
-                HostAction::Write { device, bar, offset, bytes } => {
-                    cycles = self.begin_write(*device, *bar, *offset, bytes);
-                }
-                HostAction::Link { link, up } => self.set_link(*link, *up),
-                HostAction::Disrupt { what, from_cycle, until_cycle } => {
-                    self.disrupt(*what, *from_cycle, *until_cycle);
-                }
-                HostAction::Reset { chip } => self.reset_chip(*chip),
-            }
+            let cycles = self.act(&entry.action, &mut answers);
             end = end.max(self.now.saturating_add(cycles));
         }
         self.clock(end - self.now);
         answers
+    }
+
+    /// Repeats an action, without advancing time. Appends the result of a read and returns the
+    /// cycles that the action takes.
+    pub(crate) fn act(&mut self, action: &HostAction, answers: &mut Vec<u8>) -> u64 {
+        match action {
+            HostAction::ConfigRead { device, offset } => {
+                let read = self.begin_config_read(*device, *offset);
+                answers.extend(read.0.to_le_bytes());
+                return read.1;
+            }
+            HostAction::ConfigWrite { device, offset, value } => {
+                return self.begin_config_write(*device, *offset, *value);
+            }
+            HostAction::Read { device, bar, offset, len } => {
+                let start = answers.len();
+                answers.resize(start + len, 0);
+                return self.begin_read(*device, *bar, *offset, &mut answers[start..]);
+            }
+            HostAction::Write { device, bar, offset, bytes } => {
+                return self.begin_write(*device, *bar, *offset, bytes);
+            }
+            HostAction::NoSuchAddress { address } => self.no_such_address(*address),
+            HostAction::Link { link, up } => self.set_link(*link, *up),
+            HostAction::Disrupt { what, from_cycle, until_cycle } => {
+                self.disrupt(*what, *from_cycle, *until_cycle);
+            }
+            HostAction::Reset { chip } => self.reset_chip(*chip),
+        }
+        0
     }
 }

@@ -4,7 +4,8 @@
 //! silicon. It has no clock of its own: cycles (1 GHz, so nanoseconds) pass in [`Mesh::clock`] and,
 //! by fixed amounts, in host accesses. The same configuration and the same host actions at the same
 //! cycles yield the same bytes, however `clock` calls are split, whichever harts sleep, and on any
-//! number of host threads. A [`Journal`] records the host actions.
+//! number of host threads. A [`Journal`] records the host actions; from it and from checkpoints any
+//! cycle of the past comes back, byte for byte.
 //!
 //! # How it advances
 //!
@@ -14,6 +15,14 @@
 //! send. Chips meet only through links, so a chip may run ahead by the least link latency. Tiles
 //! without due harts and events cost nothing. At a cycle T everything before T has happened; a host
 //! access at T comes before the events of T, and those before the instructions of T.
+//!
+//! # The past
+//!
+//! [`Mesh::keep_history`] keeps [`Checkpoint`]s and the journal. From a [`History`] any cycle comes
+//! back as a mesh of its own ([`History::at`]), the last write to a range is found
+//! ([`History::last_write`]), and the last instruction of a hart
+//! ([`History::previous_instruction`]). Not kept: decoded instructions and which harts sleep, which
+//! have no effect on results. What host memory answered a device is kept without a limit.
 //!
 //! # What is modelled
 //!
@@ -57,7 +66,9 @@ mod assembly;
 mod atomic;
 mod bar;
 mod blocks;
+mod checkpoint;
 mod chip;
+mod compare;
 mod condition;
 mod config;
 mod debug;
@@ -69,31 +80,41 @@ mod elf;
 mod endpoint;
 mod eth;
 mod event;
+mod fork;
 mod grid;
 pub mod hart;
+mod history;
 mod host;
 mod journal;
+mod keeper;
 mod link;
 pub mod memory;
 mod mesh;
 mod mover;
 mod niu;
+mod pages;
 mod passive;
 mod pci;
 mod preset;
 mod request;
 mod risc_debug;
+mod saved;
 mod stream;
+mod tape;
 mod tensix;
 mod threads;
 mod tile;
 pub mod timing;
 mod tlb;
 mod traffic;
+mod travel;
 mod txq;
 mod view;
+mod watch;
+mod watched;
 mod zeroed;
 
+pub use checkpoint::Checkpoint;
 pub use condition::{Actor, Condition};
 pub use config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LinkConfig, LoadImage, MeshConfig, PowerOn,
@@ -101,7 +122,11 @@ pub use config::{
 };
 pub use disruption::{Disruption, HartId};
 pub use endpoint::HostMemory;
-pub use journal::{HostAction, Journal, JournalEntry};
+pub use history::{History, HistoryLimits};
+pub use journal::{HostAction, Journal, JournalEntry, JournalError};
 pub use mesh::Mesh;
 pub use timing::Timing;
+pub use travel::{Progress, TravelError, Watcher};
 pub use view::{HartView, Unrest};
+pub use watch::{Counts, NocWrite, Write, Writer};
+pub use watched::TileRange;

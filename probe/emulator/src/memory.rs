@@ -4,7 +4,13 @@
 //! instructions outlive their bytes only as the rule in [`crate::hart`] allows, and each change to
 //! what a sleeping hart has read wakes it.
 
+mod saved;
+
+pub(crate) use saved::SavedMemory;
+
 use crate::decode::{self, Op};
+use crate::pages::{PAGE_BYTES, Pages};
+use crate::watch::WriteWatch;
 use crate::zeroed::Zeroed;
 use std::ops::Range;
 
@@ -23,6 +29,13 @@ pub(crate) const LINE_BYTES: u32 = 32;
 pub(crate) const CODE: u8 = 0x80;
 /// Flag of a line: its decoded instructions are out of date, and are dropped at the next boundary.
 const STALE: u8 = 0x40;
+/// Flag of a line: the fast loop does not store into it, because its page was not written since the
+/// last checkpoint, or because someone watches for writes to the line.
+const GUARDED: u8 = 0x20;
+/// Flags of a line: the harts that watch it.
+const WATCHES: u8 = 0x1F;
+/// Instructions of a line.
+const OPS: usize = LINE_BYTES as usize / 4;
 
 /// An access outside the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +58,12 @@ pub struct TileMemory {
     /// them.
     pub(crate) stale: Vec<u32>,
     tensix: bool,
+    /// The pages as the last checkpoint has them.
+    pages: Pages,
+    /// Whether each page was written since.
+    written: Vec<bool>,
+    /// Who wants to know of writes.
+    pub(crate) write_watch: Option<Box<WriteWatch>>,
 }
 
 impl TileMemory {
@@ -61,11 +80,14 @@ impl TileMemory {
     fn new(len: u32, tensix: bool) -> Self {
         Self {
             bytes: Zeroed::new(len as usize),
-            flags: vec![0; (len / LINE_BYTES) as usize],
+            flags: vec![GUARDED; (len / LINE_BYTES) as usize],
             code: Zeroed::new((len / 4) as usize),
             touched: 0,
             stale: Vec::new(),
             tensix,
+            pages: Pages::default(),
+            written: vec![false; len as usize / PAGE_BYTES],
+            write_watch: None,
         }
     }
 
@@ -115,11 +137,13 @@ impl TileMemory {
             return Ok(());
         }
         let lines = range.start / LINE_BYTES as usize..=(range.end - 1) / LINE_BYTES as usize;
-        if self.flags[lines.clone()].iter().any(|&flags| flags != 0)
-            && self.bytes[range.clone()] != *data
-        {
-            for line in lines {
-                self.changed(line as u32);
+        if self.flags[lines.clone()].iter().any(|&flags| flags != 0) {
+            self.open(range.clone());
+            self.show(&range, data);
+            if self.bytes[range.clone()] != *data {
+                for line in lines {
+                    self.changed(line as u32);
+                }
             }
         }
         self.bytes[range].copy_from_slice(data);
@@ -135,6 +159,8 @@ impl TileMemory {
     /// byte changed.
     pub(crate) fn store_by_hart(&mut self, addr: u32, data: &[u8]) -> Result<bool, OutOfRange> {
         let range = self.range(addr, data.len())?;
+        self.open(range.clone());
+        self.show(&range, data);
         if self.bytes[range.clone()] == *data {
             return Ok(false);
         }
@@ -150,6 +176,9 @@ impl TileMemory {
 
     /// Sets a word that a sleeping hart of this tile changes, and that nobody else watches.
     pub(crate) fn set_word(&mut self, addr: u32, value: u32) {
+        if let Ok(range) = self.range(addr & !3, 4) {
+            self.open(range);
+        }
         if let Some(word) = self.bytes.as_chunks_mut::<4>().0.get_mut((addr / 4) as usize) {
             *word = value.to_le_bytes();
         }
@@ -158,6 +187,7 @@ impl TileMemory {
     /// Undoes a store by a hart of this tile into a line without flags; false outside L1.
     pub(crate) fn put_back(&mut self, addr: u32, old: &[u8]) -> bool {
         let Ok(range) = self.range(addr, old.len()) else { return false };
+        self.open(range.clone());
         self.bytes[range].copy_from_slice(old);
         true
     }
@@ -171,18 +201,21 @@ impl TileMemory {
 
     /// Records a change to a line before it is made.
     fn changed(&mut self, line: u32) {
-        let flags = &mut self.flags[line as usize];
-        self.touched |= *flags & !(CODE | STALE);
-        if *flags & (CODE | STALE) == CODE {
-            *flags |= STALE;
+        let flags = self.flags[line as usize];
+        self.touched |= flags & WATCHES;
+        if flags & (CODE | STALE) == CODE {
+            if decode::kind(self.code[line as usize * OPS]) == decode::UNDECODED {
+                self.decode_line(line);
+            }
+            self.flags[line as usize] |= STALE;
             self.stale.push(line);
         }
     }
 
     fn drop_code(&mut self, line: u32) {
         self.flags[line as usize] &= !(CODE | STALE);
-        let first = (line * LINE_BYTES / 4) as usize;
-        self.code[first..first + (LINE_BYTES / 4) as usize].fill(0);
+        let first = line as usize * OPS;
+        self.code[first..first + OPS].fill(0);
     }
 
     /// Returns the decoded instruction at a word-aligned L1 address, and decodes its line if

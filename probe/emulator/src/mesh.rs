@@ -9,12 +9,14 @@ use crate::eth::LinkEnd;
 use crate::grid;
 use crate::hart::HartOrder;
 use crate::journal::{HostAction, Journal};
+use crate::keeper::Keeper;
 use crate::memory::TileMemory;
 use crate::pci::ConfigSpace;
 use crate::threads::Threads;
 use crate::timing::Timing;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Maximum number of conditions kept, so that emulated code cannot exhaust the host's memory.
 const MOST_CONDITIONS: usize = 10_000;
@@ -29,25 +31,26 @@ type Peers = HashMap<(usize, u8), (usize, u8)>;
 /// bytes, whatever the number of host threads and however the calls of `clock` are split.
 #[derive(Debug)]
 pub struct Mesh {
-    config: MeshConfig,
+    pub(crate) config: Arc<MeshConfig>,
     pub(crate) timing: Arc<Timing>,
     pub(crate) now: u64,
     pub(crate) chips: Vec<Chip>,
     /// Chip of each PCIe device.
     pub(crate) devices: Vec<usize>,
     /// Memory of the host, for all devices.
-    host: Option<Arc<dyn HostMemory>>,
+    pub(crate) host: Option<Arc<dyn HostMemory>>,
     /// Config space of each PCIe device.
     pub(crate) spaces: Vec<ConfigSpace>,
     /// The peer of each link end.
-    peers: Peers,
-    links_up: Vec<bool>,
-    disruptor: Disruptor,
+    pub(crate) peers: Arc<Peers>,
+    pub(crate) links_up: Vec<bool>,
+    pub(crate) disruptor: Disruptor,
     /// Least latency of all links: how far a chip may run ahead.
-    lookahead: u64,
+    pub(crate) lookahead: u64,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) journal: Option<Journal>,
-    threads: Threads,
+    pub(crate) keeper: Option<Box<Keeper>>,
+    pub(crate) threads: Threads,
 }
 
 impl Mesh {
@@ -68,14 +71,15 @@ impl Mesh {
             host: None,
             spaces: (0..devices.len()).map(ConfigSpace::new).collect(),
             devices,
-            peers,
+            peers: Arc::new(peers),
             links_up: config.links.iter().map(|link| link.up).collect(),
             disruptor: Disruptor::default(),
             lookahead: latencies.min().unwrap_or(u64::MAX),
             conditions: Vec::new(),
             journal: None,
+            keeper: None,
             threads: Threads::new(config.threads, config.chips.len()),
-            config,
+            config: Arc::new(config),
         };
         for chip in 0..mesh.config.chips.len() {
             let built = mesh.build_chip(chip)?;
@@ -131,6 +135,7 @@ impl Mesh {
         let unit = *chip.grid.get(usize::from(y))?.get(usize::from(x))?;
         match chip.units.get_mut(usize::from(unit))? {
             Unit::Core(tile) => {
+                chip.changed[usize::from(unit)] = true;
                 tile.run(self.now, u64::MAX / 2);
                 Some(&tile.memory)
             }
@@ -143,6 +148,11 @@ impl Mesh {
         &self.config
     }
 
+    /// Returns the configuration, to be kept by the caller.
+    pub fn shared_config(&self) -> Arc<MeshConfig> {
+        Arc::clone(&self.config)
+    }
+
     /// Returns what the machine refused or could not do, in the order of cycles; at most the first
     /// 10,000 conditions.
     pub fn conditions(&self) -> &[Condition] {
@@ -152,9 +162,29 @@ impl Mesh {
     /// Advances time by `n` cycles.
     pub fn clock(&mut self, n: u64) {
         let until = self.now.saturating_add(n);
+        while self.keeper.is_some() && self.now < until {
+            let started = Instant::now();
+            self.advance(Keeper::look_at(self.now, until));
+            self.keep_checkpoint(started);
+        }
+        self.advance(until);
+    }
+
+    fn advance(&mut self, until: u64) {
         self.run_until(until);
         self.now = until;
         self.gather();
+    }
+
+    fn keep_checkpoint(&mut self, started: Instant) {
+        let now = self.now;
+        if self.keeper.as_mut().is_some_and(|keeper| keeper.is_due(now, started)) {
+            let started = Instant::now();
+            let checkpoint = self.checkpoint();
+            if let Some(keeper) = &mut self.keeper {
+                keeper.keep(checkpoint, started);
+            }
+        }
     }
 
     /// Runs the mesh up to `until`, with the disruptions up to and at that cycle.
@@ -310,7 +340,13 @@ impl Mesh {
         if chip < self.chips.len()
             && let Ok(built) = self.build_chip(chip)
         {
-            self.chips[chip] = built;
+            let mut before = std::mem::replace(&mut self.chips[chip], built);
+            let watch = before.take_watch();
+            let endpoints = self.chips[chip].host_endpoint().zip(before.host_endpoint());
+            if let Some((endpoint, before)) = endpoints {
+                endpoint.continue_from(before);
+            }
+            self.chips[chip].return_watch(watch, self.now);
             self.disruptor.chip_reset(chip);
             for link in 0..self.config.links.len() {
                 let config = self.config.links[link];

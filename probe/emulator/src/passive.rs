@@ -82,6 +82,9 @@ impl Passive {
             return;
         }
         niu.count(c::REQUESTS_ACCEPTED, 1);
+        if let Backend::Dram(Dram { write_watch: Some(watch), .. }) = &mut self.backend {
+            watch.writer(now, packet.writer());
+        }
         if let Err((refusal, addr)) = self.serve(port, packet, now) {
             let (x, y) = packet.from;
             self.refuse(now, port, Actor::Noc { x, y }, refusal, addr);

@@ -52,6 +52,11 @@ impl Streams {
         Self(vec![idle; count])
     }
 
+    /// Returns the memory of the streams in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.0.len() * size_of::<Stream>()
+    }
+
     fn at(&mut self, offset: u32) -> Result<(&mut Stream, u32), Refusal> {
         let stream = self.0.get_mut((offset >> 12) as usize);
         Ok((stream.ok_or(Refusal::hang("no-such-stream"))?, (offset & 0xFFF) / 4))

@@ -29,7 +29,7 @@ pub(crate) struct Tile {
     /// Whether an access hung the tile: it answers nothing until the chip is reset.
     pub(crate) hung: bool,
     /// Harts whose stop has been reported.
-    stopped: [bool; 5],
+    pub(crate) stopped: [bool; 5],
 }
 
 impl Tile {
@@ -102,6 +102,11 @@ impl Tile {
             self.note_harts();
         }
         let Self { memory, group, blocks, .. } = self;
+        if let Some(watch) = &mut memory.write_watch
+            && let Some(by) = event.kind.writer()
+        {
+            watch.writer(now, by);
+        }
         match event.kind {
             EventKind::Begin { noc, buf } => blocks.begin(noc, buf, now),
             EventKind::Leave { noc, request } => blocks.leave(noc, &request, now, memory),

@@ -60,7 +60,7 @@ fn busy_program(next: (u32, u32), far: (u32, u32), own: (u32, u32), eth: bool) -
     p
 }
 
-fn busy_mesh(seed: u64, sleep: bool, threads: usize) -> Mesh {
+pub(crate) fn busy_mesh(seed: u64, sleep: bool, threads: usize) -> Mesh {
     let mut config = MeshConfig { seed, sleep, threads, ..MeshConfig::n300() };
     let eth = |channel: u8| {
         let x = [9u32, 1, 8, 2, 7, 3, 6, 4][usize::from(channel % 8)];
@@ -130,7 +130,7 @@ fn no_cut_no_sleep_and_no_thread_shows() {
 }
 
 /// Plans a disruption of each kind, some with an end and some without.
-fn disrupted(mut mesh: Mesh) -> Mesh {
+pub(crate) fn disrupted(mut mesh: Mesh) -> Mesh {
     let core = |x, y, hart| HartId { chip: 1, x, y, hart };
     for (disruption, from, until) in [
         (Disruption::LinkFlap { link: 0, period_cycles: 1501 }, 2000, Some(9001)),

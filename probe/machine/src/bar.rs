@@ -1,5 +1,9 @@
 //! Access to a live machine: PCI config space, BARs and time, in batches.
 
+mod past;
+
+pub use past::{BarPast, TileBytes};
+
 use crate::fault::{ChipAddress, Fault};
 use crate::snapshot::AccessError;
 use crate::window::{self, WindowOrdering};
@@ -186,6 +190,11 @@ pub trait Bar: Send {
     /// `Refused` on a machine without fault injection, and for a link or core that does not exist.
     fn disrupt(&mut self, _at: ChipAddress, _fault: &Fault) -> Result<(), AccessError> {
         Err(Fault::unsupported())
+    }
+
+    /// Returns the machine's past up to now; `None` if it does not keep it.
+    fn past(&self) -> Option<Box<dyn BarPast>> {
+        None
     }
 
     /// Returns the largest possible number of devices.

@@ -8,6 +8,7 @@
 //! - [`samples::Samples`] is where cores were at some moments, without having been halted.
 //! - [`progress::Progress`] is how far opening or reading a target has come.
 //! - [`target::Mesh`] holds the chips and links that discovery found, with the kind of chip.
+//! - [`target::Past`] is the past of a target that keeps it.
 //! - [`fault::Fault`] is a fault of an emulated mesh; [`fabric`] has tt-metal's terms of a fabric.
 //!
 //! Data goes from a `Plan` through `Target::read` to a `Snapshot`; commands use `Target::write`.
@@ -36,6 +37,7 @@ pub mod clock;
 pub mod fabric;
 pub mod fault;
 pub mod history;
+pub mod past;
 pub mod patience;
 pub mod place;
 pub mod progress;

@@ -1,8 +1,13 @@
 //! The interface that silicon, simulators, the emulator and recordings share.
 
+mod past;
+
+pub use past::Past;
+
 use crate::bar::Holder;
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::history::History;
+use crate::past::not_kept;
 use crate::place::Place;
 use crate::progress::ChipCount;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
@@ -364,6 +369,13 @@ pub trait Target: Send {
     /// `Refused` on a target without fault injection, and for a link or core that does not exist.
     fn disrupt(&mut self, _fault: &Fault) -> Result<(), AccessError> {
         Err(Fault::unsupported())
+    }
+    /// Returns the target's past up to now.
+    ///
+    /// # Errors
+    /// `Refused` on a target that does not keep it.
+    fn past(&self) -> Result<Box<dyn Past>, AccessError> {
+        Err(not_kept())
     }
     /// Returns the other processes that have a chip's device open.
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {

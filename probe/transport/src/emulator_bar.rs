@@ -1,13 +1,16 @@
 //! The emulated mesh in this process, behind the same trait as every other machine.
 
+mod past;
+
 use crate::SIMULATOR_BUDGET;
 use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
-use machine::bar::{Bar, BarOp, DeviceBatch};
+use machine::bar::{Bar, BarOp, BarPast, DeviceBatch};
 use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
 use machine::window;
+use past::EmulatorPast;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -121,22 +124,18 @@ impl Bar for EmulatorBar {
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         let absent =
             || AccessError::Refused(format!("{fault}: this mesh has no such link or core"));
-        let chips = || self.mesh.config().chips.iter();
-        let chip = match at {
-            ChipAddress::Device(device) => {
-                (0..).zip(chips()).filter(|(_, chip)| chip.pcie).nth(usize::from(device))
-            }
-            ChipAddress::Position(place) => {
-                (0..).zip(chips()).find(|(_, chip)| chip.place == Some(place))
-            }
-        };
-        let (chip, _) = chip.ok_or_else(absent)?;
+        let chip = index_of(self.mesh.config(), at).ok_or_else(absent)?;
         let what = disruption(self.mesh.config(), chip, fault).ok_or_else(absent)?;
         if self.mesh.disrupt(what, fault.from_cycles, fault.until_cycles) {
             Ok(())
         } else {
             Err(absent())
         }
+    }
+
+    fn past(&self) -> Option<Box<dyn BarPast>> {
+        let history = self.mesh.history()?;
+        Some(Box::new(EmulatorPast::new(history, self.mesh.shared_config())))
     }
 
     fn most_devices(&self) -> u8 {
@@ -146,6 +145,27 @@ impl Bar for EmulatorBar {
     fn remarks(&mut self) -> Vec<String> {
         self.mesh.conditions().iter().take(MOST_REMARKS).map(ToString::to_string).collect()
     }
+}
+
+/// Returns the index of a chip.
+pub(crate) fn index_of(config: &MeshConfig, at: ChipAddress) -> Option<usize> {
+    match at {
+        ChipAddress::Device(device) => {
+            let chips = (0..).zip(&config.chips).filter(|(_, chip)| chip.pcie);
+            chips.map(|(index, _)| index).nth(usize::from(device))
+        }
+        ChipAddress::Position(place) => {
+            config.chips.iter().position(|chip| chip.place == Some(place))
+        }
+    }
+}
+
+/// Returns how the bus knows the chip with this index.
+pub(crate) fn address_of(config: &MeshConfig, chip: usize) -> Option<ChipAddress> {
+    let found = config.chips.get(chip)?;
+    let before = config.chips.iter().take(chip).filter(|chip| chip.pcie).count();
+    let device = found.pcie.then_some(ChipAddress::Device(before as u8));
+    device.or_else(|| found.place.map(ChipAddress::Position))
 }
 
 /// Returns the emulator's form of a fault at one of its chips.

@@ -14,6 +14,7 @@ pub mod tt_fabric;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 pub use describe::described;
+use emulator::HistoryLimits;
 use fabric::random::{Draw, RandomTraffic, TrafficPattern};
 use fabric::{Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings};
 use firmware::FirmwareFolder;
@@ -33,6 +34,7 @@ use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Mesh, Target};
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 use tt_fabric::MetalFabric;
@@ -88,6 +90,14 @@ const FABRIC_STEP_CYCLES: u64 = 2_000;
 const PATTERN: Pattern =
     Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
 
+/// What an emulated mesh keeps of its past: a step back takes less than a second.
+const HISTORY: HistoryLimits = HistoryLimits {
+    bytes: 512 << 20,
+    checkpoints: 128,
+    interval: Duration::from_millis(200),
+    interval_cycles: 20_000,
+};
+
 /// A scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
@@ -121,6 +131,8 @@ pub struct Scene {
     pub at_cycles: Option<u64>,
     /// How fast emulated time passes in the live view.
     pub pace: Pace,
+    /// Whether the mesh keeps its past, from power on.
+    pub history: bool,
     /// Seed of all behaviour that a real machine does not specify.
     pub seed: u64,
     /// Faults, in emulated time since power on as `at_cycles`. A fault without a time begins at the
@@ -145,6 +157,7 @@ impl Scene {
             kernels: None,
             at_cycles: None,
             pace: DEFAULT_PACE,
+            history: false,
             seed: 0,
             faults: Vec::new(),
         }
@@ -224,7 +237,10 @@ impl Scene {
     /// # Errors
     /// What is wrong with the mesh or its description.
     pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
-        emulator::Mesh::new(self.config(images)?).map_err(|e| SceneError::Mesh(e.to_string()))
+        let mesh = emulator::Mesh::new(self.config(images)?);
+        let mut mesh = mesh.map_err(|e| SceneError::Mesh(e.to_string()))?;
+        mesh.keep_history(self.history.then_some(HISTORY));
+        Ok(mesh)
     }
 
     /// Returns the emulator's configuration of the mesh.

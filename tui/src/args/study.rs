@@ -1,6 +1,7 @@
 //! Options of the studies that have several.
 
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 
 /// Which race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -119,6 +120,9 @@ pub(crate) struct WhyStudyArguments {
     /// Number of seeds of each kind.
     #[arg(long, default_value = "1", value_name = "N")]
     pub(crate) seeds: String,
+    /// Record the run of this kind and seed instead, with a mark at what is found.
+    #[arg(long, value_name = "FILE", requires = "kind", conflicts_with = "seeds")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 /// `study mux`.

@@ -14,12 +14,13 @@ use crate::player::{Player, Timeline};
 use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, may_change};
 use crate::words;
 use collectives::{CleanSettings, Stage};
+use decode::inspect::ReadSet;
 use hold::Hold;
 use launched::Launched;
 use machine::fault::Fault;
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Target};
-use probe::session::Session;
+use probe::session::{Inspected, Session};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use workloads::scene::Pace;
@@ -64,7 +65,30 @@ impl Work {
         Arc::clone(&self.board)
     }
 
-    /// The time line of a recording.
+    /// Returns the snapshot of the past that is visited, if one is.
+    pub(super) fn inspect_past(
+        &mut self,
+        session: &mut Session,
+        read_set: &ReadSet,
+    ) -> Option<Inspected> {
+        if let Some(found) = self.player.found() {
+            self.board_mut().say(found);
+        }
+        match self.player.inspect(session, read_set)? {
+            Ok(inspected) => Some(inspected),
+            Err(why) => {
+                self.board_mut().say(why);
+                None
+            }
+        }
+    }
+
+    /// Notes the time of a snapshot.
+    pub(super) fn note_time(&mut self, cycles: u64) {
+        self.player.note(cycles);
+    }
+
+    /// The time line of a recording, or of the past.
     pub(super) fn timeline(&mut self, session: &mut Session) -> Option<Timeline> {
         self.player.timeline(session)
     }
@@ -90,9 +114,17 @@ impl Work {
 
     /// Starts a host action, or reports why not.
     pub(super) fn order(&mut self, order: MachineOrder, session: &mut Session) {
+        let visits = matches!(order, MachineOrder::Play(_));
         let done = match order {
+            _ if self.player.is_past() && !visits && order != MachineOrder::Stop => {
+                Err(Failure::Refused(
+                    "the past is on screen and cannot be changed: Space returns to the present"
+                        .into(),
+                ))
+            }
             MachineOrder::Run(sweep) => self.begin(*sweep, session),
             MachineOrder::Launch(options) => self.launch(&options, session),
+            MachineOrder::Stop if self.player.cancel_search() => Ok(()),
             MachineOrder::Stop => {
                 // A core that is halted could not end its kernel.
                 self.release(session);

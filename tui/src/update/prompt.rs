@@ -4,13 +4,15 @@ use super::search;
 use super::turn::show;
 use crate::args::CleanArguments;
 use crate::line::{self, Typed};
+use crate::locate;
 use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
 use crate::player::PlayOrder;
 use crate::run::{MachineOrder, Sweep, fault, shown};
 use collectives::CleanSettings;
 use crossterm::event::{Event, KeyCode, KeyEvent};
-use layouts::CoreId;
+use layouts::{CoreId, NocAddr};
+use machine::snapshot::Span;
 use probe::spec::Moment;
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
@@ -112,6 +114,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
                 |_| format!("play: '{}' is not a number of moments per second", shown(&speed));
             MachineOrder::Play(PlayOrder::Play(speed.parse().map_err(wrong)?))
         }
+        Typed::WhoWrote { place } => MachineOrder::Play(PlayOrder::WhoWrote(word(&place)?)),
         Typed::Mark { words } => MachineOrder::Play(PlayOrder::Mark(words.join(" "))),
         Typed::Core(command) => MachineOrder::Core(core_on_screen(model)?, command),
         Typed::Path(path) => {
@@ -138,6 +141,12 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         Typed::Quit => return Ok(vec![Command::Quit]),
     };
     Ok(vec![Command::Order(order)])
+}
+
+/// The word at a place.
+fn word(place: &str) -> Result<Span, String> {
+    let (chip, tile, offset) = locate::address(place)?;
+    Ok(Span { addr: NocAddr { chip, tile, offset }, len: 4 })
 }
 
 /// The core that a command is for: the one that the user sees.

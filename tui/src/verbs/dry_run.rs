@@ -111,6 +111,9 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Pause
         | Verb::Resume
         | Verb::Step(_)
+        | Verb::WhoWrote(_)
+        | Verb::Changes(_)
+        | Verb::Diff(_)
         | Verb::Debug(_)
         | Verb::Gdb(_)
         | Verb::Serve { .. }

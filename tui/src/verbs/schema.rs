@@ -5,10 +5,10 @@ use super::study;
 use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
-    Bytes, Checked, Cleaned, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes,
+    Bytes, Changes, Checked, Cleaned, Cores, Debugged, DryRun, Explained, Fabric, FabricRoutes,
     FabricTables, FabricWaits, Frames, Functions, Images, Judged, Launched, Layout, Line, Links,
-    Mesh, Names, PausedMesh, Printed, Resumed, Stack, Status, SteppedMesh, Sweep, Valued, Written,
-    schema,
+    Mesh, Names, PausedMesh, Printed, Resumed, Stack, Status, SteppedMesh, Sweep, Valued, WhoWrote,
+    Written, schema,
 };
 use schemars::Schema;
 
@@ -34,6 +34,9 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("kept-entry", schema::<KeptEntry<'_>>),
     ("read", schema::<Bytes>),
     ("print", schema::<Printed<'_>>),
+    ("who-wrote", schema::<WhoWrote>),
+    ("changes", schema::<Changes<'_>>),
+    ("diff", schema::<Changes<'_>>),
     ("write", schema::<Written>),
     ("debug", schema::<Debugged>),
     ("pause", schema::<PausedMesh<'_>>),

@@ -5,13 +5,13 @@ use super::find::{Search, Standing, has_any_of};
 use super::report::{CleanReport, CleanTile, Remains};
 use super::steps::is_ethernet;
 use decode::images::ImageMap;
-use launch::cause::stuck_cores;
+use launch::cause::{link_is_down, stuck_cores};
 use launch::outcome::RunError;
 use launch::reason;
 use layouts::{ChipId, EthId};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};
-use machine::target::Target;
+use machine::target::{Link, Target};
 use std::collections::BTreeSet;
 
 impl Clean {
@@ -74,6 +74,7 @@ impl Clean {
         }
         self.tiles.sort_by_key(|tile| tile.place);
         self.lost = lost(target, self.only.as_ref());
+        self.problems.extend(down(target, self.only.as_ref()));
         Ok(())
     }
 }
@@ -98,6 +99,23 @@ fn behind(target: &dyn Target, place: Place) -> Vec<ChipId> {
     let only = |gateway: &Vec<EthId>| !gateway.is_empty() && gateway.iter().all(is_here);
     let chips = mesh.chips.iter().filter(|chip| chip.gateway.as_ref().is_some_and(only));
     chips.map(|chip| chip.id).collect()
+}
+
+/// Returns a sentence on each link of these tiles that is down: a queue keeps what it could not
+/// send, and sends it into tiles that are idle by then (wormhole.md 5.2).
+fn down(target: &mut dyn Target, only: Option<&BTreeSet<Place>>) -> Vec<String> {
+    let Some(only) = only else { return Vec::new() };
+    let mesh = target.mesh();
+    let of_ours = |end: &EthId| mesh.place(*end).is_ok_and(|place| only.contains(&place));
+    let links: Vec<Link> =
+        mesh.links.iter().filter(|it| of_ours(&it.a) || of_ours(&it.b)).copied().collect();
+    let down = links
+        .into_iter()
+        .filter(|link| [link.a, link.b].into_iter().any(|end| link_is_down(target, end)));
+    down.map(|Link { a, b }| {
+        format!("link {a}-{b} is down: what was sent over it arrives when it is up again")
+    })
+    .collect()
 }
 
 /// Returns the chips that do not answer, and why: a word of an Ethernet tile of each is read.

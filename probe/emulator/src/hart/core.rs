@@ -4,6 +4,7 @@ use super::debug_state::Debugger;
 use super::mode::{Mode, ObservationPace, Sleep, Ticks};
 use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_BYTES, LOCAL_RAM};
 use crate::decode::{self, Op};
+use std::sync::Arc;
 
 /// Most harts of a tile.
 pub(crate) const MOST_HARTS: usize = 5;
@@ -38,7 +39,7 @@ pub(crate) struct Hart {
     pub(crate) local: Box<[u8; LOCAL_BYTES]>,
     pub(crate) local_bytes: u32,
     /// Decoded instruction RAM, empty for harts without one.
-    pub(crate) iram: Vec<Op>,
+    pub(crate) iram: Arc<Vec<Op>>,
     tensix: bool,
     /// CSR 0x7C0, the only one that tt-metal's firmware uses: it sets and clears bits of it.
     pub(crate) csr: u32,
@@ -76,9 +77,11 @@ impl Hart {
             reset_pc,
             local: Box::new([0; LOCAL_BYTES]),
             local_bytes,
-            iram: (0..words)
-                .map(|word| decode::decode(0, IRAM + word as u32 * 4, IRAM, tensix))
-                .collect(),
+            iram: Arc::new(
+                (0..words)
+                    .map(|word| decode::decode(0, IRAM + word as u32 * 4, IRAM, tensix))
+                    .collect(),
+            ),
             tensix,
             csr: 0,
             at: 0,
@@ -124,9 +127,10 @@ impl Hart {
     /// Loads instruction RAM. Ignores incomplete words and bytes past its end.
     pub(crate) fn load_iram(&mut self, offset: u32, bytes: &[u8]) {
         let first = offset as usize / 4;
+        let iram = Arc::make_mut(&mut self.iram);
         for (index, word) in bytes.chunks_exact(4).enumerate() {
             let pc = IRAM.wrapping_add((first + index) as u32 * 4);
-            if let Some(op) = self.iram.get_mut(first + index) {
+            if let Some(op) = iram.get_mut(first + index) {
                 let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
                 *op = decode::decode(word, pc, IRAM, self.tensix);
             }

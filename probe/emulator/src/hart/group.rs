@@ -3,7 +3,8 @@
 use super::before::Ahead;
 use super::core::{Hart, State};
 use super::mode::Mode;
-use super::{HartOrder, HartStop};
+use super::{HartOrder, HartStop, LOCAL_BYTES};
+use crate::memory::TileMemory;
 
 /// All harts of a tile, at one present cycle.
 ///
@@ -243,6 +244,34 @@ impl HartGroup {
     /// scheduling of sleep and slices, so it is not emulated state.
     pub fn executed(&self, hart: u8) -> u64 {
         self.harts.get(hart as usize).map_or(0, |hart| hart.retired - hart.slept)
+    }
+
+    /// Sets the watches of sleeping and observed harts in a memory that has none.
+    pub(crate) fn set_watches(&self, memory: &mut TileMemory) {
+        for hart in &self.harts {
+            for line in &hart.watched {
+                memory.watch(*line, 1 << hart.index);
+            }
+        }
+    }
+
+    /// Wakes all harts, at the present cycle.
+    pub(crate) fn wake_all(&mut self, memory: &mut TileMemory) {
+        for hart in &mut self.harts {
+            hart.wake(self.now);
+            hart.plain(memory);
+        }
+    }
+
+    /// Whether a hart sleeps in a loop that stores into L1.
+    pub(crate) fn stores_asleep(&self) -> bool {
+        let stores = |hart: &Hart| matches!(&hart.mode, Mode::Sleep(sleep) if sleep.stores);
+        self.harts.iter().any(stores)
+    }
+
+    /// Returns the approximate memory of the harts in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.harts.len() * (size_of::<Hart>() + LOCAL_BYTES + size_of::<[u32; 256]>())
     }
 
     fn sleeping(&self, hart: &Hart) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::LOCAL_BYTES;
 use super::stride::Strided;
+use std::sync::Arc;
 
 /// Shortest pause between two observations of a hart, in instructions.
 const SHORTEST_PAUSE: u64 = 64;
@@ -111,6 +112,8 @@ pub(crate) struct PeriodRecord {
     /// The first iteration that is not verified.
     pub(super) bound: u64,
     pub(super) devices: bool,
+    /// Whether the loop stores into L1.
+    pub(super) stores: bool,
 }
 
 /// The result of one instruction of a loop.
@@ -136,7 +139,7 @@ pub(crate) struct Sleep {
     pub(crate) period: u64,
     /// All slots that the loop uses, as of that cycle.
     pub(crate) initial: Vec<(u32, Strided)>,
-    pub(crate) steps: Vec<LoopStep>,
+    pub(crate) steps: Arc<Vec<LoopStep>>,
     /// The cycle at which the loop must be executed again, `u64::MAX` for never.
     pub(crate) until: u64,
     /// The cycle at which the hart fell asleep.
@@ -145,8 +148,10 @@ pub(crate) struct Sleep {
     pub(crate) devices: bool,
     /// Whether the loop is a tick, which may store into L1; see [`super::tick`].
     pub(crate) tick: bool,
-    /// The indices of the steps that store into L1.
+    /// The indices of the steps that change L1.
     pub(crate) l1_stores: Vec<u32>,
+    /// Whether the loop stores into L1, changing it or not.
+    pub(crate) stores: bool,
 }
 
 impl Sleep {

@@ -7,6 +7,7 @@ use super::stride::{self, NEVER, Strided};
 use super::{IRAM, Nature, Stored};
 use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
+use std::sync::Arc;
 
 /// A sleep shorter than this does not pay for its recording.
 const SHORTEST_SLEEP_CYCLES: u64 = 64;
@@ -30,7 +31,18 @@ impl PeriodRecord {
     ) -> Self {
         let strides = initial.iter().map(|(_, value)| value.stride).collect();
         let steps = Vec::with_capacity(period as usize);
-        Self { head, start, period, tick, initial, strides, steps, bound: NEVER, devices: false }
+        Self {
+            head,
+            start,
+            period,
+            tick,
+            initial,
+            strides,
+            steps,
+            bound: NEVER,
+            devices: false,
+            stores: false,
+        }
     }
 
     /// Creates the record of a loop that the hart has left and enters again with other values.
@@ -162,7 +174,13 @@ impl PeriodRecord {
         memory: &TileMemory,
     ) -> Option<LoopStep> {
         let slot = match touched {
-            Touched::L1Store { addr, .. } if !memory.holds_code(addr) => l1_slot(addr),
+            // Who watches for writes sees each of them.
+            Touched::L1Store { addr, .. }
+                if !memory.holds_code(addr) && !memory.shows_writes(addr) =>
+            {
+                self.stores = true;
+                l1_slot(addr)
+            }
             Touched::LocalStore { slot, .. } => slot,
             Touched::DeviceStore { stored: Stored::Same } if b.stride == 0 => {
                 self.devices = true;
@@ -202,12 +220,13 @@ impl PeriodRecord {
             start: self.start,
             period: self.period,
             initial: self.initial,
-            steps: self.steps,
+            steps: Arc::new(self.steps),
             until,
             since: hart.at,
             devices: self.devices,
             tick: self.tick,
             l1_stores,
+            stores: self.stores,
         })
     }
 }

@@ -5,6 +5,7 @@ use super::core::Hart;
 use super::{Cause, DeviceAccess, Devices, HartOrder, IRAM, Nature, Stored};
 use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
+use crate::watch::Writer;
 
 /// What an instruction touched, apart from registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,6 +223,14 @@ fn load<D: Devices>(
     Ok((extend(kind, value), touched))
 }
 
+/// Returns the hart as the writer of what it stores.
+fn writer(hart: &Hart) -> Writer {
+    match hart.served() {
+        Some(_) => Writer::Debugger { hart: hart.index },
+        None => Writer::Hart { hart: hart.index, pc: hart.pc },
+    }
+}
+
 fn store<D: Devices>(
     hart: &mut Hart,
     kind: u8,
@@ -236,6 +245,9 @@ fn store<D: Devices>(
     let le = value.to_le_bytes();
     let data = &le[..bytes as usize];
     if let Ok(old) = out.memory.read_u32(addr & !3) {
+        if let Some(watch) = &mut out.memory.write_watch {
+            watch.writer(hart.at, writer(hart));
+        }
         let changed = out.memory.store_by_hart(addr, data);
         return Ok(Touched::L1Store { addr, changed: changed != Ok(false), old });
     }

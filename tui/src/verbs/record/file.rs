@@ -119,7 +119,14 @@ impl RecordingFile {
         Ok(())
     }
 
-    /// Marks the newest moment.
+    /// Marks the newest moment with what was found there.
+    pub(in crate::verbs) fn mark_last(&self, condition: &str, text: &str) -> Result<(), Failure> {
+        let times = self.lock().as_ref().map_or((0, 0), |recording| recording.writer.times());
+        let mark = Mark::new(times.0, times.1, text);
+        self.mark(Mark { condition: Some(condition.to_owned()), ..mark })
+    }
+
+    /// Marks a moment.
     pub(in crate::verbs) fn mark(&self, mark: Mark) -> Result<(), Failure> {
         let marked = self.lock().as_mut().map(|recording| recording.writer.mark(mark));
         marked.transpose().map(|_| ()).map_err(|error| failed(&error))

@@ -4,17 +4,25 @@ use super::lines::Lines;
 use super::traffic::count;
 use crate::args::WhyStudyArguments;
 use crate::exit::{Failure, Outcome};
+use crate::machine::{Machine, Opening};
 use crate::output::{json, say};
+use crate::verbs::record::{RecordingFile, keep_moments};
 use crate::verbs::target::Style;
-use probe::why::{Judged, judge};
+use decode::images::ImageMap;
+use probe::session::Session;
+use probe::why::{Judged, WATCHED_CYCLES, judge};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use workloads::study::why::Kind;
 
 /// Most seeds: a seed of all kinds takes minutes.
 const MOST_SEEDS: u64 = 100_000;
+/// Moments of a recorded run, and the time between them: what a verdict rests on.
+const MOMENTS: u64 = 12;
+const EVERY_CYCLES: u64 = 5_000_000;
 const HEAD: [&str; 6] = ["KIND", "TRUTH", "RUNS", "RIGHT", "EXACT", "NAMED FIRST"];
 const WIDTHS: [usize; 6] = [22, 7, 4, 5, 5, 0];
 
@@ -90,6 +98,9 @@ pub(in crate::verbs) fn why(style: Style, options: &WhyStudyArguments) -> Result
         None => Kind::ALL.to_vec(),
         Some(name) => vec![Kind::named(name).ok_or_else(|| unknown(name))?],
     };
+    if let (Some(file), [kind]) = (&options.record, &kinds[..]) {
+        return record(*kind, options.seed, file);
+    }
     let started = Instant::now();
     let mut lines = Lines::new(style, &HEAD, &WIDTHS);
     let mut rows = Vec::new();
@@ -112,6 +123,27 @@ pub(in crate::verbs) fn why(style: Style, options: &WhyStudyArguments) -> Result
     }
     lines.end()?;
     conclude(style, options.seed, seeds, rows, started.elapsed())
+}
+
+/// Records a run of the bank, and marks what is found at its last moment.
+fn record(kind: Kind, seed: u64, file: &Path) -> Result<Outcome, Failure> {
+    let failed =
+        |why: &dyn ToString| Failure::Internal(format!("{}: {}", kind.name(), why.to_string()));
+    let staged = kind.stage(seed).map_err(|error| failed(&error))?;
+    say(&staged.about);
+    let kept = RecordingFile::new(file)?;
+    let (images, _) = ImageMap::firmware();
+    let mut machine = Machine::with_session(Session::with_target(Box::new(staged.target), images));
+    let words = format!("study why --kind {} --seed {seed}", kind.name());
+    kept.create(&mut machine, (&words, EVERY_CYCLES))?;
+    let opening = Opening::of_words(&words);
+    keep_moments(&mut machine, &opening, &kept, (MOMENTS, EVERY_CYCLES))?;
+    let verdict = machine.diagnose(WATCHED_CYCLES).map_err(|error| failed(&error))?.diagnosis;
+    if let Some(found) = verdict.findings.first() {
+        kept.mark_last(found.condition.name(), &format!("{}: {}", found.place, found.sentence))?;
+    }
+    say(&kept.end()?);
+    Ok(Outcome::Healthy)
 }
 
 fn conclude(

@@ -1,0 +1,78 @@
+//! The past of a target over a BAR: a copy of the machine at a moment, read like the machine itself.
+
+use super::BarTarget;
+use super::checked::CheckedPlans;
+use crate::access::{Access, Route};
+use crate::bus::Bus;
+use crate::guard::Guard;
+use layouts::ChipId;
+use machine::bar::{Bar, BarPast, TileBytes};
+use machine::fault::ChipAddress;
+use machine::past::{PastError, PastWatcher, PastWrite, WriteSearch};
+use machine::patience::Deadlines;
+use machine::snapshot::Span;
+use machine::target::{Abilities, Allow, Mesh, Past, Target};
+use std::collections::BTreeMap;
+
+/// A [`Past`] over the past of a bus.
+pub(super) struct TargetPast {
+    pub(super) name: String,
+    pub(super) abilities: Abilities,
+    pub(super) mesh: Mesh,
+    pub(super) routes: BTreeMap<ChipId, Route>,
+    pub(super) patience: Deadlines,
+    pub(super) past: Box<dyn BarPast>,
+}
+
+impl TargetPast {
+    /// Returns a target over a copy of the machine. What discovery found is the machine's, so that
+    /// no access precedes the caller's.
+    fn over(&self, bar: Box<dyn Bar>) -> BarTarget {
+        let abilities = Abilities { allow: Allow::default(), ..self.abilities.clone() };
+        BarTarget {
+            name: self.name.clone(),
+            guard: Guard::new(&abilities, &self.mesh),
+            abilities,
+            mesh: self.mesh.clone(),
+            routes: self.routes.clone(),
+            access: Access::new(Bus::new(bar), self.patience),
+            known: CheckedPlans::default(),
+            audit: None,
+            late: None,
+            notes: Vec::new(),
+            boot: None,
+        }
+    }
+}
+
+impl Past for TargetPast {
+    fn cycles(&self) -> (u64, u64) {
+        self.past.cycles()
+    }
+
+    fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Target>, PastError> {
+        Ok(Box::new(self.over(self.past.at(cycles, watcher)?)))
+    }
+
+    fn last_write(
+        &self,
+        span: Span,
+        search: WriteSearch,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Option<PastWrite<ChipId>>, PastError> {
+        let chip = self.routes.get(&span.addr.chip).map(address).ok_or(PastError::NoMemory)?;
+        let (tile, offset) = (span.addr.tile, span.addr.offset);
+        let range = TileBytes { chip, tile, offset, len: span.len };
+        let found = self.past.last_write(&range, search, watcher)?;
+        let named = |at| self.routes.iter().find(|(_, it)| address(it) == at).map(|(id, _)| *id);
+        Ok(found.map(|write| write.named(named)))
+    }
+}
+
+/// Returns how the machine knows the chip that a route leads to.
+pub(super) fn address(route: &Route) -> ChipAddress {
+    match route {
+        Route::Pcie(device) => ChipAddress::Device(*device),
+        Route::Queue { coord, .. } => ChipAddress::at(*coord),
+    }
+}

@@ -1,0 +1,134 @@
+//! The whole state of a mesh at one cycle, from which it can run again.
+//!
+//! A checkpoint costs what changed since the one before: units without activity, pages of L1 and
+//! DRAM without writes, instruction RAMs and telemetry are shared with it. It leaves out what has
+//! no effect on results: decoded instructions, which follow from the bytes, and host threads.
+
+use crate::chip::{Chip, Unit};
+use crate::condition::Condition;
+use crate::config::MeshConfig;
+use crate::disruption::Disruptor;
+use crate::passive::{Backend, Passive};
+use crate::pci::ConfigSpace;
+use crate::saved::{SavedTile, SavedUnit};
+use crate::timing::Timing;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A chip at the moment of a checkpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct SavedChip {
+    /// The chip without its units.
+    rest: Chip,
+    pub(crate) units: Arc<Vec<SavedUnit>>,
+}
+
+/// A mesh at one cycle.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    pub(crate) now: u64,
+    pub(crate) config: Arc<MeshConfig>,
+    pub(crate) timing: Arc<Timing>,
+    pub(crate) devices: Vec<usize>,
+    pub(crate) peers: Arc<HashMap<(usize, u8), (usize, u8)>>,
+    pub(crate) lookahead: u64,
+    pub(crate) chips: Vec<SavedChip>,
+    pub(crate) spaces: Vec<ConfigSpace>,
+    pub(crate) links_up: Vec<bool>,
+    pub(crate) disruptor: Disruptor,
+    pub(crate) conditions: Vec<Condition>,
+}
+
+impl Checkpoint {
+    /// Returns the cycle of the mesh.
+    pub fn cycle(&self) -> u64 {
+        self.now
+    }
+
+    /// Returns the unit at a place of a chip.
+    pub(crate) fn unit(&self, chip: usize, (x, y): (u8, u8)) -> Option<&SavedUnit> {
+        let chip = self.chips.get(chip)?;
+        let unit = *chip.rest.grid.get(usize::from(y))?.get(usize::from(x))?;
+        chip.units.get(usize::from(unit))
+    }
+
+    /// Returns the approximate memory in bytes of what an earlier checkpoint of the same mesh has not
+    /// in common with this one; all of it without an earlier one.
+    pub fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let units =
+            |checkpoint: &Self, chip: usize| checkpoint.chips.get(chip).map(SavedChip::units);
+        let chips = self.chips.iter().enumerate().map(|(index, chip)| {
+            let earlier = earlier.and_then(|earlier| units(earlier, index));
+            size_of::<Chip>() + chip.bytes_beyond(earlier.as_ref())
+        });
+        chips.sum()
+    }
+}
+
+impl SavedChip {
+    fn units(&self) -> Arc<Vec<SavedUnit>> {
+        Arc::clone(&self.units)
+    }
+
+    fn bytes_beyond(&self, earlier: Option<&Arc<Vec<SavedUnit>>>) -> usize {
+        if earlier.is_some_and(|earlier| Arc::ptr_eq(earlier, &self.units)) {
+            return 0;
+        }
+        let earlier = |unit: usize| earlier.and_then(|units| units.get(unit));
+        let units = self.units.iter().enumerate();
+        units.map(|(index, unit)| unit.bytes_beyond(earlier(index))).sum()
+    }
+}
+
+impl Unit {
+    fn save(&mut self) -> SavedUnit {
+        match self {
+            Self::Core(tile) => SavedUnit::Core(Arc::new(SavedTile::new(tile))),
+            Self::Passive(passive) => SavedUnit::Passive(Arc::new(Passive::clone(passive))),
+        }
+    }
+
+    fn restored(saved: &SavedUnit) -> Self {
+        match saved {
+            SavedUnit::Core(tile) => Self::Core(Box::new(tile.tile())),
+            SavedUnit::Passive(passive) => {
+                let mut passive = Box::new(Passive::clone(passive));
+                if let Backend::Pcie(endpoint) = &mut passive.backend {
+                    // A copy of a mesh gets the answers on the tape.
+                    endpoint.host = None;
+                }
+                Self::Passive(passive)
+            }
+        }
+    }
+}
+
+impl Chip {
+    /// Returns the state. Units that did not change share that of the last call.
+    pub(crate) fn save(&mut self) -> SavedChip {
+        if self.changed.contains(&true) {
+            let mut saved = self.saved.to_vec();
+            for (index, unit) in self.units.iter_mut().enumerate() {
+                if std::mem::take(&mut self.changed[index]) {
+                    let unit = unit.save();
+                    match saved.get_mut(index) {
+                        Some(place) => *place = unit,
+                        None => saved.push(unit),
+                    }
+                }
+            }
+            self.saved = Arc::new(saved);
+        }
+        let units = std::mem::take(&mut self.units);
+        let rest = self.clone();
+        self.units = units;
+        SavedChip { rest, units: Arc::clone(&self.saved) }
+    }
+
+    /// Creates a chip in this state.
+    pub(crate) fn restored(saved: &SavedChip) -> Self {
+        let mut chip = saved.rest.clone();
+        chip.units = saved.units.iter().map(Unit::restored).collect();
+        chip
+    }
+}

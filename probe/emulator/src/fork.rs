@@ -1,0 +1,54 @@
+//! Copies of a mesh: checkpoints, and meshes that run on from them.
+
+use crate::checkpoint::Checkpoint;
+use crate::chip::Chip;
+use crate::mesh::Mesh;
+use crate::threads::Threads;
+use std::sync::Arc;
+
+impl Mesh {
+    /// Returns the state of the mesh at this cycle. It costs what changed since the last call: see
+    /// [`Checkpoint`].
+    ///
+    /// The memory of the host ([`Mesh::set_host_memory`]) is not part of it; a mesh that keeps its
+    /// history keeps what the devices read there.
+    pub fn checkpoint(&mut self) -> Checkpoint {
+        Checkpoint {
+            now: self.now,
+            config: Arc::clone(&self.config),
+            timing: Arc::clone(&self.timing),
+            devices: self.devices.clone(),
+            peers: Arc::clone(&self.peers),
+            lookahead: self.lookahead,
+            chips: self.chips.iter_mut().map(Chip::save).collect(),
+            spaces: self.spaces.clone(),
+            links_up: self.links_up.clone(),
+            disruptor: self.disruptor.clone(),
+            conditions: self.conditions.clone(),
+        }
+    }
+
+    /// Creates a mesh in the state of a checkpoint. From the same host actions at the same cycles it
+    /// makes the same bytes as the mesh that the checkpoint is of.
+    ///
+    /// It has no journal, no history and no host memory.
+    pub fn from_checkpoint(from: &Checkpoint) -> Self {
+        Self {
+            config: Arc::clone(&from.config),
+            timing: Arc::clone(&from.timing),
+            now: from.now,
+            chips: from.chips.iter().map(Chip::restored).collect(),
+            devices: from.devices.clone(),
+            host: None,
+            spaces: from.spaces.clone(),
+            peers: Arc::clone(&from.peers),
+            links_up: from.links_up.clone(),
+            disruptor: from.disruptor.clone(),
+            lookahead: from.lookahead,
+            conditions: from.conditions.clone(),
+            journal: None,
+            keeper: None,
+            threads: Threads::new(from.config.threads, from.chips.len()),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The past of a mesh: checkpoints, and the journal of host actions between them.
+
+use crate::checkpoint::Checkpoint;
+use crate::journal::Journal;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How much of the past is kept, and how soon any of it can be shown again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryLimits {
+    /// Memory in bytes for checkpoints and journal. Beyond it, old checkpoints are dropped until
+    /// only few are left; then the oldest moments are forgotten with their host actions.
+    pub bytes: usize,
+    /// Most checkpoints.
+    pub checkpoints: usize,
+    /// Host time of running between two checkpoints: what one step back takes.
+    pub interval: Duration,
+    /// Fewest cycles between two checkpoints.
+    pub interval_cycles: u64,
+}
+
+impl Default for HistoryLimits {
+    fn default() -> Self {
+        Self {
+            bytes: 1 << 30,
+            checkpoints: 256,
+            interval: Duration::from_millis(200),
+            interval_cycles: 20_000,
+        }
+    }
+}
+
+/// A checkpoint, and the number of the first journal entry after it.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    pub(crate) checkpoint: Arc<Checkpoint>,
+    pub(crate) entry: u64,
+    /// Memory of what the moment before it has not in common with it.
+    bytes: usize,
+}
+
+/// The past of a mesh, up to the cycle at which [`crate::Mesh::history`] returned it. A copy is
+/// cheap.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// In the order of cycles; never empty.
+    pub(crate) moments: Vec<Moment>,
+    pub(crate) journal: Journal,
+    pub(crate) end: u64,
+    bytes: usize,
+}
+
+/// Fewest checkpoints that are kept whatever their size: the first, one between, the last.
+const FEWEST: usize = 3;
+
+impl History {
+    /// Begins a history with a checkpoint.
+    pub(crate) fn new(checkpoint: Checkpoint) -> Self {
+        let end = checkpoint.now;
+        let mut history = Self { moments: Vec::new(), journal: Journal::default(), end, bytes: 0 };
+        history.push(checkpoint);
+        history
+    }
+
+    /// Returns the first cycle that can be shown again.
+    pub fn first(&self) -> u64 {
+        self.moments.first().map_or(self.end, |moment| moment.checkpoint.now)
+    }
+
+    /// Returns the last cycle that can be shown again: the present of the mesh when it returned
+    /// this history.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns the cycles of the checkpoints.
+    pub fn checkpoints(&self) -> impl Iterator<Item = u64> {
+        self.moments.iter().map(|moment| moment.checkpoint.now)
+    }
+
+    /// Returns the journal of host actions since [`History::first`].
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// Returns the approximate memory of checkpoints and journal in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.journal.bytes()
+    }
+
+    /// Returns a copy whose present is this cycle.
+    pub(crate) fn up_to(&self, end: u64) -> Self {
+        Self { end, ..self.clone() }
+    }
+
+    /// Adds a checkpoint of the present.
+    pub(crate) fn push(&mut self, checkpoint: Checkpoint) {
+        self.journal.end_chunk();
+        let last = self.moments.last().map(|moment| moment.checkpoint.as_ref());
+        let bytes = checkpoint.bytes_beyond(last);
+        self.bytes += bytes;
+        let entry = self.journal.len();
+        self.moments.push(Moment { checkpoint: Arc::new(checkpoint), entry, bytes });
+    }
+
+    /// Drops checkpoints, and then the oldest past, until the limits are kept.
+    pub(crate) fn thin(&mut self, limits: &HistoryLimits) {
+        // Host actions cannot be thinned out: at most half of the memory is theirs.
+        while self.journal.bytes() > limits.bytes / 2 && self.moments.len() > FEWEST {
+            self.forget_first();
+        }
+        while self.moments.len() > limits.checkpoints.max(FEWEST) || self.bytes() > limits.bytes {
+            let Some(which) = self.least_needed() else { return self.forget(limits) };
+            self.drop_moment(which);
+        }
+    }
+
+    /// Returns the checkpoint without which the time to run again to any moment stays shortest,
+    /// compared with how long ago that moment is.
+    fn least_needed(&self) -> Option<usize> {
+        if self.moments.len() <= FEWEST {
+            return None;
+        }
+        let cycle = |index: usize| self.moments[index].checkpoint.now;
+        let last = self.moments.len() - 1;
+        let cost = |index: &usize| {
+            let gap = cycle(index + 1) - cycle(index - 1);
+            let age = cycle(last) - cycle(index - 1);
+            // Gap in thousandths of the age.
+            u128::from(gap) * 1000 / u128::from(age.max(1))
+        };
+        (1..last).min_by_key(cost)
+    }
+
+    fn drop_moment(&mut self, which: usize) {
+        self.bytes -= self.moments.remove(which).bytes;
+        let before =
+            which.checked_sub(1).map(|before| Arc::clone(&self.moments[before].checkpoint));
+        if let Some(next) = self.moments.get_mut(which) {
+            self.bytes -= next.bytes;
+            next.bytes = next.checkpoint.bytes_beyond(before.as_deref());
+            self.bytes += next.bytes;
+        }
+    }
+
+    /// Forgets the oldest past while more than two checkpoints are left.
+    fn forget(&mut self, limits: &HistoryLimits) {
+        while self.bytes() > limits.bytes && self.moments.len() > 2 {
+            self.forget_first();
+        }
+    }
+
+    /// Forgets the first checkpoint, and the host's actions up to the next.
+    fn forget_first(&mut self) {
+        self.drop_moment(0);
+        let first = self.moments.first().map_or(0, |moment| moment.entry);
+        self.journal.forget(first);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{History, HistoryLimits};
+    use crate::{Mesh, MeshConfig};
+    use std::time::Duration;
+
+    #[test]
+    fn gaps_grow_with_age() {
+        let limits = HistoryLimits {
+            bytes: usize::MAX,
+            checkpoints: 24,
+            interval: Duration::ZERO,
+            interval_cycles: 1,
+        };
+        let Ok(mut mesh) = Mesh::new(MeshConfig::default()) else { return };
+        let mut history = History::new(mesh.checkpoint());
+        for _ in 0..5000 {
+            mesh.clock(100);
+            history.push(mesh.checkpoint());
+            history.thin(&limits);
+        }
+        let cycles: Vec<u64> = history.checkpoints().collect();
+        assert_eq!((cycles.len(), cycles[0], cycles[23]), (24, 0, 500_000));
+        for pair in cycles.windows(2) {
+            let (gap, age) = (pair[1] - pair[0], 500_000 - pair[0]);
+            assert!(gap == 100 || gap * 2 <= age, "{gap} cycles, {age} ago: {cycles:?}");
+        }
+    }
+}

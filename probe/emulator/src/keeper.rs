@@ -1,0 +1,53 @@
+//! When a running mesh takes its checkpoints.
+
+use crate::checkpoint::Checkpoint;
+use crate::history::{History, HistoryLimits};
+use std::time::{Duration, Instant};
+
+/// Longest run, in cycles, between two looks at the host's clock.
+const PIECE_CYCLES: u64 = 1 << 16;
+/// Checkpoints take at most one part in this many of the host's time.
+const PART: u32 = 10;
+
+/// The history of a running mesh.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pub(crate) history: History,
+    limits: HistoryLimits,
+    /// The cycle of the last checkpoint.
+    last: u64,
+    /// Host time of running since, and what the last checkpoint took.
+    ran: Duration,
+    took: Duration,
+}
+
+impl Keeper {
+    /// Begins with a history of one checkpoint.
+    pub(crate) fn new(first: Checkpoint, limits: HistoryLimits) -> Self {
+        let last = first.cycle();
+        let zero = Duration::ZERO;
+        Self { history: History::new(first), limits, last, ran: zero, took: zero }
+    }
+
+    /// Returns the cycle, at most `until`, at which to look whether a checkpoint is due.
+    pub(crate) fn look_at(now: u64, until: u64) -> u64 {
+        until.min(now.saturating_add(PIECE_CYCLES))
+    }
+
+    /// Takes note of running up to a cycle; returns whether a checkpoint is due there. The choice
+    /// has no effect on results.
+    pub(crate) fn is_due(&mut self, now: u64, started: Instant) -> bool {
+        self.ran += started.elapsed();
+        let interval = self.limits.interval.max(self.took * PART);
+        self.ran >= interval && now - self.last >= self.limits.interval_cycles
+    }
+
+    /// Keeps a checkpoint; `started` is when the host began to take it.
+    pub(crate) fn keep(&mut self, checkpoint: Checkpoint, started: Instant) {
+        (self.last, self.ran) = (checkpoint.cycle(), Duration::ZERO);
+        self.history.push(checkpoint);
+        self.history.thin(&self.limits);
+        // Without a limit of time the host's speed has no effect.
+        self.took = if self.limits.interval.is_zero() { Duration::ZERO } else { started.elapsed() };
+    }
+}

@@ -1,0 +1,137 @@
+//! L1 and checkpoints: which pages were written since the last one, and the way back.
+//!
+//! No store pays for it. The lines of a page that was not written since the last checkpoint are
+//! guarded: the fast loop leaves stores into them to the general one, which removes the guard from
+//! the whole page. Lines that someone watches for writes stay guarded.
+
+use super::{CODE, GUARDED, LINE_BYTES, OPS, STALE, TileMemory};
+use crate::decode::Op;
+use crate::pages::{PAGE_BYTES, Pages};
+use crate::watch::WriteWatch;
+use std::ops::Range;
+
+/// Lines of a page.
+const PAGE_LINES: usize = PAGE_BYTES / LINE_BYTES as usize;
+
+/// The contents of a [`TileMemory`] at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct SavedMemory {
+    pub(crate) pages: Pages,
+    /// Lines with decoded instructions.
+    code: Vec<u32>,
+    /// Lines whose decoded instructions are out of date, with these.
+    stale: Vec<(u32, [Op; OPS])>,
+    touched: u8,
+    tensix: bool,
+}
+
+impl SavedMemory {
+    /// Returns the bytes of what the same memory at an earlier moment has not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let pages = self.pages.bytes_beyond(earlier.map(|earlier| &earlier.pages));
+        pages + self.code.len() * size_of::<u32>()
+    }
+}
+
+impl TileMemory {
+    /// Notes that the pages of a range differ from the last checkpoint, before they do.
+    #[inline]
+    pub(super) fn open(&mut self, range: Range<usize>) {
+        let last = range.end.saturating_sub(1).max(range.start) / PAGE_BYTES;
+        for page in range.start / PAGE_BYTES..=last {
+            if self.written.get(page) == Some(&false) {
+                self.open_page(page);
+            }
+        }
+    }
+
+    #[cold]
+    fn open_page(&mut self, page: usize) {
+        self.written[page] = true;
+        for flags in &mut self.flags[page * PAGE_LINES..(page + 1) * PAGE_LINES] {
+            *flags &= !GUARDED;
+        }
+        self.guard_watched();
+    }
+
+    /// Keeps the fast loop from storing into lines that someone watches.
+    fn guard_watched(&mut self) {
+        let Some(watch) = &self.write_watch else { return };
+        for line in watch.lines(LINE_BYTES) {
+            if let Some(flags) = self.flags.get_mut(line) {
+                *flags |= GUARDED;
+            }
+        }
+    }
+
+    /// Shows a write to who watches for it, before it is made.
+    #[inline]
+    pub(super) fn show(&mut self, range: &Range<usize>, data: &[u8]) {
+        if let Some(watch) = &mut self.write_watch {
+            watch.see(range.start as u64, data);
+        }
+    }
+
+    /// Watches for writes, in place of an earlier watch.
+    pub(crate) fn watch_writes(&mut self, watch: Option<Box<WriteWatch>>) {
+        self.write_watch = watch;
+        self.guard_watched();
+    }
+
+    /// Whether someone watches for writes to the word at an address.
+    pub(crate) fn shows_writes(&self, addr: u32) -> bool {
+        self.write_watch.as_ref().is_some_and(|watch| watch.covers(u64::from(addr & !3), 4))
+    }
+
+    /// Returns the contents. Pages that were not written share those of the last call.
+    pub(crate) fn save(&mut self) -> SavedMemory {
+        let written: Vec<usize> =
+            (0..).zip(&self.written).filter_map(|(page, is)| is.then_some(page)).collect();
+        self.pages.replace(&written, &self.bytes);
+        for page in &written {
+            self.written[*page] = false;
+            for flags in &mut self.flags[page * PAGE_LINES..(page + 1) * PAGE_LINES] {
+                *flags |= GUARDED;
+            }
+        }
+        let code = (0..).zip(&self.flags).filter_map(|(line, f)| (f & CODE != 0).then_some(line));
+        let stale = self.stale.iter().map(|line| (*line, self.ops(*line)));
+        SavedMemory {
+            pages: self.pages.clone(),
+            code: code.collect(),
+            stale: stale.collect(),
+            touched: self.touched,
+            tensix: self.tensix,
+        }
+    }
+
+    /// Creates a memory with these contents; the watches of its harts are not set.
+    pub(crate) fn restored(saved: &SavedMemory) -> Self {
+        let mut memory = if saved.tensix { Self::tensix() } else { Self::eth() };
+        for page in saved.pages.present() {
+            let at = page * PAGE_BYTES;
+            if let Some(bytes) = saved.pages.get(page) {
+                memory.bytes[at..at + PAGE_BYTES].copy_from_slice(bytes);
+            }
+        }
+        // Instructions are decoded again when they are fetched, or before their bytes change.
+        for line in &saved.code {
+            memory.flags[*line as usize] |= CODE;
+        }
+        for (line, ops) in &saved.stale {
+            memory.flags[*line as usize] |= STALE;
+            let first = *line as usize * OPS;
+            memory.code[first..first + OPS].copy_from_slice(ops);
+            memory.stale.push(*line);
+        }
+        (memory.pages, memory.touched) = (saved.pages.clone(), saved.touched);
+        memory
+    }
+
+    fn ops(&self, line: u32) -> [Op; OPS] {
+        let first = line as usize * OPS;
+        let mut ops = [0; OPS];
+        ops.copy_from_slice(&self.code[first..first + OPS]);
+        ops
+    }
+}

@@ -1,0 +1,129 @@
+//! The past of a mesh, run again.
+//!
+//! A run is determined by its start and the host's actions, so a mesh that starts from a checkpoint
+//! and repeats the actions since is the mesh of the past, byte for byte. At a cycle T everything
+//! before T has happened, and the host's actions of T.
+
+mod step;
+mod write;
+
+use crate::checkpoint::Checkpoint;
+use crate::history::History;
+use crate::journal::{HostAction, JournalEntry};
+use crate::mesh::Mesh;
+use std::iter::Peekable;
+
+/// Cycles between two questions whether to go on.
+const PIECE_CYCLES: u64 = 1 << 16;
+
+/// How far a mesh of the past has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The cycle at which the present piece of the past begins. A search goes back piece by piece.
+    pub from: u64,
+    /// The cycle at which it ends.
+    pub to: u64,
+    /// The cycle that is reached.
+    pub cycle: u64,
+}
+
+/// Receives progress and returns whether to go on.
+pub type Watcher<'a> = dyn FnMut(Progress) -> bool + 'a;
+
+/// Why the past is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TravelError {
+    /// The cycle is not in the history, which has these: first and last.
+    Outside {
+        /// The first cycle of the history.
+        first: u64,
+        /// Its last.
+        last: u64,
+    },
+    /// The mesh has no such memory or hart.
+    NoSuchPlace,
+    /// The caller did not want to go on.
+    Cancelled,
+}
+
+impl std::fmt::Display for TravelError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Outside { first, last } => {
+                write!(f, "the history of the mesh is from cycle {first} to cycle {last}")
+            }
+            Self::NoSuchPlace => f.write_str("the mesh has no such memory or core"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for TravelError {}
+
+/// A mesh of the past that runs forward.
+struct Rerun<I: Iterator> {
+    mesh: Mesh,
+    /// The host's actions to come.
+    actions: Peekable<I>,
+    /// The number of the next of them.
+    entry: u64,
+    answers: Vec<u8>,
+}
+
+impl<I: Iterator<Item = JournalEntry>> Rerun<I> {
+    /// Runs to a cycle, with the host's actions of that cycle only if `at_end`.
+    fn run(&mut self, to: u64, at_end: bool, watcher: &mut Watcher<'_>) -> Result<(), TravelError> {
+        let from = self.mesh.now();
+        loop {
+            let due = |entry: &JournalEntry| entry.cycle < to || at_end && entry.cycle == to;
+            let entry = self.actions.next_if(due);
+            let stop = entry.as_ref().map_or(to, |entry| entry.cycle);
+            while self.mesh.now() < stop {
+                let now = self.mesh.now();
+                if !watcher(Progress { from, to, cycle: now }) {
+                    return Err(TravelError::Cancelled);
+                }
+                self.mesh.clock((stop - now).min(PIECE_CYCLES));
+            }
+            let Some(entry) = entry else { return Ok(()) };
+            self.act(&entry.action);
+        }
+    }
+
+    fn act(&mut self, action: &HostAction) {
+        self.answers.clear();
+        self.entry += 1;
+        self.mesh.act(action, &mut self.answers);
+    }
+}
+
+impl History {
+    /// Returns the mesh exactly as it was at a cycle. It is a copy: what is done with it has no
+    /// effect on the mesh that the history is of.
+    ///
+    /// # Errors
+    /// The cycle is not in the history, or `watcher` returned false.
+    pub fn at(&self, cycle: u64, watcher: &mut Watcher<'_>) -> Result<Mesh, TravelError> {
+        let moment = &self.moments[self.moment(cycle)?];
+        let mut rerun = self.rerun(&moment.checkpoint, moment.entry);
+        rerun.run(cycle, true, watcher)?;
+        Ok(rerun.mesh)
+    }
+
+    /// Returns the index of the last checkpoint at or before a cycle.
+    fn moment(&self, cycle: u64) -> Result<usize, TravelError> {
+        let after = self.moments.partition_point(|moment| moment.checkpoint.now <= cycle);
+        let outside = TravelError::Outside { first: self.first(), last: self.end };
+        after.checked_sub(1).filter(|_| cycle <= self.end).ok_or(outside)
+    }
+
+    /// Returns the mesh of a checkpoint, with the host's actions from number `entry` on.
+    fn rerun<'a>(
+        &'a self,
+        from: &Checkpoint,
+        entry: u64,
+    ) -> Rerun<impl Iterator<Item = JournalEntry> + use<'a>> {
+        let actions = self.journal.since(entry).peekable();
+        Rerun { mesh: Mesh::from_checkpoint(from), actions, entry, answers: Vec::new() }
+    }
+}

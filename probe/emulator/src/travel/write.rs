@@ -1,0 +1,103 @@
+//! The search for the last write to a range of memory, back from checkpoint to checkpoint.
+//!
+//! Each piece of the past runs again with a watch on the range, and the last write that it sees is
+//! the answer. Most pieces need not run: where two checkpoints share the pages of the range, nobody
+//! wrote there in between.
+
+use super::{TravelError, Watcher};
+use crate::checkpoint::Checkpoint;
+use crate::history::History;
+use crate::journal::HostAction;
+use crate::pages::PAGE_BYTES;
+use crate::passive::Backend;
+use crate::saved::SavedUnit;
+use crate::watch::{Counts, Write, Writer};
+use crate::watched::TileRange;
+
+impl History {
+    /// Returns the last write to a range in a cycle before `before`; `None` if there was none since
+    /// [`History::first`]. With `History::end() + 1` as `before` the host's writes of the present
+    /// cycle count too.
+    ///
+    /// What is loaded before time begins is no write.
+    ///
+    /// # Errors
+    /// `before` is not in the history, there is no such memory, or `watcher` returned false.
+    pub fn last_write(
+        &self,
+        range: TileRange,
+        counts: Counts,
+        before: u64,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<Option<Write>, TravelError> {
+        let last = self.moment(before.saturating_sub(1))?;
+        for which in (0..=last).rev() {
+            let next = self.moments.get(which + 1).filter(|_| which < last);
+            let end = next.map_or(before, |next| next.checkpoint.now);
+            let untouched = next.is_some_and(|next| {
+                untouched(&self.moments[which].checkpoint, &next.checkpoint, &range)
+            });
+            if untouched {
+                continue;
+            }
+            if let Some(found) = self.write_since(which, end, &range, counts, watcher)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the last write from a checkpoint on, in a cycle before `end`.
+    fn write_since(
+        &self,
+        which: usize,
+        end: u64,
+        range: &TileRange,
+        counts: Counts,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<Option<Write>, TravelError> {
+        let moment = &self.moments[which];
+        let mut rerun = self.rerun(&moment.checkpoint, moment.entry);
+        if !rerun.mesh.watch_writes(range, counts) {
+            return Err(TravelError::NoSuchPlace);
+        }
+        let present = end > self.end;
+        rerun.run(end.min(self.end), present, watcher)?;
+        let from = moment.checkpoint.now;
+        let seen = rerun.mesh.seen_write(range).filter(|write| write.cycle >= from);
+        Ok(seen.map(|write| self.with_dma(write, which)))
+    }
+
+    /// Says that a host's write was its DMA engine's, if a doorbell rang then.
+    fn with_dma(&self, mut write: Write, which: usize) -> Write {
+        if let Writer::Host { device } = write.by {
+            let entries = self.journal.since(self.moments[which].entry);
+            let mut then = entries
+                .skip_while(|entry| entry.cycle < write.cycle)
+                .take_while(|entry| entry.cycle == write.cycle);
+            if then.any(|entry| matches!(entry.action, HostAction::Write { bar: 2, .. })) {
+                write.by = Writer::Dma { device };
+            }
+        }
+        write
+    }
+}
+
+/// Whether nobody can have written to a range between two checkpoints.
+fn untouched(from: &Checkpoint, to: &Checkpoint, range: &TileRange) -> bool {
+    match (from.unit(range.chip, range.tile), to.unit(range.chip, range.tile)) {
+        (Some(SavedUnit::Core(a)), Some(SavedUnit::Core(b))) => {
+            let first = range.addr as usize / PAGE_BYTES;
+            let last = (range.addr as usize + range.len.max(1) - 1) / PAGE_BYTES;
+            let mut pages = first..=last;
+            !a.group.stores_asleep() && pages.all(|page| a.memory.pages.same(&b.memory.pages, page))
+        }
+        (Some(SavedUnit::Passive(a)), Some(SavedUnit::Passive(b))) => {
+            match (&a.backend, &b.backend) {
+                (Backend::Dram(a), Backend::Dram(b)) => a.same(b, range.addr, range.len),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}

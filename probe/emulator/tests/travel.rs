@@ -1,0 +1,164 @@
+//! Time travel: the mesh of the past is the mesh that ran forward, byte for byte.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use crate::common::Host;
+use crate::determinism::{busy_mesh, disrupted};
+use emulator::{Checkpoint, Disruption, HistoryLimits, Mesh, Progress, TravelError};
+use std::time::Duration;
+
+/// Fails if two meshes differ.
+fn same(a: &mut Mesh, b: &mut Mesh) {
+    if let Some(difference) = a.difference(b) {
+        panic!("at cycle {}: {difference}", a.now());
+    }
+}
+
+/// Limits with a checkpoint every few cycles, whatever the speed of the host.
+pub(crate) fn often(interval_cycles: u64) -> HistoryLimits {
+    HistoryLimits { interval: Duration::ZERO, interval_cycles, ..HistoryLimits::default() }
+}
+
+pub(crate) fn go_on(_: Progress) -> bool {
+    true
+}
+
+#[test]
+fn a_copy_runs_on_like_its_original() {
+    let mut random = fastrand::Rng::with_seed(1);
+    for (sleep, threads) in [(true, 1), (false, 2)] {
+        let mut mesh = disrupted(busy_mesh(5, sleep, threads));
+        let mut forward = disrupted(busy_mesh(5, sleep, 1));
+        let mut copies = Vec::new();
+        for _ in 0..6 {
+            let cycles = random.u64(1..5000);
+            mesh.clock(cycles);
+            forward.clock(cycles);
+            copies.push(mesh.checkpoint());
+        }
+        same(&mut mesh, &mut forward);
+        for checkpoint in copies {
+            let mut copy = Mesh::from_checkpoint(&checkpoint);
+            let left = mesh.now() - copy.now();
+            copy.clock(left / 3);
+            // A copy of a copy.
+            let mut copy = Mesh::from_checkpoint(&copy.checkpoint());
+            copy.clock(left - left / 3);
+            same(&mut copy, &mut forward);
+        }
+    }
+}
+
+/// Uses the mesh as a host does, with faults and a reset, up to a cycle. Returns copies of it from
+/// between the host's actions.
+fn use_mesh(mesh: Mesh, seed: u64, until: u64) -> (Mesh, Vec<Checkpoint>) {
+    let (mut host, mut copies) = (Host { mesh }, Vec::new());
+    let mut random = fastrand::Rng::with_seed(seed);
+    while host.mesh.now() < until {
+        let now = host.mesh.now();
+        match random.u32(0..10) {
+            0..4 => {
+                host.mesh.clock(random.u64(1..800));
+                copies.push(host.mesh.checkpoint());
+                host.mesh.clock(1);
+            }
+            4 | 5 => drop(host.read_tile((9, 6), 0x3000, random.usize(1..300))),
+            6 => host.write_tile((1, 1), 0x3000, &random.u64(..).to_le_bytes()),
+            7 => {
+                host.mesh.config_read(0, 0);
+                host.mesh.config_write(0, 4, 6);
+            }
+            8 => {
+                let what = Disruption::LinkFlap { link: 0, period_cycles: 901 };
+                host.mesh.disrupt(what, now + 100, Some(now + 2000));
+            }
+            _ if random.u32(0..20) == 0 => host.mesh.reset_chip(1),
+            _ => host.mesh.bus_read(0x55, &mut [0; 4]),
+        }
+    }
+    (host.mesh, copies)
+}
+
+#[test]
+fn any_cycle_of_the_past_comes_back() {
+    for (seed, sleep, threads) in [(1, true, 1), (2, true, 2), (3, false, 1)] {
+        let mut mesh = busy_mesh(seed, sleep, threads);
+        mesh.keep_history(Some(often(2500)));
+        let (mut mesh, copies) = use_mesh(mesh, seed, 20_000);
+        let history = mesh.history().unwrap();
+        assert!(history.checkpoints().count() > 4);
+        for copy in copies.iter().step_by(copies.len().div_ceil(6)) {
+            let mut past = history.at(copy.cycle(), &mut go_on).unwrap();
+            same(&mut past, &mut Mesh::from_checkpoint(copy));
+        }
+        same(&mut history.at(mesh.now(), &mut go_on).unwrap(), &mut mesh);
+    }
+}
+
+/// Also within an access, and without the checkpoints in between.
+#[test]
+fn checkpoints_in_between_do_not_show() {
+    let with = |interval| {
+        let mut mesh = disrupted(busy_mesh(8, true, 1));
+        mesh.keep_history(Some(often(interval)));
+        use_mesh(mesh, 8, 20_000).0.history().unwrap()
+    };
+    let (many, one) = (with(700), with(u64::MAX));
+    assert_eq!(one.checkpoints().count(), 1);
+    assert!(many.journal() == one.journal());
+    let mut random = fastrand::Rng::with_seed(8);
+    for _ in 0..5 {
+        let cycle = random.u64(0..many.end());
+        let mut past = many.at(cycle, &mut go_on).unwrap();
+        assert_eq!(past.now(), cycle);
+        same(&mut past, &mut one.at(cycle, &mut go_on).unwrap());
+    }
+}
+
+#[test]
+fn the_past_is_left_alone() {
+    let mut mesh = busy_mesh(4, true, 1);
+    mesh.keep_history(Some(often(3000)));
+    let (mesh, _) = use_mesh(mesh, 4, 12_000);
+    let history = mesh.history().unwrap();
+    let past = history.at(5000, &mut go_on).unwrap();
+    // Another future of the past.
+    let mut host = Host { mesh: past };
+    host.write_tile((9, 6), 0x3000, &[0xEE; 64]);
+    host.mesh.clock(3000);
+    let mut again = history.at(5000, &mut go_on).unwrap();
+    let mut once_more = mesh.history().unwrap().at(5000, &mut go_on).unwrap();
+    same(&mut again, &mut once_more);
+}
+
+#[test]
+fn a_search_is_cancelled_and_the_future_refused() {
+    let mut mesh = busy_mesh(4, true, 1);
+    mesh.clock(1000);
+    mesh.keep_history(Some(often(3000)));
+    mesh.clock(300_000);
+    let history = mesh.history().unwrap();
+    let outside = TravelError::Outside { first: 1000, last: 301_000 };
+    assert_eq!(history.at(999, &mut go_on).err(), Some(outside));
+    assert_eq!(history.at(301_001, &mut go_on).err(), Some(outside));
+    let mut asked = 0;
+    let cancelled = history.at(2000, &mut |progress| {
+        asked += 1;
+        assert_eq!((progress.from, progress.to, progress.cycle), (1000, 2000, 1000));
+        false
+    });
+    assert_eq!((cancelled.err(), asked), (Some(TravelError::Cancelled), 1));
+}
+
+#[test]
+fn limits_of_memory_forget_the_oldest_moments() {
+    let mut mesh = busy_mesh(4, true, 1);
+    let limits = HistoryLimits { bytes: 24 << 20, checkpoints: 10, ..often(1000) };
+    mesh.keep_history(Some(limits));
+    let (mut mesh, _) = use_mesh(mesh, 9, 60_000);
+    let history = mesh.history().unwrap();
+    assert!(history.bytes() <= 24 << 20, "{}", history.bytes());
+    assert!(history.checkpoints().count() <= 10);
+    let first = history.first();
+    same(&mut history.at(mesh.now(), &mut go_on).unwrap(), &mut mesh);
+    assert_eq!(history.at(first, &mut go_on).unwrap().now(), first);
+}

@@ -1,0 +1,43 @@
+//! The past of a machine as its bus shows it.
+
+use super::Bar;
+use crate::fault::ChipAddress;
+use crate::past::{PastError, PastWatcher, PastWrite, WriteSearch};
+use layouts::NocXy;
+
+/// A range of the memory of one tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileBytes {
+    /// The chip.
+    pub chip: ChipAddress,
+    /// The tile.
+    pub tile: NocXy,
+    /// Tile-local address of the first byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub len: u32,
+}
+
+/// The past of a machine, up to the moment when its bus returned it.
+pub trait BarPast: Send {
+    /// Returns the first cycle and the last that can be shown again.
+    fn cycles(&self) -> (u64, u64);
+
+    /// Returns a copy of the machine as it was at a cycle. What is done with the copy has no effect
+    /// on the machine.
+    ///
+    /// # Errors
+    /// The cycle is not kept, or `watcher` returned false.
+    fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Bar>, PastError>;
+
+    /// Returns the last write to a range; `None` if there was none in the past that is kept.
+    ///
+    /// # Errors
+    /// There is no such memory, or `watcher` returned false.
+    fn last_write(
+        &self,
+        range: &TileBytes,
+        search: WriteSearch,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Option<PastWrite<ChipAddress>>, PastError>;
+}

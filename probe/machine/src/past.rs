@@ -1,0 +1,127 @@
+//! The past of a machine that keeps it: what one asks of it, and what it answers.
+
+use crate::snapshot::AccessError;
+use layouts::{CoreKind, NocXy};
+use std::fmt;
+
+/// How far a machine of the past has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PastProgress {
+    /// First cycle of the piece of the past that runs again. A search goes back piece by piece.
+    pub from_cycles: u64,
+    /// Its last cycle.
+    pub to_cycles: u64,
+    /// The cycle that is reached.
+    pub at_cycles: u64,
+}
+
+/// Receives progress and returns whether to go on.
+pub type PastWatcher<'a> = dyn FnMut(PastProgress) -> bool + 'a;
+
+/// What a search for the last write looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteSearch {
+    /// Only writes in cycles before this one count.
+    pub before_cycles: u64,
+    /// Whether writes count that replace bytes by the same.
+    pub unchanged: bool,
+}
+
+/// Who wrote to memory; `Chip` is how chips are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PastWriter<Chip> {
+    /// A core of the tile, by the instruction at this address.
+    Core(CoreKind, u32),
+    /// A debugger, by a core of the tile that it had paused.
+    Debugger(CoreKind),
+    /// A NoC packet.
+    Noc {
+        /// The tile whose NIU sent it.
+        from: NocXy,
+        /// 0 or 1.
+        noc: u8,
+        /// What it was, such as `write`.
+        packet: &'static str,
+    },
+    /// A packet of the Ethernet peer: its chip and channel, if they are known.
+    Link(Option<(Chip, u8)>),
+    /// The mover of the tile.
+    Mover,
+    /// The host, over a PCIe device.
+    Host(u8),
+    /// The DMA engine of a PCIe device.
+    Dma(u8),
+    /// A reset of the chip, which loads its images again.
+    Reset,
+}
+
+/// A write to memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastWrite<Chip> {
+    /// The cycle in which it happened.
+    pub at_cycles: u64,
+    /// Tile-local address of its first byte in the range.
+    pub offset: u64,
+    /// The bytes in the range that it replaced.
+    pub old: Vec<u8>,
+    /// The bytes that it wrote there.
+    pub new: Vec<u8>,
+    /// Who wrote.
+    pub by: PastWriter<Chip>,
+}
+
+impl<Chip> PastWrite<Chip> {
+    /// Returns the write with its chips named otherwise.
+    pub fn named<Other>(self, name: impl FnOnce(Chip) -> Option<Other>) -> PastWrite<Other> {
+        let by = match self.by {
+            PastWriter::Link(peer) => PastWriter::Link(
+                peer.and_then(|(chip, channel)| name(chip).map(|chip| (chip, channel))),
+            ),
+            PastWriter::Core(core, pc) => PastWriter::Core(core, pc),
+            PastWriter::Debugger(core) => PastWriter::Debugger(core),
+            PastWriter::Noc { from, noc, packet } => PastWriter::Noc { from, noc, packet },
+            PastWriter::Mover => PastWriter::Mover,
+            PastWriter::Host(device) => PastWriter::Host(device),
+            PastWriter::Dma(device) => PastWriter::Dma(device),
+            PastWriter::Reset => PastWriter::Reset,
+        };
+        let Self { at_cycles, offset, old, new, .. } = self;
+        PastWrite { at_cycles, offset, old, new, by }
+    }
+}
+
+/// Why the past gives no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PastError {
+    /// The cycle is not among those that the machine keeps: first and last.
+    Outside {
+        /// The first.
+        first_cycles: u64,
+        /// The last.
+        last_cycles: u64,
+    },
+    /// There is no such memory.
+    NoMemory,
+    /// The caller did not want to go on.
+    Cancelled,
+}
+
+impl fmt::Display for PastError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outside { first_cycles, last_cycles } => write!(
+                f,
+                "the past of the mesh is kept from cycle {first_cycles} to cycle {last_cycles}"
+            ),
+            Self::NoMemory => f.write_str("there is no L1 or DRAM"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for PastError {}
+
+/// Returns why a machine has no past to ask.
+pub fn not_kept() -> AccessError {
+    AccessError::Refused("only a mesh that this process emulates keeps its past".to_owned())
+}

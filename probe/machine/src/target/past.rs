@@ -1,0 +1,30 @@
+//! The past of a target.
+
+use super::Target;
+use crate::past::{PastError, PastWatcher, PastWrite, WriteSearch};
+use crate::snapshot::Span;
+use layouts::ChipId;
+
+/// The past of a target, up to the moment when the target returned it. To look at it never changes
+/// the target.
+pub trait Past: Send {
+    /// Returns the first cycle and the last that can be shown again.
+    fn cycles(&self) -> (u64, u64);
+
+    /// Returns the target as it was at a cycle: a copy, to be read like any target.
+    ///
+    /// # Errors
+    /// The cycle is not kept, or `watcher` returned false.
+    fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Target>, PastError>;
+
+    /// Returns the last write to a range; `None` if there was none in the past that is kept.
+    ///
+    /// # Errors
+    /// There is no such memory, or `watcher` returned false.
+    fn last_write(
+        &self,
+        span: Span,
+        search: WriteSearch,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Option<PastWrite<ChipId>>, PastError>;
+}

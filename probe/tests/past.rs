@@ -1,0 +1,70 @@
+//! The past of an emulated mesh, through the target: who wrote, and reading as at a moment.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use layouts::{ChipId, CoreKind, NocAddr, NocXy};
+use machine::past::{PastError, PastWriter, WriteSearch};
+use machine::progress::Listener;
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::{Allow, Past, Target};
+use probe::session::Session;
+use transport::ttsim::HostCommand;
+
+/// A count of base firmware on an Ethernet tile: its heartbeat.
+const HEARTBEAT: u64 = 0x1C;
+
+fn span(chip: u16, tile: NocXy, offset: u64) -> Span {
+    Span { addr: NocAddr { chip: ChipId(chip), tile, offset }, len: 4 }
+}
+
+fn word(snapshot: &Snapshot, span: Span) -> u32 {
+    u32::from_le_bytes(snapshot.bytes(span.addr, 4).unwrap().try_into().unwrap())
+}
+
+fn read(target: &mut dyn Target, span: Span) -> u32 {
+    word(&target.read(&Plan { spans: vec![span] }), span)
+}
+
+fn at(past: &dyn Past, cycles: u64) -> Box<dyn Target> {
+    past.at(cycles, &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn the_past_is_read_like_the_present_and_left_alone() {
+    let host = HostCommand::default();
+    let mut session =
+        Session::open_telling("emulator:n300", &host, Allow::default(), &Listener::default(), true)
+            .unwrap();
+    // A near chip through windows, a far one through queues.
+    let beats =
+        [span(0, NocXy { x: 9, y: 6 }, HEARTBEAT), span(1, NocXy { x: 9, y: 0 }, HEARTBEAT)];
+    let target = session.target();
+    target.pass(3_000_000).unwrap();
+    let before = target.now().unwrap();
+    let counts = beats.map(|beat| read(target, beat));
+    target.pass(5_000_000).unwrap();
+    let past = target.past().unwrap();
+    assert!(past.cycles().0 == 0 && past.cycles().1 >= before + 5_000_000);
+    for _ in 0..2 {
+        let mut then = at(past.as_ref(), before);
+        assert_eq!(then.now().unwrap(), before);
+        // The far read comes a little later than the live one did: a new client of the queue first
+        // reads where the queue stands.
+        let [near, far] = beats.map(|beat| read(then.as_mut(), beat));
+        assert_eq!(near, counts[0]);
+        assert!(far - counts[1] <= 2, "{far} after {}", counts[1]);
+        assert!(matches!(then.write(beats[0].addr, &[0; 4]), Err(AccessError::Refused(_))));
+    }
+    let search = |before_cycles| WriteSearch { before_cycles, unchanged: false };
+    let last = past.last_write(beats[1], search(before), &mut |_| true).unwrap().unwrap();
+    assert!(matches!(last.by, PastWriter::Core(CoreKind::Erisc, _)), "{last:?}");
+    assert!(last.at_cycles < before && before - last.at_cycles < 1_000_000, "{last:?}");
+    // The image of the application is the host's work.
+    let code = span(0, NocXy { x: 9, y: 6 }, 0x9040);
+    let code = past.last_write(code, search(past.cycles().1 + 1), &mut |_| true).unwrap().unwrap();
+    assert_eq!(code.by, PastWriter::Host(0));
+    let cancelled = past.last_write(beats[0], search(before), &mut |_| false);
+    assert_eq!(cancelled, Err(PastError::Cancelled));
+    let nowhere = span(0, NocXy { x: 0, y: 10 }, 0);
+    let nowhere = past.last_write(nowhere, search(before), &mut |_| true);
+    assert_eq!(nowhere, Err(PastError::NoMemory));
+}

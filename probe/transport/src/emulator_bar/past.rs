@@ -1,0 +1,101 @@
+//! The past of an emulated mesh in this process.
+
+use super::{EmulatorBar, address_of, index_of};
+use emulator::{
+    Counts, History, MeshConfig, NocWrite, Progress, TileRange, TravelError, Write, Writer,
+};
+use layouts::{CoreKind, NocXy};
+use machine::bar::{Bar, BarPast, TileBytes};
+use machine::fault::{ChipAddress, EMULATED};
+use machine::past::{PastError, PastProgress, PastWatcher, PastWrite, PastWriter, WriteSearch};
+use std::sync::Arc;
+
+/// A [`BarPast`] over the history of an emulated mesh.
+pub(crate) struct EmulatorPast {
+    history: History,
+    config: Arc<MeshConfig>,
+}
+
+impl EmulatorPast {
+    /// Takes the history, and the configuration of its mesh.
+    pub(crate) fn new(history: History, config: Arc<MeshConfig>) -> Self {
+        Self { history, config }
+    }
+
+    fn write(&self, range: &TileRange, write: Write) -> PastWrite<ChipAddress> {
+        let core = |hart: u8| core(range.tile, hart);
+        let by = match write.by {
+            Writer::Hart { hart, pc } => PastWriter::Core(core(hart), pc),
+            Writer::Debugger { hart } => PastWriter::Debugger(core(hart)),
+            Writer::Noc { from: (x, y), noc, packet } => {
+                PastWriter::Noc { from: NocXy { x, y }, noc, packet: words(packet) }
+            }
+            Writer::Link { peer } => PastWriter::Link(peer.and_then(|(chip, channel)| {
+                address_of(&self.config, chip).map(|chip| (chip, channel))
+            })),
+            Writer::Mover => PastWriter::Mover,
+            Writer::Host { device } => PastWriter::Host(device as u8),
+            Writer::Dma { device } => PastWriter::Dma(device as u8),
+            Writer::Reset => PastWriter::Reset,
+        };
+        let Write { cycle: at_cycles, addr: offset, old, new, .. } = write;
+        PastWrite { at_cycles, offset, old, new, by }
+    }
+}
+
+impl BarPast for EmulatorPast {
+    fn cycles(&self) -> (u64, u64) {
+        (self.history.first(), self.history.end())
+    }
+
+    fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Bar>, PastError> {
+        let mesh = self.history.at(cycles, &mut |it| watcher(progress(it))).map_err(error)?;
+        Ok(Box::new(EmulatorBar::new(mesh)))
+    }
+
+    fn last_write(
+        &self,
+        range: &TileBytes,
+        search: WriteSearch,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Option<PastWrite<ChipAddress>>, PastError> {
+        let chip = index_of(&self.config, range.chip).ok_or(PastError::NoMemory)?;
+        let tile = (range.tile.x, range.tile.y);
+        let range = TileRange { chip, tile, addr: range.offset, len: range.len as usize };
+        let counts = if search.unchanged { Counts::AllWrites } else { Counts::Changes };
+        let watcher = &mut |it| watcher(progress(it));
+        let found = self.history.last_write(range, counts, search.before_cycles, watcher);
+        Ok(found.map_err(error)?.map(|write| self.write(&range, write)))
+    }
+}
+
+/// Returns the core of a tile with this index.
+fn core((x, y): (u8, u8), hart: u8) -> CoreKind {
+    let tile = EMULATED.layout().tile_at(NocXy { x, y });
+    let core = tile.and_then(|tile| tile.kind.cores().get(usize::from(hart)));
+    core.copied().unwrap_or(CoreKind::Erisc)
+}
+
+fn words(packet: NocWrite) -> &'static str {
+    match packet {
+        NocWrite::Write => "write",
+        NocWrite::Inline => "inline write",
+        NocWrite::Atomic => "atomic",
+        NocWrite::ReadAnswer => "answer to a read",
+        NocWrite::AtomicAnswer => "answer to an atomic",
+    }
+}
+
+fn progress(Progress { from, to, cycle }: Progress) -> PastProgress {
+    PastProgress { from_cycles: from, to_cycles: to, at_cycles: cycle }
+}
+
+fn error(error: TravelError) -> PastError {
+    match error {
+        TravelError::Outside { first, last } => {
+            PastError::Outside { first_cycles: first, last_cycles: last }
+        }
+        TravelError::NoSuchPlace => PastError::NoMemory,
+        TravelError::Cancelled => PastError::Cancelled,
+    }
+}
