@@ -78,7 +78,8 @@ impl Picture {
 /// Takes a snapshot of what the model shows.
 fn show(model: &mut Model, machine: &mut Machine, verdict: &Arc<Diagnosis>) {
     let snapshot = machine.take(&model.read_set());
-    let snapshot = MeshSnapshot { verdict: Some(Arc::clone(verdict)), ..snapshot };
+    let (target, verdict) = (model.target.clone(), Some(Arc::clone(verdict)));
+    let snapshot = MeshSnapshot { target, verdict, ..snapshot };
     // The age of a picture is that of its snapshot.
     let taken = snapshot.taken_micros;
     let mut commands = update(model, Message::Snapshot(Arc::new(snapshot)));

@@ -245,6 +245,8 @@ fn a_bundle_of_a_live_target_records_it() {
     assert_eq!(code, Some(0), "{said}");
     let verdict = String::from_utf8(files["idle/why.json"].clone()).unwrap();
     assert!(verdict.contains("\"target\":\"emulator:n150,run=idle\""), "{verdict}");
+    let picture = String::from_utf8(files["idle/pictures/mesh.txt"].clone()).unwrap();
+    assert!(picture.starts_with("meshscope emulator:n150,run=idle "), "{picture}");
 }
 
 #[test]
