@@ -20,6 +20,9 @@
 //!   answers about real firmware, its boot on the emulator, and, with Debian's
 //!   `gcc-riscv64-unknown-elf` and `libstdc++-12-dev`, fabrics of tt-metal's own kernels (those of a
 //!   T3000 with `cargo test -p tests --test house tt_fabric -- --ignored`).
+//! - `MESHSCOPE_READERS`: a folder with the Python packages of `.ci/python`, `target/python` without
+//!   it; they read recordings and exported traces. `MESHSCOPE_TRACE_PROCESSOR`: Perfetto's program,
+//!   which is in no registry of packages; it reads the traces too.
 //! - `MESHSCOPE_MUTATE`: `seed=7,count=100000,seconds=60`, the seed and the number of mutated ELFs
 //!   for `symbols`. An ELF that causes a panic, a loop or high memory use is kept and named.
 //!

@@ -5,6 +5,7 @@ mod check;
 mod clean;
 mod cores;
 mod debug;
+mod export;
 mod fabric;
 mod launch;
 mod question;
@@ -19,6 +20,7 @@ pub(crate) use check::{CheckArguments, ExplainArguments, WhyArguments};
 pub(crate) use clean::CleanArguments;
 pub(crate) use cores::{CoresArguments, ImagesArguments};
 pub(crate) use debug::{DebugArguments, GdbArguments};
+pub(crate) use export::{BundleArguments, ExportArguments, ExportFormat, ScreenName};
 pub(crate) use fabric::{
     FabricQuestion, PathArguments, StatusArguments, TablesArguments, WaitsArguments,
 };
@@ -50,6 +52,7 @@ pub(crate) const DEVICE_TARGET: &str = "silicon";
 /// Without a verb it shows the live mesh where standard output is a terminal, and prints the mesh
 /// once where it is not.
 #[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(name = "meshscope", version, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     /// The machine to read: `meshscope help targets`.
@@ -58,6 +61,9 @@ pub(crate) struct Arguments {
     /// Print JSON on standard output; prose stays on standard error.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Print tables as CSV (RFC 4180); several have an empty line between them.
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub(crate) csv: bool,
     /// When to use colours; NO_COLOR is honoured.
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub(crate) color: When,
@@ -210,6 +216,11 @@ pub(crate) enum Verb {
     ///
     /// A recording as the target is copied, in the present format.
     Record(RecordArguments),
+    /// Write a recording or a screen in a format that other programs read.
+    Export(ExportArguments),
+    /// Write an archive to send to a colleague: recording, verdict, pictures, versions, and what was
+    /// left out.
+    Bundle(BundleArguments),
     /// Run a collective on the mesh, size after size, and print the table that nccl-tests prints.
     ///
     /// The mesh must be free, and is restored at the end. On a target outside this process it needs

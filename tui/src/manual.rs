@@ -46,6 +46,8 @@ const VERBS: &[(&str, &str)] = &[
     ("symbols addr", include_str!("manual/verbs/symbols-addr.md")),
     ("symbols backtrace", include_str!("manual/verbs/symbols-backtrace.md")),
     ("record", include_str!("manual/verbs/record.md")),
+    ("export", include_str!("manual/verbs/export.md")),
+    ("bundle", include_str!("manual/verbs/bundle.md")),
     ("run", include_str!("manual/verbs/run.md")),
     ("launch", include_str!("manual/verbs/launch.md")),
     ("clean", include_str!("manual/verbs/clean.md")),

@@ -1,5 +1,9 @@
 //! Standard output of the one-shot verbs: JSON or columns of text; a closed pipe is a silent end.
 
+mod table;
+
+pub(crate) use table::{Columns, Page, Part, csv_row};
+
 use crate::exit::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,9 +69,13 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
 
 /// Writes an answer as one line of JSON.
 pub(crate) fn json(answer: impl Serialize) -> Result<(), Failure> {
-    let line = serde_json::to_string(&Answer::new(answer))
-        .map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
-    text(&(line + "\n"))
+    text(&json_line(answer)?)
+}
+
+/// Returns an answer as one line of JSON.
+pub(crate) fn json_line(answer: impl Serialize) -> Result<String, Failure> {
+    let line = serde_json::to_string(&Answer::new(answer));
+    line.map(|line| line + "\n").map_err(|e| Failure::Internal(format!("JSON: {e}")))
 }
 
 /// Longer words are cut in the middle, so that the rest of the sentence stays readable.
@@ -121,35 +129,6 @@ fn readable(line: &str) -> String {
         text += &word;
     }
     text
-}
-
-/// Rows of cells, padded to the widest cell of each column.
-pub(crate) struct Columns {
-    rows: Vec<Vec<String>>,
-}
-
-impl Columns {
-    pub(crate) fn new(head: &[&str]) -> Self {
-        Self { rows: vec![head.iter().map(|h| (*h).to_owned()).collect()] }
-    }
-
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |i: usize| {
-            let cells = self.rows.iter().filter_map(|r| r.get(i));
-            cells.map(|c| c.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..count).map(width).collect();
-        let line = |row: &Vec<String>| {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-        };
-        self.rows.iter().map(line).collect()
-    }
 }
 
 #[cfg(test)]

@@ -59,7 +59,10 @@ fn carry_out(arguments: &Arguments) -> Result<Outcome, Failure> {
 /// Whether to show the live view: it needs a terminal for input and output.
 fn shows_screens(arguments: &Arguments) -> bool {
     let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-    terminal && !arguments.json && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+    terminal
+        && !arguments.json
+        && !arguments.csv
+        && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
 }
 
 fn show(arguments: &Arguments) -> Result<Outcome, Failure> {

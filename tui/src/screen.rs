@@ -8,11 +8,9 @@ use crate::message::{Command, Message};
 use crate::model::Model;
 use crate::output::say;
 use crate::terminal::RawTerminal;
-use crate::{update, view};
+use crate::{source, update, view};
 use crossterm::event::{Event, EventStream};
 use std::collections::VecDeque;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_stream::StreamExt;
@@ -96,7 +94,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                     Command::Quit => return leave(model),
                     Command::Interrupt => return Err(Failure::Interrupted),
                     Command::ReadSource(file) => {
-                        let text = source(&file);
+                        let text = source::read(&file);
                         messages.push_back(Message::Source(file, text));
                     }
                     Command::ClearQuarantine => feed.clear_quarantine(),
@@ -114,11 +112,6 @@ fn leave(model: &Model) -> Result<Outcome, Failure> {
         Some(why) => Err(Failure::Unreachable(format!("{}: {why}", model.target))),
         None => Ok(Outcome::Healthy),
     }
-}
-
-/// The text of a source file, if the path of the debug information exists here.
-fn source(file: &str) -> Option<Arc<str>> {
-    files::read_text(Path::new(file), files::Kind::SOURCE).ok().map(Arc::from)
 }
 
 fn translate(event: Event) -> Option<Message> {

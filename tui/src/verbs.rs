@@ -1,5 +1,6 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
+mod bundle;
 mod changes;
 mod check;
 mod clean;
@@ -8,7 +9,9 @@ mod debug;
 mod dry_run;
 mod expect;
 mod explain;
+mod export;
 mod fabric;
+mod fresh;
 mod gdb;
 mod images;
 mod launch;
@@ -26,22 +29,29 @@ mod serve;
 mod step;
 mod study;
 mod symbols;
+mod tables;
 mod target;
 mod waiting;
 mod who_wrote;
 mod why;
 mod write;
 
-use crate::args::{Arguments, CoresArguments, Study, Verb};
+use crate::args::{Arguments, CoresArguments, Study, Verb, When};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::Glyphs;
 use crate::machine::Opening;
+use crate::theme::Theme;
 use crate::{interrupt, manual};
 use target::Style;
 
 /// Runs a verb.
 pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure> {
-    let style = Style { json: arguments.json, glyphs: Glyphs { ascii: arguments.ascii } };
+    let glyphs = Glyphs { ascii: arguments.ascii };
+    let style = Style { json: arguments.json, csv: arguments.csv, glyphs };
+    if let Some(verb) = tables::without(verb).filter(|_| style.csv && !arguments.dry_run) {
+        return Err(Failure::Usage(format!("--csv: {verb} prints no table")));
+    }
+    let theme = Theme { color: arguments.color != When::Never };
     let mut target = Opening::of(arguments);
     if let Verb::Run(_) | Verb::Launch(_) = verb {
         target.words = run::idle(&target.words, arguments.target.is_none());
@@ -49,6 +59,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     // These verbs clean up at the end and listen to signals themselves.
     let cleans_up = match verb {
         Verb::Record(_)
+        | Verb::Bundle(_)
         | Verb::Serve { .. }
         | Verb::Run(_)
         | Verb::Launch(_)
@@ -99,6 +110,8 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Gdb(options) => gdb::run(&target, options),
         Verb::Symbols { question } => symbols::run(style, question),
         Verb::Record(options) => record::run(&target, options),
+        Verb::Export(options) => export::run(&target, style, theme, options),
+        Verb::Bundle(options) => bundle::run(&target, style, theme, options),
         Verb::Study { study } => match study {
             Study::Watching { mesh, seed, cycles } => study::watching(style, mesh, *seed, cycles),
             Study::Latency { seed } => study::latency(style, *seed),

@@ -8,6 +8,7 @@ mod common;
 mod cores;
 mod debug;
 mod examples;
+mod export;
 mod fabric;
 mod frames;
 mod hostile;
@@ -23,12 +24,15 @@ mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;
 mod record;
+mod readers;
 #[path = "common/recording.rs"]
 mod recording;
 mod run;
 mod schema;
 #[path = "common/schema.rs"]
 mod schemas;
+#[path = "common/scratch.rs"]
+mod scratch;
 mod served;
 mod silicon;
 mod step;

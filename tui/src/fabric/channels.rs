@@ -19,7 +19,7 @@ const NOT_SERVICED: &str = "not serviced";
 /// A count that the router keeps to itself.
 const UNKNOWN: &str = "?";
 
-pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
+pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> Columns {
     let mut table = Columns::new(&CHANNELS);
     let count = |reading: &Reading<u64>| short(glyphs, reading, u64::to_string);
     for channel in &router.senders {
@@ -65,11 +65,11 @@ pub(crate) fn channel_table(glyphs: Glyphs, router: &RouterState) -> String {
             format!("{credits} free"),
         ]);
     }
-    table.text()
+    table
 }
 
 /// The credits of both ends of links.
-pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -> String {
+pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -> Columns {
     let mut table = Columns::new(&LEDGERS);
     for ledger in ledgers {
         table.row(vec![
@@ -87,7 +87,7 @@ pub(crate) fn ledger_table<'a>(ledgers: impl Iterator<Item = &'a LedgerState>) -
             ledger.words(),
         ]);
     }
-    table.text()
+    table
 }
 
 /// What the oldest packet of a receiver channel waits for.

@@ -24,7 +24,7 @@ const MUXES: [&str; 11] = [
 const CLIENTS: [&str; 8] =
     ["CLIENT", "CONNECTION", "TO", "STAGE", "WAYPOINT", "USED", "WAITS FOR", "STEP OF 12"];
 
-pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> String {
+pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> Columns {
     let mut table = Columns::new(&MUXES);
     for mux in muxes {
         for channel in &mux.channels {
@@ -46,7 +46,7 @@ pub(crate) fn mux_table(glyphs: Glyphs, muxes: &[MuxState]) -> String {
             ]);
         }
     }
-    table.text()
+    table
 }
 
 /// What a channel waits for: a slot of the router, or the channel that waits for one.
@@ -84,7 +84,7 @@ pub(crate) fn mux_text(glyphs: Glyphs, mux: &MuxState) -> String {
     text + &reasons([&facts.unknown].into_iter().chain(channels))
 }
 
-pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
+pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> Columns {
     let mut table = Columns::new(&CLIENTS);
     for client in clients {
         let used = short(glyphs, &client.facts.used, u64::to_string);
@@ -100,7 +100,7 @@ pub(crate) fn client_table(glyphs: Glyphs, clients: &[ClientState]) -> String {
             step(client),
         ]);
     }
-    table.text()
+    table
 }
 
 /// What the table does not have of a client: words that its router or mux writes, and its entry for

@@ -63,6 +63,11 @@ impl Measured {
         self.algbw() * self.bus_factor
     }
 
+    /// The cells of its line.
+    pub(crate) fn cells(&self) -> Vec<String> {
+        self.line().split_whitespace().map(str::to_owned).collect()
+    }
+
     /// One line of the table.
     pub(crate) fn line(&self) -> String {
         let root = self.root.map_or_else(|| "-1".to_owned(), |root| root.to_string());
@@ -79,6 +84,10 @@ impl Measured {
         )
     }
 }
+
+/// The names of the cells, as nccl-tests has them.
+pub(crate) const CELLS: [&str; 9] =
+    ["size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong"];
 
 /// Formats a figure in seven columns with at most two decimals, as many as fit.
 fn figure(value: f64) -> String {

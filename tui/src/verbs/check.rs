@@ -52,8 +52,10 @@ pub(super) fn run(
     let partial = !last.state.gaps.is_empty() || !missing.is_empty();
     if style.json {
         json(Checked::new(&target.words, &last.state, !sick, &found))?;
+    } else if found.is_empty() && !style.csv {
+        text("healthy\n")?;
     } else {
-        text(&table(&found))?;
+        style.print(table(&found))?;
     }
     Ok(if sick {
         Outcome::Findings
@@ -64,16 +66,13 @@ pub(super) fn run(
     })
 }
 
-fn table(found: &[Unhealthy]) -> String {
-    if found.is_empty() {
-        return "healthy\n".to_owned();
-    }
+fn table(found: &[Unhealthy]) -> Columns {
     let mut table = Columns::new(&["CONDITION", "SEVERITY", "PLACE", "FOUND"]);
     for it in found {
         let cells = [it.condition, it.severity.word(), &it.place, &it.sentence];
         table.row(cells.map(str::to_owned).to_vec());
     }
-    table.text()
+    table
 }
 
 /// Returns the ends that have counted more CRC errors than may be.

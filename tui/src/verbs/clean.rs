@@ -5,7 +5,7 @@ use crate::args::CleanArguments;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
-use crate::output::{Columns, can_wait, json, say, text, wait_for, waited};
+use crate::output::{Columns, Page, can_wait, json, say, wait_for, waited};
 use crate::shape::Cleaned;
 use collectives::clean::{CleanReport, CleanTile, Found};
 use collectives::{Clean, CleanSettings};
@@ -33,7 +33,7 @@ pub(super) fn run(
     if style.json {
         json(Cleaned::new(&opening.words, options.escalate, &report))?;
     } else {
-        text(&page(layout, &report))?;
+        style.print(page(layout, &report))?;
     }
     let clean = report.is_clean();
     Ok(if clean { Outcome::Healthy } else { Outcome::Findings })
@@ -111,7 +111,7 @@ fn found(tile: &CleanTile) -> String {
     }
 }
 
-fn page(layout: &ChipLayout, report: &CleanReport) -> String {
+fn page(layout: &ChipLayout, report: &CleanReport) -> Page {
     let mut table = Columns::new(&["TILE", "FOUND", "DONE"]);
     let mut left = String::new();
     for (name, tile) in groups(layout, report) {
@@ -125,6 +125,7 @@ fn page(layout: &ChipLayout, report: &CleanReport) -> String {
     for (chip, why) in &report.lost {
         let _ = writeln!(left, "chip {chip}: {why}");
     }
-    let table = if report.tiles.is_empty() { String::new() } else { table.text() + "\n" };
-    format!("{table}{left}{}\n", report.sentence())
+    let page = Page::default();
+    let page = if report.tiles.is_empty() { page } else { page.with(table).with("\n") };
+    page.with(left).with(format!("{}\n", report.sentence()))
 }

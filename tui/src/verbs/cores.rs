@@ -33,10 +33,15 @@ pub(super) fn run(
     if style.json {
         json(Cores::new(&target.words, state, words, passes))?;
     } else if place.is_none() && !options.all && !words {
-        text(&groups::text(style, state))?;
+        style.print(groups::page(style, state))?;
     } else {
         let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
-        text(&lines(style, &all.filter(|c| passes(c)).collect::<Vec<_>>(), words))?;
+        let cores: Vec<_> = all.filter(|c| passes(c)).collect();
+        if words {
+            text(&with_words(style, &cores))?;
+        } else {
+            style.print(table(style, &cores))?;
+        }
     }
     say_findings(&state.chips, passes);
     let cores = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
@@ -46,16 +51,18 @@ pub(super) fn run(
     Ok(judge(state))
 }
 
-/// A line for each core, with its words below it if they are wanted.
-fn lines(style: Style, cores: &[&CoreState], words: bool) -> String {
+/// A line for each core.
+fn table(style: Style, cores: &[&CoreState]) -> Columns {
     let mut table = Columns::new(&HEAD);
     for core in cores {
         table.row(row(style, core));
     }
-    let lines = table.text();
-    if !words {
-        return lines;
-    }
+    table
+}
+
+/// A line for each core, with its words below it.
+fn with_words(style: Style, cores: &[&CoreState]) -> String {
+    let lines = table(style, cores).text();
     let (head, rows) = lines.split_once('\n').unwrap_or_default();
     let with_words =
         |(line, core): (&str, &&CoreState)| format!("{line}\n{}", word_lines(style, core));

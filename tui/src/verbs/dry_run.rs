@@ -6,7 +6,7 @@ use crate::args::{CoresArguments, Verb};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::{Machine, Opening};
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, Page, json, say};
 use crate::run::Sweep;
 use crate::shape::DryRun;
 use crate::words;
@@ -31,7 +31,7 @@ pub(super) fn dry_run(verb: &Verb, opening: &Opening, style: Style) -> Result<Ou
     if style.json {
         json(DryRun::new(&opening.words, discovery, &preview))?;
     } else {
-        text(&table(&preview))?;
+        style.print(table(&preview))?;
     }
     Ok(if preview.gaps.is_empty() { Outcome::Healthy } else { Outcome::Partial })
 }
@@ -106,6 +106,8 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         Verb::Symbols { .. }
         | Verb::Fabric { .. }
         | Verb::Record { .. }
+        | Verb::Export(_)
+        | Verb::Bundle(_)
         | Verb::Pause
         | Verb::Resume
         | Verb::Step(_)
@@ -128,7 +130,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
     })
 }
 
-fn table(preview: &Preview) -> String {
+fn table(preview: &Preview) -> Page {
     let mut table = Columns::new(&["CHIP", "TILE", "ADDRESS", "BYTES", "WHAT", "BY", "TX"]);
     for PlannedAccess { span, route, write, transactions } in &preview.accesses {
         table.row(vec![
@@ -144,8 +146,7 @@ fn table(preview: &Preview) -> String {
     let gaps = preview.gaps.iter().map(|gap| format!("{}  {}\n", gap.span.addr, gap.reason));
     let sum: u64 = preview.accesses.iter().map(|visit| visit.transactions).sum();
     let (count, gaps) = (preview.accesses.len(), gaps.collect::<String>());
-    format!(
-        "{}{gaps}{count} accesses, {sum} bus transactions (through queues: at least)\n",
-        table.text()
-    )
+    Page::from(table).with(format!(
+        "{gaps}{count} accesses, {sum} bus transactions (through queues: at least)\n"
+    ))
 }

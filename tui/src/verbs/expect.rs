@@ -1,7 +1,7 @@
 //! `mesh --expect`: the differences from a cluster descriptor.
 
 use crate::exit::Failure;
-use crate::output::Columns;
+use crate::output::{Columns, Part};
 use access::expect::{Difference, differences};
 use decode::state::MeshState;
 use layouts::{ChipCoord, ClusterDescriptor};
@@ -33,15 +33,15 @@ pub(super) fn mesh(state: &MeshState) -> Mesh {
 }
 
 /// The differences as a table, or that there are none.
-pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> String {
+pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> Part {
     if all.is_empty() {
-        return format!("\nas {} describes it\n", expected.name);
+        return format!("as {} describes it\n", expected.name).into();
     }
     let mut table = Columns::new(&["DIFFERENCE", &format!("FROM {}", expected.name)]);
     for difference in all {
         table.row(vec![difference.kind().to_owned(), sentence(difference)]);
     }
-    format!("\n{}", table.text())
+    table.into()
 }
 
 pub(super) fn sentence(difference: &Difference) -> String {

@@ -2,7 +2,7 @@
 
 use super::target::Style;
 use crate::exit::{Failure, Outcome};
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, Page, json, text};
 use crate::shape::Explained;
 use decode::state::{PROTOCOLS, Protocol};
 use diagnosis::{Condition, Explanation};
@@ -68,6 +68,6 @@ fn list(style: Style) -> Result<Outcome, Failure> {
     for protocol in &PROTOCOLS {
         protocols.row(vec![protocol.name.to_owned(), protocol.about.to_owned()]);
     }
-    text(&format!("{}\n{}", table.text(), protocols.text()))?;
+    style.print(Page::from(table).with("\n").with(protocols))?;
     Ok(Outcome::Healthy)
 }

@@ -19,7 +19,7 @@ use crate::fabric::{
 use crate::feed::MeshSnapshot;
 use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, Page, json, say};
 use crate::shape;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{ClientState, FabricState, MeshState, MuxState, Reading, RouterState, Verdict};
@@ -66,7 +66,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     if style.json {
         json(shape::fabric(&target.words, &state))?;
     } else {
-        text(&page(style, &state, place.is_some()))?;
+        style.print(page(style, &state, place.is_some()))?;
     }
     let FabricState { routers, muxes, clients, .. } = &state.fabric;
     if routers.is_empty() && muxes.is_empty() && clients.is_empty() {
@@ -141,43 +141,44 @@ fn outcome(state: &MeshState) -> Outcome {
     }
 }
 
-fn page(style: Style, state: &MeshState, channels: bool) -> String {
+fn page(style: Style, state: &MeshState, channels: bool) -> Page {
     let fabric = &state.fabric;
-    let mut page = routers(style, fabric);
+    let unknown = if fabric.routers.iter().any(RouterState::is_unknown) { UNKNOWN } else { "" };
+    let mut page = Page::from(routers(style, fabric)).with(unknown);
     let shown = |at| fabric.routers.iter().any(|router| router.at == at);
     let ledgers = fabric.ledgers.iter().filter(|it| shown(it.from) || shown(it.to));
-    page += "\n";
-    page += &ledger_table(ledgers);
+    page = page.with("\n").with(ledger_table(ledgers));
     if !fabric.muxes.is_empty() {
-        page += "\n";
-        page += &mux_table(style.glyphs, &fabric.muxes);
+        page = page.with("\n").with(mux_table(style.glyphs, &fabric.muxes));
     }
     if !fabric.clients.is_empty() {
-        page += "\n";
-        page += &client_table(style.glyphs, &fabric.clients);
+        page = page.with("\n").with(client_table(style.glyphs, &fabric.clients));
     }
-    let detail = |router: &RouterState| {
-        let parts = [
-            format!("\n{} {}\n", router.at, router.image),
-            router_text(state, router),
-            channel_table(style.glyphs, router),
-            candidates(style.glyphs, router),
-            unknown_text(router),
-        ];
-        parts.concat()
-    };
-    page.extend(fabric.routers.iter().filter(|_| channels).map(detail));
+    if channels { details(style, state, page) } else { page }
+}
+
+/// The channels of each router, and what is known of muxes and clients.
+fn details(style: Style, state: &MeshState, page: Page) -> Page {
+    let fabric = &state.fabric;
+    let mut page = page;
+    for router in &fabric.routers {
+        page = page
+            .with(format!("\n{} {}\n", router.at, router.image))
+            .with(router_text(state, router))
+            .with(channel_table(style.glyphs, router))
+            .with(candidates(style.glyphs, router))
+            .with(unknown_text(router));
+    }
     let mux =
         |mux: &MuxState| format!("\n{} {}\n{}", mux.at, mux.image, mux_text(style.glyphs, mux));
-    page.extend(fabric.muxes.iter().filter(|_| channels).map(mux));
+    page = fabric.muxes.iter().map(mux).fold(page, Page::with);
     let client = |client: &ClientState| {
         format!("\n{} {}: {}\n{}", client.at, client.image, client.name, client_text(client))
     };
-    page.extend(fabric.clients.iter().filter(|_| channels).map(client));
-    page
+    fabric.clients.iter().map(client).fold(page, Page::with)
 }
 
-fn routers(style: Style, fabric: &FabricState) -> String {
+fn routers(style: Style, fabric: &FabricState) -> Columns {
     let mut table = Columns::new(&ROUTERS);
     for router in &fabric.routers {
         let sum = |all: &mut dyn Iterator<Item = &Reading<u64>>| {
@@ -203,6 +204,5 @@ fn routers(style: Style, fabric: &FabricState) -> String {
             dropped.map_or("?".to_owned(), |dropped| dropped.to_string()),
         ]);
     }
-    let unknown = if fabric.routers.iter().any(RouterState::is_unknown) { UNKNOWN } else { "" };
-    table.text() + unknown
+    table
 }

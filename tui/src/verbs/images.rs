@@ -5,7 +5,7 @@ use super::target::{Style, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::Opening;
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, json};
 use crate::shape::Images;
 use crate::words;
 use decode::inspect::ReadSet;
@@ -32,7 +32,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
                 table.row(row(core, image));
             }
         }
-        text(&table.text())?;
+        style.print(table)?;
     }
     say_findings(&state.chips, passes);
     Ok(judge(state))

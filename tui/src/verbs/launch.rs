@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::launching::{Launch, LaunchedTile, Order};
 use crate::machine::{Machine, Opening};
-use crate::output::{Columns, can_wait, json, say, text, wait_for, waited};
+use crate::output::{Columns, can_wait, json, say, wait_for, waited};
 use crate::shape::{self, Judged};
 use crate::verdict::{self, Health};
 use crate::words;
@@ -125,7 +125,7 @@ fn report(
         let launched = shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles);
         json(launched.judged(verdict.map(|it| Judged::new(&opening.words, it))))?;
     } else {
-        text(&table(style, launch))?;
+        style.print(table(style, launch))?;
         if let Some(verdict) = verdict.filter(|it| Health::of(it) != Health::Healthy) {
             verdict::page(verdict).lines().for_each(say);
         }
@@ -209,7 +209,7 @@ fn show(launch: &Launch, cycles: u64) {
     }
 }
 
-fn table(style: Style, launch: &Launch) -> String {
+fn table(style: Style, launch: &Launch) -> Columns {
     let [chip, tile, core, rest @ ..] = HEAD;
     let mut table = Columns::new(&[&[chip, tile, core, "OUTCOME"], &rest[..]].concat());
     for tile in &launch.tiles {
@@ -219,7 +219,7 @@ fn table(style: Style, launch: &Launch) -> String {
         cells.insert(3, tile.outcome().to_owned());
         table.row(cells);
     }
-    table.text()
+    table
 }
 
 /// What is to be said about what is left on a tile.

@@ -4,7 +4,7 @@ use super::target::{Style, cell, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, json, say};
 use crate::shape::Links;
 use crate::words;
 use decode::inspect::ReadSet;
@@ -31,7 +31,7 @@ pub(super) fn run(target: &Opening, style: Style) -> Result<Outcome, Failure> {
         for at in state.ports_without_peer() {
             table.row(end(style, state, [String::new(), words::NO_PEER.to_owned()], at, None));
         }
-        text(&table.text())?;
+        style.print(table)?;
     }
     let ends = state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
     let cores = ends.filter_map(|end| state.eth(end)?.cores.first());

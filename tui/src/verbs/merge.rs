@@ -10,7 +10,7 @@ use crate::interrupt::Stop;
 use crate::locate;
 use crate::machine::{Machine, Opening};
 use crate::merged::{Branch, Operations, branches, on_mesh};
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, Page, json, say};
 use crate::run::amount;
 use crate::shape::{Cores, Merged};
 use crate::words;
@@ -64,7 +64,7 @@ pub(super) fn run(
         let cores = Cores::new(&target.words, &now, false, passes);
         json(cores.with_profiles(&profiles).with_merged(merged))?;
     } else {
-        text(&page(&now, &tree, apart, operations.as_ref()))?;
+        style.print(page(&now, &tree, apart, operations.as_ref()))?;
     }
     say_findings(&now.chips, passes);
     Ok(if order.is_some() { outcome(&now, &profiles) } else { judge(&now) })
@@ -107,7 +107,7 @@ fn page(
     tree: &[Branch],
     apart: Option<u64>,
     operations: Option<&Operations>,
-) -> String {
+) -> Page {
     let cores: usize = tree.iter().map(|branch| branch.cores.len()).sum();
     let moved: usize = tree.iter().map(|branch| branch.moved.len()).sum();
     let cores = counted(cores as u64, "core", "cores");
@@ -116,12 +116,12 @@ fn page(
         None => format!("{cores}; what moves is unknown: both snapshots are of one moment"),
     };
     let operations = operations.map_or_else(String::new, |it| it.text() + "\n");
-    format!("{head}\n{operations}\n{}", lines(state, tree))
+    Page::default().with(format!("{head}\n{operations}\n")).with(lines(state, tree))
 }
 
 /// The tree: kernels and functions once, each line with its cores. A kernel of which nothing more is
 /// known has its cores beside it.
-fn lines(state: &MeshState, tree: &[Branch]) -> String {
+fn lines(state: &MeshState, tree: &[Branch]) -> Columns {
     let mut table = Columns::new(&["KERNEL", "COUNT", "WAYPOINT", "MOVED", "CORES"]);
     let (mut kernel, mut function) = (None, None);
     for branch in tree {
@@ -144,7 +144,7 @@ fn lines(state: &MeshState, tree: &[Branch]) -> String {
             table.row(row);
         }
     }
-    table.text()
+    table
 }
 
 fn named(text: &str) -> &str {

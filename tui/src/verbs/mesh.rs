@@ -5,7 +5,7 @@ use super::target::{Style, inspect, judge, report};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::link_letter;
 use crate::machine::Opening;
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, Page, Part, json, say, text};
 use crate::shape::Mesh;
 use crate::words;
 use access::descriptor::descriptor;
@@ -33,9 +33,11 @@ pub(super) fn run(
         json(Mesh::new(&target.words, &snapshot.state, differences.as_deref()))?;
     } else {
         let compared = expected.as_ref().zip(differences.as_ref());
-        let compared = compared.map(|(expected, all)| expect::table(all, expected));
-        let tables = chips(&snapshot.state) + "\n" + &links(&snapshot.state);
-        text(&(tables + &compared.unwrap_or_default()))?;
+        let page = Page::from(chips(&snapshot.state)).with("\n").with(links(&snapshot.state));
+        style.print(match compared {
+            Some((expected, all)) => page.with("\n").with(expect::table(all, expected)),
+            None => page,
+        })?;
     }
     let differs = differences.is_some_and(|all| !all.is_empty());
     Ok(if differs { Outcome::Findings } else { judge(&snapshot.state) })
@@ -55,7 +57,7 @@ pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failur
     Ok(judge(&snapshot.state))
 }
 
-fn chips(state: &MeshState) -> String {
+fn chips(state: &MeshState) -> Columns {
     let mut table =
         Columns::new(&["CHIP", "X,Y", "RACK", "SHELF", "REACHED BY", "BOARD", "HARVESTED ROWS"]);
     for ChipState { chip, gateways: routes, .. } in &state.chips {
@@ -74,12 +76,12 @@ fn chips(state: &MeshState) -> String {
         let board = chip.board.clone().unwrap_or_else(|| "?".into());
         table.row(vec![chip.id.to_string(), xy, rack, shelf, route, board, rows]);
     }
-    table.text()
+    table
 }
 
-fn links(state: &MeshState) -> String {
+fn links(state: &MeshState) -> Part {
     if state.links.is_empty() {
-        return "no links\n".to_owned();
+        return "no links\n".into();
     }
     let mut table = Columns::new(&["", "STATE", "A", "B", "A>B", "B>A"]);
     let bytes = |b: Option<u64>| b.map_or("?".to_owned(), words::bytes);
@@ -93,5 +95,5 @@ fn links(state: &MeshState) -> String {
             bytes(*b_to_a),
         ]);
     }
-    table.text()
+    table.into()
 }

@@ -3,7 +3,7 @@
 use super::target::{Style, open};
 use crate::exit::{Failure, Outcome};
 use crate::machine::Opening;
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, json, say};
 use crate::run::may_change;
 use crate::run::pausing::{AtRest, release, settle};
 use crate::shape::{PausedMesh, Resumed, rest_word};
@@ -18,7 +18,7 @@ pub(super) fn pause(opening: &Opening, style: Style) -> Result<Outcome, Failure>
     if style.json {
         json(PausedMesh::new(&opening.words, &rest))?;
     } else {
-        text(&table(&rest))?;
+        style.print(table(&rest))?;
     }
     say(&rest.sentence());
     if let Some(refusal) = &rest.paused.refusal {
@@ -33,12 +33,12 @@ fn outcome(rest: &AtRest) -> Outcome {
     if rest.balance.miscounts.is_empty() { Outcome::Healthy } else { Outcome::Findings }
 }
 
-fn table(rest: &AtRest) -> String {
+fn table(rest: &AtRest) -> Columns {
     let mut table = Columns::new(&["CORE", "KERNEL", "STATE"]);
     for (core, (kernel, rest)) in &rest.paused.rest {
         table.row(vec![core.to_string(), kernel.clone(), rest_word(*rest).to_owned()]);
     }
-    table.text()
+    table
 }
 
 /// Lets everything that is paused run on.

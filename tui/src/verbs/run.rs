@@ -6,10 +6,10 @@ use crate::args::{DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
-use crate::output::{json, say, text};
+use crate::output::{Columns, json, say, text};
 use crate::run::pausing::{release, settle};
 use crate::run::stepping::Stepping;
-use crate::run::table::{Head, Measured, foot, head, out_of_bounds};
+use crate::run::table::{CELLS, Head, Measured, foot, head, out_of_bounds};
 use crate::run::{Going, Job, Sweep, SweepTurn, may_change};
 use crate::shape::{self, Judged};
 use crate::verdict::{self, Health};
@@ -66,6 +66,8 @@ pub(super) fn run(
                 json(shape.failed(failure, cause, verdict))?;
             }
         }
+    } else if style.csv {
+        style.print(table(rows))?;
     } else if result.is_ok() {
         text(&foot(options.op.name(), rows))?;
     }
@@ -78,6 +80,15 @@ pub(super) fn run(
         say(place);
     }
     result
+}
+
+/// The rows that were measured.
+fn table(rows: &[Measured]) -> Columns {
+    let mut table = Columns::new(&CELLS);
+    for row in rows {
+        table.row(row.cells());
+    }
+    table
 }
 
 /// What is known of a sweep, also after a failure.
@@ -102,8 +113,8 @@ fn carry_out(
     let (target, images) = machine.session().parts();
     let job = known.job.insert(Job::new(sweep, target, images)?);
     let sweep_head = known.sweep_head.insert(SweepHead::of(job));
-    let title =
-        (!style.json).then(|| head(&sweep_head.head(&opening.words, job.sweep()), target.mesh()));
+    let title = (!style.json && !style.csv)
+        .then(|| head(&sweep_head.head(&opening.words, job.sweep()), target.mesh()));
     job.refuse(target, images)?;
     if let Some(title) = title {
         text(&title)?;
@@ -223,7 +234,7 @@ impl Carrying<'_> {
                 }
                 SweepTurn::Row(row) => {
                     self.line.clear();
-                    if !style.json {
+                    if !style.json && !style.csv {
                         text(&row.line())?;
                     }
                     self.rows.push(row);

@@ -31,7 +31,7 @@ pub(super) use why::{Verdicts, why};
 use super::target::Style;
 use crate::exit::{Failure, Outcome};
 use crate::locate;
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, json};
 use crate::words;
 use machine::target::AccessRoute;
 use probe::session::OpenError;
@@ -126,6 +126,6 @@ pub(super) fn watching(
             format!("{:+.2}", row.cost_per_thousand),
         ]);
     }
-    text(&table.text())?;
+    style.print(table)?;
     Ok(Outcome::Healthy)
 }

@@ -6,7 +6,7 @@ use crate::feed::MeshSnapshot;
 use crate::glyph::Glyphs;
 use crate::locate::{self, Where};
 use crate::machine::{Machine, Opening};
-use crate::output::{say, say_once_each};
+use crate::output::{Page, say, say_once_each, text};
 use crate::{reading, words};
 use decode::inspect::ReadSet;
 use decode::state::{MeshState, Reading};
@@ -18,7 +18,22 @@ use machine::target::Mesh;
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub(super) json: bool,
+    /// Tables are CSV.
+    pub(super) csv: bool,
     pub(super) glyphs: Glyphs,
+}
+
+impl Style {
+    /// Prints tables and the text around them; as CSV the tables alone.
+    pub(super) fn print(self, page: impl Into<Page>) -> Result<(), Failure> {
+        let page = page.into();
+        text(&if self.csv { page.csv() } else { page.text() })
+    }
+
+    /// Prints a text beside a table; nothing beside CSV.
+    pub(super) fn note(self, words: &str) -> Result<(), Failure> {
+        if self.csv { Ok(()) } else { text(words) }
+    }
 }
 
 /// Opens the target; says what is waited for if that or a later read takes long.

@@ -8,7 +8,7 @@ use crate::args::WhyArguments;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
-use crate::output::{json, say, text};
+use crate::output::{json_line, say, text};
 use crate::run::amount;
 use crate::shape::Judged;
 use crate::verdict::{self, Health};
@@ -93,15 +93,8 @@ fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome
     let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
     report(target, &state);
     let diagnosis = &watched.diagnosis;
-    if style.json {
-        json(Judged::new(&target.words, diagnosis))?;
-    } else {
-        let mut page = verdict::page(diagnosis);
-        if let Some(paragraph) = verdict::paragraph(&target.words, diagnosis) {
-            let _ = write!(page, "\nTo paste into an issue:\n\n{paragraph}\n");
-        }
-        text(&page)?;
-    }
+    let words = &target.words;
+    text(&if style.json { line(words, diagnosis)? } else { page(words, diagnosis) })?;
     diagnosis.missing.iter().for_each(|missing| say(&format!("unknown: {missing}")));
     Ok(if has_found(diagnosis) {
         Outcome::Findings
@@ -110,6 +103,20 @@ fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome
     } else {
         Outcome::Healthy
     })
+}
+
+/// The verdict on a target as text.
+pub(super) fn page(words: &str, diagnosis: &Diagnosis) -> String {
+    let mut page = verdict::page(diagnosis);
+    if let Some(paragraph) = verdict::paragraph(words, diagnosis) {
+        let _ = write!(page, "\nTo paste into an issue:\n\n{paragraph}\n");
+    }
+    page
+}
+
+/// The verdict on a target as a line of JSON.
+pub(super) fn line(words: &str, diagnosis: &Diagnosis) -> Result<String, Failure> {
+    json_line(Judged::new(words, diagnosis))
 }
 
 fn has_found(diagnosis: &Diagnosis) -> bool {

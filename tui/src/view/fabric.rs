@@ -95,8 +95,8 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
             let all = mesh.map_or(&[][..], |mesh| &mesh.fabric.ledgers);
             let own = all.iter().filter(|it| [it.from, it.to].contains(&router.at));
             let parts = [
-                fabric::channel_table(model.glyphs, router),
-                fabric::ledger_table(own),
+                fabric::channel_table(model.glyphs, router).text(),
+                fabric::ledger_table(own).text(),
                 mesh.map_or_else(String::new, |mesh| fabric::router_text(mesh, router)),
                 fabric::candidates(model.glyphs, router),
                 fabric::unknown_text(router),
@@ -104,11 +104,11 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
             parts.concat()
         }
         Some(FabricPart::Mux(mux)) => {
-            fabric::mux_table(model.glyphs, std::slice::from_ref(*mux))
+            fabric::mux_table(model.glyphs, std::slice::from_ref(*mux)).text()
                 + &fabric::mux_text(model.glyphs, mux)
         }
         Some(FabricPart::Client(client)) => {
-            fabric::client_table(model.glyphs, std::slice::from_ref(*client))
+            fabric::client_table(model.glyphs, std::slice::from_ref(*client)).text()
                 + &fabric::client_text(client)
         }
         None => String::new(),

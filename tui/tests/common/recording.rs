@@ -3,6 +3,7 @@
 
 use super::common::{TAKEN, end, eth_xy, mesh};
 use layouts::{ChipKind, NocAddr};
+use machine::history::Mark;
 use machine::snapshot::{AccessError, Piece, Plan, Snapshot};
 use machine::target::{Abilities, Mesh, Target};
 use recordings::Writer;
@@ -42,6 +43,18 @@ impl Target for Named {
 
 /// Writes the recording: one snapshot, with the L1 of one Ethernet tile.
 pub(crate) fn write(path: &Path) {
+    begun(path).finish().unwrap();
+}
+
+/// Writes the recording with a mark at its moment.
+pub(crate) fn write_marked(path: &Path, mark: &str) {
+    let mut writer = begun(path);
+    let condition = Some("core-stuck".to_owned());
+    writer.mark(Mark { condition, ..Mark::new(2_000_000, TAKEN, mark) }).unwrap();
+    writer.finish().unwrap();
+}
+
+fn begun(path: &Path) -> Writer {
     let state = mesh(0);
     let mesh = Mesh {
         kind: layouts::ChipKind::Wormhole,
@@ -58,5 +71,5 @@ pub(crate) fn write(path: &Path) {
     let piece = Piece { addr, target_cycles: 2_000_000, host_micros: TAKEN, bytes: bytes.into() };
     let mut writer = Writer::create(path, &target, "").unwrap();
     writer.append(&Snapshot { pieces: vec![piece], gaps: vec![], transactions: 1 }).unwrap();
-    writer.finish().unwrap();
+    writer
 }

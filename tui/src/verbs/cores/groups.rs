@@ -1,7 +1,7 @@
 //! The table of `cores` without a place: equal cores of each chip together, outliers first.
 
 use crate::merged::{Group, Operations, groups, label, on_chip};
-use crate::output::Columns;
+use crate::output::{Columns, Page};
 use crate::verbs::target::Style;
 use decode::state::{ChipState, MeshState};
 use machine::words::counted;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 const HEAD: [&str; 7] = ["CHIP", "COUNT", "WAYPOINT", "STATE", "GO", "KERNEL", "CORES"];
 
-pub(super) fn text(style: Style, state: &MeshState) -> String {
+pub(super) fn page(style: Style, state: &MeshState) -> Page {
     let mut table = Columns::new(&HEAD);
     let (mut summaries, mut outliers) = (String::new(), 0);
     for chip in &state.chips {
@@ -29,7 +29,7 @@ pub(super) fn text(style: Style, state: &MeshState) -> String {
         ),
     };
     let operations = Operations::of(state).text();
-    format!("{summaries}{operations}\n\n{}{outliers}", table.text())
+    Page::default().with(format!("{summaries}{operations}\n\n")).with(table).with(outliers)
 }
 
 /// The number of cores with each waypoint, in one line.

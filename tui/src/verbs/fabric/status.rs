@@ -5,7 +5,7 @@ use crate::args::StatusArguments;
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, json, say};
 use crate::shape::Status;
 use crate::verbs::cores;
 use crate::verbs::target::{Style, open};
@@ -58,7 +58,7 @@ pub(super) fn run(
     if style.json {
         json(Status::new(&opening.words, cycles, &reports))?;
     } else {
-        text(&page(&reports))?;
+        style.print(page(&reports))?;
     }
     let waiting: usize = reports.iter().map(|report| report.entries.len()).sum();
     let lost: u64 = reports.iter().map(|report| u64::from(report.lost)).sum();
@@ -97,7 +97,7 @@ fn holds(layout: &ChipLayout, place: NamedPlace, router: EthId) -> bool {
     }
 }
 
-fn page(reports: &[StatusReport]) -> String {
+fn page(reports: &[StatusReport]) -> Columns {
     let mut table = Columns::new(&ENTRIES);
     for report in reports {
         for entry in &report.entries {
@@ -111,5 +111,5 @@ fn page(reports: &[StatusReport]) -> String {
             ]);
         }
     }
-    table.text()
+    table
 }

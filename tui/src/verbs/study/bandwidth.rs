@@ -3,7 +3,7 @@
 use super::lines::Lines;
 use super::measured::{failed, percent};
 use crate::exit::{Failure, Outcome};
-use crate::output::{json, text};
+use crate::output::json;
 use crate::verbs::target::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -150,7 +150,7 @@ pub(in crate::verbs) fn bandwidth(style: Style, mesh: &str, seed: u64) -> Result
     if style.json {
         json(Bandwidths { mesh, seed, rows: rows.iter().map(measured).collect() })?;
     } else {
-        text(&explanations(&rows))?;
+        style.note(&explanations(&rows))?;
     }
     Ok(Outcome::Healthy)
 }

@@ -9,7 +9,7 @@ use super::measured::failed;
 use super::traffic::count;
 use crate::args::CleanStudyArguments;
 use crate::exit::{Failure, Outcome};
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, json, say};
 use crate::verbs::target::Style;
 use faults::FaultRow;
 use schemars::JsonSchema;
@@ -82,7 +82,7 @@ pub(in crate::verbs) fn clean(
             let counts = [it.moments, it.stood, it.escalated, it.left, it.wrong];
             table.row(names.into_iter().chain(counts.map(|count| count.to_string())).collect());
         }
-        text(&table.text())?;
+        style.print(table)?;
     }
     killed.iter().flat_map(|it| &it.sentences).for_each(|sentence| say(sentence));
     let bad = killed.iter().any(|it| it.left + it.wrong > 0);

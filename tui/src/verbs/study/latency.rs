@@ -4,7 +4,7 @@
 use super::lines::Lines;
 use super::measured::{failed, percent};
 use crate::exit::{Failure, Outcome};
-use crate::output::{json, text};
+use crate::output::json;
 use crate::verbs::target::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -198,7 +198,7 @@ pub(in crate::verbs) fn latency(style: Style, seed: u64) -> Result<Outcome, Fail
     if style.json {
         json(Latencies { mesh: MESH, seed, rows: rows.iter().map(latency_row).collect() })?;
     } else {
-        text(&explanations(&rows))?;
+        style.note(&explanations(&rows))?;
     }
     Ok(Outcome::Healthy)
 }

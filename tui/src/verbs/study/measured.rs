@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::locate;
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, csv_row, json, say, text};
 use crate::verbs::target::Style;
 use crate::words;
 use probe::session::OpenError;
@@ -54,6 +54,9 @@ pub(super) fn line(style: Style, cells: &[String], widths: &[usize]) -> Result<(
     if style.json {
         return Ok(());
     }
+    if style.csv {
+        return text(&csv_row(cells));
+    }
     let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
     text(&(cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"))
 }
@@ -102,7 +105,7 @@ pub(in crate::verbs) fn relaunch(
             words::cycles(cycles),
             transactions.to_string(),
         ]);
-        text(&table.text())?;
+        style.print(table)?;
     }
     for sentence in &sentences {
         say(sentence);

@@ -9,7 +9,7 @@ use super::measured::failed;
 use super::traffic::count;
 use crate::args::MuxArguments;
 use crate::exit::{Failure, Outcome};
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, Page, json, say};
 use crate::verbs::target::Style;
 use crate::words;
 use claims::{Claim, claims};
@@ -95,15 +95,14 @@ pub(in crate::verbs) fn mux(style: Style, words: &MuxArguments) -> Result<Outcom
         })?;
         return Ok(Outcome::Healthy);
     }
-    text(&table(&policies))?;
-    text(&format!("\n{}", compared(&claims)))?;
+    style.print(compared(Page::from(table(&policies)).with("\n"), &claims))?;
     explain();
     first_bad(&seen);
     hosts(&seen, options.patience);
     Ok(Outcome::Healthy)
 }
 
-fn table(policies: &[PolicyRow]) -> String {
+fn table(policies: &[PolicyRow]) -> Columns {
     let mut table = Columns::new(&[
         "POLICY",
         "FINISHES",
@@ -136,11 +135,11 @@ fn table(policies: &[PolicyRow]) -> String {
             words::cycles(row.longest_close_cycles),
         ]);
     }
-    table.text()
+    table
 }
 
 /// Claims next to the measurements, and below the table the reasons of differences.
-fn compared(claims: &[Claim]) -> String {
+fn compared(page: Page, claims: &[Claim]) -> Page {
     let mut table = Columns::new(&["POLICY", "THE WRITE-UP SAYS", "", "HERE"]);
     let mut notes = String::new();
     let mut number = 0;
@@ -154,7 +153,7 @@ fn compared(claims: &[Claim]) -> String {
         let cells = [claim.policy, claim.says, &mark, &claim.here];
         table.row(cells.map(str::to_owned).to_vec());
     }
-    format!("{}\n{notes}", table.text())
+    page.with(table).with(format!("\n{notes}"))
 }
 
 fn explain() {

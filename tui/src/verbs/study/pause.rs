@@ -4,7 +4,7 @@ use super::lines::Lines;
 use super::traffic::{MOST_SEEDS, count, scene};
 use crate::args::{PauseArguments, PauseTransport};
 use crate::exit::{Failure, Outcome};
-use crate::output::{json, text};
+use crate::output::json;
 use crate::verbs::target::Style;
 use crate::words;
 use probe::pause::{PauseError, PauseRound, PauseStudy, study};
@@ -109,9 +109,9 @@ pub(in crate::verbs) fn pause(style: Style, options: &PauseArguments) -> Result<
         json(Pauses { mesh: &options.mesh, rows })?;
     } else {
         for sentence in rows.iter().flat_map(|row| &row.miscounts) {
-            text(&format!("{sentence}\n"))?;
+            style.note(&format!("{sentence}\n"))?;
         }
-        text(&format!(
+        style.note(&format!(
             "of {} runs {unequal} had credits that did not add up, and {wrong} wrong data\n",
             rows.len()
         ))?;

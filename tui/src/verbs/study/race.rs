@@ -6,7 +6,7 @@ use super::measured::failed;
 use super::traffic::count;
 use crate::args::{Race, RaceArguments};
 use crate::exit::{Failure, Outcome};
-use crate::output::{json, text};
+use crate::output::json;
 use crate::shape::{End, end};
 use crate::verbs::target::Style;
 use crate::words;
@@ -288,7 +288,7 @@ pub(in crate::verbs) fn race(style: Style, options: &RaceArguments) -> Result<Ou
         json(Races { mesh, explanations, rows: rounds.iter().map(row).collect() })?;
     } else {
         for kind in kinds {
-            text(&paragraph(kind, &rounds))?;
+            style.note(&paragraph(kind, &rounds))?;
         }
     }
     let harmed = rounds.iter().any(|round| round.proper && round.is_harmed());

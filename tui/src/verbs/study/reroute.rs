@@ -4,7 +4,7 @@ use super::lines::Lines;
 use super::measured::failed;
 use super::traffic::{MOST_PACKETS, MOST_SEEDS, count, scene};
 use crate::exit::{Failure, Outcome};
-use crate::output::{json, text};
+use crate::output::json;
 use crate::verbs::target::Style;
 use crate::words;
 use schemars::JsonSchema;
@@ -166,7 +166,7 @@ pub(in crate::verbs) fn reroute(
     if style.json {
         json(Reroutes { mesh, topology, rows: rounds.iter().map(row).collect() })?;
     } else {
-        text(&summary(&rounds))?;
+        style.note(&summary(&rounds))?;
     }
     let right = rounds.iter().all(RerouteRound::is_right) && rounds.len() as u64 == options.seeds;
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })

@@ -6,7 +6,7 @@ use super::measured::failed;
 use super::traffic::scene;
 use crate::args::TimeoutArguments;
 use crate::exit::{Failure, Outcome};
-use crate::output::{json, text};
+use crate::output::json;
 use crate::verbs::target::Style;
 use crate::words;
 use schemars::JsonSchema;
@@ -140,7 +140,7 @@ pub(in crate::verbs) fn time_out(
         let rows = rows.iter().map(tried).collect();
         json(TimeOuts { mesh, topology, stuck_cycles: STUCK_CYCLES, rows })?;
     } else {
-        text(&explanation(&rows))?;
+        style.note(&explanation(&rows))?;
     }
     let right = rows.iter().all(TimeOutRow::is_right);
     Ok(if right { Outcome::Healthy } else { Outcome::Findings })

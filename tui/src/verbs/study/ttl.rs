@@ -4,7 +4,7 @@ use super::measured::failed;
 use super::traffic::count;
 use crate::args::TtlArguments;
 use crate::exit::{Failure, Outcome};
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, Page, json};
 use crate::verbs::target::Style;
 use layouts::{ChipId, EthId};
 use machine::fabric::Direction;
@@ -142,7 +142,7 @@ fn name(device: u16) -> String {
     format!("D{}", device + 1)
 }
 
-fn table(found: &Expiry) -> String {
+fn table(found: &Expiry) -> Columns {
     let mut table =
         Columns::new(&["TTL", "ROUTE BY THE TABLES", "EXPIRES AT", "SEEN AT", "ROUTER"]);
     for row in &found.rows {
@@ -156,7 +156,7 @@ fn table(found: &Expiry) -> String {
             row.seen.map(|(eth, _, _)| eth.to_string()).unwrap_or_default(),
         ]);
     }
-    table.text()
+    table
 }
 
 fn lost(found: &Expiry) -> String {
@@ -191,7 +191,7 @@ pub(in crate::verbs) fn ttl(style: Style, options: &TtlArguments) -> Result<Outc
     if style.json {
         json(shape(mesh, &found))?;
     } else {
-        text(&(table(&found) + &explanation(&found)))?;
+        style.print(Page::from(table(&found)).with(explanation(&found)))?;
     }
     Ok(if found.is_right() { Outcome::Healthy } else { Outcome::Findings })
 }
@@ -216,7 +216,7 @@ mod tests {
             reported: 1,
             control_dropped: vec![(eth, 1)],
         };
-        let shown = table(&found);
+        let shown = table(&found).text();
         assert!(
             shown.contains("1    D2                   D2 from WEST  D2 from WEST  7:e3\n"),
             "{shown}"

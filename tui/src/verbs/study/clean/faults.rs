@@ -3,7 +3,7 @@
 use super::super::measured::failed;
 use super::{Cleanings, telling};
 use crate::exit::{Failure, Outcome};
-use crate::output::{Columns, json, say, text};
+use crate::output::{Columns, json, say};
 use crate::verbs::target::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub(super) fn run(style: Style, mesh: &str, seed: u64, count: u64) -> Result<Out
             let counts = [it.moments, it.survived, it.restored, it.left, it.wrong];
             table.row(names.into_iter().chain(counts.map(|count| count.to_string())).collect());
         }
-        text(&table.text())?;
+        style.print(table)?;
     }
     found.iter().flat_map(|it| &it.sentences).for_each(|sentence| say(sentence));
     let good = |it: &Faulted| it.survived + it.restored == it.moments && it.left + it.wrong == 0;

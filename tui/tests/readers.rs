@@ -1,0 +1,85 @@
+//! What other programs read: recordings by the Python package `mcap`, traces by Perfetto's schema.
+//!
+//! `MESHSCOPE_READERS` names a folder with the packages of `.ci/python`; without it `target/python`
+//! is taken if it exists.
+
+use crate::common::stderr;
+use crate::scratch::{Scratch, meshscope};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The lines that a script prints about a file; none without its packages.
+fn lines(script: &str, file: &Path) -> Option<Vec<String>> {
+    let named = std::env::var_os("MESHSCOPE_READERS").map(PathBuf::from);
+    let packages = named.clone().unwrap_or_else(|| Path::new(ROOT).join("target/python"));
+    if named.is_none() && !packages.exists() {
+        println!("skipped: MESHSCOPE_READERS is not set, and there is no target/python");
+        return None;
+    }
+    let script = Path::new(ROOT).join("tui/tests/readers").join(script);
+    let mut command = Command::new("python3");
+    command.arg("-B").arg(script).arg(file).env("PYTHONPATH", packages);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}: {}", file.display(), stderr(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    if let Some(why) = text.strip_prefix("skipped: ") {
+        assert!(named.is_none(), "MESHSCOPE_READERS: {why}");
+        println!("skipped: {why}");
+        return None;
+    }
+    Some(text.lines().map(ToOwned::to_owned).collect())
+}
+
+#[test]
+fn mcap_reads_what_record_writes() {
+    let scratch = Scratch::new("mcap");
+    let file = scratch.path("run.mcap");
+    let name = file.to_str().unwrap();
+    let recorded = ["--target", "emulator:n300", "record", name, "--moments", "3"];
+    let said = stderr(&meshscope(&recorded));
+    assert!(said.contains(": 3 moments over "), "{said}");
+    let Some(lines) = lines("recording.py", &file) else { return };
+    assert_eq!(
+        lines,
+        [
+            "/moments json meshscope.Moment 3",
+            "/marks json meshscope.Mark 0",
+            "/commands json meshscope.Command 0",
+            "/chips/0 msgpack meshscope.Chip 3",
+            "/chips/1 msgpack meshscope.Chip 3",
+        ]
+    );
+}
+
+#[test]
+fn mcap_reads_the_library() {
+    for file in std::fs::read_dir(Path::new(ROOT).join("recordings/library")).unwrap() {
+        let Some(lines) = lines("recording.py", &file.unwrap().path()) else { return };
+        let moments = lines.iter().filter(|line| line.starts_with("/moments "));
+        assert_eq!(moments.count(), 1, "{lines:?}");
+    }
+}
+
+#[test]
+fn perfetto_reads_what_export_writes() {
+    let scratch = Scratch::new("perfetto");
+    for name in ["n300_router_stuck", "n300_ring_ping", "n300_chip_unreachable"] {
+        let recording = format!("recordings/library/{name}.mcap");
+        let file = scratch.path(name);
+        let export = ["export", "--to", "perfetto", file.to_str().unwrap()];
+        let output = meshscope(&[&["--target", &recording], &export[..]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        let Some(lines) = lines("trace.py", &file) else { return };
+        let counts: BTreeMap<&str, u64> = lines
+            .iter()
+            .map(|line| line.split_once(' ').unwrap())
+            .map(|(what, count)| (what, count.parse().unwrap()))
+            .collect();
+        assert_eq!(counts["processes"], 2, "{name}");
+        assert!(counts["threads"] > 1 && counts["slices"] >= counts["threads"], "{counts:?}");
+        assert!(counts["counters"] >= 8 && counts["instants"] >= 2, "{counts:?}");
+    }
+}
