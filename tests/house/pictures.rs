@@ -150,6 +150,8 @@ fn every_screen_shows_every_recording_as_before() {
     assert!(!files.is_empty());
     let mut differing = Vec::new();
     for file in files {
+        let bytes = std::fs::metadata(&file).unwrap().len();
+        assert!(bytes <= 200 << 10, "{} has {bytes} bytes, of 200 KiB", file.display());
         let recording = file.file_stem().unwrap().to_str().unwrap();
         let verdict = verdict(&file);
         // One size of each of the many sick meshes.

@@ -4,7 +4,7 @@
 use crate::feed::MeshSnapshot;
 use crate::members;
 use decode::state::{ChipState, CoreState, MeshState, Reading, TileState};
-use layouts::{ChipId, CoreId, NocAddr, NocXy};
+use layouts::{ChipId, CoreId, NocAddr, NocXy, Space};
 use machine::snapshot::Piece;
 use std::collections::BTreeMap;
 
@@ -97,5 +97,9 @@ fn name(change: &mut TileChange, state: &MeshState) {
             let over = members::over(core, word.addr, word.addr + 4);
             over.first().map(|(_, row)| row.path().to_owned())
         });
+        // Registers have the names of the layout.
+        let space = Space::Tile(state.layout().kind_at(change.tile));
+        let register = || state.layout().name_of(space, word.addr).filter(|it| it.contains('.'));
+        word.name = word.name.take().or_else(register);
     }
 }

@@ -8,6 +8,7 @@ use machine::snapshot::Span;
 use machine::words::counted;
 use probe::session::{Inspected, Session};
 use probe::spec::Moment;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -316,16 +317,16 @@ impl Timeline {
         let last = times.last().copied().unwrap_or(0);
         let mut text = format!("moment #{} of {}", self.position, times.len());
         if let Some(before) = last.checked_sub(time).filter(|before| *before > 0) {
-            text += &format!(", {} before the last", words::cycles(before));
+            let _ = write!(text, ", {} before the last", words::cycles(before));
         }
         if let Some(speed) = self.speed {
             let count = counted(speed.unsigned_abs().into(), "moment", "moments");
             let backwards = if speed < 0 { " backwards" } else { "" };
-            text += &format!(", plays {count} per second{backwards}");
+            let _ = write!(text, ", plays {count} per second{backwards}");
         }
         let mark = self.marks.iter().rev().find(|(at, _)| *at == self.position);
         if let Some((_, mark)) = mark {
-            text += &format!(", mark: {}", mark.text);
+            let _ = write!(text, ", mark: {}", mark.text);
         }
         text
     }

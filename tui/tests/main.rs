@@ -23,8 +23,8 @@ mod pause;
 mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;
-mod record;
 mod readers;
+mod record;
 #[path = "common/recording.rs"]
 mod recording;
 mod run;

@@ -85,13 +85,13 @@ fn the_past_of_an_emulated_mesh_is_visited() {
         terminal.shows(says);
     };
     types("", "links: 2");
-    types(":goto 9ms\r", "t 9000.00 us");
+    types(":goto 9ms\r", "t 90");
     types("", " PAST ");
     types(":run all-gather\r", "the past is on screen and cannot be changed");
     types(":goto 5s\r", "the past of the mesh is kept from 0 ns to ");
     types(":who-wrote 0:e8:0x1c\r", "0:9-6:0x1c written at ");
     types("}", "searched backwards only");
-    types("3:0:e8:0x1c\r{", "t 8");
+    types("3:0:e8:0x1c\r{", "heartbeat 0xabcd0");
     types(" ", "this is the present");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
@@ -136,12 +136,15 @@ fn a_full_disk_is_named_as_such() {
 fn changes_and_differences_name_words() {
     let file = worker_stuck();
     let path = file.to_str().unwrap();
-    let changes = answer(path, &["changes", "--from", "#0", "0:e9"]);
+    let moves = worker_stuck().with_file_name("all_gather.mcap");
+    let changes = answer(moves.to_str().unwrap(), &["changes", "--from", "#0", "0:1-2"]);
     let tile = &changes["tiles"][0];
-    assert_eq!(tile["chip"], json!(0));
+    assert_eq!((&tile["chip"], &tile["tile"]), (&json!(0), &json!([1, 2])));
     let named = tile["words"].as_array().unwrap().iter().any(|word| word["name"].is_string());
     assert!(named, "{changes}");
     assert_eq!(changes["tiles"].as_array().unwrap().len(), 1);
+    let [from, to] = ["from_cycles", "to_cycles"].map(|key| changes[key].as_u64().unwrap());
+    assert!(to - from > 40_000_000, "{changes}");
     let page = printed(path, &["changes", "0:e8:0x1c"], 0);
     assert!(page.contains("0:9-6  ") && page.contains("tiles differ"), "{page}");
     let diff = answer("emulator:n300", &["diff", &format!("{path},at=#0"), path]);

@@ -58,6 +58,7 @@ fn galaxy() -> Model {
         board: Arc::default(),
         stages: Arc::default(),
         verdict: None,
+        timeline: None,
         reading: None,
     };
     update(&mut model, Message::Snapshot(Arc::new(snapshot)));

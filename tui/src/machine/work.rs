@@ -137,7 +137,9 @@ impl Work {
             MachineOrder::Fault(fault) => self.disturb(fault, session.target()),
             MachineOrder::Play(order) => match self.player.order(order, session) {
                 Ok(notice) => {
-                    notice.into_iter().for_each(|notice| self.board_mut().say(notice));
+                    if let Some(notice) = notice {
+                        self.board_mut().say(notice);
+                    }
                     Ok(())
                 }
                 Err(why) => Err(Failure::Usage(why)),

@@ -34,18 +34,22 @@ pub(super) fn changes(
     let (from, to) = (moment(&options.from, "--from")?, moment(&options.to, "--to")?);
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     let mut machine = open(target)?;
-    cores::check_on(&machine.mesh(), place)?;
+    let tile = place.map(|place| match place {
+        NamedPlace::Tile(chip, tile, _) => NamedPlace::Tile(chip, tile, None),
+        other => other,
+    });
+    cores::check_on(&machine.mesh(), tile)?;
     seek(&mut machine, target, to)?;
     if let Some(NamedPlace::Tile(chip, tile, Some(addr))) = place {
         last_change(&mut machine, target, (chip, tile, addr))?;
     }
     let mut moments = Moments::new(&mut machine);
-    let after = moments.take(&mut machine);
+    let after = taken(&mut moments, &mut machine, target)?;
     match from {
         Some(_) => seek(&mut machine, target, from)?,
         None => step_back(&mut machine, target)?,
     }
-    let before = moments.take(&mut machine);
+    let before = taken(&mut moments, &mut machine, target)?;
     report(target, &after.state);
     // Of a word, what else changed on the whole mesh is of interest.
     let place = place.filter(|place| !matches!(place, NamedPlace::Tile(_, _, Some(_))));
@@ -58,13 +62,14 @@ pub(super) fn diff(
     options: &DiffArguments,
 ) -> Result<Outcome, Failure> {
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
-    let taken = |words: &String| -> Result<(Mesh, MeshSnapshot), Failure> {
+    let open_taken = |words: &String| -> Result<(Mesh, MeshSnapshot), Failure> {
         let opening = Opening { words: words.clone(), ..target.clone() };
         let mut machine = open(&opening)?;
-        let snapshot = Moments::new(&mut machine).take(&mut machine);
+        let mut moments = Moments::new(&mut machine);
+        let snapshot = taken(&mut moments, &mut machine, &opening)?;
         Ok((machine.mesh(), snapshot))
     };
-    let ((mesh_a, before), (mesh_b, after)) = (taken(&options.a)?, taken(&options.b)?);
+    let ((mesh_a, before), (mesh_b, after)) = (open_taken(&options.a)?, open_taken(&options.b)?);
     cores::check_on(&mesh_b, place)?;
     let same = |of: fn(&Mesh) -> usize| of(&mesh_a) == of(&mesh_b);
     if !same(|mesh| mesh.chips.len()) || mesh_a.links != mesh_b.links {
@@ -83,6 +88,18 @@ pub(super) fn diff(
         (&before, &after),
         (place, options.all),
     )
+}
+
+/// Takes a moment, whose time is that of the target: texts may have been read long before.
+fn taken(
+    moments: &mut Moments,
+    machine: &mut Machine,
+    target: &Opening,
+) -> Result<MeshSnapshot, Failure> {
+    let mut snapshot = moments.take(machine);
+    let now = machine.target().now().map_err(|why| Failure::of_access(&target.words, &why))?;
+    snapshot.state.cycles = now;
+    Ok(snapshot)
 }
 
 /// Goes to a moment; stays if none is named.
