@@ -287,7 +287,8 @@ impl Timeline {
     pub(crate) fn rows(&self, size: (u16, u16)) -> u16 {
         /// On a lower terminal only the line about the moment is shown.
         const LOW: u16 = 16;
-        if size.1 < LOW { 1 } else { 2 + self.lanes(size.1).len() as u16 }
+        let alone = self.moments.times.len() < 2;
+        if alone || size.1 < LOW { 1 } else { 2 + self.lanes(size.1).len() as u16 }
     }
 
     /// Returns the names and chips of its rows: one chip each if there is room, else all in one.
@@ -299,7 +300,7 @@ impl Timeline {
         if chips.is_empty() {
             return Vec::new();
         }
-        if chips.len() <= usize::from(height / 8) {
+        if chips.len() <= usize::from(height / 16) {
             return chips.iter().map(|chip| (chip.to_string(), vec![*chip])).collect();
         }
         vec![("all".to_owned(), chips)]
