@@ -43,8 +43,8 @@ pub enum TargetSpec {
     Sockets(Vec<PathBuf>),
     /// `silicon`, or a device file.
     Silicon(String),
-    /// A recording, at a moment: `<file>[,at=<moment>]`.
-    Recording(PathBuf, Moment),
+    /// A recording, and the moment if one is named: `<file>[,at=<moment>]`.
+    Recording(PathBuf, Option<Moment>),
     /// A fabric snapshot of tt-metal's capture tool: a file whose name ends with `.json`.
     FabricSnapshot(PathBuf),
 }
@@ -413,7 +413,7 @@ mod tests {
         let by_id = "/dev/tenstorrent/by-id/wormhole-0100014611703014";
         assert_eq!(parse(by_id), TargetSpec::Silicon(by_id.into()));
         assert_eq!(parse("silicon"), TargetSpec::Silicon("silicon".into()));
-        assert_eq!(parse("sick.mcap"), TargetSpec::Recording("sick.mcap".into(), Moment::Last));
+        assert_eq!(parse("sick.mcap"), TargetSpec::Recording("sick.mcap".into(), None));
         assert_eq!(parse("/a/s.json"), TargetSpec::FabricSnapshot("/a/s.json".into()));
     }
 
@@ -426,7 +426,7 @@ mod tests {
         std::fs::write(&name, "").unwrap();
         let parsed = TargetSpec::parse(&name);
         std::fs::remove_file(&name).unwrap();
-        assert_eq!(parsed.unwrap(), TargetSpec::Recording(name.into(), Moment::Last));
+        assert_eq!(parsed.unwrap(), TargetSpec::Recording(name.into(), None));
     }
 
     #[test]

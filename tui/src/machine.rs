@@ -191,14 +191,14 @@ impl Machine {
     fn replay(
         words: &str,
         path: &Path,
-        moment: Moment,
+        moment: Option<Moment>,
         catalog: &mut Catalog,
     ) -> Result<Self, Failure> {
         let mut replay = Replay::open(path).map_err(|e| {
             let text = e.to_string();
             Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
         })?;
-        let named = moment.seek(&mut replay);
+        let named = moment.map_or(Ok(()), |moment| moment.seek(&mut replay));
         named.map_err(|error| Failure::Usage(format!("{words}: {error}")))?;
         for file in replay.attachments() {
             catalog.attach(path, &file.name, file.bytes.clone());

@@ -67,7 +67,6 @@ impl PastView {
     pub(crate) fn go_to(&mut self, moment: Moment) -> Result<(), String> {
         let (first, last) = self.past.cycles();
         let to = match moment {
-            Moment::Last => last,
             Moment::At(cycles) => cycles,
             Moment::BeforeLast(cycles) => last.checked_sub(cycles).unwrap_or(u64::MAX),
             Moment::Number(number) => self.times.get(number).copied().unwrap_or(u64::MAX),

@@ -160,13 +160,19 @@ fn a_ring_is_written_when_something_is_found() {
     let path = file.to_str().unwrap();
     let mesh =
         "emulator:n300,run=fabric,topology=line,traffic=3000,fault=core:1.e1:stuck@60ms,at=30ms";
-    let output = run(mesh, &["record", path, "--ring", "1M", "--on", "finding", "--every", "2ms"]);
+    let output = run(mesh, &["record", path, "--ring", "16M", "--on", "finding", "--every", "2ms"]);
     let says = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{says}");
     assert!(says.contains("found: ") && says.contains(" moments over "), "{says}");
     let why = answer_with(path, 1);
     let first = why["findings"][0]["condition"].as_str().unwrap_or_default().to_owned();
     assert!(says.contains(&format!("found: {first}")), "{says}: {why}");
+    // It opens at what was found, and so does a copy; further moments follow.
+    let copy = fresh("ring-copy");
+    printed(path, &["record", copy.to_str().unwrap()], 0);
+    let cycles = |target: &str| answer(target, &["fabric"])["cycles"].as_u64().unwrap();
+    assert!(cycles(path) < cycles(&format!("{path},at=-0ns")));
+    assert_eq!(cycles(path), cycles(copy.to_str().unwrap()));
 }
 
 fn answer_with(target: &str, code: i32) -> Value {

@@ -47,7 +47,7 @@ pub enum OpenError {
         why: String,
     },
     /// The target is a recording, which the crate `recordings` opens.
-    IsRecording(std::path::PathBuf, Moment),
+    IsRecording(std::path::PathBuf, Option<Moment>),
     /// The target is a fabric snapshot, which the crate `recordings` opens.
     IsFabricSnapshot(std::path::PathBuf),
 }

@@ -2,14 +2,11 @@
 
 use super::{SpecError, TargetSpec, wrong};
 use machine::history::History;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A moment of a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// The last one.
-    #[default]
-    Last,
     /// The last one that is not later than this time of the target, in cycles.
     At(u64),
     /// The same, counted back from the last one.
@@ -50,7 +47,6 @@ impl Moment {
         let last = times.last().copied().unwrap_or(0);
         let until = |cycles: u64| times.iter().rposition(|time| *time <= cycles);
         let found = match self {
-            Self::Last => times.len().checked_sub(1),
             Self::At(cycles) => until(cycles),
             Self::BeforeLast(cycles) => last.checked_sub(cycles).and_then(until),
             Self::Number(number) => (number < times.len()).then_some(number),
@@ -83,12 +79,11 @@ fn cycles(words: &str) -> Option<u64> {
 
 /// Parses a file, with `,at=MOMENT` behind it unless a file has that name.
 pub(super) fn recording(words: &str) -> Result<TargetSpec, SpecError> {
-    let whole = || TargetSpec::Recording(PathBuf::from(words), Moment::Last);
     match words.rsplit_once(",at=") {
         Some((path, moment)) if !Path::new(words).is_file() => {
-            Ok(TargetSpec::Recording(path.into(), Moment::parse(moment)?))
+            Ok(TargetSpec::Recording(path.into(), Some(Moment::parse(moment)?)))
         }
-        _ => Ok(whole()),
+        _ => Ok(TargetSpec::Recording(words.into(), None)),
     }
 }
 
@@ -108,9 +103,9 @@ mod tests {
             assert!(parse(words).unwrap_err().contains("names no moment"), "{words}");
         }
         let file = |words| recording(words).unwrap();
-        assert_eq!(file("a.mcap"), TargetSpec::Recording("a.mcap".into(), Moment::Last));
+        assert_eq!(file("a.mcap"), TargetSpec::Recording("a.mcap".into(), None));
         let at = Moment::BeforeLast(5);
-        assert_eq!(file("a,b.mcap,at=-5ns"), TargetSpec::Recording("a,b.mcap".into(), at));
+        assert_eq!(file("a,b.mcap,at=-5ns"), TargetSpec::Recording("a,b.mcap".into(), Some(at)));
         assert!(recording("a.mcap,at=5").is_err());
     }
 }

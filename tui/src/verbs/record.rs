@@ -150,6 +150,8 @@ fn keep(
             break;
         }
     }
+    let marks = machine.target().history().map_or_else(Vec::new, |it| it.marks().to_vec());
+    marks.into_iter().try_for_each(|mark| kept.mark(mark))?;
     Ok(gaps)
 }
 

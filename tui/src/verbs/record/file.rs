@@ -4,6 +4,7 @@ use super::{failed, words};
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::machine::Machine;
+use crate::verbs::fresh;
 use crate::words as amounts;
 use machine::history::Mark;
 use machine::snapshot::Snapshot;
@@ -68,10 +69,7 @@ pub(in crate::verbs) struct RecordingFile {
 impl RecordingFile {
     /// Refuses a file that exists.
     pub(in crate::verbs) fn new(file: &Path) -> Result<Self, Failure> {
-        if file.exists() {
-            let name = file.display();
-            return Err(Failure::Usage(format!("{name}: exists already, and is not overwritten")));
-        }
+        fresh::check(file)?;
         Ok(Self { file: file.into(), recording: Arc::default() })
     }
 
@@ -120,14 +118,15 @@ impl RecordingFile {
     }
 
     /// Marks the newest moment with what was found there.
-    pub(in crate::verbs) fn mark_last(&self, condition: &str, text: &str) -> Result<(), Failure> {
-        let times = self.lock().as_ref().map_or((0, 0), |recording| recording.writer.times());
-        let mark = Mark::new(times.0, times.1, text);
-        self.mark(Mark { condition: Some(condition.to_owned()), ..mark })
+    pub(in crate::verbs) fn mark_newest(&self, condition: &str, text: &str) -> Result<(), Failure> {
+        let (cycles, micros) =
+            self.lock().as_ref().map_or((0, 0), |recording| recording.writer.times());
+        let condition = Some(condition.to_owned());
+        self.mark(Mark { condition, ..Mark::new(cycles, micros, text) })
     }
 
-    /// Marks a moment.
-    pub(in crate::verbs) fn mark(&self, mark: Mark) -> Result<(), Failure> {
+    /// Keeps a mark.
+    pub(super) fn mark(&self, mark: Mark) -> Result<(), Failure> {
         let marked = self.lock().as_mut().map(|recording| recording.writer.mark(mark));
         marked.transpose().map(|_| ()).map_err(|error| failed(&error))
     }

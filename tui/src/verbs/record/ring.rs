@@ -7,7 +7,6 @@ use crate::machine::Opening;
 use crate::output::say;
 use crate::verbs::target::{open, report};
 use diagnosis::{Diagnosis, Severity};
-use machine::history::Mark;
 use probe::session::Watch;
 use probe::why::WATCHED_CYCLES;
 use std::sync::Arc;
@@ -57,10 +56,7 @@ pub(super) fn run(
             if let Some(found) = found(&verdict, trigger) {
                 say(&format!("found: {found}"));
                 kept.write_out()?;
-                kept.mark(Mark {
-                    condition: Some(found.clone()),
-                    ..Mark::new(cycles, snapshot.taken_micros, found)
-                })?;
+                kept.mark_newest(&found, &found)?;
                 break;
             }
         }
