@@ -96,7 +96,14 @@ impl Player {
             }
             PlayOrder::Change(watched, back) => {
                 self.playing = None;
-                if !seek_change(history, &watched, back) {
+                // The current moment is where the last change was found.
+                let at = history.position();
+                let found = if back {
+                    seek_change(history, &watched, (1..at).rev())
+                } else {
+                    seek_change(history, &watched, at + 1..=last)
+                };
+                if !found {
                     let which = if back { "earlier" } else { "later" };
                     return Err(format!("no {which} change of what is selected"));
                 }

@@ -82,34 +82,23 @@ impl Watched {
     }
 }
 
-/// Returns the first difference of two snapshots in what is watched: where, and the bytes that both
-/// read there.
-pub fn difference<'a>(
-    before: &'a Snapshot,
-    after: &'a Snapshot,
-    watched: &[Watched],
-) -> Option<(NocAddr, &'a [u8], &'a [u8])> {
-    let parts =
+/// Whether two snapshots differ in what is watched, where both read it.
+fn differ(before: &Snapshot, after: &Snapshot, watched: &[Watched]) -> bool {
+    let mut parts =
         after.pieces.iter().flat_map(|piece| watched.iter().filter_map(|it| it.part(piece)));
-    parts
-        .filter_map(|(at, bytes)| Some((at, before.bytes(at, bytes.len() as u32).ok()?, bytes)))
-        .find_map(|(at, old, new)| {
-            let first = old.iter().zip(new).position(|(old, new)| old != new)?;
-            Some((NocAddr { offset: at.offset + first as u64, ..at }, &old[first..], &new[first..]))
-        })
+    parts.any(|(at, bytes)| before.bytes(at, bytes.len() as u32).is_ok_and(|old| old != bytes))
 }
 
-/// Goes to the nearest moment at which what is watched differs from the moment before it: after the
-/// current one, or before it. Returns false, and stays, if there is none.
-pub fn seek_change(history: &mut dyn History, watched: &[Watched], back: bool) -> bool {
+/// Goes to the first of these moments at which what is watched differs from the moment before it.
+/// Returns false, and stays, if there is none.
+pub fn seek_change(
+    history: &mut dyn History,
+    watched: &[Watched],
+    moments: impl Iterator<Item = usize>,
+) -> bool {
     let stays = history.position();
-    let last = history.moments().len().saturating_sub(1);
-    // The current moment is where the last change was found.
-    let candidates: Vec<usize> =
-        if back { (1..stays).rev().collect() } else { (stays + 1..=last).collect() };
-    for moment in candidates {
+    for moment in moments.filter(|moment| *moment > 0) {
         if may_differ(history, moment, watched) && differs(history, moment, watched) {
-            history.seek(moment);
             return true;
         }
     }
@@ -117,16 +106,17 @@ pub fn seek_change(history: &mut dyn History, watched: &[Watched], back: bool) -
     false
 }
 
+/// Whether a moment, at which the history stands afterwards, differs from the one before.
+fn differs(history: &mut dyn History, moment: usize, watched: &[Watched]) -> bool {
+    history.seek(moment - 1);
+    let Some(before) = history.moment().cloned() else { return false };
+    history.seek(moment);
+    history.moment().is_some_and(|after| differ(&before, after, watched))
+}
+
 /// Whether the number of changed bytes leaves it open; formats without it do not say.
 fn may_differ(history: &dyn History, moment: usize, watched: &[Watched]) -> bool {
     let changed = history.changed_bytes(moment);
     let of = |it: &Watched| changed.iter().find(|(chip, _)| ChipId(*chip) == it.chip);
     changed.is_empty() || watched.iter().any(|it| of(it).is_some_and(|(_, bytes)| *bytes > 0))
-}
-
-fn differs(history: &mut dyn History, moment: usize, watched: &[Watched]) -> bool {
-    history.seek(moment - 1);
-    let Some(before) = history.moment().cloned() else { return false };
-    history.seek(moment);
-    history.moment().is_some_and(|after| difference(&before, after, watched).is_some())
 }

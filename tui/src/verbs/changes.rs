@@ -128,15 +128,8 @@ fn last_change(
 ) -> Result<(), Failure> {
     let Some(history) = machine.target().history() else { return Err(no_past(target)) };
     let word = [Watched { range: addr..addr + 4, ..Watched::tile(chip, tile) }];
-    // The change at the moment itself counts too.
     let at = history.position();
-    history.seek(at + 1);
-    let behind = history.position() > at;
-    let found = if behind {
-        seek_change(history, &word, true)
-    } else {
-        changed_here(history, &word) || seek_change(history, &word, true)
-    };
+    let found = seek_change(history, &word, (1..=at).rev());
     if found {
         return Ok(());
     }
@@ -144,16 +137,6 @@ fn last_change(
         "{}: {chip}:{tile}:{addr:#x} does not change up to this moment, or was not recorded",
         target.words
     )))
-}
-
-/// Whether a word changed at the current moment.
-fn changed_here(history: &mut dyn machine::history::History, word: &[Watched]) -> bool {
-    let at = history.position();
-    let Some(before) = at.checked_sub(1) else { return false };
-    history.seek(before);
-    let found = seek_change(history, word, false) && history.position() == at;
-    history.seek(at);
-    found
 }
 
 fn no_past(target: &Opening) -> Failure {
