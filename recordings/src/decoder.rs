@@ -1,13 +1,13 @@
 //! Messages to snapshots.
 
-use crate::format::{ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, of_tiles, sums};
+use crate::format::{
+    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, TILE_END, of_tiles, sums,
+};
 use crate::memory::Memory;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use std::collections::BTreeMap;
 
-/// Tile-local addresses have 36 bits.
-const TILE_END: u64 = 1 << 36;
 /// Limit of the bytes of one chip in a moment: a file must not exhaust the host's memory.
 const MOST_BYTES: u64 = 256 << 20;
 

@@ -105,18 +105,23 @@ impl Encoder {
         self.host_micros = newest(|piece| piece.host_micros).unwrap_or(self.host_micros);
         let begins_chunk = self.begins_chunk();
         let chips = by_chip(&snapshot.pieces);
-        let before: BTreeMap<u16, u32> = chips
-            .iter()
-            .map(|(chip, pieces)| (*chip, self.chip(*chip).map_or(0, |it| changed(it, pieces))))
-            .collect();
+        // Relative to the moment before, the changes are those of the message.
+        let mut changed = BTreeMap::new();
+        if begins_chunk {
+            let now = |chip: u16| self.chip(chip).map(|state| &state.now);
+            changed.extend(chips.iter().map(|(chip, pieces)| {
+                (*chip, now(*chip).map_or(0, |memory| different(memory, pieces)))
+            }));
+        }
         let since = self.since(begins_chunk, &chips);
         if begins_chunk {
             self.forget(since);
         }
         let mut messages = Vec::new();
         for (chip, pieces) in &chips {
-            let state = self.chips.entry(*chip).or_default();
-            let message = encode_chip(state, pieces, since);
+            let known = self.chips.contains_key(chip);
+            let message = encode_chip(self.chips.entry(*chip).or_default(), pieces, since);
+            changed.entry(*chip).or_insert_with(|| if known { message.changed() } else { 0 });
             messages.push((*chip, rmp_serde::to_vec_named(&message)?));
         }
         let number = self.next;
@@ -131,7 +136,7 @@ impl Encoder {
         let encoded = Encoded {
             number,
             begins_chunk,
-            record: self.record(snapshot, before, begins_chunk),
+            record: self.record(snapshot, changed, begins_chunk),
             chips: messages,
         };
         self.next += 1;
@@ -231,10 +236,6 @@ fn different(memory: &Memory, pieces: &[&Piece]) -> u32 {
         memory.compare(place(piece), &piece.bytes, &mut |_, run| count += run.len());
     }
     count as u32
-}
-
-fn changed(state: &ChipState, pieces: &[&Piece]) -> u32 {
-    different(&state.now, pieces)
 }
 
 fn encode_chip(state: &mut ChipState, pieces: &[&Piece], since: Since) -> ChipMoment {

@@ -54,6 +54,13 @@ pub(crate) struct ChipMoment {
     pub(crate) changes: Vec<(u32, ByteBuf)>,
 }
 
+impl ChipMoment {
+    /// Returns the number of bytes that change.
+    pub(crate) fn changed(&self) -> u32 {
+        self.changes.iter().map(|(_, bytes)| bytes.len() as u32).sum()
+    }
+}
+
 /// Limit of the ranges of one chip: a file must not exhaust the host's memory.
 const MOST_RANGES: usize = 1 << 20;
 

@@ -18,7 +18,7 @@ pub(crate) use earlier::EarlierMoment;
 pub(crate) use index::{Entry, Index};
 pub(crate) use moment::MomentRecord;
 pub use notes::Command;
-pub(crate) use reason::StoredGap;
+pub(crate) use reason::{StoredGap, TILE_END};
 pub(crate) use session::SessionRecord;
 
 /// The number of this format, checked when a recording is opened.

@@ -5,7 +5,7 @@ use machine::snapshot::{AccessError, Gap, Span};
 use serde::{Deserialize, Serialize};
 
 /// Tile-local addresses have 36 bits.
-const TILE_END: u64 = 1 << 36;
+pub(crate) const TILE_END: u64 = 1 << 36;
 
 /// A range that was not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
