@@ -1,7 +1,7 @@
 //! Messages to snapshots.
 
 use crate::format::{
-    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, TILE_END, of_tiles, sums,
+    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, TILE_END, of_tiles, of_turns, sums,
 };
 use crate::memory::Memory;
 use layouts::{ChipId, NocAddr, NocXy};
@@ -17,8 +17,8 @@ struct ChipState {
     now: Memory,
     key: Memory,
     pieces: Vec<StoredSpan>,
-    target_cycles: Vec<u64>,
-    host_micros: Vec<u64>,
+    /// When each was read: target and host.
+    times: Vec<(u64, u64)>,
     /// The number of the moment of its newest message.
     number: u32,
 }
@@ -62,8 +62,8 @@ impl Decoder {
 
 impl ChipState {
     fn take(&mut self, message: ChipMoment, number: u32) -> Option<()> {
-        if let Some(pieces) = message.pieces {
-            let pieces = of_tiles(&pieces)?;
+        if let Some(pieces) = &message.pieces {
+            let pieces = of_tiles(pieces)?;
             fit(&pieces).then_some(())?;
             self.pieces = pieces;
         }
@@ -79,11 +79,27 @@ impl ChipState {
         if message.since == Since::Nothing {
             self.key = self.now.clone();
         }
-        self.target_cycles = sums(&message.target_cycles).collect();
-        self.host_micros = sums(&message.host_micros).collect();
-        let lengths = [self.target_cycles.len(), self.host_micros.len()];
+        self.times = self.times_after(&message)?;
         self.number = number;
-        (lengths == [self.pieces.len(); 2]).then_some(())
+        Some(())
+    }
+
+    /// Returns when each piece was read, after this message.
+    fn times_after(&self, message: &ChipMoment) -> Option<Vec<(u64, u64)>> {
+        let count = self.pieces.len();
+        let was_read = match &message.read {
+            Some(turns) => of_turns(turns, count)?,
+            None => vec![true; count],
+        };
+        let mut read = sums(&message.target_cycles).zip(sums(&message.host_micros));
+        let time = |(i, was_read): (usize, &bool)| match was_read {
+            true => read.next(),
+            false => self.times.get(i).copied(),
+        };
+        let times = was_read.iter().enumerate().map(time).collect::<Option<Vec<_>>>()?;
+        let lengths = [message.target_cycles.len(), message.host_micros.len()];
+        let whole = lengths == [was_read.iter().filter(|was_read| **was_read).count(); 2];
+        whole.then_some(times)
     }
 
     /// Makes the changes, whose positions count the bytes of all pieces.
@@ -115,8 +131,7 @@ impl ChipState {
 
     /// Adds the pieces. Where the key snapshot is lost, only what changed since is known.
     fn read(&self, chip: ChipId, snapshot: &mut Snapshot) {
-        let times = self.target_cycles.iter().zip(&self.host_micros);
-        for (span, (target_cycles, host_micros)) in self.pieces.iter().zip(times) {
+        for (span, (target_cycles, host_micros)) in self.pieces.iter().zip(&self.times) {
             let (x, y, offset, len) = *span;
             let addr = |at: u64| NocAddr { chip, tile: NocXy { x, y }, offset: offset + at };
             let mut gap = |from: u64, to: u64| {

@@ -1,7 +1,7 @@
 //! Snapshots to messages: what changed since the key snapshot, or since the moment before.
 
 use crate::format::{
-    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, by_tiles, differences,
+    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, by_tiles, differences, in_turn,
 };
 use crate::memory::Memory;
 use machine::snapshot::{Piece, Snapshot};
@@ -47,6 +47,8 @@ struct ChipState {
     now: Memory,
     key: Memory,
     pieces: Vec<StoredSpan>,
+    /// When each was read: target and host.
+    times: Vec<(u64, u64)>,
 }
 
 /// What the next moment is relative to.
@@ -252,15 +254,25 @@ fn encode_chip(state: &mut ChipState, pieces: &[&Piece], since: Since) -> ChipMo
         }
     }
     let changes = changes(&mut state.now, pieces);
-    let stored = (spans != state.pieces).then(|| by_tiles(&spans));
-    state.pieces = spans;
-    ChipMoment {
+    let times: Vec<(u64, u64)> =
+        pieces.iter().map(|piece| (piece.target_cycles, piece.host_micros)).collect();
+    let same = spans == state.pieces;
+    let was_read: Vec<bool> = if same {
+        times.iter().zip(&state.times).map(|(now, before)| now != before).collect()
+    } else {
+        vec![true; times.len()]
+    };
+    let read = || times.iter().zip(&was_read).filter_map(|(times, read)| read.then_some(*times));
+    let message = ChipMoment {
         since,
-        pieces: stored,
-        target_cycles: differences(pieces.iter().map(|piece| piece.target_cycles)),
-        host_micros: differences(pieces.iter().map(|piece| piece.host_micros)),
+        pieces: (!same).then(|| by_tiles(&spans)),
+        read: same.then(|| in_turn(&was_read)),
+        target_cycles: differences(read().map(|(cycles, _)| cycles)),
+        host_micros: differences(read().map(|(_, micros)| micros)),
         changes,
-    }
+    };
+    (state.pieces, state.times) = (spans, times);
+    message
 }
 
 /// Returns the changes of a memory by these pieces, and makes them.

@@ -4,7 +4,9 @@ use super::attachment::Attachment;
 use super::chunk::{Chunk, Message};
 use super::source::{Place, Source};
 use super::walk::{Content, Step, Walk};
-use crate::format::{Channel, Command, EarlierMoment, Entry, INDEX, MomentRecord, SessionRecord};
+use crate::format::{
+    Channel, Command, EarlierMoment, Entry, INDEX, Index, MomentRecord, SessionRecord,
+};
 use machine::history::Mark;
 use machine::words::counted;
 use std::collections::BTreeMap;
@@ -23,6 +25,8 @@ pub(super) struct Gathered {
     /// Messages about the damaged parts.
     pub(super) problems: Vec<String>,
     finished: bool,
+    /// The number of moments that the index names.
+    indexed: usize,
 }
 
 impl Gathered {
@@ -53,7 +57,10 @@ impl Gathered {
                 let (from, to) = (place.body, place.end());
                 self.problems.push(format!("the chunk from byte {from} to {to} has {why}"));
             }
-            Content::Attachment(Some(file)) if file.name == INDEX => {}
+            Content::Attachment(Some(file)) if file.name == INDEX => {
+                let index = rmp_serde::from_slice(&file.bytes);
+                self.indexed = index.map_or(0, |index: Index| index.moments());
+            }
             Content::Attachment(Some(file)) => self.attachments.push(file),
             Content::Attachment(None) => {
                 self.problems.push("a damaged attachment was skipped".into());
@@ -131,7 +138,7 @@ impl Gathered {
     fn judge(&mut self) {
         let count = self.entries.len();
         let last = self.entries.last().map_or(0, |entry| entry.number as usize + 1);
-        let lost = last.saturating_sub(count);
+        let lost = last.max(self.indexed).saturating_sub(count);
         if lost > 0 {
             let lost = counted(lost as u64, "moment is", "moments are");
             self.problems.push(format!("{lost} lost"));

@@ -12,7 +12,8 @@ pub(crate) const SCHEMA: &str = r#"{
   "properties": {
     "since": {"enum": ["nothing", "key", "before"], "description": "What `changes` is relative to: memory of which nothing is known and all bytes are 0, the moment `key_moment` of the moment's message, or the message of the chip before this one."},
     "pieces": {"type": ["array", "null"], "description": "The ranges read: tiles (NOC 0 x, y) of which the same ranges were read, and these (byte offset in the tile, length in bytes). The pieces are all of them, sorted by x, y and offset. Null: those of the message before.", "items": {"type": "array"}},
-    "target_cycles": {"type": "array", "description": "When each piece was read, in device cycles: the first, then the difference from the piece before.", "items": {"type": "integer"}},
+    "read": {"type": ["array", "null"], "description": "How many pieces in turn were read, and were not: these keep their times and bytes of the message before. Null: all were read.", "items": {"type": "integer"}},
+    "target_cycles": {"type": "array", "description": "When each piece that was read was read, in device cycles: the first, then the difference from the piece before.", "items": {"type": "integer"}},
     "host_micros": {"type": "array", "description": "The same in microseconds since the Unix epoch.", "items": {"type": "integer"}},
     "changes": {"type": "array", "description": "The changed bytes of all pieces in their order: number of bytes that are unchanged since the change before, then the new bytes.", "items": {"type": "array"}}
   }
@@ -47,7 +48,10 @@ pub(crate) struct ChipMoment {
     /// None: those of the message before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pieces: Option<Vec<StoredTiles>>,
-    /// The first, then differences.
+    /// How many pieces in turn were read, and were not. None, as in format 2: all were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) read: Option<Vec<u32>>,
+    /// Of the pieces that were read: the first, then differences.
     pub(crate) target_cycles: Vec<i64>,
     pub(crate) host_micros: Vec<i64>,
     /// Unchanged bytes since the change before, and the new bytes.
@@ -110,4 +114,23 @@ pub(crate) fn sums(differences: &[i64]) -> impl Iterator<Item = u64> {
         *time = time.wrapping_add(difference.cast_unsigned());
         Some(*time)
     })
+}
+
+/// Returns how many pieces in turn were read, and were not.
+pub(crate) fn in_turn(was_read: &[bool]) -> Vec<u32> {
+    let mut turns: Vec<u32> =
+        was_read.chunk_by(|a, b| a == b).map(|turn| turn.len() as u32).collect();
+    if was_read.first() == Some(&false) {
+        turns.insert(0, 0);
+    }
+    turns
+}
+
+/// Returns, of this many pieces, which were read, by the turns of [`in_turn`]; none if they are of
+/// another number of pieces.
+pub(crate) fn of_turns(turns: &[u32], pieces: usize) -> Option<Vec<bool>> {
+    let total = turns.iter().fold(0_usize, |total, turn| total.saturating_add(*turn as usize));
+    (total == pieces).then_some(())?;
+    let turn = |(i, turn): (usize, &u32)| std::iter::repeat_n(i % 2 == 0, *turn as usize);
+    Some(turns.iter().enumerate().flat_map(turn).collect())
 }

@@ -51,6 +51,11 @@ impl Index {
         }
     }
 
+    /// Returns the number of moments.
+    pub(crate) fn moments(&self) -> usize {
+        self.numbers.len()
+    }
+
     /// Returns the moments; none if its columns do not fit together or name other chunks than there
     /// are.
     pub(crate) fn entries(&mut self, chunks: usize) -> Option<Vec<Entry>> {

@@ -1,7 +1,8 @@
 //! The format on disk. It has its own types, so that changes elsewhere do not change old files.
 //!
 //! Additions are new keys with a default and keep [`FORMAT`]. A change that an older reader would
-//! misread increments it. Format 1 had one message per moment with all bytes ([`earlier`]).
+//! misread increments it. Format 1 had one message per moment with all bytes ([`earlier`]); in format
+//! 2 every piece of a moment had a time.
 
 mod channels;
 mod chip;
@@ -13,7 +14,9 @@ mod reason;
 mod session;
 
 pub(crate) use channels::{Channel, channels};
-pub(crate) use chip::{ChipMoment, Since, StoredSpan, by_tiles, differences, of_tiles, sums};
+pub(crate) use chip::{
+    ChipMoment, Since, StoredSpan, by_tiles, differences, in_turn, of_tiles, of_turns, sums,
+};
 pub(crate) use earlier::EarlierMoment;
 pub(crate) use index::{Entry, Index};
 pub(crate) use moment::MomentRecord;
@@ -22,7 +25,7 @@ pub(crate) use reason::{StoredGap, TILE_END};
 pub(crate) use session::SessionRecord;
 
 /// The number of this format, checked when a recording is opened.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The profile of the MCAP header, which identifies meshscope recordings.
 pub(crate) const PROFILE: &str = "meshscope";
