@@ -69,6 +69,8 @@ pub struct Session {
     pacer: Option<Pacer>,
     snapshots: u64,
     last: ReadSet,
+    /// What was read to identify the images.
+    proofs: Snapshot,
     /// The credits of links in the previous snapshot.
     ledgers: Vec<LedgerState>,
 }
@@ -85,6 +87,7 @@ impl Session {
             pacer: None,
             snapshots: 0,
             last: ReadSet::default(),
+            proofs: Snapshot::default(),
             ledgers: Vec::new(),
         }
     }
@@ -115,6 +118,12 @@ impl Session {
     /// Returns the map of the images known to run.
     pub fn images(&mut self) -> &mut ImageMap {
         &mut self.images
+    }
+
+    /// Returns what was read to identify the images, as it was read last: another session that has
+    /// it with a snapshot identifies them too.
+    pub fn proofs(&self) -> &Snapshot {
+        &self.proofs
     }
 
     /// Returns the target and the images at once, for commands.
@@ -157,6 +166,11 @@ impl Session {
             && let Ok(now) = self.target.now()
         {
             state.cycles = now;
+        }
+        // A moment of a recording has older bytes, too.
+        if let Some(began) = self.target.history().and_then(|history| history.began_cycles()) {
+            state.cycles = state.cycles.max(began);
+            state.fabric.waits.cycles = state.cycles;
         }
         without_lost_gateways(&mut state, self.target.mesh(), &self.target.quarantined());
         let ledgers = state.fabric.ledgers.clone();
@@ -248,7 +262,8 @@ impl Session {
 
     /// Compares the whole texts of a core's images with its memory.
     fn compare_texts(&mut self, core: CoreId) {
-        self.inspect(&ReadSet { proofs: true, texts: true, ..everything_on(core) });
+        let inspected = self.inspect(&ReadSet { proofs: true, texts: true, ..everything_on(core) });
+        self.proofs = inspected.snapshot.completed_by(&self.proofs);
     }
 
     /// Returns the reads of [`Session::verify_on`].
@@ -291,7 +306,13 @@ impl Session {
         // Which build ids can be there is known from the beginnings of the texts.
         self.learn(plan_proofs, read_set, watcher);
         if let Some(library) = &mut self.library {
-            library.search(self.target.as_mut(), &mut self.images, cores);
+            let (target, proofs) = (&mut self.target, &mut self.proofs);
+            let mut read = |plan: &Plan| {
+                let snapshot = target.read(plan);
+                *proofs = snapshot.completed_by(proofs);
+                snapshot
+            };
+            library.search(&mut read, &mut self.images, cores);
         }
     }
 
@@ -307,6 +328,7 @@ impl Session {
         }
         let snapshot = self.read(&plan, Progress::Images, watcher);
         self.images.learn(self.target.mesh(), &snapshot);
+        self.proofs = snapshot.completed_by(&self.proofs);
     }
 
     /// Reads a plan, and shows the snapshot after each chip.

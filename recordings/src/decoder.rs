@@ -39,7 +39,7 @@ impl Decoder {
         let message: ChipMoment =
             rmp_serde::from_slice(data).map_err(|error| format!("chip {chip}: {error}"))?;
         let state = self.chips.entry(chip).or_default();
-        state.take(message, number).ok_or_else(|| format!("chip {chip}: its ranges do not fit"))
+        state.take(&message, number).ok_or_else(|| format!("chip {chip}: its ranges do not fit"))
     }
 
     /// Takes the message of a moment, and returns the snapshot.
@@ -61,7 +61,7 @@ impl Decoder {
 }
 
 impl ChipState {
-    fn take(&mut self, message: ChipMoment, number: u32) -> Option<()> {
+    fn take(&mut self, message: &ChipMoment, number: u32) -> Option<()> {
         if let Some(pieces) = &message.pieces {
             let pieces = of_tiles(pieces)?;
             fit(&pieces).then_some(())?;
@@ -79,7 +79,7 @@ impl ChipState {
         if message.since == Since::Nothing {
             self.key = self.now.clone();
         }
-        self.times = self.times_after(&message)?;
+        self.times = self.times_after(message)?;
         self.number = number;
         Some(())
     }

@@ -46,9 +46,7 @@ impl Encoded {
 struct ChipState {
     now: Memory,
     key: Memory,
-    pieces: Vec<StoredSpan>,
-    /// When each was read: target and host.
-    times: Vec<(u64, u64)>,
+    pieces: Vec<Piece>,
 }
 
 /// What the next moment is relative to.
@@ -93,7 +91,7 @@ impl Encoder {
         }
     }
 
-    /// Returns the messages of a moment. Its time is that of its newest piece; without pieces, that
+    /// Returns the messages of a moment, of which perhaps only a part was read. Its time is that of its newest piece; without pieces, that
     /// of the moment before.
     ///
     /// # Errors
@@ -101,6 +99,7 @@ impl Encoder {
     pub(crate) fn encode(
         &mut self,
         snapshot: &Snapshot,
+        partial: bool,
     ) -> Result<Encoded, rmp_serde::encode::Error> {
         let newest = |time: fn(&Piece) -> u64| snapshot.pieces.iter().map(time).max();
         self.target_cycles = newest(|piece| piece.target_cycles).unwrap_or(self.target_cycles);
@@ -138,7 +137,7 @@ impl Encoder {
         let encoded = Encoded {
             number,
             begins_chunk,
-            record: self.record(snapshot, changed, begins_chunk),
+            record: MomentRecord { partial, ..self.record(snapshot, changed, begins_chunk) },
             chips: messages,
         };
         self.next += 1;
@@ -182,6 +181,7 @@ impl Encoder {
             transactions: snapshot.transactions,
             key_moment: self.key_moment,
             changed_bytes,
+            partial: false,
             gaps: stored,
         }
     }
@@ -231,6 +231,11 @@ fn place(piece: &Piece) -> (u8, u8, u64) {
     (piece.addr.tile.x, piece.addr.tile.y, piece.addr.offset)
 }
 
+fn span(piece: &Piece) -> StoredSpan {
+    let (x, y, offset) = place(piece);
+    (x, y, offset, piece.bytes.len() as u32)
+}
+
 /// Returns the number of bytes that are unknown or different in a memory.
 fn different(memory: &Memory, pieces: &[&Piece]) -> u32 {
     let mut count = 0;
@@ -241,54 +246,51 @@ fn different(memory: &Memory, pieces: &[&Piece]) -> u32 {
 }
 
 fn encode_chip(state: &mut ChipState, pieces: &[&Piece], since: Since) -> ChipMoment {
-    let spans: Vec<StoredSpan> = pieces
-        .iter()
-        .map(|piece| {
-            let (x, y, offset) = place(piece);
-            (x, y, offset, piece.bytes.len() as u32)
-        })
-        .collect();
     if since == Since::Nothing {
-        for span in &spans {
-            state.now.learn(*span);
+        for piece in pieces {
+            state.now.learn(span(piece));
         }
     }
-    let changes = changes(&mut state.now, pieces);
-    let times: Vec<(u64, u64)> =
-        pieces.iter().map(|piece| (piece.target_cycles, piece.host_micros)).collect();
-    let same = spans == state.pieces;
-    let was_read: Vec<bool> = if same {
-        times.iter().zip(&state.times).map(|(now, before)| now != before).collect()
-    } else {
-        vec![true; times.len()]
-    };
-    let read = || times.iter().zip(&was_read).filter_map(|(times, read)| read.then_some(*times));
+    let spans = || pieces.iter().map(|piece| span(piece));
+    let same = state.pieces.iter().map(span).eq(spans());
+    let before = state.pieces.iter().map(Some).chain(std::iter::repeat(None));
+    let was_read: Vec<bool> =
+        pieces.iter().zip(before).map(|(now, before)| !same || before != Some(now)).collect();
+    let read = || pieces.iter().zip(&was_read).filter_map(|(piece, read)| read.then_some(piece));
     let message = ChipMoment {
         since,
-        pieces: (!same).then(|| by_tiles(&spans)),
+        pieces: (!same).then(|| by_tiles(&spans().collect::<Vec<_>>())),
         read: same.then(|| in_turn(&was_read)),
-        target_cycles: differences(read().map(|(cycles, _)| cycles)),
-        host_micros: differences(read().map(|(_, micros)| micros)),
-        changes,
+        target_cycles: differences(read().map(|piece| piece.target_cycles)),
+        host_micros: differences(read().map(|piece| piece.host_micros)),
+        changes: changes(&mut state.now, pieces.iter().copied().zip(was_read.iter().copied())),
     };
-    (state.pieces, state.times) = (spans, times);
+    state.pieces = pieces.iter().copied().cloned().collect();
     message
 }
 
-/// Returns the changes of a memory by these pieces, and makes them.
-fn changes(memory: &mut Memory, pieces: &[&Piece]) -> Vec<(u32, ByteBuf)> {
+/// Returns the changes of a memory by the pieces that were read, and makes them.
+fn changes<'a>(
+    memory: &mut Memory,
+    pieces: impl Iterator<Item = (&'a Piece, bool)>,
+) -> Vec<(u32, ByteBuf)> {
     let mut changes: Vec<(u32, ByteBuf)> = Vec::new();
     let (mut start, mut end) = (0, 0);
-    for piece in pieces {
-        memory.compare(place(piece), &piece.bytes, &mut |at, run| {
-            let at = start + at;
-            match changes.last_mut() {
-                Some((_, bytes)) if at == end => bytes.extend_from_slice(run),
-                _ => changes.push(((at - end) as u32, ByteBuf::from(run))),
-            }
-            end = at + run.len();
-        });
-        memory.store(place(piece), &piece.bytes);
+    for (piece, was_read) in pieces {
+        if was_read {
+            memory.compare(place(piece), &piece.bytes, &mut |at, run| {
+                let at = start + at;
+                match changes.last_mut() {
+                    Some((_, bytes)) if at == end => bytes.extend_from_slice(run),
+                    _ => changes.push(((at - end) as u32, ByteBuf::from(run))),
+                }
+                end = at + run.len();
+            });
+        }
+        // What did not change is shared with the key snapshot.
+        if end > start {
+            memory.store(place(piece), &piece.bytes);
+        }
         start += piece.bytes.len();
     }
     changes

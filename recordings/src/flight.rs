@@ -2,15 +2,39 @@
 
 use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;
+use crate::format::Command;
 use crate::writer::Writer;
+use machine::history::Mark;
 use machine::snapshot::Snapshot;
 use std::collections::VecDeque;
 
-/// Keeps the newest moments, encoded as in a file. The oldest are dropped together with the key
-/// snapshot that they need.
+/// Something that was recorded.
+enum Item {
+    Moment(Encoded),
+    Mark(Mark),
+    Command(Command),
+}
+
+impl Item {
+    fn len(&self) -> usize {
+        match self {
+            Self::Moment(moment) => moment.len(),
+            Self::Mark(mark) => mark.text.len(),
+            Self::Command(command) => command.text.len(),
+        }
+    }
+
+    fn is_key(&self) -> bool {
+        matches!(self, Self::Moment(moment) if moment.is_key())
+    }
+}
+
+/// Keeps the newest moments, encoded as in a file, with the marks and commands between them. The
+/// oldest are dropped together with the key snapshot that they need.
 pub struct FlightRecorder {
     encoder: Encoder,
-    moments: VecDeque<Encoded>,
+    items: VecDeque<Item>,
+    moments: usize,
     bytes: usize,
     most_bytes: usize,
     dropped: u64,
@@ -20,27 +44,43 @@ impl FlightRecorder {
     /// Returns an empty recorder that keeps at most this many bytes of messages.
     pub fn new(most_bytes: usize) -> Self {
         // Groups that are dropped as a whole leave most of the limit in use.
-        let (encoder, moments) = (Encoder::with_key_after(most_bytes / 8), VecDeque::new());
-        Self { encoder, moments, bytes: 0, most_bytes, dropped: 0 }
+        let (encoder, items) = (Encoder::with_key_after(most_bytes / 8), VecDeque::new());
+        Self { encoder, items, moments: 0, bytes: 0, most_bytes, dropped: 0 }
     }
 
     /// Keeps a moment, and drops the oldest ones that exceed the limit.
     pub fn append(&mut self, snapshot: &Snapshot) {
+        self.encode(snapshot, false);
+    }
+
+    /// Keeps a moment of which only a part was read; the rest is as the moment before has it.
+    pub fn append_partial(&mut self, snapshot: &Snapshot) {
+        self.encode(snapshot, true);
+    }
+
+    fn encode(&mut self, snapshot: &Snapshot, partial: bool) {
         // Bytes and numbers always become MessagePack; a moment that did not would be counted.
-        let Ok(moment) = self.encoder.encode(snapshot) else {
+        let Ok(moment) = self.encoder.encode(snapshot, partial) else {
             self.dropped += 1;
             return;
         };
-        self.bytes += moment.len();
-        self.moments.push_back(moment);
-        while self.bytes > self.most_bytes && self.has_older_group() {
-            self.drop_group();
-        }
+        self.moments += 1;
+        self.keep(Item::Moment(moment));
+    }
+
+    /// Keeps a mark.
+    pub fn mark(&mut self, mark: Mark) {
+        self.keep(Item::Mark(mark));
+    }
+
+    /// Keeps a command that was given.
+    pub fn command(&mut self, command: Command) {
+        self.keep(Item::Command(command));
     }
 
     /// Returns the number of moments kept.
     pub fn moments(&self) -> usize {
-        self.moments.len()
+        self.moments
     }
 
     /// Returns the number of moments dropped.
@@ -58,21 +98,39 @@ impl FlightRecorder {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(self, writer: &mut Writer) -> Result<(), RecordingError> {
-        self.moments.iter().try_for_each(|moment| writer.write(moment))?;
+        for item in self.items {
+            match item {
+                Item::Moment(moment) => writer.write(&moment)?,
+                Item::Mark(mark) => writer.mark(mark)?,
+                Item::Command(command) => writer.command(command)?,
+            }
+        }
         writer.go_on_with(self.encoder);
         Ok(())
     }
 
-    /// Whether a key snapshot follows the first one.
-    fn has_older_group(&self) -> bool {
-        self.moments.iter().skip(1).any(Encoded::is_key)
+    fn keep(&mut self, item: Item) {
+        self.bytes += item.len();
+        self.items.push_back(item);
+        while self.bytes > self.most_bytes && self.has_older_group() {
+            self.drop_group();
+        }
     }
 
+    /// Whether a key snapshot follows the first one.
+    fn has_older_group(&self) -> bool {
+        self.items.iter().filter(|item| item.is_key()).nth(1).is_some()
+    }
+
+    /// Drops everything up to the second key snapshot.
     fn drop_group(&mut self) {
-        while let Some(oldest) = self.moments.pop_front() {
+        while let Some(oldest) = self.items.pop_front() {
             self.bytes -= oldest.len();
-            self.dropped += 1;
-            if self.moments.front().is_none_or(Encoded::is_key) {
+            if matches!(oldest, Item::Moment(_)) {
+                self.moments -= 1;
+                self.dropped += 1;
+            }
+            if self.items.front().is_none_or(Item::is_key) {
                 return;
             }
         }

@@ -176,6 +176,10 @@ impl History for Replay {
         self.contents.entries.get(index).map_or(&[], |entry| &entry.changed_bytes)
     }
 
+    fn is_partial(&self, index: usize) -> bool {
+        self.contents.entries.get(index).is_some_and(|entry| entry.partial)
+    }
+
     fn marks(&self) -> &[Mark] {
         &self.contents.marks
     }

@@ -92,7 +92,19 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn append(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
-        let encoded = self.encoder.encode(snapshot);
+        self.encode(snapshot, false)
+    }
+
+    /// Appends a moment of which only a part was read; the rest is as the moment before has it.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn append_partial(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
+        self.encode(snapshot, true)
+    }
+
+    fn encode(&mut self, snapshot: &Snapshot, partial: bool) -> Result<(), RecordingError> {
+        let encoded = self.encoder.encode(snapshot, partial);
         let encoded = encoded.map_err(|error| self.failed(error.to_string()))?;
         self.write(&encoded)
     }
@@ -180,6 +192,7 @@ impl Writer {
             chunk: self.chunks,
             key_moment,
             changed_bytes: record.changed_bytes.iter().map(|(chip, n)| (*chip, *n)).collect(),
+            partial: record.partial,
         });
         Ok(())
     }

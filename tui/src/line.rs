@@ -6,6 +6,7 @@ use crate::run::shown;
 use crate::words::one_line;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Parser, Subcommand};
+use std::path::PathBuf;
 
 /// A typed command.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -57,6 +58,12 @@ pub(crate) enum Typed {
         /// The words.
         #[arg(value_name = "WORD")]
         words: Vec<String>,
+    },
+    /// Write the last minutes and all that follows to a file; without one it ends, or gets a name.
+    Record {
+        /// The file.
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
     },
     /// Cycles of an emulated mesh per second, such as 100k or 10M, or max.
     Pace {

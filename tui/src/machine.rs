@@ -371,9 +371,13 @@ impl Inspect for Machine {
         // The first snapshot is shown as soon as it can be.
         if self.number > 0 {
             let budget = self.budget.or(self.session.target().abilities().budget);
-            self.watching.turn(&mut self.session, budget);
+            if let Some((newest, verdict)) = self.watching.turn(&mut self.session, budget) {
+                self.work.look(&mut self.session, newest, verdict);
+            }
         }
-        Ok(self.take_by_chip(read_set, before, publish))
+        let snapshot = self.take_by_chip(read_set, before, publish);
+        self.work.add(&snapshot.memory);
+        Ok(snapshot)
     }
 
     fn clear_quarantine(&mut self) {

@@ -24,6 +24,7 @@ use crate::player::PlayOrder;
 use collectives::CleanSettings;
 use layouts::CoreId;
 use machine::fault::Fault;
+use std::path::{Path, PathBuf};
 use workloads::scene::Pace;
 
 /// What a user orders the probe thread to do to the machine.
@@ -49,6 +50,30 @@ pub enum MachineOrder {
     Play(PlayOrder),
     /// Advance the target's time at this pace.
     Pace(Pace),
+    /// Record to this file or a new one, or end the recording.
+    Record(Option<PathBuf>),
     /// Control a core.
     Core(CoreId, CoreCommand),
+}
+
+impl MachineOrder {
+    /// What a recording notes of it; nothing if it changes nothing on the mesh.
+    pub(crate) fn words(&self) -> Option<String> {
+        Some(match self {
+            Self::Run(sweep) => format!("run {}", sweep.request().op.name()),
+            Self::Launch(options) => {
+                let kernel = options.kernel.as_deref().map(Path::display);
+                let kernel = kernel.map_or_else(String::new, |kernel| kernel.to_string());
+                format!("launch {kernel} --on {}", options.on.join(","))
+            }
+            Self::Stop => "stop".into(),
+            Self::Pause => "pause".into(),
+            Self::Resume => "resume".into(),
+            Self::Step(cores) => format!("step {}", cores.join(" ")).trim_end().to_owned(),
+            Self::Clean(_) => "clean".into(),
+            Self::Fault(fault) => format!("fault {fault}"),
+            Self::Core(core, command) => format!("{command} on {core}"),
+            Self::Play(_) | Self::Pace(_) | Self::Record(_) => return None,
+        })
+    }
 }

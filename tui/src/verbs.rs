@@ -11,7 +11,6 @@ mod expect;
 mod explain;
 mod export;
 mod fabric;
-mod fresh;
 mod gdb;
 mod images;
 mod launch;

@@ -190,6 +190,9 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
     } else if model.runs() {
         found.push(Span::styled(" RUN ", model.theme.badge(true)));
     }
+    if model.newest.as_ref().is_some_and(|snapshot| snapshot.board.recording.is_some()) {
+        found.push(Span::styled(" REC ", model.theme.badge(true)));
+    }
     let held = model.newest.as_ref().map_or(&[][..], |snapshot| &snapshot.board.held);
     let halted: Vec<_> = held.iter().filter(|held| held.pause.is_some()).collect();
     match halted[..] {

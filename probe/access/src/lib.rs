@@ -36,4 +36,4 @@ mod queue;
 mod telemetry;
 mod windows;
 
-pub use guard::AuditLog;
+pub use guard::{AuditLog, state_folder};

@@ -19,6 +19,17 @@ pub trait History {
     /// Returns, for each chip that a moment read, the number of bytes that differ from the moment
     /// before.
     fn changed_bytes(&self, index: usize) -> &[(u16, u32)];
+    /// Whether a moment read only a part of the mesh; it shows the rest as the moment before.
+    fn is_partial(&self, _index: usize) -> bool {
+        false
+    }
+    /// Returns the target time at which the reading of the current moment began, in device cycles:
+    /// what is older was read in an earlier one.
+    fn began_cycles(&self) -> Option<u64> {
+        let before = self.position().checked_sub(1).and_then(|it| self.moments().get(it));
+        let times = self.moment()?.pieces.iter().map(|piece| piece.target_cycles);
+        times.filter(|time| before.is_none_or(|before| time > before)).min()
+    }
     /// Returns the marks.
     fn marks(&self) -> &[Mark];
     /// Adds a mark, which is not kept in the file.

@@ -93,6 +93,18 @@ impl Bytes {
     pub fn of(answer: &Arc<Vec<u8>>, start: u32, len: u32) -> Self {
         Self { answer: Arc::clone(answer), start, len }
     }
+
+    /// Returns `len` of its bytes from `start`, shared; none if it has fewer.
+    fn part(&self, start: usize, len: usize) -> Option<Self> {
+        self.get(start..start.checked_add(len)?)?;
+        Some(Self::of(&self.answer, self.start + start as u32, len as u32))
+    }
+
+    /// Whether both are the same bytes of the same answer.
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.answer, &other.answer)
+            && (self.start, self.len) == (other.start, other.len)
+    }
 }
 
 impl Deref for Bytes {
@@ -136,7 +148,7 @@ impl Extend<u8> for Bytes {
 
 impl PartialEq for Bytes {
     fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        self.is_same(other) || **self == **other
     }
 }
 
@@ -167,26 +179,27 @@ impl Piece {
         Span { addr: self.addr, len: self.bytes.len() as u32 }
     }
 
-    /// Returns the parts of it that no range covers; the ranges are sorted.
-    fn without(&self, covered: &[Span]) -> Vec<Self> {
+    /// Adds the parts of it that no range covers; the ranges are sorted.
+    fn add_without(&self, covered: &[Span], parts: &mut Vec<Self>) {
         let tile = |addr: NocAddr| (addr.chip, addr.tile);
-        let first = covered.partition_point(|span| tile(span.addr) < tile(self.addr));
-        let same = covered.iter().skip(first).take_while(|span| tile(span.addr) == tile(self.addr));
         let (mut at, end) = (self.addr.offset, self.addr.offset + self.bytes.len() as u64);
-        let mut parts = Vec::new();
+        let span_end = |span: &Span| span.addr.offset.saturating_add(span.len.into());
+        let ends_before = |span: &Span| (tile(span.addr), span_end(span)) <= (tile(self.addr), at);
+        let first = covered.partition_point(ends_before);
+        let overlaps = |span: &&Span| tile(span.addr) == tile(self.addr) && span.addr.offset < end;
+        let same = covered.iter().skip(first).take_while(overlaps);
         for span in same {
-            parts.extend(self.part(at..span.addr.offset.min(end)));
-            at = at.max(span.addr.offset.saturating_add(span.len.into()));
+            parts.extend(self.part(at..span.addr.offset));
+            at = at.max(span_end(span));
         }
         parts.extend(self.part(at..end));
-        parts
     }
 
     /// Returns the part of it at these addresses of its tile; none if they are none.
     fn part(&self, range: Range<u64>) -> Option<Self> {
         let start = range.start.checked_sub(self.addr.offset)? as usize;
         let len = range.end.checked_sub(range.start).filter(|len| *len > 0)? as usize;
-        let bytes = self.bytes.get(start..start + len)?.into();
+        let bytes = self.bytes.part(start, len)?;
         Some(Self { addr: NocAddr { offset: range.start, ..self.addr }, bytes, ..self.clone() })
     }
 }
@@ -272,7 +285,10 @@ impl Snapshot {
         let mut known: Vec<Span> = self.gaps.iter().map(|gap| gap.span).collect();
         known.extend(self.pieces.iter().map(Piece::span));
         known.sort_unstable();
-        whole.pieces.extend(older.pieces.iter().flat_map(|piece| piece.without(&known)));
+        whole.pieces.reserve(older.pieces.len());
+        for piece in &older.pieces {
+            piece.add_without(&known, &mut whole.pieces);
+        }
         whole.pieces.sort_by_key(|piece| piece.addr);
         whole
     }

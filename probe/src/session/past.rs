@@ -7,6 +7,7 @@ impl Session {
     /// Judges a recorded mesh by moments that are spread over the time before the current one, in
     /// device cycles, at which it stands afterwards.
     pub(super) fn diagnose_past(&mut self, over_cycles: u64, moments: &[usize]) -> Watched {
+        let current = self.target.history().map_or(0, |history| history.position());
         let mut watch = Watch::that_does_not_wait(over_cycles);
         for moment in moments {
             self.seek(*moment);
@@ -16,6 +17,9 @@ impl Session {
         if self.compare_suspects(&mut watch, &diagnosis) {
             self.look(&mut watch);
             diagnosis = watch.judge(self.target.mesh());
+        }
+        if moments.last() != Some(&current) {
+            self.seek(current);
         }
         Watched { newest: watch.newest().cloned(), diagnosis, transactions: 0 }
     }
@@ -31,7 +35,16 @@ impl Session {
     /// past.
     pub(super) fn past(&mut self, over_cycles: u64) -> Option<Vec<usize>> {
         let history = self.target.history()?;
-        Some(spread(history.moments(), history.position(), over_cycles))
+        let last = history.position();
+        // What a partial moment did not read seems to stand still.
+        let whole: Vec<usize> = (0..=last).filter(|moment| !history.is_partial(*moment)).collect();
+        if whole.is_empty() {
+            return Some(spread(history.moments(), last, over_cycles));
+        }
+        let times: Vec<u64> =
+            whole.iter().filter_map(|moment| history.moments().get(*moment)).copied().collect();
+        let chosen = spread(&times, whole.len() - 1, over_cycles);
+        Some(chosen.into_iter().filter_map(|at| whole.get(at)).copied().collect())
     }
 }
 

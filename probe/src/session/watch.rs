@@ -193,15 +193,15 @@ impl Session {
         Ok(Watched { newest: watch.inspected.pop_back(), diagnosis, transactions })
     }
 
-    /// Adds snapshots and judges the mesh by the newest ones, as long as the caller wants after
-    /// each verdict; returns the last verdict.
+    /// Adds snapshots and judges the mesh by the newest ones, as long as the caller, who sees each
+    /// verdict and the snapshots, wants; returns the last verdict.
     ///
     /// # Errors
     /// When the target is gone.
     pub fn diagnose_while(
         &mut self,
         watch: &mut Watch,
-        go_on: &mut dyn FnMut(&Diagnosis) -> bool,
+        go_on: &mut dyn FnMut(&mut Self, &Watch, &Diagnosis) -> bool,
     ) -> Result<Watched, AccessError> {
         let before = self.target.transactions();
         loop {
@@ -211,7 +211,7 @@ impl Session {
                 self.look(watch);
                 diagnosis = watch.judge(self.target.mesh());
             }
-            if !go_on(&diagnosis) {
+            if !go_on(self, watch, &diagnosis) {
                 let transactions = self.target.transactions().saturating_sub(before);
                 return Ok(Watched { newest: watch.newest().cloned(), diagnosis, transactions });
             }

@@ -106,6 +106,7 @@ impl Gathered {
                     chunk,
                     key_moment: record.key_moment,
                     changed_bytes: record.changed_bytes.into_iter().collect(),
+                    partial: record.partial,
                 });
             }
             Some(Channel::Marks) => {
@@ -130,6 +131,7 @@ impl Gathered {
             chunk,
             key_moment: number,
             changed_bytes: Vec::new(),
+            partial: false,
         });
         Ok(())
     }

@@ -20,6 +20,8 @@ pub(crate) struct Entry {
     pub(crate) key_moment: u32,
     /// Per chip read, bytes that differ from the moment before.
     pub(crate) changed_bytes: Vec<(u16, u32)>,
+    /// Whether it read only a part of the mesh.
+    pub(crate) partial: bool,
 }
 
 /// The index, as columns.
@@ -31,6 +33,9 @@ pub(crate) struct Index {
     chunks: Vec<i64>,
     key_moments: Vec<i64>,
     changed_bytes: Vec<Vec<(u16, u32)>>,
+    /// The positions of those that read a part.
+    #[serde(default)]
+    partial: Vec<usize>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) commands: Vec<Command>,
 }
@@ -46,6 +51,7 @@ impl Index {
             chunks: column(|entry| entry.chunk as u64),
             key_moments: column(|entry| entry.key_moment.into()),
             changed_bytes: entries.iter().map(|entry| entry.changed_bytes.clone()).collect(),
+            partial: (0..).zip(entries).filter(|(_, it)| it.partial).map(|(at, _)| at).collect(),
             marks,
             commands,
         }
@@ -71,8 +77,20 @@ impl Index {
         let entry = |(((number, (target_cycles, host_micros)), (chunk, key)), changed_bytes)| {
             let (number, key_moment) = (u32::try_from(number).ok()?, u32::try_from(key).ok()?);
             let chunk = usize::try_from(chunk).ok().filter(|chunk| *chunk < chunks)?;
-            Some(Entry { number, target_cycles, host_micros, chunk, key_moment, changed_bytes })
+            Some(Entry {
+                number,
+                target_cycles,
+                host_micros,
+                chunk,
+                key_moment,
+                changed_bytes,
+                partial: false,
+            })
         };
-        rows.map(entry).collect()
+        let mut entries = rows.map(entry).collect::<Option<Vec<Entry>>>()?;
+        for at in &self.partial {
+            entries.get_mut(*at)?.partial = true;
+        }
+        Some(entries)
     }
 }

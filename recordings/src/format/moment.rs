@@ -15,6 +15,7 @@ pub(crate) const SCHEMA: &str = r#"{
     "transactions": {"type": "integer", "description": "Bus transactions that the snapshot took."},
     "key_moment": {"type": "integer", "description": "The sequence number of the key snapshot."},
     "changed_bytes": {"type": "object", "description": "For each chip read, the number of bytes that differ from the moment before."},
+    "partial": {"type": "boolean", "description": "Whether the moment read only a part of the mesh; the rest is as the moment before has it. Absent: false."},
     "gaps": {"type": ["array", "null"], "description": "Ranges that were not read, and why. Null: those of the moment before.", "items": {"type": "object"}}
   }
 }"#;
@@ -31,6 +32,9 @@ pub(crate) struct MomentRecord {
     /// Per chip read, bytes that differ from the moment before.
     #[serde(default)]
     pub(crate) changed_bytes: BTreeMap<u16, u32>,
+    /// Whether it read only a part of the mesh.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partial: bool,
     /// None: those of the moment before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gaps: Option<Vec<StoredGap>>,

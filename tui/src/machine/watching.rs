@@ -2,7 +2,7 @@
 
 use crate::traffic::least_time;
 use diagnosis::Diagnosis;
-use probe::session::{Session, Watch};
+use probe::session::{Inspected, Session, Watch};
 use probe::why::WATCHED_CYCLES;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,13 +32,19 @@ impl Watching {
         self.verdict.clone()
     }
 
-    /// Takes a snapshot and judges anew, if that is due.
-    pub(super) fn turn(&mut self, session: &mut Session, budget: Option<u32>) {
+    /// Takes a snapshot and judges anew, if that is due; returns the snapshot and the verdict. Those
+    /// of a recording are not returned.
+    pub(super) fn turn(
+        &mut self,
+        session: &mut Session,
+        budget: Option<u32>,
+    ) -> Option<(&Inspected, &Diagnosis)> {
         if Instant::now() < self.due {
-            return;
+            return None;
         }
         if let Some(moment) = session.target().history().map(|history| history.position()) {
-            return self.judge_moment(moment, session);
+            self.judge_moment(moment, session);
+            return None;
         }
         let (began, before) = (Instant::now(), session.target().transactions());
         session.look(&mut self.watch);
@@ -49,6 +55,7 @@ impl Watching {
         let cost = session.target().transactions().saturating_sub(before);
         let pause = (began.elapsed() * (PART - 1)).max(least_time(cost, budget) * PART);
         self.due = Instant::now() + pause.max(PAUSE);
+        self.watch.newest().zip(self.verdict.as_deref())
     }
 
     /// Judges a recording by the moments up to the one on screen.

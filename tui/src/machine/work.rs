@@ -1,5 +1,6 @@
 //! Host actions of the user: one run or teardown at a time, advanced between two snapshots.
 
+mod flight;
 mod follow;
 mod hold;
 mod launched;
@@ -15,6 +16,7 @@ use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, 
 use crate::words;
 use collectives::{CleanSettings, Stage};
 use decode::inspect::ReadSet;
+use flight::Flight;
 use hold::Hold;
 use launched::Launched;
 use machine::fault::Fault;
@@ -51,6 +53,7 @@ pub(super) struct Work {
     board: Arc<Board>,
     held: HeldCores,
     player: Player,
+    flight: Flight,
     /// The requested pace.
     pace: Option<RequestedPace>,
     /// When the followed stage began: host time and target's time.
@@ -114,7 +117,8 @@ impl Work {
 
     /// Starts a host action, or reports why not.
     pub(super) fn order(&mut self, order: MachineOrder, session: &mut Session) {
-        let visits = matches!(order, MachineOrder::Play(_));
+        let visits = matches!(order, MachineOrder::Play(_) | MachineOrder::Record(_));
+        self.note_order(&order);
         let done = match order {
             _ if self.player.is_past() && !visits && order != MachineOrder::Stop => {
                 Err(Failure::Refused(
@@ -145,6 +149,7 @@ impl Work {
                 Err(why) => Err(Failure::Usage(why)),
             },
             MachineOrder::Pace(pace) => self.keep(pace, session),
+            MachineOrder::Record(file) => self.record(file, session),
             MachineOrder::Core(core, command) => {
                 let notice = self.held.order(core, &command, session);
                 self.show_held();
@@ -409,6 +414,10 @@ impl Work {
 
     /// Tears down what is running, within a time limit, at the end of the program.
     pub(super) fn tear_down(&mut self, session: &mut Session) {
+        // The file is complete however tearing down ends.
+        if let Err(failure) = self.flight.end() {
+            self.board_mut().say(failure.to_string());
+        }
         self.release(session);
         if let Err(failure) = self.let_go(session) {
             self.board_mut().say(failure.to_string());

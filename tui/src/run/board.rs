@@ -3,6 +3,7 @@
 use super::job::Going;
 use super::table::Measured;
 use crate::halted::HeldCore;
+use std::path::PathBuf;
 
 /// All runs of this session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +16,8 @@ pub struct Board {
     pub paused: bool,
     /// The cores under control.
     pub held: Vec<HeldCore>,
+    /// The file to which everything is written.
+    pub recording: Option<PathBuf>,
 }
 
 /// One sweep.

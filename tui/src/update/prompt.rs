@@ -116,6 +116,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
         }
         Typed::WhoWrote { place } => MachineOrder::Play(PlayOrder::WhoWrote(word(&place)?)),
         Typed::Mark { words } => MachineOrder::Play(PlayOrder::Mark(words.join(" "))),
+        Typed::Record { file } => MachineOrder::Record(file),
         Typed::Core(command) => MachineOrder::Core(core_on_screen(model)?, command),
         Typed::Path(path) => {
             show(model, Screen::Fabric);

@@ -4,17 +4,18 @@ mod archive;
 mod left_out;
 mod versions;
 
-use super::fresh;
-use super::record::{self, RecordingFile};
+use super::record;
 use super::target::{Style, open, report};
 use super::why;
 use crate::args::BundleArguments;
 use crate::exit::{Failure, Outcome};
+use crate::fresh;
 use crate::interrupt;
 use crate::machine::{Machine, Opening};
 use crate::model::Screen;
 use crate::output::say;
 use crate::picture::{self, Picture};
+use crate::recording::RecordingFile;
 use crate::theme::Theme;
 use crate::verbs::export::USUAL_SIZE;
 use archive::Archive;
@@ -82,7 +83,7 @@ fn record(target: &Opening, archive: &Path, moments: u64) -> Result<PathBuf, Fai
     kept.end_at_signals()?;
     let mut machine = open(target)?;
     let every_cycles = WATCHED_CYCLES / (moments - 1);
-    kept.create(&mut machine, ("bundle", every_cycles))?;
+    kept.create(machine.target(), ("bundle", Some(every_cycles)))?;
     let gaps = record::keep_moments(&mut machine, target, &kept, (moments, every_cycles));
     kept.end()?;
     gaps.map(|_| file)

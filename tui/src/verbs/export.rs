@@ -7,10 +7,10 @@ mod track;
 mod tracks;
 
 use super::cores;
-use super::fresh;
 use super::target::{Style, open};
 use crate::args::{ExportArguments, ExportFormat, ScreenName};
 use crate::exit::{Failure, Outcome};
+use crate::fresh;
 use crate::locate;
 use crate::machine::Opening;
 use crate::model::Screen;

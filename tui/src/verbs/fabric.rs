@@ -91,25 +91,6 @@ fn follow(machine: &mut Machine, mut read_set: ReadSet) -> (ReadSet, MeshSnapsho
     (read_set, snapshot)
 }
 
-/// A snapshot of the whole fabric, if there is one: words and packets are read after a snapshot
-/// that locates them.
-pub(super) fn whole(machine: &mut Machine, read_set: &ReadSet) -> MeshSnapshot {
-    let mut requested = read_set.clone();
-    let mut snapshot = machine.take(&requested);
-    for _ in 0..MOST_SNAPSHOTS {
-        let fabric = &snapshot.state.fabric;
-        let none =
-            fabric.routers.is_empty() && fabric.muxes.is_empty() && fabric.clients.is_empty();
-        let next = fabric_read_set(fabric, &requested);
-        if none || next == requested || end_of_all(&snapshot.memory).is_some() {
-            break;
-        }
-        requested = next;
-        snapshot = machine.take(&requested);
-    }
-    snapshot
-}
-
 /// The parts in the given place; of a chip also its clients and muxes.
 fn narrow(fabric: &mut FabricState, place: Option<NamedPlace>) {
     let Some(place) = place else { return };

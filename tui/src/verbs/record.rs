@@ -1,7 +1,5 @@
 //! `record`: writes snapshots of a target to a file, which is itself a target.
 
-mod file;
-mod moment;
 mod ring;
 
 use super::target::{open, report};
@@ -10,12 +8,10 @@ use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::{Machine, Opening};
 use crate::output::say;
+use crate::recording::{Moments, RecordingFile};
 use crate::run::amount;
 use crate::words;
-pub(super) use file::RecordingFile;
-use machine::snapshot::Snapshot;
-pub(super) use moment::Moments;
-use recordings::RecordingError;
+use machine::words::counted;
 use std::ops::RangeInclusive;
 
 /// Limit of the number of snapshots.
@@ -54,7 +50,9 @@ impl Order {
     fn words(&self) -> String {
         let every = words::cycles(self.every_cycles);
         match self.amount.unwrap_or(Amount::Moments(USUAL)) {
-            Amount::Moments(count) => format!("{}, one every {every}", words(count as u32)),
+            Amount::Moments(count) => {
+                format!("{}, one every {every}", counted(count, "moment", "moments"))
+            }
             Amount::Cycles(cycles) => format!("{}, a moment every {every}", words::cycles(cycles)),
         }
     }
@@ -71,7 +69,7 @@ pub(super) fn run(target: &Opening, options: &RecordArguments) -> Result<Outcome
     kept.end_at_signals()?;
     let mut machine = open(target)?;
     let gaps = kept
-        .create(&mut machine, (&order.words(), order.every_cycles))
+        .create(machine.target(), (&order.words(), Some(order.every_cycles)))
         .and_then(|()| keep(&mut machine, target, &kept, &order));
     // The file is valid however the recording ended.
     let ended = kept.end();
@@ -136,9 +134,15 @@ fn keep(
         }
         let snapshot = moments.take(machine);
         gaps += snapshot.memory.gaps.len();
-        kept.append(&whole_moment(machine).unwrap_or_else(|| snapshot.memory.clone()))?;
+        match machine.target().history() {
+            Some(history) => {
+                let partial = history.is_partial(history.position());
+                kept.append(history.moment().unwrap_or(&snapshot.memory), partial)?;
+            }
+            None => kept.append(&snapshot.memory, false)?,
+        }
         if moment == 0 {
-            kept.attach(machine)?;
+            kept.attach(machine.images())?;
             report(target, &snapshot.state);
         }
         due = due.saturating_add(order.every_cycles).max(now(machine, target)?);
@@ -174,17 +178,4 @@ fn advance(
     let left = due.saturating_sub(now(machine, target)?);
     let passed = machine.session().pass(left);
     passed.map(|()| true).map_err(|error| Failure::of_access(&target.words, &error))
-}
-
-/// Returns the moment of a recording with everything that it holds.
-fn whole_moment(machine: &mut Machine) -> Option<Snapshot> {
-    machine.target().history()?.moment().cloned()
-}
-
-fn failed(error: &RecordingError) -> Failure {
-    Failure::Usage(error.to_string())
-}
-
-pub(super) fn words(moments: u32) -> String {
-    machine::words::counted(moments.into(), "moment", "moments")
 }

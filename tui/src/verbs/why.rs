@@ -1,6 +1,6 @@
 //! `why`: what stands still, what it waits for, and the likely causes, first the likeliest.
 
-use super::record::{self, RecordingFile};
+use super::record;
 use super::sample;
 use super::target::Style;
 use super::target::{end_of_all, open, report};
@@ -9,6 +9,7 @@ use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{json_line, say, text};
+use crate::recording::{FLIGHT_BYTES, RecordingFile};
 use crate::run::amount;
 use crate::shape::Judged;
 use crate::verdict::{self, Health};
@@ -17,7 +18,8 @@ use decode::state::MeshState;
 use diagnosis::{Diagnosis, Evidence, Finding, Progress, Severity, core_of};
 use layouts::CoreId;
 use machine::samples::SampleOrder;
-use probe::session::{Watch, Watched};
+use probe::session::{Session, Watch, Watched};
+use recordings::FlightRecorder;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -139,7 +141,8 @@ fn watch(
     recording.end_at_signals()?;
     let mut machine = open(target)?;
     // A file that cannot be written is better known now than at the finding.
-    recording.create(&mut machine, ("why --watch", over / (MOMENTS - 1)))?;
+    recording.create(machine.target(), ("why --watch", None))?;
+    recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));
     let watched = until_found(&mut machine, target, over, &recording);
     // The file is valid however the recording ended; without a moment it is removed.
     let ended = recording.end()?;
@@ -158,19 +161,29 @@ fn until_found(
     let gone = |error| Failure::of_access(&target.words, &error);
     let mut watch = Watch::new(over);
     let (mut begun, mut said) = (None, Health::Unknown);
-    let first = machine.session().diagnose_while(&mut watch, &mut |diagnosis| {
+    let mut kept = Ok(());
+    let mut go_on = |session: &mut Session, watch: &Watch, diagnosis: &Diagnosis| {
+        if let Some(newest) = watch.newest() {
+            kept = recording.append(&newest.snapshot.completed_by(session.proofs()), false);
+        }
         let begun = *begun.get_or_insert(diagnosis.cycles);
         let health = Health::of(diagnosis);
         if std::mem::replace(&mut said, health) != health {
             let since = words::cycles(diagnosis.cycles.saturating_sub(begun));
             say(&format!("watched for {since}: {}", health.word()));
         }
-        !has_found(diagnosis)
-    });
-    let first = first.map_err(gone)?;
+        kept.is_ok() && !has_found(diagnosis)
+    };
+    let first = machine.session().diagnose_while(&mut watch, &mut go_on).map_err(gone)?;
+    kept?;
+    recording.write_out()?;
+    if let Some(found) = first.diagnosis.findings.first() {
+        let text = format!("{}: {}", found.place, found.sentence);
+        recording.mark_newest(found.condition.name(), &text)?;
+    }
     record::keep_moments(machine, target, recording, (MOMENTS, over / (MOMENTS - 1)))?;
     let end = first.diagnosis.cycles.saturating_add(over);
-    let then = machine.session().diagnose_while(&mut watch, &mut |it| it.cycles < end);
+    let then = machine.session().diagnose_while(&mut watch, &mut |_, _, it| it.cycles < end);
     let then = then.map_err(gone)?;
     // What has passed meanwhile was found all the same.
     Ok(if has_found(&then.diagnosis) { then } else { first })

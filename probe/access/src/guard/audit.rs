@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// Environment variable that names the log file.
 const VARIABLE: &str = "MESHSCOPE_AUDIT_LOG";
 /// The default file, below the folder of program state.
-const FILE: &str = "meshscope/audit.jsonl";
+const FILE: &str = "audit.jsonl";
 /// Size at which the file is renamed: some 80,000 writes.
 const LIMIT_BYTES: u64 = 16 << 20;
 /// Room that is reserved before a launch: more than the entries of a launch and teardown on every
@@ -55,11 +55,7 @@ impl AuditLog {
     /// else a file below `XDG_STATE_HOME`, else one below `~/.local/state`. Relative folders are
     /// ignored.
     pub fn from_environment(target: impl Into<String>) -> Self {
-        let path = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        // A relative folder would depend on the working directory (XDG Base Directory).
-        let folder = |name| path(name).filter(|folder: &PathBuf| folder.is_absolute());
-        let home = || folder("HOME").map(|home| home.join(".local/state"));
-        let default = || folder("XDG_STATE_HOME").or_else(home).map(|state| state.join(FILE));
+        let default = || state_folder().map(|folder| folder.join(FILE));
         Self::over(path(VARIABLE).or_else(default), target.into())
     }
 
@@ -173,6 +169,20 @@ impl AuditLog {
         }
         Ok(file)
     }
+}
+
+/// Returns the folder of meshscope's state that outlives the process: below `XDG_STATE_HOME`, else
+/// below `~/.local/state`. Relative folders, which would depend on the working directory, are
+/// ignored (XDG Base Directory).
+pub fn state_folder() -> Option<PathBuf> {
+    let folder = |name| path(name).filter(|folder| folder.is_absolute());
+    let home = || folder("HOME").map(|home| home.join(".local/state"));
+    folder("XDG_STATE_HOME").or_else(home).map(|state| state.join("meshscope"))
+}
+
+/// Returns the path in a variable of the environment.
+fn path(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Returns the user's name, else the user id.

@@ -13,11 +13,13 @@ use super::{Image, ImageFinding, ImageMap};
 use crate::images::kinds::{ImageRole, Provenance};
 use layouts::{ChipKind, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot, Span};
-use machine::target::Target;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
 use texts::{Fingerprints, TextSet};
+
+/// Reads a plan from the target.
+pub(super) type Reader<'a> = dyn FnMut(&Plan) -> Snapshot + 'a;
 
 /// The ELFs of directories, and the images opened from them.
 #[derive(Debug)]
@@ -58,9 +60,9 @@ impl Library {
 
     /// Searches the images of cores: firmware first, because its mailboxes name the launched
     /// kernels.
-    pub fn search(&mut self, target: &mut dyn Target, images: &mut ImageMap, cores: &[CoreId]) {
-        self.find_firmware(target, images, cores);
-        self.find_kernels(target, images, cores);
+    pub fn search(&mut self, reader: &mut Reader<'_>, images: &mut ImageMap, cores: &[CoreId]) {
+        self.find_firmware(reader, images, cores);
+        self.find_kernels(reader, images, cores);
     }
 
     /// Returns the plan of the search's first read; opens only the ELFs that the plan needs.

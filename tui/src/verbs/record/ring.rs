@@ -1,14 +1,16 @@
 //! `record --on`: keeps the newest snapshots in memory until something is found.
 
-use super::{Moments, RecordingFile, keep_moments};
+use super::keep_moments;
 use crate::args::Trigger;
 use crate::exit::{Failure, Outcome};
 use crate::machine::Opening;
 use crate::output::say;
+use crate::recording::{Moments, RecordingFile};
 use crate::verbs::target::{open, report};
 use diagnosis::{Diagnosis, Severity};
 use probe::session::Watch;
 use probe::why::WATCHED_CYCLES;
+use recordings::FlightRecorder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,8 +33,8 @@ pub(super) fn run(
         )));
     }
     let asked = format!("{} in memory until {trigger:?}", crate::words::bytes(bytes));
-    kept.create(&mut machine, (&asked, every_cycles))?;
-    kept.in_memory(usize::try_from(bytes).unwrap_or(usize::MAX));
+    kept.create(machine.target(), (&asked, Some(every_cycles)))?;
+    kept.in_memory(FlightRecorder::new(usize::try_from(bytes).unwrap_or(usize::MAX)));
     let mut moments = Moments::new(&mut machine);
     let pressed = (trigger == Trigger::Key).then(enter_pressed);
     if pressed.is_some() {
@@ -42,7 +44,7 @@ pub(super) fn run(
     let (mut watch, mut judged, mut due) = (Watch::new(WATCHED_CYCLES), 0, 0);
     loop {
         let snapshot = moments.take(&mut machine);
-        kept.append(&snapshot.memory)?;
+        kept.append(&snapshot.memory, false)?;
         let cycles = snapshot.state.cycles;
         if let Some(pressed) = &pressed {
             if pressed.load(Ordering::SeqCst) {

@@ -6,7 +6,8 @@ use crate::args::WhyStudyArguments;
 use crate::exit::{Failure, Outcome};
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say};
-use crate::verbs::record::{RecordingFile, keep_moments};
+use crate::recording::RecordingFile;
+use crate::verbs::record::keep_moments;
 use crate::verbs::target::Style;
 use decode::images::ImageMap;
 use probe::session::Session;
@@ -135,7 +136,7 @@ fn record(kind: Kind, seed: u64, file: &Path) -> Result<Outcome, Failure> {
     let (images, _) = ImageMap::firmware();
     let mut machine = Machine::with_session(Session::with_target(Box::new(staged.target), images));
     let words = format!("study why --kind {} --seed {seed}", kind.name());
-    kept.create(&mut machine, (&words, EVERY_CYCLES))?;
+    kept.create(machine.target(), (&words, Some(EVERY_CYCLES)))?;
     let opening = Opening::of_words(&words);
     keep_moments(&mut machine, &opening, &kept, (MOMENTS, EVERY_CYCLES))?;
     let verdict = machine.diagnose(WATCHED_CYCLES).map_err(|error| failed(&error))?.diagnosis;

@@ -1,14 +1,13 @@
 //! Search for the firmware on cores by its text.
 
 use super::texts::{TextSet, TextVerdict};
-use super::{Library, compare, known_as, plan};
+use super::{Library, Reader, compare, known_as, plan};
 use crate::images::catalog::CatalogEntry;
 use crate::images::kinds::{ImageRole, Provenance};
 use crate::images::known::Known;
 use crate::images::{ImageFinding, ImageMap};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot};
-use machine::target::Target;
 use std::collections::{BTreeMap, HashMap};
 use symbols::Symbols;
 
@@ -40,7 +39,7 @@ impl Library {
 
     pub(super) fn find_firmware(
         &mut self,
-        target: &mut dyn Target,
+        reader: &mut Reader<'_>,
         images: &mut ImageMap,
         cores: &[CoreId],
     ) {
@@ -51,7 +50,7 @@ impl Library {
         if plan.spans.is_empty() {
             return;
         }
-        let snapshot = target.read(&plan);
+        let snapshot = reader(&plan);
         let (mut verdicts, mut votes) = (Vec::new(), Votes::new());
         for &core in cores {
             for role in LAYERS {

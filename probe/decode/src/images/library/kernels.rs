@@ -3,7 +3,7 @@
 use super::job::{Job, bias};
 use super::launched::{self, Launched};
 use super::texts::Fingerprints;
-use super::{Library, compare, fits, known_as, plan};
+use super::{Library, Reader, compare, fits, known_as, plan};
 use crate::images::catalog::CatalogEntry;
 use crate::images::kinds::{ImageRole, Provenance};
 use crate::images::known::Known;
@@ -11,13 +11,12 @@ use crate::images::text::bytes_of;
 use crate::images::{ImageFinding, ImageMap};
 use layouts::{ChipLayout, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
-use machine::target::Target;
 use std::path::{Path, PathBuf};
 
 impl Library {
     pub(super) fn find_kernels(
         &mut self,
-        target: &mut dyn Target,
+        reader: &mut Reader<'_>,
         images: &mut ImageMap,
         cores: &[CoreId],
     ) {
@@ -25,7 +24,7 @@ impl Library {
         if !any && self.catalog.records.is_empty() {
             return;
         }
-        let launches = launched::read(target, images, cores);
+        let launches = launched::read(reader, images, cores);
         for core in cores {
             if !launches.iter().any(|(at, _)| at == core) && self.searched.remove(core).is_some() {
                 images.withdraw(*core, ImageRole::Kernel);
@@ -36,7 +35,7 @@ impl Library {
             jobs.extend(self.job(images, core, launched));
         }
         let windows = jobs.iter().flat_map(|job| job.places(images)).collect::<Vec<_>>();
-        let snapshot = read(target, windows);
+        let snapshot = read(reader, windows);
         let mut open = Vec::new();
         for mut job in jobs {
             if self.choose(images, &mut job, &snapshot) {
@@ -45,7 +44,7 @@ impl Library {
                 open.push(job);
             }
         }
-        self.search_texts(target, images, open);
+        self.search_texts(reader, images, open);
         for core in cores {
             for finding in self.searched.get(core).into_iter().flat_map(|(_, found)| found) {
                 images.add_finding(*core, finding.clone());
@@ -157,11 +156,11 @@ impl Library {
     }
 
     /// Searches all kernels by text, regardless of their numbers.
-    fn search_texts(&mut self, target: &mut dyn Target, images: &mut ImageMap, jobs: Vec<Job>) {
+    fn search_texts(&mut self, reader: &mut Reader<'_>, images: &mut ImageMap, jobs: Vec<Job>) {
         let places: Vec<Vec<_>> =
             jobs.iter().map(|job| self.text_places(images.layout(), job)).collect();
         let mut snapshot =
-            read(target, places.iter().filter_map(|all| all.first()).copied().collect());
+            read(reader, places.iter().filter_map(|all| all.first()).copied().collect());
         // The range of the longest text has all others, but a recording can have a part of it.
         let partly = |all: &&Vec<(NocAddr, u32)>| {
             all.first().is_some_and(|(addr, len)| {
@@ -169,7 +168,7 @@ impl Library {
             })
         };
         if places.iter().any(|all| partly(&all)) {
-            snapshot = read(target, places.concat());
+            snapshot = read(reader, places.concat());
         }
         for mut job in jobs {
             let found = self.find_text(images, &mut job, &snapshot);
@@ -263,6 +262,6 @@ impl Library {
 }
 
 /// Reads ranges; without ranges, the target is not accessed.
-fn read(target: &mut dyn Target, places: Vec<(NocAddr, u32)>) -> Snapshot {
-    if places.is_empty() { Snapshot::default() } else { target.read(&plan(places)) }
+fn read(reader: &mut Reader<'_>, places: Vec<(NocAddr, u32)>) -> Snapshot {
+    if places.is_empty() { Snapshot::default() } else { reader(&plan(places)) }
 }

@@ -1,12 +1,11 @@
 //! The kernels that launch messages name (tt-metal.md 1.2, tt-metal.md 8.7), by the firmware's
 //! DWARF.
 
-use super::plan;
+use super::{Reader, plan};
 use crate::images::kinds::ImageRole;
 use crate::images::{Image, ImageMap, Mailbox, Member};
 use layouts::{CoreId, NocAddr, TileKind};
 use machine::snapshot::Snapshot;
-use machine::target::Target;
 use symbols::Kind;
 
 /// A kernel in a launch message.
@@ -24,16 +23,15 @@ pub(super) struct Launched {
 
 /// Reads the launches of the cores whose mailboxes are known and readable.
 pub(super) fn read(
-    target: &mut dyn Target,
+    reader: &mut Reader<'_>,
     images: &ImageMap,
     cores: &[CoreId],
 ) -> Vec<(CoreId, Launched)> {
     let readers: Vec<_> = cores.iter().filter_map(|&core| LaunchReader::of(images, core)).collect();
-    let first =
-        target.read(&plan(readers.iter().flat_map(|reader| [reader.rd_ptr(), reader.entry(0)])));
+    let first = reader(&plan(readers.iter().flat_map(|reader| [reader.rd_ptr(), reader.entry(0)])));
     let others = readers.iter().flat_map(|reader| reader.others(&first));
     let more = plan(others);
-    let more = if more.spans.is_empty() { Snapshot::default() } else { target.read(&more) };
+    let more = if more.spans.is_empty() { Snapshot::default() } else { reader(&more) };
     let launched = |reader: &LaunchReader<'_>| Some((reader.core, reader.launched(&first, &more)?));
     readers.iter().filter_map(launched).collect()
 }

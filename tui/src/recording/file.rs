@@ -1,14 +1,14 @@
 //! The file being written, shared with the signal watcher.
 
-use super::{failed, words};
 use crate::exit::Failure;
-use crate::interrupt;
-use crate::machine::Machine;
-use crate::verbs::fresh;
-use crate::words as amounts;
+use crate::words::cycles;
+use crate::{fresh, interrupt};
+use decode::images::ImageMap;
 use machine::history::Mark;
 use machine::snapshot::Snapshot;
-use recordings::{FlightRecorder, Writer};
+use machine::target::Target;
+use machine::words::counted;
+use recordings::{Command, FlightRecorder, RecordingError, Writer};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,16 +17,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 struct Recording {
     writer: Writer,
     flight: Option<FlightRecorder>,
-    /// The time that was asked for between two moments, in cycles.
-    every_cycles: u64,
+    /// The time that was asked for between two moments, in cycles, if one was.
+    every_cycles: Option<u64>,
     /// Moments dropped.
     dropped: u64,
 }
 
 impl Recording {
-    fn append(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+    fn append(&mut self, snapshot: &Snapshot, partial: bool) -> Result<(), Failure> {
         match &mut self.flight {
+            Some(flight) if partial => flight.append_partial(snapshot),
             Some(flight) => flight.append(snapshot),
+            None if partial => self.writer.append_partial(snapshot).map_err(|e| failed(&e))?,
             None => self.writer.append(snapshot).map_err(|e| failed(&e))?,
         }
         Ok(())
@@ -42,14 +44,12 @@ impl Recording {
     /// Returns what was reached.
     fn reached(&self) -> String {
         let moments = self.writer.moments();
-        let mut reached = words(moments);
+        let mut reached = counted(moments.into(), "moment", "moments");
         let over = self.writer.over_cycles();
         if let Some(apart) = over.checked_div(u64::from(moments).saturating_sub(1)) {
-            let (over, every) = (amounts::cycles(over), amounts::cycles(apart));
-            let _ = write!(reached, " over {over}, one every {every}");
-            if apart > self.every_cycles + self.every_cycles / 10 {
-                let asked = amounts::cycles(self.every_cycles);
-                let _ = write!(reached, " instead of {asked}: a snapshot takes so long");
+            let _ = write!(reached, " over {}, one every {}", cycles(over), cycles(apart));
+            if let Some(asked) = self.every_cycles.filter(|asked| apart > asked + asked / 10) {
+                let _ = write!(reached, " instead of {}: a snapshot takes so long", cycles(asked));
             }
         }
         if self.dropped > 0 {
@@ -61,64 +61,65 @@ impl Recording {
 
 /// The file being written.
 #[derive(Clone)]
-pub(in crate::verbs) struct RecordingFile {
+pub(crate) struct RecordingFile {
     file: PathBuf,
     recording: Arc<Mutex<Option<Recording>>>,
 }
 
 impl RecordingFile {
     /// Refuses a file that exists.
-    pub(in crate::verbs) fn new(file: &Path) -> Result<Self, Failure> {
+    pub(crate) fn new(file: &Path) -> Result<Self, Failure> {
         fresh::check(file)?;
         Ok(Self { file: file.into(), recording: Arc::default() })
     }
 
     /// Lets a signal finish the file and end the process.
-    pub(in crate::verbs) fn end_at_signals(&self) -> Result<(), Failure> {
+    pub(crate) fn end_at_signals(&self) -> Result<(), Failure> {
         let at_signal = self.clone();
         interrupt::watch(move || at_signal.interrupted())
     }
 
-    /// Creates the file.
-    pub(in crate::verbs) fn create(
+    /// Creates the file. Says what was asked for: in words, and the time between two moments, in
+    /// cycles.
+    pub(crate) fn create(
         &self,
-        machine: &mut Machine,
-        (asked, every_cycles): (&str, u64),
+        target: &dyn Target,
+        (asked, every_cycles): (&str, Option<u64>),
     ) -> Result<(), Failure> {
-        let writer = Writer::create(&self.file, machine.target(), asked).map_err(|e| failed(&e))?;
+        let writer = Writer::create(&self.file, target, asked).map_err(|e| failed(&e))?;
         *self.lock() = Some(Recording { writer, flight: None, every_cycles, dropped: 0 });
         Ok(())
     }
 
-    /// Keeps moments in memory until they are written.
-    pub(in crate::verbs) fn in_memory(&self, most_bytes: usize) {
+    /// Keeps moments in this memory until they are written.
+    pub(crate) fn in_memory(&self, flight: FlightRecorder) {
         if let Some(recording) = self.lock().as_mut() {
-            recording.flight = Some(FlightRecorder::new(most_bytes));
+            recording.flight = Some(flight);
         }
     }
 
     /// Writes what is in memory.
-    pub(in crate::verbs) fn write_out(&self) -> Result<(), Failure> {
+    pub(crate) fn write_out(&self) -> Result<(), Failure> {
         self.lock().as_mut().map_or(Ok(()), Recording::write_out)
     }
 
-    /// Appends a moment.
-    pub(in crate::verbs) fn append(&self, snapshot: &Snapshot) -> Result<(), Failure> {
-        self.lock().as_mut().map_or(Ok(()), |recording| recording.append(snapshot))
+    /// Appends a moment, of which perhaps only a part was read.
+    pub(crate) fn append(&self, snapshot: &Snapshot, partial: bool) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| recording.append(snapshot, partial))
     }
 
     /// Attaches the ELFs that run and are not built in, so that the recording is decoded anywhere.
-    pub(in crate::verbs) fn attach(&self, machine: &mut Machine) -> Result<(), Failure> {
+    pub(crate) fn attach(&self, images: &ImageMap) -> Result<(), Failure> {
         let mut recording = self.lock();
         let Some(recording) = recording.as_mut() else { return Ok(()) };
-        for (name, elf) in machine.images().attachments() {
+        for (name, elf) in images.attachments() {
             recording.writer.attach_elf(&name, elf).map_err(|error| failed(&error))?;
         }
         Ok(())
     }
 
     /// Marks the newest moment with what was found there.
-    pub(in crate::verbs) fn mark_newest(&self, condition: &str, text: &str) -> Result<(), Failure> {
+    pub(crate) fn mark_newest(&self, condition: &str, text: &str) -> Result<(), Failure> {
         let (cycles, micros) =
             self.lock().as_ref().map_or((0, 0), |recording| recording.writer.times());
         let condition = Some(condition.to_owned());
@@ -126,9 +127,25 @@ impl RecordingFile {
     }
 
     /// Keeps a mark.
-    pub(super) fn mark(&self, mark: Mark) -> Result<(), Failure> {
-        let marked = self.lock().as_mut().map(|recording| recording.writer.mark(mark));
-        marked.transpose().map(|_| ()).map_err(|error| failed(&error))
+    pub(crate) fn mark(&self, mark: Mark) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| match &mut recording.flight {
+            Some(flight) => {
+                flight.mark(mark);
+                Ok(())
+            }
+            None => recording.writer.mark(mark).map_err(|error| failed(&error)),
+        })
+    }
+
+    /// Keeps a command that was given.
+    pub(crate) fn command(&self, command: Command) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| match &mut recording.flight {
+            Some(flight) => {
+                flight.command(command);
+                Ok(())
+            }
+            None => recording.writer.command(command).map_err(|error| failed(&error)),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Recording>> {
@@ -136,7 +153,7 @@ impl RecordingFile {
     }
 
     /// Finishes the file, or removes it if it contains no snapshot; returns what was recorded.
-    pub(in crate::verbs) fn end(&self) -> Result<String, Failure> {
+    pub(crate) fn end(&self) -> Result<String, Failure> {
         finish(&mut self.lock(), &self.file)
     }
 
@@ -164,4 +181,8 @@ fn finish(recording: &mut Option<Recording>, file: &Path) -> Result<String, Fail
     let reached = recording.reached();
     recording.writer.finish().map_err(|e| failed(&e))?;
     Ok(format!("{name}: {reached}; open it with --target {name}"))
+}
+
+fn failed(error: &RecordingError) -> Failure {
+    Failure::Usage(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Files that verbs write: none is overwritten.
+//! Files that are written: none is overwritten.
 
 use crate::exit::Failure;
 use std::fs::{self, OpenOptions};
@@ -6,12 +6,12 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// Refuses a file that exists, before any work is done for it.
-pub(super) fn check(file: &Path) -> Result<(), Failure> {
+pub(crate) fn check(file: &Path) -> Result<(), Failure> {
     if file.symlink_metadata().is_ok() { Err(exists(file)) } else { Ok(()) }
 }
 
 /// Writes a new file; one that cannot be written whole is removed.
-pub(super) fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => exists(file),
         _ => Failure::Usage(format!("{}: {error}", file.display())),

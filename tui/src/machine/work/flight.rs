@@ -1,0 +1,314 @@
+//! The flight recorder of the live view: what was read in the last minutes is in memory, and is
+//! written when something is found, or when the user wishes.
+
+use super::Work;
+use crate::exit::Failure;
+use crate::feed::now_micros;
+use crate::player::PlayOrder;
+use crate::recording::{FLIGHT_BYTES, RecordingFile};
+use crate::run::MachineOrder;
+use access::state_folder;
+use diagnosis::{Condition, Diagnosis, Finding, Severity};
+use machine::history::Mark;
+use machine::snapshot::Snapshot;
+use probe::session::{Inspected, Session};
+use recordings::{Command, FlightRecorder};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What is found is recorded for so long.
+const AFTER: Duration = Duration::from_secs(5);
+/// Recording in memory takes one part in this of the time.
+const PART: u32 = 50;
+/// The folder of what was found, below that of program state.
+const FOLDER: &str = "flights";
+/// Files of findings that are kept.
+const MOST_FILES: usize = 16;
+
+/// The flight recorder.
+pub(super) struct Flight {
+    /// The newest moment, which completes the next one.
+    newest: Option<Snapshot>,
+    kept: Kept,
+    /// The times of the newest moment: target, in cycles, and host, in microseconds.
+    times: (u64, u64),
+    /// What the verdict before found; none before the first one.
+    found: Option<Vec<Condition>>,
+    /// When the next snapshot is kept.
+    due: Instant,
+}
+
+/// Where moments are kept.
+enum Kept {
+    Memory(FlightRecorder),
+    File {
+        file: RecordingFile,
+        name: PathBuf,
+        /// When it ends by itself.
+        ends: Option<Instant>,
+    },
+}
+
+impl Kept {
+    fn in_memory() -> Self {
+        Self::Memory(FlightRecorder::new(FLIGHT_BYTES))
+    }
+}
+
+impl Default for Flight {
+    fn default() -> Self {
+        let (kept, due) = (Kept::in_memory(), Instant::now());
+        Self { newest: None, kept, times: (0, 0), found: None, due }
+    }
+}
+
+impl Flight {
+    /// Keeps what a verdict looked at; returns a notice if something new was found.
+    pub(super) fn look(
+        &mut self,
+        session: &mut Session,
+        newest: &Inspected,
+        verdict: &Diagnosis,
+    ) -> Option<String> {
+        let began = Instant::now();
+        let finding = self.new_finding(verdict);
+        let ended = self.keep(newest.snapshot.completed_by(session.proofs()), false);
+        self.due = Instant::now() + began.elapsed() * (PART - 1);
+        finding.and_then(|finding| self.keep_finding(session, finding)).or(ended)
+    }
+
+    /// Keeps what the screens read; returns a notice if a recording ended.
+    pub(super) fn add(&mut self, read: &Snapshot) -> Option<String> {
+        let began = Instant::now();
+        // What the user records is recorded as often as it is read.
+        if began < self.due && self.file().is_none() {
+            return None;
+        }
+        let ended = self.keep(read.completed_by(self.newest.as_ref()?), true);
+        self.due = Instant::now() + began.elapsed() * (PART - 1);
+        ended
+    }
+
+    /// The file that is written until the user ends it.
+    pub(super) fn file(&self) -> Option<&Path> {
+        match &self.kept {
+            Kept::File { name, ends: None, .. } => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Keeps a command that was given.
+    pub(super) fn command(&mut self, text: String) {
+        let (target_cycles, host_micros) = (self.times.0, now_micros());
+        let command = Command { target_cycles, host_micros, text };
+        match &mut self.kept {
+            Kept::Memory(flight) => flight.command(command),
+            // The next moment reports that the file cannot be written.
+            Kept::File { file, .. } => drop(file.command(command)),
+        }
+    }
+
+    /// Marks the newest moment.
+    pub(super) fn mark(&mut self, text: &str) {
+        self.keep_mark(Mark::new(self.times.0, self.times.1, text));
+    }
+
+    /// Writes what is in memory to a file, and from now on everything, until [`Flight::end`].
+    ///
+    /// # Errors
+    /// If the file exists or cannot be written.
+    pub(super) fn begin(&mut self, name: &Path, session: &mut Session) -> Result<(), Failure> {
+        self.write(name, session, None)
+    }
+
+    /// Ends the file that is written; returns what it holds, if there is one.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(super) fn end(&mut self) -> Result<Option<String>, Failure> {
+        match std::mem::replace(&mut self.kept, Kept::in_memory()) {
+            Kept::File { file, .. } => file.end().map(Some),
+            memory @ Kept::Memory(_) => {
+                self.kept = memory;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Keeps a moment; ends a file that is complete, or cannot be written.
+    fn keep(&mut self, moment: Snapshot, partial: bool) -> Option<String> {
+        let moment = &*self.newest.insert(moment);
+        let newest = moment.pieces.iter().map(|piece| (piece.target_cycles, piece.host_micros));
+        self.times = newest.max().unwrap_or(self.times);
+        match &mut self.kept {
+            Kept::Memory(flight) => {
+                if partial {
+                    flight.append_partial(moment);
+                } else {
+                    flight.append(moment);
+                }
+                None
+            }
+            Kept::File { file, ends, .. } => {
+                let failed = file.append(moment, partial).err();
+                if failed.is_none() && ends.is_none_or(|ends| Instant::now() < ends) {
+                    return None;
+                }
+                let ended = self.end();
+                match failed {
+                    Some(failure) => Some(failure.to_string()),
+                    None => ended.unwrap_or_else(|failure| Some(failure.to_string())),
+                }
+            }
+        }
+    }
+
+    fn keep_mark(&mut self, mark: Mark) {
+        match &mut self.kept {
+            Kept::Memory(flight) => flight.mark(mark),
+            Kept::File { file, .. } => drop(file.mark(mark)),
+        }
+    }
+
+    /// Returns what a verdict found, if the one before did not. The first verdict finds nothing new:
+    /// nothing was recorded before it.
+    fn new_finding<'a>(&mut self, verdict: &'a Diagnosis) -> Option<&'a Finding> {
+        // Faults are known from the first snapshot, hangs only from several.
+        if !verdict.missing.is_empty() {
+            return None;
+        }
+        let worse = |it: &&Finding| it.severity > Severity::Slow;
+        let found = || verdict.findings.iter().filter(worse);
+        let before = self.found.replace(found().map(|it| it.condition).collect())?;
+        found().find(|it| !before.contains(&it.condition))
+    }
+
+    /// Marks what was found, and writes what is in memory.
+    fn keep_finding(&mut self, session: &mut Session, finding: &Finding) -> Option<String> {
+        let name = finding.condition.name();
+        let text = format!("{}: {}", finding.place, finding.sentence);
+        let condition = Some(name.to_owned());
+        self.keep_mark(Mark { condition, ..Mark::new(self.times.0, self.times.1, text) });
+        if matches!(self.kept, Kept::File { .. }) {
+            return None;
+        }
+        let written = new_file(name).and_then(|file| {
+            self.write(&file, session, Some(Instant::now() + AFTER)).map(|()| file)
+        });
+        Some(match written {
+            Ok(file) => format!("{name}: what led to it is written to {}", file.display()),
+            Err(failure) => format!("{name}: what led to it cannot be written: {failure}"),
+        })
+    }
+
+    /// Writes what is in memory to a file, and what follows.
+    fn write(
+        &mut self,
+        name: &Path,
+        session: &mut Session,
+        ends: Option<Instant>,
+    ) -> Result<(), Failure> {
+        let file = RecordingFile::new(name)?;
+        file.create(session.target(), ("the live view", None))?;
+        file.attach(session.images())?;
+        let kept = Kept::File { file: file.clone(), name: name.into(), ends };
+        if let Kept::Memory(flight) = std::mem::replace(&mut self.kept, kept) {
+            file.in_memory(flight);
+        }
+        let written = file.write_out();
+        if written.is_err() {
+            self.kept = Kept::in_memory();
+        }
+        written
+    }
+}
+
+impl Work {
+    /// Keeps what a verdict looked at.
+    pub(in crate::machine) fn look(
+        &mut self,
+        session: &mut Session,
+        newest: &Inspected,
+        verdict: &Diagnosis,
+    ) {
+        let notice = self.flight.look(session, newest, verdict);
+        self.report(notice);
+    }
+
+    /// Keeps what the screens read.
+    pub(in crate::machine) fn add(&mut self, read: &Snapshot) {
+        let notice = self.flight.add(read);
+        self.report(notice);
+    }
+
+    /// Begins a recording, or ends the one that was begun.
+    pub(super) fn record(
+        &mut self,
+        file: Option<PathBuf>,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        if session.target().history().is_some() {
+            let why = "this is a recording: `meshscope record` copies it";
+            return Err(Failure::Usage(why.into()));
+        }
+        let notice = match (self.flight.file(), file) {
+            (Some(going), Some(_)) => {
+                let going = going.display();
+                return Err(Failure::Usage(format!("{going} is being written: :record ends it")));
+            }
+            (Some(_), None) => self.flight.end()?,
+            (None, file) => {
+                let file = file.unwrap_or_else(|| {
+                    PathBuf::from(format!("record-{}.mcap", now_micros() / 1_000_000))
+                });
+                self.flight.end()?;
+                self.flight.begin(&file, session)?;
+                Some(format!("{} is being written: :record ends it", file.display()))
+            }
+        };
+        self.report(notice);
+        Ok(())
+    }
+
+    /// Notes an order that changes the mesh.
+    pub(super) fn note_order(&mut self, order: &MachineOrder) {
+        if let MachineOrder::Play(PlayOrder::Mark(text)) = order {
+            self.flight.mark(text);
+        }
+        if let Some(words) = order.words() {
+            self.flight.command(words);
+        }
+    }
+
+    fn report(&mut self, notice: Option<String>) {
+        if let Some(notice) = notice {
+            self.board_mut().say(notice);
+        }
+        let file = self.flight.file();
+        if self.board.recording.as_deref() != file {
+            let file = file.map(Path::to_owned);
+            self.board_mut().recording = file;
+        }
+    }
+}
+
+/// Returns the name of a new file for a finding, and removes the oldest ones.
+fn new_file(condition: &str) -> Result<PathBuf, Failure> {
+    let folder = state_folder()
+        .ok_or_else(|| Failure::Usage("neither XDG_STATE_HOME nor HOME is a folder".into()))?
+        .join(FOLDER);
+    let failed = |error| Failure::Usage(format!("{}: {error}", folder.display()));
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .map_err(failed)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|it| it == "mcap"))
+        .collect();
+    // Their names begin with their times.
+    files.sort_unstable();
+    let most = files.len().saturating_sub(MOST_FILES - 1);
+    // One that cannot be removed is in nobody's way.
+    files.iter().take(most).for_each(|oldest| drop(fs::remove_file(oldest)));
+    Ok(folder.join(format!("{}-{condition}.mcap", now_micros() / 1_000_000)))
+}
