@@ -42,7 +42,7 @@ impl Encoded {
 }
 
 /// The state of one chip.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct ChipState {
     now: Memory,
     key: Memory,
@@ -50,6 +50,7 @@ struct ChipState {
 }
 
 /// What the next moment is relative to.
+#[derive(Clone)]
 pub(crate) struct Encoder {
     next: u32,
     chips: BTreeMap<u16, ChipState>,

@@ -97,15 +97,15 @@ impl FlightRecorder {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(self, writer: &mut Writer) -> Result<(), RecordingError> {
-        for item in self.items {
+    pub fn write(&self, writer: &mut Writer) -> Result<(), RecordingError> {
+        for item in &self.items {
             match item {
-                Item::Moment(moment) => writer.write(&moment)?,
-                Item::Mark(mark) => writer.mark(mark)?,
-                Item::Command(command) => writer.command(command)?,
+                Item::Moment(moment) => writer.write(moment)?,
+                Item::Mark(mark) => writer.mark(mark.clone())?,
+                Item::Command(command) => writer.command(command.clone())?,
             }
         }
-        writer.go_on_with(self.encoder);
+        writer.go_on_with(self.encoder.clone());
         Ok(())
     }
 

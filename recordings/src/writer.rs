@@ -271,6 +271,7 @@ fn words(error: &McapError) -> String {
         McapError::Io(io) if io.kind() == ErrorKind::StorageFull => {
             "the disk is full; the moments before are kept".into()
         }
+        McapError::Io(io) => format!("{io}; the moments before are kept"),
         other => other.to_string(),
     }
 }

@@ -2,9 +2,11 @@
 
 mod file;
 mod moments;
+mod running;
 
 pub(crate) use file::RecordingFile;
 pub(crate) use moments::Moments;
+pub(crate) use running::RunRecorder;
 
 /// Bytes of messages that a flight recorder keeps: minutes of a T3000.
 pub(crate) const FLIGHT_BYTES: usize = 64 << 20;

@@ -58,6 +58,7 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
     // These verbs clean up at the end and listen to signals themselves.
     let cleans_up = match verb {
         Verb::Record(_)
+        | Verb::Why(_)
         | Verb::Bundle(_)
         | Verb::Serve { .. }
         | Verb::Run(_)

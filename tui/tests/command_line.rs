@@ -483,7 +483,8 @@ fn an_unattended_watch_ends_at_the_first_finding_and_records_it() {
         .map(|(_, rest)| rest.split_once(": ").unwrap().1)
         .collect();
     assert_eq!(states, ["healthy", "fault"], "{says}");
-    assert!(says.contains("night.mcap: 4 moments"), "{says}");
+    // What was watched before it was found is recorded too.
+    assert!(says.contains("night.mcap: 10 moments"), "{says}");
     refuses(&["why", "--target", scratch.path(), "--watch"], 2, &["is a recording"]);
     let replayed = meshscope(&["why", "--target", scratch.path(), "--for", "6ms"]);
     let page = String::from_utf8(replayed.stdout).unwrap();

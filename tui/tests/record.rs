@@ -4,10 +4,14 @@
 use crate::common::stderr;
 use crate::pseudo::Terminal;
 use crate::schemas::conforms;
+use layouts::NocAddr;
+use machine::history::History;
 use portable_pty::CommandBuilder;
+use recordings::Replay;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
 
 /// A run of the bank of hangs, of 12 moments, with a mark at its last one.
 fn worker_stuck() -> PathBuf {
@@ -173,6 +177,145 @@ fn a_ring_is_written_when_something_is_found() {
     let cycles = |target: &str| answer(target, &["fabric"])["cycles"].as_u64().unwrap();
     assert!(cycles(path) < cycles(&format!("{path},at=-0ns")));
     assert_eq!(cycles(path), cycles(copy.to_str().unwrap()));
+}
+
+/// What the live view has read is written when something new is found, and when the user wishes.
+#[test]
+fn the_live_view_records_what_led_to_a_finding() {
+    let state = fresh("state").with_extension("");
+    let _ = std::fs::remove_dir_all(&state);
+    let (file, other) = (fresh("live"), fresh("live-other"));
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.env("XDG_STATE_HOME", &state);
+    command.args(["--target", "emulator:n300"]);
+    let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 200, 30);
+    let mut types = |keys: &str, says: &str| {
+        terminal.press(keys);
+        terminal.shows(says);
+    };
+    types("w", "nothing stands still");
+    types(":record /nowhere/x.mcap\r", "/nowhere/x.mcap: No such file");
+    types(":fault link:0.8:down\r", "link-down: what led to it is written to ");
+    types(&format!(":record {}\r", file.display()), " REC ");
+    types(&format!(":record {}\r", other.display()), "is being written: :record ends it");
+    types(":mark so far\r:fault link:0.9:down\r", "fault link:0.9:down, from ");
+    types(":record\r", " moments over ");
+    types(&format!(":record {}\r", file.display()), "exists already, and is not overwritten");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    let folder = std::fs::read_dir(state.join("meshscope/flights")).unwrap();
+    let flights: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    assert!(flights[0].to_str().unwrap().ends_with("-link-down.mcap"), "{flights:?}");
+    let flight = flights[0].to_str().unwrap();
+    let why = answer_with(&format!("{flight},at=-0ns"), 1);
+    assert_eq!(why["findings"][0]["condition"], "link-down", "{why}");
+    // Partial moments do not make cores stand that were not read.
+    assert!(why["progress"]["progressing"].as_u64() > Some(100), "{why}");
+    for target in [flight, file.to_str().unwrap()] {
+        let before = answer_with(&format!("{target},at=#20"), 0);
+        assert_eq!(before["findings"], json!([]), "{before}");
+        // What no verdict and no screen read is not recorded.
+        let kernel = printed(target, &["cores", "0:e8"], 4);
+        assert!(kernel.contains("ring_ping.cpp"), "{kernel}");
+    }
+    let replay = Replay::open(&file).unwrap();
+    let commands: Vec<&str> = replay.commands().iter().map(|it| it.text.as_str()).collect();
+    assert!(commands.iter().any(|it| it.starts_with("fault link:0.9:down")), "{commands:?}");
+}
+
+#[test]
+fn a_run_records_itself() {
+    let file = fresh("run");
+    let path = file.to_str().unwrap();
+    let log = fresh("run-audit").with_extension("jsonl");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.env("MESHSCOPE_AUDIT_LOG", &log).args(["--target", "emulator:n300"]);
+    let output =
+        command.args(["run", "all-gather", "-b", "1M", "--record", path]).output().unwrap();
+    let says = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{says}");
+    assert!(says.contains(" moments over "), "{says}");
+    let commands = Replay::open(&file).unwrap().commands().to_vec();
+    assert!(commands[0].text.starts_with("run all-gather"), "{commands:?}");
+    let ran = |moment: usize| {
+        let cores = answer(&format!("{path},at=#{moment}"), &["cores"]);
+        let rows = cores["cores"].as_array().unwrap();
+        rows.iter().any(|row| row["kernel"].is_string() || row["state"] != "base firmware")
+    };
+    assert!((0..2).any(ran), "no moment shows a kernel");
+}
+
+/// Records an emulated mesh until it is killed, or to the end.
+fn writer(file: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", "emulator:n300", "record", file.to_str().unwrap()]);
+    command.args(["--moments", "200", "--every", "0ns"]).stderr(Stdio::null());
+    command
+}
+
+/// What a moment holds that is the same in every run: host times differ.
+fn content(replay: &mut Replay, moment: usize) -> Vec<(NocAddr, u64, Vec<u8>)> {
+    replay.seek(moment);
+    let pieces = &replay.moment().unwrap().pieces;
+    pieces.iter().map(|it| (it.addr, it.target_cycles, it.bytes.to_vec())).collect()
+}
+
+/// Bytes reach the file in whole chunks: whenever its writer is killed, what it shows is what was
+/// recorded. MESHSCOPE_KILLS is the number of kills, at moments drawn from a fixed seed.
+#[test]
+fn a_writer_that_is_killed_leaves_what_it_wrote() {
+    let kills = std::env::var("MESHSCOPE_KILLS").map_or(4, |kills| kills.parse().unwrap());
+    let whole = fresh("killed-never");
+    let begun = Instant::now();
+    assert!(writer(&whole).status().unwrap().success());
+    let took = begun.elapsed();
+    let mut whole = Replay::open(&whole).unwrap();
+    let (mut random, mut opened, mut shown) = (1_u64, 0, 0);
+    for kill in 0..kills {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let file = fresh("killed");
+        let mut child = writer(&file).spawn().unwrap();
+        std::thread::sleep(took.mul_f64((random >> 33) as f64 / 2_147_483_648.0));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        match Replay::open(&file) {
+            Ok(mut replay) => {
+                let moments = replay.moments().len();
+                (opened, shown) = (opened + 1, shown + moments);
+                let unfinished = replay.problems().iter().any(|it| it.contains("was not finished"));
+                assert!(unfinished || moments == whole.moments().len(), "{kill}");
+                assert_eq!(replay.moments(), &whole.moments()[..moments], "{kill}");
+                for moment in [0, moments / 2, moments - 1] {
+                    assert_eq!(content(&mut replay, moment), content(&mut whole, moment), "{kill}");
+                }
+            }
+            // Killed before its first second was complete.
+            Err(error) => {
+                let says = error.to_string();
+                let early = ["before the first moment", "no moment", "No such file", "empty file"];
+                assert!(early.iter().any(|early| says.contains(early)), "{kill}: {says}");
+            }
+        }
+    }
+    println!("{kills} kills: {opened} files open, with {shown} moments");
+}
+
+#[test]
+fn a_disk_that_fills_up_keeps_what_was_written() {
+    let file = fresh("full");
+    // The limit of a file's size is met as a full disk is, only by another error.
+    let script = "ulimit -f 400; trap '' XFSZ; exec \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target", "emulator:n300"])
+        .args(["record", file.to_str().unwrap(), "--moments", "5000", "--every", "0ns"])
+        .output()
+        .unwrap();
+    let says = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{says}");
+    assert!(says.contains("File too large"), "{says}");
+    let replay = Replay::open(&file).unwrap();
+    assert!(replay.moments().len() > 10, "{}", replay.moments().len());
 }
 
 fn answer_with(target: &str, code: i32) -> Value {

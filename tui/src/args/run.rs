@@ -8,6 +8,7 @@ use fabric::mux::Policy;
 use launch::topology::TopologyKind;
 use machine::fabric::FabricTopology;
 use machine::fabric::MuxCore;
+use std::path::PathBuf;
 
 /// A collective and its options.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,10 @@ pub(crate) struct RunArguments {
     /// Check the data on every chip against what the host computes, and count wrong elements.
     #[arg(short = 'c', long)]
     pub(crate) check: bool,
+    /// Record the run to this new file, a moment every millisecond of the target; what reading
+    /// costs is part of the measured times.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// Parallel links between two neighbours.
     #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     pub(crate) links: String,

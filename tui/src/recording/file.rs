@@ -98,6 +98,14 @@ impl RecordingFile {
         }
     }
 
+    /// Writes what a flight recorder has, which keeps it.
+    pub(crate) fn write(&self, flight: &FlightRecorder) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| {
+            recording.dropped += flight.dropped();
+            flight.write(&mut recording.writer).map_err(|error| failed(&error))
+        })
+    }
+
     /// Writes what is in memory.
     pub(crate) fn write_out(&self) -> Result<(), Failure> {
         self.lock().as_mut().map_or(Ok(()), Recording::write_out)

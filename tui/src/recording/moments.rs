@@ -63,7 +63,8 @@ fn running(state: &MeshState) -> Vec<Runs> {
 /// Takes the moments of a recording.
 pub(crate) struct Moments {
     everything: ReadSet,
-    texts: Texts,
+    /// None: only what identifies the images is kept of the texts.
+    texts: Option<Texts>,
     /// What the next snapshot reads; none: everything.
     next: Option<ReadSet>,
 }
@@ -72,15 +73,28 @@ impl Moments {
     /// Every core is recorded, as the recording may be opened at any.
     pub(crate) fn new(machine: &mut Machine) -> Self {
         let everything = Texts::read_set(&machine.mesh());
-        Self { everything, texts: Texts::default(), next: None }
+        Self { everything, texts: Some(Texts::default()), next: None }
+    }
+
+    /// The same of a mesh on which other kernels are launched all the time: reading their texts
+    /// would take longer than they run.
+    pub(crate) fn without_texts(machine: &mut Machine) -> Self {
+        Self { texts: None, ..Self::new(machine) }
     }
 
     /// Takes a moment.
     pub(crate) fn take(&mut self, machine: &mut Machine) -> MeshSnapshot {
+        let Some(texts) = &self.texts else {
+            let next = self.next.take().unwrap_or_else(|| self.later());
+            let mut snapshot = machine.take(&next);
+            snapshot.memory = snapshot.memory.completed_by(machine.session().proofs());
+            self.follow(&snapshot, &machine.mesh());
+            return snapshot;
+        };
         if let Some(next) = &self.next {
             let mut snapshot = machine.take(next);
-            if self.texts.are_of(&snapshot.state) {
-                snapshot.memory = self.texts.complete(&snapshot.memory);
+            if texts.are_of(&snapshot.state) {
+                snapshot.memory = texts.complete(&snapshot.memory);
                 self.follow(&snapshot, &machine.mesh());
                 return snapshot;
             }
@@ -90,15 +104,20 @@ impl Moments {
         let next = self.follow(&snapshot, &machine.mesh());
         let wanted = machine.take(&next);
         snapshot.memory = wanted.memory.completed_by(&snapshot.memory);
-        self.texts.keep(snapshot.memory.clone(), &snapshot.state);
+        let texts = self.texts.get_or_insert_default();
+        texts.keep(snapshot.memory.clone(), &snapshot.state);
         snapshot
+    }
+
+    /// What snapshots read once the texts and tables are known.
+    fn later(&self) -> ReadSet {
+        ReadSet { texts: false, fabric_tables: false, ..self.everything.clone() }
     }
 
     /// The next snapshot reads what this one leads to: parts of the fabric, and the words by which
     /// a verdict tells what a core waits for.
     fn follow(&mut self, snapshot: &MeshSnapshot, mesh: &Mesh) -> ReadSet {
-        let later = ReadSet { texts: false, fabric_tables: false, ..self.everything.clone() };
-        let mut next = fabric_read_set(&snapshot.state.fabric, &later);
+        let mut next = fabric_read_set(&snapshot.state.fabric, &self.later());
         let look = Look { snapshot: &snapshot.memory, state: &snapshot.state };
         next.spans.extend(wanted(mesh, look));
         next.spans.sort_unstable();

@@ -91,7 +91,9 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             model.screen = Screen::Mesh;
             model.help = None;
             model.notice = Some(BEGINS.to_owned());
-            MachineOrder::Run(Box::new(sweep))
+            let record = options.record.map(|file| MachineOrder::Record(Some(file)));
+            let orders = record.into_iter().chain([MachineOrder::Run(Box::new(sweep))]);
+            return Ok(orders.map(Command::Order).collect());
         }
         Typed::Launch(options) => MachineOrder::Launch(options),
         Typed::Stop => MachineOrder::Stop,

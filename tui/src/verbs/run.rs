@@ -7,6 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
+use crate::recording::RunRecorder;
 use crate::run::pausing::{release, settle};
 use crate::run::stepping::Stepping;
 use crate::run::table::{CELLS, Head, Measured, foot, head, out_of_bounds};
@@ -121,8 +122,18 @@ fn carry_out(
     }
     stop.takes_time();
     let line = Line::new(options.op.name());
-    Carrying { job, stop, line, rows: &mut known.rows, verdict: &mut known.verdict }
-        .out(&mut machine, style)?;
+    let words = job.program().map(|program| job.sweep().title(program)).unwrap_or_default();
+    let recorder = options.record.as_deref();
+    let recorder = recorder
+        .map(|file| RunRecorder::begin(file, &mut machine, &format!("run {words}")))
+        .transpose()?;
+    let (rows, verdict) = (&mut known.rows, &mut known.verdict);
+    let mut carrying = Carrying { job, stop, line, rows, verdict, recorder };
+    let result = carrying.out(&mut machine, style);
+    // The file is valid however the run ended.
+    let recorded = carrying.recorder.map(|recorder| recorder.end(&mut machine));
+    result?;
+    recorded.transpose()?.iter().for_each(|recorded| say(recorded));
     let wrong = out_of_bounds(&known.rows).unwrap_or(0);
     Ok(if wrong > 0 { Outcome::Findings } else { Outcome::Healthy })
 }
@@ -203,6 +214,7 @@ struct Carrying<'a> {
     line: Line,
     rows: &'a mut Vec<Measured>,
     verdict: &'a mut Option<Diagnosis>,
+    recorder: Option<RunRecorder>,
 }
 
 impl Carrying<'_> {
@@ -226,10 +238,18 @@ impl Carrying<'_> {
                     }
                     let passed = target.pass(STEP_CYCLES);
                     passed.map_err(|error| Failure::of_access(target.name(), &error))?;
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.turn(machine)?;
+                    }
                     if self.job.stands() {
                         // Where that is not possible, the error of the run is the one reported.
                         *self.verdict =
                             machine.diagnose(WATCHED_CYCLES).ok().map(|it| it.diagnosis);
+                        if let (Some(recorder), Some(verdict)) = (&mut self.recorder, &self.verdict)
+                        {
+                            recorder.turn(machine)?;
+                            recorder.mark(verdict)?;
+                        }
                     }
                 }
                 SweepTurn::Row(row) => {

@@ -33,6 +33,10 @@ impl Terminal {
         let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         let mut command = command.clone();
         command.env("TERM", "xterm-256color");
+        if command.get_env("XDG_STATE_HOME").is_none() {
+            // What a test finds is not written to the folder of the person who runs it.
+            command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
+        }
         let modes = format!("{:?}", pair.master.get_termios().unwrap());
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);

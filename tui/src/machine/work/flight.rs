@@ -28,9 +28,10 @@ const MOST_FILES: usize = 16;
 
 /// The flight recorder.
 pub(super) struct Flight {
+    memory: FlightRecorder,
+    file: Option<FlightFile>,
     /// The newest moment, which completes the next one.
     newest: Option<Snapshot>,
-    kept: Kept,
     /// The times of the newest moment: target, in cycles, and host, in microseconds.
     times: (u64, u64),
     /// What the verdict before found; none before the first one.
@@ -39,27 +40,18 @@ pub(super) struct Flight {
     due: Instant,
 }
 
-/// Where moments are kept.
-enum Kept {
-    Memory(FlightRecorder),
-    File {
-        file: RecordingFile,
-        name: PathBuf,
-        /// When it ends by itself.
-        ends: Option<Instant>,
-    },
-}
-
-impl Kept {
-    fn in_memory() -> Self {
-        Self::Memory(FlightRecorder::new(FLIGHT_BYTES))
-    }
+/// A file that is written.
+struct FlightFile {
+    file: RecordingFile,
+    name: PathBuf,
+    /// When it ends by itself.
+    ends: Option<Instant>,
 }
 
 impl Default for Flight {
     fn default() -> Self {
-        let (kept, due) = (Kept::in_memory(), Instant::now());
-        Self { newest: None, kept, times: (0, 0), found: None, due }
+        let (memory, due) = (FlightRecorder::new(FLIGHT_BYTES), Instant::now());
+        Self { memory, file: None, newest: None, times: (0, 0), found: None, due }
     }
 }
 
@@ -92,21 +84,18 @@ impl Flight {
 
     /// The file that is written until the user ends it.
     pub(super) fn file(&self) -> Option<&Path> {
-        match &self.kept {
-            Kept::File { name, ends: None, .. } => Some(name),
-            _ => None,
-        }
+        self.file.as_ref().filter(|file| file.ends.is_none()).map(|file| file.name.as_path())
     }
 
     /// Keeps a command that was given.
     pub(super) fn command(&mut self, text: String) {
         let (target_cycles, host_micros) = (self.times.0, now_micros());
         let command = Command { target_cycles, host_micros, text };
-        match &mut self.kept {
-            Kept::Memory(flight) => flight.command(command),
+        if let Some(file) = &self.file {
             // The next moment reports that the file cannot be written.
-            Kept::File { file, .. } => drop(file.command(command)),
+            drop(file.file.command(command.clone()));
         }
+        self.memory.command(command);
     }
 
     /// Marks the newest moment.
@@ -127,13 +116,7 @@ impl Flight {
     /// # Errors
     /// If the file cannot be written.
     pub(super) fn end(&mut self) -> Result<Option<String>, Failure> {
-        match std::mem::replace(&mut self.kept, Kept::in_memory()) {
-            Kept::File { file, .. } => file.end().map(Some),
-            memory @ Kept::Memory(_) => {
-                self.kept = memory;
-                Ok(None)
-            }
-        }
+        self.file.take().map(|file| file.file.end()).transpose()
     }
 
     /// Keeps a moment; ends a file that is complete, or cannot be written.
@@ -141,34 +124,28 @@ impl Flight {
         let moment = &*self.newest.insert(moment);
         let newest = moment.pieces.iter().map(|piece| (piece.target_cycles, piece.host_micros));
         self.times = newest.max().unwrap_or(self.times);
-        match &mut self.kept {
-            Kept::Memory(flight) => {
-                if partial {
-                    flight.append_partial(moment);
-                } else {
-                    flight.append(moment);
-                }
-                None
-            }
-            Kept::File { file, ends, .. } => {
-                let failed = file.append(moment, partial).err();
-                if failed.is_none() && ends.is_none_or(|ends| Instant::now() < ends) {
-                    return None;
-                }
-                let ended = self.end();
-                match failed {
-                    Some(failure) => Some(failure.to_string()),
-                    None => ended.unwrap_or_else(|failure| Some(failure.to_string())),
-                }
-            }
+        if partial {
+            self.memory.append_partial(moment);
+        } else {
+            self.memory.append(moment);
+        }
+        let FlightFile { file, ends, .. } = self.file.as_ref()?;
+        let failed = file.append(moment, partial).err();
+        if failed.is_none() && ends.is_none_or(|ends| Instant::now() < ends) {
+            return None;
+        }
+        let ended = self.end();
+        match failed {
+            Some(failure) => Some(failure.to_string()),
+            None => ended.unwrap_or_else(|failure| Some(failure.to_string())),
         }
     }
 
     fn keep_mark(&mut self, mark: Mark) {
-        match &mut self.kept {
-            Kept::Memory(flight) => flight.mark(mark),
-            Kept::File { file, .. } => drop(file.mark(mark)),
+        if let Some(file) = &self.file {
+            drop(file.file.mark(mark.clone()));
         }
+        self.memory.mark(mark);
     }
 
     /// Returns what a verdict found, if the one before did not. The first verdict finds nothing new:
@@ -190,7 +167,7 @@ impl Flight {
         let text = format!("{}: {}", finding.place, finding.sentence);
         let condition = Some(name.to_owned());
         self.keep_mark(Mark { condition, ..Mark::new(self.times.0, self.times.1, text) });
-        if matches!(self.kept, Kept::File { .. }) {
+        if self.file.is_some() {
             return None;
         }
         let written = new_file(name).and_then(|file| {
@@ -212,15 +189,9 @@ impl Flight {
         let file = RecordingFile::new(name)?;
         file.create(session.target(), ("the live view", None))?;
         file.attach(session.images())?;
-        let kept = Kept::File { file: file.clone(), name: name.into(), ends };
-        if let Kept::Memory(flight) = std::mem::replace(&mut self.kept, kept) {
-            file.in_memory(flight);
-        }
-        let written = file.write_out();
-        if written.is_err() {
-            self.kept = Kept::in_memory();
-        }
-        written
+        file.write(&self.memory)?;
+        self.file = Some(FlightFile { file, name: name.into(), ends });
+        Ok(())
     }
 }
 
