@@ -4,6 +4,7 @@ mod open;
 mod pacer;
 mod past;
 mod pause;
+mod rerun;
 mod watch;
 
 use decode::fabric::manifest::FabricManifest;
@@ -14,13 +15,15 @@ use launch::outcome::{Cause, RunError};
 use launch::sampling::Sampling;
 use layouts::CoreId;
 use machine::clients::ServedHistory;
+use machine::past::PastWatcher;
 use machine::progress::{ChipCount, Progress};
 use machine::samples::{SampleOrder, Samples};
 use machine::snapshot::{AccessError, Plan, Snapshot};
-use machine::target::{Arrived, Mesh, Preview, Quarantined, Target};
+use machine::target::{Arrived, Mesh, Past, Preview, Quarantined, Target};
 pub use open::{OpenError, served_simulator};
 use pacer::Pacer;
 pub use pause::Balance;
+pub use rerun::Rerun;
 pub use watch::{Watch, Watched};
 use workloads::scene::Pace;
 
@@ -71,6 +74,8 @@ pub struct Session {
     last: ReadSet,
     /// What was read to identify the images.
     proofs: Snapshot,
+    /// The run of a recorded mesh.
+    run: Option<Rerun>,
     /// The credits of links in the previous snapshot.
     ledgers: Vec<LedgerState>,
 }
@@ -88,6 +93,7 @@ impl Session {
             snapshots: 0,
             last: ReadSet::default(),
             proofs: Snapshot::default(),
+            run: None,
             ledgers: Vec::new(),
         }
     }
@@ -96,6 +102,28 @@ impl Session {
     #[must_use]
     pub fn at_pace(self, pace: Pace) -> Self {
         Self { pacer: Some(Pacer::new(pace)), ..self }
+    }
+
+    /// Returns the session with the run of its target, a recording of an emulated mesh.
+    #[must_use]
+    pub fn with_run(self, run: Option<Rerun>) -> Self {
+        Self { run, ..self }
+    }
+
+    /// Returns the run of a recorded mesh, if the recording has it.
+    pub fn run(&self) -> Option<&Rerun> {
+        self.run.as_ref()
+    }
+
+    /// Returns the past of the target; that of a recorded mesh is executed again.
+    ///
+    /// # Errors
+    /// Why there is none, one sentence; or `watcher` returned false.
+    pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> {
+        match &self.run {
+            Some(run) => run.past(watcher),
+            None => self.target.past().map_err(|error| error.to_string()),
+        }
     }
 
     /// Adds the images of these directories to those that may run.

@@ -45,6 +45,8 @@ pub enum TargetSpec {
     Silicon(String),
     /// A recording, and the moment if one is named: `<file>[,at=<moment>]`.
     Recording(PathBuf, Option<Moment>),
+    /// The mesh of a recording, executed again up to a time: `<file>,rerun=<time>`.
+    Rerun(PathBuf, Moment),
     /// A fabric snapshot of tt-metal's capture tool: a file whose name ends with `.json`.
     FabricSnapshot(PathBuf),
 }

@@ -7,6 +7,7 @@ use crate::file::{self, Attachment, Chunk, Contents};
 use crate::format::{Channel, Command, EarlierMoment, Entry, MomentRecord};
 use layouts::NocAddr;
 use machine::history::{History, Mark};
+use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Mesh, Target};
 use std::path::Path;
@@ -96,6 +97,11 @@ impl Replay {
     /// Returns the attached files, such as ELF images.
     pub fn attachments(&self) -> &[Attachment] {
         &self.contents.attachments
+    }
+
+    /// Returns the run of an emulated mesh from its start, if the recording has it.
+    pub fn run(&self) -> Option<RecordedRun> {
+        rmp_serde::from_slice(&self.contents.run.as_ref()?.bytes).ok()
     }
 
     /// Returns messages about damaged parts of the file, which are not shown.

@@ -4,9 +4,10 @@ use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;
 use crate::format::{
     COMPRESSED, Channel, Command, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, MomentRecord,
-    PROFILE, SCHEMA_ENCODING, SESSION, SessionRecord, channels,
+    PROFILE, RUN, SCHEMA_ENCODING, SESSION, SessionRecord, channels,
 };
 use machine::history::Mark;
+use machine::past::RecordedRun;
 use machine::snapshot::Snapshot;
 use machine::target::Target;
 use mcap::records::{MessageHeader, Metadata};
@@ -19,6 +20,9 @@ use std::path::{Path, PathBuf};
 
 /// The level of compression: smaller files than zstd's usual level 3, at tens of megabytes per second.
 const LEVEL: u32 = 9;
+
+/// The level of a run, which is compressed once: a quarter smaller than zstd's usual level.
+const RUN_LEVEL: i32 = 12;
 
 type Mcap = mcap::Writer<BufWriter<File>>;
 
@@ -84,6 +88,17 @@ impl Writer {
             .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
         let name = format!("{name}{COMPRESSED}");
         self.attach(name, ELF_MEDIA_TYPE, &compressed)
+    }
+
+    /// Attaches the run of an emulated mesh from its start, so that it can be executed again.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn attach_run(&mut self, run: &RecordedRun) -> Result<(), RecordingError> {
+        let run = rmp_serde::to_vec_named(run).map_err(|error| self.failed(error.to_string()))?;
+        let run = zstd::bulk::compress(&run, RUN_LEVEL)
+            .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
+        self.attach(format!("{RUN}{COMPRESSED}"), ELF_MEDIA_TYPE, &run)
     }
 
     /// Appends a moment. Its time is that of its newest piece; without pieces, that of the moment

@@ -77,6 +77,7 @@ impl Failure {
         match error {
             OpenError::Spec(_)
             | OpenError::IsRecording(..)
+            | OpenError::IsRerun(..)
             | OpenError::IsFabricSnapshot(_)
             | OpenError::Library { .. } => Self::Usage(text),
             OpenError::Scene(error) => match error {

@@ -14,14 +14,15 @@ use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, now_micros};
 use crate::run::{Board, KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
+use crate::words::cycles as cycles_in_words;
 use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
 use diagnosis::Diagnosis;
-use machine::progress::Listener;
+use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
-use probe::session::{Inspected, OpenError, Partly, Session, Watched};
+use probe::session::{Inspected, OpenError, Partly, Rerun, Session, Watched};
 use probe::spec::Moment;
 use probe::why::WATCHED_CYCLES;
 use recordings::Replay;
@@ -169,6 +170,9 @@ impl Machine {
             Err(OpenError::IsRecording(path, moment)) => {
                 Self::replay(words, &path, moment, &mut catalog)?
             }
+            Err(OpenError::IsRerun(path, moment)) => {
+                Self::rerun(words, &path, moment, &mut catalog, listener)?
+            }
             Err(OpenError::IsFabricSnapshot(path)) => Self::captured(words, &path, &mut given)?,
             Err(error) => return Err(Failure::of_open(words, &error)),
         };
@@ -194,10 +198,7 @@ impl Machine {
         moment: Option<Moment>,
         catalog: &mut Catalog,
     ) -> Result<Self, Failure> {
-        let mut replay = Replay::open(path).map_err(|e| {
-            let text = e.to_string();
-            Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
-        })?;
+        let mut replay = opened(words, path)?;
         let named = moment.map_or(Ok(()), |moment| moment.seek(&mut replay));
         named.map_err(|error| Failure::Usage(format!("{words}: {error}")))?;
         for file in replay.attachments() {
@@ -205,8 +206,41 @@ impl Machine {
         }
         let (images, mut problems) = ImageMap::firmware();
         problems.extend(replay.problems().iter().cloned());
-        let session = Session::with_target(Box::new(replay), images);
+        let run = replay.run().map(Rerun::new);
+        let session = Session::with_target(Box::new(replay), images).with_run(run);
         Ok(Self::over(session, problems))
+    }
+
+    /// Opens a copy of a recorded mesh as it was at a time: its run is executed again.
+    fn rerun(
+        words: &str,
+        path: &Path,
+        moment: Moment,
+        catalog: &mut Catalog,
+        listener: &Listener,
+    ) -> Result<Self, Failure> {
+        let failed = |why: String| Failure::Usage(format!("{words}: {why}"));
+        let replay = opened(words, path)?;
+        let run = replay.run().ok_or_else(|| failed(NO_RUN.to_owned()))?;
+        for file in replay.attachments() {
+            catalog.attach(path, &file.name, file.bytes.clone());
+        }
+        listener.tell(Progress::Start("the recorded mesh, whose run is executed again"));
+        let past = Rerun::new(run).past(&mut |_| true).map_err(failed)?;
+        let (first, last) = past.cycles();
+        let cycles = match moment {
+            Moment::At(cycles) => Some(cycles),
+            Moment::BeforeLast(cycles) => last.checked_sub(cycles),
+            Moment::Number(_) => None,
+        };
+        let outside = || {
+            let (first, last) = (cycles_in_words(first), cycles_in_words(last));
+            failed(format!("its run is from {first} to {last}"))
+        };
+        let cycles = cycles.filter(|it| (first..=last).contains(it)).ok_or_else(outside)?;
+        let copy = past.at(cycles, &mut |_| true).map_err(|error| failed(error.to_string()))?;
+        let (images, problems) = ImageMap::firmware();
+        Ok(Self::over(Session::with_target(copy, images), problems))
     }
 
     /// Opens a fabric snapshot; adds its manifest to the given ones if it was found.
@@ -354,6 +388,17 @@ impl Machine {
     }
 }
 
+/// Why a recorded mesh is not executed again.
+pub(crate) const NO_RUN: &str = "only a recording of a mesh that meshscope emulated, made while its \
+                                 whole past was kept, is executed again";
+
+fn opened(words: &str, path: &Path) -> Result<Replay, Failure> {
+    Replay::open(path).map_err(|error| {
+        let text = error.to_string();
+        Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
+    })
+}
+
 impl Inspect for Machine {
     fn inspect(
         &mut self,
@@ -376,7 +421,7 @@ impl Inspect for Machine {
             }
         }
         let snapshot = self.take_by_chip(read_set, before, publish);
-        self.work.add(&snapshot.memory);
+        self.work.add(&snapshot.memory, &mut self.session);
         Ok(snapshot)
     }
 

@@ -1,5 +1,6 @@
 //! The time line of a recording, and how it is played.
 
+use crate::machine::NO_RUN;
 use crate::past::{PastView, Search};
 use crate::words;
 use decode::inspect::ReadSet;
@@ -123,8 +124,12 @@ impl Player {
                 history.mark(Mark::new(cycles, 0, text));
                 return Ok(Some(marked(cycles)));
             }
-            PlayOrder::WhoWrote(_) => {
-                return Err("a recording has moments, not every write: { finds changes".into());
+            PlayOrder::WhoWrote(span) => {
+                let before = history.moments().get(history.position()).map_or(0, |time| time + 1);
+                let run = session.run().cloned();
+                let run = run.ok_or_else(|| format!("{NO_RUN}: {{ finds changes"))?;
+                self.search = Some(Search::begin(move |it| run.past(it), span, before));
+                return Ok(Some(format!("executes the run again for {}", span.addr)));
             }
         }
         Ok(None)
@@ -174,7 +179,7 @@ impl Player {
     fn search(&mut self, span: Span, session: &mut Session) -> Result<String, String> {
         let past = session.target().past().map_err(|why| why.to_string())?;
         let before = self.past.as_ref().map_or(past.cycles().1 + 1, PastView::cycles);
-        self.search = Some(Search::begin(past, span, before));
+        self.search = Some(Search::begin(|_| Ok(past), span, before));
         Ok(format!("searches the last write to {}", span.addr))
     }
 

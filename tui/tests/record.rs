@@ -74,7 +74,7 @@ fn a_recording_is_walked_by_keys() {
     types(":goto #0\r:play 50\r", "moment #11 of 12, ");
     types(":play -1000\r", "moment #0 of 12, ");
     types("m", "the mark is not kept in the file");
-    types(":who-wrote 0:e8:0x1c\r", "a recording has moments, not every write");
+    types(":who-wrote 0:e8:0x1c\r", "only a recording of a mesh that meshscope emulated");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
 }
@@ -221,6 +221,29 @@ fn the_live_view_records_what_led_to_a_finding() {
     let replay = Replay::open(&file).unwrap();
     let commands: Vec<&str> = replay.commands().iter().map(|it| it.text.as_str()).collect();
     assert!(commands.iter().any(|it| it.starts_with("fault link:0.9:down")), "{commands:?}");
+}
+
+/// A recording of an emulated mesh has its run: what it says of any cycle is what the mesh said.
+#[test]
+fn a_recorded_run_is_executed_again() {
+    let (file, copy) = (fresh("again"), fresh("again-copy"));
+    let path = file.to_str().unwrap();
+    let says = stderr(&run("emulator:n300", &["record", path, "--moments", "3"]));
+    assert!(says.contains("3 moments over "), "{says}");
+    let live = printed("emulator:n300", &["who-wrote", "0:e8:0x1c", "--at", "9ms"], 0);
+    assert_eq!(printed(path, &["who-wrote", "0:e8:0x1c", "--at", "9ms"], 0), live);
+    printed(path, &["record", copy.to_str().unwrap()], 0);
+    let copied = printed(copy.to_str().unwrap(), &["who-wrote", "0:e8:0x1c", "--at", "9ms"], 0);
+    assert_eq!(copied, live);
+    // Its images are known there, and its cores can be seen at any time.
+    let rerun = printed(&format!("{path},rerun=9.5ms"), &["cores", "0:e8"], 0);
+    assert!(rerun.contains("ring_ping.cpp"), "{rerun}");
+    refused(&format!("{path},rerun=#3"), &["links"], "a time of the target such as 17.3ms");
+    let library = worker_stuck();
+    let library = library.to_str().unwrap();
+    refused(library, &["who-wrote", "0:e8:0x1c"], "only a recording of a mesh that meshscope");
+    let beyond = run(&format!("{path},rerun=9s"), &["links"]);
+    assert!(stderr(&beyond).contains("rerun=9s: its run is from 0 ns to "), "{beyond:?}");
 }
 
 #[test]

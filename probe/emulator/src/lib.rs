@@ -97,6 +97,7 @@ mod passive;
 mod pci;
 mod preset;
 mod request;
+mod rerun;
 mod risc_debug;
 mod saved;
 mod stream;

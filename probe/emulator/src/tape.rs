@@ -21,6 +21,11 @@ struct HostAccess {
 pub(crate) struct Tape(Mutex<BTreeMap<u64, HostAccess>>);
 
 impl Tape {
+    /// Whether no access found memory.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Keeps a read that found memory.
     pub(crate) fn keep_read(&self, number: u64, address: u64, bytes: &[u8]) {
         let len = bytes.len();

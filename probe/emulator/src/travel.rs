@@ -61,8 +61,8 @@ impl std::fmt::Display for TravelError {
 impl std::error::Error for TravelError {}
 
 /// A mesh of the past that runs forward.
-struct Rerun<I: Iterator> {
-    mesh: Mesh,
+pub(crate) struct Rerun<I: Iterator> {
+    pub(crate) mesh: Mesh,
     /// The host's actions to come.
     actions: Peekable<I>,
     /// The number of the next of them.
@@ -71,8 +71,18 @@ struct Rerun<I: Iterator> {
 }
 
 impl<I: Iterator<Item = JournalEntry>> Rerun<I> {
+    /// Begins to repeat these actions.
+    pub(crate) fn new(mesh: Mesh, actions: I) -> Self {
+        Self { mesh, actions: actions.peekable(), entry: 0, answers: Vec::new() }
+    }
+
     /// Runs to a cycle, with the host's actions of that cycle only if `at_end`.
-    fn run(&mut self, to: u64, at_end: bool, watcher: &mut Watcher<'_>) -> Result<(), TravelError> {
+    pub(crate) fn run(
+        &mut self,
+        to: u64,
+        at_end: bool,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<(), TravelError> {
         let from = self.mesh.now();
         loop {
             let due = |entry: &JournalEntry| entry.cycle < to || at_end && entry.cycle == to;
@@ -123,7 +133,7 @@ impl History {
         from: &Checkpoint,
         entry: u64,
     ) -> Rerun<impl Iterator<Item = JournalEntry> + use<'a>> {
-        let actions = self.journal.since(entry).peekable();
-        Rerun { mesh: Mesh::from_checkpoint(from), actions, entry, answers: Vec::new() }
+        let mesh = Mesh::from_checkpoint(from);
+        Rerun { entry, ..Rerun::new(mesh, self.journal.since(entry)) }
     }
 }

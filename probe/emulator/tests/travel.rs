@@ -3,7 +3,9 @@
 
 use crate::common::Host;
 use crate::determinism::{busy_mesh, disrupted};
-use emulator::{Checkpoint, Disruption, HistoryLimits, Mesh, Progress, TravelError};
+use emulator::{
+    Checkpoint, Disruption, History, HistoryLimits, Journal, Mesh, Progress, TravelError,
+};
 use std::time::Duration;
 
 /// Fails if two meshes differ.
@@ -111,6 +113,34 @@ fn checkpoints_in_between_do_not_show() {
         let mut past = many.at(cycle, &mut go_on).unwrap();
         assert_eq!(past.now(), cycle);
         same(&mut past, &mut one.at(cycle, &mut go_on).unwrap());
+    }
+}
+
+/// As recordings keep a run: the actions of the host in bytes, and a checksum of its end.
+#[test]
+fn a_run_is_executed_again_by_a_mesh_that_starts_alike() {
+    let start = |seed| {
+        let mut mesh = disrupted(busy_mesh(seed, true, 1));
+        mesh.keep_history(Some(often(2500)));
+        mesh
+    };
+    let history = use_mesh(start(8), 8, 20_000).0.history().unwrap();
+    let journal = Journal::from_bytes(&history.whole_journal().unwrap().to_bytes(0)).unwrap();
+    let execute = |seed| {
+        let before = start(seed).history().unwrap();
+        before.execute(&journal, history.end(), often(900), &mut go_on).unwrap()
+    };
+    let again = execute(8);
+    let checksum = |history: &History| history.checksum(&mut go_on).unwrap();
+    assert_eq!(checksum(&again), checksum(&history));
+    assert_ne!(checksum(&execute(9)), checksum(&history));
+    let mut random = fastrand::Rng::with_seed(3);
+    for _ in 0..5 {
+        let cycle = random.u64(0..history.end());
+        same(
+            &mut again.at(cycle, &mut go_on).unwrap(),
+            &mut history.at(cycle, &mut go_on).unwrap(),
+        );
     }
 }
 

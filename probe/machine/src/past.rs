@@ -2,6 +2,7 @@
 
 use crate::snapshot::AccessError;
 use layouts::{CoreKind, NocXy};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How far a machine of the past has run.
@@ -90,6 +91,21 @@ impl<Chip> PastWrite<Chip> {
     }
 }
 
+/// A run of a machine from its start, which another one that starts alike can execute again.
+/// Recordings keep it in this form: new fields need a default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedRun {
+    /// The words that open such a machine.
+    pub target: String,
+    /// The cycle at which it ends.
+    pub end_cycles: u64,
+    /// A checksum of the machine's L1 there.
+    pub checksum: u32,
+    /// The actions of the host, in the machine's own form.
+    #[serde(with = "serde_bytes")]
+    pub journal: Vec<u8>,
+}
+
 /// Why the past gives no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PastError {
@@ -104,6 +120,10 @@ pub enum PastError {
     NoMemory,
     /// The caller did not want to go on.
     Cancelled,
+    /// The actions of the host cannot be read.
+    Unreadable(String),
+    /// Executed again, the machine did not end as it was recorded.
+    Differs,
 }
 
 impl fmt::Display for PastError {
@@ -115,6 +135,11 @@ impl fmt::Display for PastError {
             ),
             Self::NoMemory => f.write_str("there is no L1 or DRAM"),
             Self::Cancelled => f.write_str("cancelled"),
+            Self::Unreadable(why) => f.write_str(why),
+            Self::Differs => f.write_str(
+                "executed again, the mesh does not end as it was recorded: another version of \
+                 meshscope or other images recorded it",
+            ),
         }
     }
 }

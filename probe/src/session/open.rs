@@ -48,6 +48,8 @@ pub enum OpenError {
     },
     /// The target is a recording, which the crate `recordings` opens.
     IsRecording(std::path::PathBuf, Option<Moment>),
+    /// The target is the mesh of a recording, executed again.
+    IsRerun(std::path::PathBuf, Moment),
     /// The target is a fabric snapshot, which the crate `recordings` opens.
     IsFabricSnapshot(std::path::PathBuf),
 }
@@ -60,7 +62,9 @@ impl fmt::Display for OpenError {
             Self::Unreachable { target, reason } => write!(f, "{target}: {reason}"),
             Self::Device(error) => write!(f, "{error}"),
             Self::Library { target, why } => write!(f, "{target}: {why}"),
-            Self::IsRecording(path, _) => write!(f, "{} is a recording", path.display()),
+            Self::IsRecording(path, _) | Self::IsRerun(path, _) => {
+                write!(f, "{} is a recording", path.display())
+            }
             Self::IsFabricSnapshot(path) => write!(f, "{} is a fabric snapshot", path.display()),
         }
     }
@@ -106,6 +110,7 @@ impl Session {
         let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
         match TargetSpec::parse(words)? {
             TargetSpec::Recording(path, moment) => Err(OpenError::IsRecording(path, moment)),
+            TargetSpec::Rerun(path, moment) => Err(OpenError::IsRerun(path, moment)),
             TargetSpec::FabricSnapshot(path) => Err(OpenError::IsFabricSnapshot(path)),
             TargetSpec::Emulator(scene) => {
                 let scene = Scene { history: keeps_past, ..scene };

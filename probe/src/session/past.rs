@@ -33,7 +33,7 @@ impl Session {
 
     /// Returns the moments on which a verdict at the current one rests; none if the target has no
     /// past.
-    pub(super) fn past(&mut self, over_cycles: u64) -> Option<Vec<usize>> {
+    pub(super) fn past_moments(&mut self, over_cycles: u64) -> Option<Vec<usize>> {
         let history = self.target.history()?;
         let last = history.position();
         // What a partial moment did not read seems to stand still.

@@ -171,7 +171,7 @@ impl Session {
     /// # Errors
     /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
-        if let Some(moments) = self.past(over_cycles) {
+        if let Some(moments) = self.past_moments(over_cycles) {
             return Ok(self.diagnose_past(over_cycles, &moments));
         }
         let before = self.target.transactions();

@@ -77,8 +77,18 @@ fn cycles(words: &str) -> Option<u64> {
     Some((count * per_unit).round() as u64)
 }
 
-/// Parses a file, with `,at=MOMENT` behind it unless a file has that name.
+/// Parses a file, with `,at=MOMENT` or `,rerun=TIME` behind it unless a file has that name.
 pub(super) fn recording(words: &str) -> Result<TargetSpec, SpecError> {
+    if let Some((path, time)) = words.rsplit_once(",rerun=")
+        && !Path::new(words).is_file()
+    {
+        return match Moment::parse(time)? {
+            Moment::Number(_) => wrong(format!(
+                "`rerun={time}`: a time of the target such as 17.3ms, or one before the end of the run such as -2ms"
+            )),
+            time => Ok(TargetSpec::Rerun(path.into(), time)),
+        };
+    }
     match words.rsplit_once(",at=") {
         Some((path, moment)) if !Path::new(words).is_file() => {
             Ok(TargetSpec::Recording(path.into(), Some(Moment::parse(moment)?)))

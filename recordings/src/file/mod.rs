@@ -11,7 +11,7 @@ pub use attachment::Attachment;
 pub(crate) use chunk::Chunk;
 
 use crate::error::RecordingError;
-use crate::format::{Command, Entry, FORMAT, PROFILE, SessionRecord};
+use crate::format::{Command, Entry, FORMAT, PROFILE, RUN, SessionRecord};
 use gathered::Gathered;
 use machine::history::Mark;
 use source::{Place, Source};
@@ -29,6 +29,8 @@ pub(crate) struct Contents {
     pub(crate) marks: Vec<Mark>,
     pub(crate) commands: Vec<Command>,
     pub(crate) attachments: Vec<Attachment>,
+    /// The run of an emulated mesh.
+    pub(crate) run: Option<Attachment>,
     /// Messages about the damaged parts.
     pub(crate) problems: Vec<String>,
     source: Source,
@@ -84,7 +86,10 @@ fn contents(path: &Path, source: Source, gathered: Gathered) -> Result<Contents,
         let what = problems.first().cloned().unwrap_or_else(|| "it contains no moment".into());
         return Err(RecordingError::Damaged { path: path.into(), what });
     }
-    Ok(Contents { session, entries, marks, commands, attachments, problems, source, chunks })
+    let (mut runs, attachments): (Vec<_>, Vec<_>) =
+        attachments.into_iter().partition(|file| file.name == RUN);
+    let run = runs.pop();
+    Ok(Contents { session, entries, marks, commands, attachments, run, problems, source, chunks })
 }
 
 /// Returns why a file without a session is no recording.

@@ -37,6 +37,9 @@ pub(crate) const SESSION: &str = "meshscope.session";
 /// The name of the attachment with the times of all moments, the marks and the commands.
 pub(crate) const INDEX: &str = "meshscope.index";
 
+/// The name of the attachment with the run of an emulated mesh from its start.
+pub(crate) const RUN: &str = "meshscope.run";
+
 /// The encoding of schemas.
 pub(crate) const SCHEMA_ENCODING: &str = "jsonschema";
 

@@ -415,7 +415,7 @@ impl Work {
     /// Tears down what is running, within a time limit, at the end of the program.
     pub(super) fn tear_down(&mut self, session: &mut Session) {
         // The file is complete however tearing down ends.
-        if let Err(failure) = self.flight.end() {
+        if let Err(failure) = self.flight.end(session) {
             self.board_mut().say(failure.to_string());
         }
         self.release(session);

@@ -3,7 +3,7 @@
 use super::{value, writer};
 use crate::words;
 use layouts::{ChipId, NocAddr};
-use machine::past::{PastError, PastProgress, PastWrite, WriteSearch};
+use machine::past::{PastProgress, PastWatcher, PastWrite, WriteSearch};
 use machine::snapshot::Span;
 use machine::target::Past;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 /// What the thread tells.
 enum Told {
     Progress(PastProgress),
-    Done(Result<Option<PastWrite<ChipId>>, PastError>),
+    Done(Result<Option<PastWrite<ChipId>>, String>),
 }
 
 /// A search that goes on.
@@ -24,15 +24,22 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Begins to search for the last write before a cycle.
-    pub(crate) fn begin(past: Box<dyn Past>, span: Span, before_cycles: u64) -> Self {
+    /// Begins to search for the last write before a cycle, in a past that is opened first.
+    pub(crate) fn begin(
+        open: impl FnOnce(&mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> + Send + 'static,
+        span: Span,
+        before_cycles: u64,
+    ) -> Self {
         let (tell, told) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&cancelled);
         std::thread::spawn(move || {
             let search = WriteSearch { before_cycles, unchanged: true };
-            let found = past.last_write(span, search, &mut |progress| {
+            let mut goes_on = |progress| {
                 !stop.load(Ordering::Relaxed) && tell.send(Told::Progress(progress)).is_ok()
+            };
+            let found = open(&mut goes_on).and_then(|past| {
+                past.last_write(span, search, &mut goes_on).map_err(|error| error.to_string())
             });
             let _ = tell.send(Told::Done(found));
         });
@@ -63,7 +70,7 @@ impl Search {
         }
     }
 
-    fn result(&self, found: Result<Option<PastWrite<ChipId>>, PastError>) -> String {
+    fn result(&self, found: Result<Option<PastWrite<ChipId>>, String>) -> String {
         let addr = self.span.addr;
         match found {
             Ok(Some(write)) => {

@@ -5,13 +5,18 @@ use crate::words::cycles;
 use crate::{fresh, interrupt};
 use decode::images::ImageMap;
 use machine::history::Mark;
+use machine::past::RecordedRun;
 use machine::snapshot::Snapshot;
 use machine::target::Target;
 use machine::words::counted;
+use probe::session::Session;
 use recordings::{Command, FlightRecorder, RecordingError, Writer};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Largest journal of a run that is kept, in bytes: minutes of a mesh that is read all the time.
+const MOST_JOURNAL: usize = 256 << 20;
 
 /// A recording in progress: what is in memory is written before everything that follows.
 struct Recording {
@@ -124,6 +129,21 @@ impl RecordingFile {
             recording.writer.attach_elf(&name, elf).map_err(|error| failed(&error))?;
         }
         Ok(())
+    }
+
+    /// Attaches the run of an emulated mesh from its start, if its whole past was kept.
+    pub(crate) fn attach_run(&self, session: &mut Session) -> Result<(), Failure> {
+        let mut recording = self.lock();
+        let Some(recording) = recording.as_mut() else { return Ok(()) };
+        let mut attach =
+            |run: &RecordedRun| recording.writer.attach_run(run).map_err(|e| failed(&e));
+        if let Some(run) = session.run() {
+            return attach(run.run());
+        }
+        // Other targets have no run, and the moments are recorded all the same.
+        let run = session.target().past().ok().and_then(|past| past.recorded(&mut |_| true).ok());
+        let run = run.flatten().filter(|run| run.journal.len() <= MOST_JOURNAL);
+        run.as_ref().map_or(Ok(()), attach)
     }
 
     /// Marks the newest moment with what was found there.

@@ -69,6 +69,7 @@ impl RunRecorder {
     pub(crate) fn end(mut self, machine: &mut Machine) -> Result<String, Failure> {
         self.due = 0;
         let last = self.turn(machine);
+        self.file.attach_run(machine.session())?;
         let ended = self.file.end()?;
         last.map(|()| ended)
     }

@@ -67,7 +67,7 @@ pub(super) fn run(target: &Opening, options: &RecordArguments) -> Result<Outcome
         return ring::run(target, &kept, (trigger, bytes, order.every_cycles));
     }
     kept.end_at_signals()?;
-    let mut machine = open(target)?;
+    let mut machine = open(&Opening { keeps_past: true, ..target.clone() })?;
     let gaps = kept
         .create(machine.target(), (&order.words(), Some(order.every_cycles)))
         .and_then(|()| keep(&mut machine, target, &kept, &order));
@@ -156,6 +156,7 @@ fn keep(
     }
     let marks = machine.target().history().map_or_else(Vec::new, |it| it.marks().to_vec());
     marks.into_iter().try_for_each(|mark| kept.mark(mark))?;
+    kept.attach_run(machine.session())?;
     Ok(gaps)
 }
 

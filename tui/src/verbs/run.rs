@@ -110,7 +110,8 @@ fn carry_out(
 ) -> Result<Outcome, Failure> {
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
     let stop = Stop::listen()?;
-    let mut machine = open(opening)?.into_machine();
+    let keeps_past = options.record.is_some();
+    let mut machine = open(&Opening { keeps_past, ..opening.clone() })?.into_machine();
     let (target, images) = machine.session().parts();
     let job = known.job.insert(Job::new(sweep, target, images)?);
     let sweep_head = known.sweep_head.insert(SweepHead::of(job));

@@ -4,7 +4,7 @@ use super::read;
 use super::target::{Style, open};
 use crate::args::WhoWroteArguments;
 use crate::exit::{Failure, Outcome};
-use crate::machine::{Machine, Opening};
+use crate::machine::{Machine, NO_RUN, Opening};
 use crate::output::{json, say, text};
 use crate::past::{value, writer};
 use crate::run::amount;
@@ -29,11 +29,22 @@ pub(super) fn run(
     let at = options.at.as_deref().map(|at| amount::time("--at", at)).transpose();
     let at = at.map_err(Failure::Usage)?;
     let mut machine = open(&Opening { keeps_past: true, ..target.clone() })?;
-    let past = machine.target().past().map_err(|why| Failure::of_access(&target.words, &why))?;
+    let mut told = Instant::now();
+    let past = machine.session().past(&mut |progress| {
+        if told.elapsed() > PATIENCE {
+            told = Instant::now();
+            let (at, to) = (progress.at_cycles, progress.to_cycles);
+            say(&format!("executes the run again: {} of {}", words::cycles(at), words::cycles(to)));
+        }
+        true
+    });
+    let past = past.map_err(|why| {
+        let has_none = machine.target().history().is_some() && machine.session().run().is_none();
+        Failure::Usage(format!("{}: {}", target.words, if has_none { NO_RUN } else { &why }))
+    })?;
     let (first, last) = past.cycles();
     // The host's writes of the present cycle count too.
     let search = WriteSearch { before_cycles: at.unwrap_or(last + 1), unchanged: !options.changed };
-    let mut told = Instant::now();
     let found = past.last_write(span, search, &mut |progress| {
         if told.elapsed() > PATIENCE {
             told = Instant::now();
@@ -68,7 +79,9 @@ fn searching(progress: PastProgress, first: u64) -> String {
 fn failure(span: &Span, error: &PastError) -> Failure {
     match error {
         PastError::Outside { .. } => Failure::Usage(format!("--at: {error}")),
-        PastError::NoMemory => Failure::Usage(format!("{}: {error}", span.addr)),
+        PastError::NoMemory | PastError::Unreadable(_) | PastError::Differs => {
+            Failure::Usage(format!("{}: {error}", span.addr))
+        }
         PastError::Cancelled => {
             Failure::of_access(&span.addr.to_string(), &AccessError::Refused(error.to_string()))
         }

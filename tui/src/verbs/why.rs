@@ -139,7 +139,7 @@ fn watch(
     let file = file.map_or_else(usual_file, Path::to_owned);
     let recording = RecordingFile::new(&file)?;
     recording.end_at_signals()?;
-    let mut machine = open(target)?;
+    let mut machine = open(&Opening { keeps_past: true, ..target.clone() })?;
     // A file that cannot be written is better known now than at the finding.
     recording.create(machine.target(), ("why --watch", None))?;
     recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));

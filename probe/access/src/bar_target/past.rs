@@ -8,7 +8,7 @@ use crate::guard::Guard;
 use layouts::ChipId;
 use machine::bar::{Bar, BarPast, TileBytes};
 use machine::fault::ChipAddress;
-use machine::past::{PastError, PastWatcher, PastWrite, WriteSearch};
+use machine::past::{PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
 use machine::patience::Deadlines;
 use machine::snapshot::Span;
 use machine::target::{Abilities, Allow, Mesh, Past, Target};
@@ -66,6 +66,27 @@ impl Past for TargetPast {
         let found = self.past.last_write(&range, search, watcher)?;
         let named = |at| self.routes.iter().find(|(_, it)| address(it) == at).map(|(id, _)| *id);
         Ok(found.map(|write| write.named(named)))
+    }
+
+    fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError> {
+        let run = self.past.recorded(watcher)?;
+        Ok(run.map(|run| RecordedRun { target: self.name.clone(), ..run }))
+    }
+
+    fn rerun(
+        &self,
+        run: &RecordedRun,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Box<dyn Past>, PastError> {
+        let past = self.past.rerun(run, watcher)?;
+        Ok(Box::new(Self {
+            name: self.name.clone(),
+            abilities: self.abilities.clone(),
+            mesh: self.mesh.clone(),
+            routes: self.routes.clone(),
+            patience: self.patience,
+            past,
+        }))
     }
 }
 

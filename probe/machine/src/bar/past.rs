@@ -2,7 +2,7 @@
 
 use super::Bar;
 use crate::fault::ChipAddress;
-use crate::past::{PastError, PastWatcher, PastWrite, WriteSearch};
+use crate::past::{PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
 use layouts::NocXy;
 
 /// A range of the memory of one tile.
@@ -40,4 +40,20 @@ pub trait BarPast: Send {
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Option<PastWrite<ChipAddress>>, PastError>;
+
+    /// Returns the run from its start to now; `None` if its beginning was forgotten.
+    ///
+    /// # Errors
+    /// `watcher` returned false.
+    fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError>;
+
+    /// Returns the past of a machine that starts as this one did and executes a recorded run.
+    ///
+    /// # Errors
+    /// It cannot be read, or ends otherwise; or `watcher` returned false.
+    fn rerun(
+        &self,
+        run: &RecordedRun,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Box<dyn BarPast>, PastError>;
 }

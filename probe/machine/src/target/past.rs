@@ -1,7 +1,7 @@
 //! The past of a target.
 
 use super::Target;
-use crate::past::{PastError, PastWatcher, PastWrite, WriteSearch};
+use crate::past::{PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
 use crate::snapshot::Span;
 use layouts::ChipId;
 
@@ -27,4 +27,20 @@ pub trait Past: Send {
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Option<PastWrite<ChipId>>, PastError>;
+
+    /// Returns the run from its start to now; `None` if its beginning was forgotten.
+    ///
+    /// # Errors
+    /// `watcher` returned false.
+    fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError>;
+
+    /// Returns the past of a machine that starts as this one did and executes a recorded run.
+    ///
+    /// # Errors
+    /// It cannot be read, or ends otherwise; or `watcher` returned false.
+    fn rerun(
+        &self,
+        run: &RecordedRun,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Box<dyn Past>, PastError>;
 }

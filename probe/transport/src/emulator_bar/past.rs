@@ -2,12 +2,15 @@
 
 use super::{EmulatorBar, address_of, index_of};
 use emulator::{
-    Counts, History, MeshConfig, NocWrite, Progress, TileRange, TravelError, Write, Writer,
+    Counts, History, HistoryLimits, Journal, MeshConfig, NocWrite, Progress, TileRange,
+    TravelError, Write, Writer,
 };
 use layouts::{CoreKind, NocXy};
 use machine::bar::{Bar, BarPast, TileBytes};
 use machine::fault::{ChipAddress, EMULATED};
-use machine::past::{PastError, PastProgress, PastWatcher, PastWrite, PastWriter, WriteSearch};
+use machine::past::{
+    PastError, PastProgress, PastWatcher, PastWrite, PastWriter, RecordedRun, WriteSearch,
+};
 use std::sync::Arc;
 
 /// A [`BarPast`] over the history of an emulated mesh.
@@ -66,6 +69,32 @@ impl BarPast for EmulatorPast {
         let watcher = &mut |it| watcher(progress(it));
         let found = self.history.last_write(range, counts, search.before_cycles, watcher);
         Ok(found.map_err(error)?.map(|write| self.write(&range, write)))
+    }
+
+    fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError> {
+        let Some(journal) = self.history.whole_journal() else { return Ok(None) };
+        let checksum = self.history.checksum(&mut |it| watcher(progress(it))).map_err(error)?;
+        let (end_cycles, journal) = (self.history.end(), journal.to_bytes(0));
+        // Its target knows how it was opened.
+        let target = String::new();
+        Ok(Some(RecordedRun { target, end_cycles, checksum, journal }))
+    }
+
+    fn rerun(
+        &self,
+        run: &RecordedRun,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Box<dyn BarPast>, PastError> {
+        let journal = Journal::from_bytes(&run.journal);
+        let journal = journal.map_err(|error| PastError::Unreadable(error.to_string()))?;
+        let mut watcher = |it| watcher(progress(it));
+        let limits = HistoryLimits::default();
+        let history = self.history.execute(&journal, run.end_cycles, limits, &mut watcher);
+        let history = history.map_err(error)?;
+        if history.checksum(&mut watcher).map_err(error)? != run.checksum {
+            return Err(PastError::Differs);
+        }
+        Ok(Box::new(Self::new(history, Arc::clone(&self.config))))
     }
 }
 

@@ -65,19 +65,20 @@ impl Flight {
     ) -> Option<String> {
         let began = Instant::now();
         let finding = self.new_finding(verdict);
-        let ended = self.keep(newest.snapshot.completed_by(session.proofs()), false);
+        let moment = newest.snapshot.completed_by(session.proofs());
+        let ended = self.keep(moment, false, session);
         self.due = Instant::now() + began.elapsed() * (PART - 1);
         finding.and_then(|finding| self.keep_finding(session, finding)).or(ended)
     }
 
     /// Keeps what the screens read; returns a notice if a recording ended.
-    pub(super) fn add(&mut self, read: &Snapshot) -> Option<String> {
+    pub(super) fn add(&mut self, read: &Snapshot, session: &mut Session) -> Option<String> {
         let began = Instant::now();
         // What the user records is recorded as often as it is read.
         if began < self.due && self.file().is_none() {
             return None;
         }
-        let ended = self.keep(read.completed_by(self.newest.as_ref()?), true);
+        let ended = self.keep(read.completed_by(self.newest.as_ref()?), true, session);
         self.due = Instant::now() + began.elapsed() * (PART - 1);
         ended
     }
@@ -103,24 +104,19 @@ impl Flight {
         self.keep_mark(Mark::new(self.times.0, self.times.1, text));
     }
 
-    /// Writes what is in memory to a file, and from now on everything, until [`Flight::end`].
-    ///
-    /// # Errors
-    /// If the file exists or cannot be written.
-    pub(super) fn begin(&mut self, name: &Path, session: &mut Session) -> Result<(), Failure> {
-        self.write(name, session, None)
-    }
-
     /// Ends the file that is written; returns what it holds, if there is one.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(super) fn end(&mut self) -> Result<Option<String>, Failure> {
-        self.file.take().map(|file| file.file.end()).transpose()
+    pub(super) fn end(&mut self, session: &mut Session) -> Result<Option<String>, Failure> {
+        let Some(FlightFile { file, .. }) = self.file.take() else { return Ok(None) };
+        let attached = file.attach_run(session);
+        let ended = file.end();
+        attached.and(ended).map(Some)
     }
 
     /// Keeps a moment; ends a file that is complete, or cannot be written.
-    fn keep(&mut self, moment: Snapshot, partial: bool) -> Option<String> {
+    fn keep(&mut self, moment: Snapshot, partial: bool, session: &mut Session) -> Option<String> {
         let moment = &*self.newest.insert(moment);
         let newest = moment.pieces.iter().map(|piece| (piece.target_cycles, piece.host_micros));
         self.times = newest.max().unwrap_or(self.times);
@@ -134,7 +130,7 @@ impl Flight {
         if failed.is_none() && ends.is_none_or(|ends| Instant::now() < ends) {
             return None;
         }
-        let ended = self.end();
+        let ended = self.end(session);
         match failed {
             Some(failure) => Some(failure.to_string()),
             None => ended.unwrap_or_else(|failure| Some(failure.to_string())),
@@ -171,7 +167,7 @@ impl Flight {
             return None;
         }
         let written = new_file(name).and_then(|file| {
-            self.write(&file, session, Some(Instant::now() + AFTER)).map(|()| file)
+            self.begin(&file, session, Some(Instant::now() + AFTER)).map(|()| file)
         });
         Some(match written {
             Ok(file) => format!("{name}: what led to it is written to {}", file.display()),
@@ -179,8 +175,8 @@ impl Flight {
         })
     }
 
-    /// Writes what is in memory to a file, and what follows.
-    fn write(
+    /// Writes what is in memory to a file, and what follows up to a time, or until [`Flight::end`].
+    fn begin(
         &mut self,
         name: &Path,
         session: &mut Session,
@@ -208,8 +204,8 @@ impl Work {
     }
 
     /// Keeps what the screens read.
-    pub(in crate::machine) fn add(&mut self, read: &Snapshot) {
-        let notice = self.flight.add(read);
+    pub(in crate::machine) fn add(&mut self, read: &Snapshot, session: &mut Session) {
+        let notice = self.flight.add(read, session);
         self.report(notice);
     }
 
@@ -228,13 +224,13 @@ impl Work {
                 let going = going.display();
                 return Err(Failure::Usage(format!("{going} is being written: :record ends it")));
             }
-            (Some(_), None) => self.flight.end()?,
+            (Some(_), None) => self.flight.end(session)?,
             (None, file) => {
                 let file = file.unwrap_or_else(|| {
                     PathBuf::from(format!("record-{}.mcap", now_micros() / 1_000_000))
                 });
-                self.flight.end()?;
-                self.flight.begin(&file, session)?;
+                self.flight.end(session)?;
+                self.flight.begin(&file, session, None)?;
                 Some(format!("{} is being written: :record ends it", file.display()))
             }
         };
