@@ -12,6 +12,7 @@ mod work;
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, now_micros};
+use crate::past::NO_RUN;
 use crate::run::{Board, KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
 use crate::words::cycles as cycles_in_words;
@@ -387,10 +388,6 @@ impl Machine {
         self.finished(inspected)
     }
 }
-
-/// Why a recorded mesh is not executed again.
-pub(crate) const NO_RUN: &str = "only a recording of a mesh that meshscope emulated, made while its \
-                                 whole past was kept, is executed again";
 
 fn opened(words: &str, path: &Path) -> Result<Replay, Failure> {
     Replay::open(path).map_err(|error| {

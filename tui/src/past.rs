@@ -15,6 +15,9 @@ use machine::target::Past;
 use probe::session::{Inspected, Session};
 use probe::spec::Moment;
 
+/// Why a recorded mesh is not executed again.
+pub(crate) const NO_RUN: &str = "only a recording of a mesh that meshscope emulated, made while its \
+                                 whole past was kept, is executed again";
 /// Longest range that is searched for its last change, in bytes.
 const MOST_BYTES: u64 = 4096;
 

@@ -1,7 +1,6 @@
 //! The time line of a recording, and how it is played.
 
-use crate::machine::NO_RUN;
-use crate::past::{PastView, Search};
+use crate::past::{NO_RUN, PastView, Search};
 use crate::words;
 use decode::inspect::ReadSet;
 use machine::history::{History, Mark, Watched, seek_change};

@@ -1,12 +1,218 @@
-//! Recordings that are being made: by `record`, by other verbs, and by the live view.
+//! A recording that is being made: its file, shared with the signal watcher.
 
-mod file;
-mod moments;
-mod running;
-
-pub(crate) use file::RecordingFile;
-pub(crate) use moments::Moments;
-pub(crate) use running::RunRecorder;
+use crate::exit::Failure;
+use crate::words::cycles;
+use crate::{fresh, interrupt};
+use decode::images::ImageMap;
+use machine::history::Mark;
+use machine::past::RecordedRun;
+use machine::snapshot::Snapshot;
+use machine::target::Target;
+use machine::words::counted;
+use probe::session::Session;
+use recordings::{Command, FlightRecorder, RecordingError, Writer};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of messages that a flight recorder keeps: minutes of a T3000.
 pub(crate) const FLIGHT_BYTES: usize = 64 << 20;
+/// Largest journal of a run that is kept, in bytes: minutes of a mesh that is read all the time.
+const MOST_JOURNAL: usize = 256 << 20;
+
+/// A recording in progress: what is in memory is written before everything that follows.
+struct Recording {
+    writer: Writer,
+    flight: Option<FlightRecorder>,
+    /// The time that was asked for between two moments, in cycles, if one was.
+    every_cycles: Option<u64>,
+    /// Moments dropped.
+    dropped: u64,
+}
+
+impl Recording {
+    fn append(&mut self, snapshot: &Snapshot, partial: bool) -> Result<(), Failure> {
+        match &mut self.flight {
+            Some(flight) if partial => flight.append_partial(snapshot),
+            Some(flight) => flight.append(snapshot),
+            None if partial => self.writer.append_partial(snapshot).map_err(|e| failed(&e))?,
+            None => self.writer.append(snapshot).map_err(|e| failed(&e))?,
+        }
+        Ok(())
+    }
+
+    /// Writes what is in memory, and from now on to the file.
+    fn write_out(&mut self) -> Result<(), Failure> {
+        let Some(flight) = self.flight.take() else { return Ok(()) };
+        self.dropped += flight.dropped();
+        flight.write(&mut self.writer).map_err(|e| failed(&e))
+    }
+
+    /// Returns what was reached.
+    fn reached(&self) -> String {
+        let moments = self.writer.moments();
+        let mut reached = counted(moments.into(), "moment", "moments");
+        let over = self.writer.over_cycles();
+        if let Some(apart) = over.checked_div(u64::from(moments).saturating_sub(1)) {
+            let _ = write!(reached, " over {}, one every {}", cycles(over), cycles(apart));
+            if let Some(asked) = self.every_cycles.filter(|asked| apart > asked + asked / 10) {
+                let _ = write!(reached, " instead of {}: a snapshot takes so long", cycles(asked));
+            }
+        }
+        if self.dropped > 0 {
+            let _ = write!(reached, "; {} older dropped", self.dropped);
+        }
+        reached
+    }
+}
+
+/// The file being written.
+#[derive(Clone)]
+pub(crate) struct RecordingFile {
+    file: PathBuf,
+    recording: Arc<Mutex<Option<Recording>>>,
+}
+
+impl RecordingFile {
+    /// Refuses a file that exists.
+    pub(crate) fn new(file: &Path) -> Result<Self, Failure> {
+        fresh::check(file)?;
+        Ok(Self { file: file.into(), recording: Arc::default() })
+    }
+
+    /// Lets a signal finish the file and end the process.
+    pub(crate) fn end_at_signals(&self) -> Result<(), Failure> {
+        let at_signal = self.clone();
+        interrupt::watch(move || at_signal.interrupted())
+    }
+
+    /// Creates the file. Says what was asked for: in words, and the time between two moments, in
+    /// cycles.
+    pub(crate) fn create(
+        &self,
+        target: &dyn Target,
+        (asked, every_cycles): (&str, Option<u64>),
+    ) -> Result<(), Failure> {
+        let writer = Writer::create(&self.file, target, asked).map_err(|e| failed(&e))?;
+        *self.lock() = Some(Recording { writer, flight: None, every_cycles, dropped: 0 });
+        Ok(())
+    }
+
+    /// Keeps moments in this memory until they are written.
+    pub(crate) fn in_memory(&self, flight: FlightRecorder) {
+        if let Some(recording) = self.lock().as_mut() {
+            recording.flight = Some(flight);
+        }
+    }
+
+    /// Writes what a flight recorder has, which keeps it.
+    pub(crate) fn write(&self, flight: &FlightRecorder) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| {
+            recording.dropped += flight.dropped();
+            flight.write(&mut recording.writer).map_err(|error| failed(&error))
+        })
+    }
+
+    /// Writes what is in memory.
+    pub(crate) fn write_out(&self) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), Recording::write_out)
+    }
+
+    /// Appends a moment, of which perhaps only a part was read.
+    pub(crate) fn append(&self, snapshot: &Snapshot, partial: bool) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| recording.append(snapshot, partial))
+    }
+
+    /// Attaches the ELFs that run and are not built in, so that the recording is decoded anywhere.
+    pub(crate) fn attach(&self, images: &ImageMap) -> Result<(), Failure> {
+        let mut recording = self.lock();
+        let Some(recording) = recording.as_mut() else { return Ok(()) };
+        for (name, elf) in images.attachments() {
+            recording.writer.attach_elf(&name, elf).map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Attaches the run of an emulated mesh from its start, if its whole past was kept.
+    pub(crate) fn attach_run(&self, session: &mut Session) -> Result<(), Failure> {
+        let mut recording = self.lock();
+        let Some(recording) = recording.as_mut() else { return Ok(()) };
+        let mut attach =
+            |run: &RecordedRun| recording.writer.attach_run(run).map_err(|e| failed(&e));
+        if let Some(run) = session.run() {
+            return attach(run.run());
+        }
+        // Other targets have no run, and the moments are recorded all the same.
+        let run = session.target().past().ok().and_then(|past| past.recorded(&mut |_| true).ok());
+        let run = run.flatten().filter(|run| run.journal.len() <= MOST_JOURNAL);
+        run.as_ref().map_or(Ok(()), attach)
+    }
+
+    /// Marks the newest moment with what was found there.
+    pub(crate) fn mark_newest(&self, condition: &str, text: &str) -> Result<(), Failure> {
+        let (cycles, micros) =
+            self.lock().as_ref().map_or((0, 0), |recording| recording.writer.times());
+        let condition = Some(condition.to_owned());
+        self.mark(Mark { condition, ..Mark::new(cycles, micros, text) })
+    }
+
+    /// Keeps a mark.
+    pub(crate) fn mark(&self, mark: Mark) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| match &mut recording.flight {
+            Some(flight) => {
+                flight.mark(mark);
+                Ok(())
+            }
+            None => recording.writer.mark(mark).map_err(|error| failed(&error)),
+        })
+    }
+
+    /// Keeps a command that was given.
+    pub(crate) fn command(&self, command: Command) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), |recording| match &mut recording.flight {
+            Some(flight) => {
+                flight.command(command);
+                Ok(())
+            }
+            None => recording.writer.command(command).map_err(|error| failed(&error)),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Recording>> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finishes the file, or removes it if it contains no snapshot; returns what was recorded.
+    pub(crate) fn end(&self) -> Result<String, Failure> {
+        finish(&mut self.lock(), &self.file)
+    }
+
+    /// The same, keeping the lock: the verb must not write while the process ends.
+    fn interrupted(&self) -> Option<String> {
+        let mut recording = self.lock();
+        let message = recording.is_some().then(|| match finish(&mut recording, &self.file) {
+            Ok(recorded) => recorded,
+            Err(failure) => failure.to_string(),
+        });
+        std::mem::forget(recording);
+        message
+    }
+}
+
+fn finish(recording: &mut Option<Recording>, file: &Path) -> Result<String, Failure> {
+    let name = file.display();
+    let Some(mut recording) = recording.take() else { return Ok(format!("{name}: nothing")) };
+    recording.write_out()?;
+    if recording.writer.moments() == 0 {
+        drop(recording);
+        let _ = std::fs::remove_file(file);
+        return Ok(format!("{name}: nothing recorded"));
+    }
+    let reached = recording.reached();
+    recording.writer.finish().map_err(|e| failed(&e))?;
+    Ok(format!("{name}: {reached}; open it with --target {name}"))
+}
+
+fn failed(error: &RecordingError) -> Failure {
+    Failure::Usage(error.to_string())
+}

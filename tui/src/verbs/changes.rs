@@ -1,6 +1,7 @@
 //! `changes` and `diff`: what differs between two moments of a recording, or between two targets.
 
 use super::cores;
+use super::record::Moments;
 use super::target::{Style, open, report};
 use crate::args::{ChangesArguments, DiffArguments};
 use crate::changes::{TileChange, WordChange, compare};
@@ -9,7 +10,6 @@ use crate::feed::MeshSnapshot;
 use crate::locate::{self, NamedPlace};
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
-use crate::recording::Moments;
 use crate::shape::Changes;
 use crate::words;
 use layouts::{ChipId, NocXy};

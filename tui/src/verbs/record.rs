@@ -1,6 +1,8 @@
 //! `record`: writes snapshots of a target to a file, which is itself a target.
 
+mod moments;
 mod ring;
+mod running;
 
 use super::target::{open, report};
 use crate::args::RecordArguments;
@@ -8,10 +10,12 @@ use crate::exit::{Failure, Outcome};
 use crate::locate;
 use crate::machine::{Machine, Opening};
 use crate::output::say;
-use crate::recording::{Moments, RecordingFile};
+use crate::recording::RecordingFile;
 use crate::run::amount;
 use crate::words;
 use machine::words::counted;
+pub(super) use moments::Moments;
+pub(super) use running::RunRecorder;
 use std::ops::RangeInclusive;
 
 /// Limit of the number of snapshots.

@@ -1,5 +1,6 @@
 //! `run`: a collective, size after size, with the table that nccl-tests prints.
 
+use super::record::RunRecorder;
 use super::step;
 use super::target::{Style, open};
 use crate::args::{DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
@@ -7,7 +8,6 @@ use crate::exit::{Failure, Outcome};
 use crate::interrupt::Stop;
 use crate::machine::{Machine, Opening};
 use crate::output::{Columns, json, say, text};
-use crate::recording::RunRecorder;
 use crate::run::pausing::{release, settle};
 use crate::run::stepping::Stepping;
 use crate::run::table::{CELLS, Head, Measured, foot, head, out_of_bounds};

@@ -6,7 +6,7 @@ use super::tracks::{Event, Tracks};
 use crate::exit::Failure;
 use crate::machine::{Machine, Opening};
 use crate::output::say;
-use crate::recording::Moments;
+use crate::verbs::record::Moments;
 use crate::verbs::target::{open, report};
 use diagnosis::{Diagnosis, Finding};
 use machine::history::Mark;

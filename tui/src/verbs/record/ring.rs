@@ -1,11 +1,11 @@
 //! `record --on`: keeps the newest snapshots in memory until something is found.
 
-use super::keep_moments;
+use super::{Moments, keep_moments};
 use crate::args::Trigger;
 use crate::exit::{Failure, Outcome};
 use crate::machine::Opening;
 use crate::output::say;
-use crate::recording::{Moments, RecordingFile};
+use crate::recording::RecordingFile;
 use crate::verbs::target::{open, report};
 use diagnosis::{Diagnosis, Severity};
 use probe::session::Watch;

@@ -1,9 +1,10 @@
 //! `run --record`: the moments of a run that this process started.
 
-use super::{Moments, RecordingFile};
+use super::Moments;
 use crate::exit::Failure;
 use crate::feed::now_micros;
 use crate::machine::Machine;
+use crate::recording::RecordingFile;
 use diagnosis::Diagnosis;
 use recordings::Command;
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::path::Path;
 const EVERY_CYCLES: u64 = 1_000_000;
 
 /// Records a run from between its polls.
-pub(crate) struct RunRecorder {
+pub(in crate::verbs) struct RunRecorder {
     file: RecordingFile,
     moments: Moments,
     /// The target time from which the next moment is due, in cycles.
@@ -24,7 +25,11 @@ impl RunRecorder {
     ///
     /// # Errors
     /// If the file exists or cannot be written, or the target is gone.
-    pub(crate) fn begin(file: &Path, machine: &mut Machine, run: &str) -> Result<Self, Failure> {
+    pub(in crate::verbs) fn begin(
+        file: &Path,
+        machine: &mut Machine,
+        run: &str,
+    ) -> Result<Self, Failure> {
         let kept = RecordingFile::new(file)?;
         kept.create(machine.target(), (run, Some(EVERY_CYCLES)))?;
         let mut recorder = Self { file: kept, moments: Moments::without_texts(machine), due: 0 };
@@ -40,7 +45,7 @@ impl RunRecorder {
     ///
     /// # Errors
     /// If the file cannot be written, or the target is gone.
-    pub(crate) fn turn(&mut self, machine: &mut Machine) -> Result<(), Failure> {
+    pub(in crate::verbs) fn turn(&mut self, machine: &mut Machine) -> Result<(), Failure> {
         let now = machine.target().now();
         let now = now.map_err(|error| Failure::of_access(machine.target().name(), &error))?;
         if now < self.due {
@@ -55,7 +60,7 @@ impl RunRecorder {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(crate) fn mark(&self, verdict: &Diagnosis) -> Result<(), Failure> {
+    pub(in crate::verbs) fn mark(&self, verdict: &Diagnosis) -> Result<(), Failure> {
         verdict.findings.first().map_or(Ok(()), |found| {
             let text = format!("{}: {}", found.place, found.sentence);
             self.file.mark_newest(found.condition.name(), &text)
@@ -66,7 +71,7 @@ impl RunRecorder {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(crate) fn end(mut self, machine: &mut Machine) -> Result<String, Failure> {
+    pub(in crate::verbs) fn end(mut self, machine: &mut Machine) -> Result<String, Failure> {
         self.due = 0;
         let last = self.turn(machine);
         self.file.attach_run(machine.session())?;

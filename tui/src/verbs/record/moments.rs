@@ -61,7 +61,7 @@ fn running(state: &MeshState) -> Vec<Runs> {
 }
 
 /// Takes the moments of a recording.
-pub(crate) struct Moments {
+pub(in crate::verbs) struct Moments {
     everything: ReadSet,
     /// None: only what identifies the images is kept of the texts.
     texts: Option<Texts>,
@@ -71,19 +71,19 @@ pub(crate) struct Moments {
 
 impl Moments {
     /// Every core is recorded, as the recording may be opened at any.
-    pub(crate) fn new(machine: &mut Machine) -> Self {
+    pub(in crate::verbs) fn new(machine: &mut Machine) -> Self {
         let everything = Texts::read_set(&machine.mesh());
         Self { everything, texts: Some(Texts::default()), next: None }
     }
 
     /// The same of a mesh on which other kernels are launched all the time: reading their texts
     /// would take longer than they run.
-    pub(crate) fn without_texts(machine: &mut Machine) -> Self {
+    pub(in crate::verbs) fn without_texts(machine: &mut Machine) -> Self {
         Self { texts: None, ..Self::new(machine) }
     }
 
     /// Takes a moment.
-    pub(crate) fn take(&mut self, machine: &mut Machine) -> MeshSnapshot {
+    pub(in crate::verbs) fn take(&mut self, machine: &mut Machine) -> MeshSnapshot {
         let Some(texts) = &self.texts else {
             let next = self.next.take().unwrap_or_else(|| self.later());
             let mut snapshot = machine.take(&next);
