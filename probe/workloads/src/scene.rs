@@ -94,7 +94,7 @@ const PATTERN: Pattern =
 const HISTORY: HistoryLimits = HistoryLimits {
     bytes: 512 << 20,
     checkpoints: 128,
-    interval: Duration::from_millis(200),
+    interval: Duration::from_millis(500),
     interval_cycles: 20_000,
 };
 
