@@ -1,6 +1,8 @@
 //! The event loop of the live view: keys, signals, snapshots and time in; frames out. It never
 //! waits for hardware.
 
+mod moved;
+
 use crate::exit::{Failure, Outcome};
 use crate::feed::{Feed, Published, now_micros};
 use crate::interrupt::{self, Signals};
@@ -10,6 +12,8 @@ use crate::output::say;
 use crate::terminal::RawTerminal;
 use crate::{source, update, view};
 use crossterm::event::{Event, EventStream};
+use moved::Moved;
+use ratatui::Frame;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -56,6 +60,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut fresh = false;
     let mut next_draw = Instant::now();
+    let mut moved = Moved::default();
     loop {
         let message = tokio::select! {
             biased;
@@ -72,7 +77,11 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 None => return Err(Failure::Interrupted),
             },
             () = sleep_until(next_draw), if !fresh => {
-                session.terminal.draw(|frame| view(model, frame)).map_err(|e| terminal_failed(&e))?;
+                let draw = |frame: &mut Frame<'_>| {
+                    view(model, frame);
+                    moved.mark(model.shown.as_ref(), model.theme, frame.buffer_mut());
+                };
+                session.terminal.draw(draw).map_err(|e| terminal_failed(&e))?;
                 fresh = true;
                 next_draw = Instant::now() + DRAW_PAUSE;
                 None
@@ -88,9 +97,13 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
         };
         let mut messages: VecDeque<Message> = message.into_iter().collect();
         while let Some(message) = messages.pop_front() {
+            let by_user = !matches!(message, Message::Snapshot(_) | Message::Tick(_));
             for command in update(model, message) {
                 match command {
-                    Command::Draw => fresh = false,
+                    Command::Draw => {
+                        fresh = false;
+                        moved.touched |= by_user;
+                    }
                     Command::Quit => return leave(model),
                     Command::Interrupt => return Err(Failure::Interrupted),
                     Command::ReadSource(file) => {

@@ -163,8 +163,9 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     vec![Command::Draw]
 }
 
+/// The next snapshot shows it, with what has changed.
 fn play(order: PlayOrder) -> Vec<Command> {
-    vec![Command::Order(MachineOrder::Play(order)), Command::Draw]
+    vec![Command::Order(MachineOrder::Play(order))]
 }
 
 /// Pauses what runs, or lets it run on.

@@ -75,6 +75,15 @@ fn a_recording_is_walked_by_keys() {
     types(":play -1000\r", "moment #0 of 12, ");
     types("m", "the mark is not kept in the file");
     types(":who-wrote 0:e8:0x1c\r", "only a recording of a mesh that meshscope emulated");
+    types("]", "moment #1 of 12, ");
+    // What differs from the moment before it on screen is underlined.
+    let underlined = || {
+        let screen = terminal.screen.lock().unwrap();
+        let cells = (1..28).flat_map(|row| (0..120).map(move |column| (row, column)));
+        let cell = |(row, column)| screen.screen().cell(row, column).cloned();
+        cells.filter_map(cell).filter(vt100::Cell::underline).count()
+    };
+    assert!(underlined() > 0);
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
 }
@@ -272,7 +281,7 @@ fn a_run_records_itself() {
 fn writer(file: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", "emulator:n300", "record", file.to_str().unwrap()]);
-    command.args(["--moments", "200", "--every", "0ns"]).stderr(Stdio::null());
+    command.args(["--moments", "80", "--every", "0ns"]).stderr(Stdio::null());
     command
 }
 
@@ -287,7 +296,7 @@ fn content(replay: &mut Replay, moment: usize) -> Vec<(NocAddr, u64, Vec<u8>)> {
 /// recorded. MESHSCOPE_KILLS is the number of kills, at moments drawn from a fixed seed.
 #[test]
 fn a_writer_that_is_killed_leaves_what_it_wrote() {
-    let kills = std::env::var("MESHSCOPE_KILLS").map_or(4, |kills| kills.parse().unwrap());
+    let kills = std::env::var("MESHSCOPE_KILLS").map_or(3, |kills| kills.parse().unwrap());
     let whole = fresh("killed-never");
     let begun = Instant::now();
     assert!(writer(&whole).status().unwrap().success());
@@ -328,7 +337,7 @@ fn a_writer_that_is_killed_leaves_what_it_wrote() {
 fn a_disk_that_fills_up_keeps_what_was_written() {
     let file = fresh("full");
     // The limit of a file's size is met as a full disk is, only by another error.
-    let script = "ulimit -f 400; trap '' XFSZ; exec \"$@\"";
+    let script = "ulimit -f 160; trap '' XFSZ; exec \"$@\"";
     let output = Command::new("sh")
         .args(["-c", script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target", "emulator:n300"])
         .args(["record", file.to_str().unwrap(), "--moments", "5000", "--every", "0ns"])
@@ -338,7 +347,7 @@ fn a_disk_that_fills_up_keeps_what_was_written() {
     assert_eq!(output.status.code(), Some(2), "{says}");
     assert!(says.contains("File too large"), "{says}");
     let replay = Replay::open(&file).unwrap();
-    assert!(replay.moments().len() > 10, "{}", replay.moments().len());
+    assert!(replay.moments().len() > 5, "{}", replay.moments().len());
 }
 
 fn answer_with(target: &str, code: i32) -> Value {
