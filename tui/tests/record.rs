@@ -212,10 +212,12 @@ fn the_live_view_records_what_led_to_a_finding() {
     types(&format!(":record {}\r", file.display()), "exists already, and is not overwritten");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
-    let folder = std::fs::read_dir(state.join("meshscope/flights")).unwrap();
-    let flights: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
-    assert!(flights[0].to_str().unwrap().ends_with("-link-down.mcap"), "{flights:?}");
-    let flight = flights[0].to_str().unwrap();
+    let mut files = std::fs::read_dir(state.join("meshscope/flights")).unwrap();
+    let flight = files.find_map(|file| {
+        let path = file.unwrap().path().to_str().unwrap().to_owned();
+        path.ends_with("-link-down.mcap").then_some(path)
+    });
+    let flight = &flight.expect("a file of the first finding");
     let why = answer_with(&format!("{flight},at=-0ns"), 1);
     assert_eq!(why["findings"][0]["condition"], "link-down", "{why}");
     // Partial moments do not make cores stand that were not read.
