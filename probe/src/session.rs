@@ -23,7 +23,7 @@ use machine::target::{Arrived, Mesh, Past, Preview, Quarantined, Target};
 pub use open::{OpenError, served_simulator};
 use pacer::Pacer;
 pub use pause::Balance;
-pub use rerun::Rerun;
+pub use rerun::{NO_RUN, Rerun};
 pub use watch::{Watch, Watched};
 use workloads::scene::Pace;
 
@@ -122,6 +122,7 @@ impl Session {
     pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> {
         match &self.run {
             Some(run) => run.past(watcher),
+            None if self.target.history().is_some() => Err(NO_RUN.to_owned()),
             None => self.target.past().map_err(|error| error.to_string()),
         }
     }

@@ -34,7 +34,6 @@ impl Item {
 pub struct FlightRecorder {
     encoder: Encoder,
     items: VecDeque<Item>,
-    moments: usize,
     bytes: usize,
     most_bytes: usize,
     dropped: u64,
@@ -45,7 +44,7 @@ impl FlightRecorder {
     pub fn new(most_bytes: usize) -> Self {
         // Groups that are dropped as a whole leave most of the limit in use.
         let (encoder, items) = (Encoder::with_key_after(most_bytes / 8), VecDeque::new());
-        Self { encoder, items, moments: 0, bytes: 0, most_bytes, dropped: 0 }
+        Self { encoder, items, bytes: 0, most_bytes, dropped: 0 }
     }
 
     /// Keeps a moment, and drops the oldest ones that exceed the limit.
@@ -64,7 +63,6 @@ impl FlightRecorder {
             self.dropped += 1;
             return;
         };
-        self.moments += 1;
         self.keep(Item::Moment(moment));
     }
 
@@ -80,7 +78,7 @@ impl FlightRecorder {
 
     /// Returns the number of moments kept.
     pub fn moments(&self) -> usize {
-        self.moments
+        self.items.iter().filter(|item| matches!(item, Item::Moment(_))).count()
     }
 
     /// Returns the number of moments dropped.
@@ -126,10 +124,7 @@ impl FlightRecorder {
     fn drop_group(&mut self) {
         while let Some(oldest) = self.items.pop_front() {
             self.bytes -= oldest.len();
-            if matches!(oldest, Item::Moment(_)) {
-                self.moments -= 1;
-                self.dropped += 1;
-            }
+            self.dropped += u64::from(matches!(oldest, Item::Moment(_)));
             if self.items.front().is_none_or(Item::is_key) {
                 return;
             }

@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 /// The level of compression: smaller files than zstd's usual level 3, at tens of megabytes per second.
 const LEVEL: u32 = 9;
 
+/// zstd's usual level, for what is attached.
+const USUAL_LEVEL: i32 = 0;
 /// The level of a run, which is compressed once: a quarter smaller than zstd's usual level.
 const RUN_LEVEL: i32 = 12;
 
@@ -84,10 +86,7 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn attach_elf(&mut self, name: &str, bytes: &[u8]) -> Result<(), RecordingError> {
-        let compressed = zstd::bulk::compress(bytes, 0)
-            .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
-        let name = format!("{name}{COMPRESSED}");
-        self.attach(name, ELF_MEDIA_TYPE, &compressed)
+        self.attach(name, bytes, USUAL_LEVEL)
     }
 
     /// Attaches the run of an emulated mesh from its start, so that it can be executed again.
@@ -96,9 +95,7 @@ impl Writer {
     /// If the file cannot be written.
     pub fn attach_run(&mut self, run: &RecordedRun) -> Result<(), RecordingError> {
         let run = rmp_serde::to_vec_named(run).map_err(|error| self.failed(error.to_string()))?;
-        let run = zstd::bulk::compress(&run, RUN_LEVEL)
-            .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
-        self.attach(format!("{RUN}{COMPRESSED}"), ELF_MEDIA_TYPE, &run)
+        self.attach(RUN, &run, RUN_LEVEL)
     }
 
     /// Appends a moment. Its time is that of its newest piece; without pieces, that of the moment
@@ -172,9 +169,7 @@ impl Writer {
             (std::mem::take(&mut self.marks), std::mem::take(&mut self.commands));
         let index = rmp_serde::to_vec_named(&Index::new(&self.entries, marks, commands));
         let index = index.map_err(|error| self.failed(error.to_string()))?;
-        let index = zstd::bulk::compress(&index, 0)
-            .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
-        self.attach(format!("{INDEX}{COMPRESSED}"), ELF_MEDIA_TYPE, &index)?;
+        self.attach(INDEX, &index, USUAL_LEVEL)?;
         let session = std::mem::take(&mut self.session);
         let again = Metadata { name: SESSION.into(), metadata: session };
         let done = self.mcap.write_metadata(&again).and_then(|()| self.mcap.finish());
@@ -230,12 +225,16 @@ impl Writer {
         written.map_err(|error| self.failed(words(&error)))
     }
 
-    fn attach(&mut self, name: String, media: &str, data: &[u8]) -> Result<(), RecordingError> {
+    /// Attaches bytes, compressed.
+    fn attach(&mut self, name: &str, bytes: &[u8], level: i32) -> Result<(), RecordingError> {
+        let data = zstd::bulk::compress(bytes, level)
+            .map_err(|error| RecordingError::Io { path: self.path.clone(), error })?;
         // An attachment stands between two chunks.
         self.flush()?;
         self.encoder.end_chunk();
         let log_time = nanos(self.entries.last().map_or(0, |entry| entry.host_micros));
-        let (media_type, data) = (media.into(), Cow::Borrowed(data));
+        let (name, media_type) = (format!("{name}{COMPRESSED}"), ELF_MEDIA_TYPE.into());
+        let data = Cow::Owned(data);
         let attachment = Attachment { log_time, create_time: 0, name, media_type, data };
         let done = self.mcap.attach(&attachment);
         done.map_err(|error| self.failed(words(&error)))

@@ -12,7 +12,6 @@ mod work;
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, now_micros};
-use crate::past::NO_RUN;
 use crate::run::{Board, KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
 use crate::words::cycles as cycles_in_words;
@@ -23,7 +22,7 @@ use diagnosis::Diagnosis;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
-use probe::session::{Inspected, OpenError, Partly, Rerun, Session, Watched};
+use probe::session::{Inspected, NO_RUN, OpenError, Partly, Rerun, Session, Watched};
 use probe::spec::Moment;
 use probe::why::WATCHED_CYCLES;
 use recordings::Replay;
@@ -119,6 +118,11 @@ impl Opening {
         }
     }
 
+    /// The same, of which an emulated mesh keeps its past.
+    pub(crate) fn keeping_past(&self) -> Self {
+        Self { keeps_past: true, ..self.clone() }
+    }
+
     /// The options of the command line.
     pub(crate) fn of(arguments: &Arguments) -> Self {
         Self {
@@ -199,12 +203,9 @@ impl Machine {
         moment: Option<Moment>,
         catalog: &mut Catalog,
     ) -> Result<Self, Failure> {
-        let mut replay = opened(words, path)?;
+        let mut replay = opened(words, path, catalog)?;
         let named = moment.map_or(Ok(()), |moment| moment.seek(&mut replay));
         named.map_err(|error| Failure::Usage(format!("{words}: {error}")))?;
-        for file in replay.attachments() {
-            catalog.attach(path, &file.name, file.bytes.clone());
-        }
         let (images, mut problems) = ImageMap::firmware();
         problems.extend(replay.problems().iter().cloned());
         let run = replay.run().map(Rerun::new);
@@ -221,24 +222,16 @@ impl Machine {
         listener: &Listener,
     ) -> Result<Self, Failure> {
         let failed = |why: String| Failure::Usage(format!("{words}: {why}"));
-        let replay = opened(words, path)?;
+        let replay = opened(words, path, catalog)?;
         let run = replay.run().ok_or_else(|| failed(NO_RUN.to_owned()))?;
-        for file in replay.attachments() {
-            catalog.attach(path, &file.name, file.bytes.clone());
-        }
         listener.tell(Progress::Start("the recorded mesh, whose run is executed again"));
         let past = Rerun::new(run).past(&mut |_| true).map_err(failed)?;
-        let (first, last) = past.cycles();
-        let cycles = match moment {
-            Moment::At(cycles) => Some(cycles),
-            Moment::BeforeLast(cycles) => last.checked_sub(cycles),
-            Moment::Number(_) => None,
-        };
         let outside = || {
+            let (first, last) = past.cycles();
             let (first, last) = (cycles_in_words(first), cycles_in_words(last));
             failed(format!("its run is from {first} to {last}"))
         };
-        let cycles = cycles.filter(|it| (first..=last).contains(it)).ok_or_else(outside)?;
+        let cycles = moment.cycle_in(past.cycles()).ok_or_else(outside)?;
         let copy = past.at(cycles, &mut |_| true).map_err(|error| failed(error.to_string()))?;
         let (images, problems) = ImageMap::firmware();
         Ok(Self::over(Session::with_target(copy, images), problems))
@@ -389,11 +382,16 @@ impl Machine {
     }
 }
 
-fn opened(words: &str, path: &Path) -> Result<Replay, Failure> {
-    Replay::open(path).map_err(|error| {
+/// Opens a recording, and adds the ELFs that it has to the catalog.
+fn opened(words: &str, path: &Path, catalog: &mut Catalog) -> Result<Replay, Failure> {
+    let replay = Replay::open(path).map_err(|error| {
         let text = error.to_string();
         Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
-    })
+    })?;
+    for file in replay.attachments() {
+        catalog.attach(path, &file.name, file.bytes.clone());
+    }
+    Ok(replay)
 }
 
 impl Inspect for Machine {

@@ -15,9 +15,6 @@ use machine::target::Past;
 use probe::session::{Inspected, Session};
 use probe::spec::Moment;
 
-/// Why a recorded mesh is not executed again.
-pub(crate) const NO_RUN: &str = "only a recording of a mesh that meshscope emulated, made while its \
-                                 whole past was kept, is executed again";
 /// Longest range that is searched for its last change, in bytes.
 const MOST_BYTES: u64 = 4096;
 
@@ -69,15 +66,14 @@ impl PastView {
     /// The past that is kept does not contain it.
     pub(crate) fn go_to(&mut self, moment: Moment) -> Result<(), String> {
         let (first, last) = self.past.cycles();
-        let to = match moment {
-            Moment::At(cycles) => cycles,
-            Moment::BeforeLast(cycles) => last.checked_sub(cycles).unwrap_or(u64::MAX),
-            Moment::Number(number) => self.times.get(number).copied().unwrap_or(u64::MAX),
+        let moment = match moment {
+            Moment::Number(number) => self.times.get(number).map_or(moment, |it| Moment::At(*it)),
+            time => time,
         };
-        if !(first..=last).contains(&to) {
+        let Some(to) = moment.cycle_in((first, last)) else {
             let (first, last) = (words::cycles(first), words::cycles(last));
             return Err(format!("the past of the mesh is kept from {first} to {last}"));
-        }
+        };
         self.position = match self.times.binary_search(&to) {
             Ok(at) => at,
             Err(at) => {

@@ -1,12 +1,12 @@
 //! The time line of a recording, and how it is played.
 
-use crate::past::{NO_RUN, PastView, Search};
+use crate::past::{PastView, Search};
 use crate::words;
 use decode::inspect::ReadSet;
 use machine::history::{History, Mark, Watched, seek_change};
 use machine::snapshot::Span;
 use machine::words::counted;
-use probe::session::{Inspected, Session};
+use probe::session::{Inspected, NO_RUN, Session};
 use probe::spec::Moment;
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -67,7 +67,7 @@ fn shows_screens(arguments: &Arguments) -> bool {
 
 fn show(arguments: &Arguments) -> Result<Outcome, Failure> {
     // The past of an emulated mesh can be visited.
-    let opening = Opening { keeps_past: true, ..Opening::of(arguments) };
+    let opening = Opening::of(arguments).keeping_past();
     let size = crossterm::terminal::size().unwrap_or((80, 24));
     let theme = Theme { color: uses_color(arguments.color) };
     let model = Model::new(&opening.words, theme, Glyphs { ascii: arguments.ascii }, size);

@@ -4,6 +4,7 @@ use crate::exit::Failure;
 use crate::words::cycles;
 use crate::{fresh, interrupt};
 use decode::images::ImageMap;
+use diagnosis::Finding;
 use machine::history::Mark;
 use machine::past::RecordedRun;
 use machine::snapshot::Snapshot;
@@ -31,21 +32,25 @@ struct Recording {
 }
 
 impl Recording {
-    fn append(&mut self, snapshot: &Snapshot, partial: bool) -> Result<(), Failure> {
+    fn append(&mut self, snapshot: &Snapshot, partial: bool) -> Result<(), RecordingError> {
         match &mut self.flight {
             Some(flight) if partial => flight.append_partial(snapshot),
             Some(flight) => flight.append(snapshot),
-            None if partial => self.writer.append_partial(snapshot).map_err(|e| failed(&e))?,
-            None => self.writer.append(snapshot).map_err(|e| failed(&e))?,
+            None if partial => self.writer.append_partial(snapshot)?,
+            None => self.writer.append(snapshot)?,
         }
         Ok(())
     }
 
     /// Writes what is in memory, and from now on to the file.
-    fn write_out(&mut self) -> Result<(), Failure> {
-        let Some(flight) = self.flight.take() else { return Ok(()) };
+    fn write_out(&mut self) -> Result<(), RecordingError> {
+        self.flight.take().map_or(Ok(()), |flight| self.write(&flight))
+    }
+
+    /// Writes what a flight recorder has.
+    fn write(&mut self, flight: &FlightRecorder) -> Result<(), RecordingError> {
         self.dropped += flight.dropped();
-        flight.write(&mut self.writer).map_err(|e| failed(&e))
+        flight.write(&mut self.writer)
     }
 
     /// Returns what was reached.
@@ -107,38 +112,30 @@ impl RecordingFile {
 
     /// Writes what a flight recorder has, which keeps it.
     pub(crate) fn write(&self, flight: &FlightRecorder) -> Result<(), Failure> {
-        self.lock().as_mut().map_or(Ok(()), |recording| {
-            recording.dropped += flight.dropped();
-            flight.write(&mut recording.writer).map_err(|error| failed(&error))
-        })
+        self.with(|recording| recording.write(flight))
     }
 
     /// Writes what is in memory.
     pub(crate) fn write_out(&self) -> Result<(), Failure> {
-        self.lock().as_mut().map_or(Ok(()), Recording::write_out)
+        self.with(Recording::write_out)
     }
 
     /// Appends a moment, of which perhaps only a part was read.
     pub(crate) fn append(&self, snapshot: &Snapshot, partial: bool) -> Result<(), Failure> {
-        self.lock().as_mut().map_or(Ok(()), |recording| recording.append(snapshot, partial))
+        self.with(|recording| recording.append(snapshot, partial))
     }
 
     /// Attaches the ELFs that run and are not built in, so that the recording is decoded anywhere.
     pub(crate) fn attach(&self, images: &ImageMap) -> Result<(), Failure> {
-        let mut recording = self.lock();
-        let Some(recording) = recording.as_mut() else { return Ok(()) };
-        for (name, elf) in images.attachments() {
-            recording.writer.attach_elf(&name, elf).map_err(|error| failed(&error))?;
-        }
-        Ok(())
+        let mut elfs = images.attachments().into_iter();
+        self.with(|recording| {
+            elfs.try_for_each(|(name, elf)| recording.writer.attach_elf(&name, elf))
+        })
     }
 
     /// Attaches the run of an emulated mesh from its start, if its whole past was kept.
     pub(crate) fn attach_run(&self, session: &mut Session) -> Result<(), Failure> {
-        let mut recording = self.lock();
-        let Some(recording) = recording.as_mut() else { return Ok(()) };
-        let mut attach =
-            |run: &RecordedRun| recording.writer.attach_run(run).map_err(|e| failed(&e));
+        let attach = |run: &RecordedRun| self.with(|recording| recording.writer.attach_run(run));
         if let Some(run) = session.run() {
             return attach(run.run());
         }
@@ -148,34 +145,39 @@ impl RecordingFile {
         run.as_ref().map_or(Ok(()), attach)
     }
 
-    /// Marks the newest moment with what was found there.
+    /// Marks the newest moment with a finding.
+    pub(crate) fn mark_finding(&self, finding: &Finding) -> Result<(), Failure> {
+        self.mark(mark_of(finding, self.times()))
+    }
+
+    /// Marks the newest moment with the name of a condition.
     pub(crate) fn mark_newest(&self, condition: &str, text: &str) -> Result<(), Failure> {
-        let (cycles, micros) =
-            self.lock().as_ref().map_or((0, 0), |recording| recording.writer.times());
+        let (cycles, micros) = self.times();
         let condition = Some(condition.to_owned());
         self.mark(Mark { condition, ..Mark::new(cycles, micros, text) })
     }
 
-    /// Keeps a mark.
+    /// Keeps a mark, behind what was written.
     pub(crate) fn mark(&self, mark: Mark) -> Result<(), Failure> {
-        self.lock().as_mut().map_or(Ok(()), |recording| match &mut recording.flight {
-            Some(flight) => {
-                flight.mark(mark);
-                Ok(())
-            }
-            None => recording.writer.mark(mark).map_err(|error| failed(&error)),
-        })
+        self.with(|recording| recording.writer.mark(mark))
     }
 
-    /// Keeps a command that was given.
+    /// Keeps a command that was given, behind what was written.
     pub(crate) fn command(&self, command: Command) -> Result<(), Failure> {
-        self.lock().as_mut().map_or(Ok(()), |recording| match &mut recording.flight {
-            Some(flight) => {
-                flight.command(command);
-                Ok(())
-            }
-            None => recording.writer.command(command).map_err(|error| failed(&error)),
-        })
+        self.with(|recording| recording.writer.command(command))
+    }
+
+    /// The times of the newest moment: target, in cycles, and host, in microseconds.
+    fn times(&self) -> (u64, u64) {
+        self.lock().as_ref().map_or((0, 0), |recording| recording.writer.times())
+    }
+
+    /// Changes the recording, if it was created and has not ended.
+    fn with(
+        &self,
+        act: impl FnOnce(&mut Recording) -> Result<(), RecordingError>,
+    ) -> Result<(), Failure> {
+        self.lock().as_mut().map_or(Ok(()), act).map_err(|error| failed(&error))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Recording>> {
@@ -202,7 +204,7 @@ impl RecordingFile {
 fn finish(recording: &mut Option<Recording>, file: &Path) -> Result<String, Failure> {
     let name = file.display();
     let Some(mut recording) = recording.take() else { return Ok(format!("{name}: nothing")) };
-    recording.write_out()?;
+    recording.write_out().map_err(|e| failed(&e))?;
     if recording.writer.moments() == 0 {
         drop(recording);
         let _ = std::fs::remove_file(file);
@@ -211,6 +213,13 @@ fn finish(recording: &mut Option<Recording>, file: &Path) -> Result<String, Fail
     let reached = recording.reached();
     recording.writer.finish().map_err(|e| failed(&e))?;
     Ok(format!("{name}: {reached}; open it with --target {name}"))
+}
+
+/// Returns the mark of a finding at these times: target, in cycles, and host, in microseconds.
+pub(crate) fn mark_of(finding: &Finding, (cycles, micros): (u64, u64)) -> Mark {
+    let text = format!("{}: {}", finding.place, finding.sentence);
+    let condition = Some(finding.condition.name().to_owned());
+    Mark { condition, ..Mark::new(cycles, micros, text) }
 }
 
 fn failed(error: &RecordingError) -> Failure {

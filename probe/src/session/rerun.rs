@@ -7,6 +7,10 @@ use machine::target::{Allow, Past};
 use std::sync::Arc;
 use transport::ttsim::HostCommand;
 
+/// Why a recorded mesh is not executed again.
+pub const NO_RUN: &str = "only a recording of a mesh that meshscope emulated, made while its whole \
+                          past was kept, is executed again";
+
 /// A recorded run of an emulated mesh.
 #[derive(Clone, Debug)]
 pub struct Rerun(Arc<RecordedRun>);

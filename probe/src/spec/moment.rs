@@ -38,6 +38,17 @@ impl Moment {
         Ok(if before { Self::BeforeLast(cycles) } else { Self::At(cycles) })
     }
 
+    /// Returns the cycle that a time names in a run from a first cycle to a last; none if it is
+    /// outside, or a number.
+    pub fn cycle_in(self, (first, last): (u64, u64)) -> Option<u64> {
+        let cycle = match self {
+            Self::At(cycles) => Some(cycles),
+            Self::BeforeLast(cycles) => last.checked_sub(cycles),
+            Self::Number(_) => None,
+        };
+        cycle.filter(|cycle| (first..=last).contains(cycle))
+    }
+
     /// Goes to the moment.
     ///
     /// # Errors

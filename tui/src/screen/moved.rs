@@ -25,10 +25,7 @@ impl Moved {
         theme: Theme,
         frame: &mut Buffer,
     ) {
-        let same = match (&self.snapshot, snapshot) {
-            (Some(before), Some(now)) => Arc::ptr_eq(before, now),
-            (before, now) => before.is_none() && now.is_none(),
-        };
+        let same = self.snapshot.as_ref().map(Arc::as_ptr) == snapshot.map(Arc::as_ptr);
         if self.touched || self.frame.area != frame.area || self.snapshot.is_none() {
             self.changed.clear();
         } else if !same {

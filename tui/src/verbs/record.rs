@@ -71,7 +71,7 @@ pub(super) fn run(target: &Opening, options: &RecordArguments) -> Result<Outcome
         return ring::run(target, &kept, (trigger, bytes, order.every_cycles));
     }
     kept.end_at_signals()?;
-    let mut machine = open(&Opening { keeps_past: true, ..target.clone() })?;
+    let mut machine = open(&target.keeping_past())?;
     let gaps = kept
         .create(machine.target(), (&order.words(), Some(order.every_cycles)))
         .and_then(|()| keep(&mut machine, target, &kept, &order));

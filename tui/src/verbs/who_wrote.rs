@@ -6,7 +6,7 @@ use crate::args::WhoWroteArguments;
 use crate::exit::{Failure, Outcome};
 use crate::machine::{Machine, Opening};
 use crate::output::{json, say, text};
-use crate::past::{NO_RUN, value, writer};
+use crate::past::{value, writer};
 use crate::run::amount;
 use crate::shape::WhoWrote;
 use crate::words;
@@ -28,7 +28,7 @@ pub(super) fn run(
     let span = read::span(&options.place, &options.len)?;
     let at = options.at.as_deref().map(|at| amount::time("--at", at)).transpose();
     let at = at.map_err(Failure::Usage)?;
-    let mut machine = open(&Opening { keeps_past: true, ..target.clone() })?;
+    let mut machine = open(&target.keeping_past())?;
     let mut told = Instant::now();
     let past = machine.session().past(&mut |progress| {
         if told.elapsed() > PATIENCE {
@@ -38,10 +38,7 @@ pub(super) fn run(
         }
         true
     });
-    let past = past.map_err(|why| {
-        let has_none = machine.target().history().is_some() && machine.session().run().is_none();
-        Failure::Usage(format!("{}: {}", target.words, if has_none { NO_RUN } else { &why }))
-    })?;
+    let past = past.map_err(|why| Failure::Usage(format!("{}: {why}", target.words)))?;
     let (first, last) = past.cycles();
     // The host's writes of the present cycle count too.
     let search = WriteSearch { before_cycles: at.unwrap_or(last + 1), unchanged: !options.changed };

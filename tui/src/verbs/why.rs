@@ -139,7 +139,7 @@ fn watch(
     let file = file.map_or_else(usual_file, Path::to_owned);
     let recording = RecordingFile::new(&file)?;
     recording.end_at_signals()?;
-    let mut machine = open(&Opening { keeps_past: true, ..target.clone() })?;
+    let mut machine = open(&target.keeping_past())?;
     // A file that cannot be written is better known now than at the finding.
     recording.create(machine.target(), ("why --watch", None))?;
     recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));
@@ -178,8 +178,7 @@ fn until_found(
     kept?;
     recording.write_out()?;
     if let Some(found) = first.diagnosis.findings.first() {
-        let text = format!("{}: {}", found.place, found.sentence);
-        recording.mark_newest(found.condition.name(), &text)?;
+        recording.mark_finding(found)?;
     }
     record::keep_moments(machine, target, recording, (MOMENTS, over / (MOMENTS - 1)))?;
     let end = first.diagnosis.cycles.saturating_add(over);

@@ -5,7 +5,7 @@ use super::Work;
 use crate::exit::Failure;
 use crate::feed::now_micros;
 use crate::player::PlayOrder;
-use crate::recording::{FLIGHT_BYTES, RecordingFile};
+use crate::recording::{FLIGHT_BYTES, RecordingFile, mark_of};
 use crate::run::MachineOrder;
 use access::state_folder;
 use diagnosis::{Condition, Diagnosis, Finding, Severity};
@@ -160,9 +160,7 @@ impl Flight {
     /// Marks what was found, and writes what is in memory.
     fn keep_finding(&mut self, session: &mut Session, finding: &Finding) -> Option<String> {
         let name = finding.condition.name();
-        let text = format!("{}: {}", finding.place, finding.sentence);
-        let condition = Some(name.to_owned());
-        self.keep_mark(Mark { condition, ..Mark::new(self.times.0, self.times.1, text) });
+        self.keep_mark(mark_of(finding, self.times));
         if self.file.is_some() {
             return None;
         }

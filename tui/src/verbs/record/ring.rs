@@ -25,7 +25,7 @@ pub(super) fn run(
     (trigger, bytes, every_cycles): (Trigger, u64, u64),
 ) -> Result<Outcome, Failure> {
     kept.end_at_signals()?;
-    let mut machine = open(&Opening { keeps_past: true, ..target.clone() })?;
+    let mut machine = open(&target.keeping_past())?;
     if machine.target().history().is_some() {
         let words = &target.words;
         return Err(Failure::Usage(format!(

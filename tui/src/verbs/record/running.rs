@@ -61,10 +61,7 @@ impl RunRecorder {
     /// # Errors
     /// If the file cannot be written.
     pub(in crate::verbs) fn mark(&self, verdict: &Diagnosis) -> Result<(), Failure> {
-        verdict.findings.first().map_or(Ok(()), |found| {
-            let text = format!("{}: {}", found.place, found.sentence);
-            self.file.mark_newest(found.condition.name(), &text)
-        })
+        verdict.findings.first().map_or(Ok(()), |found| self.file.mark_finding(found))
     }
 
     /// Takes a last moment and completes the file; returns what was recorded.

@@ -141,7 +141,7 @@ fn record(kind: Kind, seed: u64, file: &Path) -> Result<Outcome, Failure> {
     keep_moments(&mut machine, &opening, &kept, (MOMENTS, EVERY_CYCLES))?;
     let verdict = machine.diagnose(WATCHED_CYCLES).map_err(|error| failed(&error))?.diagnosis;
     if let Some(found) = verdict.findings.first() {
-        kept.mark_newest(found.condition.name(), &format!("{}: {}", found.place, found.sentence))?;
+        kept.mark_finding(found)?;
     }
     say(&kept.end()?);
     Ok(Outcome::Healthy)
