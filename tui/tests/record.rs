@@ -352,6 +352,23 @@ fn a_disk_that_fills_up_keeps_what_was_written() {
     assert!(replay.moments().len() > 5, "{}", replay.moments().len());
 }
 
+/// The kernels of a run must be ended, whatever becomes of its recording.
+#[test]
+fn a_run_goes_on_when_its_recording_cannot_be_written() {
+    let file = fresh("run-full");
+    let script = "ulimit -f 16; trap '' XFSZ; exec \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target", "emulator:t3000"])
+        .args(["run", "all-gather", "-b", "1M", "-n", "3", "--record", file.to_str().unwrap()])
+        .env("MESHSCOPE_AUDIT_LOG", "/dev/null")
+        .output()
+        .unwrap();
+    let (says, table) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+    assert!(says.contains("File too large"), "{says}");
+    assert!(table.contains("Collective test concluded: all-gather"), "{table}{says}");
+    assert_eq!(output.status.code(), Some(0), "{says}");
+}
+
 fn answer_with(target: &str, code: i32) -> Value {
     serde_json::from_str(&printed(target, &["--json", "why"], code)).unwrap()
 }

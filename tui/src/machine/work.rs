@@ -16,7 +16,7 @@ use crate::run::{Board, Job, MachineOrder, Sheet, SheetState, Sweep, SweepTurn, 
 use crate::words;
 use collectives::{CleanSettings, Stage};
 use decode::inspect::ReadSet;
-use flight::Flight;
+use flight::{Flight, OrderNote};
 use hold::Hold;
 use launched::Launched;
 use machine::fault::Fault;
@@ -118,7 +118,7 @@ impl Work {
     /// Starts a host action, or reports why not.
     pub(super) fn order(&mut self, order: MachineOrder, session: &mut Session) {
         let visits = matches!(order, MachineOrder::Play(_) | MachineOrder::Record(_));
-        self.note_order(&order);
+        let note = OrderNote::of(&order);
         let done = match order {
             _ if self.player.is_past() && !visits && order != MachineOrder::Stop => {
                 Err(Failure::Refused(
@@ -156,6 +156,9 @@ impl Work {
                 notice.map(|notice| notice.into_iter().for_each(|it| self.board_mut().say(it)))
             }
         };
+        if done.is_ok() {
+            self.flight.note(note);
+        }
         if let Err(failure) = done {
             let retries = match failure {
                 Failure::Unreachable(_) if !session.target().quarantined().is_empty() => {

@@ -239,18 +239,12 @@ impl Carrying<'_> {
                     }
                     let passed = target.pass(STEP_CYCLES);
                     passed.map_err(|error| Failure::of_access(target.name(), &error))?;
-                    if let Some(recorder) = &mut self.recorder {
-                        recorder.turn(machine)?;
-                    }
+                    self.record(machine, None);
                     if self.job.stands() {
                         // Where that is not possible, the error of the run is the one reported.
-                        *self.verdict =
-                            machine.diagnose(WATCHED_CYCLES).ok().map(|it| it.diagnosis);
-                        if let (Some(recorder), Some(verdict)) = (&mut self.recorder, &self.verdict)
-                        {
-                            recorder.turn(machine)?;
-                            recorder.mark(verdict)?;
-                        }
+                        let verdict = machine.diagnose(WATCHED_CYCLES).ok().map(|it| it.diagnosis);
+                        self.record(machine, verdict.as_ref());
+                        *self.verdict = verdict;
                     }
                 }
                 SweepTurn::Row(row) => {
@@ -276,6 +270,18 @@ impl Carrying<'_> {
 }
 
 impl Carrying<'_> {
+    /// Takes a moment of the recording if one is due, and marks what a verdict found. A run whose
+    /// recording cannot be written goes on without it: its kernels must be ended.
+    fn record(&mut self, machine: &mut Machine, verdict: Option<&Diagnosis>) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let turned = recorder.turn(machine);
+        let kept = turned.and_then(|()| verdict.map_or(Ok(()), |verdict| recorder.mark(verdict)));
+        if let Err(failure) = kept {
+            self.line.say(&failure.to_string());
+            self.recorder = None;
+        }
+    }
+
     /// Pauses the run, and lets it run on when the user wishes.
     fn pause(&mut self, machine: &mut Machine) -> Result<(), Failure> {
         let settled = settle(machine.session());

@@ -40,6 +40,22 @@ pub(super) struct Flight {
     due: Instant,
 }
 
+/// What a recording notes of an order.
+pub(super) enum OrderNote {
+    Mark(String),
+    Command(String),
+    Nothing,
+}
+
+impl OrderNote {
+    pub(super) fn of(order: &MachineOrder) -> Self {
+        match (order, order.words()) {
+            (MachineOrder::Play(PlayOrder::Mark(text)), _) => Self::Mark(text.clone()),
+            (_, words) => words.map_or(Self::Nothing, Self::Command),
+        }
+    }
+}
+
 /// A file that is written.
 struct FlightFile {
     file: RecordingFile,
@@ -88,8 +104,16 @@ impl Flight {
         self.file.as_ref().filter(|file| file.ends.is_none()).map(|file| file.name.as_path())
     }
 
-    /// Keeps a command that was given.
-    pub(super) fn command(&mut self, text: String) {
+    /// Notes an order that was carried out or begun.
+    pub(super) fn note(&mut self, note: OrderNote) {
+        match note {
+            OrderNote::Mark(text) => self.keep_mark(Mark::new(self.times.0, self.times.1, text)),
+            OrderNote::Command(text) => self.command(text),
+            OrderNote::Nothing => {}
+        }
+    }
+
+    fn command(&mut self, text: String) {
         let (target_cycles, host_micros) = (self.times.0, now_micros());
         let command = Command { target_cycles, host_micros, text };
         if let Some(file) = &self.file {
@@ -97,11 +121,6 @@ impl Flight {
             drop(file.file.command(command.clone()));
         }
         self.memory.command(command);
-    }
-
-    /// Marks the newest moment.
-    pub(super) fn mark(&mut self, text: &str) {
-        self.keep_mark(Mark::new(self.times.0, self.times.1, text));
     }
 
     /// Ends the file that is written; returns what it holds, if there is one.
@@ -234,16 +253,6 @@ impl Work {
         };
         self.report(notice);
         Ok(())
-    }
-
-    /// Notes an order that changes the mesh.
-    pub(super) fn note_order(&mut self, order: &MachineOrder) {
-        if let MachineOrder::Play(PlayOrder::Mark(text)) = order {
-            self.flight.mark(text);
-        }
-        if let Some(words) = order.words() {
-            self.flight.command(words);
-        }
     }
 
     fn report(&mut self, notice: Option<String>) {
