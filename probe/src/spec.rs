@@ -187,7 +187,7 @@ fn parse_scene(mesh: &str, settings: &[&str]) -> Result<Scene, SpecError> {
                 of_fabric = Some(key);
             }
             "dateline" => (scene.fabric.dateline, of_fabric) = (switch(key, value)?, Some(key)),
-            "traffic" => scene.traffic = count(key, value)? as u64,
+            "traffic" => scene.traffic = packets(key, value)?,
             "pattern" => (scene.pattern, of_fabric) = (pattern(value)?, Some(key)),
             "firmware" => scene.firmware = Some(folder(key, value)?),
             "kernels" => scene.kernels = Some(folder(key, value)?),
@@ -232,7 +232,7 @@ fn parse_simulator(words: &str) -> Result<Simulator, SpecError> {
             "firmware" => simulator.firmware = Some(folder(key, value)?),
             "run" => run = Some(workload(value)?),
             "kernels" => simulator.kernels = Some(folder(key, value)?),
-            "traffic" => simulator.traffic = count(key, value)? as u64,
+            "traffic" => simulator.traffic = packets(key, value)?,
             "at" => simulator.at_cycles = Some(time(key, value)?),
             _ if key.contains('/') => break,
             _ => {
@@ -312,10 +312,18 @@ fn switch(key: &str, value: &str) -> Result<bool, SpecError> {
 
 /// Parses a number from 1.
 fn count(key: &str, value: &str) -> Result<usize, SpecError> {
-    let counted = value.parse::<u16>().ok().filter(|count| *count > 0);
-    counted.map(usize::from).ok_or_else(|| {
-        SpecError(format!("{key}: `{value}` is not a number from 1 to {}", u16::MAX))
-    })
+    up_to(u16::MAX.into(), key, value).map(|count| count as usize)
+}
+
+/// Parses a number of packets.
+fn packets(key: &str, value: &str) -> Result<u64, SpecError> {
+    const MOST: u64 = 1_000_000;
+    up_to(MOST, key, value)
+}
+
+fn up_to(most: u64, key: &str, value: &str) -> Result<u64, SpecError> {
+    let counted = value.parse::<u64>().ok().filter(|count| (1..=most).contains(count));
+    counted.ok_or_else(|| SpecError(format!("{key}: `{value}` is not a number from 1 to {most}")))
 }
 
 fn fault(words: &str) -> Result<Fault, SpecError> {

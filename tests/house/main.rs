@@ -13,6 +13,7 @@ mod metal;
 mod metal_buffers;
 mod metal_clean;
 mod metal_pause;
+mod metal_step;
 mod metal_why;
 mod modules;
 mod pictures;

@@ -8,10 +8,10 @@ use diagnosis::{
     is_halted, wanted,
 };
 use launch::debugging::show_status;
-use layouts::CoreId;
+use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Mesh;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// Snapshots that a verdict rests on, if time permits.
@@ -221,9 +221,26 @@ impl Session {
 
     /// Takes a snapshot for a verdict.
     pub fn look(&mut self, watch: &mut Watch) {
+        self.look_within(watch, None);
+    }
+
+    /// Takes a snapshot of some cores and of what the stages of their parties depend on: a small part
+    /// of the mesh, so that little time passes.
+    pub fn look_at(&mut self, watch: &mut Watch, cores: &[CoreId]) {
+        let mesh = self.target.mesh();
+        let tiles = match watch.newest() {
+            Some(newest) => newest.state.fabric.party_tiles(mesh, cores),
+            None => possible_tiles(mesh, cores),
+        };
+        self.look_within(watch, Some(tiles));
+    }
+
+    /// Takes a snapshot of these tiles, or of all.
+    fn look_within(&mut self, watch: &mut Watch, only: Option<BTreeSet<(ChipId, NocXy)>>) {
         let most = if watch.read_set.is_none() { MOST_SEARCHES } else { MOST_LATER };
         let everything = || ReadSet { fabric: true, ..ReadSet::everything(self.target.mesh()) };
-        let mut read_set = watch.read_set.take().unwrap_or_else(everything);
+        let read_set = watch.read_set.take().unwrap_or_else(everything);
+        let mut read_set = ReadSet { only, ..read_set };
         read_set.spans.extend(&watch.debug_words);
         let mut inspected = self.inspect(&read_set);
         for _ in 0..most {
@@ -299,6 +316,19 @@ impl Session {
         std::thread::sleep(Duration::from_nanos(cycles));
         Ok(())
     }
+}
+
+/// Returns the tiles on which the parties of some cores can be. A client and its router or mux are on
+/// one chip.
+fn possible_tiles(mesh: &Mesh, cores: &[CoreId]) -> BTreeSet<(ChipId, NocXy)> {
+    let mut tiles = BTreeSet::new();
+    for core in cores {
+        tiles.insert((core.chip, core.tile));
+        if core.core != CoreKind::Erisc {
+            tiles.extend(mesh.layout().grid().iter().map(|tile| (core.chip, tile.xy)));
+        }
+    }
+    tiles
 }
 
 /// Most cores whose texts are compared.

@@ -11,7 +11,7 @@ use probe::session::{Session, Watch};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time between two snapshots while nothing holds the kernels, in cycles.
-const SLICE_CYCLES: u64 = 2_000;
+const SLICE_CYCLES: u64 = 200;
 /// Time after which a stage that does not change is an error, in cycles.
 const PATIENCE_CYCLES: u64 = 50_000_000;
 
@@ -109,6 +109,25 @@ impl KernelStages {
         changed
     }
 
+    /// The same of these cores only, of which the snapshot alone says enough. Returns the parties that
+    /// they are no longer, too.
+    fn note_of(
+        &mut self,
+        cores: &[CoreId],
+        mut found: Vec<PartyStage>,
+        cycles: u64,
+    ) -> (BTreeSet<CoreId>, Vec<PartyStage>) {
+        let own = self.seen.values().filter(|seen| cores.contains(&seen.now.core));
+        let mut left: Vec<PartyStage> = own.map(|seen| seen.now).collect();
+        left.retain(|before| found.iter().all(|now| now.party != before.party));
+        let mut others = self.seen.clone();
+        others.retain(|_, seen| !cores.contains(&seen.now.core));
+        found.retain(|it| cores.contains(&it.core));
+        let changed = self.note(found, cycles);
+        self.seen.extend(others);
+        (changed, left)
+    }
+
     /// Forgets which stages came before, so that a step shows what it has changed.
     fn begin_step(&mut self) {
         self.seen.values_mut().for_each(|seen| seen.before = None);
@@ -138,6 +157,8 @@ pub(crate) struct SteppedKernel {
     pub(crate) rest: Option<Rest>,
     /// The parties of protocols that it is.
     pub(crate) parties: Vec<PartyStep>,
+    /// The parties that it was and is no longer, each with the last stage that was seen of it.
+    pub(crate) left: Vec<PartyStage>,
     /// Its waypoint, if it is known.
     pub(crate) waypoint: Option<String>,
     /// The source line of the waypoint, if it is known.
@@ -168,39 +189,77 @@ pub(crate) fn begin_step(session: &mut Session, cores: &[CoreId]) -> Result<Paus
 pub(crate) struct Stepping {
     watch: Watch,
     stages: KernelStages,
+    /// Parties that were there before the step.
+    left: Vec<PartyStage>,
 }
 
 impl Stepping {
     /// Returns one that has seen no stage.
     pub(crate) fn new() -> Self {
-        Self { watch: Watch::new(0), stages: KernelStages::default() }
+        Self { watch: Watch::new(0), stages: KernelStages::default(), left: Vec::new() }
     }
 
-    /// Reads the mesh and notes its stages. Returns the cores of which a party is in another stage.
-    fn look(&mut self, session: &mut Session) -> Result<(MeshState, BTreeSet<CoreId>), Failure> {
-        session.look(&mut self.watch);
-        let newest = self.watch.newest();
-        let state = newest.ok_or_else(|| Failure::Internal("no snapshot".into()))?.state.clone();
-        let changed = self.stages.note(state.party_stages(session.target().mesh()), state.cycles);
-        Ok((state, changed))
-    }
-
-    /// Lets paused kernels begin their next stage, to the end: those of these cores, or all. Returns
-    /// them, and these other cores.
-    ///
-    /// # Errors
-    /// `Usage` if one is not paused.
-    pub(crate) fn step(
+    /// Reads these cores, or the whole mesh at first or if there are none, and notes the stages.
+    /// Returns the cores of which a party is in another stage, or no longer there.
+    fn look(
         &mut self,
         session: &mut Session,
         cores: &[CoreId],
-        others: &BTreeSet<CoreId>,
+    ) -> Result<(MeshState, BTreeSet<CoreId>), Failure> {
+        if cores.is_empty() {
+            session.look(&mut self.watch);
+        } else {
+            session.look_at(&mut self.watch, cores);
+        }
+        let newest = self.watch.newest();
+        let state = newest.ok_or_else(|| Failure::Internal("no snapshot".into()))?.state.clone();
+        let found = state.party_stages(session.target().mesh());
+        if cores.is_empty() {
+            let changed = self.stages.note(found, state.cycles);
+            return Ok((state, changed));
+        }
+        let (mut changed, left) = self.stages.note_of(cores, found, state.cycles);
+        changed.extend(left.iter().map(|party| party.core));
+        self.left.extend(left);
+        Ok((state, changed))
+    }
+
+    /// Lets kernels go to their next stage: these, or all that are paused. Those that count stages
+    /// begin it and park before the one after it; those that nothing holds are followed to it, where
+    /// time stands still meanwhile. Returns the kernels with those of other cores that are shown.
+    ///
+    /// # Errors
+    /// `Usage` if one that counts stages is not paused; `Refused` if nothing holds them and the time
+    /// of the machine passes by itself; a sentence that says where they are if no stage has changed
+    /// after [`PATIENCE_CYCLES`].
+    pub(crate) fn next(
+        &mut self,
+        session: &mut Session,
+        cores: &[CoreId],
+        shown: &BTreeSet<CoreId>,
     ) -> Result<Vec<SteppedKernel>, Failure> {
-        let (before, _) = self.look(session)?;
+        let near: Vec<CoreId> = shown.iter().copied().collect();
+        let (before, _) = self.look(session, &near)?;
         let kernels = Kernels::find(&before, session.images());
+        if cores.is_empty() || cores.iter().any(|core| kernels.counts_stages(*core)) {
+            self.step(session, &before, kernels, cores, &near)
+        } else {
+            self.advance(session, &before, &near)
+        }
+    }
+
+    fn step(
+        &mut self,
+        session: &mut Session,
+        before: &MeshState,
+        kernels: Kernels,
+        cores: &[CoreId],
+        others: &[CoreId],
+    ) -> Result<Vec<SteppedKernel>, Failure> {
         let step = Pause::step(session.target(), kernels, cores);
         let mut step = step.map_err(|error| failed(session, &error))?;
         self.stages.begin_step();
+        self.left.clear();
         let paused = loop {
             let polled = step.poll(session.target());
             if let Some(paused) = polled.map_err(|error| failed(session, &error))? {
@@ -209,32 +268,27 @@ impl Stepping {
             let passed = session.pass(STEP_CYCLES);
             passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
         };
-        let (after, _) = self.look(session)?;
+        let (after, _) = self.look(session, others)?;
         let shown: BTreeSet<CoreId> = others.iter().chain(paused.rest.keys()).copied().collect();
         let kernel = |core| {
             let rest = paused.rest.get(&core).map(|(_, rest)| *rest);
-            self.stepped(core, rest, &before, &after)
+            self.stepped(core, rest, before, &after)
         };
         Ok(shown.into_iter().map(kernel).collect())
     }
 
-    /// Lets time pass until a party on one of these cores is in another stage, on a machine whose time
-    /// stands still meanwhile. Returns these cores. This steps kernels that nothing holds.
-    ///
-    /// # Errors
-    /// `Refused` if the machine's time passes by itself, and a sentence that says where they are if no
-    /// stage has changed after [`PATIENCE_CYCLES`].
-    pub(crate) fn advance(
+    /// Lets time pass until a party on one of these cores is in another stage.
+    fn advance(
         &mut self,
         session: &mut Session,
-        cores: &BTreeSet<CoreId>,
+        before: &MeshState,
+        cores: &[CoreId],
     ) -> Result<Vec<SteppedKernel>, Failure> {
         if !session.target().abilities().stepped_time {
             return Err(Failure::Refused(
                 "these kernels count no stages, so that nothing holds them, and the time of this target does not stand still".into(),
             ));
         }
-        let (before, _) = self.look(session)?;
         let known = |core: &CoreId| !self.stages.of(*core, before.cycles).is_empty();
         if !cores.iter().any(known) {
             let cores: Vec<String> = cores.iter().map(ToString::to_string).collect();
@@ -242,12 +296,13 @@ impl Stepping {
             return Err(Failure::Usage(why));
         }
         self.stages.begin_step();
+        self.left.clear();
         loop {
             let passed = session.pass(SLICE_CYCLES);
             passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
-            let (after, changed) = self.look(session)?;
+            let (after, changed) = self.look(session, cores)?;
             if cores.iter().any(|core| changed.contains(core)) {
-                let kernel = |core: &CoreId| self.stepped(*core, None, &before, &after);
+                let kernel = |core: &CoreId| self.stepped(*core, None, before, &after);
                 return Ok(cores.iter().map(kernel).collect());
             }
             let waited = after.cycles.saturating_sub(before.cycles);
@@ -258,7 +313,7 @@ impl Stepping {
     }
 
     /// The error of cores whose stages do not change.
-    fn stands(&self, cores: &BTreeSet<CoreId>, cycles: u64, waited: u64) -> Failure {
+    fn stands(&self, cores: &[CoreId], cycles: u64, waited: u64) -> Failure {
         let places = cores.iter().flat_map(|core| {
             let own = self.stages.of(*core, cycles);
             own.into_iter().map(|it| format!("{} in {}", it.now.core, it.now.stage.name))
@@ -282,6 +337,7 @@ impl Stepping {
             kernel: state.and_then(kernel).unwrap_or_else(|| "-".into()),
             rest,
             parties: self.stages.of(core, after.cycles),
+            left: self.left.iter().filter(|party| party.core == core).copied().collect(),
             waypoint: state.and_then(|state| state.waypoint.known().cloned()),
             line: line.map(words::source),
             changed: changed(before.core(core), state),
@@ -323,7 +379,7 @@ mod tests {
             CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }
         });
         let mut stepping = Stepping::new();
-        let stepped = stepping.advance(&mut session, &BTreeSet::from(ends)).unwrap();
+        let stepped = stepping.next(&mut session, &ends, &BTreeSet::from(ends)).unwrap();
         let parties = stepped.iter().flat_map(|kernel| &kernel.parties);
         let changed: Vec<_> = parties.filter(|party| party.before.is_some()).collect();
         assert!(!changed.is_empty(), "{stepped:?}");

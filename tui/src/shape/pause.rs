@@ -119,6 +119,8 @@ struct Stepped<'a> {
     state: Option<&'static str>,
     /// The parties of protocols that it is, and their stages.
     parties: Vec<SteppedParty>,
+    /// The parties that it was before the step and is no longer.
+    left: Vec<LeftParty>,
     /// The waypoint; null if it is not known.
     waypoint: Option<&'a str>,
     /// The source line of the waypoint; null if it is not known.
@@ -144,6 +146,15 @@ struct SteppedParty {
     in_stage_cycles: u64,
     /// Whether its beginning was seen.
     began: bool,
+}
+
+/// A party of a protocol that is no longer there, such as a connection that has ended.
+#[derive(Serialize, JsonSchema)]
+struct LeftParty {
+    /// stage (the kernel itself), channel N or connection N.
+    party: String,
+    /// The last stage that was seen.
+    stage: &'static str,
 }
 
 /// A word that changed.
@@ -183,6 +194,11 @@ impl<'a> SteppedMesh<'a> {
                 kernel: &kernel.kernel,
                 state: kernel.rest.map(rest_word),
                 parties: kernel.parties.iter().map(SteppedParty::of).collect(),
+                left: kernel
+                    .left
+                    .iter()
+                    .map(|it| LeftParty { party: party_label(it.party), stage: it.stage.name })
+                    .collect(),
                 waypoint: kernel.waypoint.as_deref(),
                 line: kernel.line.as_deref(),
                 changed: changed

@@ -92,14 +92,7 @@ impl Order {
         let shown: BTreeSet<CoreId> =
             ends.iter().map(|(_, core)| *core).chain(cores.iter().copied()).collect();
         for number in 1..=self.count {
-            let kernels = session.running_kernels();
-            let held = cores.is_empty() || cores.iter().any(|core| kernels.counts_stages(*core));
-            let kernels = if held {
-                stepping.step(session, &cores, &shown)?
-            } else {
-                stepping.advance(session, &shown)?
-            };
-            report(number, kernels)?;
+            report(number, stepping.next(session, &cores, &shown)?)?;
         }
         Ok(())
     }
@@ -180,6 +173,9 @@ fn rows(kernel: &SteppedKernel) -> Vec<(String, String)> {
             party.now.stage.next.to_string()
         };
         row(&format!("{label} next"), next);
+    }
+    for party in &kernel.left {
+        row(&party_label(party.party), format!("{} > no longer there", party.stage.name));
     }
     row("waypoint", kernel.waypoint.clone().unwrap_or_default());
     if kernel.rest != Some(Rest::Parked) {

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 /// read since the core's watched words changed, unless the read set has whole texts.
 pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     let mut builder = PlanBuilder::new(mesh, images, read_set);
-    builder.spans.clone_from(&read_set.spans);
+    let admitted = |span: &&Span| read_set.admits((span.addr.chip, span.addr.tile));
+    builder.spans = read_set.spans.iter().filter(admitted).copied().collect();
     builder.each_tile(|builder, chip, xy, kind| {
         let detail = read_set.details || read_set.tile == Some((chip.id, xy));
         builder.tile(chip.id, xy, kind, detail);
@@ -90,7 +91,7 @@ impl<'a> PlanBuilder<'a> {
                     }
                     _ => false,
                 };
-                if wanted && !harvested {
+                if wanted && !harvested && self.read_set.admits(at) {
                     act(self, chip, tile.xy, tile.kind);
                 }
             }

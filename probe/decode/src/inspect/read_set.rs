@@ -3,6 +3,7 @@
 use layouts::{ChipId, CoreId, NocXy};
 use machine::snapshot::Span;
 use machine::target::Mesh;
+use std::collections::BTreeSet;
 
 /// The parts of the mesh to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct ReadSet {
     pub fabric_tables: bool,
     /// Tiles of muxes and clients, as [`FabricLeads`](crate::state::FabricLeads) names them.
     pub fabric_tiles: Vec<(ChipId, NocXy)>,
+    /// If given, nothing on other tiles is read.
+    pub only: Option<BTreeSet<(ChipId, NocXy)>>,
 }
 
 impl ReadSet {
@@ -37,5 +40,10 @@ impl ReadSet {
     pub fn everything(mesh: &Mesh) -> Self {
         let compute = mesh.chips.iter().map(|chip| chip.id).collect();
         Self { links: true, compute, proofs: true, ..Self::default() }
+    }
+
+    /// Whether it may read on a tile.
+    pub(crate) fn admits(&self, tile: (ChipId, NocXy)) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&tile))
     }
 }

@@ -3,11 +3,13 @@
 
 use super::stages::{EDM_PHASES, RING_PING_PHASES, SERVING};
 use super::{
-    CONNECTION, EDM, EDM_CHANNEL, FabricState, MUX, MuxState, Party, RING_PING, ROUTER, Stage,
+    CONNECTION, ClientState, EDM, EDM_CHANNEL, FabricPort, FabricState, MUX, MuxState, Party,
+    RING_PING, ROUTER, Stage,
 };
 use crate::state::{Activity, CoreState, FactValue, ImageRole, MeshState};
-use layouts::{CoreId, CoreKind, EthId};
+use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy};
 use machine::target::Mesh;
+use std::collections::BTreeSet;
 
 /// The waypoint of a kernel that is parked.
 const PARKED: &str = "PASW";
@@ -178,6 +180,27 @@ impl CoreState {
 }
 
 impl FabricState {
+    /// Returns the tiles whose words decide the stages of the parties on some cores: their own, and
+    /// those of the muxes and routers that they are clients of, with the other clients of these muxes.
+    pub fn party_tiles(&self, mesh: &Mesh, cores: &[CoreId]) -> BTreeSet<(ChipId, NocXy)> {
+        let mut tiles: BTreeSet<_> = cores.iter().map(|core| (core.chip, core.tile)).collect();
+        let server = |client: &ClientState| match client.to? {
+            FabricPort::Mux(core, _) => Some((core.chip, core.tile)),
+            FabricPort::Router(at, _) => mesh.place(at).ok().map(|place| (place.chip, place.tile)),
+        };
+        for client in &self.clients {
+            if cores.iter().any(|core| (core.chip, core.tile) == (client.at.chip, client.at.tile)) {
+                tiles.extend(server(client));
+            }
+        }
+        for client in &self.clients {
+            if client.mux().is_some_and(|mux| tiles.contains(&(mux.chip, mux.tile))) {
+                tiles.insert((client.at.chip, client.at.tile));
+            }
+        }
+        tiles
+    }
+
     fn party_stages(&self, mesh: &Mesh) -> Vec<PartyStage> {
         let routers = self.routers.iter().filter_map(|router| {
             let tile = mesh.place(router.at).ok()?;
