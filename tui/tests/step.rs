@@ -11,6 +11,17 @@ use std::process::{Command, Stdio};
 
 const HANDSHAKE: &[&str] =
     &["run", "all-gather", "-b", "16K", "--check", "--pause-at", "handshake"];
+const ROUTERS: &[&str] = &[
+    "run",
+    "all-gather",
+    "-b",
+    "16K",
+    "--transport",
+    "fabric",
+    "--check",
+    "--pause-at",
+    "handshake",
+];
 const TERMINATION: &[&str] = &[
     "run",
     "reduce-scatter",
@@ -117,6 +128,22 @@ fn handshake(target: &str) -> String {
 
 fn termination(target: &str) -> String {
     transcript(&printed(target, TERMINATION, "s -n 7", "closed > ended"))
+}
+
+fn routers(target: &str) -> String {
+    transcript(&printed(target, ROUTERS, "s --link 0.9 -n 4", "step 4"))
+}
+
+#[test]
+fn routers_meet_on_both_ends() {
+    golden("routers", &routers("emulator:n300,run=idle"));
+}
+
+#[test]
+fn routers_of_the_vendors_simulator_meet_alike() {
+    if let Some(target) = vendor() {
+        golden("routers", &routers(&target));
+    }
 }
 
 #[test]

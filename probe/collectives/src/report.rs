@@ -27,7 +27,7 @@ pub struct RunSettings {
 pub enum Park {
     /// The workers of this stage (fill, transfer or check) before their first packet.
     Workers(Stage),
-    /// The EDMs before their handshake.
+    /// The EDMs, or the routers of a fabric that the run brings up, before their handshake.
     Handshake,
     /// The EDMs before their teardown, and workers on a fabric before they close their connections.
     Teardown,

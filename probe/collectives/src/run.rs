@@ -12,7 +12,7 @@ mod restore;
 use super::check::{Comparison, differing};
 use super::launcher::{Launcher, Layer};
 use super::program::Program;
-use super::report::{RunProgress, RunReport, RunSettings, Stage};
+use super::report::{Park, RunProgress, RunReport, RunSettings, Stage};
 use super::task::RunTask;
 use super::teardown;
 use super::times::Times;
@@ -67,7 +67,7 @@ impl Run {
     /// Creates a run that has not begun: the first poll reads the mesh.
     pub fn new(program: Program, settings: RunSettings) -> Self {
         let mut tasks = VecDeque::from([RunTask::Judge]);
-        let fabric = program.crossing.as_ref().map(ownership);
+        let fabric = program.crossing.as_ref().map(|it| ownership(it, settings.park));
         if fabric.is_some() {
             tasks.push_back(RunTask::Fabric(Stage::FabricUp, (0, 1)));
         }
@@ -139,7 +139,14 @@ impl Run {
     /// Whether kernels work and the run only observes them: then they may be paused and the run not
     /// be polled until they are resumed.
     pub fn is_watching(&self) -> bool {
-        matches!(self.tasks.front(), Some(RunTask::Watch(..)))
+        match self.tasks.front() {
+            Some(RunTask::Watch(..)) => true,
+            Some(RunTask::Fabric(Stage::FabricUp, _)) => {
+                let holds = self.settings.park == Some(Park::Handshake);
+                holds && self.fabric.as_ref().is_some_and(Fabric::is_meeting)
+            }
+            _ => false,
+        }
     }
 
     /// Counts the deadline of the kernels from now on, as they were paused until now.
@@ -150,6 +157,9 @@ impl Run {
         let now = target.now()?;
         if let Some(RunTask::Watch(_, watch)) = self.tasks.front_mut() {
             watch.restart(now);
+        }
+        if let Some(fabric) = &mut self.fabric {
+            fabric.resumed(now);
         }
         Ok(())
     }

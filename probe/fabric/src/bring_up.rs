@@ -140,6 +140,26 @@ impl Fabric {
         self.terminate(Termination::Immediately);
     }
 
+    /// Whether the routers are launched and have not all met: those that were launched to park may be
+    /// held meanwhile, and the fabric not be polled until they are resumed.
+    pub fn is_meeting(&self) -> bool {
+        self.following().is_some_and(|follow| follow.stage() == FabricStage::Handshake)
+    }
+
+    /// Counts the deadline of the routers from this time on, as they were parked until now.
+    pub fn resumed(&mut self, now_cycles: u64) {
+        if let Some(BringUpTask::Follow(follow)) = self.tasks.front_mut() {
+            follow.restart(now_cycles);
+        }
+    }
+
+    fn following(&self) -> Option<&Follow> {
+        match self.tasks.front() {
+            Some(BringUpTask::Follow(follow)) => Some(follow),
+            _ => None,
+        }
+    }
+
     fn is_going_down(&self) -> bool {
         self.end != Ok(FabricOutcome::Up)
     }
@@ -270,8 +290,6 @@ impl Fabric {
     }
 
     fn follow(&self, words: RouterWords, stage: FabricStage) -> Result<Follow, RunError> {
-        let parks = self.settings.pause_at_stage != 0;
-        let patience = if parks { u64::MAX } else { self.settings.deadline_cycles };
-        Ok(Follow::new(words, &self.plan, stage, patience)?)
+        Ok(Follow::new(words, &self.plan, stage, self.settings.deadline_cycles)?)
     }
 }

@@ -53,6 +53,11 @@ impl Follow {
         self.stage
     }
 
+    /// Counts its patience from this time on.
+    pub(super) fn restart(&mut self, now_cycles: u64) {
+        self.changed = Some(now_cycles);
+    }
+
     pub(super) fn done(&self) -> (u64, u64) {
         ((self.total - self.open.len()) as u64, self.total as u64)
     }

@@ -84,8 +84,9 @@ impl Pause {
     ///
     /// # Errors
     /// When the target does not allow it, nothing runs, or nothing that runs can be paused.
-    pub fn new(target: &mut dyn Target, kernels: Kernels) -> Result<Self, RunError> {
+    pub fn new(target: &mut dyn Target, mut kernels: Kernels) -> Result<Self, RunError> {
         check(target)?;
+        find_held_routers(target, &mut kernels)?;
         let why = match kernels.refusal() {
             _ if kernels.can_pause() => None,
             _ if kernels.is_empty() => Some("no kernel runs that could be paused".to_owned()),
@@ -247,6 +248,24 @@ impl Pause {
             refusal: self.kernels.refusal(),
         }
     }
+}
+
+/// Built-in routers that were launched or stepped to park rest as other kernels do.
+fn find_held_routers(target: &mut dyn Target, kernels: &mut Kernels) -> Result<(), RunError> {
+    let is_router = |kernel: &&Pausable| kernel.group == Group::Stepped;
+    let asks = kernels.pausable.iter().filter(is_router);
+    let spans = asks.map(|kernel| Span { addr: kernel.ask, len: 4 }).collect();
+    let snapshot = target.read(&Plan { spans });
+    for kernel in kernels.pausable.iter_mut().filter(|kernel| is_router(&&**kernel)) {
+        let addr = kernel.ask;
+        let word = snapshot.word(addr);
+        let asked = word.map_err(|reason| ControlError::Access { addr, reason })?;
+        if asked != kernel.run {
+            (kernel.group, kernel.pause) = (Group::Routers, asked);
+            kernels.routers.retain(|(core, _)| *core != kernel.core);
+        }
+    }
+    Ok(())
 }
 
 /// Whether the words of a kernel have not changed for a while.

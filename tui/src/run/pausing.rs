@@ -16,7 +16,7 @@ pub(super) const STEP_CYCLES: u64 = 20_000;
 pub(crate) enum PauseAt {
     /// As soon as kernels of this stage work.
     Stage(Stage),
-    /// Before the handshake of the EDMs.
+    /// Before the handshake of the EDMs, or of the routers of a fabric that is brought up.
     Handshake,
     /// Before the teardown of the EDMs, and before workers on a fabric close their connections.
     Teardown,
@@ -62,7 +62,7 @@ impl PauseAt {
     pub(crate) fn is_reached(self, stage: Stage, done: u64, of: u64) -> bool {
         match self {
             Self::Stage(wanted) => stage == wanted,
-            Self::Handshake => stage.is_transfer(),
+            Self::Handshake => stage.is_transfer() || stage == Stage::FabricUp,
             Self::Teardown => stage.is_transfer() && done == of,
             Self::Percent(percent) => stage.is_transfer() && done * 100 >= percent * of,
         }

@@ -108,9 +108,6 @@ impl Sweep {
             },
         };
         let pause_at = run.pause_at.as_deref().map(PauseAt::parse).transpose()?;
-        if pause_at == Some(PauseAt::Handshake) && request.transport != Transport::Edm {
-            return Err("--pause-at handshake: only EDMs shake hands in a run; the routers of a fabric do so while it is brought up".to_owned());
-        }
         Ok(Self { request, sizes, step, settings, pause_at })
     }
 
@@ -146,6 +143,10 @@ impl Sweep {
             (Some(plan), Some(wanted)) if plan.topology != wanted => {
                 Err(format!("--fabric {wanted}: a {} runs on the mesh", plan.topology))
             }
+            (Some(plan), _) if self.pause_at == Some(PauseAt::Handshake) => Err(format!(
+                "--pause-at handshake: a {} runs on the mesh, and its routers have met",
+                plan.topology
+            )),
             (running, _) => Ok(running),
         }
     }

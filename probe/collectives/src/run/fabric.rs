@@ -4,7 +4,7 @@
 use super::Run;
 use super::outcome::RunEnd;
 use crate::launcher::firmware_of;
-use crate::report::Stage;
+use crate::report::{Park, Stage};
 use crate::task::RunTask;
 use crate::transport::Crossing;
 use crate::worker::worker_semaphore;
@@ -20,8 +20,11 @@ use machine::target::Target;
 use std::collections::BTreeMap;
 
 /// Returns the fabric of a program: a new one to bring up, or the one found running.
-pub(super) fn ownership(crossing: &Crossing) -> Fabric {
-    let (plan, settings) = (crossing.plan.clone(), FabricSettings::default());
+/// Its routers can be launched to park before their handshake.
+pub(super) fn ownership(crossing: &Crossing, park: Option<Park>) -> Fabric {
+    let pause_at_stage = u32::from(park == Some(Park::Handshake));
+    let settings = FabricSettings { pause_at_stage, ..FabricSettings::default() };
+    let plan = crossing.plan.clone();
     if crossing.found { Fabric::found(plan, settings) } else { Fabric::new(plan, settings) }
 }
 
