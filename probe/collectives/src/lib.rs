@@ -69,7 +69,7 @@ pub use program::{
 };
 pub use report::{ChipTimes, Park, RunProgress, RunReport, RunSettings, Stage, WrongRange};
 pub use request::{Request, TensorLayout};
-pub use run::{Run, is_restored};
+pub use run::Run;
 pub use transport::{Crossing, FabricOptions, Transport};
 pub use writes::writes;
 

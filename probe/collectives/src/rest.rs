@@ -3,6 +3,7 @@
 
 use super::edm_builder::EDM;
 use super::program::Program;
+use super::teardown::handshake;
 use super::worker::worker_semaphore;
 use decode::images::{Image, ImageMap};
 use launch::{ControlError, constant_of, image, semaphore_address};
@@ -71,7 +72,7 @@ impl Rest {
         let names = ["CCL_SEMAPHORE_INBOUND", "CCL_SEMAPHORE_OUTBOUND", "CCL_SEMAPHORE_SIGNAL"];
         let semaphore = |name| worker_semaphore(images, name).map(u64::from);
         Ok(Self {
-            handshake: words + field("edm_words_t.handshake.bytes_sent")?.offset,
+            handshake: handshake(images)?,
             credits: words + credits.offset,
             channel_stride: credits.stride,
             sync_bytes: size("eth_channel_sync_t")?,

@@ -30,7 +30,6 @@ use machine::place::Place;
 use machine::target::Target;
 use outcome::RunEnd;
 use restore::Restore;
-pub use restore::is_restored;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A running program. All times are cycles of the target.

@@ -94,7 +94,22 @@ pub(super) fn clear(
     Ok(operation)
 }
 
-/// Returns the operation that gives an Ethernet tile back to base firmware.
+/// Returns the operation that gives the Ethernet tile of an EDM back to base firmware.
+///
+/// An EDM that offers its handshake again while the link is down leaves the offer in its peer, which
+/// has answered the first one and does not clear it.
 pub(super) fn give_back(images: &ImageMap, place: Place) -> Result<Operation, RunError> {
-    Ok(stop_application(images, Firmware::BUILT_IN, place)?)
+    let mut operation = stop_application(images, Firmware::BUILT_IN, place)?;
+    operation.write_word(place.at(handshake(images)?), 0);
+    Ok(operation)
+}
+
+/// Returns the address of the word that tells an EDM that its peer has offered the handshake.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
+pub(super) fn handshake(images: &ImageMap) -> Result<u64, ControlError> {
+    let field = image(images, EDM)?.symbols.field("edm_words_t.handshake.bytes_sent");
+    let missing = |_| ControlError::NoMember(EDM.to_owned(), "the handshake".to_owned());
+    Ok(u64::from(constant_of(images, EDM, "EDM_WORDS")?) + field.map_err(missing)?.offset)
 }

@@ -20,14 +20,6 @@ const PATIENCE_CYCLES: u64 = 50_000_000;
 /// The time between two attempts, in cycles.
 const PAUSE_CYCLES: u64 = 1_000_000;
 
-/// How the sentence of a teardown begins that left nothing.
-const IDLE: &str = "the teardown left all";
-
-/// Whether the run that failed has brought everything back.
-pub fn is_restored(error: &RunError) -> bool {
-    error.notes.iter().any(|note| note.starts_with(IDLE))
-}
-
 /// How far it has come.
 #[derive(Debug, Default)]
 pub(super) enum Restore {
@@ -43,8 +35,13 @@ pub(super) enum Restore {
         /// No attempt begins after this time.
         until_cycles: u64,
     },
-    /// The result, in a sentence.
-    Done(String),
+    /// The last attempt has ended.
+    Done {
+        /// Whether it left nothing.
+        is_clean: bool,
+        /// The result, in a sentence.
+        sentence: String,
+    },
 }
 
 impl Restore {
@@ -59,13 +56,18 @@ impl Restore {
 
     pub(super) fn sentence(&self) -> Option<String> {
         match self {
-            Self::Done(sentence) => Some(sentence.clone()),
+            Self::Done { sentence, .. } => Some(sentence.clone()),
             _ => None,
         }
     }
 }
 
 impl Run {
+    /// Whether the run has failed and brought everything back.
+    pub fn is_restored(&self) -> bool {
+        matches!(self.restore, Restore::Done { is_clean: true, .. })
+    }
+
     /// Begins, unless the run ended well. A second attempt may do what the first has not: the links
     /// that were lost may be up again, and tiles may be reset.
     ///
@@ -123,7 +125,7 @@ impl Run {
                 if report.is_clean() {
                     self.left.clear();
                 }
-                self.restore = Restore::Done(sentence);
+                self.restore = Restore::Done { is_clean: report.is_clean(), sentence };
                 Ok(true)
             }
         }
@@ -155,7 +157,7 @@ fn sentence(layout: &ChipLayout, tiles: usize, report: &CleanReport) -> String {
     left.extend(report.lost.iter().map(|(chip, why)| format!("chip {chip}: {why}")));
     left.extend_from_slice(&report.problems);
     match left.first() {
-        None => format!("{IDLE} {} idle", counted(tiles as u64, "tile", "tiles")),
+        None => format!("the teardown left all {} idle", counted(tiles as u64, "tile", "tiles")),
         Some(first) => {
             let places = counted(left.len() as u64, "place", "places");
             format!(

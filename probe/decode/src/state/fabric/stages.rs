@@ -25,6 +25,18 @@ use std::fmt;
 /// The stage in which a party serves its channels.
 pub(super) const SERVING: &str = "serving";
 
+/// The stage of a router or mux before its launch, and after its core was stopped.
+const NOT_RUNNING: Stage = Stage {
+    name: "not running",
+    rank: 0,
+    signs: &[Sign::Zero("running")],
+    next: Actor::Host,
+    reason: None,
+    meaning: "no kernel runs: the host has not launched it, or it was stopped",
+    hold: Hold::Never,
+    then: &["initialization"],
+};
+
 /// A stage of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {

@@ -2,7 +2,7 @@
 
 use super::{Bench, MOST_SENTENCES, Site, transports};
 use crate::scene::SceneError;
-use collectives::{Run, RunSettings, Transport, is_restored};
+use collectives::{Run, RunSettings, Transport};
 use launch::dice::Random;
 use layouts::{ChipId, CoreId, CoreKind};
 use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
@@ -111,7 +111,7 @@ impl Faulted {
         match bench.finish(&mut run) {
             Ok(Some(0)) => self.survived += 1,
             Ok(elements) => wrong.push(format!("its data was wrong: {elements:?}")),
-            Err(error) if is_restored(&error) => self.restored += 1,
+            Err(_) if run.is_restored() => self.restored += 1,
             Err(error) => bad.push(error.sentence(layout)),
         }
         let cleaned = bench.clean(false)?;

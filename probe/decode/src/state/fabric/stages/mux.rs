@@ -1,9 +1,9 @@
 //! The stages of a mux, from its launch to its end (tt-metal.md 5.1, tt-metal.md 5.2).
 
-use super::Actor::{Host, Nobody, Server};
-use super::Sign::{Is, Set, Zero};
+use super::Actor::{Nobody, Server};
+use super::Sign::{Is, Set};
 use super::edm::stage;
-use super::{Hold, SERVING, Sign, Stage, WaitReason};
+use super::{Hold, NOT_RUNNING, SERVING, Sign, Stage, WaitReason};
 
 const STATUS: &str = "status";
 const CONNECTION: &str = "connection";
@@ -22,16 +22,7 @@ pub const MUX: &[Stage] = &[
         hold: Hold::Never,
         then: &[],
     },
-    Stage {
-        name: "not running",
-        rank: 0,
-        signs: &[Zero("running")],
-        next: Host,
-        reason: None,
-        meaning: "no kernel runs: the host has not launched it, or it was stopped",
-        hold: Hold::Never,
-        then: &["initialization"],
-    },
+    NOT_RUNNING,
     waiting(
         "opening",
         1,

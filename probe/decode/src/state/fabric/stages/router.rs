@@ -2,7 +2,7 @@
 
 use super::Actor::{Host, Itself, Master, Nobody, Peer, Siblings};
 use super::Sign::{Is, Set, Zero};
-use super::{Hold, SERVING, Stage, WaitReason};
+use super::{Hold, NOT_RUNNING, SERVING, Stage, WaitReason};
 
 /// `EDMStatus`.
 const STATUS: &str = "status";
@@ -37,16 +37,7 @@ pub const ROUTER: &[Stage] = &[
         hold: Hold::Never,
         then: &[],
     },
-    Stage {
-        name: "not running",
-        rank: 0,
-        signs: &[Zero("running")],
-        next: Host,
-        reason: None,
-        meaning: "no kernel runs: the host has not launched it, or it was stopped",
-        hold: Hold::Never,
-        then: &["initialization"],
-    },
+    NOT_RUNNING,
     Stage {
         name: "paused",
         rank: SERVES,
