@@ -5,6 +5,7 @@ mod pacer;
 mod past;
 mod pause;
 mod rerun;
+mod stages;
 mod watch;
 
 use decode::fabric::manifest::FabricManifest;
@@ -24,6 +25,7 @@ pub use open::{OpenError, served_simulator};
 use pacer::Pacer;
 pub use pause::Balance;
 pub use rerun::{NO_RUN, Rerun};
+pub use stages::{StageChange, StageMove};
 pub use watch::{Watch, Watched};
 use workloads::scene::Pace;
 

@@ -1,12 +1,13 @@
 //! The past of an emulated mesh, through the target: who wrote, and reading as at a moment.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use layouts::{ChipId, CoreKind, NocAddr, NocXy};
+use decode::state::RING_PING;
+use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::past::{PastError, PastWriter, WriteSearch};
 use machine::progress::Listener;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Allow, Past, Target};
-use probe::session::Session;
+use probe::session::{Session, StageMove, Watch};
 use transport::ttsim::HostCommand;
 
 /// A count of base firmware on an Ethernet tile: its heartbeat.
@@ -67,4 +68,51 @@ fn the_past_is_read_like_the_present_and_left_alone() {
     let nowhere = span(0, NocXy { x: 0, y: 10 }, 0);
     let nowhere = past.last_write(nowhere, search(before), &mut |_| true);
     assert_eq!(nowhere, Err(PastError::NoMemory));
+}
+
+/// Steps back from stage to stage: each change leads to the stage that the next one leaves, and a copy
+/// of the mesh in between shows it.
+#[test]
+fn stages_are_walked_back_to_the_cycle() {
+    let host = HostCommand::default();
+    let mut session =
+        Session::open_telling("emulator:n300", &host, Allow::default(), &Listener::default(), true)
+            .unwrap();
+    session.target().pass(20_000_000).unwrap();
+    let place = |tile: (u8, u8), chip| CoreId {
+        chip: ChipId(chip),
+        tile: NocXy { x: tile.0, y: tile.1 },
+        core: CoreKind::Erisc,
+    };
+    let cores = [place((9, 6), 0), place((9, 0), 1)];
+    let past = session.target().past().unwrap();
+    let (mut before, mut later) = (past.cycles().1, Vec::new());
+    let mut shown = 0;
+    for _ in 0..6 {
+        let found = session.stage_before(past.as_ref(), &cores, before, &mut |_| true);
+        let found = found.unwrap().unwrap();
+        assert!(found.at_cycles < before);
+        for it in &found.moves {
+            let next = later.iter().rev().find(|next: &&StageMove| next.party == it.party);
+            assert!(next.is_none_or(|next| next.from == it.to), "{it:?} before {next:?}");
+            let regular = it.from.zip(it.to).is_none_or(|(from, to)| from.leads_to(RING_PING, to));
+            assert!(regular, "{it:?}");
+        }
+        // Reading a near and a far tile lasts that long.
+        const READ_CYCLES: u64 = 300_000;
+        if before - found.at_cycles > READ_CYCLES {
+            let mut watch = Watch::new(0);
+            session.look_instead(at(past.as_ref(), found.at_cycles), &mut watch, &cores);
+            let state = &watch.newest().unwrap().state;
+            let stages = state.party_stages(session.target().mesh());
+            for it in &found.moves {
+                let now = stages.iter().find(|stage| stage.party == it.party);
+                assert_eq!(now.map(|now| now.stage), it.to);
+                shown += 1;
+            }
+        }
+        later.extend(found.moves);
+        before = found.at_cycles;
+    }
+    assert!(shown > 0);
 }

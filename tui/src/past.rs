@@ -7,12 +7,12 @@ pub(crate) use search::Search;
 
 use crate::words;
 use decode::inspect::ReadSet;
-use layouts::{ChipId, NocAddr};
+use layouts::{ChipId, CoreId, NocAddr};
 use machine::history::Watched;
 use machine::past::{PastError, PastWriter, WriteSearch};
 use machine::snapshot::Span;
 use machine::target::Past;
-use probe::session::{Inspected, Session};
+use probe::session::{Inspected, Session, StageChange};
 use probe::spec::Moment;
 
 /// Longest range that is searched for its last change, in bytes.
@@ -104,6 +104,23 @@ impl PastView {
             Some(write) => self.go_to(Moment::At(write.at_cycles + 1)),
             None => Err(format!("{addr} did not change before in the past that is kept")),
         }
+    }
+
+    /// Goes back to the last change of the stage of a party on these cores, right after it.
+    ///
+    /// # Errors
+    /// None of their stages changed before.
+    pub(crate) fn last_stage(
+        &mut self,
+        cores: &[CoreId],
+        session: &mut Session,
+    ) -> Result<StageChange, String> {
+        let found =
+            session.stage_before(self.past.as_ref(), cores, self.cycles(), &mut |_| true)?;
+        let none = || "no stage of what is selected changed before in the past that is kept";
+        let found = found.ok_or_else(none)?;
+        self.go_to(Moment::At(found.at_cycles))?;
+        Ok(found)
     }
 
     /// Returns the snapshot of the moment. A copy is read once: reading takes time in it.

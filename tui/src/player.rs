@@ -1,12 +1,15 @@
 //! The time line of a recording, and how it is played.
 
 use crate::past::{PastView, Search};
+use crate::run::party_label;
 use crate::words;
 use decode::inspect::ReadSet;
+use decode::state::{Party, Stage};
+use layouts::{CoreId, CoreKind};
 use machine::history::{History, Mark, Watched, seek_change};
 use machine::snapshot::Span;
 use machine::words::counted;
-use probe::session::{Inspected, NO_RUN, Session};
+use probe::session::{Inspected, NO_RUN, Session, StageChange};
 use probe::spec::Moment;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -22,6 +25,8 @@ pub enum PlayOrder {
     Step(isize),
     /// Go to the next change, or back to the previous one, of what is watched.
     Change(Vec<Watched>, bool),
+    /// Go to the next change, or back to the previous one, of the stage of a party on these tiles.
+    Stage(Vec<Watched>, bool),
     /// Go to a moment.
     Goto(Moment),
     /// Play, or stop.
@@ -83,9 +88,19 @@ impl Player {
         order: PlayOrder,
         session: &mut Session,
     ) -> Result<Option<String>, String> {
-        let Some(history) = session.target().history() else {
+        if session.target().history().is_none() {
             return self.order_past(order, session);
-        };
+        }
+        if let PlayOrder::Stage(tiles, back) = &order {
+            self.playing = None;
+            let cores = cores_on(session, tiles)?;
+            let which = if *back { "earlier" } else { "later" };
+            let found = session.seek_stage(&cores, *back);
+            return found.map(|found| Some(moved(&found))).ok_or_else(|| {
+                format!("no {which} moment shows another stage of what is selected")
+            });
+        }
+        let Some(history) = session.target().history() else { return Ok(None) };
         let last = history.moments().len().saturating_sub(1);
         match order {
             PlayOrder::Step(by) => {
@@ -108,6 +123,7 @@ impl Player {
                     return Err(format!("no {which} change of what is selected"));
                 }
             }
+            PlayOrder::Stage(..) => {}
             PlayOrder::Goto(moment) => {
                 self.playing = None;
                 moment.seek(history).map_err(|error| error.to_string())?;
@@ -152,7 +168,13 @@ impl Player {
             Some(view) => view,
             None => PastView::begin(session, &self.times)?,
         };
+        let mut notice = None;
         let done = match order {
+            PlayOrder::Stage(tiles, true) => {
+                let found = cores_on(session, &tiles);
+                let found = found.and_then(|cores| view.last_stage(&cores, session));
+                found.map(|found| notice = Some(moved(&found)))
+            }
             PlayOrder::Step(by) => {
                 if !view.step(by) {
                     return Ok(Some("this is the present".to_owned()));
@@ -164,14 +186,16 @@ impl Player {
             }
             PlayOrder::Goto(moment) => view.go_to(moment),
             PlayOrder::Change(watched, true) => view.last_change(&watched),
-            PlayOrder::Change(..) => Err("an emulated mesh is searched backwards only".to_owned()),
+            PlayOrder::Change(..) | PlayOrder::Stage(..) => {
+                Err("an emulated mesh is searched backwards only".to_owned())
+            }
             PlayOrder::Mark(_) | PlayOrder::WhoWrote(_) => Ok(()),
         };
         // Whoever was in the present stays there if the order failed.
         if done.is_ok() || view.position + 1 < view.times.len() {
             self.past = Some(view);
         }
-        done.map(|()| None)
+        done.map(|()| notice)
     }
 
     /// Begins to search for the last write before what is on screen.
@@ -261,6 +285,35 @@ impl Player {
         let speed = self.playing.map(|(speed, _)| speed);
         Some(Timeline { speed, ..Timeline::at(history, Arc::clone(moments)) })
     }
+}
+
+/// The cores of the selected tiles.
+fn cores_on(session: &mut Session, tiles: &[Watched]) -> Result<Vec<CoreId>, String> {
+    let layout = session.target().mesh().layout();
+    let mut cores = Vec::new();
+    for Watched { chip, tile, .. } in tiles {
+        let Some(tile) = tile.and_then(|tile| layout.tile_at(tile)) else { continue };
+        let core = |core: &CoreKind| CoreId { chip: *chip, tile: tile.xy, core: *core };
+        cores.extend(tile.kind.cores().iter().map(core));
+    }
+    if cores.is_empty() {
+        return Err("select a link, a tile or a core: changes of its stage are searched".into());
+    }
+    Ok(cores)
+}
+
+/// What a change of stages is, in words.
+fn moved(change: &StageChange) -> String {
+    let name = |stage: Option<&'static Stage>, none: &'static str| stage.map_or(none, |it| it.name);
+    let moves = change.moves.iter().map(|it| {
+        let label = match it.party {
+            Party::Channel(..) | Party::Client(..) => format!(" {}", party_label(it.party)),
+            _ => String::new(),
+        };
+        let (from, to) = (name(it.from, "not there"), name(it.to, "no longer there"));
+        format!("{}{label}: {from} > {to}", it.core)
+    });
+    moves.collect::<Vec<_>>().join("; ")
 }
 
 fn marked(cycles: u64) -> String {

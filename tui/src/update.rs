@@ -148,6 +148,10 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         Some(Action::Interrupt) => return vec![Command::Interrupt],
         Some(Action::Retry) => return retry(model),
         Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
+        Some(Action::Step) if model.timeline().is_some() => {
+            return play(PlayOrder::Stage(model.selection(), false));
+        }
+        Some(Action::PreviousStage) => return play(PlayOrder::Stage(model.selection(), true)),
         Some(Action::Step) => return vec![Command::Order(MachineOrder::Step(Vec::new()))],
         Some(Action::Freeze) if model.timeline().is_some() => return play(PlayOrder::Toggle),
         Some(Action::PreviousMoment) => return play(PlayOrder::Step(-1)),

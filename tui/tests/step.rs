@@ -179,6 +179,39 @@ fn one_end_is_released_and_the_other_shown() {
     assert!(transcript.contains("stage | offer > answer awaited | not begun"), "{transcript}");
 }
 
+/// The same steps forward from the first moment and back from the last one.
+#[test]
+fn a_recording_is_walked_both_ways() {
+    let file = std::env::temp_dir().join(format!("meshscope-walk-{}.mcap", std::process::id()));
+    let path = file.display().to_string();
+    let meshscope = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+        command.env("MESHSCOPE_AUDIT_LOG", log()).args(arguments);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let said = stderr(&output);
+        (output.status.success(), String::from_utf8(output.stdout).unwrap(), said)
+    };
+    let (recorded, _, said) = meshscope(&["record", &path, "--moments", "20", "--every", "2ms"]);
+    assert!(recorded, "{said}");
+    let steps = |at: &str, back: &[&str]| -> Vec<String> {
+        let target = format!("{path},at={at}");
+        let walk = ["--target", &target, "step", "--link", "0.8", "-n", "100"];
+        let (walked, printed, said) = meshscope(&[&walk, back].concat());
+        assert!(walked && said.contains("moment shows another stage"), "{said}");
+        let pages = printed.split("step ").skip(1);
+        pages.map(|page| page.split_once(", at ").unwrap().1.to_owned()).collect()
+    };
+    let (forward, mut back) = (steps("#0", &[]), steps("-0ms", &["--back"]));
+    back.reverse();
+    assert!(back.len() > 2 && forward.starts_with(&back), "{forward:#?}\n{back:#?}");
+    assert!(back.iter().all(|page| page.contains(" > ")), "{back:#?}");
+    let (_, _, said) = meshscope(&["--target", &path, "step"]);
+    assert!(said.contains("name cores or a link"), "{said}");
+    let (_, _, said) = meshscope(&["--target", "emulator:n300", "step", "--link", "0.8", "--back"]);
+    assert!(said.contains("only a recording is stepped back"), "{said}");
+    std::fs::remove_file(file).unwrap();
+}
+
 #[test]
 fn what_cannot_step_is_said() {
     let says = |target: &str, arguments: &[&str], words: &str| {

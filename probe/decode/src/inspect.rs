@@ -8,7 +8,7 @@ mod links;
 mod plan;
 mod read_set;
 
-pub use fabric::{fabric_heads, fabric_read_set, fabric_routes};
+pub use fabric::{fabric_heads, fabric_read_set, fabric_routes, stage_words};
 pub use plan::{cores, plan_texts};
 pub use plan::{plan, plan_proofs, plan_tables};
 pub use read_set::ReadSet;

@@ -20,7 +20,7 @@
 //!
 //! [`Mesh::keep_history`] keeps [`Checkpoint`]s and the journal. From a [`History`] any cycle comes
 //! back as a mesh of its own ([`History::at`]), the last write to a range is found
-//! ([`History::last_write`]), and the last instruction of a hart
+//! ([`History::last_write`]), or all changes of some ([`History::last_changes`]), and the last instruction of a hart
 //! ([`History::previous_instruction`]). Not kept: decoded instructions and which harts sleep, which
 //! have no effect on results. What host memory answered a device is kept without a limit.
 //!
@@ -127,7 +127,7 @@ pub use history::{History, HistoryLimits};
 pub use journal::{HostAction, Journal, JournalEntry, JournalError};
 pub use mesh::Mesh;
 pub use timing::Timing;
-pub use travel::{Progress, TravelError, Watcher};
+pub use travel::{LastChanges, Progress, TravelError, Watcher};
 pub use view::{HartView, Unrest};
 pub use watch::{Counts, NocWrite, Write, Writer};
 pub use watched::TileRange;

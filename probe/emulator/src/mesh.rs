@@ -341,12 +341,12 @@ impl Mesh {
             && let Ok(built) = self.build_chip(chip)
         {
             let mut before = std::mem::replace(&mut self.chips[chip], built);
-            let watch = before.take_watch();
+            let watches = before.take_watches();
             let endpoints = self.chips[chip].host_endpoint().zip(before.host_endpoint());
             if let Some((endpoint, before)) = endpoints {
                 endpoint.continue_from(before);
             }
-            self.chips[chip].return_watch(watch, self.now);
+            self.chips[chip].return_watches(watches, self.now);
             self.disruptor.chip_reset(chip);
             for link in 0..self.config.links.len() {
                 let config = self.config.links[link];

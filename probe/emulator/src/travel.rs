@@ -7,6 +7,8 @@
 mod step;
 mod write;
 
+pub use write::LastChanges;
+
 use crate::checkpoint::Checkpoint;
 use crate::history::History;
 use crate::journal::{HostAction, JournalEntry};

@@ -4,7 +4,7 @@ use crate::blocks::Special;
 use crate::chip::{Chip, Unit};
 use crate::mesh::Mesh;
 use crate::passive::Backend;
-use crate::watch::{Counts, Write, WriteWatch, Writer};
+use crate::watch::{Counts, WriteWatch, Writer, Writes};
 
 /// A range of the memory of one tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,43 +61,59 @@ impl Unit {
 }
 
 impl Chip {
-    /// Takes away a watch, with the unit it is in.
-    pub(crate) fn take_watch(&mut self) -> Option<(usize, Box<WriteWatch>)> {
-        let at = self.units.iter_mut().position(|unit| unit.write_watch().is_some())?;
-        let watch = self.units[at].write_watch()?.clone();
-        self.units[at].set_watch(None);
-        Some((at, watch))
+    /// Takes away the watches, each with the unit it is in.
+    pub(crate) fn take_watches(&mut self) -> Vec<(usize, Box<WriteWatch>)> {
+        let mut taken = Vec::new();
+        for (at, unit) in self.units.iter_mut().enumerate() {
+            if let Some(watch) = unit.write_watch() {
+                taken.push((at, watch.clone()));
+                unit.set_watch(None);
+            }
+        }
+        taken
     }
 
-    /// Gives back the watch to a chip that was reset.
-    pub(crate) fn return_watch(&mut self, watch: Option<(usize, Box<WriteWatch>)>, now: u64) {
-        let Some((at, mut watch)) = watch else { return };
-        let (addr, len) = watch.range();
-        if let Some(bytes) = self.units.get(at).and_then(|unit| unit.bytes(addr, len)) {
-            watch.replaced(now, &bytes);
-            self.units[at].set_watch(Some(watch));
+    /// Gives back the watches to a chip that was reset.
+    pub(crate) fn return_watches(&mut self, watches: Vec<(usize, Box<WriteWatch>)>, now: u64) {
+        for (at, mut watch) in watches {
+            if let Some(unit) = self.units.get_mut(at) {
+                watch.replaced(now, |addr, len| unit.bytes(addr, len));
+                unit.set_watch(Some(watch));
+            }
         }
     }
 }
 
 impl Mesh {
-    /// Watches for writes to a range of a tile's L1 or DRAM from this cycle on. Returns whether the
-    /// range exists.
-    pub(crate) fn watch_writes(&mut self, range: &TileRange, counts: Counts) -> bool {
+    /// Watches for writes to ranges of the L1 or DRAM of tiles from this cycle on, and keeps this many
+    /// of each. Returns whether the ranges exist.
+    pub(crate) fn watch_writes(
+        &mut self,
+        ranges: &[TileRange],
+        counts: Counts,
+        most: usize,
+    ) -> bool {
         let now = self.now;
-        let Some((chip, unit)) = self.unit(range.chip, range.tile) else { return false };
-        chip.units[unit].run(now, u64::MAX / 2);
-        chip.collect(unit);
-        let bytes = chip.units[unit].bytes(range.addr, range.len).filter(|all| !all.is_empty());
-        let watch = bytes.map(|bytes| Box::new(WriteWatch::new(range.addr, bytes, counts)));
-        let exists = watch.is_some();
-        chip.units[unit].set_watch(watch);
-        chip.refresh(unit);
-        exists
+        ranges.iter().all(|range| {
+            let Some((chip, unit)) = self.unit(range.chip, range.tile) else { return false };
+            chip.units[unit].run(now, u64::MAX / 2);
+            chip.collect(unit);
+            let bytes = chip.units[unit].bytes(range.addr, range.len).filter(|all| !all.is_empty());
+            let watch = bytes.map(|bytes| {
+                let before = chip.units[unit].write_watch().cloned();
+                let mut watch = before.unwrap_or_else(|| Box::new(WriteWatch::new(counts)));
+                watch.add(range.addr, bytes, most);
+                watch
+            });
+            let exists = watch.is_some();
+            chip.units[unit].set_watch(watch);
+            chip.refresh(unit);
+            exists
+        })
     }
 
-    /// Returns the last write that a watch has seen.
-    pub(crate) fn seen_write(&mut self, range: &TileRange) -> Option<Write> {
+    /// Returns the writes to a range that a watch has seen.
+    pub(crate) fn seen_writes(&mut self, range: &TileRange) -> Option<Writes> {
         let device = self.devices.iter().position(|chip| *chip == range.chip);
         let (chip, unit) = self.unit(range.chip, range.tile)?;
         let channel = match &chip.units[unit] {
@@ -107,16 +123,17 @@ impl Mesh {
             },
             Unit::Passive(_) => None,
         };
-        let mut write = chip.units[unit].write_watch()?.last()?;
-        match &mut write.by {
-            Writer::Link { peer } => {
-                let end = channel.map(|channel| (range.chip, channel));
-                *peer = end.and_then(|end| self.peers.get(&end).copied());
+        let mut writes = chip.units[unit].write_watch()?.writes(range.addr, range.len)?;
+        let end = channel.map(|channel| (range.chip, channel));
+        let linked = end.and_then(|end| self.peers.get(&end).copied());
+        for write in &mut writes.kept {
+            match &mut write.by {
+                Writer::Link { peer } => *peer = linked,
+                Writer::Host { device: known } => *known = device.unwrap_or(0),
+                _ => {}
             }
-            Writer::Host { device: known } => *known = device.unwrap_or(0),
-            _ => {}
         }
-        Some(write)
+        Some(writes)
     }
 
     fn unit(&mut self, chip: usize, (x, y): (u8, u8)) -> Option<(&mut Chip, usize)> {

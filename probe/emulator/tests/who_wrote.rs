@@ -235,6 +235,35 @@ fn every_change_of_a_busy_mesh() {
         assert_eq!(write.new, new.to_le_bytes()[at..at + write.new.len()]);
     }
     assert!(changes.iter().flatten().count() > 1);
+    let ranges = places.map(|place| range(place.0, place.1, place.2.into(), 4));
+    all_changes(&history, &ranges);
+}
+
+/// The changes of several ranges, piece by piece, are those that a search for each finds one by one.
+fn all_changes(history: &History, ranges: &[TileRange]) {
+    let (mut before, mut all) = (history.end(), Vec::new());
+    let mut bytes = None;
+    while before > history.first() {
+        let piece = history.last_changes(ranges, before, &mut go_on).unwrap();
+        assert!(piece.from < before);
+        bytes.get_or_insert(piece.bytes);
+        all.extend(piece.changes.into_iter().rev());
+        before = piece.from;
+    }
+    for (which, range) in ranges.iter().enumerate() {
+        let own: Vec<&Write> = all.iter().filter(|it| it.0 == which).map(|it| &it.1).collect();
+        let mut before = history.end();
+        for write in own.iter().take(12) {
+            let found = last(history, *range, Counts::Changes, before).unwrap();
+            // A packet with byte enables is several writes; both name the last cycle.
+            assert_eq!((found.cycle, found.by), (write.cycle, write.by));
+            before = write.cycle;
+        }
+        if let Some(write) = own.first() {
+            let at = (write.addr - range.addr) as usize;
+            assert_eq!(bytes.as_ref().unwrap()[which][at..at + write.new.len()], write.new);
+        }
+    }
 }
 
 #[test]

@@ -91,6 +91,17 @@ impl<Chip> PastWrite<Chip> {
     }
 }
 
+/// Changes of ranges of memory in one piece of the past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastChanges<Chip> {
+    /// The first cycle whose changes are complete: those before it are asked for next.
+    pub from_cycles: u64,
+    /// The changes since, the oldest first, each with the number of its range.
+    pub changes: Vec<(usize, PastWrite<Chip>)>,
+    /// The bytes of each range after the last of them.
+    pub bytes: Vec<Vec<u8>>,
+}
+
 /// A run of a machine from its start, which another one that starts alike can execute again.
 /// Recordings keep it in this form: new fields need a default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

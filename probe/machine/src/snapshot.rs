@@ -293,6 +293,21 @@ impl Snapshot {
         whole
     }
 
+    /// Replaces bytes that it has; others are left out.
+    pub fn replace(&mut self, addr: NocAddr, bytes: &[u8]) {
+        let after = self.pieces.partition_point(|piece| piece.addr <= addr);
+        let piece = after.checked_sub(1).and_then(|index| self.pieces.get_mut(index));
+        let same =
+            |piece: &&mut Piece| (piece.addr.chip, piece.addr.tile) == (addr.chip, addr.tile);
+        let Some(piece) = piece.filter(same) else { return };
+        let start = (addr.offset - piece.addr.offset) as usize;
+        let mut whole = piece.bytes.to_vec();
+        if let Some(place) = whole.get_mut(start..start.saturating_add(bytes.len())) {
+            place.copy_from_slice(bytes);
+            piece.bytes = whole.into();
+        }
+    }
+
     fn gap_reason(&self, addr: NocAddr) -> AccessError {
         let covers = |gap: &&Gap| {
             let start = gap.span.addr;

@@ -15,6 +15,9 @@ pub(crate) struct StepArguments {
     /// Release only this end of the link, such as 0.8; the other is shown beside it.
     #[arg(long, value_name = "END", requires = "link")]
     pub(crate) release: Option<String>,
+    /// Go back to the previous change of stage, in a recording.
+    #[arg(long)]
+    pub(crate) back: bool,
     /// Number of steps.
     #[arg(short = 'n', long, default_value = "1", value_name = "N")]
     pub(crate) count: String,

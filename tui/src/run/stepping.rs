@@ -248,6 +248,31 @@ impl Stepping {
         }
     }
 
+    /// Goes to the next moment of a recording at which a stage of these cores changes, or back to the
+    /// previous one. Returns its time, in cycles, and the kernels as that moment has changed them.
+    ///
+    /// # Errors
+    /// If no moment shows another stage.
+    pub(crate) fn walk(
+        &mut self,
+        session: &mut Session,
+        cores: &[CoreId],
+        back: bool,
+    ) -> Result<(u64, Vec<SteppedKernel>), Failure> {
+        let Some(change) = session.seek_stage(cores, back) else {
+            let which = if back { "earlier" } else { "later" };
+            return Err(Failure::Usage(format!("no {which} moment shows another stage")));
+        };
+        let at = session.target().history().map_or(0, |history| history.position());
+        *self = Self::new();
+        session.seek(at.saturating_sub(1));
+        let (before, _) = self.look(session, cores)?;
+        session.seek(at);
+        let (after, _) = self.look(session, cores)?;
+        let kernel = |core: &CoreId| self.stepped(*core, None, &before, &after);
+        Ok((change.at_cycles, cores.iter().map(kernel).collect()))
+    }
+
     fn step(
         &mut self,
         session: &mut Session,

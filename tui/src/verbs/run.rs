@@ -338,8 +338,8 @@ fn steps(session: &mut Session, stepping: &mut Stepping, line: &str) -> Result<(
     }
     let order = step::Order::parse(&StepArguments::of(words)?)?;
     // Standard output has the table of the run.
-    order.carry_out(session, stepping, |number, kernels| {
-        let _ = std::io::stderr().write_all(step::page(number, &kernels).as_bytes());
+    order.carry_out(session, stepping, |heading, kernels| {
+        let _ = std::io::stderr().write_all(step::page(&heading, &kernels).as_bytes());
         Ok(())
     })
 }

@@ -6,10 +6,11 @@ use crate::args::StepArguments;
 use crate::exit::{Failure, Outcome};
 use crate::locate::{self, Where};
 use crate::machine::Opening;
-use crate::output::{Columns, json, text};
+use crate::output::{Columns, json, say, text};
 use crate::run::may_change;
 use crate::run::stepping::{SteppedKernel, Stepping, party_label, stage_words};
 use crate::shape::{SteppedMesh, rest_word};
+use crate::words;
 use launch::pause::Rest;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
 use machine::target::Mesh;
@@ -27,15 +28,20 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let order = Order::parse(options)?;
     let mut machine = open(opening)?;
-    may_change(machine.target())?;
     let mut steps = Vec::new();
-    order.carry_out(machine.session(), &mut Stepping::new(), |number, kernels| {
+    let report = |heading: String, kernels: Vec<SteppedKernel>| {
         if !style.json {
-            text(&page(number, &kernels))?;
+            text(&page(&heading, &kernels))?;
         }
         steps.push(kernels);
         Ok(())
-    })?;
+    };
+    if machine.target().history().is_some() {
+        order.walk(machine.session(), report)?;
+    } else {
+        may_change(machine.target())?;
+        order.carry_out(machine.session(), &mut Stepping::new(), report)?;
+    }
     if style.json {
         json(SteppedMesh::new(&opening.words, &steps))?;
     }
@@ -47,6 +53,7 @@ pub(super) struct Order {
     cores: Vec<Where>,
     link: Option<EthId>,
     released: Option<EthId>,
+    back: bool,
     count: u64,
 }
 
@@ -66,36 +73,80 @@ impl Order {
         let end = |words: &Option<String>| {
             words.as_deref().map(link_end).transpose().map_err(Failure::Usage)
         };
-        Ok(Self { cores, link: end(&options.link)?, released: end(&options.release)?, count })
+        let (link, released) = (end(&options.link)?, end(&options.release)?);
+        Ok(Self { cores, link, released, back: options.back, count })
     }
 
-    /// Steps, and reports the number and the kernels of each step.
+    /// Steps, and reports each step.
     ///
     /// # Errors
     /// When a core or link is not there, or a kernel cannot step.
     pub(super) fn carry_out(
-        self,
+        &self,
         session: &mut Session,
         stepping: &mut Stepping,
-        mut report: impl FnMut(u64, Vec<SteppedKernel>) -> Result<(), Failure>,
+        mut report: impl FnMut(String, Vec<SteppedKernel>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mesh = session.target().mesh().clone();
-        let cores = self.cores.into_iter().map(|place| core_of(place, &mesh));
+        if self.back {
+            return Err(Failure::Refused(
+                "--back: only a recording is stepped back; the live view goes back by S in the past of an emulated mesh".into(),
+            ));
+        }
+        let Stepped { cores, shown } = self.stepped(session.target().mesh())?;
+        for number in 1..=self.count {
+            report(format!("step {number}"), stepping.next(session, &cores, &shown)?)?;
+        }
+        Ok(())
+    }
+
+    /// Walks from stage to stage of a recording, and reports each step.
+    ///
+    /// # Errors
+    /// When a core or link is not there, or no stage changes.
+    fn walk(
+        &self,
+        session: &mut Session,
+        mut report: impl FnMut(String, Vec<SteppedKernel>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Stepped { shown, .. } = self.stepped(session.target().mesh())?;
+        let cores: Vec<CoreId> = shown.into_iter().collect();
+        if cores.is_empty() {
+            return Err(Failure::Usage("name cores or a link: their stages are followed".into()));
+        }
+        for number in 1..=self.count {
+            let walked = Stepping::new().walk(session, &cores, self.back);
+            let (at_cycles, kernels) = match walked {
+                Err(end) if number > 1 => {
+                    say(&end.to_string());
+                    break;
+                }
+                walked => walked?,
+            };
+            report(format!("step {number}, at {}", words::cycles(at_cycles)), kernels)?;
+        }
+        Ok(())
+    }
+
+    fn stepped(&self, mesh: &Mesh) -> Result<Stepped, Failure> {
+        let cores = self.cores.iter().map(|place| core_of(*place, mesh));
         let mut cores: Vec<CoreId> = cores.collect::<Result<_, _>>()?;
-        let ends = self.link.map(|end| ends(&mesh, end)).transpose()?;
+        let ends = self.link.map(|end| ends(mesh, end)).transpose()?;
         let ends: Vec<(EthId, CoreId)> = ends.into_iter().flatten().collect();
         if let Some(end) = self.released.filter(|it| ends.iter().all(|(end, _)| it != end)) {
             return Err(Failure::Usage(format!("--release: {end} is no end of that link")));
         }
         let is_released = |end: EthId| self.released.is_none_or(|it| it == end);
         cores.extend(ends.iter().filter(|(end, _)| is_released(*end)).map(|(_, core)| *core));
-        let shown: BTreeSet<CoreId> =
-            ends.iter().map(|(_, core)| *core).chain(cores.iter().copied()).collect();
-        for number in 1..=self.count {
-            report(number, stepping.next(session, &cores, &shown)?)?;
-        }
-        Ok(())
+        let shown = ends.iter().map(|(_, core)| *core).chain(cores.iter().copied()).collect();
+        Ok(Stepped { cores, shown })
     }
+}
+
+/// The kernels that step; without any, all that are paused.
+struct Stepped {
+    cores: Vec<CoreId>,
+    /// Those that are shown, which include both ends of the link.
+    shown: BTreeSet<CoreId>,
 }
 
 /// A link end such as 0.8.
@@ -120,10 +171,10 @@ fn ends(mesh: &Mesh, end: EthId) -> Result<[(EthId, CoreId); 2], Failure> {
 }
 
 /// The kernels after a step: two side by side, more below each other.
-pub(super) fn page(number: u64, kernels: &[SteppedKernel]) -> String {
+pub(super) fn page(heading: &str, kernels: &[SteppedKernel]) -> String {
     let beside = if kernels.len() == 2 { 2 } else { 1 };
     let tables = kernels.chunks(beside).map(table);
-    std::iter::once(format!("step {number}\n")).chain(tables).collect()
+    std::iter::once(format!("{heading}\n")).chain(tables).collect()
 }
 
 /// Kernels side by side.

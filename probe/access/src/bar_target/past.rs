@@ -8,7 +8,7 @@ use crate::guard::Guard;
 use layouts::ChipId;
 use machine::bar::{Bar, BarPast, TileBytes};
 use machine::fault::ChipAddress;
-use machine::past::{PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
+use machine::past::{PastChanges, PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
 use machine::patience::Deadlines;
 use machine::snapshot::Span;
 use machine::target::{Abilities, Allow, Mesh, Past, Target};
@@ -25,6 +25,15 @@ pub(super) struct TargetPast {
 }
 
 impl TargetPast {
+    fn range(&self, span: &Span) -> Result<TileBytes, PastError> {
+        let chip = self.routes.get(&span.addr.chip).map(address).ok_or(PastError::NoMemory)?;
+        Ok(TileBytes { chip, tile: span.addr.tile, offset: span.addr.offset, len: span.len })
+    }
+
+    fn chip(&self, at: ChipAddress) -> Option<ChipId> {
+        self.routes.iter().find(|(_, it)| address(it) == at).map(|(id, _)| *id)
+    }
+
     /// Returns a target over a copy of the machine. What discovery found is the machine's, so that
     /// no access precedes the caller's.
     fn over(&self, bar: Box<dyn Bar>) -> BarTarget {
@@ -60,12 +69,22 @@ impl Past for TargetPast {
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Option<PastWrite<ChipId>>, PastError> {
-        let chip = self.routes.get(&span.addr.chip).map(address).ok_or(PastError::NoMemory)?;
-        let (tile, offset) = (span.addr.tile, span.addr.offset);
-        let range = TileBytes { chip, tile, offset, len: span.len };
-        let found = self.past.last_write(&range, search, watcher)?;
-        let named = |at| self.routes.iter().find(|(_, it)| address(it) == at).map(|(id, _)| *id);
-        Ok(found.map(|write| write.named(named)))
+        let found = self.past.last_write(&self.range(&span)?, search, watcher)?;
+        Ok(found.map(|write| write.named(|at| self.chip(at))))
+    }
+
+    fn last_changes(
+        &self,
+        spans: &[Span],
+        before_cycles: u64,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<PastChanges<ChipId>, PastError> {
+        let ranges = spans.iter().map(|span| self.range(span)).collect::<Result<Vec<_>, _>>()?;
+        let found = self.past.last_changes(&ranges, before_cycles, watcher)?;
+        let named =
+            |(which, write): (usize, PastWrite<_>)| (which, write.named(|at| self.chip(at)));
+        let changes = found.changes.into_iter().map(named).collect();
+        Ok(PastChanges { from_cycles: found.from_cycles, changes, bytes: found.bytes })
     }
 
     fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError> {

@@ -11,10 +11,12 @@ mod path;
 mod router;
 mod site;
 mod sources;
+mod stage_words;
 mod tables;
 mod waits;
 
 pub use path::fabric_routes;
+pub use stage_words::stage_words;
 
 use super::{Inspection, ReadSet};
 use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};

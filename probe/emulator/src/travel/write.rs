@@ -11,8 +11,22 @@ use crate::journal::HostAction;
 use crate::pages::PAGE_BYTES;
 use crate::passive::Backend;
 use crate::saved::SavedUnit;
-use crate::watch::{Counts, Write, Writer};
+use crate::watch::{Counts, Write, Writer, Writes};
 use crate::watched::TileRange;
+
+/// Most changes of a range that are kept of a piece of the past: the others are asked for next.
+const MOST_CHANGES: usize = 1 << 16;
+
+/// Changes of ranges of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastChanges {
+    /// The first cycle whose changes are complete.
+    pub from: u64,
+    /// The changes since, the oldest first, each with the number of its range.
+    pub changes: Vec<(usize, Write)>,
+    /// The bytes of each range after the last of them.
+    pub bytes: Vec<Vec<u8>>,
+}
 
 impl History {
     /// Returns the last write to a range in a cycle before `before`; `None` if there was none since
@@ -57,15 +71,59 @@ impl History {
         watcher: &mut Watcher<'_>,
     ) -> Result<Option<Write>, TravelError> {
         let moment = &self.moments[which];
+        let [writes] = &mut *self.writes_since(which, end, &[*range], (counts, 1), watcher)? else {
+            return Ok(None);
+        };
+        let seen = writes.kept.pop().filter(|write| write.cycle >= moment.checkpoint.now);
+        Ok(seen.map(|write| self.with_dma(write, which)))
+    }
+
+    /// Returns the last changes of ranges in cycles before `before`, of one piece of the past, whose
+    /// beginning is asked for next.
+    ///
+    /// # Errors
+    /// As [`History::last_write`].
+    pub fn last_changes(
+        &self,
+        ranges: &[TileRange],
+        before: u64,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<LastChanges, TravelError> {
+        let which = self.moment(before.saturating_sub(1))?;
+        let kept = (Counts::Changes, MOST_CHANGES);
+        let all = self.writes_since(which, before, ranges, kept, watcher)?;
+        let dropped = all.iter().filter(|writes| writes.dropped);
+        let oldest = dropped.filter_map(|writes| writes.kept.first()).map(|write| write.cycle + 1);
+        let from = oldest.max().unwrap_or(0).max(self.moments[which].checkpoint.now);
+        let mut changes = Vec::new();
+        for (range, writes) in all.iter().enumerate() {
+            let since = writes.kept.iter().filter(|write| write.cycle >= from);
+            changes.extend(since.map(|write| (range, self.with_dma(write.clone(), which))));
+        }
+        changes.sort_by_key(|(_, write)| write.cycle);
+        let bytes = all.into_iter().map(|writes| writes.bytes).collect();
+        Ok(LastChanges { from, changes, bytes })
+    }
+
+    /// Runs on from a checkpoint with a watch on ranges; returns the writes to each in cycles before
+    /// `end`.
+    fn writes_since(
+        &self,
+        which: usize,
+        end: u64,
+        ranges: &[TileRange],
+        (counts, most): (Counts, usize),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<Vec<Writes>, TravelError> {
+        let moment = &self.moments[which];
         let mut rerun = self.rerun(&moment.checkpoint, moment.entry);
-        if !rerun.mesh.watch_writes(range, counts) {
+        if !rerun.mesh.watch_writes(ranges, counts, most) {
             return Err(TravelError::NoSuchPlace);
         }
         let present = end > self.end;
         rerun.run(end.min(self.end), present, watcher)?;
-        let from = moment.checkpoint.now;
-        let seen = rerun.mesh.seen_write(range).filter(|write| write.cycle >= from);
-        Ok(seen.map(|write| self.with_dma(write, which)))
+        let seen = ranges.iter().map(|range| rerun.mesh.seen_writes(range));
+        seen.collect::<Option<_>>().ok_or(TravelError::NoSuchPlace)
     }
 
     /// Says that a host's write was its DMA engine's, if a doorbell rang then.

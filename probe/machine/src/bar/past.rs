@@ -2,7 +2,7 @@
 
 use super::Bar;
 use crate::fault::ChipAddress;
-use crate::past::{PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
+use crate::past::{PastChanges, PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
 use layouts::NocXy;
 
 /// A range of the memory of one tile.
@@ -40,6 +40,18 @@ pub trait BarPast: Send {
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Option<PastWrite<ChipAddress>>, PastError>;
+
+    /// Returns the last changes of ranges in cycles before one; as far back as one piece of the past
+    /// goes.
+    ///
+    /// # Errors
+    /// As [`BarPast::last_write`].
+    fn last_changes(
+        &self,
+        ranges: &[TileBytes],
+        before_cycles: u64,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<PastChanges<ChipAddress>, PastError>;
 
     /// Returns the run from its start to now; `None` if its beginning was forgotten.
     ///

@@ -1,7 +1,7 @@
 //! The past of a target.
 
 use super::Target;
-use crate::past::{PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
+use crate::past::{PastChanges, PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
 use crate::snapshot::Span;
 use layouts::ChipId;
 
@@ -27,6 +27,18 @@ pub trait Past: Send {
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Option<PastWrite<ChipId>>, PastError>;
+
+    /// Returns the last changes of ranges in cycles before one; as far back as one piece of the past
+    /// goes.
+    ///
+    /// # Errors
+    /// As [`Past::last_write`].
+    fn last_changes(
+        &self,
+        spans: &[Span],
+        before_cycles: u64,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<PastChanges<ChipId>, PastError>;
 
     /// Returns the run from its start to now; `None` if its beginning was forgotten.
     ///

@@ -9,7 +9,8 @@ use layouts::{CoreKind, NocXy};
 use machine::bar::{Bar, BarPast, TileBytes};
 use machine::fault::{ChipAddress, EMULATED};
 use machine::past::{
-    PastError, PastProgress, PastWatcher, PastWrite, PastWriter, RecordedRun, WriteSearch,
+    PastChanges, PastError, PastProgress, PastWatcher, PastWrite, PastWriter, RecordedRun,
+    WriteSearch,
 };
 use std::sync::Arc;
 
@@ -23,6 +24,12 @@ impl EmulatorPast {
     /// Takes the history, and the configuration of its mesh.
     pub(crate) fn new(history: History, config: Arc<MeshConfig>) -> Self {
         Self { history, config }
+    }
+
+    fn range(&self, range: &TileBytes) -> Result<TileRange, PastError> {
+        let chip = index_of(&self.config, range.chip).ok_or(PastError::NoMemory)?;
+        let tile = (range.tile.x, range.tile.y);
+        Ok(TileRange { chip, tile, addr: range.offset, len: range.len as usize })
     }
 
     fn write(&self, range: &TileRange, write: Write) -> PastWrite<ChipAddress> {
@@ -62,13 +69,29 @@ impl BarPast for EmulatorPast {
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Option<PastWrite<ChipAddress>>, PastError> {
-        let chip = index_of(&self.config, range.chip).ok_or(PastError::NoMemory)?;
-        let tile = (range.tile.x, range.tile.y);
-        let range = TileRange { chip, tile, addr: range.offset, len: range.len as usize };
+        let range = self.range(range)?;
         let counts = if search.unchanged { Counts::AllWrites } else { Counts::Changes };
         let watcher = &mut |it| watcher(progress(it));
         let found = self.history.last_write(range, counts, search.before_cycles, watcher);
         Ok(found.map_err(error)?.map(|write| self.write(&range, write)))
+    }
+
+    fn last_changes(
+        &self,
+        ranges: &[TileBytes],
+        before_cycles: u64,
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<PastChanges<ChipAddress>, PastError> {
+        let ranges: Vec<TileRange> =
+            ranges.iter().map(|range| self.range(range)).collect::<Result<_, _>>()?;
+        let watcher = &mut |it| watcher(progress(it));
+        let found = self.history.last_changes(&ranges, before_cycles, watcher).map_err(error)?;
+        let changes = found
+            .changes
+            .into_iter()
+            .filter_map(|(which, write)| Some((which, self.write(ranges.get(which)?, write))));
+        let changes = changes.collect();
+        Ok(PastChanges { from_cycles: found.from, changes, bytes: found.bytes })
     }
 
     fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError> {
