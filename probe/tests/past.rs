@@ -70,6 +70,9 @@ fn the_past_is_read_like_the_present_and_left_alone() {
     assert_eq!(nowhere, Err(PastError::NoMemory));
 }
 
+/// Reading a near and a far tile lasts that long.
+const READ_CYCLES: u64 = 300_000;
+
 /// Steps back from stage to stage: each change leads to the stage that the next one leaves, and a copy
 /// of the mesh in between shows it.
 #[test]
@@ -98,8 +101,6 @@ fn stages_are_walked_back_to_the_cycle() {
             let regular = it.from.zip(it.to).is_none_or(|(from, to)| from.leads_to(RING_PING, to));
             assert!(regular, "{it:?}");
         }
-        // Reading a near and a far tile lasts that long.
-        const READ_CYCLES: u64 = 300_000;
         if before - found.at_cycles > READ_CYCLES {
             let mut watch = Watch::new(0);
             session.look_instead(at(past.as_ref(), found.at_cycles), &mut watch, &cores);

@@ -62,7 +62,7 @@ impl Session {
             let mut stages_at = |moment| {
                 self.seek(moment);
                 self.look_at(&mut watch, cores);
-                watch.newest().map(|newest| self.stages(&newest.state, cores)).unwrap_or_default()
+                watch.newest().map_or_else(Stages::new, |newest| self.stages(&newest.state, cores))
             };
             let (before, after) = (stages_at(at - 1), stages_at(at));
             let moves = moves(&before, &after);
