@@ -204,12 +204,13 @@ fn the_live_view_records_what_led_to_a_finding() {
     };
     types("w", "nothing stands still");
     types(":record /nowhere/x.mcap\r", "/nowhere/x.mcap: No such file");
+    std::fs::write(&other, "").unwrap();
+    types(&format!(":record {}\r", other.display()), "exists already, and is not overwritten");
     types(":fault link:0.8:down\r", "link-down: what led to it is written to ");
     types(&format!(":record {}\r", file.display()), " REC ");
     types(&format!(":record {}\r", other.display()), "is being written: :record ends it");
     types(":mark so far\r:fault link:0.9:down\r", "fault link:0.9:down, from ");
     types(":record\r", " moments over ");
-    types(&format!(":record {}\r", file.display()), "exists already, and is not overwritten");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
     let mut files = std::fs::read_dir(state.join("meshscope/flights")).unwrap();
