@@ -29,12 +29,15 @@ fn at(past: &dyn Past, cycles: u64) -> Box<dyn Target> {
     past.at(cycles, &mut |_| true).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns an emulated mesh that keeps its past.
+fn opened() -> Session {
+    let (host, quiet) = (HostCommand::default(), Listener::default());
+    Session::open_telling("emulator:n300", &host, Allow::default(), &quiet, true).unwrap()
+}
+
 #[test]
 fn the_past_is_read_like_the_present_and_left_alone() {
-    let host = HostCommand::default();
-    let mut session =
-        Session::open_telling("emulator:n300", &host, Allow::default(), &Listener::default(), true)
-            .unwrap();
+    let mut session = opened();
     // A near chip through windows, a far one through queues.
     let beats =
         [span(0, NocXy { x: 9, y: 6 }, HEARTBEAT), span(1, NocXy { x: 9, y: 0 }, HEARTBEAT)];
@@ -77,10 +80,7 @@ const READ_CYCLES: u64 = 300_000;
 /// of the mesh in between shows it.
 #[test]
 fn stages_are_walked_back_to_the_cycle() {
-    let host = HostCommand::default();
-    let mut session =
-        Session::open_telling("emulator:n300", &host, Allow::default(), &Listener::default(), true)
-            .unwrap();
+    let mut session = opened();
     session.target().pass(20_000_000).unwrap();
     let place = |tile: (u8, u8), chip| CoreId {
         chip: ChipId(chip),

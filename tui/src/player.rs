@@ -1,12 +1,11 @@
 //! The time line of a recording, and how it is played.
 
 use crate::past::{PastView, Search};
-use crate::run::party_label;
 use crate::words;
 use decode::inspect::ReadSet;
 use decode::state::{Party, Stage};
 use layouts::{CoreId, CoreKind};
-use machine::history::{History, Mark, Watched, seek_change};
+use machine::history::{History, Mark, Watched, seek_next_change};
 use machine::snapshot::Span;
 use machine::words::counted;
 use probe::session::{Inspected, NO_RUN, Session, StageChange};
@@ -88,19 +87,9 @@ impl Player {
         order: PlayOrder,
         session: &mut Session,
     ) -> Result<Option<String>, String> {
-        if session.target().history().is_none() {
+        let Some(history) = session.target().history() else {
             return self.order_past(order, session);
-        }
-        if let PlayOrder::Stage(tiles, back) = &order {
-            self.playing = None;
-            let cores = cores_on(session, tiles)?;
-            let which = if *back { "earlier" } else { "later" };
-            let found = session.seek_stage(&cores, *back);
-            return found.map(|found| Some(moved(&found))).ok_or_else(|| {
-                format!("no {which} moment shows another stage of what is selected")
-            });
-        }
-        let Some(history) = session.target().history() else { return Ok(None) };
+        };
         let last = history.moments().len().saturating_sub(1);
         match order {
             PlayOrder::Step(by) => {
@@ -111,19 +100,22 @@ impl Player {
             }
             PlayOrder::Change(watched, back) => {
                 self.playing = None;
-                // The current moment is where the last change was found.
-                let at = history.position();
-                let found = if back {
-                    seek_change(history, &watched, (1..at).rev())
-                } else {
-                    seek_change(history, &watched, at + 1..=last)
-                };
-                if !found {
+                if !seek_next_change(history, &watched, back) {
                     let which = if back { "earlier" } else { "later" };
                     return Err(format!("no {which} change of what is selected"));
                 }
             }
-            PlayOrder::Stage(..) => {}
+            PlayOrder::Stage(tiles, back) => {
+                self.playing = None;
+                let cores = cores_on(session, &tiles)?;
+                let Some(found) = session.seek_stage(&cores, back) else {
+                    let which = if back { "earlier" } else { "later" };
+                    return Err(format!(
+                        "no {which} moment shows another stage of what is selected"
+                    ));
+                };
+                return Ok(Some(moved(&found)));
+            }
             PlayOrder::Goto(moment) => {
                 self.playing = None;
                 moment.seek(history).map_err(|error| error.to_string())?;
@@ -307,7 +299,7 @@ fn moved(change: &StageChange) -> String {
     let name = |stage: Option<&'static Stage>, none: &'static str| stage.map_or(none, |it| it.name);
     let moves = change.moves.iter().map(|it| {
         let label = match it.party {
-            Party::Channel(..) | Party::Client(..) => format!(" {}", party_label(it.party)),
+            Party::Channel(..) | Party::Client(..) => format!(" {}", words::party(it.party)),
             _ => String::new(),
         };
         let (from, to) = (name(it.from, "not there"), name(it.to, "no longer there"));

@@ -13,7 +13,6 @@ pub use board::{Board, Sheet, SheetState};
 pub use job::Going;
 pub(crate) use job::{Job, SweepTurn, may_change};
 pub use stepping::KernelStages;
-pub(crate) use stepping::party_label;
 pub use sweep::Sweep;
 pub(crate) use sweep::fault;
 pub use table::{ChipMeasured, Measured};

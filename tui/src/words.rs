@@ -1,8 +1,8 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
 use decode::state::{
-    Activity, ChannelMeaning, Comparison, CoreState, GoSignal, LinkCondition, Provenance, Reading,
-    SourceLine, TextCheck,
+    Activity, ChannelMeaning, Comparison, CoreState, GoSignal, LinkCondition, Party, Provenance,
+    Reading, SourceLine, TextCheck,
 };
 use diagnosis::Progress;
 use layouts::TileKind;
@@ -23,6 +23,15 @@ pub(crate) fn reason(error: &AccessError) -> &'static str {
         AccessError::QueueError { .. } => "queue_error",
         AccessError::NotRecorded => "not_recorded",
         AccessError::NotRequested => "not_asked",
+    }
+}
+
+/// What a party is called beside its core.
+pub(crate) fn party(party: Party) -> String {
+    match party {
+        Party::Channel(_, index) => format!("channel {index}"),
+        Party::Client(_, index) => format!("connection {index}"),
+        _ => "stage".to_owned(),
     }
 }
 

@@ -143,20 +143,13 @@ impl Fabric {
     /// Whether the routers are launched and have not all met: those that were launched to park may be
     /// held meanwhile, and the fabric not be polled until they are resumed.
     pub fn is_meeting(&self) -> bool {
-        self.following().is_some_and(|follow| follow.stage() == FabricStage::Handshake)
+        matches!(self.tasks.front(), Some(BringUpTask::Follow(follow)) if follow.stage() == FabricStage::Handshake)
     }
 
     /// Counts the deadline of the routers from this time on, as they were parked until now.
     pub fn resumed(&mut self, now_cycles: u64) {
         if let Some(BringUpTask::Follow(follow)) = self.tasks.front_mut() {
             follow.restart(now_cycles);
-        }
-    }
-
-    fn following(&self) -> Option<&Follow> {
-        match self.tasks.front() {
-            Some(BringUpTask::Follow(follow)) => Some(follow),
-            _ => None,
         }
     }
 

@@ -254,7 +254,10 @@ impl Pause {
 fn find_held_routers(target: &mut dyn Target, kernels: &mut Kernels) -> Result<(), RunError> {
     let is_router = |kernel: &&Pausable| kernel.group == Group::Stepped;
     let asks = kernels.pausable.iter().filter(is_router);
-    let spans = asks.map(|kernel| Span { addr: kernel.ask, len: 4 }).collect();
+    let spans: Vec<Span> = asks.map(|kernel| Span { addr: kernel.ask, len: 4 }).collect();
+    if spans.is_empty() {
+        return Ok(());
+    }
     let snapshot = target.read(&Plan { spans });
     for kernel in kernels.pausable.iter_mut().filter(|kernel| is_router(&&**kernel)) {
         let addr = kernel.ask;

@@ -117,6 +117,17 @@ pub fn seek_change(
     false
 }
 
+/// Goes from the current moment to the next change of what is watched, or back to the previous one. The
+/// current moment is where the last change was found. Returns false, and stays, if there is none.
+pub fn seek_next_change(history: &mut dyn History, watched: &[Watched], back: bool) -> bool {
+    let (at, moments) = (history.position(), history.moments().len());
+    if back {
+        seek_change(history, watched, (1..at).rev())
+    } else {
+        seek_change(history, watched, at + 1..moments)
+    }
+}
+
 /// Whether a moment, at which the history stands afterwards, differs from the one before.
 fn differs(history: &mut dyn History, moment: usize, watched: &[Watched]) -> bool {
     history.seek(moment - 1);

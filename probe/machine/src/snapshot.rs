@@ -228,10 +228,7 @@ impl Snapshot {
     /// # Errors
     /// The reason of the gap that covers `addr`, or `NotRequested`.
     pub fn bytes(&self, addr: NocAddr, len: u32) -> Result<&[u8], AccessError> {
-        let after = self.pieces.partition_point(|p| p.addr <= addr);
-        if let Some(piece) = after.checked_sub(1).and_then(|i| self.pieces.get(i))
-            && (piece.addr.chip, piece.addr.tile) == (addr.chip, addr.tile)
-        {
+        if let Some(piece) = self.last_before(addr).and_then(|index| self.pieces.get(index)) {
             let start = (addr.offset - piece.addr.offset) as usize;
             if let Some(bytes) = piece.bytes.get(start..start.saturating_add(len as usize)) {
                 return Ok(bytes);
@@ -242,11 +239,16 @@ impl Snapshot {
 
     /// Returns the target time when the byte at `addr` was read, in device cycles.
     pub fn read_at(&self, addr: NocAddr) -> Option<u64> {
-        let after = self.pieces.partition_point(|p| p.addr <= addr);
-        let piece = self.pieces.get(after.checked_sub(1)?)?;
-        let same = (piece.addr.chip, piece.addr.tile) == (addr.chip, addr.tile);
+        let piece = self.pieces.get(self.last_before(addr)?)?;
         let end = piece.addr.offset + piece.bytes.len() as u64;
-        (same && addr.offset < end).then_some(piece.target_cycles)
+        (addr.offset < end).then_some(piece.target_cycles)
+    }
+
+    /// Returns the index of the last piece on a tile that does not begin behind `addr`.
+    fn last_before(&self, addr: NocAddr) -> Option<usize> {
+        let index = self.pieces.partition_point(|piece| piece.addr <= addr).checked_sub(1)?;
+        let at = self.pieces.get(index)?.addr;
+        ((at.chip, at.tile) == (addr.chip, addr.tile)).then_some(index)
     }
 
     /// Returns the little-endian word at `addr`.
@@ -295,11 +297,8 @@ impl Snapshot {
 
     /// Replaces bytes that it has; others are left out.
     pub fn replace(&mut self, addr: NocAddr, bytes: &[u8]) {
-        let after = self.pieces.partition_point(|piece| piece.addr <= addr);
-        let piece = after.checked_sub(1).and_then(|index| self.pieces.get_mut(index));
-        let same =
-            |piece: &&mut Piece| (piece.addr.chip, piece.addr.tile) == (addr.chip, addr.tile);
-        let Some(piece) = piece.filter(same) else { return };
+        let piece = self.last_before(addr).and_then(|index| self.pieces.get_mut(index));
+        let Some(piece) = piece else { return };
         let start = (addr.offset - piece.addr.offset) as usize;
         let mut whole = piece.bytes.to_vec();
         if let Some(place) = whole.get_mut(start..start.saturating_add(bytes.len())) {

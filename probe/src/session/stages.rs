@@ -4,7 +4,7 @@ use super::{Inspected, Session, Watch};
 use decode::inspect::{decode, stage_words};
 use decode::state::{MeshState, Party, PartyStage, Stage};
 use layouts::CoreId;
-use machine::history::{self, seek_change};
+use machine::history::{self, seek_next_change};
 use machine::past::PastWatcher;
 use machine::snapshot::{Snapshot, Span};
 use machine::target::{Past, Target};
@@ -40,20 +40,14 @@ impl Session {
     /// is none, or if the target has no moments.
     pub fn seek_stage(&mut self, cores: &[CoreId], back: bool) -> Option<StageChange> {
         let history = self.target.history()?;
-        let (stays, last) = (history.position(), history.moments().len().saturating_sub(1));
+        let stays = history.position();
         let mut watch = Watch::new(0);
         self.look_at(&mut watch, cores);
         let watched: Vec<history::Watched> =
             self.words_of_stages(&watch, cores).1.iter().map(watched).collect();
         loop {
             let history = self.target.history()?;
-            let at = history.position();
-            let found = if back {
-                seek_change(history, &watched, (1..at).rev())
-            } else {
-                seek_change(history, &watched, at + 1..=last)
-            };
-            if !found {
+            if !seek_next_change(history, &watched, back) {
                 history.seek(stays);
                 return None;
             }

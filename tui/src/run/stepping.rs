@@ -63,15 +63,6 @@ impl PartyStep {
     }
 }
 
-/// What a party is called beside its core.
-pub(crate) fn party_label(party: Party) -> String {
-    match party {
-        Party::Channel(_, index) => format!("channel {index}"),
-        Party::Client(_, index) => format!("connection {index}"),
-        _ => "stage".to_owned(),
-    }
-}
-
 /// The stage of a party in words, with the one before; of a connection that ends, with its step.
 pub(crate) fn stage_words(party: &PartyStep) -> String {
     let numbered = matches!(party.now.party, Party::Client(..));
@@ -273,6 +264,12 @@ impl Stepping {
         Ok((change.at_cycles, cores.iter().map(kernel).collect()))
     }
 
+    /// Forgets what the step before has changed.
+    fn begin(&mut self) {
+        self.stages.begin_step();
+        self.left.clear();
+    }
+
     fn step(
         &mut self,
         session: &mut Session,
@@ -283,8 +280,7 @@ impl Stepping {
     ) -> Result<Vec<SteppedKernel>, Failure> {
         let step = Pause::step(session.target(), kernels, cores);
         let mut step = step.map_err(|error| failed(session, &error))?;
-        self.stages.begin_step();
-        self.left.clear();
+        self.begin();
         let paused = loop {
             let polled = step.poll(session.target());
             if let Some(paused) = polled.map_err(|error| failed(session, &error))? {
@@ -320,8 +316,7 @@ impl Stepping {
             let why = format!("no kernel with stages runs on {}", cores.join(" and "));
             return Err(Failure::Usage(why));
         }
-        self.stages.begin_step();
-        self.left.clear();
+        self.begin();
         loop {
             let passed = session.pass(SLICE_CYCLES);
             passed.map_err(|error| Failure::of_access(session.target().name(), &error))?;
@@ -404,7 +399,8 @@ mod tests {
             CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc }
         });
         let mut stepping = Stepping::new();
-        let stepped = stepping.next(&mut session, &ends, &BTreeSet::from(ends)).unwrap();
+        let (before, _) = stepping.look(&mut session, &ends).unwrap();
+        let stepped = stepping.advance(&mut session, &before, &ends).unwrap();
         let parties = stepped.iter().flat_map(|kernel| &kernel.parties);
         let changed: Vec<_> = parties.filter(|party| party.before.is_some()).collect();
         assert!(!changed.is_empty(), "{stepped:?}");

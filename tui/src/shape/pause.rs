@@ -2,7 +2,8 @@
 
 use super::xy;
 use crate::run::pausing::AtRest;
-use crate::run::stepping::{PartyStep, SteppedKernel, party_label};
+use crate::run::stepping::{PartyStep, SteppedKernel};
+use crate::words;
 use launch::pause::Rest;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -172,7 +173,7 @@ impl SteppedParty {
     fn of(step: &PartyStep) -> Self {
         let stage = step.now.stage;
         Self {
-            party: party_label(step.now.party),
+            party: words::party(step.now.party),
             stage: stage.name,
             before: step.before.map(|before| before.name),
             regular: !step.is_irregular(),
@@ -197,7 +198,7 @@ impl<'a> SteppedMesh<'a> {
                 left: kernel
                     .left
                     .iter()
-                    .map(|it| LeftParty { party: party_label(it.party), stage: it.stage.name })
+                    .map(|it| LeftParty { party: words::party(it.party), stage: it.stage.name })
                     .collect(),
                 waypoint: kernel.waypoint.as_deref(),
                 line: kernel.line.as_deref(),

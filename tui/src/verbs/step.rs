@@ -8,7 +8,7 @@ use crate::locate::{self, Where};
 use crate::machine::Opening;
 use crate::output::{Columns, json, say, text};
 use crate::run::may_change;
-use crate::run::stepping::{SteppedKernel, Stepping, party_label, stage_words};
+use crate::run::stepping::{SteppedKernel, Stepping, stage_words};
 use crate::shape::{SteppedMesh, rest_word};
 use crate::words;
 use launch::pause::Rest;
@@ -214,7 +214,7 @@ fn rows(kernel: &SteppedKernel) -> Vec<(String, String)> {
         row("state", format!("{}{begun}", rest_word(rest)));
     }
     for party in &kernel.parties {
-        let label = party_label(party.now.party);
+        let label = words::party(party.now.party);
         row(&label, stage_words(party));
         row(&format!("{label} for"), party.time());
         let parked = kernel.rest == Some(Rest::Parked);
@@ -226,7 +226,7 @@ fn rows(kernel: &SteppedKernel) -> Vec<(String, String)> {
         row(&format!("{label} next"), next);
     }
     for party in &kernel.left {
-        row(&party_label(party.party), format!("{} > no longer there", party.stage.name));
+        row(&words::party(party.party), format!("{} > no longer there", party.stage.name));
     }
     row("waypoint", kernel.waypoint.clone().unwrap_or_default());
     if kernel.rest != Some(Rest::Parked) {

@@ -4,7 +4,6 @@
 use super::track::Track;
 use super::tracks::{Event, Shown, Tracks};
 use crate::glyph::Missing;
-use crate::run::party_label;
 use crate::words;
 use decode::state::{
     ChipState, CoreState, EthState, LedgerState, LinkState, MeshState, PartyStage, Reading,
@@ -78,7 +77,7 @@ impl Stages {
     fn note(&mut self, stages: Vec<PartyStage>, tracks: &mut Tracks) {
         let mut ended = self.0.clone();
         for PartyStage { core, party, stage, .. } in stages {
-            let track = Track::OfCore(core, party_label(party));
+            let track = Track::OfCore(core, words::party(party));
             let values = vec![("meaning", stage.meaning.to_owned())];
             tracks.show(&track, Shown::Known(Event { name: stage.name.to_owned(), values }));
             ended.remove(&track);
