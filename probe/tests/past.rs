@@ -3,11 +3,11 @@
 
 use decode::state::RING_PING;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
-use machine::past::{PastError, PastWriter, WriteSearch};
+use machine::past::{Keeps, PastError, PastWriter, RecordedRun, WriteSearch};
 use machine::progress::Listener;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Allow, Past, Target};
-use probe::session::{Session, StageMove, Watch};
+use probe::session::{Rerun, Session, StageMove, Watch};
 use transport::ttsim::HostCommand;
 
 /// A count of base firmware on an Ethernet tile: its heartbeat.
@@ -31,8 +31,30 @@ fn at(past: &dyn Past, cycles: u64) -> Box<dyn Target> {
 
 /// Returns an emulated mesh that keeps its past.
 fn opened() -> Session {
+    keeping(Keeps::Past)
+}
+
+fn keeping(keeps: Keeps) -> Session {
     let (host, quiet) = (HostCommand::default(), Listener::default());
-    Session::open_telling("emulator:n300", &host, Allow::default(), &quiet, true).unwrap()
+    Session::open_telling("emulator:n300", &host, Allow::default(), &quiet, keeps).unwrap()
+}
+
+/// Whether a core sleeps, and since when, depends on who has read its tile. Recorded at any cycle,
+/// the run ends alike when it is executed again.
+#[test]
+fn a_run_without_checkpoints_is_executed_again() {
+    let mut session = keeping(Keeps::Run);
+    let beat = span(1, NocXy { x: 9, y: 0 }, HEARTBEAT);
+    for cycles in [1, 4_111, 1_336_605] {
+        session.target().pass(cycles).unwrap();
+        read(session.target(), beat);
+        let run = session.target().recorded_run().unwrap().unwrap();
+        let past = Rerun::new(run.clone()).past(&mut |_| true).unwrap();
+        assert_eq!(past.cycles(), (0, run.end_cycles));
+        let other = RecordedRun { checksum: run.checksum ^ 1, ..run };
+        let refused = Rerun::new(other).past(&mut |_| true).err();
+        assert_eq!(refused, Some(PastError::Differs.to_string()));
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ use decode::fabric::manifest::FabricManifest;
 use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
 use diagnosis::Diagnosis;
+use machine::past::Keeps;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
@@ -101,8 +102,8 @@ pub(crate) struct Opening {
     pub(crate) elfs: Vec<PathBuf>,
     /// Fabric manifests.
     pub(crate) manifests: Vec<PathBuf>,
-    /// Whether an emulated mesh keeps its past, for `who-wrote`.
-    pub(crate) keeps_past: bool,
+    /// What an emulated mesh keeps of its past.
+    pub(crate) keeps: Keeps,
 }
 
 impl Opening {
@@ -114,13 +115,13 @@ impl Opening {
             budget: None,
             elfs: Vec::new(),
             manifests: Vec::new(),
-            keeps_past: false,
+            keeps: Keeps::Nothing,
         }
     }
 
-    /// The same, of which an emulated mesh keeps its past.
-    pub(crate) fn keeping_past(&self) -> Self {
-        Self { keeps_past: true, ..self.clone() }
+    /// The same, of which an emulated mesh keeps so much of its past.
+    pub(crate) fn keeping(&self, keeps: Keeps) -> Self {
+        Self { keeps, ..self.clone() }
     }
 
     /// The options of the command line.
@@ -131,7 +132,7 @@ impl Opening {
             budget: arguments.budget,
             elfs: elfs(&arguments.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
             manifests: arguments.manifest.clone(),
-            keeps_past: false,
+            keeps: Keeps::Nothing,
         }
     }
 }
@@ -162,7 +163,7 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name no target, `Unreachable` for a machine that does not answer.
     pub(crate) fn open(opening: &Opening, listener: &Listener) -> Result<Self, Failure> {
-        let Opening { words, allow, budget, elfs, manifests, keeps_past } = opening;
+        let Opening { words, allow, budget, elfs, manifests, keeps } = opening;
         // Unreadable ELFs are reported before a machine is touched.
         let mut catalog = Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?;
         let mut given = Vec::new();
@@ -170,7 +171,7 @@ impl Machine {
             given.push((path.clone(), FabricManifest::read(path).map_err(Failure::Usage)?));
         }
         let host = HostCommand::default();
-        let mut machine = match Session::open_telling(words, &host, *allow, listener, *keeps_past) {
+        let mut machine = match Session::open_telling(words, &host, *allow, listener, *keeps) {
             Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
             Err(OpenError::IsRecording(path, moment)) => {
                 Self::replay(words, &path, moment, &mut catalog)?

@@ -11,6 +11,7 @@ use crate::theme::Theme;
 use crate::words::one_line;
 use crate::{manual, screen, verbs};
 use clap::error::ErrorKind;
+use machine::past::Keeps;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 
@@ -67,7 +68,7 @@ fn shows_screens(arguments: &Arguments) -> bool {
 
 fn show(arguments: &Arguments) -> Result<Outcome, Failure> {
     // The past of an emulated mesh can be visited.
-    let opening = Opening::of(arguments).keeping_past();
+    let opening = Opening::of(arguments).keeping(Keeps::Past);
     let size = crossterm::terminal::size().unwrap_or((80, 24));
     let theme = Theme { color: uses_color(arguments.color) };
     let model = Model::new(&opening.words, theme, Glyphs { ascii: arguments.ascii }, size);

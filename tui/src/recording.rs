@@ -14,10 +14,14 @@ use probe::session::Session;
 use recordings::{Command, FlightRecorder, RecordingError, Writer};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Bytes of messages that a flight recorder keeps: minutes of a T3000.
 pub(crate) const FLIGHT_BYTES: usize = 64 << 20;
+/// The time in which a verb ends its recording after a signal.
+const ORDERLY: Duration = Duration::from_secs(2);
 /// Largest journal of a run that is kept, in bytes: minutes of a mesh that is read all the time.
 const MOST_JOURNAL: usize = 256 << 20;
 
@@ -76,19 +80,30 @@ impl Recording {
 pub(crate) struct RecordingFile {
     file: PathBuf,
     recording: Arc<Mutex<Option<Recording>>>,
+    /// Whether a signal asked the verb to end.
+    stopped: Arc<AtomicBool>,
+    /// Whether the file has ended.
+    ended: Arc<AtomicBool>,
 }
 
 impl RecordingFile {
     /// Refuses a file that exists.
     pub(crate) fn new(file: &Path) -> Result<Self, Failure> {
         fresh::check(file)?;
-        Ok(Self { file: file.into(), recording: Arc::default() })
+        let (stopped, ended) = (Arc::default(), Arc::default());
+        Ok(Self { file: file.into(), recording: Arc::default(), stopped, ended })
     }
 
-    /// Lets a signal finish the file and end the process.
+    /// Lets a signal finish the file and end the process: in order if the verb asks
+    /// [`RecordingFile::is_stopped`] soon, else at once, without the run.
     pub(crate) fn end_at_signals(&self) -> Result<(), Failure> {
         let at_signal = self.clone();
         interrupt::watch(move || at_signal.interrupted())
+    }
+
+    /// Whether a signal asked the verb to end the file, and itself.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
     }
 
     /// Creates the file. Says what was asked for: in words, and the time between two moments, in
@@ -98,8 +113,10 @@ impl RecordingFile {
         target: &dyn Target,
         (asked, every_cycles): (&str, Option<u64>),
     ) -> Result<(), Failure> {
+        // A signal that comes now waits for the file.
+        let mut recording = self.lock();
         let writer = Writer::create(&self.file, target, asked).map_err(|e| failed(&e))?;
-        *self.lock() = Some(Recording { writer, flight: None, every_cycles, dropped: 0 });
+        *recording = Some(Recording { writer, flight: None, every_cycles, dropped: 0 });
         Ok(())
     }
 
@@ -133,16 +150,22 @@ impl RecordingFile {
         })
     }
 
-    /// Attaches the run of an emulated mesh from its start, if its whole past was kept.
-    pub(crate) fn attach_run(&self, session: &mut Session) -> Result<(), Failure> {
+    /// Attaches the run of an emulated mesh from its start. Without it moments are recorded all the
+    /// same; returns why it is missing from a mesh that keeps its past, in a sentence.
+    pub(crate) fn attach_run(&self, session: &mut Session) -> Result<Option<String>, Failure> {
         let attach = |run: &RecordedRun| self.with(|recording| recording.writer.attach_run(run));
         if let Some(run) = session.run() {
-            return attach(run.run());
+            return attach(run.run()).map(|()| None);
         }
-        // Other targets have no run, and the moments are recorded all the same.
-        let run = session.target().past().ok().and_then(|past| past.recorded(&mut |_| true).ok());
-        let run = run.flatten().filter(|run| run.journal.len() <= MOST_JOURNAL);
-        run.as_ref().map_or(Ok(()), attach)
+        let why = match session.target().recorded_run() {
+            None => return Ok(None),
+            Some(Ok(run)) if run.journal.len() <= MOST_JOURNAL => {
+                return attach(&run).map(|()| None);
+            }
+            Some(Ok(_)) => "what the host did takes more than 256 MiB".to_owned(),
+            Some(Err(why)) => why,
+        };
+        Ok(Some(format!("{}: the run cannot be executed again: {why}", self.file.display())))
     }
 
     /// Marks the newest moment with a finding.
@@ -186,11 +209,23 @@ impl RecordingFile {
 
     /// Finishes the file, or removes it if it contains no snapshot; returns what was recorded.
     pub(crate) fn end(&self) -> Result<String, Failure> {
-        finish(&mut self.lock(), &self.file)
+        let ended = finish(&mut self.lock(), &self.file);
+        self.ended.store(true, Ordering::SeqCst);
+        ended
     }
 
-    /// The same, keeping the lock: the verb must not write while the process ends.
+    /// Asks the verb to end, and else finishes the file, keeping the lock: the verb must not write
+    /// while the process ends.
     fn interrupted(&self) -> Option<String> {
+        self.stopped.store(true, Ordering::SeqCst);
+        let asked = Instant::now();
+        while self.lock().is_some() && asked.elapsed() < ORDERLY {
+            std::thread::sleep(ORDERLY / 200);
+        }
+        if self.ended.load(Ordering::SeqCst) {
+            // The verb says what it has recorded, and ends the process.
+            std::thread::sleep(ORDERLY);
+        }
         let mut recording = self.lock();
         let message = recording.is_some().then(|| match finish(&mut recording, &self.file) {
             Ok(recorded) => recorded,

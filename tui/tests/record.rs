@@ -11,7 +11,7 @@ use recordings::Replay;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A run of the bank of hangs, of 12 moments, with a mark at its last one.
 fn worker_stuck() -> PathBuf {
@@ -256,6 +256,25 @@ fn a_recorded_run_is_executed_again() {
     refused(library, &["who-wrote", "0:e8:0x1c"], "only a recording of a mesh that meshscope");
     let beyond = run(&format!("{path},rerun=9s"), &["links"]);
     assert!(stderr(&beyond).contains("rerun=9s: its run is from 0 ns to "), "{beyond:?}");
+}
+
+/// Ctrl-C ends a recording in order: the run is in the file.
+#[test]
+fn ctrl_c_keeps_the_run() {
+    let file = fresh("interrupted");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(["--target", "emulator:n300", "record", file.to_str().unwrap(), "--for", "600s"]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    while !std::fs::metadata(&file).is_ok_and(|it| it.len() > 0) {
+        assert_eq!(child.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let says = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{says}");
+    assert!(says.contains("open it with --target"), "{says}");
+    printed(file.to_str().unwrap(), &["who-wrote", "0:e8:0x1c"], 0);
 }
 
 #[test]

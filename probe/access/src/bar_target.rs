@@ -16,7 +16,7 @@ use layouts::{ChipId, NocAddr};
 use machine::bar::{Bar, Holder};
 use machine::clock::host_micros;
 use machine::fault::Fault;
-use machine::past::not_kept;
+use machine::past::{RecordedRun, not_kept};
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -309,6 +309,11 @@ impl Target for BarTarget {
             patience: self.access.patience,
             past,
         }))
+    }
+
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        let run = self.access.bus.bar().recorded_run()?;
+        Some(run.map(|run| RecordedRun { target: self.name.clone(), ..run }))
     }
 
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {

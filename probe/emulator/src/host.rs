@@ -186,7 +186,8 @@ impl Mesh {
 
     /// Returns the past up to this cycle; `None` unless [`Mesh::keep_history`] keeps it.
     pub fn history(&self) -> Option<History> {
-        self.keeper.as_ref().map(|keeper| keeper.history.up_to(self.now))
+        let keeper = self.keeper.as_ref().filter(|keeper| !keeper.is_full());
+        keeper.map(|keeper| keeper.history.up_to(self.now))
     }
 
     /// Returns the journal since [`Mesh::record`]; `None` if recording is off.
@@ -199,8 +200,10 @@ impl Mesh {
             return;
         }
         let entry = JournalEntry { cycle: self.now, action: action() };
-        let kept = self.keeper.as_mut().map(|keeper| &mut keeper.history.journal);
-        for journal in self.journal.as_mut().into_iter().chain(kept) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.note(&entry);
+        }
+        if let Some(journal) = &mut self.journal {
             journal.push(&entry);
         }
     }

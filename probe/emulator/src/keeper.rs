@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::history::{History, HistoryLimits};
+use crate::journal::{Journal, JournalEntry};
 use std::time::{Duration, Instant};
 
 /// Longest run, in cycles, between two looks at the host's clock.
@@ -19,6 +20,7 @@ pub(crate) struct Keeper {
     /// Host time of running since, and what the last checkpoint took.
     ran: Duration,
     took: Duration,
+    full: bool,
 }
 
 impl Keeper {
@@ -26,7 +28,7 @@ impl Keeper {
     pub(crate) fn new(first: Checkpoint, limits: HistoryLimits) -> Self {
         let last = first.cycle();
         let zero = Duration::ZERO;
-        Self { history: History::new(first), limits, last, ran: zero, took: zero }
+        Self { history: History::new(first), limits, last, ran: zero, took: zero, full: false }
     }
 
     /// Returns the cycle, at most `until`, at which to look whether a checkpoint is due.
@@ -40,6 +42,23 @@ impl Keeper {
         self.ran += started.elapsed();
         let interval = self.limits.interval.max(self.took * PART);
         self.ran >= interval && now - self.last >= self.limits.interval_cycles
+    }
+
+    /// Whether it was given up, as the journal after the first checkpoint alone needs too much memory.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Keeps an action of the host.
+    pub(crate) fn note(&mut self, entry: &JournalEntry) {
+        if self.full {
+            return;
+        }
+        let history = &mut self.history;
+        history.journal.push(entry);
+        if history.moments.len() == 1 && history.journal.bytes() > self.limits.bytes {
+            (self.full, history.journal) = (true, Journal::default());
+        }
     }
 
     /// Keeps a checkpoint; `started` is when the host began to take it.

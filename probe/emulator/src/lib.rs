@@ -126,6 +126,7 @@ pub use endpoint::HostMemory;
 pub use history::{History, HistoryLimits};
 pub use journal::{HostAction, Journal, JournalEntry, JournalError};
 pub use mesh::Mesh;
+pub use rerun::RunLost;
 pub use timing::Timing;
 pub use travel::{LastChanges, Progress, TravelError, Watcher};
 pub use view::{HartView, Unrest};

@@ -7,11 +7,64 @@ use crate::passive::Backend;
 use crate::saved::SavedUnit;
 use crate::travel::{Rerun, TravelError, Watcher};
 
+/// Why a run cannot be executed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunLost {
+    /// The first of the host's actions were forgotten: they need too much memory.
+    Forgotten,
+    /// The mesh read memory of the host, which no journal has.
+    ReadHost,
+}
+
+impl std::fmt::Display for RunLost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Forgotten => {
+                "what the host did at first was forgotten, as it needs too much memory"
+            }
+            Self::ReadHost => "the mesh has read memory of the host",
+        })
+    }
+}
+
+impl Mesh {
+    /// Returns all actions of the host since the mesh began to keep its past; `None` if it does not.
+    pub fn whole_journal(&self) -> Option<Result<&Journal, RunLost>> {
+        let keeper = self.keeper.as_ref()?;
+        Some(match keeper.history.whole_journal() {
+            _ if keeper.is_full() => Err(RunLost::Forgotten),
+            whole => whole,
+        })
+    }
+
+    /// Returns a checksum of the L1 of all tiles, as a debugger sees it at the present cycle.
+    pub fn l1_checksum(&mut self) -> u32 {
+        let mut sum = crc32fast::Hasher::new();
+        let now = self.now;
+        for chip in &mut self.chips {
+            // What sleeping cores would have stored, and since when they sleep, is seen at an access.
+            for index in 0..chip.units.len() {
+                chip.units[index].run(now, u64::MAX / 2);
+                chip.refresh(index);
+            }
+            for unit in chip.save().units.iter() {
+                let SavedUnit::Core(tile) = unit else { continue };
+                let pages = &tile.memory.pages;
+                let pages = pages.present().filter_map(|number| Some((number, pages.get(number)?)));
+                for (number, page) in pages.filter(|(_, page)| page.iter().any(|&byte| byte != 0)) {
+                    sum.update(&(number as u64).to_le_bytes());
+                    sum.update(page);
+                }
+            }
+        }
+        sum.finalize()
+    }
+}
+
 impl History {
-    /// Returns all actions of the host since the mesh began to keep its past; `None` if some were
-    /// forgotten, or the mesh read memory of the host, which no journal has.
-    pub fn whole_journal(&self) -> Option<&Journal> {
-        let first = self.moments.first()?;
+    fn whole_journal(&self) -> Result<&Journal, RunLost> {
+        let first = self.moments.first().filter(|first| first.entry == 0);
+        let first = first.ok_or(RunLost::Forgotten)?;
         let read_host = |unit: &SavedUnit| match unit {
             SavedUnit::Passive(unit) => match &unit.backend {
                 Backend::Pcie(endpoint) => endpoint.tape.as_ref().is_some_and(|it| !it.is_empty()),
@@ -19,12 +72,12 @@ impl History {
             },
             SavedUnit::Core(_) => false,
         };
-        let units = || first.checkpoint.chips.iter().flat_map(|chip| chip.units.iter());
-        (first.entry == 0 && !units().any(read_host)).then_some(&self.journal)
+        let mut units = first.checkpoint.chips.iter().flat_map(|chip| chip.units.iter());
+        if units.any(read_host) { Err(RunLost::ReadHost) } else { Ok(&self.journal) }
     }
 
     /// Returns the past of a mesh that starts as this one did, executes these actions of the host,
-    /// each at its cycle, and runs to `end`.
+    /// each at its cycle, and runs to `end`, and the checksum of its L1 there.
     ///
     /// # Errors
     /// `watcher` returned false.
@@ -34,33 +87,14 @@ impl History {
         end: u64,
         limits: HistoryLimits,
         watcher: &mut Watcher<'_>,
-    ) -> Result<Self, TravelError> {
+    ) -> Result<(Self, u32), TravelError> {
         let outside = TravelError::Outside { first: self.first(), last: self.end() };
         let first = self.moments.first().filter(|_| end >= self.first()).ok_or(outside)?;
         let mut mesh = Mesh::from_checkpoint(&first.checkpoint);
         mesh.keep_history(Some(limits));
         let mut rerun = Rerun::new(mesh, journal.entries());
         rerun.run(end, true, watcher)?;
-        rerun.mesh.history().ok_or(outside)
-    }
-
-    /// Returns a checksum of the L1 of all tiles at the end.
-    ///
-    /// # Errors
-    /// `watcher` returned false.
-    pub fn checksum(&self, watcher: &mut Watcher<'_>) -> Result<u32, TravelError> {
-        let mut mesh = self.at(self.end(), watcher)?;
-        let mut sum = crc32fast::Hasher::new();
-        for chip in mesh.checkpoint().chips {
-            for unit in chip.units.iter() {
-                let SavedUnit::Core(tile) = unit else { continue };
-                let pages = &tile.memory.pages;
-                for (number, page) in pages.present().filter_map(|it| Some((it, pages.get(it)?))) {
-                    sum.update(&(number as u64).to_le_bytes());
-                    sum.update(page);
-                }
-            }
-        }
-        Ok(sum.finalize())
+        let checksum = rerun.mesh.l1_checksum();
+        Ok((rerun.mesh.history().ok_or(outside)?, checksum))
     }
 }

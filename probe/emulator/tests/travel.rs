@@ -4,7 +4,7 @@
 use crate::common::Host;
 use crate::determinism::{busy_mesh, disrupted};
 use emulator::{
-    Checkpoint, Disruption, History, HistoryLimits, Journal, Mesh, Progress, TravelError,
+    Checkpoint, Disruption, HistoryLimits, Journal, Mesh, Progress, RunLost, TravelError,
 };
 use std::time::Duration;
 
@@ -124,16 +124,17 @@ fn a_run_is_executed_again_by_a_mesh_that_starts_alike() {
         mesh.keep_history(Some(often(2500)));
         mesh
     };
-    let history = use_mesh(start(8), 8, 20_000).0.history().unwrap();
-    let journal = Journal::from_bytes(&history.whole_journal().unwrap().to_bytes(0)).unwrap();
+    let mut mesh = use_mesh(start(8), 8, 20_000).0;
+    let history = mesh.history().unwrap();
+    let journal = mesh.whole_journal().unwrap().unwrap().to_bytes(0);
+    let journal = Journal::from_bytes(&journal).unwrap();
     let execute = |seed| {
         let before = start(seed).history().unwrap();
         before.execute(&journal, history.end(), often(900), &mut go_on).unwrap()
     };
-    let again = execute(8);
-    let checksum = |history: &History| history.checksum(&mut go_on).unwrap();
-    assert_eq!(checksum(&again), checksum(&history));
-    assert_ne!(checksum(&execute(9)), checksum(&history));
+    let (again, checksum) = execute(8);
+    assert_eq!(checksum, mesh.l1_checksum());
+    assert_ne!(execute(9).1, checksum);
     let mut random = fastrand::Rng::with_seed(3);
     for _ in 0..5 {
         let cycle = random.u64(0..history.end());
@@ -142,6 +143,24 @@ fn a_run_is_executed_again_by_a_mesh_that_starts_alike() {
             &mut history.at(cycle, &mut go_on).unwrap(),
         );
     }
+}
+
+/// Without checkpoints the journal alone is kept, and given up when it needs too much memory.
+#[test]
+fn a_journal_without_checkpoints() {
+    let run = |bytes| {
+        let mut mesh = disrupted(busy_mesh(8, true, 1));
+        let limits = HistoryLimits { bytes, interval: Duration::MAX, ..often(900) };
+        mesh.keep_history(Some(limits));
+        use_mesh(mesh, 8, 20_000).0
+    };
+    let mesh = run(1 << 20);
+    assert_eq!(mesh.history().unwrap().checkpoints().count(), 1);
+    let journal = mesh.whole_journal().unwrap().unwrap();
+    assert_eq!(mesh.history().unwrap().journal().to_bytes(0), journal.to_bytes(0));
+    let full = run(100);
+    assert_eq!(full.whole_journal().unwrap().err(), Some(RunLost::Forgotten));
+    assert!(full.history().is_none());
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod past;
 pub use past::{BarPast, TileBytes};
 
 use crate::fault::{ChipAddress, Fault};
+use crate::past::RecordedRun;
 use crate::snapshot::AccessError;
 use crate::window::{self, WindowOrdering};
 use layouts::ChipKind;
@@ -194,6 +195,14 @@ pub trait Bar: Send {
 
     /// Returns the machine's past up to now; `None` if it does not keep it.
     fn past(&self) -> Option<Box<dyn BarPast>> {
+        None
+    }
+
+    /// Returns the machine's run from power-on to now; `None` if it does not keep it.
+    ///
+    /// # Errors
+    /// Why the run cannot be executed again, as a clause.
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
         None
     }
 

@@ -5,6 +5,18 @@ use layouts::{CoreKind, NocXy};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// What a mesh that this process emulates keeps of its past.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeps {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Its run from power-on, for a recording: what the host does.
+    Run,
+    /// Its run, and what shows any moment again soon. It costs about a tenth of the speed.
+    Past,
+}
+
 /// How far a machine of the past has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastProgress {

@@ -7,7 +7,7 @@ pub use past::Past;
 use crate::bar::Holder;
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::history::History;
-use crate::past::not_kept;
+use crate::past::{RecordedRun, not_kept};
 use crate::place::Place;
 use crate::progress::ChipCount;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
@@ -376,6 +376,13 @@ pub trait Target: Send {
     /// `Refused` on a target that does not keep it.
     fn past(&self) -> Result<Box<dyn Past>, AccessError> {
         Err(not_kept())
+    }
+    /// Returns its run from power-on to now; `None` if it does not keep it.
+    ///
+    /// # Errors
+    /// Why the run cannot be executed again, as a clause.
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        None
     }
     /// Returns the other processes that have a chip's device open.
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {

@@ -8,6 +8,7 @@ use access::AuditLog;
 use access::bar_target::BarTarget;
 use decode::images::ImageMap;
 use machine::bar::Bar;
+use machine::past::Keeps;
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
@@ -91,11 +92,11 @@ impl Session {
     /// # Errors
     /// The reason why it cannot be opened.
     pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
-        Self::open_telling(words, host, allow, &Listener::default(), false)
+        Self::open_telling(words, host, allow, &Listener::default(), Keeps::Nothing)
     }
 
     /// Opens the target as [`Session::open`] does, and tells how far it has come. A mesh that this
-    /// process emulates keeps its past if that is wanted, which costs about a tenth of its speed.
+    /// process emulates keeps so much of its past.
     ///
     /// # Errors
     /// As [`Session::open`].
@@ -104,7 +105,7 @@ impl Session {
         host: &HostCommand,
         allow: Allow,
         listener: &Listener,
-        keeps_past: bool,
+        keeps: Keeps,
     ) -> Result<Self, OpenError> {
         let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
         let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
@@ -113,7 +114,7 @@ impl Session {
             TargetSpec::Rerun(path, moment) => Err(OpenError::IsRerun(path, moment)),
             TargetSpec::FabricSnapshot(path) => Err(OpenError::IsFabricSnapshot(path)),
             TargetSpec::Emulator(scene) => {
-                let scene = Scene { history: keeps_past, ..scene };
+                let scene = Scene { keeps, ..scene };
                 Self::open_emulated(words, scene.pace, |images| {
                     scene.build_telling(images, listener)
                 })

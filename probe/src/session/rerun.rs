@@ -1,7 +1,7 @@
 //! The run of a recorded mesh, executed again.
 
 use super::Session;
-use machine::past::{PastWatcher, RecordedRun};
+use machine::past::{Keeps, PastWatcher, RecordedRun};
 use machine::progress::Listener;
 use machine::target::{Allow, Past};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Rerun {
     pub fn past(&self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> {
         let (host, quiet) = (HostCommand::default(), Listener::default());
         let words = &self.0.target;
-        let mesh = Session::open_telling(words, &host, Allow::default(), &quiet, true);
+        let mesh = Session::open_telling(words, &host, Allow::default(), &quiet, Keeps::Past);
         let mut mesh = mesh.map_err(|error| format!("{words}: {error}"))?;
         let past = mesh.target().past().map_err(|error| format!("{words}: {error}"))?;
         past.rerun(&self.0, watcher).map_err(|error| error.to_string())

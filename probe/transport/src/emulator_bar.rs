@@ -7,6 +7,7 @@ use emulator::{Disruption, HartId, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, BarPast, DeviceBatch};
 use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
+use machine::past::RecordedRun;
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
 use machine::window;
@@ -136,6 +137,16 @@ impl Bar for EmulatorBar {
     fn past(&self) -> Option<Box<dyn BarPast>> {
         let history = self.mesh.history()?;
         Some(Box::new(EmulatorPast::new(history, self.mesh.shared_config())))
+    }
+
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        let journal = match self.mesh.whole_journal()? {
+            Ok(journal) => journal.to_bytes(0),
+            Err(lost) => return Some(Err(lost.to_string())),
+        };
+        let (end_cycles, checksum) = (self.mesh.now(), self.mesh.l1_checksum());
+        // Its target knows how it was opened.
+        Some(Ok(RecordedRun { target: String::new(), end_cycles, checksum, journal }))
     }
 
     fn most_devices(&self) -> u8 {

@@ -27,6 +27,7 @@ use layouts::{ChipKind, ClusterDescriptor, DescriptorError};
 use machine::bar::Bar;
 use machine::fabric::FabricTopology;
 use machine::fault::{Fault, FaultError};
+use machine::past::Keeps;
 use machine::patience::Deadlines;
 use machine::place::Place;
 use machine::progress::{Listener, Progress};
@@ -91,12 +92,16 @@ const PATTERN: Pattern =
     Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
 
 /// What an emulated mesh keeps of its past: a step back takes less than a second.
-const HISTORY: HistoryLimits = HistoryLimits {
+const PAST: HistoryLimits = HistoryLimits {
     bytes: 512 << 20,
     checkpoints: 128,
     interval: Duration::from_millis(500),
     interval_cycles: 20_000,
 };
+
+/// What it keeps of its run: the journal of the host, minutes of a mesh that is read all the time.
+const RUN: HistoryLimits =
+    HistoryLimits { bytes: 256 << 20, checkpoints: 1, interval: Duration::MAX, ..PAST };
 
 /// A scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +137,7 @@ pub struct Scene {
     /// How fast emulated time passes in the live view.
     pub pace: Pace,
     /// Whether the mesh keeps its past, from power on.
-    pub history: bool,
+    pub keeps: Keeps,
     /// Seed of all behaviour that a real machine does not specify.
     pub seed: u64,
     /// Faults, in emulated time since power on as `at_cycles`. A fault without a time begins at the
@@ -157,7 +162,7 @@ impl Scene {
             kernels: None,
             at_cycles: None,
             pace: DEFAULT_PACE,
-            history: false,
+            keeps: Keeps::Nothing,
             seed: 0,
             faults: Vec::new(),
         }
@@ -239,7 +244,11 @@ impl Scene {
     pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
         let mesh = emulator::Mesh::new(self.config(images)?);
         let mut mesh = mesh.map_err(|e| SceneError::Mesh(e.to_string()))?;
-        mesh.keep_history(self.history.then_some(HISTORY));
+        mesh.keep_history(match self.keeps {
+            Keeps::Nothing => None,
+            Keeps::Run => Some(RUN),
+            Keeps::Past => Some(PAST),
+        });
         Ok(mesh)
     }
 

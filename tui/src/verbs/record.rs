@@ -13,6 +13,7 @@ use crate::output::say;
 use crate::recording::RecordingFile;
 use crate::run::amount;
 use crate::words;
+use machine::past::Keeps;
 use machine::words::counted;
 pub(super) use moments::Moments;
 pub(super) use running::RunRecorder;
@@ -71,7 +72,7 @@ pub(super) fn run(target: &Opening, options: &RecordArguments) -> Result<Outcome
         return ring::run(target, &kept, (trigger, bytes, order.every_cycles));
     }
     kept.end_at_signals()?;
-    let mut machine = open(&target.keeping_past())?;
+    let mut machine = open(&target.keeping(Keeps::Run))?;
     let gaps = kept
         .create(machine.target(), (&order.words(), Some(order.every_cycles)))
         .and_then(|()| keep(&mut machine, target, &kept, &order));
@@ -79,6 +80,9 @@ pub(super) fn run(target: &Opening, options: &RecordArguments) -> Result<Outcome
     let ended = kept.end();
     let gaps = gaps?;
     say(&ended?);
+    if kept.is_stopped() {
+        return Err(Failure::Interrupted);
+    }
     Ok(if gaps == 0 { Outcome::Healthy } else { Outcome::Partial })
 }
 
@@ -154,13 +158,13 @@ fn keep(
             Amount::Moments(count) => moment + 1 == count,
             Amount::Cycles(cycles) => due.saturating_sub(begun) > cycles,
         };
-        if ends {
+        if ends || kept.is_stopped() {
             break;
         }
     }
     let marks = machine.target().history().map_or_else(Vec::new, |it| it.marks().to_vec());
     marks.into_iter().try_for_each(|mark| kept.mark(mark))?;
-    kept.attach_run(machine.session())?;
+    kept.attach_run(machine.session())?.iter().for_each(|missing| say(missing));
     Ok(gaps)
 }
 

@@ -17,6 +17,7 @@ use crate::verdict::{self, Health};
 use collectives::writes;
 use diagnosis::Diagnosis;
 use layouts::ChipId;
+use machine::past::Keeps;
 use machine::target::Preview;
 use probe::session::Session;
 use probe::spec::TargetSpec;
@@ -110,8 +111,8 @@ fn carry_out(
 ) -> Result<Outcome, Failure> {
     let sweep = Sweep::of(options).map_err(Failure::Usage)?;
     let stop = Stop::listen()?;
-    let keeps_past = options.record.is_some();
-    let mut machine = open(&Opening { keeps_past, ..opening.clone() })?.into_machine();
+    let keeps = if options.record.is_some() { Keeps::Run } else { Keeps::Nothing };
+    let mut machine = open(&opening.keeping(keeps))?.into_machine();
     let (target, images) = machine.session().parts();
     let job = known.job.insert(Job::new(sweep, target, images)?);
     let sweep_head = known.sweep_head.insert(SweepHead::of(job));

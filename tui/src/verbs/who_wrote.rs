@@ -12,7 +12,7 @@ use crate::shape::WhoWrote;
 use crate::words;
 use decode::code::source_at;
 use layouts::{ChipId, CoreId, NocAddr};
-use machine::past::{PastError, PastProgress, PastWrite, PastWriter, WriteSearch};
+use machine::past::{Keeps, PastError, PastProgress, PastWrite, PastWriter, WriteSearch};
 use machine::snapshot::{AccessError, Span};
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ pub(super) fn run(
     let span = read::span(&options.place, &options.len)?;
     let at = options.at.as_deref().map(|at| amount::time("--at", at)).transpose();
     let at = at.map_err(Failure::Usage)?;
-    let mut machine = open(&target.keeping_past())?;
+    let mut machine = open(&target.keeping(Keeps::Past))?;
     let mut told = Instant::now();
     let past = machine.session().past(&mut |progress| {
         if told.elapsed() > PATIENCE {

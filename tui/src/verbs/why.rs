@@ -17,6 +17,7 @@ use crate::words;
 use decode::state::MeshState;
 use diagnosis::{Diagnosis, Evidence, Finding, Progress, Severity, core_of};
 use layouts::CoreId;
+use machine::past::Keeps;
 use machine::samples::SampleOrder;
 use probe::session::{Session, Watch, Watched};
 use recordings::FlightRecorder;
@@ -139,13 +140,17 @@ fn watch(
     let file = file.map_or_else(usual_file, Path::to_owned);
     let recording = RecordingFile::new(&file)?;
     recording.end_at_signals()?;
-    let mut machine = open(&target.keeping_past())?;
+    let mut machine = open(&target.keeping(Keeps::Run))?;
     // A file that cannot be written is better known now than at the finding.
     recording.create(machine.target(), ("why --watch", None))?;
     recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));
     let watched = until_found(&mut machine, target, over, &recording);
     // The file is valid however the recording ended; without a moment it is removed.
     let ended = recording.end()?;
+    if recording.is_stopped() {
+        say(&ended);
+        return Err(Failure::Interrupted);
+    }
     let outcome = conclude(target, style, &watched?)?;
     say(&ended);
     Ok(outcome)
@@ -172,7 +177,7 @@ fn until_found(
             let since = words::cycles(diagnosis.cycles.saturating_sub(begun));
             say(&format!("watched for {since}: {}", health.word()));
         }
-        kept.is_ok() && !has_found(diagnosis)
+        kept.is_ok() && !has_found(diagnosis) && !recording.is_stopped()
     };
     let first = machine.session().diagnose_while(&mut watch, &mut go_on).map_err(gone)?;
     kept?;

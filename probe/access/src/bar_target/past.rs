@@ -87,11 +87,6 @@ impl Past for TargetPast {
         Ok(PastChanges { from_cycles: found.from_cycles, changes, bytes: found.bytes })
     }
 
-    fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError> {
-        let run = self.past.recorded(watcher)?;
-        Ok(run.map(|run| RecordedRun { target: self.name.clone(), ..run }))
-    }
-
     fn rerun(
         &self,
         run: &RecordedRun,

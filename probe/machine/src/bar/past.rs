@@ -53,12 +53,6 @@ pub trait BarPast: Send {
         watcher: &mut PastWatcher<'_>,
     ) -> Result<PastChanges<ChipAddress>, PastError>;
 
-    /// Returns the run from its start to now; `None` if its beginning was forgotten.
-    ///
-    /// # Errors
-    /// `watcher` returned false.
-    fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError>;
-
     /// Returns the past of a machine that starts as this one did and executes a recorded run.
     ///
     /// # Errors

@@ -94,15 +94,6 @@ impl BarPast for EmulatorPast {
         Ok(PastChanges { from_cycles: found.from, changes, bytes: found.bytes })
     }
 
-    fn recorded(&self, watcher: &mut PastWatcher<'_>) -> Result<Option<RecordedRun>, PastError> {
-        let Some(journal) = self.history.whole_journal() else { return Ok(None) };
-        let checksum = self.history.checksum(&mut |it| watcher(progress(it))).map_err(error)?;
-        let (end_cycles, journal) = (self.history.end(), journal.to_bytes(0));
-        // Its target knows how it was opened.
-        let target = String::new();
-        Ok(Some(RecordedRun { target, end_cycles, checksum, journal }))
-    }
-
     fn rerun(
         &self,
         run: &RecordedRun,
@@ -113,8 +104,8 @@ impl BarPast for EmulatorPast {
         let mut watcher = |it| watcher(progress(it));
         let limits = HistoryLimits::default();
         let history = self.history.execute(&journal, run.end_cycles, limits, &mut watcher);
-        let history = history.map_err(error)?;
-        if history.checksum(&mut watcher).map_err(error)? != run.checksum {
+        let (history, checksum) = history.map_err(error)?;
+        if checksum != run.checksum {
             return Err(PastError::Differs);
         }
         Ok(Box::new(Self::new(history, Arc::clone(&self.config))))

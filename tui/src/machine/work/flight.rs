@@ -131,7 +131,8 @@ impl Flight {
         let Some(FlightFile { file, .. }) = self.file.take() else { return Ok(None) };
         let attached = file.attach_run(session);
         let ended = file.end();
-        attached.and(ended).map(Some)
+        let (missing, ended) = (attached?, ended?);
+        Ok(Some(missing.map_or_else(|| ended.clone(), |missing| format!("{ended}; {missing}"))))
     }
 
     /// Keeps a moment; ends a file that is complete, or cannot be written.

@@ -8,6 +8,7 @@ use crate::output::say;
 use crate::recording::RecordingFile;
 use crate::verbs::target::{open, report};
 use diagnosis::{Diagnosis, Severity};
+use machine::past::Keeps;
 use probe::session::Watch;
 use probe::why::WATCHED_CYCLES;
 use recordings::FlightRecorder;
@@ -25,7 +26,7 @@ pub(super) fn run(
     (trigger, bytes, every_cycles): (Trigger, u64, u64),
 ) -> Result<Outcome, Failure> {
     kept.end_at_signals()?;
-    let mut machine = open(&target.keeping_past())?;
+    let mut machine = open(&target.keeping(Keeps::Run))?;
     if machine.target().history().is_some() {
         let words = &target.words;
         return Err(Failure::Usage(format!(
@@ -45,6 +46,9 @@ pub(super) fn run(
     loop {
         let snapshot = moments.take(&mut machine);
         kept.append(&snapshot.memory, false)?;
+        if kept.is_stopped() {
+            break;
+        }
         let cycles = snapshot.state.cycles;
         if let Some(pressed) = &pressed {
             if pressed.load(Ordering::SeqCst) {
@@ -71,6 +75,9 @@ pub(super) fn run(
     let ended = kept.end();
     kept_all?;
     say(&ended?);
+    if kept.is_stopped() {
+        return Err(Failure::Interrupted);
+    }
     report(target, &moments.take(&mut machine).state);
     Ok(Outcome::Findings)
 }

@@ -4,6 +4,7 @@ use super::Moments;
 use crate::exit::Failure;
 use crate::feed::now_micros;
 use crate::machine::Machine;
+use crate::output::say;
 use crate::recording::RecordingFile;
 use diagnosis::Diagnosis;
 use recordings::Command;
@@ -71,7 +72,7 @@ impl RunRecorder {
     pub(in crate::verbs) fn end(mut self, machine: &mut Machine) -> Result<String, Failure> {
         self.due = 0;
         let last = self.turn(machine);
-        self.file.attach_run(machine.session())?;
+        self.file.attach_run(machine.session())?.iter().for_each(|missing| say(missing));
         let ended = self.file.end()?;
         last.map(|()| ended)
     }
