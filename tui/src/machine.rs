@@ -119,7 +119,7 @@ impl Opening {
         }
     }
 
-    /// The same, of which an emulated mesh keeps so much of its past.
+    /// The same, with what an emulated mesh keeps of its past.
     pub(crate) fn keeping(&self, keeps: Keeps) -> Self {
         Self { keeps, ..self.clone() }
     }

@@ -151,6 +151,12 @@ impl Chip {
         }
     }
 
+    /// Brings a unit to the present cycle, with what its sleeping cores would have stored.
+    pub(crate) fn catch_up(&mut self, unit: usize, now: u64) {
+        self.units[unit].run(now, u64::MAX / 2);
+        self.refresh(unit);
+    }
+
     /// Updates the agenda after an access to a unit.
     pub(crate) fn refresh(&mut self, unit: usize) {
         self.changed[unit] = true;

@@ -9,13 +9,13 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryLimits {
     /// Memory in bytes for checkpoints and journal. Beyond it, old checkpoints are dropped until
-    /// only few are left; then the oldest moments are forgotten with their host actions. If there is
-    /// only the first checkpoint, all is given up.
+    /// only few are left; then the oldest moments are forgotten with their host actions. If the
+    /// first checkpoint is the only one, the whole past is given up.
     pub bytes: usize,
     /// Most checkpoints.
     pub checkpoints: usize,
-    /// Host time of running between two checkpoints: what one step back takes. The longest possible
-    /// keeps the first one only, to which the journal leads.
+    /// Host time of running between two checkpoints: what one step back takes. With
+    /// [`Duration::MAX`] the first one is the only one, and the journal leads on from it.
     pub interval: Duration,
     /// Fewest cycles between two checkpoints.
     pub interval_cycles: u64,

@@ -42,10 +42,9 @@ impl Mesh {
         let mut sum = crc32fast::Hasher::new();
         let now = self.now;
         for chip in &mut self.chips {
-            // What sleeping cores would have stored, and since when they sleep, is seen at an access.
-            for index in 0..chip.units.len() {
-                chip.units[index].run(now, u64::MAX / 2);
-                chip.refresh(index);
+            // A sleeping core stores nothing until its tile is accessed.
+            for unit in 0..chip.units.len() {
+                chip.catch_up(unit, now);
             }
             for unit in chip.save().units.iter() {
                 let SavedUnit::Core(tile) = unit else { continue };

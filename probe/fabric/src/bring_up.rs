@@ -143,7 +143,8 @@ impl Fabric {
     /// Whether the routers are launched and have not all met: those that were launched to park may be
     /// held meanwhile, and the fabric not be polled until they are resumed.
     pub fn is_meeting(&self) -> bool {
-        matches!(self.tasks.front(), Some(BringUpTask::Follow(follow)) if follow.stage() == FabricStage::Handshake)
+        let Some(BringUpTask::Follow(follow)) = self.tasks.front() else { return false };
+        follow.stage() == FabricStage::Handshake
     }
 
     /// Counts the deadline of the routers from this time on, as they were parked until now.

@@ -95,8 +95,8 @@ impl Session {
         Self::open_telling(words, host, allow, &Listener::default(), Keeps::Nothing)
     }
 
-    /// Opens the target as [`Session::open`] does, and tells how far it has come. A mesh that this
-    /// process emulates keeps so much of its past.
+    /// Opens the target as [`Session::open`] does, and tells how far it has come. `keeps` is what a
+    /// mesh that this process emulates keeps of its past.
     ///
     /// # Errors
     /// As [`Session::open`].

@@ -136,7 +136,7 @@ pub struct Scene {
     pub at_cycles: Option<u64>,
     /// How fast emulated time passes in the live view.
     pub pace: Pace,
-    /// Whether the mesh keeps its past, from power on.
+    /// What the mesh keeps of its past, from power on.
     pub keeps: Keeps,
     /// Seed of all behaviour that a real machine does not specify.
     pub seed: u64,
