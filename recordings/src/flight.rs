@@ -2,9 +2,9 @@
 
 use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;
-use crate::format::Command;
 use crate::writer::Writer;
 use machine::history::Mark;
+use machine::notes::Note;
 use machine::snapshot::Snapshot;
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 enum Item {
     Moment(Encoded),
     Mark(Mark),
-    Command(Command),
+    Note(Note),
 }
 
 impl Item {
@@ -20,7 +20,7 @@ impl Item {
         match self {
             Self::Moment(moment) => moment.len(),
             Self::Mark(mark) => mark.text.len(),
-            Self::Command(command) => command.text.len(),
+            Self::Note(note) => note.memory_bytes(),
         }
     }
 
@@ -29,7 +29,7 @@ impl Item {
     }
 }
 
-/// Keeps the newest moments, encoded as in a file, with the marks and commands between them. The
+/// Keeps the newest moments, encoded as in a file, with the marks and notes between them. The
 /// oldest are dropped together with the key snapshot that they need.
 pub struct FlightRecorder {
     encoder: Encoder,
@@ -71,9 +71,9 @@ impl FlightRecorder {
         self.keep(Item::Mark(mark));
     }
 
-    /// Keeps a command that was given.
-    pub fn command(&mut self, command: Command) {
-        self.keep(Item::Command(command));
+    /// Keeps a note.
+    pub fn note(&mut self, note: Note) {
+        self.keep(Item::Note(note));
     }
 
     /// Returns the number of moments kept.
@@ -100,7 +100,7 @@ impl FlightRecorder {
             match item {
                 Item::Moment(moment) => writer.write(moment)?,
                 Item::Mark(mark) => writer.mark(mark.clone())?,
-                Item::Command(command) => writer.command(command.clone())?,
+                Item::Note(note) => writer.note(note)?,
             }
         }
         writer.go_on_with(self.encoder.clone());

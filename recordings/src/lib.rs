@@ -2,7 +2,8 @@
 //!
 //! A recording contains raw bytes with their addresses and times, never decoded state: a better
 //! decoder improves old recordings. The container is MCAP with chunks compressed by zstd, whose
-//! records other tools can list. A moment is one snapshot: a JSON message on `/moments`, after a
+//! records other tools can list. What was done and reported ([`machine::notes::Note`]) has JSON
+//! channels of its own. A moment is one snapshot: a JSON message on `/moments`, after a
 //! MessagePack message for each chip with the bytes that changed. A *key snapshot* begins from
 //! nothing; the first moment of every other chunk is relative to the last key snapshot, and all
 //! further moments are relative to the moment before. So a moment needs two chunks at most, and a
@@ -51,6 +52,6 @@ pub use fabric_snapshot::{
 };
 pub use file::Attachment;
 pub use flight::FlightRecorder;
-pub use format::{Command, FORMAT};
+pub use format::FORMAT;
 pub use replay::Replay;
 pub use writer::Writer;

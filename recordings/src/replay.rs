@@ -4,9 +4,10 @@ use crate::decoder::Decoder;
 use crate::error::RecordingError;
 use crate::excerpt::excerpt;
 use crate::file::{self, Attachment, Chunk, Contents};
-use crate::format::{Channel, Command, EarlierMoment, Entry, MomentRecord};
+use crate::format::{Channel, EarlierMoment, Entry, MomentRecord};
 use layouts::NocAddr;
 use machine::history::{History, Mark};
+use machine::notes::Note;
 use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Mesh, Target};
@@ -66,11 +67,6 @@ impl Replay {
     /// Returns the host time of a moment, in microseconds since the Unix epoch.
     pub fn host_micros(&self, index: usize) -> Option<u64> {
         self.contents.entries.get(index).map(|entry| entry.host_micros)
-    }
-
-    /// Returns the commands that were given while it was recorded.
-    pub fn commands(&self) -> &[Command] {
-        &self.contents.commands
     }
 
     /// Returns what the person who recorded asked for.
@@ -192,6 +188,18 @@ impl History for Replay {
 
     fn mark(&mut self, mark: Mark) {
         self.contents.marks.push(mark);
+    }
+
+    fn notes(&self) -> Vec<(usize, Note)> {
+        let last = self.times.len().saturating_sub(1);
+        let after = |note: &Note| {
+            let before = |it: &Entry| it.host_micros < note.host_micros();
+            self.contents.entries.partition_point(before).min(last)
+        };
+        let notes = self.contents.notes().into_iter();
+        let mut notes: Vec<_> = notes.map(|note| (after(&note), note)).collect();
+        notes.sort_by_key(|(moment, _)| *moment);
+        notes
     }
 }
 

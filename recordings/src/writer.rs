@@ -3,10 +3,11 @@
 use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;
 use crate::format::{
-    COMPRESSED, Channel, Command, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, MomentRecord,
-    PROFILE, RUN, SCHEMA_ENCODING, SESSION, SessionRecord, channels,
+    COMPRESSED, Channel, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, MomentRecord, PROFILE, RUN,
+    SCHEMA_ENCODING, SESSION, SessionRecord, channels,
 };
 use machine::history::Mark;
+use machine::notes::Note;
 use machine::past::RecordedRun;
 use machine::snapshot::Snapshot;
 use machine::target::Target;
@@ -42,7 +43,8 @@ pub struct Writer {
     /// The number of the first moment, from which the file counts.
     first: Option<u32>,
     marks: Vec<Mark>,
-    commands: Vec<Command>,
+    /// The number of notes.
+    notes: u32,
 }
 
 impl Writer {
@@ -77,7 +79,7 @@ impl Writer {
             open: false,
             first: None,
             marks: Vec::new(),
-            commands: Vec::new(),
+            notes: 0,
         })
     }
 
@@ -132,14 +134,18 @@ impl Writer {
         Ok(())
     }
 
-    /// Keeps a command that was given.
+    /// Keeps a note.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn command(&mut self, command: Command) -> Result<(), RecordingError> {
-        let times = (command.target_cycles, command.host_micros);
-        self.message(Channel::Commands, self.commands.len() as u32, times, &json(&command))?;
-        self.commands.push(command);
+    pub fn note(&mut self, note: &Note) -> Result<(), RecordingError> {
+        let (channel, cycles, message) = match note {
+            Note::Command(command) => (Channel::Commands, command.target_cycles, json(command)),
+            Note::Audit(line) => (Channel::Audit, self.times().0, json(line)),
+            Note::Status(status) => (Channel::Status, self.times().0, json(status)),
+        };
+        self.message(channel, self.notes, (cycles, note.host_micros()), &message)?;
+        self.notes += 1;
         Ok(())
     }
 
@@ -165,9 +171,8 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), RecordingError> {
-        let (marks, commands) =
-            (std::mem::take(&mut self.marks), std::mem::take(&mut self.commands));
-        let index = rmp_serde::to_vec_named(&Index::new(&self.entries, marks, commands));
+        let marks = std::mem::take(&mut self.marks);
+        let index = rmp_serde::to_vec_named(&Index::new(&self.entries, marks));
         let index = index.map_err(|error| self.failed(error.to_string()))?;
         self.attach(INDEX, &index, USUAL_LEVEL)?;
         let session = std::mem::take(&mut self.session);

@@ -3,9 +3,10 @@
 
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy, TileKind};
 use machine::history::{History, Mark};
+use machine::notes::{AuditLine, Command, Note, StatusMessage, WrittenPlace};
 use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
-use recordings::{Command, FlightRecorder, RecordingError, Replay, Writer};
+use recordings::{FlightRecorder, RecordingError, Replay, Writer};
 use std::path::{Path, PathBuf};
 
 /// A target with only a description.
@@ -510,18 +511,62 @@ fn a_flight_recorder_keeps_the_newest_moments_in_its_limit() {
     assert!(replay.moment().is_some());
 }
 
+/// One note of each kind.
+fn notes() -> Vec<Note> {
+    let place = WrittenPlace { chip: 1, tile: [9, 6], addr: 0x1c };
+    let (old_missing, bytes, old_crc32, new_crc32) = (None, None, None, None);
+    vec![
+        Note::Command(Command { target_cycles: 900, host_micros: 1 << 52, text: "run".into() }),
+        Note::Audit(AuditLine::Begins {
+            time_micros: 1 << 52,
+            pid: 7,
+            user: None,
+            target: Some("emulator:n300".into()),
+            command: "launch".into(),
+        }),
+        Note::Audit(AuditLine::Write {
+            time_micros: 1 << 52,
+            pid: 7,
+            place,
+            old: Some("00000000".into()),
+            old_missing,
+            new: "01000000".into(),
+            bytes,
+            old_crc32,
+            new_crc32,
+        }),
+        Note::Audit(AuditLine::Failed { time_micros: 1 << 52, pid: 7, place, failed: "x".into() }),
+        Note::Status(StatusMessage {
+            host_micros: 1 << 52,
+            chip: 0,
+            channel: 8,
+            run_id: 3,
+            number: 0,
+            wall_clock_cycles: 12,
+            event: "EVENT_LINK_DOWN".into(),
+            detail: [1, 0, 0, 0],
+            text: "link status 1".into(),
+        }),
+    ]
+}
+
 #[test]
-fn marks_and_commands_are_kept() {
+fn marks_and_notes_are_kept() {
     let path = path("marks");
     let mut writer = Writer::create(&path, &target(), "").unwrap();
-    writer.append(&moments()[0]).unwrap();
+    for moment in &moments()[..2] {
+        writer.append(moment).unwrap();
+    }
     let mark = Mark { condition: Some("deadlock".into()), ..Mark::new(100, 5, "here") };
-    let command = Command { target_cycles: 90, host_micros: 4, text: "run all-gather".into() };
+    let notes = notes();
     writer.mark(mark.clone()).unwrap();
-    writer.command(command.clone()).unwrap();
+    notes.iter().try_for_each(|note| writer.note(note)).unwrap();
     writer.finish().unwrap();
     let replay = Replay::open(&path).unwrap();
-    assert_eq!((replay.marks(), replay.commands()), (&[mark][..], &[command][..]));
+    assert_eq!(replay.marks(), [mark]);
+    let last = replay.moments().len() - 1;
+    let placed: Vec<_> = notes.into_iter().map(|note| (last, note)).collect();
+    assert_eq!(replay.notes(), placed);
 }
 
 #[test]

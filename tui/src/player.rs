@@ -6,11 +6,13 @@ use decode::inspect::ReadSet;
 use decode::state::{Party, Stage};
 use layouts::{CoreId, CoreKind};
 use machine::history::{History, Mark, Watched, seek_next_change};
+use machine::notes::Note;
 use machine::snapshot::Span;
 use machine::words::counted;
 use probe::session::{Inspected, NO_RUN, Session, StageChange};
 use probe::spec::Moment;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -58,6 +60,8 @@ pub(crate) struct Moments {
     pub(crate) times: Vec<u64>,
     /// Per chip read, bytes that differ from the moment before.
     pub(crate) changed: Vec<Vec<(u16, u32)>>,
+    /// What was done and reported, each with the first moment after it, in their order.
+    pub(crate) notes: Vec<(usize, Note)>,
 }
 
 /// Snapshots of an emulated mesh to which one can go back.
@@ -269,7 +273,7 @@ impl Player {
     pub(crate) fn timeline(&mut self, session: &mut Session) -> Option<Timeline> {
         if let Some(view) = &self.past {
             let times = view.times.clone();
-            let moments = Arc::new(Moments { times, changed: Vec::new() });
+            let moments = Arc::new(Moments { times, ..Moments::default() });
             return Some(Timeline::with(moments, &self.marks, view.position));
         }
         let history = session.target().history()?;
@@ -316,7 +320,13 @@ impl Moments {
     fn of(history: &dyn History) -> Self {
         let times = history.moments().to_vec();
         let changed = (0..times.len()).map(|at| history.changed_bytes(at).to_vec()).collect();
-        Self { times, changed }
+        Self { times, changed, notes: history.notes() }
+    }
+
+    /// Returns what was done and reported before some moments, since those before them.
+    pub(crate) fn notes_in(&self, moments: Range<usize>) -> &[(usize, Note)] {
+        let first = |moment: usize| self.notes.partition_point(|(at, _)| *at < moment);
+        self.notes.get(first(moments.start)..first(moments.end)).unwrap_or(&[])
     }
 }
 
@@ -384,6 +394,13 @@ impl Timeline {
         let mark = self.marks.iter().rev().find(|(at, _)| *at == self.position);
         if let Some((_, mark)) = mark {
             let _ = write!(text, ", mark: {}", mark.text);
+        }
+        if let [(_, note), more @ ..] = self.moments.notes_in(self.position..self.position + 1) {
+            let _ = write!(text, ", {}: {note}", note.kind());
+            if !more.is_empty() {
+                let more = counted(more.len() as u64, "more note", "more notes");
+                let _ = write!(text, ", and {more}");
+            }
         }
         text
     }

@@ -1,17 +1,23 @@
 //! A recording that is being made: its file, shared with the signal watcher.
 
+mod notes;
+
+pub(crate) use notes::{Noted, audited};
+
 use crate::exit::Failure;
+use crate::feed::MeshSnapshot;
 use crate::words::cycles;
 use crate::{fresh, interrupt};
 use decode::images::ImageMap;
 use diagnosis::Finding;
 use machine::history::Mark;
+use machine::notes::Note;
 use machine::past::RecordedRun;
 use machine::snapshot::Snapshot;
 use machine::target::Target;
 use machine::words::counted;
 use probe::session::Session;
-use recordings::{Command, FlightRecorder, RecordingError, Writer};
+use recordings::{FlightRecorder, RecordingError, Writer};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +39,8 @@ struct Recording {
     every_cycles: Option<u64>,
     /// Moments dropped.
     dropped: u64,
+    /// Lines of the audit log that came too fast to be kept.
+    lost_lines: u64,
 }
 
 impl Recording {
@@ -42,6 +50,14 @@ impl Recording {
             Some(flight) => flight.append(snapshot),
             None if partial => self.writer.append_partial(snapshot)?,
             None => self.writer.append(snapshot)?,
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), RecordingError> {
+        match &mut self.flight {
+            Some(flight) => flight.note(note),
+            None => self.writer.note(&note)?,
         }
         Ok(())
     }
@@ -71,6 +87,10 @@ impl Recording {
         if self.dropped > 0 {
             let _ = write!(reached, "; {} older dropped", self.dropped);
         }
+        if self.lost_lines > 0 {
+            let lines = counted(self.lost_lines, "line", "lines");
+            let _ = write!(reached, "; {lines} of the audit log lost");
+        }
         reached
     }
 }
@@ -84,14 +104,15 @@ pub(crate) struct RecordingFile {
     stopped: Arc<AtomicBool>,
     /// Whether the file has ended.
     ended: Arc<AtomicBool>,
+    noted: Arc<Mutex<Noted>>,
 }
 
 impl RecordingFile {
     /// Refuses a file that exists.
     pub(crate) fn new(file: &Path) -> Result<Self, Failure> {
         fresh::check(file)?;
-        let (stopped, ended) = (Arc::default(), Arc::default());
-        Ok(Self { file: file.into(), recording: Arc::default(), stopped, ended })
+        let (stopped, ended, noted) = (Arc::default(), Arc::default(), Arc::default());
+        Ok(Self { file: file.into(), recording: Arc::default(), stopped, ended, noted })
     }
 
     /// Lets a signal finish the file and end the process: in order if the verb asks
@@ -116,7 +137,8 @@ impl RecordingFile {
         // A signal that comes now waits for the file.
         let mut recording = self.lock();
         let writer = Writer::create(&self.file, target, asked).map_err(|e| failed(&e))?;
-        *recording = Some(Recording { writer, flight: None, every_cycles, dropped: 0 });
+        *recording =
+            Some(Recording { writer, flight: None, every_cycles, dropped: 0, lost_lines: 0 });
         Ok(())
     }
 
@@ -140,6 +162,22 @@ impl RecordingFile {
     /// Appends a moment, of which perhaps only a part was read.
     pub(crate) fn append(&self, snapshot: &Snapshot, partial: bool) -> Result<(), Failure> {
         self.with(|recording| recording.append(snapshot, partial))
+    }
+
+    /// Appends a moment, with what was done and reported before it.
+    pub(crate) fn keep(
+        &self,
+        session: &mut Session,
+        moment: &mut MeshSnapshot,
+    ) -> Result<(), Failure> {
+        let (lines, lost) = audited(session);
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let messages = noted.complete(session, moment);
+        self.with(|recording| {
+            recording.lost_lines += lost;
+            lines.into_iter().chain(messages).try_for_each(|note| recording.note(note))?;
+            recording.append(&moment.memory, false)
+        })
     }
 
     /// Attaches the ELFs that run and are not built in, so that the recording is decoded anywhere.
@@ -185,9 +223,16 @@ impl RecordingFile {
         self.with(|recording| recording.writer.mark(mark))
     }
 
-    /// Keeps a command that was given, behind what was written.
-    pub(crate) fn command(&self, command: Command) -> Result<(), Failure> {
-        self.with(|recording| recording.writer.command(command))
+    /// Keeps a note.
+    pub(crate) fn note(&self, note: Note) -> Result<(), Failure> {
+        self.with(|recording| recording.note(note))
+    }
+
+    /// Counts lines of the audit log that are lost.
+    pub(crate) fn lost_notes(&self, lines: u64) {
+        if let Some(recording) = self.lock().as_mut() {
+            recording.lost_lines += lines;
+        }
     }
 
     /// The times of the newest moment: target, in cycles, and host, in microseconds.

@@ -3,6 +3,8 @@
 
 use crate::common::stderr;
 use crate::schemas::conforms;
+use machine::history::History;
+use recordings::Replay;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -50,6 +52,33 @@ fn status_queues_are_read_and_kept_once() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("line 1 is not a status entry"));
+}
+
+/// Each message is noted once, and every moment has the queues.
+#[test]
+fn a_recording_has_the_status_queues() {
+    let path = std::env::temp_dir().join(format!("meshscope-{}-queues.mcap", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let file = path.display().to_string();
+    let recorded = meshscope(&["record", &file, "--moments", "2"]);
+    assert_eq!(recorded.status.code(), Some(0), "{recorded:?}");
+    let notes = Replay::open(&path).unwrap().notes();
+    let status = on(&format!("{file},at=#0"), &["fabric", "status", "--json"]);
+    let refused = on(&file, &["fabric", "drain"]);
+    std::fs::remove_file(&path).unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let entries: Vec<&Value> = status["queues"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|queue| queue["entries"].as_array().unwrap())
+        .collect();
+    let noted: Vec<_> = notes.iter().filter(|(_, note)| note.kind() == "status").collect();
+    assert_eq!((entries.len(), noted.len()), (6, 6), "{notes:?}");
+    assert_eq!(noted[0].1.to_string(), "0:e9 #0 EVENT_LINK_DOWN link status 0");
+    assert_eq!(entries[0]["event"], "EVENT_LINK_DOWN");
+    assert_eq!(refused.status.code(), Some(5));
+    assert!(stderr(&refused).contains("a recording cannot be"), "{}", stderr(&refused));
 }
 
 /// A router is stuck while packets are in flight. All reads use a recording, whose mesh is built
@@ -113,11 +142,10 @@ fn a_recorded_fabric_answers_every_question() {
     });
     assert_eq!(route["hops"], json!([hop]));
 
-    let refused = on(&file, &["fabric", "status"]);
+    let refused = on(&file, &["fabric", "drain"]);
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(refused.status.code(), Some(2));
-    let stderr = stderr(&refused);
-    assert!(stderr.contains("a recording holds no status queues"), "{stderr}");
+    // Nothing waits there, and nothing could be freed.
+    assert_eq!(refused.status.code(), Some(0), "{refused:?}");
 }
 
 #[test]

@@ -38,7 +38,8 @@ fn mcap_reads_what_record_writes() {
     let scratch = Scratch::new("mcap");
     let file = scratch.path("run.mcap");
     let name = file.to_str().unwrap();
-    let recorded = ["--target", "emulator:n300", "record", name, "--moments", "3"];
+    let target = "emulator:n300,run=fabric,fault=link:0.9:down@5ms..6ms";
+    let recorded = ["--target", target, "record", name, "--moments", "3"];
     let said = stderr(&meshscope(&recorded));
     assert!(said.contains(": 3 moments over "), "{said}");
     let Some(lines) = lines("recording.py", &file) else { return };
@@ -48,6 +49,8 @@ fn mcap_reads_what_record_writes() {
             "/moments json meshscope.Moment 3",
             "/marks json meshscope.Mark 0",
             "/commands json meshscope.Command 0",
+            "/audit json meshscope.AuditLine 0",
+            "/status json meshscope.StatusMessage 6",
             "/chips/0 msgpack meshscope.Chip 3",
             "/chips/1 msgpack meshscope.Chip 3",
         ]

@@ -16,6 +16,7 @@ use layouts::{ChipId, NocAddr};
 use machine::bar::{Bar, Holder};
 use machine::clock::host_micros;
 use machine::fault::Fault;
+use machine::notes::AuditLine;
 use machine::past::{RecordedRun, not_kept};
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
@@ -270,6 +271,10 @@ impl Target for BarTarget {
         if let Some(audit) = &mut self.audit {
             audit.must_not_stop();
         }
+    }
+
+    fn take_audited(&mut self) -> (Vec<AuditLine>, u64) {
+        self.audit.as_mut().map_or_else(Default::default, AuditLog::take)
     }
 
     fn unlogged(&self) -> Option<String> {

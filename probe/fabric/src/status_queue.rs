@@ -2,8 +2,10 @@
 //! entries; reading them changes no word.
 
 mod report;
+mod whole;
 
 pub use report::{StatusEntry, StatusReport, read_status};
+pub use whole::read_all_status;
 
 use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};

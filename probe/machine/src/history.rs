@@ -1,5 +1,6 @@
 //! The past of a target: the moments of a recording, which can be visited in any order.
 
+use crate::notes::Note;
 use crate::snapshot::{Piece, Snapshot};
 use layouts::{ChipId, NocAddr, NocXy};
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,11 @@ pub trait History {
     fn marks(&self) -> &[Mark];
     /// Adds a mark, which is not kept in the file.
     fn mark(&mut self, mark: Mark);
+    /// Returns what was done and reported, each with the index of the first moment after it, or of the
+    /// last moment, in the order of these. It may take as long as reading the file.
+    fn notes(&self) -> Vec<(usize, Note)> {
+        Vec::new()
+    }
 }
 
 /// A moment that somebody marked, or at which a verdict found something. Recordings keep it in this

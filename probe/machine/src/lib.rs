@@ -9,6 +9,7 @@
 //! - [`progress::Progress`] is how far opening or reading a target has come.
 //! - [`target::Mesh`] holds the chips and links that discovery found, with the kind of chip.
 //! - [`target::Past`] is the past of a target that keeps it.
+//! - [`notes::Note`] is what was done and reported while a target was watched.
 //! - [`fault::Fault`] is a fault of an emulated mesh; [`fabric`] has tt-metal's terms of a fabric.
 //!
 //! Data goes from a `Plan` through `Target::read` to a `Snapshot`; commands use `Target::write`.
@@ -37,6 +38,7 @@ pub mod clock;
 pub mod fabric;
 pub mod fault;
 pub mod history;
+pub mod notes;
 pub mod past;
 pub mod patience;
 pub mod place;

@@ -7,6 +7,7 @@ pub use past::Past;
 use crate::bar::Holder;
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::history::History;
+use crate::notes::AuditLine;
 use crate::past::{RecordedRun, not_kept};
 use crate::place::Place;
 use crate::progress::ChipCount;
@@ -348,6 +349,11 @@ pub trait Target: Send {
     /// Makes the following writes also if they cannot be logged, and counts them: a teardown must
     /// not stop halfway.
     fn never_stop_for_audit(&mut self) {}
+    /// Returns the lines that were appended to the audit log since the last call, and how many more
+    /// there were before them, which are no longer in memory.
+    fn take_audited(&mut self) -> (Vec<AuditLine>, u64) {
+        (Vec::new(), 0)
+    }
     /// Returns a sentence about the writes that could not be logged, if there are any.
     fn unlogged(&self) -> Option<String> {
         None

@@ -2,7 +2,9 @@
 
 use super::source::{Place, Source, split_record};
 use crate::format::Channel;
+use machine::notes::Note;
 use mcap::records::{Record, op};
+use serde::de::DeserializeOwned;
 use std::io::Read;
 
 /// Limit of a chunk's decompressed bytes: a file must not exhaust the host's memory.
@@ -74,6 +76,23 @@ fn message(body: &[u8]) -> Option<Message<'_>> {
     let channel = u16::from_le_bytes(head.get(..2)?.try_into().ok()?);
     let number = u32::from_le_bytes(head.get(2..6)?.try_into().ok()?);
     Some(Message { channel: Channel::of(channel), number, data })
+}
+
+/// Returns the note of a message; none if it is of another channel.
+///
+/// # Errors
+/// What is damaged.
+pub(super) fn note(message: &Message<'_>) -> Result<Option<Note>, String> {
+    fn read<T: DeserializeOwned>(data: &[u8], note: fn(T) -> Note) -> Result<Option<Note>, String> {
+        let read = serde_json::from_slice(data).map_err(|error| error.to_string())?;
+        Ok(Some(note(read)))
+    }
+    match message.channel {
+        Some(Channel::Commands) => read(message.data, Note::Command),
+        Some(Channel::Audit) => read(message.data, Note::Audit),
+        Some(Channel::Status) => read(message.data, Note::Status),
+        _ => Ok(None),
+    }
 }
 
 /// Decompresses up to the limit.

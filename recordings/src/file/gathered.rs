@@ -1,12 +1,10 @@
 //! What a walk over the whole file finds.
 
 use super::attachment::Attachment;
-use super::chunk::{Chunk, Message};
+use super::chunk::{Chunk, Message, note};
 use super::source::{Place, Source};
 use super::walk::{Content, Step, Walk};
-use crate::format::{
-    Channel, Command, EarlierMoment, Entry, INDEX, Index, MomentRecord, SessionRecord,
-};
+use crate::format::{Channel, EarlierMoment, Entry, INDEX, Index, MomentRecord, SessionRecord};
 use machine::history::Mark;
 use machine::words::counted;
 use std::collections::BTreeMap;
@@ -20,7 +18,8 @@ pub(super) struct Gathered {
     pub(super) chunks: Vec<Place>,
     pub(super) entries: Vec<Entry>,
     pub(super) marks: Vec<Mark>,
-    pub(super) commands: Vec<Command>,
+    /// The chunks that have notes.
+    pub(super) noted: Vec<usize>,
     pub(super) attachments: Vec<Attachment>,
     /// Messages about the damaged parts.
     pub(super) problems: Vec<String>,
@@ -112,10 +111,13 @@ impl Gathered {
             Some(Channel::Marks) => {
                 self.marks.push(serde_json::from_slice(message.data).map_err(read)?);
             }
-            Some(Channel::Commands) => {
-                self.commands.push(serde_json::from_slice(message.data).map_err(read)?);
+            Some(channel) if channel.has_notes() => {
+                note(message)?;
+                if self.noted.last() != Some(&chunk) {
+                    self.noted.push(chunk);
+                }
             }
-            Some(Channel::Chip(_)) | None => {}
+            Some(_) | None => {}
         }
         Ok(())
     }

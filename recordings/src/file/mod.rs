@@ -11,9 +11,11 @@ pub use attachment::Attachment;
 pub(crate) use chunk::Chunk;
 
 use crate::error::RecordingError;
-use crate::format::{Command, Entry, FORMAT, PROFILE, RUN, SessionRecord};
+use crate::format::{Entry, FORMAT, PROFILE, RUN, SessionRecord};
+use chunk::note;
 use gathered::Gathered;
 use machine::history::Mark;
+use machine::notes::Note;
 use source::{Place, Source};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +29,6 @@ pub(crate) struct Contents {
     pub(crate) session: SessionRecord,
     pub(crate) entries: Vec<Entry>,
     pub(crate) marks: Vec<Mark>,
-    pub(crate) commands: Vec<Command>,
     pub(crate) attachments: Vec<Attachment>,
     /// The run of an emulated mesh.
     pub(crate) run: Option<Attachment>,
@@ -35,6 +36,8 @@ pub(crate) struct Contents {
     pub(crate) problems: Vec<String>,
     source: Source,
     chunks: Vec<Place>,
+    /// Those that have notes.
+    noted: Vec<usize>,
 }
 
 impl Contents {
@@ -45,6 +48,15 @@ impl Contents {
     pub(crate) fn chunk(&self, index: usize) -> Result<Chunk, String> {
         let place = self.chunks.get(index).ok_or("it is missing")?;
         Chunk::read(&self.source, *place)
+    }
+
+    /// Reads the notes that are whole.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let chunks = self.noted.iter().filter_map(|chunk| self.chunk(*chunk).ok());
+        let notes = |chunk: Chunk| {
+            chunk.messages().filter_map(|it| note(&it).ok().flatten()).collect::<Vec<_>>()
+        };
+        chunks.flat_map(notes).collect()
     }
 }
 
@@ -80,8 +92,7 @@ fn contents(path: &Path, source: Source, gathered: Gathered) -> Result<Contents,
         Some(record) => checked_session(path, record)?,
         None => return Err(foreign(path, &gathered)),
     };
-    let (marks, commands) = (gathered.marks, gathered.commands);
-    let Gathered { entries, attachments, problems, chunks, .. } = gathered;
+    let Gathered { entries, marks, attachments, problems, chunks, noted, .. } = gathered;
     if entries.is_empty() {
         let what = problems.first().cloned().unwrap_or_else(|| "it contains no moment".into());
         return Err(RecordingError::Damaged { path: path.into(), what });
@@ -89,7 +100,7 @@ fn contents(path: &Path, source: Source, gathered: Gathered) -> Result<Contents,
     let (mut runs, attachments): (Vec<_>, Vec<_>) =
         attachments.into_iter().partition(|file| file.name == RUN);
     let run = runs.pop();
-    Ok(Contents { session, entries, marks, commands, attachments, run, problems, source, chunks })
+    Ok(Contents { session, entries, marks, attachments, run, problems, source, chunks, noted })
 }
 
 /// Returns why a file without a session is no recording.

@@ -4,7 +4,7 @@ use super::attachment::Attachment;
 use super::gathered::Gathered;
 use super::source::{HEAD, Source, split_record};
 use super::walk::{Content, content};
-use crate::format::{INDEX, Index};
+use crate::format::{Channel, INDEX, Index};
 use mcap::records::{Record, op};
 
 /// Bytes of the footer's body.
@@ -20,6 +20,10 @@ pub(super) fn read(source: &Source) -> Option<Gathered> {
     while let Some((kind, body)) = split_record(&mut rest) {
         match mcap::parse_record(kind, body).ok()? {
             Record::ChunkIndex(chunk) => {
+                let mut channels = chunk.message_index_offsets.keys();
+                if channels.any(|id| Channel::of(*id).is_some_and(Channel::has_notes)) {
+                    gathered.noted.push(gathered.chunks.len());
+                }
                 gathered.chunks.push(source.record(chunk.chunk_start_offset).ok()??);
             }
             Record::MetadataIndex(at) => {
@@ -44,7 +48,7 @@ impl Gathered {
     fn take_index(&mut self, file: &Attachment) -> Option<()> {
         let mut index: Index = rmp_serde::from_slice(&file.bytes).ok()?;
         self.entries = index.entries(self.chunks.len())?;
-        (self.marks, self.commands) = (index.marks, index.commands);
+        self.marks = index.marks;
         Some(())
     }
 }

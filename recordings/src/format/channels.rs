@@ -12,6 +12,10 @@ pub(crate) enum Channel {
     Marks,
     /// The commands.
     Commands,
+    /// The lines of the audit log.
+    Audit,
+    /// The messages of status queues.
+    Status,
     /// The bytes of a chip.
     Chip(u16),
 }
@@ -26,6 +30,8 @@ impl Channel {
             Self::Moments => (1, 1),
             Self::Marks => (2, 2),
             Self::Commands => (3, 3),
+            Self::Audit => (4, 5),
+            Self::Status => (5, 6),
             Self::Chip(chip) => (CHIPS.saturating_add(chip), 4),
         }
     }
@@ -36,8 +42,15 @@ impl Channel {
             1 => Some(Self::Moments),
             2 => Some(Self::Marks),
             3 => Some(Self::Commands),
+            4 => Some(Self::Audit),
+            5 => Some(Self::Status),
             _ => id.checked_sub(CHIPS).map(Self::Chip),
         }
+    }
+
+    /// Whether its messages are notes.
+    pub(crate) fn has_notes(self) -> bool {
+        matches!(self, Self::Commands | Self::Audit | Self::Status)
     }
 
     /// Returns its topic.
@@ -46,6 +59,8 @@ impl Channel {
             Self::Moments => "/moments".into(),
             Self::Marks => "/marks".into(),
             Self::Commands => "/commands".into(),
+            Self::Audit => "/audit".into(),
+            Self::Status => "/status".into(),
             Self::Chip(chip) => format!("/chips/{chip}"),
         }
     }
@@ -64,6 +79,8 @@ impl Channel {
             Self::Moments => ("meshscope.Moment", moment::SCHEMA),
             Self::Marks => ("meshscope.Mark", notes::MARK_SCHEMA),
             Self::Commands => ("meshscope.Command", notes::COMMAND_SCHEMA),
+            Self::Audit => ("meshscope.AuditLine", notes::AUDIT_SCHEMA),
+            Self::Status => ("meshscope.StatusMessage", notes::STATUS_SCHEMA),
             Self::Chip(_) => ("meshscope.Chip", chip::SCHEMA),
         }
     }
@@ -72,5 +89,6 @@ impl Channel {
 /// Returns the channels of a mesh with these chips.
 pub(crate) fn channels(chips: impl Iterator<Item = ChipId>) -> impl Iterator<Item = Channel> {
     let of_chips = chips.map(|chip| Channel::Chip(chip.0));
-    [Channel::Moments, Channel::Marks, Channel::Commands].into_iter().chain(of_chips)
+    let notes = [Channel::Marks, Channel::Commands, Channel::Audit, Channel::Status];
+    [Channel::Moments].into_iter().chain(notes).chain(of_chips)
 }

@@ -1,7 +1,6 @@
-//! The index of a finished recording: the times of all moments, where they stand, marks, commands.
+//! The index of a finished recording: the times of all moments, where they stand, marks.
 
 use super::chip::{differences, sums};
-use super::notes::Command;
 use machine::history::Mark;
 use serde::{Deserialize, Serialize};
 
@@ -37,12 +36,11 @@ pub(crate) struct Index {
     #[serde(default)]
     partial: Vec<usize>,
     pub(crate) marks: Vec<Mark>,
-    pub(crate) commands: Vec<Command>,
 }
 
 impl Index {
     /// Returns the index of these moments.
-    pub(crate) fn new(entries: &[Entry], marks: Vec<Mark>, commands: Vec<Command>) -> Self {
+    pub(crate) fn new(entries: &[Entry], marks: Vec<Mark>) -> Self {
         let column = |value: fn(&Entry) -> u64| differences(entries.iter().map(value));
         Self {
             numbers: column(|entry| entry.number.into()),
@@ -53,7 +51,6 @@ impl Index {
             changed_bytes: entries.iter().map(|entry| entry.changed_bytes.clone()).collect(),
             partial: (0..).zip(entries).filter(|(_, it)| it.partial).map(|(at, _)| at).collect(),
             marks,
-            commands,
         }
     }
 

@@ -20,7 +20,6 @@ pub(crate) use chip::{
 pub(crate) use earlier::EarlierMoment;
 pub(crate) use index::{Entry, Index};
 pub(crate) use moment::MomentRecord;
-pub use notes::Command;
 pub(crate) use reason::{StoredGap, TILE_END};
 pub(crate) use session::SessionRecord;
 
@@ -34,7 +33,7 @@ pub(crate) const PROFILE: &str = "meshscope";
 /// recording ends.
 pub(crate) const SESSION: &str = "meshscope.session";
 
-/// The name of the attachment with the times of all moments, the marks and the commands.
+/// The name of the attachment with the times of all moments and the marks.
 pub(crate) const INDEX: &str = "meshscope.index";
 
 /// The name of the attachment with the run of an emulated mesh from its start.

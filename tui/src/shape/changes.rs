@@ -2,6 +2,7 @@
 
 use super::xy;
 use crate::changes::{TileChange, WordChange};
+use machine::notes::Note;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,8 +15,22 @@ pub(crate) struct Changes<'a> {
     from_cycles: u64,
     /// The later target time, or that of the second target, in cycles of a nanosecond.
     to_cycles: u64,
+    /// What a recording notes between the two moments: commands, lines of the audit log, messages of
+    /// status queues.
+    notes: Vec<Noted>,
     /// The tiles that differ.
     tiles: Vec<Tile<'a>>,
+}
+
+/// What was done or reported.
+#[derive(Serialize, JsonSchema)]
+struct Noted {
+    /// Its kind: command, audit, or status.
+    kind: &'static str,
+    /// Host time, in microseconds since the Unix epoch.
+    host_micros: u64,
+    /// It in words.
+    text: String,
 }
 
 /// The differences of one tile.
@@ -56,9 +71,19 @@ struct Word<'a> {
 }
 
 impl<'a> Changes<'a> {
-    pub(crate) fn new(target: &'a str, (from, to): (u64, u64), tiles: &'a [TileChange]) -> Self {
-        let tiles = tiles.iter().map(Tile::new).collect();
-        Self { target, from_cycles: from, to_cycles: to, tiles }
+    pub(crate) fn new(
+        target: &'a str,
+        (from, to): (u64, u64),
+        notes: &[Note],
+        tiles: &'a [TileChange],
+    ) -> Self {
+        let noted = |note: &Note| {
+            let (kind, text) = (note.kind(), note.to_string());
+            Noted { kind, host_micros: note.host_micros(), text }
+        };
+        let (notes, tiles) =
+            (notes.iter().map(noted).collect(), tiles.iter().map(Tile::new).collect());
+        Self { target, from_cycles: from, to_cycles: to, notes, tiles }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::shape::Changes;
 use crate::words;
 use layouts::{ChipId, NocXy};
 use machine::history::{Watched, seek_change};
+use machine::notes::Note;
 use machine::target::Mesh;
 use machine::words::counted;
 use probe::spec::Moment;
@@ -45,15 +46,17 @@ pub(super) fn changes(
     }
     let mut moments = Moments::new(&mut machine);
     let after = taken(&mut moments, &mut machine, target)?;
+    let to = position(&mut machine);
     match from {
         Some(_) => seek(&mut machine, target, from)?,
         None => step_back(&mut machine, target)?,
     }
     let before = taken(&mut moments, &mut machine, target)?;
+    let notes = notes_between(&mut machine, to);
     report(target, &after.state);
     // Of a word, what else changed on the whole mesh is of interest.
     let place = place.filter(|place| !matches!(place, NamedPlace::Tile(_, _, Some(_))));
-    show(style, &target.words, (&before, &after), (place, options.all))
+    show(style, &target.words, (&before, &after), &notes, (place, options.all))
 }
 
 pub(super) fn diff(
@@ -86,6 +89,7 @@ pub(super) fn diff(
         style,
         &format!("{} and {}", options.a, options.b),
         (&before, &after),
+        &[],
         (place, options.all),
     )
 }
@@ -107,6 +111,18 @@ fn seek(machine: &mut Machine, target: &Opening, moment: Option<Moment>) -> Resu
     let Some(history) = machine.target().history() else { return Err(no_past(target)) };
     let named = moment.map_or(Ok(()), |moment| moment.seek(history));
     named.map_err(|error| Failure::Usage(format!("{}: {error}", target.words)))
+}
+
+fn position(machine: &mut Machine) -> usize {
+    machine.target().history().map_or(0, |history| history.position())
+}
+
+/// Returns what was done and reported between the current moment of a recording and another one.
+fn notes_between(machine: &mut Machine, to: usize) -> Vec<Note> {
+    let from = position(machine);
+    let notes = machine.target().history().map_or_else(Vec::new, |history| history.notes());
+    let between = |moment: usize| from.min(to) < moment && moment <= from.max(to);
+    notes.into_iter().filter(|(at, _)| between(*at)).map(|(_, note)| note).collect()
 }
 
 fn step_back(machine: &mut Machine, target: &Opening) -> Result<(), Failure> {
@@ -150,15 +166,16 @@ fn show(
     style: Style,
     words: &str,
     (before, after): (&MeshSnapshot, &MeshSnapshot),
+    notes: &[Note],
     (place, all): (Option<NamedPlace>, bool),
 ) -> Result<Outcome, Failure> {
     let mut changes = compare(before, after);
     changes.retain(|change| place.is_none_or(|place| is_in(place, change, after)));
     let times = (before.state.cycles, after.state.cycles);
     if style.json {
-        json(Changes::new(words, times, &changes))?;
+        json(Changes::new(words, times, notes, &changes))?;
     } else {
-        text(&page(times, &changes, all))?;
+        text(&page(times, notes, &changes, all))?;
     }
     Ok(Outcome::Healthy)
 }
@@ -175,11 +192,19 @@ fn is_in(place: NamedPlace, change: &TileChange, snapshot: &MeshSnapshot) -> boo
     }
 }
 
-/// Returns the page: what changed, tile by tile, named words first.
-fn page((from, to): (u64, u64), changes: &[TileChange], all: bool) -> String {
+/// Returns the page: what was noted, and what changed, tile by tile, named words first.
+fn page((from, to): (u64, u64), notes: &[Note], changes: &[TileChange], all: bool) -> String {
     let tiles = counted(changes.len() as u64, "tile differs", "tiles differ");
     let (from, to) = (words::cycles(from), words::cycles(to));
     let mut page = format!("from {from} to {to}: {tiles}\n");
+    let shown = if all { notes.len() } else { MOST.min(notes.len()) };
+    for note in notes.iter().take(shown) {
+        let _ = writeln!(page, "{}: {note}", note.kind());
+    }
+    if notes.len() > shown {
+        let more = counted((notes.len() - shown) as u64, "more note", "more notes");
+        let _ = writeln!(page, "and {more} (--all)");
+    }
     for change in changes {
         let count = counted(change.words.len() as u64, "word", "words");
         let _ = writeln!(page, "{}:{}  {count}", change.chip, change.tile);

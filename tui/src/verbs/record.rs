@@ -140,14 +140,14 @@ fn keep(
         if moment > 0 && !advance(machine, target, due, moment)? {
             break;
         }
-        let snapshot = moments.take(machine);
+        let mut snapshot = moments.take(machine);
         gaps += snapshot.memory.gaps.len();
         match machine.target().history() {
             Some(history) => {
                 let partial = history.is_partial(history.position());
                 kept.append(history.moment().unwrap_or(&snapshot.memory), partial)?;
             }
-            None => kept.append(&snapshot.memory, false)?,
+            None => kept.keep(machine.session(), &mut snapshot)?,
         }
         if moment == 0 {
             kept.attach(machine.images())?;
@@ -162,8 +162,12 @@ fn keep(
             break;
         }
     }
-    let marks = machine.target().history().map_or_else(Vec::new, |it| it.marks().to_vec());
-    marks.into_iter().try_for_each(|mark| kept.mark(mark))?;
+    if let Some(history) = machine.target().history() {
+        history.marks().iter().try_for_each(|mark| kept.mark(mark.clone()))?;
+        let recorded = |moment: &usize| *moment <= history.position();
+        let notes = history.notes().into_iter().filter(|(moment, _)| recorded(moment));
+        notes.map(|(_, note)| note).try_for_each(|note| kept.note(note))?;
+    }
     kept.attach_run(machine.session())?.iter().for_each(|missing| say(missing));
     Ok(gaps)
 }

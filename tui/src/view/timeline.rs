@@ -1,5 +1,5 @@
 //! The time line of a recording below every screen: a column per moment, or per several, a row per
-//! chip with how much changed, and the marks.
+//! chip with how much changed, the marks and the notes.
 
 use crate::model::Model;
 use crate::player::Timeline;
@@ -51,10 +51,12 @@ fn marks(model: &Model, timeline: &Timeline, columns: &Columns) -> Line<'static>
     for column in 0..columns.count {
         let here = |(moment, _): &&(usize, _)| columns.of(*moment) == column;
         let mark = timeline.marks.iter().rev().find(here);
+        let noted = || !timeline.moments.notes_in(columns.moments(column)).is_empty();
         line.push(match mark {
             _ if column == at => Span::styled(model.glyphs.now(), model.theme.title()),
             Some((_, mark)) if mark.condition.is_some() => Span::styled("!", model.theme.bad()),
             Some(_) => Span::styled("m", model.theme.warn()),
+            None if noted() => Span::styled("n", model.theme.dim()),
             None => Span::raw(" "),
         });
     }

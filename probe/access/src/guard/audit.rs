@@ -9,9 +9,9 @@ mod line;
 
 use file::LogFile;
 use layouts::NocAddr;
-use line::{Begins, Failure, Written};
+use machine::notes::AuditLine;
 use machine::snapshot::AccessError;
-use serde::Serialize;
+use std::collections::VecDeque;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -24,6 +24,9 @@ const LIMIT_BYTES: u64 = 16 << 20;
 /// Room that is reserved before a launch: more than the entries of a launch and teardown on every
 /// tile of a Galaxy, a hundred bytes each.
 const RESERVED_BYTES: u64 = 1 << 20;
+
+/// Lines that are kept in memory until a recording takes them.
+const MOST_RECENT: usize = 1 << 16;
 
 /// A log to which every commanded write to one target is appended.
 #[derive(Debug)]
@@ -41,6 +44,10 @@ pub struct AuditLog {
     unlogged: u64,
     /// Why the first entry was not logged.
     first_reason: String,
+    /// The newest lines that no recording has taken.
+    recent: VecDeque<AuditLine>,
+    /// The number of lines before them that none has taken.
+    forgotten: u64,
 }
 
 /// An entry of the log: a write with the bytes before it.
@@ -75,6 +82,8 @@ impl AuditLog {
             must_not_stop: false,
             unlogged: 0,
             first_reason: String::new(),
+            recent: VecDeque::new(),
+            forgotten: 0,
         }
     }
 
@@ -128,8 +137,7 @@ impl AuditLog {
         entry: &AuditEntry<'_>,
         now_micros: u64,
     ) -> Result<(), AccessError> {
-        let line = Written::of(entry, now_micros);
-        match self.line(&line, now_micros) {
+        match self.line(line::written(entry, now_micros), now_micros) {
             Ok(()) => Ok(()),
             Err(why) if self.must_not_stop => {
                 self.unlogged += 1;
@@ -148,11 +156,26 @@ impl AuditLog {
     /// Appends that the write failed.
     pub(crate) fn failed(&mut self, addr: NocAddr, now_micros: u64, reason: &AccessError) {
         // The write itself has its line, and its error is returned anyway.
-        let _ = self.line(&Failure::of(addr, now_micros, reason), now_micros);
+        let _ = self.line(line::failed(addr, now_micros, reason), now_micros);
     }
 
-    fn line(&mut self, line: &impl Serialize, now_micros: u64) -> Result<(), String> {
-        self.begin(now_micros)?.append(line)
+    /// Returns the lines since the last call, and the number of those before them that are forgotten.
+    pub(crate) fn take(&mut self) -> (Vec<AuditLine>, u64) {
+        (self.recent.drain(..).collect(), std::mem::take(&mut self.forgotten))
+    }
+
+    fn line(&mut self, line: AuditLine, now_micros: u64) -> Result<(), String> {
+        let appended = self.begin(now_micros).and_then(|mut file| file.append(&line));
+        self.keep(line);
+        appended
+    }
+
+    fn keep(&mut self, line: AuditLine) {
+        self.recent.push_back(line);
+        if self.recent.len() > MOST_RECENT {
+            self.recent.pop_front();
+            self.forgotten += 1;
+        }
     }
 
     /// Opens the file, and writes the line of the command unless the file has it.
@@ -162,9 +185,11 @@ impl AuditLog {
         let mut file = LogFile::open(path, self.limit_bytes)?;
         let is_new = self.begun_in != Some(file.inode());
         if is_new || !self.has_command {
-            let (user, target) = (is_new.then(user), is_new.then_some(&*self.target));
-            let (pid, command) = (std::process::id(), &*self.command);
-            file.append(&Begins { time_micros, pid, user, target, command })?;
+            let (user, target) = (is_new.then(user), is_new.then(|| self.target.clone()));
+            let (pid, command) = (std::process::id(), self.command.clone());
+            let line = AuditLine::Begins { time_micros, pid, user, target, command };
+            file.append(&line)?;
+            self.keep(line);
             (self.begun_in, self.has_command) = (Some(file.inode()), true);
         }
         Ok(file)

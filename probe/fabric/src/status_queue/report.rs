@@ -5,7 +5,9 @@ use crate::words::RouterImage;
 use decode::fabric::Enumeration;
 use decode::images::{ImageMap, Member};
 use launch::{ControlError, Operation};
+use layouts::{ChipId, EthId};
 use machine::fabric::FabricNode;
+use machine::notes::StatusMessage;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 use machine::words::counted;
@@ -105,6 +107,23 @@ impl StatusEntry {
 }
 
 impl StatusReport {
+    /// Returns the undrained entries as messages, which were read at this time, in microseconds since
+    /// the Unix epoch.
+    pub fn messages(&self, host_micros: u64) -> impl Iterator<Item = StatusMessage> {
+        let StatusQueue { router: EthId { chip: ChipId(chip), channel }, run_id, .. } = self.queue;
+        self.entries.iter().map(move |entry| StatusMessage {
+            host_micros,
+            chip,
+            channel,
+            run_id,
+            number: entry.number,
+            wall_clock_cycles: entry.cycles,
+            event: entry.event.clone(),
+            detail: entry.detail,
+            text: entry.text(),
+        })
+    }
+
     /// Returns the numbers of the undrained entries.
     fn waiting(&self) -> impl Iterator<Item = u32> + use<> {
         let from = self.read_count;

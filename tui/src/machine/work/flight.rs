@@ -5,14 +5,15 @@ use super::Work;
 use crate::exit::Failure;
 use crate::feed::now_micros;
 use crate::player::PlayOrder;
-use crate::recording::{FLIGHT_BYTES, RecordingFile, mark_of};
+use crate::recording::{FLIGHT_BYTES, Noted, RecordingFile, audited, mark_of};
 use crate::run::MachineOrder;
 use access::state_folder;
 use diagnosis::{Condition, Diagnosis, Finding, Severity};
 use machine::history::Mark;
+use machine::notes::{Command, Note};
 use machine::snapshot::Snapshot;
 use probe::session::{Inspected, Session};
-use recordings::{Command, FlightRecorder};
+use recordings::FlightRecorder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ const MOST_FILES: usize = 16;
 pub(super) struct Flight {
     memory: FlightRecorder,
     file: Option<FlightFile>,
+    noted: Noted,
     /// The newest moment, which completes the next one.
     newest: Option<Snapshot>,
     /// The times of the newest moment: target, in cycles, and host, in microseconds.
@@ -67,7 +69,15 @@ struct FlightFile {
 impl Default for Flight {
     fn default() -> Self {
         let (memory, due) = (FlightRecorder::new(FLIGHT_BYTES), Instant::now());
-        Self { memory, file: None, newest: None, times: (0, 0), found: None, due }
+        Self {
+            memory,
+            file: None,
+            noted: Noted::default(),
+            newest: None,
+            times: (0, 0),
+            found: None,
+            due,
+        }
     }
 }
 
@@ -115,12 +125,17 @@ impl Flight {
 
     fn command(&mut self, text: String) {
         let (target_cycles, host_micros) = (self.times.0, now_micros());
-        let command = Command { target_cycles, host_micros, text };
-        if let Some(file) = &self.file {
-            // The next moment reports that the file cannot be written.
-            drop(file.file.command(command.clone()));
+        self.keep_notes(vec![Note::Command(Command { target_cycles, host_micros, text })]);
+    }
+
+    fn keep_notes(&mut self, notes: Vec<Note>) {
+        for note in notes {
+            if let Some(file) = &self.file {
+                // The next moment reports that the file cannot be written.
+                drop(file.file.note(note.clone()));
+            }
+            self.memory.note(note);
         }
-        self.memory.command(command);
     }
 
     /// Ends the file that is written; returns what it holds, if there is one.
@@ -128,6 +143,9 @@ impl Flight {
     /// # Errors
     /// If the file cannot be written.
     pub(super) fn end(&mut self, session: &mut Session) -> Result<Option<String>, Failure> {
+        if self.file.is_some() {
+            self.keep_reports(session);
+        }
         let Some(FlightFile { file, .. }) = self.file.take() else { return Ok(None) };
         let attached = file.attach_run(session);
         let ended = file.end();
@@ -135,8 +153,19 @@ impl Flight {
         Ok(Some(missing.map_or_else(|| ended.clone(), |missing| format!("{ended}; {missing}"))))
     }
 
+    /// Keeps the messages of the status queues, which wait there until they are drained.
+    fn keep_reports(&mut self, session: &mut Session) {
+        let (messages, _) = self.noted.reported(session);
+        self.keep_notes(messages);
+    }
+
     /// Keeps a moment; ends a file that is complete, or cannot be written.
     fn keep(&mut self, moment: Snapshot, partial: bool, session: &mut Session) -> Option<String> {
+        let (lines, lost) = audited(session);
+        self.keep_notes(lines);
+        if let Some(file) = &self.file {
+            file.file.lost_notes(lost);
+        }
         let moment = &*self.newest.insert(moment);
         let newest = moment.pieces.iter().map(|piece| (piece.target_cycles, piece.host_micros));
         self.times = newest.max().unwrap_or(self.times);
@@ -203,6 +232,7 @@ impl Flight {
         let file = RecordingFile::new(name)?;
         file.create(session.target(), ("the live view", None))?;
         file.attach(session.images())?;
+        self.keep_reports(session);
         file.write(&self.memory)?;
         self.file = Some(FlightFile { file, name: name.into(), ends });
         Ok(())

@@ -63,11 +63,17 @@ pub(super) fn trace(target: &Opening) -> Result<(Vec<u8>, usize), Failure> {
         )));
     };
     let (times, marks) = (history.moments().to_vec(), history.marks().to_vec());
+    let notes = history.notes();
     let (mut tracks, mut clock) = (Tracks::default(), Clock::default());
     walk(&mut machine, target, times.len(), (&mut tracks, &mut clock));
     for mark in &marks {
         let at = clock.place(mark.target_cycles);
         tracks.instant(&Track::Recording("marks"), at, marked(mark));
+    }
+    for (moment, note) in &notes {
+        let at = clock.place(times.get(*moment).copied().unwrap_or(0));
+        let event = Event { name: note.to_string(), values: Vec::new() };
+        tracks.instant(&Track::Recording(note.kind()), at, event);
     }
     let over =
         times.last().zip(times.first()).map_or(0, |(last, first)| last.saturating_sub(*first));

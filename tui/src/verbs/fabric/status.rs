@@ -28,13 +28,8 @@ pub(super) fn run(
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     // An unusable file is reported before a machine is touched.
     let mut kept = options.keep.as_deref().map(KeptFile::open).transpose()?;
-    let file = match TargetSpec::parse(&opening.words) {
-        Ok(TargetSpec::Recording(..)) => Some("recording"),
-        Ok(TargetSpec::FabricSnapshot(_)) => Some("fabric snapshot"),
-        _ => None,
-    };
-    if let Some(file) = file {
-        let why = format!("a {file} holds no status queues: they are read where the fabric runs");
+    if matches!(TargetSpec::parse(&opening.words), Ok(TargetSpec::FabricSnapshot(_))) {
+        let why = "a fabric snapshot holds no status queues: they are read where the fabric runs";
         return Err(Failure::Usage(format!("{}: {why}", opening.words)));
     }
     let mut machine = open(opening)?;

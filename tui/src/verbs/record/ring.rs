@@ -44,8 +44,8 @@ pub(super) fn run(
     let gone = |error| Failure::of_access(&target.words, &error);
     let (mut watch, mut judged, mut due) = (Watch::new(WATCHED_CYCLES), 0, 0);
     loop {
-        let snapshot = moments.take(&mut machine);
-        kept.append(&snapshot.memory, false)?;
+        let mut snapshot = moments.take(&mut machine);
+        kept.keep(machine.session(), &mut snapshot)?;
         if kept.is_stopped() {
             break;
         }

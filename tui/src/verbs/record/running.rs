@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::output::say;
 use crate::recording::RecordingFile;
 use diagnosis::Diagnosis;
-use recordings::Command;
+use machine::notes::{Command, Note};
 use std::path::Path;
 
 /// Time of the target between two moments, in cycles, unless a snapshot takes longer.
@@ -38,7 +38,7 @@ impl RunRecorder {
         recorder.file.attach(machine.images())?;
         let target_cycles = recorder.due.saturating_sub(EVERY_CYCLES);
         let command = Command { target_cycles, host_micros: now_micros(), text: run.to_owned() };
-        recorder.file.command(command)?;
+        recorder.file.note(Note::Command(command))?;
         Ok(recorder)
     }
 
@@ -52,9 +52,9 @@ impl RunRecorder {
         if now < self.due {
             return Ok(());
         }
-        let moment = self.moments.take(machine);
+        let mut moment = self.moments.take(machine);
         self.due = moment.state.cycles.max(now).saturating_add(EVERY_CYCLES);
-        self.file.append(&moment.memory, false)
+        self.file.keep(machine.session(), &mut moment)
     }
 
     /// Marks what was found.
