@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::journal::Journal;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ pub(crate) struct Moment {
     pub(crate) checkpoint: Arc<Checkpoint>,
     pub(crate) entry: u64,
     /// Memory of what the moment before it has not in common with it.
-    bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 /// The past of a mesh, up to the cycle at which [`crate::Mesh::history`] returned it. A copy is
@@ -50,6 +51,8 @@ pub struct History {
     pub(crate) journal: Journal,
     pub(crate) end: u64,
     bytes: usize,
+    /// The cycles of the checkpoints that [`History::visit`] added, the oldest visit first.
+    pub(crate) visited: VecDeque<u64>,
 }
 
 /// Fewest checkpoints that are kept whatever their size: the first, one between, the last.
@@ -59,7 +62,8 @@ impl History {
     /// Begins a history with a checkpoint.
     pub(crate) fn new(checkpoint: Checkpoint) -> Self {
         let end = checkpoint.now;
-        let mut history = Self { moments: Vec::new(), journal: Journal::default(), end, bytes: 0 };
+        let (moments, journal) = (Vec::new(), Journal::default());
+        let mut history = Self { moments, journal, end, bytes: 0, visited: VecDeque::new() };
         history.push(checkpoint);
         history
     }

@@ -13,6 +13,7 @@ use crate::pages::{PAGE_BYTES, Pages};
 use crate::watch::WriteWatch;
 use crate::zeroed::Zeroed;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// L1 bytes of a Tensix tile (1464 KiB, wormhole.md 4.1).
 pub const TENSIX_L1_BYTES: u32 = 1464 * 1024;
@@ -62,6 +63,8 @@ pub struct TileMemory {
     pages: Pages,
     /// Whether each page was written since.
     written: Vec<bool>,
+    /// Lines with decoded instructions, if none was decoded or dropped since the last checkpoint.
+    code_lines: Option<Arc<[u32]>>,
     /// Who wants to know of writes.
     pub(crate) write_watch: Option<Box<WriteWatch>>,
 }
@@ -87,6 +90,7 @@ impl TileMemory {
             tensix,
             pages: Pages::default(),
             written: vec![false; len as usize / PAGE_BYTES],
+            code_lines: None,
             write_watch: None,
         }
     }
@@ -214,6 +218,7 @@ impl TileMemory {
 
     fn drop_code(&mut self, line: u32) {
         self.flags[line as usize] &= !(CODE | STALE);
+        self.code_lines = None;
         let first = line as usize * OPS;
         self.code[first..first + OPS].fill(0);
     }
@@ -239,6 +244,7 @@ impl TileMemory {
             self.code[(pc / 4) as usize] = decode::decode(word, pc, 0, self.tensix);
         }
         self.flags[line as usize] |= CODE;
+        self.code_lines = None;
     }
 
     /// Adds a watch on a line for a hart. Returns true if the watch is new; lines outside the

@@ -10,10 +10,14 @@ mod write;
 pub use write::LastChanges;
 
 use crate::checkpoint::Checkpoint;
-use crate::history::History;
+use crate::history::{History, Moment};
 use crate::journal::{HostAction, JournalEntry};
 use crate::mesh::Mesh;
 use std::iter::Peekable;
+use std::sync::Arc;
+
+/// Visits whose checkpoints are kept.
+const MOST_VISITS: usize = 8;
 
 /// Cycles between two questions whether to go on.
 const PIECE_CYCLES: u64 = 1 << 16;
@@ -120,6 +124,35 @@ impl History {
         let mut rerun = self.rerun(&moment.checkpoint, moment.entry);
         rerun.run(cycle, true, watcher)?;
         Ok(rerun.mesh)
+    }
+
+    /// Returns the mesh as [`History::at`] does, and keeps a checkpoint there, so that going back
+    /// there, and on from there, is quick. Those of the last few visits are kept.
+    ///
+    /// # Errors
+    /// As [`History::at`].
+    pub fn visit(&mut self, cycle: u64, watcher: &mut Watcher<'_>) -> Result<Mesh, TravelError> {
+        let which = self.moment(cycle)?;
+        let Moment { checkpoint, entry, .. } = self.moments[which].clone();
+        let (mesh, visit) = {
+            let mut rerun = self.rerun(&checkpoint, entry);
+            // The host's actions of the cycle come after the checkpoint, as after those of the run.
+            rerun.run(cycle, false, watcher)?;
+            let is_new = checkpoint.now < cycle;
+            let visit = is_new.then(|| (Arc::new(rerun.mesh.checkpoint()), rerun.entry));
+            rerun.run(cycle, true, watcher)?;
+            (rerun.mesh, visit)
+        };
+        if let Some((checkpoint, entry)) = visit {
+            let moment = Moment { checkpoint, entry, bytes: 0 };
+            self.moments.insert(which + 1, moment);
+            self.visited.push_back(cycle);
+            if self.visited.len() > MOST_VISITS {
+                let oldest = self.visited.pop_front();
+                self.moments.retain(|moment| Some(moment.checkpoint.now) != oldest);
+            }
+        }
+        Ok(mesh)
     }
 
     /// Returns the index of the last checkpoint at or before a cycle.

@@ -4,7 +4,8 @@
 use crate::common::Host;
 use crate::determinism::{busy_mesh, disrupted};
 use emulator::{
-    Checkpoint, Disruption, HistoryLimits, Journal, Mesh, Progress, RunLost, TravelError,
+    Checkpoint, Counts, Disruption, HistoryLimits, Journal, Mesh, Progress, RunLost, TileRange,
+    TravelError,
 };
 use std::time::Duration;
 
@@ -114,6 +115,32 @@ fn checkpoints_in_between_do_not_show() {
         assert_eq!(past.now(), cycle);
         same(&mut past, &mut one.at(cycle, &mut go_on).unwrap());
     }
+}
+
+/// Nor do visits, also of cycles in which the host acts.
+#[test]
+fn visits_do_not_show() {
+    let mut mesh = disrupted(busy_mesh(8, true, 1));
+    mesh.keep_history(Some(often(2500)));
+    let history = use_mesh(mesh, 8, 20_000).0.history().unwrap();
+    let acts: Vec<u64> = history.journal().entries().map(|entry| entry.cycle).collect();
+    let (mut visited, mut random) = (history.clone(), fastrand::Rng::with_seed(5));
+    let range = TileRange { chip: 0, tile: (9, 6), addr: 0x3000, len: 300 };
+    for visit in 0..24 {
+        let cycle = match visit % 2 {
+            0 => acts[random.usize(0..acts.len())],
+            _ => random.u64(0..history.end()),
+        };
+        let mut mesh = visited.visit(cycle, &mut go_on).unwrap();
+        same(&mut mesh, &mut history.at(cycle, &mut go_on).unwrap());
+        for before in [cycle, cycle + 1] {
+            let mut writes = [&history, &visited].map(|history| {
+                history.last_write(range, Counts::AllWrites, before.max(1), &mut go_on).unwrap()
+            });
+            assert_eq!(writes[0].take(), writes[1].take(), "before {before}");
+        }
+    }
+    assert!(visited.checkpoints().count() <= history.checkpoints().count() + 8);
 }
 
 /// As recordings keep a run: the actions of the host in bytes, and a checksum of its end.

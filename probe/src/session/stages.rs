@@ -83,6 +83,9 @@ impl Session {
         let mut watch = Watch::new(0);
         self.look_instead(copy, &mut watch, cores);
         let (snapshot, spans) = self.words_of_stages(&watch, cores);
+        if spans.is_empty() {
+            return Ok(None);
+        }
         let mut rewound = Rewound { snapshot, spans, values: Vec::new(), known: HashMap::new() };
         // A change of the cycle before shows in it.
         let mut before = before_cycles.saturating_sub(1);

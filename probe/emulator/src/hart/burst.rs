@@ -5,6 +5,7 @@ use super::core::{Hart, MOST_HARTS};
 use super::step::{compute, region, taken};
 use crate::decode as d;
 use crate::memory::{LINE_BYTES, TileMemory};
+use std::sync::Arc;
 
 /// Why the fast loop ended; the instruction at the pc has not been executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl<'a> Lane<'a> {
         let base = region(hart.pc);
         Self {
             regs: &mut hart.regs,
-            local: &mut hart.local[..hart.local_bytes as usize],
+            local: &mut Arc::make_mut(&mut hart.local)[..hart.local_bytes as usize],
             code: if base == 0 { l1_code } else { &hart.iram },
             base,
             index: (hart.pc.wrapping_sub(base) >> 2) as usize,

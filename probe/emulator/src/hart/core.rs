@@ -36,7 +36,8 @@ pub(crate) struct Hart {
     /// Whether the debug interface follows each instruction.
     pub(crate) traced: bool,
     pub(crate) reset_pc: u32,
-    pub(crate) local: Box<[u8; LOCAL_BYTES]>,
+    /// Private RAM, which checkpoints share until it changes.
+    pub(crate) local: Arc<[u8; LOCAL_BYTES]>,
     pub(crate) local_bytes: u32,
     /// Decoded instruction RAM, empty for harts without one.
     pub(crate) iram: Arc<Vec<Op>>,
@@ -75,7 +76,7 @@ impl Hart {
             debugger: None,
             traced: false,
             reset_pc,
-            local: Box::new([0; LOCAL_BYTES]),
+            local: Arc::new([0; LOCAL_BYTES]),
             local_bytes,
             iram: Arc::new(
                 (0..words)
@@ -135,6 +136,12 @@ impl Hart {
                 *op = decode::decode(word, pc, IRAM, self.tensix);
             }
         }
+    }
+
+    /// Returns private RAM, to be written.
+    #[inline]
+    pub(crate) fn local_mut(&mut self) -> &mut [u8] {
+        &mut Arc::make_mut(&mut self.local)[..self.local_bytes as usize]
     }
 
     /// Returns the offset in private RAM, if the address is there.

@@ -230,7 +230,7 @@ impl HartGroup {
     /// Writes the private RAM of a hart that does not run. Ignores bytes past its end.
     pub fn write_local_ram(&mut self, hart: u8, offset: u32, bytes: &[u8]) {
         if let Some(hart) = self.awake(hart) {
-            let room = hart.local[..hart.local_bytes as usize].iter_mut().skip(offset as usize);
+            let room = hart.local_mut().iter_mut().skip(offset as usize);
             room.zip(bytes).for_each(|(slot, byte)| *slot = *byte);
         }
     }

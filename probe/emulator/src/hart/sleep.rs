@@ -114,7 +114,8 @@ impl Hart {
 
     /// Undoes a store into private RAM.
     pub(super) fn put_back(&mut self, addr: u32, old: &[u8]) {
-        let room = self.local_offset(addr).and_then(|at| self.local.get_mut(at..at + old.len()));
+        let at = self.local_offset(addr);
+        let room = at.and_then(|at| self.local_mut().get_mut(at..at + old.len()));
         if let Some(room) = room {
             room.copy_from_slice(old);
         }
@@ -126,7 +127,8 @@ impl Hart {
         match slot.checked_sub(FIRST_LOCAL) {
             None => self.regs[slot as usize] = value,
             Some(word) => {
-                if let Some(bytes) = self.local.as_chunks_mut::<4>().0.get_mut(word as usize) {
+                if let Some(bytes) = self.local_mut().as_chunks_mut::<4>().0.get_mut(word as usize)
+                {
                     *bytes = value.to_le_bytes();
                 }
             }

@@ -253,7 +253,7 @@ fn store<D: Devices>(
     }
     if let Some((offset, slot)) = hart.local_offset(addr).zip(hart.local_slot(addr)) {
         let old = hart.slot(slot, out.memory);
-        hart.local[offset..offset + bytes as usize].copy_from_slice(data);
+        hart.local_mut()[offset..offset + bytes as usize].copy_from_slice(data);
         return Ok(Touched::LocalStore { slot, old });
     }
     let at = DeviceAccess { hart: hart.index, cycle: hart.at, addr, bytes };

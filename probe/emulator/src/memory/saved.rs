@@ -9,6 +9,7 @@ use crate::decode::Op;
 use crate::pages::{PAGE_BYTES, Pages};
 use crate::watch::WriteWatch;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Lines of a page.
 const PAGE_LINES: usize = PAGE_BYTES / LINE_BYTES as usize;
@@ -18,7 +19,7 @@ const PAGE_LINES: usize = PAGE_BYTES / LINE_BYTES as usize;
 pub(crate) struct SavedMemory {
     pub(crate) pages: Pages,
     /// Lines with decoded instructions.
-    code: Vec<u32>,
+    code: Arc<[u32]>,
     /// Lines whose decoded instructions are out of date, with these.
     stale: Vec<(u32, [Op; OPS])>,
     touched: u8,
@@ -94,11 +95,16 @@ impl TileMemory {
                 *flags |= GUARDED;
             }
         }
-        let code = (0..).zip(&self.flags).filter_map(|(line, f)| (f & CODE != 0).then_some(line));
+        let flags = &self.flags;
+        let has_code = |line: &u32| flags[*line as usize] & CODE != 0;
+        let code = self
+            .code_lines
+            .get_or_insert_with(|| (0..flags.len() as u32).filter(has_code).collect());
+        let code = Arc::clone(code);
         let stale = self.stale.iter().map(|line| (*line, self.ops(*line)));
         SavedMemory {
             pages: self.pages.clone(),
-            code: code.collect(),
+            code,
             stale: stale.collect(),
             touched: self.touched,
             tensix: self.tensix,
@@ -115,7 +121,7 @@ impl TileMemory {
             }
         }
         // Instructions are decoded again when they are fetched, or before their bytes change.
-        for line in &saved.code {
+        for line in saved.code.iter() {
             memory.flags[*line as usize] |= CODE;
         }
         for (line, ops) in &saved.stale {
@@ -125,6 +131,7 @@ impl TileMemory {
             memory.stale.push(*line);
         }
         (memory.pages, memory.touched) = (saved.pages.clone(), saved.touched);
+        memory.code_lines = Some(Arc::clone(&saved.code));
         memory
     }
 

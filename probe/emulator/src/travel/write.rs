@@ -89,9 +89,21 @@ impl History {
         before: u64,
         watcher: &mut Watcher<'_>,
     ) -> Result<LastChanges, TravelError> {
-        let which = self.moment(before.saturating_sub(1))?;
+        let (mut which, mut end) = (self.moment(before.saturating_sub(1))?, before);
+        // A whole piece in which nobody wrote there need not run.
+        let untouched = |from: usize, end: u64| {
+            let (from, to) = (&self.moments[from].checkpoint, self.moments.get(from + 1));
+            to.is_some_and(|to| {
+                let same = |range| untouched(from, &to.checkpoint, range);
+                to.checkpoint.now == end && ranges.iter().all(same)
+            })
+        };
+        while which > 0 && untouched(which, end) {
+            end = self.moments[which].checkpoint.now;
+            which -= 1;
+        }
         let kept = (Counts::Changes, MOST_CHANGES);
-        let all = self.writes_since(which, before, ranges, kept, watcher)?;
+        let all = self.writes_since(which, end, ranges, kept, watcher)?;
         let dropped = all.iter().filter(|writes| writes.dropped);
         let oldest = dropped.filter_map(|writes| writes.kept.first()).map(|write| write.cycle + 1);
         let from = oldest.max().unwrap_or(0).max(self.moments[which].checkpoint.now);

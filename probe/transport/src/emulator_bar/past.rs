@@ -12,18 +12,23 @@ use machine::past::{
     PastChanges, PastError, PastProgress, PastWatcher, PastWrite, PastWriter, RecordedRun,
     WriteSearch,
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A [`BarPast`] over the history of an emulated mesh.
 pub(crate) struct EmulatorPast {
-    history: History,
+    /// It learns from visits, which has no effect on results.
+    history: Mutex<History>,
     config: Arc<MeshConfig>,
 }
 
 impl EmulatorPast {
     /// Takes the history, and the configuration of its mesh.
     pub(crate) fn new(history: History, config: Arc<MeshConfig>) -> Self {
-        Self { history, config }
+        Self { history: Mutex::new(history), config }
+    }
+
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn range(&self, range: &TileBytes) -> Result<TileRange, PastError> {
@@ -55,11 +60,12 @@ impl EmulatorPast {
 
 impl BarPast for EmulatorPast {
     fn cycles(&self) -> (u64, u64) {
-        (self.history.first(), self.history.end())
+        let history = self.history();
+        (history.first(), history.end())
     }
 
     fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Bar>, PastError> {
-        let mesh = self.history.at(cycles, &mut |it| watcher(progress(it))).map_err(error)?;
+        let mesh = self.history().visit(cycles, &mut |it| watcher(progress(it))).map_err(error)?;
         Ok(Box::new(EmulatorBar::new(mesh)))
     }
 
@@ -72,7 +78,7 @@ impl BarPast for EmulatorPast {
         let range = self.range(range)?;
         let counts = if search.unchanged { Counts::AllWrites } else { Counts::Changes };
         let watcher = &mut |it| watcher(progress(it));
-        let found = self.history.last_write(range, counts, search.before_cycles, watcher);
+        let found = self.history().last_write(range, counts, search.before_cycles, watcher);
         Ok(found.map_err(error)?.map(|write| self.write(&range, write)))
     }
 
@@ -85,7 +91,7 @@ impl BarPast for EmulatorPast {
         let ranges: Vec<TileRange> =
             ranges.iter().map(|range| self.range(range)).collect::<Result<_, _>>()?;
         let watcher = &mut |it| watcher(progress(it));
-        let found = self.history.last_changes(&ranges, before_cycles, watcher).map_err(error)?;
+        let found = self.history().last_changes(&ranges, before_cycles, watcher).map_err(error)?;
         let changes = found
             .changes
             .into_iter()
@@ -103,7 +109,7 @@ impl BarPast for EmulatorPast {
         let journal = journal.map_err(|error| PastError::Unreadable(error.to_string()))?;
         let mut watcher = |it| watcher(progress(it));
         let limits = HistoryLimits::default();
-        let history = self.history.execute(&journal, run.end_cycles, limits, &mut watcher);
+        let history = self.history().execute(&journal, run.end_cycles, limits, &mut watcher);
         let (history, checksum) = history.map_err(error)?;
         if checksum != run.checksum {
             return Err(PastError::Differs);
