@@ -8,6 +8,7 @@ use fabric::Division;
 use fabric::random::TrafficPattern;
 use machine::fabric::FabricTopology;
 use machine::fault::{Fault, FaultError};
+use machine::words::cycles_of;
 pub use moment::Moment;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -339,18 +340,10 @@ fn number(key: &str, value: &str) -> Result<u64, SpecError> {
 /// # Errors
 /// The reason why the value is invalid.
 pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
-    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit());
-    let per_unit = match unit {
-        "ns" => 1,
-        "us" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        _ => return wrong(format!("{key}: `{value}` is not a time such as 2ms, 500us or 1s")),
-    };
-    let count = number(key, value.strip_suffix(unit).unwrap_or(value))?;
-    match count.checked_mul(per_unit) {
+    match cycles_of(value) {
         Some(cycles) if cycles <= LATEST_START_CYCLES => Ok(cycles),
-        _ => wrong(format!("{key}: {value} is longer than 100s, which would take hours")),
+        Some(_) => wrong(format!("{key}: {value} is longer than 100s, which would take hours")),
+        None => wrong(format!("{key}: `{value}` is not a time such as 2ms, 500us or 1s")),
     }
 }
 

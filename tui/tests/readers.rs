@@ -84,5 +84,22 @@ fn perfetto_reads_what_export_writes() {
         assert_eq!(counts["processes"], 2, "{name}");
         assert!(counts["threads"] > 1 && counts["slices"] >= counts["threads"], "{counts:?}");
         assert!(counts["counters"] >= 8 && counts["instants"] >= 2, "{counts:?}");
+        assert_eq!(counts["flows"], 0);
     }
+}
+
+/// The packets of the links come from the run, which is executed again.
+#[test]
+fn perfetto_reads_the_flows_of_packets() {
+    let scratch = Scratch::new("flows");
+    let [recording, file] = ["ping.mcap", "ping.pftrace"].map(|name| scratch.path(name));
+    let words = recording.to_str().unwrap();
+    let recorded = meshscope(&["--target", "emulator:n300", "record", words, "--moments", "2"]);
+    assert!(recorded.status.success(), "{}", stderr(&recorded));
+    let to = ["export", "--to", "perfetto", file.to_str().unwrap(), "--packets"];
+    let output = meshscope(&[&["--target", words], &to[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let Some(lines) = lines("trace.py", &file) else { return };
+    let flows = lines.iter().find_map(|line| line.strip_prefix("flows ")).unwrap();
+    assert!(flows.parse::<u64>().unwrap() > 100, "{lines:?}");
 }

@@ -83,6 +83,8 @@ impl NocPacket {
 pub(crate) struct LinkPacket {
     /// The sending queue, 0 or 1.
     pub(crate) queue: usize,
+    /// The cycle at which the queue began to send it.
+    pub(crate) sent: u64,
     /// How often it arrived corrupt before.
     pub(crate) corrupt: u32,
     pub(crate) body: LinkPayload,

@@ -49,6 +49,7 @@ impl Mesh {
             journal: None,
             keeper: None,
             threads: Threads::new(from.config.threads, from.chips.len()),
+            seen_packets: None,
         }
     }
 }

@@ -79,7 +79,8 @@ impl Blocks {
         match frame_body(&packet, memory) {
             Ok(Some(body)) => {
                 self.seq += 1;
-                let kind = EventKind::LinkPacket(Box::new(LinkPacket { queue, corrupt, body }));
+                let kind =
+                    EventKind::LinkPacket(Box::new(LinkPacket { queue, sent: now, corrupt, body }));
                 let event = Event { at, source: PEER, seq: self.seq, kind };
                 self.out.frames.push((channel, event));
             }

@@ -11,6 +11,7 @@ use crate::hart::HartOrder;
 use crate::journal::{HostAction, Journal};
 use crate::keeper::Keeper;
 use crate::memory::TileMemory;
+use crate::packets::EthPacket;
 use crate::pci::ConfigSpace;
 use crate::threads::Threads;
 use crate::timing::Timing;
@@ -51,6 +52,8 @@ pub struct Mesh {
     pub(crate) journal: Option<Journal>,
     pub(crate) keeper: Option<Box<Keeper>>,
     pub(crate) threads: Threads,
+    /// Packets of the links, if someone looks at them.
+    pub(crate) seen_packets: Option<Vec<EthPacket>>,
 }
 
 impl Mesh {
@@ -79,6 +82,7 @@ impl Mesh {
             journal: None,
             keeper: None,
             threads: Threads::new(config.threads, config.chips.len()),
+            seen_packets: None,
             config: Arc::new(config),
         };
         for chip in 0..mesh.config.chips.len() {
@@ -218,6 +222,9 @@ impl Mesh {
                 let Some(&(peer, peer_channel)) = self.peers.get(&(chip, channel)) else {
                     continue;
                 };
+                if let Some(seen) = &mut self.seen_packets {
+                    seen.extend(EthPacket::of((chip, channel), (peer, peer_channel), &event));
+                }
                 if let Some((unit, _)) = self.chips[peer].channel(peer_channel) {
                     self.chips[peer].post(unit, event);
                 }

@@ -120,8 +120,7 @@ impl History {
     /// # Errors
     /// The cycle is not in the history, or `watcher` returned false.
     pub fn at(&self, cycle: u64, watcher: &mut Watcher<'_>) -> Result<Mesh, TravelError> {
-        let moment = &self.moments[self.moment(cycle)?];
-        let mut rerun = self.rerun(&moment.checkpoint, moment.entry);
+        let mut rerun = self.rerun_at(cycle)?;
         rerun.run(cycle, true, watcher)?;
         Ok(rerun.mesh)
     }
@@ -160,6 +159,15 @@ impl History {
         let after = self.moments.partition_point(|moment| moment.checkpoint.now <= cycle);
         let outside = TravelError::Outside { first: self.first(), last: self.end };
         after.checked_sub(1).filter(|_| cycle <= self.end).ok_or(outside)
+    }
+
+    /// Returns the mesh of the last checkpoint at or before a cycle, with the host's actions since.
+    pub(crate) fn rerun_at(
+        &self,
+        cycle: u64,
+    ) -> Result<Rerun<impl Iterator<Item = JournalEntry> + use<'_>>, TravelError> {
+        let moment = &self.moments[self.moment(cycle)?];
+        Ok(self.rerun(&moment.checkpoint, moment.entry))
     }
 
     /// Returns the mesh of a checkpoint, with the host's actions from number `entry` on.

@@ -4,8 +4,8 @@
 use crate::common::Host;
 use crate::determinism::{busy_mesh, disrupted};
 use emulator::{
-    Checkpoint, Counts, Disruption, HistoryLimits, Journal, Mesh, Progress, RunLost, TileRange,
-    TravelError,
+    Checkpoint, Counts, Disruption, EthPacket, HistoryLimits, Journal, Mesh, Progress, RunLost,
+    TileRange, TravelError,
 };
 use std::time::Duration;
 
@@ -115,6 +115,11 @@ fn checkpoints_in_between_do_not_show() {
         assert_eq!(past.now(), cycle);
         same(&mut past, &mut one.at(cycle, &mut go_on).unwrap());
     }
+    let (from, to) = (5000, many.end());
+    let packets = many.eth_packets(from, to, &mut go_on).unwrap();
+    assert_eq!(packets, one.eth_packets(from, to, &mut go_on).unwrap());
+    let takes_time = |it: &EthPacket| it.sent >= from && it.sent < it.arrives && it.from != it.to;
+    assert!(packets.len() > 3 && packets.iter().all(takes_time), "{packets:?}");
 }
 
 /// Nor do visits, also of cycles in which the host acts.

@@ -103,6 +103,30 @@ impl<Chip> PastWrite<Chip> {
     }
 }
 
+/// A packet of an Ethernet link; `Chip` is how chips are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastPacket<Chip> {
+    /// Chip and Ethernet channel that send it.
+    pub from: (Chip, u8),
+    /// Those that receive it.
+    pub to: (Chip, u8),
+    /// The cycle at which a transmit queue begins to send it.
+    pub sent_cycles: u64,
+    /// The cycle at which it arrives whole.
+    pub arrives_cycles: u64,
+    /// What it is in words, such as `TXQ 0: 64 B to L1 0x1100`.
+    pub what: String,
+}
+
+impl<Chip> PastPacket<Chip> {
+    /// Returns the packet with its chips named otherwise; none if one has no such name.
+    pub fn named<Other>(self, name: impl Fn(Chip) -> Option<Other>) -> Option<PastPacket<Other>> {
+        let Self { from, to, sent_cycles, arrives_cycles, what } = self;
+        let (from, to) = ((name(from.0)?, from.1), (name(to.0)?, to.1));
+        Some(PastPacket { from, to, sent_cycles, arrives_cycles, what })
+    }
+}
+
 /// Changes of ranges of memory in one piece of the past.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastChanges<Chip> {

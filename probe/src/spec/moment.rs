@@ -2,6 +2,7 @@
 
 use super::{SpecError, TargetSpec, wrong};
 use machine::history::History;
+use machine::words::cycles_of;
 use std::path::Path;
 
 /// A moment of a recording.
@@ -34,7 +35,7 @@ impl Moment {
             Some(time) => (time, true),
             None => (words, false),
         };
-        let cycles = cycles(time).ok_or_else(no_moment)?;
+        let cycles = cycles_of(time).ok_or_else(no_moment)?;
         Ok(if before { Self::BeforeLast(cycles) } else { Self::At(cycles) })
     }
 
@@ -72,20 +73,6 @@ impl Moment {
         history.seek(found);
         Ok(())
     }
-}
-
-/// Parses a time such as 2ms, with decimals.
-fn cycles(words: &str) -> Option<u64> {
-    let unit = words.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let per_unit = match unit {
-        "ns" => 1.0,
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return None,
-    };
-    let count: f64 = words.strip_suffix(unit)?.parse().ok()?;
-    Some((count * per_unit).round() as u64)
 }
 
 /// Parses a file, with `,at=MOMENT` or `,rerun=TIME` behind it unless a file has that name.

@@ -11,6 +11,10 @@ pub(crate) struct ExportArguments {
     /// What is written.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportFormat,
+    /// Adds the packets of the Ethernet links to --to perfetto, of a recording that has its run: it is
+    /// executed again.
+    #[arg(long)]
+    pub(crate) packets: bool,
     /// The screen of --to svg; the mesh without it.
     #[arg(long, value_enum, value_name = "SCREEN")]
     pub(crate) screen: Option<ScreenName>,

@@ -1,6 +1,7 @@
 //! Amounts as users write them: sizes with K, M and G, chip lists, counts, times.
 
 use layouts::ChipId;
+use machine::words::cycles_of;
 use std::collections::BTreeSet;
 
 /// More sizes than this in one sweep are an error of the step.
@@ -38,17 +39,8 @@ pub(crate) fn count(option: &str, text: &str, least: u32, most: u32) -> Result<u
 
 /// A time of the target, in cycles of a nanosecond.
 pub(crate) fn time(option: &str, text: &str) -> Result<u64, String> {
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let factor = match unit {
-        "ns" => Some(1),
-        "us" => Some(1_000),
-        "ms" => Some(1_000_000),
-        "s" => Some(1_000_000_000),
-        _ => None,
-    };
-    let digits = text.strip_suffix(unit).and_then(|digits| digits.parse::<u64>().ok());
-    let cycles = factor.zip(digits).and_then(|(factor, count)| count.checked_mul(factor));
-    cycles.ok_or_else(|| format!("{option}: '{}' is not a time such as 20ms or 500us", shown(text)))
+    cycles_of(text)
+        .ok_or_else(|| format!("{option}: '{}' is not a time such as 20ms or 500us", shown(text)))
 }
 
 /// Chips such as `0-7` or `0-3,5`, in this order, none twice.
@@ -175,8 +167,8 @@ mod tests {
     #[test]
     fn times_have_units() {
         assert_eq!(time("--timeout", "20ms"), Ok(20_000_000));
-        assert_eq!(time("--timeout", "500us"), Ok(500_000));
-        for wrong in ["", "20", "ms", "20m", "99999999999999999s"] {
+        assert_eq!(time("--timeout", "1.5m"), Ok(90_000_000_000));
+        for wrong in ["", "20", "ms", "20h", "99999999999999999s"] {
             assert!(time("--timeout", wrong).unwrap_err().contains("not a time"), "{wrong}");
         }
     }

@@ -54,7 +54,7 @@ fn trace(target: &Opening, options: &ExportArguments) -> Result<(Vec<u8>, String
     if let Some((option, _)) = of_svg.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!("{option} is for --to svg: a trace has no screen")));
     }
-    let (bytes, moments) = perfetto::trace(target)?;
+    let (bytes, moments) = perfetto::trace(target, options.packets)?;
     let moments = counted(moments as u64, "moment", "moments");
     Ok((bytes, format!("{moments}; open it at ui.perfetto.dev or with trace_processor")))
 }
@@ -65,6 +65,10 @@ fn draw(
     theme: Theme,
     options: &ExportArguments,
 ) -> Result<Vec<u8>, Failure> {
+    if options.packets {
+        let why = "--packets is for --to perfetto: a picture shows one moment";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let size = options.size.as_deref().map_or(Ok(USUAL_SIZE), size)?;
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     let mut machine = open(target)?;

@@ -14,6 +14,7 @@ use decode::code::source_at;
 use layouts::{ChipId, CoreId, NocAddr};
 use machine::past::{Keeps, PastError, PastProgress, PastWrite, PastWriter, WriteSearch};
 use machine::snapshot::{AccessError, Span};
+use machine::target::Past;
 use std::time::{Duration, Instant};
 
 /// Time between two sentences about the search.
@@ -29,16 +30,8 @@ pub(super) fn run(
     let at = options.at.as_deref().map(|at| amount::time("--at", at)).transpose();
     let at = at.map_err(Failure::Usage)?;
     let mut machine = open(&target.keeping(Keeps::Past))?;
+    let past = past(&mut machine, target)?;
     let mut told = Instant::now();
-    let past = machine.session().past(&mut |progress| {
-        if told.elapsed() > PATIENCE {
-            told = Instant::now();
-            let (at, to) = (progress.at_cycles, progress.to_cycles);
-            say(&format!("executes the run again: {} of {}", words::cycles(at), words::cycles(to)));
-        }
-        true
-    });
-    let past = past.map_err(|why| Failure::Usage(format!("{}: {why}", target.words)))?;
     let (first, last) = past.cycles();
     // The host's writes of the present cycle count too.
     let search = WriteSearch { before_cycles: at.unwrap_or(last + 1), unchanged: !options.changed };
@@ -62,6 +55,25 @@ pub(super) fn run(
         text(&page)?;
     }
     Ok(Outcome::Healthy)
+}
+
+/// Returns the past of a target, and says how far a recorded run is executed again.
+pub(super) fn past(machine: &mut Machine, target: &Opening) -> Result<Box<dyn Past>, Failure> {
+    let past = machine.session().past(&mut telling("executes the run again"));
+    past.map_err(|why| Failure::Usage(format!("{}: {why}", target.words)))
+}
+
+/// Returns what says now and then how far a machine of the past has run, after these words.
+pub(super) fn telling(what: &str) -> impl FnMut(PastProgress) -> bool {
+    let mut told = Instant::now();
+    move |progress| {
+        if told.elapsed() > PATIENCE {
+            told = Instant::now();
+            let (at, to) = (progress.at_cycles, progress.to_cycles);
+            say(&format!("{what}: {} of {}", words::cycles(at), words::cycles(to)));
+        }
+        true
+    }
 }
 
 fn searching(progress: PastProgress, first: u64) -> String {

@@ -1,7 +1,7 @@
 """Reads an exported trace by Perfetto's own schema, and by its trace_processor if
 MESHSCOPE_TRACE_PROCESSOR names that program.
 
-Prints the numbers of processes, threads, slices, counter values and instants.
+Prints the numbers of processes, threads, slices, counter values, instants and flows.
 """
 
 import collections
@@ -31,6 +31,7 @@ def known(message):
 
 known(trace)
 tracks, open_slices, kinds, last = {}, collections.Counter(), collections.Counter(), 0
+flows, ended = collections.Counter(), collections.Counter()
 for packet in trace.packet:
     assert packet.trusted_packet_sequence_id == 1, packet
     if packet.HasField("track_descriptor"):
@@ -43,6 +44,8 @@ for packet in trace.packet:
     assert packet.timestamp >= last, packet
     last = packet.timestamp
     kinds[event.type] += 1
+    flows.update(event.flow_ids)
+    ended.update(event.terminating_flow_ids)
     is_counter = tracks[event.track_uuid].HasField("counter")
     assert is_counter == (event.type == TrackEvent.TYPE_COUNTER), packet
     if event.type == TrackEvent.TYPE_SLICE_BEGIN:
@@ -57,11 +60,13 @@ threads = [track.thread for track in tracks.values() if track.HasField("thread")
 tids = [thread.tid for thread in threads]
 assert len(set(pids + tids)) == len(pids) + len(tids), "each number is given once"
 assert {thread.pid for thread in threads} <= set(pids), "each core is on a chip"
+assert flows == ended and set(flows.values()) <= {1}, "each flow begins and ends once"
 print("processes", len(pids))
 print("threads", len(tids))
 print("slices", kinds[TrackEvent.TYPE_SLICE_BEGIN])
 print("counters", kinds[TrackEvent.TYPE_COUNTER])
 print("instants", kinds[TrackEvent.TYPE_INSTANT])
+print("flows", len(flows))
 
 program = os.environ.get("MESHSCOPE_TRACE_PROCESSOR")
 if program:
@@ -72,5 +77,6 @@ if program:
         ask = lambda query: list(processor.query(query))[0].n
         assert ask("select count(*) as n from slice where dur >= 0") >= kinds[1]
         assert ask("select count(*) as n from counter") == kinds[TrackEvent.TYPE_COUNTER]
+        assert ask("select count(*) as n from flow") == len(flows)
         errors = "select count(*) as n from stats where severity = 'error' and value > 0"
         assert ask(errors) == 0

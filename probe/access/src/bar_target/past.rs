@@ -8,7 +8,9 @@ use crate::guard::Guard;
 use layouts::ChipId;
 use machine::bar::{Bar, BarPast, TileBytes};
 use machine::fault::ChipAddress;
-use machine::past::{PastChanges, PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
+use machine::past::{
+    PastChanges, PastError, PastPacket, PastWatcher, PastWrite, RecordedRun, WriteSearch,
+};
 use machine::patience::Deadlines;
 use machine::snapshot::Span;
 use machine::target::{Abilities, Allow, Mesh, Past, Target};
@@ -85,6 +87,15 @@ impl Past for TargetPast {
             |(which, write): (usize, PastWrite<_>)| (which, write.named(|at| self.chip(at)));
         let changes = found.changes.into_iter().map(named).collect();
         Ok(PastChanges { from_cycles: found.from_cycles, changes, bytes: found.bytes })
+    }
+
+    fn eth_packets(
+        &self,
+        cycles: (u64, u64),
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Vec<PastPacket<ChipId>>, PastError> {
+        let packets = self.past.eth_packets(cycles, watcher)?.into_iter();
+        Ok(packets.filter_map(|packet| packet.named(|at| self.chip(at))).collect())
     }
 
     fn rerun(

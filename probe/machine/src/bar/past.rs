@@ -2,7 +2,9 @@
 
 use super::Bar;
 use crate::fault::ChipAddress;
-use crate::past::{PastChanges, PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
+use crate::past::{
+    PastChanges, PastError, PastPacket, PastWatcher, PastWrite, RecordedRun, WriteSearch,
+};
 use layouts::NocXy;
 
 /// A range of the memory of one tile.
@@ -52,6 +54,17 @@ pub trait BarPast: Send {
         before_cycles: u64,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<PastChanges<ChipAddress>, PastError>;
+
+    /// Returns the packets that were sent over Ethernet links from one cycle to another, in the order in
+    /// which they were sent.
+    ///
+    /// # Errors
+    /// The cycles are not kept, or `watcher` returned false.
+    fn eth_packets(
+        &self,
+        cycles: (u64, u64),
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Vec<PastPacket<ChipAddress>>, PastError>;
 
     /// Returns the past of a machine that starts as this one did and executes a recorded run.
     ///

@@ -2,6 +2,7 @@
 //! `core:<chip>.<tile>[:<core>]:stuck`, with `@<from>[..<until>]`.
 
 use super::{CoreFault, EMULATED, Fault, FaultError, FaultKind, LinkFault};
+use crate::words::{UNITS, cycles_of};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, EthId, NocXy, TileKind};
 use std::fmt;
 use std::str::FromStr;
@@ -21,8 +22,6 @@ const MOST_PER_TERABIT: u64 = 100_000_000;
 const TERABIT: u64 = 1_000_000_000_000;
 /// The longest time is 100 s, as in a scene.
 const LONGEST_CYCLES: u64 = 100_000_000_000;
-
-const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 
 type Parsed<T> = Result<T, String>;
 
@@ -70,13 +69,13 @@ fn span(when: &str) -> Parsed<(u64, Option<u64>)> {
 
 /// Parses a time with its unit, in cycles of 1 ns.
 fn time(value: &str) -> Parsed<u64> {
-    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = UNITS.iter().find(|(name, _)| *name == &value[digits.len()..]);
-    let (Ok(count), Some((_, cycles))) = (digits.parse::<u64>(), unit) else {
-        return Err(format!("`{value}` is not a time such as 500ns, 10us or 2ms"));
-    };
-    let cycles = count.checked_mul(*cycles).filter(|cycles| *cycles <= LONGEST_CYCLES);
-    cycles.ok_or_else(|| format!("{value} is longer than 100s"))
+    let cycles = cycles_of(value);
+    let cycles =
+        cycles.ok_or_else(|| format!("`{value}` is not a time such as 500ns, 10us or 2ms"))?;
+    if cycles > LONGEST_CYCLES {
+        return Err(format!("{value} is longer than 100s"));
+    }
+    Ok(cycles)
 }
 
 fn place(words: &str) -> Parsed<(ChipId, &str)> {
@@ -196,7 +195,7 @@ struct Time(u64);
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fits = |(_, cycles): &&(&str, u64)| self.0 > 0 && self.0.is_multiple_of(*cycles);
-        let (unit, cycles) = UNITS.iter().find(fits).copied().unwrap_or(("ns", 1));
+        let (unit, cycles) = UNITS.iter().rev().find(fits).copied().unwrap_or(("ns", 1));
         write!(f, "{}{unit}", self.0 / cycles)
     }
 }

@@ -1,7 +1,9 @@
 //! The past of a target.
 
 use super::Target;
-use crate::past::{PastChanges, PastError, PastWatcher, PastWrite, RecordedRun, WriteSearch};
+use crate::past::{
+    PastChanges, PastError, PastPacket, PastWatcher, PastWrite, RecordedRun, WriteSearch,
+};
 use crate::snapshot::Span;
 use layouts::ChipId;
 
@@ -39,6 +41,17 @@ pub trait Past: Send {
         before_cycles: u64,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<PastChanges<ChipId>, PastError>;
+
+    /// Returns the packets that were sent over Ethernet links from one cycle to another, in the order in
+    /// which they were sent.
+    ///
+    /// # Errors
+    /// The cycles are not kept, or `watcher` returned false.
+    fn eth_packets(
+        &self,
+        cycles: (u64, u64),
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Vec<PastPacket<ChipId>>, PastError>;
 
     /// Returns the past of a machine that starts as this one did and executes a recorded run.
     ///

@@ -2,15 +2,15 @@
 
 use super::{EmulatorBar, address_of, index_of};
 use emulator::{
-    Counts, History, HistoryLimits, Journal, MeshConfig, NocWrite, Progress, TileRange,
-    TravelError, Write, Writer,
+    Counts, EthPacket, EthPacketKind, History, HistoryLimits, Journal, MeshConfig, NocWrite,
+    Progress, TileRange, TravelError, Write, Writer,
 };
 use layouts::{CoreKind, NocXy};
 use machine::bar::{Bar, BarPast, TileBytes};
 use machine::fault::{ChipAddress, EMULATED};
 use machine::past::{
-    PastChanges, PastError, PastProgress, PastWatcher, PastWrite, PastWriter, RecordedRun,
-    WriteSearch,
+    PastChanges, PastError, PastPacket, PastProgress, PastWatcher, PastWrite, PastWriter,
+    RecordedRun, WriteSearch,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +35,18 @@ impl EmulatorPast {
         let chip = index_of(&self.config, range.chip).ok_or(PastError::NoMemory)?;
         let tile = (range.tile.x, range.tile.y);
         Ok(TileRange { chip, tile, addr: range.offset, len: range.len as usize })
+    }
+
+    fn packet(&self, packet: &EthPacket) -> Option<PastPacket<ChipAddress>> {
+        let end = |(chip, channel)| Some((address_of(&self.config, chip)?, channel));
+        let EthPacket { from, to, queue, sent, arrives, len, kind } = *packet;
+        let what = match kind {
+            EthPacketKind::Write(addr) => format!("TXQ {queue}: {len} B to L1 {addr:#x}"),
+            EthPacketKind::Register(addr) => format!("TXQ {queue}: to register {addr:#x}"),
+            EthPacketKind::Raw => format!("TXQ {queue}: {len} B raw"),
+        };
+        let (from, to) = (end(from)?, end(to)?);
+        Some(PastPacket { from, to, sent_cycles: sent, arrives_cycles: arrives, what })
     }
 
     fn write(&self, range: &TileRange, write: Write) -> PastWrite<ChipAddress> {
@@ -98,6 +110,16 @@ impl BarPast for EmulatorPast {
             .filter_map(|(which, write)| Some((which, self.write(ranges.get(which)?, write))));
         let changes = changes.collect();
         Ok(PastChanges { from_cycles: found.from, changes, bytes: found.bytes })
+    }
+
+    fn eth_packets(
+        &self,
+        (from, to): (u64, u64),
+        watcher: &mut PastWatcher<'_>,
+    ) -> Result<Vec<PastPacket<ChipAddress>>, PastError> {
+        let watcher = &mut |it| watcher(progress(it));
+        let packets = self.history().eth_packets(from, to, watcher).map_err(error)?;
+        Ok(packets.iter().filter_map(|packet| self.packet(packet)).collect())
     }
 
     fn rerun(

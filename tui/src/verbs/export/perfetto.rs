@@ -8,7 +8,9 @@ use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::verbs::record::Moments;
 use crate::verbs::target::{open, report};
+use crate::verbs::who_wrote::{past, telling};
 use diagnosis::{Diagnosis, Finding};
+use layouts::{ChipId, CoreId, CoreKind};
 use machine::history::Mark;
 
 /// What the file says of itself.
@@ -16,6 +18,9 @@ const ABOUT: &str = "slices and counters are what each moment shows: samples, no
                      lasts from the first moment that shows it to the first that shows another, and \
                      what happened between two moments is not known; times are the target's own, in \
                      ns";
+
+/// Packets of the links in a trace: the last ones, some ten megabytes.
+const MOST_PACKETS: usize = 100_000;
 
 /// The clock of the target along the moments.
 #[derive(Default)]
@@ -54,7 +59,7 @@ impl Clock {
 }
 
 /// Returns the file, and the number of moments in it.
-pub(super) fn trace(target: &Opening) -> Result<(Vec<u8>, usize), Failure> {
+pub(super) fn trace(target: &Opening, packets: bool) -> Result<(Vec<u8>, usize), Failure> {
     let mut machine = open(target)?;
     let Some(history) = machine.target().history() else {
         let words = &target.words;
@@ -80,6 +85,10 @@ pub(super) fn trace(target: &Opening) -> Result<(Vec<u8>, usize), Failure> {
     let watched = machine.diagnose(over);
     let watched = watched.map_err(|gone| Failure::of_access(&target.words, &gone))?;
     note_findings(&watched.diagnosis, &clock, &mut tracks);
+    if packets {
+        let within = times.first().copied().zip(times.last().copied());
+        add_packets(&mut machine, target, within.unwrap_or((0, 0)), &mut tracks)?;
+    }
     Ok((tracks.finish(), times.len()))
 }
 
@@ -136,6 +145,36 @@ fn found(finding: &Finding) -> Event {
         ("signature", finding.signature.clone()),
     ];
     Event { name: finding.condition.name().to_owned(), values }
+}
+
+/// Adds the packets of the Ethernet links between two times of a recorded run, which is executed again.
+/// The clock of such a run never begins again.
+fn add_packets(
+    machine: &mut Machine,
+    target: &Opening,
+    within: (u64, u64),
+    tracks: &mut Tracks,
+) -> Result<(), Failure> {
+    let past = past(machine, target)?;
+    let packets = past.eth_packets(within, &mut telling("looks at the packets"));
+    let packets = packets.map_err(|error| Failure::Usage(format!("{}: {error}", target.words)))?;
+    let mesh = machine.mesh();
+    let erisc = |(chip, channel): (ChipId, u8)| {
+        let tile = mesh.layout().eth_channel(channel)?;
+        Some(CoreId { chip, tile, core: CoreKind::Erisc })
+    };
+    let left_out = packets.len().saturating_sub(MOST_PACKETS);
+    if left_out > 0 {
+        say(&format!("the first {left_out} of {} packets are left out", packets.len()));
+    }
+    for packet in packets.iter().skip(left_out) {
+        let Some((from, to)) = erisc(packet.from).zip(erisc(packet.to)) else { continue };
+        let from = Track::OfCore(from, "packets sent".to_owned());
+        let to = Track::OfCore(to, "packets received".to_owned());
+        let event = Event { name: packet.what.clone(), values: Vec::new() };
+        tracks.flow((&from, packet.sent_cycles), (&to, packet.arrives_cycles), &event);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

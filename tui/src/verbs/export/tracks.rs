@@ -38,6 +38,8 @@ pub(super) struct Tracks {
     packets: Vec<TracePacket>,
     current: BTreeMap<Track, Current>,
     titles: BTreeMap<Track, String>,
+    /// The number of flows.
+    flows: u64,
     /// Time of the current moment, in nanoseconds.
     pub(super) now: u64,
 }
@@ -92,6 +94,17 @@ impl Tracks {
     /// Adds an instant, at a time in nanoseconds.
     pub(super) fn instant(&mut self, track: &Track, at: u64, event: Event) {
         self.event(track, at, EventType::Instant, event.into());
+    }
+
+    /// Adds a flow: an instant on one track and one on another, at times in nanoseconds, with an arrow
+    /// between them.
+    pub(super) fn flow(&mut self, from: (&Track, u64), to: (&Track, u64), what: &Event) {
+        self.flows += 1;
+        let ids = vec![self.flows];
+        let begins = TrackEvent { flow_ids: ids.clone(), ..what.clone().into() };
+        self.event(from.0, from.1, EventType::Instant, begins);
+        let ends = TrackEvent { terminating_flow_ids: ids, ..what.clone().into() };
+        self.event(to.0, to.1, EventType::Instant, ends);
     }
 
     /// Ends all slices, and returns the file.
