@@ -114,7 +114,8 @@ fn stages_are_walked_back_to_the_cycle() {
     let (mut before, mut later) = (past.cycles().1, Vec::new());
     let mut shown = 0;
     for _ in 0..6 {
-        let found = session.stage_before(past.as_ref(), &cores, before, &mut |_| true);
+        let images = session.images().clone();
+        let found = Session::stage_before(past.as_ref(), images, &cores, before, &mut |_| true);
         let found = found.unwrap().unwrap();
         assert!(found.at_cycles < before);
         for it in &found.moves {

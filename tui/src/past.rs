@@ -3,9 +3,10 @@
 
 mod search;
 
-pub(crate) use search::Search;
+pub(crate) use search::{Found, Search, who_wrote};
 
 use crate::words;
+use decode::images::ImageMap;
 use decode::inspect::ReadSet;
 use layouts::{ChipId, CoreId, NocAddr};
 use machine::history::Watched;
@@ -14,13 +15,14 @@ use machine::snapshot::Span;
 use machine::target::Past;
 use probe::session::{Inspected, Session, StageChange};
 use probe::spec::Moment;
+use std::sync::Arc;
 
 /// Longest range that is searched for its last change, in bytes.
 const MOST_BYTES: u64 = 4096;
 
 /// What is shown of the past.
 pub(crate) struct PastView {
-    past: Box<dyn Past>,
+    past: Arc<dyn Past>,
     /// The times of the snapshots that were on screen, and of the moments that were gone to.
     pub(crate) times: Vec<u64>,
     pub(crate) position: usize,
@@ -45,7 +47,7 @@ impl PastView {
             times.push(last);
         }
         let position = times.len() - 1;
-        Ok(Self { past, times, position, shown: None })
+        Ok(Self { past: past.into(), times, position, shown: None })
     }
 
     /// Returns the cycle that is shown.
@@ -84,11 +86,11 @@ impl PastView {
         Ok(())
     }
 
-    /// Goes back to the last change of a word or member, right after it.
+    /// Begins to search for the last change of a word or member.
     ///
     /// # Errors
-    /// Something larger is selected, or it did not change.
-    pub(crate) fn last_change(&mut self, watched: &[Watched]) -> Result<(), String> {
+    /// Something larger is selected.
+    pub(crate) fn last_change(&self, watched: &[Watched]) -> Result<Search, String> {
         let small = |it: &&Watched| it.range.end.saturating_sub(it.range.start) <= MOST_BYTES;
         let selected = watched.first().filter(small).and_then(|it| Some((it, it.tile?)));
         let Some((watched, tile)) = selected else {
@@ -99,28 +101,31 @@ impl PastView {
         // The cycle right after a change shows it: the one before that is searched next.
         let search =
             WriteSearch { before_cycles: self.cycles().saturating_sub(1), unchanged: false };
-        let found = self.past.last_write(Span { addr, len }, search, &mut |_| true);
-        match found.map_err(|error: PastError| error.to_string())? {
-            Some(write) => self.go_to(Moment::At(write.at_cycles + 1)),
-            None => Err(format!("{addr} did not change before in the past that is kept")),
-        }
+        let past = Arc::clone(&self.past);
+        Ok(Search::begin(format!("a change of {addr}"), move |watcher| {
+            let found = past.last_write(Span { addr, len }, search, watcher);
+            let found = found.map_err(|error: PastError| error.to_string())?;
+            let none = || format!("{addr} did not change before in the past that is kept");
+            let shown_at = Some(found.ok_or_else(none)?.at_cycles + 1);
+            Ok(Found { notice: None, shown_at })
+        }))
     }
 
-    /// Goes back to the last change of the stage of a party on these cores, right after it.
-    ///
-    /// # Errors
-    /// None of their stages changed before.
+    /// Begins to search for the last change of the stage of a party on these cores; `words` says what
+    /// it is.
     pub(crate) fn last_stage(
-        &mut self,
-        cores: &[CoreId],
-        session: &mut Session,
-    ) -> Result<StageChange, String> {
-        let found =
-            session.stage_before(self.past.as_ref(), cores, self.cycles(), &mut |_| true)?;
-        let none = || "no stage of what is selected changed before in the past that is kept";
-        let found = found.ok_or_else(none)?;
-        self.go_to(Moment::At(found.at_cycles))?;
-        Ok(found)
+        &self,
+        cores: Vec<CoreId>,
+        images: ImageMap,
+        words: fn(&StageChange) -> String,
+    ) -> Search {
+        let (past, before) = (Arc::clone(&self.past), self.cycles());
+        Search::begin("a change of the stage".to_owned(), move |watcher| {
+            let found = Session::stage_before(past.as_ref(), images, &cores, before, watcher)?;
+            let none = || "no stage of what is selected changed before in the past that is kept";
+            let found = found.ok_or_else(none)?;
+            Ok(Found { notice: Some(words(&found)), shown_at: Some(found.at_cycles) })
+        })
     }
 
     /// Returns the snapshot of the moment. A copy is read once: reading takes time in it.

@@ -1,12 +1,13 @@
 //! The time line of a recording, and how it is played.
 
-use crate::past::{PastView, Search};
+use crate::past::{Found, PastView, Search, who_wrote};
 use crate::words;
 use decode::inspect::ReadSet;
 use decode::state::{Party, Stage};
 use layouts::{CoreId, CoreKind};
 use machine::history::{History, Mark, Watched, seek_next_change};
 use machine::notes::Note;
+use machine::past::PastWatcher;
 use machine::snapshot::Span;
 use machine::words::counted;
 use probe::session::{Inspected, NO_RUN, Session, StageChange};
@@ -14,7 +15,7 @@ use probe::spec::Moment;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Moments per second at first.
 pub(crate) const USUAL: i32 = 10;
@@ -64,6 +65,9 @@ pub(crate) struct Moments {
     pub(crate) notes: Vec<(usize, Note)>,
 }
 
+/// A search that takes longer goes on behind the screens.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Snapshots of an emulated mesh to which one can go back.
 const MOST_TIMES: usize = 1_000;
 
@@ -79,6 +83,8 @@ pub(crate) struct Player {
     past: Option<PastView>,
     marks: Vec<Mark>,
     search: Option<Search>,
+    /// The past, if it was not on screen when the search began.
+    begun: Option<PastView>,
 }
 
 impl Player {
@@ -139,7 +145,10 @@ impl Player {
                 let before = history.moments().get(history.position()).map_or(0, |time| time + 1);
                 let run = session.run().cloned();
                 let run = run.ok_or_else(|| format!("{NO_RUN}: {{ finds changes"))?;
-                self.search = Some(Search::begin(move |it| run.past(it), span, before));
+                let search = Search::begin(write_to(&span), move |watcher| {
+                    who_wrote(run.past(watcher)?.as_ref(), span, before, watcher)
+                });
+                self.search = Some(search);
                 return Ok(Some(format!("executes the run again for {}", span.addr)));
             }
         }
@@ -160,17 +169,14 @@ impl Player {
         if let PlayOrder::WhoWrote(span) = order {
             return self.search(span, session).map(Some);
         }
+        if matches!(order, PlayOrder::Stage(_, true) | PlayOrder::Change(_, true)) {
+            return self.search_back(order, session);
+        }
         let mut view = match self.past.take() {
             Some(view) => view,
             None => PastView::begin(session, &self.times)?,
         };
-        let mut notice = None;
         let done = match order {
-            PlayOrder::Stage(tiles, true) => {
-                let found = cores_on(session, &tiles);
-                let found = found.and_then(|cores| view.last_stage(&cores, session));
-                found.map(|found| notice = Some(moved(&found)))
-            }
             PlayOrder::Step(by) => {
                 if !view.step(by) {
                     return Ok(Some("this is the present".to_owned()));
@@ -181,7 +187,6 @@ impl Player {
                 return Ok(Some("this is the present".to_owned()));
             }
             PlayOrder::Goto(moment) => view.go_to(moment),
-            PlayOrder::Change(watched, true) => view.last_change(&watched),
             PlayOrder::Change(..) | PlayOrder::Stage(..) => {
                 Err("an emulated mesh is searched backwards only".to_owned())
             }
@@ -191,24 +196,65 @@ impl Player {
         if done.is_ok() || view.position + 1 < view.times.len() {
             self.past = Some(view);
         }
-        done.map(|()| notice)
+        done.map(|()| None)
+    }
+
+    /// Begins to search back for a change of what is selected. A quick search has ended when this
+    /// returns; during a longer one what is on screen stays there.
+    fn search_back(
+        &mut self,
+        order: PlayOrder,
+        session: &mut Session,
+    ) -> Result<Option<String>, String> {
+        if self.search.is_some() {
+            return Err("a search goes on: :stop ends it".to_owned());
+        }
+        if self.past.is_none() {
+            self.begun = Some(PastView::begin(session, &self.times)?);
+        }
+        let Some(view) = self.past.as_ref().or(self.begun.as_ref()) else { return Ok(None) };
+        let search = match order {
+            PlayOrder::Stage(tiles, _) => {
+                let cores = cores_on(session, &tiles)?;
+                view.last_stage(cores, session.images().clone(), moved)
+            }
+            PlayOrder::Change(watched, _) => view.last_change(&watched)?,
+            _ => return Ok(None),
+        };
+        let found = search.wait(PATIENCE);
+        self.search = Some(search);
+        found.map_or(Ok(None), |found| self.end_search(found))
+    }
+
+    /// Shows what a search has found; returns it in words.
+    fn end_search(&mut self, found: Result<Found, String>) -> Result<Option<String>, String> {
+        self.search = None;
+        let begun = self.begun.take();
+        let Found { notice, shown_at } = found?;
+        if let Some(at) = shown_at {
+            self.past = self.past.take().or(begun);
+            self.past.as_mut().map_or(Ok(()), |view| view.go_to(Moment::At(at)))?;
+        }
+        Ok(notice)
     }
 
     /// Begins to search for the last write before what is on screen.
     fn search(&mut self, span: Span, session: &mut Session) -> Result<String, String> {
         let past = session.target().past().map_err(|why| why.to_string())?;
         let before = self.past.as_ref().map_or(past.cycles().1 + 1, PastView::cycles);
-        self.search = Some(Search::begin(|_| Ok(past), span, before));
+        let search =
+            move |watcher: &mut PastWatcher<'_>| who_wrote(past.as_ref(), span, before, watcher);
+        self.search = Some(Search::begin(write_to(&span), search));
         Ok(format!("searches the last write to {}", span.addr))
     }
 
     /// Returns what is new of a search, in a sentence.
     pub(crate) fn found(&mut self) -> Option<String> {
-        let (sentence, ended) = self.search.as_ref()?.poll();
-        if ended {
-            self.search = None;
+        let (progress, ended) = self.search.as_ref()?.poll();
+        match ended {
+            Some(found) => self.end_search(found).unwrap_or_else(Some),
+            None => progress,
         }
-        sentence
     }
 
     /// Ends a search; returns whether there was one.
@@ -296,6 +342,10 @@ fn cores_on(session: &mut Session, tiles: &[Watched]) -> Result<Vec<CoreId>, Str
         return Err("select a link, a tile or a core: changes of its stage are searched".into());
     }
     Ok(cores)
+}
+
+fn write_to(span: &Span) -> String {
+    format!("a write to {}", span.addr)
 }
 
 /// What a change of stages is, in words.

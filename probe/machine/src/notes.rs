@@ -198,7 +198,7 @@ impl fmt::Display for AuditLine {
         const SHOWN: usize = 16;
         let place = |place: &WrittenPlace| NocAddr::from(*place);
         match self {
-            Self::Begins { command, .. } => write!(f, "begins: {command}"),
+            Self::Begins { command, .. } => f.write_str(command),
             Self::Write { place: at, new, bytes, .. } => {
                 let bytes = bytes.unwrap_or(new.len() / 2);
                 let shown = new.get(..SHOWN).unwrap_or(new);

@@ -1,6 +1,7 @@
 //! From stage to stage of some parties, back in the past of a mesh, and both ways in a recording.
 
 use super::{Inspected, Session, Watch};
+use decode::images::ImageMap;
 use decode::inspect::{decode, stage_words};
 use decode::state::{MeshState, Party, PartyStage, Stage};
 use layouts::CoreId;
@@ -67,22 +68,22 @@ impl Session {
     }
 
     /// Returns the last change of the stage of a party on one of these cores that shows before a cycle
-    /// of the past; none if there was none in the past that is kept. It is exact to the cycle: all
+    /// of a past, of a mesh on which these images are known; none if there was none in the past that is kept. It is exact to the cycle: all
     /// writes to the words that decide the stages are found by running the past again.
     ///
     /// # Errors
     /// Why the past gives no answer, one sentence; or `watcher` returned false.
     pub fn stage_before(
-        &mut self,
         past: &dyn Past,
+        images: ImageMap,
         cores: &[CoreId],
         before_cycles: u64,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Option<StageChange>, String> {
         let copy = past.at(before_cycles, watcher).map_err(|error| error.to_string())?;
-        let mut watch = Watch::new(0);
-        self.look_instead(copy, &mut watch, cores);
-        let (snapshot, spans) = self.words_of_stages(&watch, cores);
+        let (mut then, mut watch) = (Self::with_target(copy, images), Watch::new(0));
+        then.look_at(&mut watch, cores);
+        let (snapshot, spans) = then.words_of_stages(&watch, cores);
         if spans.is_empty() {
             return Ok(None);
         }
@@ -94,15 +95,15 @@ impl Session {
             let found = past.last_changes(&rewound.spans, before, watcher);
             let found = found.map_err(|error| error.to_string())?;
             rewound.values = found.bytes;
-            let mut after = rewound.stages(self, cores);
+            let mut after = rewound.stages(&then, cores);
             for (which, write) in found.changes.into_iter().rev() {
                 rewound.undo(which, write.offset, &write.old);
-                let then = rewound.stages(self, cores);
-                let moves = moves(&then, &after);
+                let earlier = rewound.stages(&then, cores);
+                let moves = moves(&earlier, &after);
                 if !moves.is_empty() {
                     return Ok(Some(StageChange { at_cycles: write.at_cycles + 1, moves }));
                 }
-                after = then;
+                after = earlier;
             }
             before = found.from_cycles;
         }

@@ -1,49 +1,54 @@
-//! `:who-wrote`: the search for the last write, on a thread of its own.
+//! Searches in the past of an emulated mesh, each on a thread of its own.
 
 use super::{value, writer};
 use crate::words;
-use layouts::{ChipId, NocAddr};
-use machine::past::{PastProgress, PastWatcher, PastWrite, WriteSearch};
+use layouts::NocAddr;
+use machine::past::{PastProgress, PastWatcher, WriteSearch};
 use machine::snapshot::Span;
 use machine::target::Past;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+/// What a search found.
+pub(crate) struct Found {
+    /// It in words.
+    pub(crate) notice: Option<String>,
+    /// The cycle that shows it; none if it is told only.
+    pub(crate) shown_at: Option<u64>,
+}
 
 /// What the thread tells.
 enum Told {
     Progress(PastProgress),
-    Done(Result<Option<PastWrite<ChipId>>, String>),
+    Done(Result<Found, String>),
 }
 
 /// A search that goes on.
 pub(crate) struct Search {
-    span: Span,
+    what: String,
     told: Receiver<Told>,
     cancelled: Arc<AtomicBool>,
 }
 
 impl Search {
-    /// Begins to search for the last write before a cycle, in a past that is opened first.
+    /// Begins a search for something, in a few words.
     pub(crate) fn begin(
-        open: impl FnOnce(&mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> + Send + 'static,
-        span: Span,
-        before_cycles: u64,
+        what: String,
+        search: impl FnOnce(&mut PastWatcher<'_>) -> Result<Found, String> + Send + 'static,
     ) -> Self {
         let (tell, told) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&cancelled);
         std::thread::spawn(move || {
-            let search = WriteSearch { before_cycles, unchanged: true };
             let mut goes_on = |progress| {
                 !stop.load(Ordering::Relaxed) && tell.send(Told::Progress(progress)).is_ok()
             };
-            let found = open(&mut goes_on).and_then(|past| {
-                past.last_write(span, search, &mut goes_on).map_err(|error| error.to_string())
-            });
+            let found = search(&mut goes_on);
             let _ = tell.send(Told::Done(found));
         });
-        Self { span, told, cancelled }
+        Self { what, told, cancelled }
     }
 
     /// Ends it; its result is that it was cancelled.
@@ -51,36 +56,59 @@ impl Search {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns what is new, in a sentence, and whether it has ended.
-    pub(crate) fn poll(&self) -> (Option<String>, bool) {
-        let mut sentence = None;
+    /// Waits for its result; none if it goes on for longer.
+    pub(crate) fn wait(&self, patience: Duration) -> Option<Result<Found, String>> {
+        let began = Instant::now();
         loop {
-            match self.told.try_recv() {
-                Ok(Told::Progress(PastProgress { at_cycles, .. })) => {
-                    let at = words::cycles(at_cycles);
-                    sentence =
-                        Some(format!("searches {} back, at {at}; :stop ends it", self.span.addr));
-                }
-                Ok(Told::Done(found)) => return (Some(self.result(found)), true),
-                Err(TryRecvError::Empty) => return (sentence, false),
-                Err(TryRecvError::Disconnected) => {
-                    return (Some(format!("{}: the search ended", self.span.addr)), true);
-                }
+            let left = patience.checked_sub(began.elapsed())?;
+            match self.told.recv_timeout(left) {
+                Ok(Told::Progress(_)) => {}
+                Ok(Told::Done(found)) => return Some(found),
+                Err(RecvTimeoutError::Timeout) => return None,
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(self.lost())),
             }
         }
     }
 
-    fn result(&self, found: Result<Option<PastWrite<ChipId>>, String>) -> String {
-        let addr = self.span.addr;
-        match found {
-            Ok(Some(write)) => {
-                let (at, by) = (words::cycles(write.at_cycles), writer(&write.by));
-                let (old, new) = (value(&write.old), value(&write.new));
-                let addr = NocAddr { offset: write.offset, ..addr };
-                format!("{addr} written at {at} by {by}: {old} became {new}")
+    /// Returns how far it has come, if that is new, and its result, if it has ended.
+    pub(crate) fn poll(&self) -> (Option<String>, Option<Result<Found, String>>) {
+        let mut progress = None;
+        loop {
+            match self.told.try_recv() {
+                Ok(Told::Progress(PastProgress { at_cycles, .. })) => {
+                    let (what, at) = (&self.what, words::cycles(at_cycles));
+                    progress = Some(format!("searches {what} back, at {at}; :stop ends it"));
+                }
+                Ok(Told::Done(found)) => return (None, Some(found)),
+                Err(TryRecvError::Empty) => return (progress, None),
+                Err(TryRecvError::Disconnected) => return (None, Some(Err(self.lost()))),
             }
-            Ok(None) => format!("{addr} was not written in the past that is kept"),
-            Err(error) => format!("{addr}: {error}"),
         }
     }
+
+    fn lost(&self) -> String {
+        format!("{}: the search ended", self.what)
+    }
+}
+
+/// Returns who wrote last to a range before a cycle.
+pub(crate) fn who_wrote(
+    past: &dyn Past,
+    span: Span,
+    before_cycles: u64,
+    watcher: &mut PastWatcher<'_>,
+) -> Result<Found, String> {
+    let addr = span.addr;
+    let search = WriteSearch { before_cycles, unchanged: true };
+    let found = past.last_write(span, search, watcher);
+    let notice = match found.map_err(|error| format!("{addr}: {error}"))? {
+        Some(write) => {
+            let (at, by) = (words::cycles(write.at_cycles), writer(&write.by));
+            let (old, new) = (value(&write.old), value(&write.new));
+            let addr = NocAddr { offset: write.offset, ..addr };
+            format!("{addr} written at {at} by {by}: {old} became {new}")
+        }
+        None => format!("{addr} was not written in the past that is kept"),
+    };
+    Ok(Found { notice: Some(notice), shown_at: None })
 }

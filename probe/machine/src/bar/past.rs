@@ -21,7 +21,7 @@ pub struct TileBytes {
 }
 
 /// The past of a machine, up to the moment when its bus returned it.
-pub trait BarPast: Send {
+pub trait BarPast: Send + Sync {
     /// Returns the first cycle and the last that can be shown again.
     fn cycles(&self) -> (u64, u64);
 

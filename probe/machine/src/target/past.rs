@@ -9,7 +9,7 @@ use layouts::ChipId;
 
 /// The past of a target, up to the moment when the target returned it. To look at it never changes
 /// the target.
-pub trait Past: Send {
+pub trait Past: Send + Sync {
     /// Returns the first cycle and the last that can be shown again.
     fn cycles(&self) -> (u64, u64);
 

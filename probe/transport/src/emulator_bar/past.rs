@@ -27,6 +27,11 @@ impl EmulatorPast {
         Self { history: Mutex::new(history), config }
     }
 
+    /// Returns a copy, so that a long search keeps nobody waiting.
+    fn copy(&self) -> History {
+        self.history().clone()
+    }
+
     fn history(&self) -> MutexGuard<'_, History> {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,7 +95,7 @@ impl BarPast for EmulatorPast {
         let range = self.range(range)?;
         let counts = if search.unchanged { Counts::AllWrites } else { Counts::Changes };
         let watcher = &mut |it| watcher(progress(it));
-        let found = self.history().last_write(range, counts, search.before_cycles, watcher);
+        let found = self.copy().last_write(range, counts, search.before_cycles, watcher);
         Ok(found.map_err(error)?.map(|write| self.write(&range, write)))
     }
 
@@ -103,7 +108,7 @@ impl BarPast for EmulatorPast {
         let ranges: Vec<TileRange> =
             ranges.iter().map(|range| self.range(range)).collect::<Result<_, _>>()?;
         let watcher = &mut |it| watcher(progress(it));
-        let found = self.history().last_changes(&ranges, before_cycles, watcher).map_err(error)?;
+        let found = self.copy().last_changes(&ranges, before_cycles, watcher).map_err(error)?;
         let changes = found
             .changes
             .into_iter()
@@ -118,7 +123,7 @@ impl BarPast for EmulatorPast {
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Vec<PastPacket<ChipAddress>>, PastError> {
         let watcher = &mut |it| watcher(progress(it));
-        let packets = self.history().eth_packets(from, to, watcher).map_err(error)?;
+        let packets = self.copy().eth_packets(from, to, watcher).map_err(error)?;
         Ok(packets.iter().filter_map(|packet| self.packet(packet)).collect())
     }
 
@@ -131,7 +136,7 @@ impl BarPast for EmulatorPast {
         let journal = journal.map_err(|error| PastError::Unreadable(error.to_string()))?;
         let mut watcher = |it| watcher(progress(it));
         let limits = HistoryLimits::default();
-        let history = self.history().execute(&journal, run.end_cycles, limits, &mut watcher);
+        let history = self.copy().execute(&journal, run.end_cycles, limits, &mut watcher);
         let (history, checksum) = history.map_err(error)?;
         if checksum != run.checksum {
             return Err(PastError::Differs);
