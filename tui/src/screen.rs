@@ -10,10 +10,11 @@ use crate::message::{Command, Message};
 use crate::model::Model;
 use crate::output::say;
 use crate::terminal::RawTerminal;
-use crate::{source, update, view};
+use crate::{geometry, source, update, view};
 use crossterm::event::{Event, EventStream};
 use moved::Moved;
 use ratatui::Frame;
+use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -79,7 +80,8 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
             () = sleep_until(next_draw), if !fresh => {
                 let draw = |frame: &mut Frame<'_>| {
                     view(model, frame);
-                    moved.mark(model.shown.as_ref(), model.theme, frame.buffer_mut());
+                    let end = end_of_snapshot(model, frame.area());
+                    moved.mark(model.shown.as_ref(), model.theme, (frame.buffer_mut(), end));
                 };
                 session.terminal.draw(draw).map_err(|e| terminal_failed(&e))?;
                 fresh = true;
@@ -117,6 +119,13 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
             }
         }
     }
+}
+
+/// Returns the first row below what a snapshot shows: that of the time line or of the keys.
+fn end_of_snapshot(model: &Model, area: Rect) -> u16 {
+    let [.., foot] = geometry::chrome(area);
+    let below = model.timeline().map_or(0, |timeline| timeline.rows(model.size));
+    foot.y.saturating_sub(below)
 }
 
 /// The result at exit: a lost target is a failure.

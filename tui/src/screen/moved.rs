@@ -18,18 +18,18 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// Marks what changed, in a frame that shows this snapshot.
+    /// Marks what changed, in the rows of a frame that show this snapshot: those before `end`.
     pub(super) fn mark(
         &mut self,
         snapshot: Option<&Arc<MeshSnapshot>>,
         theme: Theme,
-        frame: &mut Buffer,
+        (frame, end): (&mut Buffer, u16),
     ) {
         let same = self.snapshot.as_ref().map(Arc::as_ptr) == snapshot.map(Arc::as_ptr);
         if self.touched || self.frame.area != frame.area || self.snapshot.is_none() {
             self.changed.clear();
         } else if !same {
-            self.changed = changed(&self.frame, frame);
+            self.changed = changed(&self.frame, frame, end);
         }
         (self.snapshot, self.touched) = (snapshot.cloned(), false);
         self.frame.clone_from(frame);
@@ -42,15 +42,91 @@ impl Moved {
     }
 }
 
-/// Returns the cells that show something else. The first line has the time, which always changes.
-fn changed(before: &Buffer, now: &Buffer) -> Vec<Position> {
+/// Rows by which a row can be elsewhere than in the frame before.
+const MOST_ROWS: usize = 8;
+/// What a row that is gone counts, in changed cells: fewer than a row that is there for another.
+const GONE: usize = 4;
+
+/// Returns the cells that show something else. Rows are compared with those of the frame before so
+/// that the fewest cells differ: a row that is inserted leaves those below it as they were. The first
+/// line has the time, which always changes, and the lines from `end` on are about the moment.
+fn changed(before: &Buffer, now: &Buffer, end: u16) -> Vec<Position> {
     let area = now.area;
-    let all = area.positions().filter(|position| position.y > area.y);
-    let differs = |at: &Position| {
-        let [was, is] = [before, now].map(|buffer| buffer.cell(*at).map_or("", Cell::symbol));
-        was != is && !is.trim().is_empty()
+    let rows: Vec<u16> = (area.y + 1..end.min(area.bottom())).collect();
+    let partners = partners(before, now, &rows);
+    let of_row = |(y, partner): (&u16, &Option<u16>)| {
+        let (y, partner) = (*y, *partner);
+        let here = (area.x..area.right()).map(move |x| Position { x, y });
+        here.filter(move |at| {
+            let was = partner.map(|y| Position { x: at.x, y });
+            differs(was.map_or("", |was| symbol(before, was)), symbol(now, *at))
+        })
     };
-    all.filter(differs).collect()
+    rows.iter().zip(&partners).flat_map(of_row).collect()
+}
+
+fn symbol(buffer: &Buffer, at: Position) -> &str {
+    buffer.cell(at).map_or("", Cell::symbol)
+}
+
+fn differs(was: &str, is: &str) -> bool {
+    was != is && !is.trim().is_empty()
+}
+
+/// Returns, for each of these rows, the row of the frame before that it is compared with.
+fn partners(before: &Buffer, now: &Buffer, rows: &[u16]) -> Vec<Option<u16>> {
+    let (count, columns) = (rows.len(), now.area.x..now.area.right());
+    let cells = |was: Option<u16>, is: u16| {
+        let differing = columns.clone().filter(|x| {
+            let was = was.map_or("", |y| symbol(before, Position { x: *x, y }));
+            differs(was, symbol(now, Position { x: *x, y: is }))
+        });
+        differing.count()
+    };
+    // The least number of changed cells from row `i` now and row `j` before on, and what comes first:
+    // both rows, a new row, a row that is gone.
+    let mut least = vec![vec![(usize::MAX, Step::Both); count + 1]; count + 1];
+    for i in (0..=count).rev() {
+        for j in (0..=count).rev().filter(|j| i.abs_diff(*j) <= MOST_ROWS) {
+            let after = |i: usize, j: usize| {
+                least.get(i).and_then(|row| row.get(j)).map_or(usize::MAX, |it| it.0)
+            };
+            let both = rows.get(i).zip(rows.get(j)).map(|(is, was)| {
+                (after(i + 1, j + 1).saturating_add(cells(Some(*was), *is)), Step::Both)
+            });
+            let new =
+                rows.get(i).map(|is| (after(i + 1, j).saturating_add(cells(None, *is)), Step::New));
+            let gone = rows.get(j).map(|_| (after(i, j + 1).saturating_add(GONE), Step::Gone));
+            let best = [both, new, gone].into_iter().flatten().min_by_key(|it| it.0);
+            if let Some(place) = least.get_mut(i).and_then(|row| row.get_mut(j)) {
+                *place = best.unwrap_or((0, Step::Both));
+            }
+        }
+    }
+    let (mut found, mut j) = (Vec::new(), 0);
+    while found.len() < count {
+        let step = least.get(found.len()).and_then(|row| row.get(j)).map(|it| it.1);
+        match step {
+            Some(Step::Gone) => j += 1,
+            Some(Step::New) => found.push(None),
+            Some(Step::Both) | None => {
+                found.push(rows.get(j).copied());
+                j += 1;
+            }
+        }
+    }
+    found
+}
+
+/// How rows of two frames follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// A row of each is compared.
+    Both,
+    /// A row was not there before.
+    New,
+    /// A row is no longer there.
+    Gone,
 }
 
 #[cfg(test)]
@@ -58,11 +134,28 @@ mod tests {
     use super::changed;
     use ratatui::buffer::Buffer;
 
+    fn at(before: &[&str], now: &[&str], end: u16) -> Vec<(u16, u16)> {
+        let buffer = |lines: &[&str]| Buffer::with_lines(lines.iter().copied().map(str::to_owned));
+        let changed = changed(&buffer(before), &buffer(now), end);
+        changed.iter().map(|at| (at.x, at.y)).collect()
+    }
+
     #[test]
     fn cells_that_show_something_else_are_marked() {
-        let before = Buffer::with_lines(["t 17 ms", "sent 9", "idle"]);
-        let now = Buffer::with_lines(["t 18 ms", "sent 12", "run"]);
-        let at: Vec<(u16, u16)> = changed(&before, &now).iter().map(|at| (at.x, at.y)).collect();
-        assert_eq!(at, [(5, 1), (6, 1), (0, 2), (1, 2), (2, 2)]);
+        let before = ["t 17 ms", "sent 9", "idle"];
+        let now = ["t 18 ms", "sent 12", "run"];
+        assert_eq!(at(&before, &now, 3), [(5, 1), (6, 1), (0, 2), (1, 2), (2, 2)]);
+        assert_eq!(at(&before, &now, 2), [(5, 1), (6, 1)]);
+    }
+
+    #[test]
+    fn a_row_that_is_inserted_leaves_the_others_as_they_were() {
+        let before = ["t 1", "0:e8  up  17", "0:e9  up  29", "1:e0  up  31", "", "q quit"];
+        let now = ["t 2", "0:e8  up  18", "0:ea  dn", "0:e9  up  29", "1:e0  up  32", "q quit"];
+        let new = [(0, 2), (1, 2), (2, 2), (3, 2), (6, 2), (7, 2)];
+        let expected: Vec<(u16, u16)> = [(11, 1)].into_iter().chain(new).chain([(11, 4)]).collect();
+        assert_eq!(at(&before, &now, 5), expected);
+        let back = at(&now, &before, 5);
+        assert_eq!(back, [(11, 1), (11, 3)]);
     }
 }

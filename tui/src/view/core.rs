@@ -2,7 +2,6 @@
 
 use super::pane::{titled, window};
 use super::{halted, hex, tiles};
-use crate::feed::MeshSnapshot;
 use crate::geometry;
 use crate::glyph::Missing;
 use crate::lists::core_at;
@@ -10,9 +9,7 @@ use crate::members::{self, MemberRow};
 use crate::model::{CorePane, Model};
 use crate::reading::{long, short};
 use crate::words;
-use decode::state::{
-    Activity, CoreState, ImageUse, LaunchState, MemberState, Provenance, Reading, SourceLine,
-};
+use decode::state::{Activity, CoreState, ImageUse, LaunchState, Provenance, Reading, SourceLine};
 use layouts::EthId;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -208,10 +205,7 @@ fn ending(model: &Model, path: &str, room: u16) -> String {
 fn word_row(model: &Model, row: &MemberRow<'_>, chosen: bool, room: u16) -> TableRow<'static> {
     let text = |memory| members::text(model.core_id(), memory, row);
     let reading = model.shown.as_deref().map_or(Reading::Absent, |snapshot| text(&snapshot.memory));
-    let mut style = model.theme.reading(&reading, Style::new());
-    if moved(model, row) {
-        style = model.theme.moved(style);
-    }
+    let style = model.theme.reading(&reading, Style::new());
     let name = match row {
         MemberRow::Member(node, open) if model.word_filter.is_empty() => {
             let mark = open.map_or(" ", |open| model.glyphs.fold(open));
@@ -225,25 +219,6 @@ fn word_row(model: &Model, row: &MemberRow<'_>, chosen: bool, room: u16) -> Tabl
         Cell::from(Span::styled(format!("{:#x}", row.addr()), model.theme.dim())),
         Cell::from(Span::styled(long(model.glyphs, &reading, Clone::clone), style)),
     ])
-}
-
-/// Returns true if the row's bytes differ from those of the previous snapshot.
-fn moved(model: &Model, row: &MemberRow<'_>) -> bool {
-    match row {
-        MemberRow::Member(node, _) => {
-            let of = |snapshot: Option<&MeshSnapshot>| {
-                members::bytes(model.core_id(), &snapshot?.memory, node).map(<[u8]>::to_vec).ok()
-            };
-            let (now, then) = (of(model.shown.as_deref()), of(model.before.as_deref()));
-            now.zip(then).is_some_and(|(now, then)| now != then)
-        }
-        MemberRow::Word(word) => {
-            let before = model.mesh_before().and_then(|mesh| mesh.core(model.core_id()));
-            let same = |other: &&MemberState| (other.addr, &other.name) == (word.addr, &word.name);
-            let before = before.and_then(|core| core.words.iter().find(same));
-            before.is_some_and(|before| before.value != word.value)
-        }
-    }
 }
 
 /// Why a core has no channels: an image may declare them without using them now.

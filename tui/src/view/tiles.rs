@@ -96,18 +96,12 @@ pub(super) fn under(model: &Model, tile: &TileState) -> Line<'static> {
     Line::from(tile.cores.iter().map(|c| activity(model, c)).collect::<Vec<_>>())
 }
 
-/// The waypoint, underlined if it moved since the previous snapshot.
+/// The waypoint.
 pub(super) fn waypoint(model: &Model, core: &CoreState) -> Span<'static> {
     let known = match (model.progress(core), core.activity.known()) {
         (Some(progress), _) => model.theme.progress(progress),
         (None, Some(activity)) => model.theme.activity(*activity),
         (None, None) => Style::new(),
     };
-    let text = span(model.glyphs, model.theme, &core.waypoint, known);
-    let before = model.mesh_before().and_then(|m| m.core(core.id));
-    if before.is_some_and(|b| b.waypoint != core.waypoint) {
-        let style = model.theme.moved(text.style);
-        return text.style(style);
-    }
-    text
+    span(model.glyphs, model.theme, &core.waypoint, known)
 }
