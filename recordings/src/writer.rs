@@ -3,8 +3,8 @@
 use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;
 use crate::format::{
-    COMPRESSED, Channel, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, MomentRecord, PROFILE, RUN,
-    SCHEMA_ENCODING, SESSION, SessionRecord, channels,
+    COMPRESSED, Channel, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, MomentRecord, NOTES, PROFILE,
+    RUN, SCHEMA_ENCODING, SESSION, SessionRecord, channels,
 };
 use machine::history::Mark;
 use machine::notes::Note;
@@ -43,8 +43,7 @@ pub struct Writer {
     /// The number of the first moment, from which the file counts.
     first: Option<u32>,
     marks: Vec<Mark>,
-    /// The number of notes.
-    notes: u32,
+    notes: Vec<Note>,
 }
 
 impl Writer {
@@ -79,7 +78,7 @@ impl Writer {
             open: false,
             first: None,
             marks: Vec::new(),
-            notes: 0,
+            notes: Vec::new(),
         })
     }
 
@@ -144,8 +143,9 @@ impl Writer {
             Note::Audit(line) => (Channel::Audit, self.times().0, json(line)),
             Note::Status(status) => (Channel::Status, self.times().0, json(status)),
         };
-        self.message(channel, self.notes, (cycles, note.host_micros()), &message)?;
-        self.notes += 1;
+        let number = self.notes.len() as u32;
+        self.message(channel, number, (cycles, note.host_micros()), &message)?;
+        self.notes.push(note.clone());
         Ok(())
     }
 
@@ -171,6 +171,10 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), RecordingError> {
+        if !self.notes.is_empty() {
+            let notes = json(&std::mem::take(&mut self.notes));
+            self.attach(NOTES, &notes, USUAL_LEVEL)?;
+        }
         let marks = std::mem::take(&mut self.marks);
         let index = rmp_serde::to_vec_named(&Index::new(&self.entries, marks));
         let index = index.map_err(|error| self.failed(error.to_string()))?;

@@ -567,6 +567,11 @@ fn marks_and_notes_are_kept() {
     let last = replay.moments().len() - 1;
     let placed: Vec<_> = notes.into_iter().map(|note| (last, note)).collect();
     assert_eq!(replay.notes(), placed);
+    // Of a file that was cut off, they are those of the chunks.
+    let bytes = std::fs::read(&path).unwrap();
+    let cut = bytes.windows(14).position(|it| it == b"meshscope.note").unwrap();
+    std::fs::write(&path, &bytes[..cut]).unwrap();
+    assert_eq!(Replay::open(&path).unwrap().notes(), placed);
 }
 
 #[test]

@@ -295,6 +295,9 @@ fn a_run_records_itself() {
     };
     let recorded: Vec<AuditLine> = notes.iter().filter_map(audit).collect();
     assert!(recorded.len() > 10 && recorded == logged, "{} of {}", recorded.len(), logged.len());
+    let copy = fresh("run-copy");
+    assert!(stderr(&run(path, &["record", copy.to_str().unwrap()])).contains("open it with"));
+    assert_eq!(Replay::open(&copy).unwrap().notes(), notes);
     let ran = |moment: usize| {
         let cores = answer(&format!("{path},at=#{moment}"), &["cores"]);
         let rows = cores["cores"].as_array().unwrap();

@@ -11,7 +11,7 @@ pub use attachment::Attachment;
 pub(crate) use chunk::Chunk;
 
 use crate::error::RecordingError;
-use crate::format::{Entry, FORMAT, PROFILE, RUN, SessionRecord};
+use crate::format::{Entry, FORMAT, NOTES, PROFILE, RUN, SessionRecord};
 use chunk::note;
 use gathered::Gathered;
 use machine::history::Mark;
@@ -38,6 +38,8 @@ pub(crate) struct Contents {
     chunks: Vec<Place>,
     /// Those that have notes.
     noted: Vec<usize>,
+    /// All notes of a finished file.
+    notes: Option<Attachment>,
 }
 
 impl Contents {
@@ -52,6 +54,10 @@ impl Contents {
 
     /// Reads the notes that are whole.
     pub(crate) fn notes(&self) -> Vec<Note> {
+        let all = self.notes.as_ref().and_then(|all| serde_json::from_slice(&all.bytes).ok());
+        if let Some(all) = all {
+            return all;
+        }
         let chunks = self.noted.iter().filter_map(|chunk| self.chunk(*chunk).ok());
         let notes = |chunk: Chunk| {
             chunk.messages().filter_map(|it| note(&it).ok().flatten()).collect::<Vec<_>>()
@@ -92,15 +98,28 @@ fn contents(path: &Path, source: Source, gathered: Gathered) -> Result<Contents,
         Some(record) => checked_session(path, record)?,
         None => return Err(foreign(path, &gathered)),
     };
-    let Gathered { entries, marks, attachments, problems, chunks, noted, .. } = gathered;
+    let Gathered { entries, marks, mut attachments, problems, chunks, noted, .. } = gathered;
     if entries.is_empty() {
         let what = problems.first().cloned().unwrap_or_else(|| "it contains no moment".into());
         return Err(RecordingError::Damaged { path: path.into(), what });
     }
-    let (mut runs, attachments): (Vec<_>, Vec<_>) =
-        attachments.into_iter().partition(|file| file.name == RUN);
-    let run = runs.pop();
-    Ok(Contents { session, entries, marks, attachments, run, problems, source, chunks, noted })
+    let mut take = |name: &str| {
+        let at = attachments.iter().rposition(|file| file.name == name)?;
+        Some(attachments.remove(at))
+    };
+    let (run, notes) = (take(RUN), take(NOTES));
+    Ok(Contents {
+        session,
+        entries,
+        marks,
+        attachments,
+        run,
+        problems,
+        source,
+        chunks,
+        noted,
+        notes,
+    })
 }
 
 /// Returns why a file without a session is no recording.

@@ -36,6 +36,9 @@ pub(crate) const SESSION: &str = "meshscope.session";
 /// The name of the attachment with the times of all moments and the marks.
 pub(crate) const INDEX: &str = "meshscope.index";
 
+/// The name of the attachment with all notes, so that they are read without the chunks.
+pub(crate) const NOTES: &str = "meshscope.notes";
+
 /// The name of the attachment with the run of an emulated mesh from its start.
 pub(crate) const RUN: &str = "meshscope.run";
 
