@@ -1,15 +1,21 @@
 //! Counts and times in words.
 
 /// Units of time, with their cycles of 1 ns, the shortest first.
-pub(crate) const UNITS: [(&str, u64); 5] =
-    [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000)];
+pub(crate) const UNITS: [(&str, u64); 6] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
 
 /// Formats a count with its noun: `1 entry`, `2 entries`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Parses a time with its unit, such as `20ms`, `1.5s` or `10m` for minutes, into cycles of 1 ns;
+/// Parses a time with its unit, such as `20ms`, `1.5s` or `10m` for 10 minutes, into cycles of 1 ns;
 /// none for other words, and for more than 64 bits hold.
 pub fn cycles_of(text: &str) -> Option<u64> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -37,7 +43,7 @@ mod tests {
         let times = ["20ms", "500us", "1.5s", "0.25us", "2m", "0ns", "3.14159265358979s"];
         let cycles = [20_000_000, 500_000, 1_500_000_000, 250, 120_000_000_000, 0, 3_141_592_653];
         assert_eq!(times.map(cycles_of), cycles.map(Some));
-        for wrong in ["", "20", "ms", "1.s", ".5s", "1.2.3s", "-1s", "5h", "1e3s", "9999999999999s"]
+        for wrong in ["", "20", "ms", "1.s", ".5s", "1.2.3s", "-1s", "5d", "1e3s", "9999999999999s"]
         {
             assert_eq!(cycles_of(wrong), None, "{wrong}");
         }

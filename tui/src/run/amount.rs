@@ -168,7 +168,7 @@ mod tests {
     fn times_have_units() {
         assert_eq!(time("--timeout", "20ms"), Ok(20_000_000));
         assert_eq!(time("--timeout", "1.5m"), Ok(90_000_000_000));
-        for wrong in ["", "20", "ms", "20h", "99999999999999999s"] {
+        for wrong in ["", "20", "ms", "20d", "99999999999999999s"] {
             assert!(time("--timeout", wrong).unwrap_err().contains("not a time"), "{wrong}");
         }
     }
