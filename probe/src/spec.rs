@@ -461,7 +461,7 @@ mod tests {
             ("emulator:n300,seed=1,seed=2", "seed: given twice"),
             ("ttsim:a.so,at=1ms,at=2ms", "at: given twice"),
             ("emulator:n300,rate=1ms", "rate: requires run=fabric"),
-            ("emulator:n300,run=fabric,rate=1h", "rate: `1h` is not a time such as"),
+            ("emulator:n300,run=fabric,rate=1d", "rate: `1d` is not a time such as"),
             ("emulator:n300,run=fabric,rate=0us", "rate: 0us is not from 1ns to 4294967295ns"),
             ("emulator:n300,color=red", "not a setting"),
             ("emulator:n300,idle", "key=value"),

@@ -39,8 +39,8 @@ pub(crate) fn count(option: &str, text: &str, least: u32, most: u32) -> Result<u
 
 /// A time of the target, in cycles of a nanosecond.
 pub(crate) fn time(option: &str, text: &str) -> Result<u64, String> {
-    cycles_of(text)
-        .ok_or_else(|| format!("{option}: '{}' is not a time such as 20ms or 500us", shown(text)))
+    let cycles = cycles_of(text).filter(|cycles| *cycles < u64::MAX);
+    cycles.ok_or_else(|| format!("{option}: '{}' is not a time such as 20ms or 500us", shown(text)))
 }
 
 /// Chips such as `0-7` or `0-3,5`, in this order, none twice.
