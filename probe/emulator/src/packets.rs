@@ -1,8 +1,6 @@
-//! The packets of the Ethernet links, seen when a part of the past runs again.
+//! The packets of the Ethernet links, as someone sees them who looks.
 
 use crate::event::{Event, EventKind, LinkPayload};
-use crate::history::History;
-use crate::travel::{TravelError, Watcher};
 
 /// A packet of an Ethernet link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,27 +43,5 @@ impl EthPacket {
         };
         let (queue, sent, arrives) = (packet.queue, packet.sent, event.at);
         Some(Self { from, to, queue, sent, arrives, len: len as u32, kind })
-    }
-}
-
-impl History {
-    /// Returns the packets that were sent over Ethernet links in cycles from `from` up to `to`, in the
-    /// order in which they were sent.
-    ///
-    /// # Errors
-    /// The cycles are not in the history, or `watcher` returned false.
-    pub fn eth_packets(
-        &self,
-        from: u64,
-        to: u64,
-        watcher: &mut Watcher<'_>,
-    ) -> Result<Vec<EthPacket>, TravelError> {
-        let mut rerun = self.rerun_at(from)?;
-        rerun.mesh.seen_packets = Some(Vec::new());
-        rerun.run(to.min(self.end), true, watcher)?;
-        let mut packets = rerun.mesh.seen_packets.take().unwrap_or_else(Vec::new);
-        packets.retain(|packet| (from..=to).contains(&packet.sent));
-        packets.sort_by_key(|packet| (packet.sent, packet.from));
-        Ok(packets)
     }
 }

@@ -4,6 +4,7 @@
 //! and repeats the actions since is the mesh of the past, byte for byte. At a cycle T everything
 //! before T has happened, and the host's actions of T.
 
+mod packets;
 mod step;
 mod write;
 
