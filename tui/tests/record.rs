@@ -217,7 +217,10 @@ fn the_live_view_records_what_led_to_a_finding() {
     // Partial moments do not make cores stand that were not read.
     assert!(why["progress"]["progressing"].as_u64() > Some(100), "{why}");
     for target in [flight, file.to_str().unwrap()] {
-        let before = answer_with(&format!("{target},at=#20"), 0);
+        let notes = Replay::open(target.as_ref()).unwrap().notes();
+        let fault = |(_, note): &&(usize, Note)| note.to_string().starts_with("fault link:0.8");
+        let after = notes.iter().find(fault).unwrap().0;
+        let before = answer_with(&format!("{target},at=#{}", after - 1), 0);
         assert_eq!(before["findings"], json!([]), "{before}");
         // What no verdict and no screen read is not recorded.
         let kernel = printed(target, &["cores", "0:e8"], 4);
