@@ -169,9 +169,16 @@ impl Player {
         if let PlayOrder::WhoWrote(span) = order {
             return self.search(span, session).map(Some);
         }
-        if matches!(order, PlayOrder::Stage(_, true) | PlayOrder::Change(_, true)) {
-            return self.search_back(order, session);
-        }
+        let order = match order {
+            PlayOrder::Stage(tiles, true) => {
+                let (cores, images) = (cores_on(session, &tiles)?, session.images().clone());
+                return self.search_back(session, |view| Ok(view.last_stage(cores, images, moved)));
+            }
+            PlayOrder::Change(watched, true) => {
+                return self.search_back(session, |view| view.last_change(&watched));
+            }
+            order => order,
+        };
         let mut view = match self.past.take() {
             Some(view) => view,
             None => PastView::begin(session, &self.times)?,
@@ -203,26 +210,20 @@ impl Player {
     /// returns; during a longer one what is on screen stays there.
     fn search_back(
         &mut self,
-        order: PlayOrder,
         session: &mut Session,
+        begin: impl FnOnce(&PastView) -> Result<Search, String>,
     ) -> Result<Option<String>, String> {
         if self.search.is_some() {
             return Err("a search goes on: :stop ends it".to_owned());
         }
-        if self.past.is_none() {
-            self.begun = Some(PastView::begin(session, &self.times)?);
-        }
-        let Some(view) = self.past.as_ref().or(self.begun.as_ref()) else { return Ok(None) };
-        let search = match order {
-            PlayOrder::Stage(tiles, _) => {
-                let cores = cores_on(session, &tiles)?;
-                view.last_stage(cores, session.images().clone(), moved)
-            }
-            PlayOrder::Change(watched, _) => view.last_change(&watched)?,
-            _ => return Ok(None),
+        let (search, begun) = if let Some(view) = &self.past {
+            (begin(view)?, None)
+        } else {
+            let view = PastView::begin(session, &self.times)?;
+            (begin(&view)?, Some(view))
         };
         let found = search.wait(PATIENCE);
-        self.search = Some(search);
+        (self.search, self.begun) = (Some(search), begun);
         found.map_or(Ok(None), |found| self.end_search(found))
     }
 

@@ -111,13 +111,11 @@ impl Gathered {
             Some(Channel::Marks) => {
                 self.marks.push(serde_json::from_slice(message.data).map_err(read)?);
             }
-            Some(channel) if channel.has_notes() => {
-                note(message)?;
-                if self.noted.last() != Some(&chunk) {
+            Some(_) | None => {
+                if note(message)?.is_some() && self.noted.last() != Some(&chunk) {
                     self.noted.push(chunk);
                 }
             }
-            Some(_) | None => {}
         }
         Ok(())
     }

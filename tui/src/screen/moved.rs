@@ -43,7 +43,7 @@ impl Moved {
 }
 
 /// Rows by which a row can be elsewhere than in the frame before.
-const MOST_ROWS: usize = 8;
+const MOST_ROWS: usize = 4;
 /// What a row that is gone counts, in changed cells: fewer than a row that is there for another.
 const GONE: usize = 4;
 
@@ -51,52 +51,51 @@ const GONE: usize = 4;
 /// that the fewest cells differ: a row that is inserted leaves those below it as they were. The first
 /// line has the time, which always changes, and the lines from `end` on are about the moment.
 fn changed(before: &Buffer, now: &Buffer, end: u16) -> Vec<Position> {
-    let area = now.area;
-    let rows: Vec<u16> = (area.y + 1..end.min(area.bottom())).collect();
-    let partners = partners(before, now, &rows);
-    let of_row = |(y, partner): (&u16, &Option<u16>)| {
-        let (y, partner) = (*y, *partner);
-        let here = (area.x..area.right()).map(move |x| Position { x, y });
-        here.filter(move |at| {
-            let was = partner.map(|y| Position { x: at.x, y });
-            differs(was.map_or("", |was| symbol(before, was)), symbol(now, *at))
-        })
-    };
-    rows.iter().zip(&partners).flat_map(of_row).collect()
+    let (before, rows) = (rows(before, end), rows(now, end));
+    let mut changed = Vec::new();
+    for ((row, partner), y) in rows.iter().zip(partners(&before, &rows)).zip(now.area.y + 1..) {
+        let was = partner.and_then(|partner| before.get(partner)).copied();
+        for (differs, x) in differing(was, row).zip(now.area.x..) {
+            changed.extend(differs.then_some(Position { x, y }));
+        }
+    }
+    changed
 }
 
-fn symbol(buffer: &Buffer, at: Position) -> &str {
-    buffer.cell(at).map_or("", Cell::symbol)
+/// Returns the rows after the first, up to `end`.
+fn rows(buffer: &Buffer, end: u16) -> Vec<&[Cell]> {
+    let count = end.saturating_sub(buffer.area.y + 1);
+    let all = buffer.content.chunks(usize::from(buffer.area.width).max(1));
+    all.skip(1).take(count.into()).collect()
 }
 
-fn differs(was: &str, is: &str) -> bool {
-    was != is && !is.trim().is_empty()
+/// Whether each cell of a row shows something else than before, where the row may not have been.
+fn differing(was: Option<&[Cell]>, is: &[Cell]) -> impl Iterator<Item = bool> {
+    let was = was.into_iter().flatten().map(Cell::symbol).chain(std::iter::repeat(""));
+    let differs = |(is, was): (&Cell, &str)| was != is.symbol() && !is.symbol().trim().is_empty();
+    is.iter().zip(was).map(differs)
 }
 
-/// Returns, for each of these rows, the row of the frame before that it is compared with.
-fn partners(before: &Buffer, now: &Buffer, rows: &[u16]) -> Vec<Option<u16>> {
-    let (count, columns) = (rows.len(), now.area.x..now.area.right());
-    let cells = |was: Option<u16>, is: u16| {
-        let differing = columns.clone().filter(|x| {
-            let was = was.map_or("", |y| symbol(before, Position { x: *x, y }));
-            differs(was, symbol(now, Position { x: *x, y: is }))
-        });
-        differing.count()
-    };
-    // The least number of changed cells from row `i` now and row `j` before on, and what comes first:
-    // both rows, a new row, a row that is gone.
-    let mut least = vec![vec![(usize::MAX, Step::Both); count + 1]; count + 1];
-    for i in (0..=count).rev() {
-        for j in (0..=count).rev().filter(|j| i.abs_diff(*j) <= MOST_ROWS) {
+fn count(was: Option<&[Cell]>, is: &[Cell]) -> usize {
+    differing(was, is).filter(|differs| *differs).count()
+}
+
+/// Returns, for each row, the number of the row before that it is compared with.
+fn partners(before: &[&[Cell]], rows: &[&[Cell]]) -> Vec<Option<usize>> {
+    // The least number of changed cells from row `i` now and row `j` before on, and what comes first.
+    let mut least = vec![vec![(usize::MAX, Step::Both); before.len() + 1]; rows.len() + 1];
+    for i in (0..=rows.len()).rev() {
+        let row = rows.get(i);
+        let alone = row.map(|row| count(None, row));
+        for j in (0..=before.len()).rev().filter(|j| i.abs_diff(*j) <= MOST_ROWS) {
             let after = |i: usize, j: usize| {
                 least.get(i).and_then(|row| row.get(j)).map_or(usize::MAX, |it| it.0)
             };
-            let both = rows.get(i).zip(rows.get(j)).map(|(is, was)| {
-                (after(i + 1, j + 1).saturating_add(cells(Some(*was), *is)), Step::Both)
+            let both = row.zip(before.get(j)).map(|(is, was)| {
+                (after(i + 1, j + 1).saturating_add(count(Some(was), is)), Step::Both)
             });
-            let new =
-                rows.get(i).map(|is| (after(i + 1, j).saturating_add(cells(None, *is)), Step::New));
-            let gone = rows.get(j).map(|_| (after(i, j + 1).saturating_add(GONE), Step::Gone));
+            let new = alone.map(|cells| (after(i + 1, j).saturating_add(cells), Step::New));
+            let gone = before.get(j).map(|_| (after(i, j + 1).saturating_add(GONE), Step::Gone));
             let best = [both, new, gone].into_iter().flatten().min_by_key(|it| it.0);
             if let Some(place) = least.get_mut(i).and_then(|row| row.get_mut(j)) {
                 *place = best.unwrap_or((0, Step::Both));
@@ -104,13 +103,12 @@ fn partners(before: &Buffer, now: &Buffer, rows: &[u16]) -> Vec<Option<u16>> {
         }
     }
     let (mut found, mut j) = (Vec::new(), 0);
-    while found.len() < count {
-        let step = least.get(found.len()).and_then(|row| row.get(j)).map(|it| it.1);
-        match step {
+    while found.len() < rows.len() {
+        match least.get(found.len()).and_then(|row| row.get(j)).map(|it| it.1) {
             Some(Step::Gone) => j += 1,
             Some(Step::New) => found.push(None),
             Some(Step::Both) | None => {
-                found.push(rows.get(j).copied());
+                found.push((j < before.len()).then_some(j));
                 j += 1;
             }
         }

@@ -31,17 +31,11 @@ pub(super) fn run(
     let at = at.map_err(Failure::Usage)?;
     let mut machine = open(&target.keeping(Keeps::Past))?;
     let past = past(&mut machine, target)?;
-    let mut told = Instant::now();
     let (first, last) = past.cycles();
     // The host's writes of the present cycle count too.
     let search = WriteSearch { before_cycles: at.unwrap_or(last + 1), unchanged: !options.changed };
-    let found = past.last_write(span, search, &mut |progress| {
-        if told.elapsed() > PATIENCE {
-            told = Instant::now();
-            say(&searching(progress, first));
-        }
-        true
-    });
+    let mut tells = telling(|progress| searching(progress, first));
+    let found = past.last_write(span, search, &mut tells);
     let found = found.map_err(|error| failure(&span, &error))?;
     let source = found.as_ref().and_then(|write| source(&mut machine, span, write));
     if style.json {
@@ -59,21 +53,29 @@ pub(super) fn run(
 
 /// Returns the past of a target, and says how far a recorded run is executed again.
 pub(super) fn past(machine: &mut Machine, target: &Opening) -> Result<Box<dyn Past>, Failure> {
-    let past = machine.session().past(&mut telling("executes the run again"));
+    let mut tells = telling(|progress| reached("executes the run again", progress));
+    let past = machine.session().past(&mut tells);
     past.map_err(|why| Failure::Usage(format!("{}: {why}", target.words)))
 }
 
-/// Returns what says now and then how far a machine of the past has run, after these words.
-pub(super) fn telling(what: &str) -> impl FnMut(PastProgress) -> bool {
+/// Returns what says now and then how far a machine of the past has run.
+pub(super) fn telling(
+    sentence: impl Fn(PastProgress) -> String,
+) -> impl FnMut(PastProgress) -> bool {
     let mut told = Instant::now();
     move |progress| {
         if told.elapsed() > PATIENCE {
             told = Instant::now();
-            let (at, to) = (progress.at_cycles, progress.to_cycles);
-            say(&format!("{what}: {} of {}", words::cycles(at), words::cycles(to)));
+            say(&sentence(progress));
         }
         true
     }
+}
+
+/// Says what is done, and how far it has come.
+pub(super) fn reached(what: &str, progress: PastProgress) -> String {
+    let (at, to) = (progress.at_cycles, progress.to_cycles);
+    format!("{what}: {} of {}", words::cycles(at), words::cycles(to))
 }
 
 fn searching(progress: PastProgress, first: u64) -> String {

@@ -166,7 +166,10 @@ impl AuditLog {
 
     fn line(&mut self, line: AuditLine, now_micros: u64) -> Result<(), String> {
         let appended = self.begin(now_micros).and_then(|mut file| file.append(&line));
-        self.keep(line);
+        // Else the write is not made.
+        if appended.is_ok() || self.must_not_stop {
+            self.keep(line);
+        }
         appended
     }
 

@@ -48,10 +48,7 @@ impl History {
         for which in (0..=last).rev() {
             let next = self.moments.get(which + 1).filter(|_| which < last);
             let end = next.map_or(before, |next| next.checkpoint.now);
-            let untouched = next.is_some_and(|next| {
-                untouched(&self.moments[which].checkpoint, &next.checkpoint, &range)
-            });
-            if untouched {
+            if which < last && self.untouched_until_next(which, &[range]) {
                 continue;
             }
             if let Some(found) = self.write_since(which, end, &range, counts, watcher)? {
@@ -59,6 +56,12 @@ impl History {
             }
         }
         Ok(None)
+    }
+
+    /// Whether nobody can have written to ranges between a checkpoint and the next.
+    fn untouched_until_next(&self, which: usize, ranges: &[TileRange]) -> bool {
+        let [from, to, ..] = &self.moments[which..] else { return false };
+        ranges.iter().all(|range| untouched(&from.checkpoint, &to.checkpoint, range))
     }
 
     /// Returns the last write from a checkpoint on, in a cycle before `end`.
@@ -91,14 +94,10 @@ impl History {
     ) -> Result<LastChanges, TravelError> {
         let (mut which, mut end) = (self.moment(before.saturating_sub(1))?, before);
         // A whole piece in which nobody wrote there need not run.
-        let untouched = |from: usize, end: u64| {
-            let (from, to) = (&self.moments[from].checkpoint, self.moments.get(from + 1));
-            to.is_some_and(|to| {
-                let same = |range| untouched(from, &to.checkpoint, range);
-                to.checkpoint.now == end && ranges.iter().all(same)
-            })
+        let whole = |which: usize, end: u64| {
+            self.moments.get(which + 1).is_some_and(|next| next.checkpoint.now == end)
         };
-        while which > 0 && untouched(which, end) {
+        while which > 0 && whole(which, end) && self.untouched_until_next(which, ranges) {
             end = self.moments[which].checkpoint.now;
             which -= 1;
         }

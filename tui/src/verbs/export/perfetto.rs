@@ -8,7 +8,7 @@ use crate::machine::{Machine, Opening};
 use crate::output::say;
 use crate::verbs::record::Moments;
 use crate::verbs::target::{open, report};
-use crate::verbs::who_wrote::{past, telling};
+use crate::verbs::who_wrote::{past, reached, telling};
 use diagnosis::{Diagnosis, Finding};
 use layouts::{ChipId, CoreId, CoreKind};
 use machine::history::Mark;
@@ -156,7 +156,8 @@ fn add_packets(
     tracks: &mut Tracks,
 ) -> Result<(), Failure> {
     let past = past(machine, target)?;
-    let packets = past.eth_packets(within, &mut telling("looks at the packets"));
+    let mut tells = telling(|progress| reached("looks at the packets", progress));
+    let packets = past.eth_packets(within, &mut tells);
     let packets = packets.map_err(|error| Failure::Usage(format!("{}: {error}", target.words)))?;
     let mesh = machine.mesh();
     let erisc = |(chip, channel): (ChipId, u8)| {
