@@ -109,10 +109,13 @@ fn a_launch_needs_room_in_the_log_and_a_teardown_does_not() {
     assert_eq!(error, format!("refused: the audit log has no room for a launch: {full}"));
     target.write(at(0x2_0000), &[1; 4]).unwrap_err();
     assert_eq!((word(&mut target, 0x2_0000), target.unlogged()), (0, None));
+    // A recording has the writes that are made, logged or not.
+    assert_eq!(target.take_audited(), (Vec::new(), 0));
     target.never_stop_for_audit();
     target.write(at(0x2_0000), &[1; 4]).unwrap();
     target.write(at(0x2_0004), &[1; 4]).unwrap();
     assert_eq!(word(&mut target, 0x2_0000), 0x0101_0101);
+    assert_eq!(target.take_audited().0.len(), 2);
     let says = format!("the audit log lacks 2 entries of this session: {full}");
     assert_eq!(target.unlogged(), Some(says.clone()));
     assert!(target.remarks().contains(&says));
