@@ -7,6 +7,7 @@ use crate::condition::{Actor, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::endpoint::Endpoint;
 use crate::grid::{self, Xy};
+use crate::memory::REGISTERS;
 use crate::passive::{ARC_XBAR, Backend, Passive};
 use crate::tlb::{TlbEntry, TlbWindow, WINDOWS, WINDOWS_END};
 use crate::watch::Writer;
@@ -55,6 +56,15 @@ fn place(offset: u64) -> BarRegion {
     }
 }
 
+/// What a host read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// L1 of a tile, on which a read has no effect.
+    L1,
+    /// Anything else.
+    Other,
+}
+
 /// A refused host access: the reason, the tile and the address there.
 pub(crate) type Refused = (Refusal, Option<Xy>, u64);
 
@@ -87,16 +97,15 @@ impl Chip {
         offset: u64,
         out: &mut [u8],
         now: u64,
-    ) -> Result<(), Refused> {
+    ) -> Result<Source, Refused> {
         let at_bar = |refusal| (refusal, None, offset);
         match place(offset) {
-            BarRegion::Window(window) => self.window_read(window, offset, out, now),
+            BarRegion::Window(window) => return self.window_read(window, offset, out, now),
             BarRegion::Entries(at) => {
                 aligned(offset, out.len()).map_err(at_bar)?;
                 let bytes: Vec<u8> = self.windows.iter().flat_map(|e| e.to_le_bytes()).collect();
                 let range = at..at + out.len();
                 out.copy_from_slice(bytes.get(range).ok_or(at_bar(UNMAPPED))?);
-                Ok(())
             }
             BarRegion::PcieNiu(noc, register) => {
                 let pcie = self.endpoint(|b| matches!(b, Backend::Pcie(_)));
@@ -104,16 +113,16 @@ impl Chip {
                 word(offset, out.len()).map_err(at_bar)?;
                 let value = unit.ports[0][noc].read(register).map_err(at_bar)?;
                 out.copy_from_slice(&value.to_le_bytes());
-                Ok(())
             }
             BarRegion::Arc(addr) => {
                 let arc = self.endpoint(|b| matches!(b, Backend::Arc(_)));
                 let unit = arc.ok_or(at_bar(NOT_MODELLED))?;
                 unit.run(now);
-                unit.read(0, 0, ARC_XBAR + u64::from(addr), out, now).map_err(at_bar)
+                unit.read(0, 0, ARC_XBAR + u64::from(addr), out, now).map_err(at_bar)?;
             }
-            BarRegion::Nothing => Err(at_bar(Refusal::refused("bar-hole"))),
+            BarRegion::Nothing => return Err(at_bar(Refusal::refused("bar-hole"))),
         }
+        Ok(Source::Other)
     }
 
     /// Writes bytes that lie in one region of BAR0.
@@ -198,7 +207,7 @@ impl Chip {
         offset: u64,
         out: &mut [u8],
         now: u64,
-    ) -> Result<(), Refused> {
+    ) -> Result<Source, Refused> {
         let (entry, addr) = self.entry(window, offset)?;
         if entry.multicast {
             return Err((Refusal::refused("multicast-read"), None, addr));
@@ -206,13 +215,19 @@ impl Chip {
         let at = self.target(&entry, addr)?;
         let (unit, port) = self.place(at);
         self.visit(unit, now);
-        let read = match &mut self.units[unit] {
-            Unit::Core(tile) => tile.host_read(addr, out, now),
-            Unit::Passive(passive) => check_dram(entry.noc, at)
-                .and_then(|()| passive.read(port, entry.noc, addr, out, now)),
+        let (source, read) = match &mut self.units[unit] {
+            Unit::Core(tile) => {
+                let source = if (addr as u32) < REGISTERS { Source::L1 } else { Source::Other };
+                (source, tile.host_read(addr, out, now))
+            }
+            Unit::Passive(passive) => {
+                let check = check_dram(entry.noc, at);
+                let read = check.and_then(|()| passive.read(port, entry.noc, addr, out, now));
+                (Source::Other, read)
+            }
         };
         self.refresh(unit);
-        read.map_err(|refusal| (refusal, Some(at), addr))
+        read.map(|()| source).map_err(|refusal| (refusal, Some(at), addr))
     }
 
     fn target(&mut self, entry: &TlbEntry, addr: u64) -> Result<Xy, Refused> {

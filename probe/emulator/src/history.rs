@@ -84,7 +84,8 @@ impl History {
         self.moments.iter().map(|moment| moment.checkpoint.now)
     }
 
-    /// Returns the journal of host actions since [`History::first`].
+    /// Returns the journal of host actions since [`History::first`], without reads of L1, which
+    /// have no effect.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }

@@ -1,6 +1,6 @@
 //! Host access: config space, BARs, and the journal of host actions.
 
-use crate::bar;
+use crate::bar::{self, Source};
 use crate::condition::{Actor, Condition};
 use crate::history::{History, HistoryLimits};
 use crate::journal::{HostAction, Journal, JournalEntry};
@@ -77,10 +77,12 @@ impl Mesh {
     /// Returns the cycles that the access takes.
     pub fn begin_read(&mut self, device: usize, bar: u8, offset: u64, out: &mut [u8]) -> u64 {
         let len = out.len();
-        self.note(|| HostAction::Read { device, bar, offset, len });
+        let action = || HostAction::Read { device, bar, offset, len };
         if let (2, Some(&chip)) = (bar, self.devices.get(device)) {
+            self.note(action);
             return self.bar2_read(device, chip, offset, out);
         }
+        let mut only_l1 = true;
         let mut cost = self.timing.host_read.saturating_mul(len.div_ceil(64) as u64);
         let mut done = 0;
         if let Some((chip, mut at)) = self.locate(device, bar, offset, len) {
@@ -94,6 +96,7 @@ impl Mesh {
                 } else {
                     self.chips[chip].host_read(at, slot, now).map_err(Some)
                 };
+                only_l1 &= read == Ok(Source::L1);
                 if let Err(refused) = read {
                     slot.fill(0xFF);
                     if refused.is_some() || bar::in_window(at) {
@@ -108,6 +111,12 @@ impl Mesh {
         } else {
             out.fill(0xFF);
             cost = cost.max(self.timing.host_dead_read);
+            only_l1 = false;
+        }
+        if only_l1 {
+            self.note_answer(action);
+        } else {
+            self.note(action);
         }
         cost
     }
@@ -205,6 +214,13 @@ impl Mesh {
         }
         if let Some(journal) = &mut self.journal {
             journal.push(&entry);
+        }
+    }
+
+    /// Takes note of an action without effect on the mesh: the past does without it.
+    fn note_answer(&mut self, action: impl FnOnce() -> HostAction) {
+        if let Some(journal) = &mut self.journal {
+            journal.push(&JournalEntry { cycle: self.now, action: action() });
         }
     }
 

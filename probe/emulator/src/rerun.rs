@@ -28,7 +28,8 @@ impl std::fmt::Display for RunLost {
 }
 
 impl Mesh {
-    /// Returns all actions of the host since the mesh began to keep its past; `None` if it does not.
+    /// Returns all actions of the host that had an effect since the mesh began to keep its past;
+    /// `None` if it does not. A read of L1 has none.
     pub fn whole_journal(&self) -> Option<Result<&Journal, RunLost>> {
         let keeper = self.keeper.as_ref()?;
         Some(match keeper.history.whole_journal() {
