@@ -17,8 +17,11 @@ use crate::mesh::Mesh;
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Visits whose checkpoints are kept.
-const MOST_VISITS: usize = 8;
+/// Checkpoints of visits that are kept.
+const MOST_VISITS: usize = 16;
+
+/// Cycles of which half are not worth a checkpoint.
+const WORTH_HALVING: u64 = 1 << 17;
 
 /// Cycles between two questions whether to go on.
 const PIECE_CYCLES: u64 = 1 << 16;
@@ -127,30 +130,35 @@ impl History {
     }
 
     /// Returns the mesh as [`History::at`] does, and keeps a checkpoint there, so that going back
-    /// there, and on from there, is quick. Those of the last few visits are kept.
+    /// there, and on from there, is quick; and one halfway there from the checkpoint before, as the
+    /// next visit is often to a cycle shortly before this. Those of the last few visits are kept.
     ///
     /// # Errors
     /// As [`History::at`].
     pub fn visit(&mut self, cycle: u64, watcher: &mut Watcher<'_>) -> Result<Mesh, TravelError> {
         let which = self.moment(cycle)?;
         let Moment { checkpoint, entry, .. } = self.moments[which].clone();
-        let (mesh, visit) = {
+        let distance = cycle - checkpoint.now;
+        let halfway = (distance >= WORTH_HALVING).then_some(checkpoint.now + distance / 2);
+        let mut visits = Vec::new();
+        let mesh = {
             let mut rerun = self.rerun(&checkpoint, entry);
-            // The host's actions of the cycle come after the checkpoint, as after those of the run.
-            rerun.run(cycle, false, watcher)?;
-            let is_new = checkpoint.now < cycle;
-            let visit = is_new.then(|| (Arc::new(rerun.mesh.checkpoint()), rerun.entry));
-            rerun.run(cycle, true, watcher)?;
-            (rerun.mesh, visit)
-        };
-        if let Some((checkpoint, entry)) = visit {
-            let moment = Moment { checkpoint, entry, bytes: 0 };
-            self.moments.insert(which + 1, moment);
-            self.visited.push_back(cycle);
-            if self.visited.len() > MOST_VISITS {
-                let oldest = self.visited.pop_front();
-                self.moments.retain(|moment| Some(moment.checkpoint.now) != oldest);
+            for to in halfway.into_iter().chain((distance > 0).then_some(cycle)) {
+                // The host's actions of the cycle come after the checkpoint, as after those of the
+                // run.
+                rerun.run(to, false, watcher)?;
+                let checkpoint = Arc::new(rerun.mesh.checkpoint());
+                visits.push(Moment { checkpoint, entry: rerun.entry, bytes: 0 });
             }
+            rerun.run(cycle, true, watcher)?;
+            rerun.mesh
+        };
+        self.visited.extend(visits.iter().map(|visit| visit.checkpoint.now));
+        let after = which + 1;
+        self.moments.splice(after..after, visits);
+        while self.visited.len() > MOST_VISITS {
+            let oldest = self.visited.pop_front();
+            self.moments.retain(|moment| Some(moment.checkpoint.now) != oldest);
         }
         Ok(mesh)
     }

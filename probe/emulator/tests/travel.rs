@@ -145,7 +145,25 @@ fn visits_do_not_show() {
             assert_eq!(writes[0].take(), writes[1].take(), "before {before}");
         }
     }
-    assert!(visited.checkpoints().count() <= history.checkpoints().count() + 8);
+    assert!(visited.checkpoints().count() <= history.checkpoints().count() + 16);
+}
+
+/// A visit far from a checkpoint leaves another one halfway, from which the next search begins.
+#[test]
+fn a_visit_leaves_a_checkpoint_halfway() {
+    let mut mesh = busy_mesh(8, true, 1);
+    mesh.keep_history(Some(often(u64::MAX)));
+    mesh.clock(400_000);
+    let history = mesh.history().unwrap();
+    let mut visited = history.clone();
+    for cycle in [390_000, 389_000] {
+        let mut mesh = visited.visit(cycle, &mut go_on).unwrap();
+        same(&mut mesh, &mut history.at(cycle, &mut go_on).unwrap());
+    }
+    let expected = [0, 195_000, 292_000, 389_000, 390_000];
+    assert_eq!(visited.checkpoints().collect::<Vec<_>>(), expected);
+    let mut past = visited.at(300_000, &mut go_on).unwrap();
+    same(&mut past, &mut history.at(300_000, &mut go_on).unwrap());
 }
 
 /// As recordings keep a run: the actions of the host in bytes, and a checksum of its end.
