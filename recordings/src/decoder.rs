@@ -1,7 +1,7 @@
 //! Messages to snapshots.
 
 use crate::format::{
-    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, TILE_END, of_tiles, of_turns, sums,
+    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, TILE_END, of_tiles, of_turns,
 };
 use crate::memory::Memory;
 use layouts::{ChipId, NocAddr, NocXy};
@@ -91,15 +91,13 @@ impl ChipState {
             Some(turns) => of_turns(turns, count)?,
             None => vec![true; count],
         };
-        let mut read = sums(&message.target_cycles).zip(sums(&message.host_micros));
+        let mut read = message.times()?.into_iter();
         let time = |(i, was_read): (usize, &bool)| match was_read {
             true => read.next(),
             false => self.times.get(i).copied(),
         };
         let times = was_read.iter().enumerate().map(time).collect::<Option<Vec<_>>>()?;
-        let lengths = [message.target_cycles.len(), message.host_micros.len()];
-        let whole = lengths == [was_read.iter().filter(|was_read| **was_read).count(); 2];
-        whole.then_some(times)
+        read.next().is_none().then_some(times)
     }
 
     /// Makes the changes, whose positions count the bytes of all pieces.

@@ -6,7 +6,7 @@ use crate::format::{
 use crate::memory::Memory;
 use machine::snapshot::{Piece, Snapshot};
 use serde_bytes::ByteBuf;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Host time that a chunk covers.
 const CHUNK_MICROS: u64 = 1_000_000;
@@ -257,13 +257,17 @@ fn encode_chip(state: &mut ChipState, pieces: &[&Piece], since: Since) -> ChipMo
     let before = state.pieces.iter().map(Some).chain(std::iter::repeat(None));
     let was_read: Vec<bool> =
         pieces.iter().zip(before).map(|(now, before)| !same || before != Some(now)).collect();
-    let read = || pieces.iter().zip(&was_read).filter_map(|(piece, read)| read.then_some(piece));
+    let read = pieces.iter().zip(&was_read).filter_map(|(piece, read)| read.then_some(piece));
+    let when: Vec<_> = read.map(|piece| (piece.target_cycles, piece.host_micros)).collect();
+    let times: BTreeSet<_> = when.iter().collect();
+    let index: BTreeMap<_, _> = times.iter().zip(0_u64..).collect();
     let message = ChipMoment {
         since,
         pieces: (!same).then(|| by_tiles(&spans().collect::<Vec<_>>())),
         read: same.then(|| in_turn(&was_read)),
-        target_cycles: differences(read().map(|piece| piece.target_cycles)),
-        host_micros: differences(read().map(|piece| piece.host_micros)),
+        target_cycles: differences(times.iter().map(|time| time.0)),
+        host_micros: differences(times.iter().map(|time| time.1)),
+        which: Some(differences(when.iter().filter_map(|time| index.get(&time).copied()))),
         changes: changes(&mut state.now, pieces.iter().copied().zip(was_read.iter().copied())),
     };
     state.pieces = pieces.iter().copied().cloned().collect();

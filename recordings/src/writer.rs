@@ -24,8 +24,11 @@ const LEVEL: u32 = 9;
 
 /// zstd's usual level, for what is attached.
 const USUAL_LEVEL: i32 = 0;
-/// The level of a run, which is compressed once: a quarter smaller than zstd's usual level.
-const RUN_LEVEL: i32 = 12;
+/// The level of a run, which is compressed once: half a second for the most bytes.
+const RUN_LEVEL: i32 = 19;
+/// Bytes of a run beyond which its level is lower: a third larger, at ten times the speed.
+const LONG_RUN: usize = 8 << 20;
+const LONG_RUN_LEVEL: i32 = 12;
 
 type Mcap = mcap::Writer<BufWriter<File>>;
 
@@ -96,7 +99,8 @@ impl Writer {
     /// If the file cannot be written.
     pub fn attach_run(&mut self, run: &RecordedRun) -> Result<(), RecordingError> {
         let run = rmp_serde::to_vec_named(run).map_err(|error| self.failed(error.to_string()))?;
-        self.attach(RUN, &run, RUN_LEVEL)
+        let level = if run.len() <= LONG_RUN { RUN_LEVEL } else { LONG_RUN_LEVEL };
+        self.attach(RUN, &run, level)
     }
 
     /// Appends a moment. Its time is that of its newest piece; without pieces, that of the moment

@@ -614,7 +614,7 @@ fn a_newer_format_says_what_to_do() {
     let mut file = std::io::Cursor::new(Vec::new());
     let options = mcap::WriteOptions::new().compression(None).profile("meshscope");
     let mut writer = options.create(&mut file).unwrap();
-    let metadata = [("format", "4"), ("meshscope", "3.1.0")];
+    let metadata = [("format", "5"), ("meshscope", "3.1.0")];
     let metadata = metadata.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
     writer
         .write_metadata(&mcap::records::Metadata { name: "meshscope.session".into(), metadata })
@@ -626,7 +626,7 @@ fn a_newer_format_says_what_to_do() {
     let text = Replay::open(&path).unwrap_err().to_string();
     assert_eq!(
         text.replace(&path.display().to_string(), "my.mcap"),
-        "my.mcap: recorded by meshscope 3.1.0 in format 4; this version reads up to format 3: \
+        "my.mcap: recorded by meshscope 3.1.0 in format 5; this version reads up to format 4: \
          open it with meshscope 3.1.0 or newer"
     );
 }

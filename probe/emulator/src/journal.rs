@@ -172,9 +172,7 @@ impl Journal {
     /// Returns the entries from number `first` on in a form for files: see
     /// [`Journal::append_bytes`].
     pub fn to_bytes(&self, first: u64) -> Vec<u8> {
-        let mut chunk = Chunk::default();
-        self.since(first).for_each(|entry| chunk.push(&entry));
-        code::to_bytes(chunk.len(), chunk.code())
+        code::to_bytes(self.since(first))
     }
 
     /// Creates a journal from the bytes of [`Journal::to_bytes`].

@@ -90,7 +90,21 @@ fn wrong_bytes_are_refused() {
         }
         let _ = Journal::from_bytes(&wrong);
     }
-    assert_eq!(Journal::from_bytes(b"journal\x02\0"), Err(JournalError::NotAJournal));
+    assert_eq!(Journal::from_bytes(b"journal\x03\0"), Err(JournalError::NotAJournal));
+}
+
+/// Recordings of before have it.
+#[test]
+fn the_version_before_is_read() {
+    let bytes = b"journal\x01\x03\x05\x82\x01\xC8\x01\x04\x07\x82\x02\x02\x08\x00\x05\x09";
+    let read = |cycle, device, offset, len| JournalEntry {
+        cycle,
+        action: HostAction::Read { device, bar: 0, offset, len },
+    };
+    let link = JournalEntry { cycle: 12, action: HostAction::Link { link: 9, up: false } };
+    let expected = [read(5, 1, 100, 4), read(12, 2, 101, 8), link];
+    let journal = Journal::from_bytes(bytes).unwrap();
+    assert!(journal.entries().eq(expected), "{:?}", journal.entries().collect::<Vec<_>>());
 }
 
 /// A snapshot: windows are pointed at tiles, and ranges of them read.

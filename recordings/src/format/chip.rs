@@ -13,8 +13,9 @@ pub(crate) const SCHEMA: &str = r#"{
     "since": {"enum": ["nothing", "key", "before"], "description": "What `changes` is relative to: memory of which nothing is known and all bytes are 0, the moment `key_moment` of the moment's message, or the message of the chip before this one."},
     "pieces": {"type": ["array", "null"], "description": "The ranges read: tiles (NOC 0 x, y) of which the same ranges were read, and these (byte offset in the tile, length in bytes). The pieces are all of them, sorted by x, y and offset. Null: those of the message before.", "items": {"type": "array"}},
     "read": {"type": ["array", "null"], "description": "How many pieces in turn were read, and were not: these keep their times and bytes of the message before. Null: all were read.", "items": {"type": "integer"}},
-    "target_cycles": {"type": "array", "description": "When each piece that was read was read, in device cycles: the first, then the difference from the piece before.", "items": {"type": "integer"}},
-    "host_micros": {"type": "array", "description": "The same in microseconds since the Unix epoch.", "items": {"type": "integer"}},
+    "target_cycles": {"type": "array", "description": "The times at which pieces were read, each once, in device cycles: the first, then the difference from the time before.", "items": {"type": "integer"}},
+    "host_micros": {"type": "array", "description": "The same times in microseconds since the Unix epoch.", "items": {"type": "integer"}},
+    "which": {"type": ["array", "null"], "description": "The index of the time of each piece that was read: the first, then the difference from the piece before. Null: each has a time of its own.", "items": {"type": "integer"}},
     "changes": {"type": "array", "description": "The changed bytes of all pieces in their order: number of bytes that are unchanged since the change before, then the new bytes.", "items": {"type": "array"}}
   }
 }"#;
@@ -51,9 +52,13 @@ pub(crate) struct ChipMoment {
     /// How many pieces in turn were read, and were not. None, as in format 2: all were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) read: Option<Vec<u32>>,
-    /// Of the pieces that were read: the first, then differences.
+    /// When pieces were read, each time once: the first, then differences.
     pub(crate) target_cycles: Vec<i64>,
     pub(crate) host_micros: Vec<i64>,
+    /// The index of the time of each piece that was read: the first, then differences. None, as in
+    /// format 3: each has a time of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) which: Option<Vec<i64>>,
     /// Unchanged bytes since the change before, and the new bytes.
     pub(crate) changes: Vec<(u32, ByteBuf)>,
 }
@@ -62,6 +67,15 @@ impl ChipMoment {
     /// Returns the number of bytes that change.
     pub(crate) fn changed(&self) -> u32 {
         self.changes.iter().map(|(_, bytes)| bytes.len() as u32).sum()
+    }
+
+    /// Returns when each piece that was read was read: target and host. None if they do not fit.
+    pub(crate) fn times(&self) -> Option<Vec<(u64, u64)>> {
+        (self.target_cycles.len() == self.host_micros.len()).then_some(())?;
+        let times: Vec<_> = sums(&self.target_cycles).zip(sums(&self.host_micros)).collect();
+        let Some(which) = &self.which else { return Some(times) };
+        let time = |index| times.get(usize::try_from(index).ok()?).copied();
+        sums(which).map(time).collect()
     }
 }
 

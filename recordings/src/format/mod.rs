@@ -2,7 +2,7 @@
 //!
 //! Additions are new keys with a default and keep [`FORMAT`]. A change that an older reader would
 //! misread increments it. Format 1 had one message per moment with all bytes ([`earlier`]); in format
-//! 2 every piece of a moment had a time.
+//! 2 every piece of a moment had a time, in format 3 every piece that was read.
 
 mod channels;
 mod chip;
@@ -15,7 +15,7 @@ mod session;
 
 pub(crate) use channels::{Channel, channels};
 pub(crate) use chip::{
-    ChipMoment, Since, StoredSpan, by_tiles, differences, in_turn, of_tiles, of_turns, sums,
+    ChipMoment, Since, StoredSpan, by_tiles, differences, in_turn, of_tiles, of_turns,
 };
 pub(crate) use earlier::EarlierMoment;
 pub(crate) use index::{Entry, Index};
@@ -24,7 +24,7 @@ pub(crate) use reason::{StoredGap, TILE_END};
 pub(crate) use session::SessionRecord;
 
 /// The number of this format, checked when a recording is opened.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// The profile of the MCAP header, which identifies meshscope recordings.
 pub(crate) const PROFILE: &str = "meshscope";

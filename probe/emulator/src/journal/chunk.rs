@@ -42,11 +42,6 @@ impl Chunk {
         self.code.capacity() + size_of::<Self>()
     }
 
-    /// Returns the encoded entries.
-    pub(super) fn code(&self) -> &[u8] {
-        &self.code
-    }
-
     /// Decodes the entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = JournalEntry> {
         let mut reader = Reader::new(&self.code);
