@@ -4,6 +4,7 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Long, because machines that build and test at once are slow.
@@ -15,6 +16,8 @@ pub(crate) struct Terminal {
     keys: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     pub(crate) screen: Arc<Mutex<vt100::Parser>>,
+    /// Brings what the program prints to the screen.
+    reader: JoinHandle<()>,
     modes: String,
     folder: PathBuf,
 }
@@ -43,14 +46,14 @@ impl Terminal {
         let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
         let mut output = pair.master.try_clone_reader().unwrap();
         let drawn = Arc::clone(&screen);
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n @ 1..) = output.read(&mut bytes) {
                 drawn.lock().unwrap().process(&bytes[..n]);
             }
         });
         let keys = pair.master.take_writer().unwrap();
-        Self { master: pair.master, keys, child, screen, modes, folder }
+        Self { master: pair.master, keys, child, screen, reader, modes, folder }
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
@@ -79,7 +82,10 @@ impl Terminal {
     pub(crate) fn ends(&mut self) -> ExitStatus {
         let start = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            // What it printed last is on the screen when the reader has ended.
+            if let Some(status) = self.child.try_wait().unwrap()
+                && (self.reader.is_finished() || start.elapsed() > PATIENCE / 2)
+            {
                 return status;
             }
             assert!(start.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
