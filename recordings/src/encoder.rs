@@ -6,7 +6,7 @@ use crate::format::{
 use crate::memory::Memory;
 use machine::snapshot::{Piece, Snapshot};
 use serde_bytes::ByteBuf;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Host time that a chunk covers.
 const CHUNK_MICROS: u64 = 1_000_000;
@@ -259,15 +259,17 @@ fn encode_chip(state: &mut ChipState, pieces: &[&Piece], since: Since) -> ChipMo
         pieces.iter().zip(before).map(|(now, before)| !same || before != Some(now)).collect();
     let read = pieces.iter().zip(&was_read).filter_map(|(piece, read)| read.then_some(piece));
     let when: Vec<_> = read.map(|piece| (piece.target_cycles, piece.host_micros)).collect();
-    let times: BTreeSet<_> = when.iter().collect();
-    let index: BTreeMap<_, _> = times.iter().zip(0_u64..).collect();
+    let mut times = when.clone();
+    times.sort_unstable();
+    times.dedup();
+    let which = when.iter().filter_map(|time| Some(times.binary_search(time).ok()? as u64));
     let message = ChipMoment {
         since,
         pieces: (!same).then(|| by_tiles(&spans().collect::<Vec<_>>())),
         read: same.then(|| in_turn(&was_read)),
         target_cycles: differences(times.iter().map(|time| time.0)),
         host_micros: differences(times.iter().map(|time| time.1)),
-        which: Some(differences(when.iter().filter_map(|time| index.get(&time).copied()))),
+        which: Some(differences(which)),
         changes: changes(&mut state.now, pieces.iter().copied().zip(was_read.iter().copied())),
     };
     state.pieces = pieces.iter().copied().cloned().collect();

@@ -28,6 +28,7 @@ const USUAL_LEVEL: i32 = 0;
 const RUN_LEVEL: i32 = 19;
 /// Bytes of a run beyond which its level is lower: a third larger, at ten times the speed.
 const LONG_RUN: usize = 8 << 20;
+/// The level of a run of more bytes.
 const LONG_RUN_LEVEL: i32 = 12;
 
 type Mcap = mcap::Writer<BufWriter<File>>;

@@ -111,7 +111,7 @@ impl Gathered {
             Some(Channel::Marks) => {
                 self.marks.push(serde_json::from_slice(message.data).map_err(read)?);
             }
-            Some(_) | None => {
+            _ => {
                 if note(message)?.is_some() && self.noted.last() != Some(&chunk) {
                     self.noted.push(chunk);
                 }
