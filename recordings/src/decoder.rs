@@ -19,6 +19,8 @@ struct ChipState {
     pieces: Vec<StoredSpan>,
     /// When each was read: target and host.
     times: Vec<(u64, u64)>,
+    /// The same of the key snapshot.
+    key_times: Vec<(u64, u64)>,
     /// The number of the moment of its newest message.
     number: u32,
 }
@@ -76,10 +78,11 @@ impl ChipState {
             Since::Before => {}
         }
         self.change(&message.changes)?;
+        self.times = self.times_after(message)?;
         if message.since == Since::Nothing {
             self.key = self.now.clone();
+            self.key_times.clone_from(&self.times);
         }
-        self.times = self.times_after(message)?;
         self.number = number;
         Some(())
     }
@@ -92,9 +95,11 @@ impl ChipState {
             None => vec![true; count],
         };
         let mut read = message.times()?.into_iter();
-        let time = |(i, was_read): (usize, &bool)| match was_read {
-            true => read.next(),
-            false => self.times.get(i).copied(),
+        let time = |(i, was_read): (usize, &bool)| match (was_read, message.since) {
+            (true, _) => read.next(),
+            (false, Since::Before) => self.times.get(i).copied(),
+            // A piece that was not read since a key snapshot that is lost is unknown.
+            (false, _) => Some(self.key_times.get(i).copied().unwrap_or_default()),
         };
         let times = was_read.iter().enumerate().map(time).collect::<Option<Vec<_>>>()?;
         read.next().is_none().then_some(times)

@@ -45,8 +45,9 @@ impl Encoded {
 #[derive(Clone, Default)]
 struct ChipState {
     now: Memory,
-    key: Memory,
     pieces: Vec<Piece>,
+    key: Memory,
+    key_pieces: Vec<Piece>,
 }
 
 /// What the next moment is relative to.
@@ -133,6 +134,7 @@ impl Encoder {
             self.key_bytes = snapshot.pieces.iter().map(|piece| piece.bytes.len()).sum();
             for state in self.chips.values_mut() {
                 state.key = state.now.clone();
+                state.key_pieces.clone_from(&state.pieces);
             }
         }
         let encoded = Encoded {
@@ -150,10 +152,9 @@ impl Encoder {
     /// Sets every chip to the state in which a reader begins a chunk.
     fn forget(&mut self, since: Since) {
         for state in self.chips.values_mut() {
-            state.pieces.clear();
-            state.now = match since {
-                Since::Nothing => Memory::default(),
-                Since::Key | Since::Before => state.key.clone(),
+            (state.now, state.pieces) = match since {
+                Since::Nothing => Default::default(),
+                Since::Key | Since::Before => (state.key.clone(), state.key_pieces.clone()),
             };
         }
     }
@@ -265,7 +266,8 @@ fn encode_chip(state: &mut ChipState, pieces: &[&Piece], since: Since) -> ChipMo
     let which = when.iter().filter_map(|time| Some(times.binary_search(time).ok()? as u64));
     let message = ChipMoment {
         since,
-        pieces: (!same).then(|| by_tiles(&spans().collect::<Vec<_>>())),
+        // Those of a key snapshot that is lost would be unknown.
+        pieces: (!same || since == Since::Key).then(|| by_tiles(&spans().collect::<Vec<_>>())),
         read: same.then(|| in_turn(&was_read)),
         target_cycles: differences(times.iter().map(|time| time.0)),
         host_micros: differences(times.iter().map(|time| time.1)),
