@@ -81,9 +81,9 @@ impl SavedChip {
 }
 
 impl Unit {
-    fn save(&mut self) -> SavedUnit {
+    fn save(&mut self, written_by: u64) -> SavedUnit {
         match self {
-            Self::Core(tile) => SavedUnit::Core(Arc::new(SavedTile::new(tile))),
+            Self::Core(tile) => SavedUnit::Core(Arc::new(SavedTile::new(tile, written_by))),
             Self::Passive(passive) => SavedUnit::Passive(Arc::new(Passive::clone(passive))),
         }
     }
@@ -105,12 +105,12 @@ impl Unit {
 
 impl Chip {
     /// Returns the state. Units that did not change share that of the last call.
-    pub(crate) fn save(&mut self) -> SavedChip {
+    pub(crate) fn save(&mut self, written_by: u64) -> SavedChip {
         if self.changed.contains(&true) {
             let mut saved = self.saved.to_vec();
             for (index, unit) in self.units.iter_mut().enumerate() {
                 if std::mem::take(&mut self.changed[index]) {
-                    let unit = unit.save();
+                    let unit = unit.save(written_by);
                     match saved.get_mut(index) {
                         Some(place) => *place = unit,
                         None => saved.push(unit),

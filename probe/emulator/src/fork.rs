@@ -13,6 +13,7 @@ impl Mesh {
     /// The memory of the host ([`Mesh::set_host_memory`]) is not part of it; a mesh that keeps its
     /// history keeps what the devices read there.
     pub fn checkpoint(&mut self) -> Checkpoint {
+        let written_by = self.written_by();
         Checkpoint {
             now: self.now,
             config: Arc::clone(&self.config),
@@ -20,12 +21,19 @@ impl Mesh {
             devices: self.devices.clone(),
             peers: Arc::clone(&self.peers),
             lookahead: self.lookahead,
-            chips: self.chips.iter_mut().map(Chip::save).collect(),
+            chips: self.chips.iter_mut().map(|chip| chip.save(written_by)).collect(),
             spaces: self.spaces.clone(),
             links_up: self.links_up.clone(),
             disruptor: self.disruptor.clone(),
             conditions: self.conditions.clone(),
         }
+    }
+
+    /// Returns a cycle after all writes up to now, and, of those since the last checkpoint, after that:
+    /// the host may have written since in its cycle.
+    pub(crate) fn written_by(&mut self) -> u64 {
+        let again = self.saved_at.replace(self.now) == Some(self.now);
+        self.now + u64::from(again)
     }
 
     /// Creates a mesh in the state of a checkpoint. From the same host actions at the same cycles it
@@ -48,6 +56,7 @@ impl Mesh {
             conditions: from.conditions.clone(),
             journal: None,
             keeper: None,
+            saved_at: Some(from.now),
             threads: Threads::new(from.config.threads, from.chips.len()),
             seen_packets: None,
         }

@@ -9,7 +9,7 @@ mod saved;
 pub(crate) use saved::SavedMemory;
 
 use crate::decode::{self, Op};
-use crate::pages::{PAGE_BYTES, Pages};
+use crate::pages::{self, Lines, PAGE_BYTES, Pages};
 use crate::watch::WriteWatch;
 use crate::zeroed::Zeroed;
 use std::ops::Range;
@@ -24,14 +24,14 @@ pub const ETH_L1_BYTES: u32 = 256 * 1024;
 pub(crate) const REGISTERS: u32 = 0xFFB0_0000;
 
 /// Bytes that share one byte of flags.
-pub(crate) const LINE_BYTES: u32 = 32;
+pub(crate) const LINE_BYTES: u32 = pages::LINE_BYTES as u32;
 /// Flag of a line: instructions were decoded from it. The lower bits are the harts that watch the
 /// line while they sleep.
 pub(crate) const CODE: u8 = 0x80;
 /// Flag of a line: its decoded instructions are out of date, and are dropped at the next boundary.
 const STALE: u8 = 0x40;
-/// Flag of a line: the fast loop does not store into it, because its page was not written since the
-/// last checkpoint, or because someone watches for writes to the line.
+/// Flag of a line: the fast loop does not store into it, because it was not written since the last
+/// checkpoint, or because someone watches for writes to it.
 const GUARDED: u8 = 0x20;
 /// Flags of a line: the harts that watch it.
 const WATCHES: u8 = 0x1F;
@@ -61,8 +61,8 @@ pub struct TileMemory {
     tensix: bool,
     /// The pages as the last checkpoint has them.
     pages: Pages,
-    /// Whether each page was written since.
-    written: Vec<bool>,
+    /// The lines of each page that were written since.
+    written: Vec<Lines>,
     /// Lines with decoded instructions, if none was decoded or dropped since the last checkpoint.
     code_lines: Option<Arc<[u32]>>,
     /// Who wants to know of writes.
@@ -89,7 +89,7 @@ impl TileMemory {
             stale: Vec::new(),
             tensix,
             pages: Pages::default(),
-            written: vec![false; len as usize / PAGE_BYTES],
+            written: vec![0; len as usize / PAGE_BYTES],
             code_lines: None,
             write_watch: None,
         }
@@ -142,7 +142,7 @@ impl TileMemory {
         }
         let lines = range.start / LINE_BYTES as usize..=(range.end - 1) / LINE_BYTES as usize;
         if self.flags[lines.clone()].iter().any(|&flags| flags != 0) {
-            self.open(range.clone());
+            self.open(&range);
             self.show(&range, data);
             if self.bytes[range.clone()] != *data {
                 for line in lines {
@@ -163,7 +163,7 @@ impl TileMemory {
     /// byte changed.
     pub(crate) fn store_by_hart(&mut self, addr: u32, data: &[u8]) -> Result<bool, OutOfRange> {
         let range = self.range(addr, data.len())?;
-        self.open(range.clone());
+        self.open(&range);
         self.show(&range, data);
         if self.bytes[range.clone()] == *data {
             return Ok(false);
@@ -181,7 +181,7 @@ impl TileMemory {
     /// Sets a word that a sleeping hart of this tile changes, and that nobody else watches.
     pub(crate) fn set_word(&mut self, addr: u32, value: u32) {
         if let Ok(range) = self.range(addr & !3, 4) {
-            self.open(range);
+            self.open(&range);
         }
         if let Some(word) = self.bytes.as_chunks_mut::<4>().0.get_mut((addr / 4) as usize) {
             *word = value.to_le_bytes();
@@ -191,7 +191,7 @@ impl TileMemory {
     /// Undoes a store by a hart of this tile into a line without flags; false outside L1.
     pub(crate) fn put_back(&mut self, addr: u32, old: &[u8]) -> bool {
         let Ok(range) = self.range(addr, old.len()) else { return false };
-        self.open(range.clone());
+        self.open(&range);
         self.bytes[range].copy_from_slice(old);
         true
     }

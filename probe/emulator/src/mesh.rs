@@ -51,6 +51,8 @@ pub struct Mesh {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) journal: Option<Journal>,
     pub(crate) keeper: Option<Box<Keeper>>,
+    /// The cycle of the last checkpoint.
+    pub(crate) saved_at: Option<u64>,
     pub(crate) threads: Threads,
     /// Packets of the links, if someone looks at them.
     pub(crate) seen_packets: Option<Vec<EthPacket>>,
@@ -81,6 +83,7 @@ impl Mesh {
             conditions: Vec::new(),
             journal: None,
             keeper: None,
+            saved_at: None,
             threads: Threads::new(config.threads, config.chips.len()),
             seen_packets: None,
             config: Arc::new(config),

@@ -41,13 +41,13 @@ impl Mesh {
     /// Returns a checksum of the L1 of all tiles, as a debugger sees it at the present cycle.
     pub fn l1_checksum(&mut self) -> u32 {
         let mut sum = crc32fast::Hasher::new();
-        let now = self.now;
+        let (now, written_by) = (self.now, self.written_by());
         for chip in &mut self.chips {
             // A sleeping core stores nothing until its tile is accessed.
             for unit in 0..chip.units.len() {
                 chip.catch_up(unit, now);
             }
-            for unit in chip.save().units.iter() {
+            for unit in chip.save(written_by).units.iter() {
                 let SavedUnit::Core(tile) = unit else { continue };
                 let pages = &tile.memory.pages;
                 let pages = pages.present().filter_map(|number| Some((number, pages.get(number)?)));

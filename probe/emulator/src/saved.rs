@@ -53,10 +53,11 @@ fn passive_bytes(unit: &Passive, earlier: Option<&Passive>) -> usize {
 }
 
 impl SavedTile {
-    /// Returns the state of a tile. Pages that were not written share those of the last call.
-    pub(crate) fn new(tile: &mut Tile) -> Self {
+    /// Returns the state of a tile. Pages that were not written share those of the last call; all
+    /// writes since are from before cycle `written_by`.
+    pub(crate) fn new(tile: &mut Tile, written_by: u64) -> Self {
         Self {
-            memory: tile.memory.save(),
+            memory: tile.memory.save(written_by),
             group: tile.group.clone(),
             blocks: tile.blocks.clone(),
             harvested: tile.harvested,

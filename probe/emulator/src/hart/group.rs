@@ -5,6 +5,7 @@ use super::core::{Hart, State};
 use super::mode::Mode;
 use super::{HartOrder, HartStop, LOCAL_BYTES};
 use crate::memory::TileMemory;
+use std::ops::Range;
 
 /// All harts of a tile, at one present cycle.
 ///
@@ -267,6 +268,11 @@ impl HartGroup {
     pub(crate) fn stores_asleep(&self) -> bool {
         let stores = |hart: &Hart| matches!(&hart.mode, Mode::Sleep(sleep) if sleep.stores);
         self.harts.iter().any(stores)
+    }
+
+    /// Whether a hart sleeps in a loop that changes L1 in a range of addresses.
+    pub(crate) fn changes_asleep(&self, range: &Range<usize>) -> bool {
+        self.harts.iter().any(|hart| hart.changes_asleep(range))
     }
 
     /// Returns the approximate memory of the harts in bytes.

@@ -10,6 +10,7 @@
 use super::core::Hart;
 use super::mode::{Mode, PeriodRecord, PeriodSearch, Sleep, slot_addr};
 use crate::memory::TileMemory;
+use std::ops::Range;
 
 impl Hart {
     /// Observes the hart over its ticks, if a sleep that ended by the clock shows that it may have
@@ -46,6 +47,13 @@ impl Hart {
     /// Sets the words of L1 that change while the hart sleeps to their values at a cycle.
     pub(crate) fn update_l1(&self, memory: &mut TileMemory, cycle: u64) {
         self.changed_l1(cycle, |addr, value| memory.set_word(addr, value));
+    }
+
+    /// Whether the hart sleeps in a loop that changes L1 in a range of addresses.
+    pub(super) fn changes_asleep(&self, range: &Range<usize>) -> bool {
+        let Mode::Sleep(sleep) = &self.mode else { return false };
+        let words = sleep.initial.iter().filter_map(|(slot, _)| slot_addr(*slot));
+        words.map(|addr| addr as usize).any(|addr| addr < range.end && range.start < addr + 4)
     }
 
     /// Passes the addresses and values of words of L1 that change while the hart sleeps to `put`; a

@@ -1,12 +1,12 @@
-//! L1 and checkpoints: which pages were written since the last one, and the way back.
+//! L1 and checkpoints: which lines were written since the last one, and the way back.
 //!
-//! No store pays for it. The lines of a page that was not written since the last checkpoint are
-//! guarded: the fast loop leaves stores into them to the general one, which removes the guard from
-//! the whole page. Lines that someone watches for writes stay guarded.
+//! Hardly a store pays for it. Lines that were not written since the last checkpoint are guarded:
+//! the fast loop leaves stores into them to the general one, which removes the guard. Lines that
+//! someone watches for writes stay guarded.
 
 use super::{CODE, GUARDED, LINE_BYTES, OPS, STALE, TileMemory};
 use crate::decode::Op;
-use crate::pages::{PAGE_BYTES, Pages};
+use crate::pages::{Lines, PAGE_BYTES, Pages, lines};
 use crate::watch::WriteWatch;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,24 +35,29 @@ impl SavedMemory {
 }
 
 impl TileMemory {
-    /// Notes that the pages of a range differ from the last checkpoint, before they do.
+    /// Notes that the lines of a range differ from the last checkpoint, before they do.
     #[inline]
-    pub(super) fn open(&mut self, range: Range<usize>) {
-        let last = range.end.saturating_sub(1).max(range.start) / PAGE_BYTES;
-        for page in range.start / PAGE_BYTES..=last {
-            if self.written.get(page) == Some(&false) {
-                self.open_page(page);
+    pub(super) fn open(&mut self, range: &Range<usize>) {
+        for (page, lines) in lines(range) {
+            if self.written.get(page).is_some_and(|written| written & lines != lines) {
+                self.open_lines(page, lines);
             }
         }
     }
 
     #[cold]
-    fn open_page(&mut self, page: usize) {
-        self.written[page] = true;
-        for flags in &mut self.flags[page * PAGE_LINES..(page + 1) * PAGE_LINES] {
+    fn open_lines(&mut self, page: usize, lines: Lines) {
+        self.written[page] |= lines;
+        for flags in self.flags_of(page, lines) {
             *flags &= !GUARDED;
         }
         self.guard_watched();
+    }
+
+    /// Returns the flags of lines of a page.
+    fn flags_of(&mut self, page: usize, lines: Lines) -> impl Iterator<Item = &mut u8> {
+        let flags = self.flags[page * PAGE_LINES..(page + 1) * PAGE_LINES].iter_mut();
+        flags.enumerate().filter_map(move |(line, it)| (lines >> line & 1 == 1).then_some(it))
     }
 
     /// Keeps the fast loop from storing into lines that someone watches.
@@ -84,14 +89,15 @@ impl TileMemory {
         self.write_watch.as_ref().is_some_and(|watch| watch.covers(u64::from(addr & !3), 4))
     }
 
-    /// Returns the contents. Pages that were not written share those of the last call.
-    pub(crate) fn save(&mut self) -> SavedMemory {
-        let written: Vec<usize> =
-            (0..).zip(&self.written).filter_map(|(page, is)| is.then_some(page)).collect();
-        self.pages.replace(&written, &self.bytes);
-        for page in &written {
-            self.written[*page] = false;
-            for flags in &mut self.flags[page * PAGE_LINES..(page + 1) * PAGE_LINES] {
+    /// Returns the contents. Pages that were not written share those of the last call; all writes since
+    /// are from before cycle `written_by`.
+    pub(crate) fn save(&mut self, written_by: u64) -> SavedMemory {
+        let written = (0..).zip(&self.written).filter(|(_, lines)| **lines != 0);
+        let written: Vec<(usize, Lines)> = written.map(|(page, lines)| (page, *lines)).collect();
+        self.pages.replace(&written, &self.bytes, written_by);
+        for (page, lines) in written {
+            self.written[page] = 0;
+            for flags in self.flags_of(page, lines) {
                 *flags |= GUARDED;
             }
         }

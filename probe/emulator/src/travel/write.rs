@@ -1,14 +1,12 @@
 //! The search for the last write to a range of memory, back from checkpoint to checkpoint.
 //!
 //! Each piece of the past runs again with a watch on the range, and the last write that it sees is
-//! the answer. Most pieces need not run: where two checkpoints share the pages of the range, nobody
-//! wrote there in between.
+//! the answer. Most pieces need not run: checkpoints know when the lines of the range were written.
 
 use super::{TravelError, Watcher};
 use crate::checkpoint::Checkpoint;
 use crate::history::History;
 use crate::journal::HostAction;
-use crate::pages::PAGE_BYTES;
 use crate::passive::Backend;
 use crate::saved::SavedUnit;
 use crate::watch::{Counts, Write, Writer, Writes};
@@ -48,7 +46,7 @@ impl History {
         for which in (0..=last).rev() {
             let next = self.moments.get(which + 1).filter(|_| which < last);
             let end = next.map_or(before, |next| next.checkpoint.now);
-            if which < last && self.untouched_until_next(which, &[range]) {
+            if which < last && self.untouched_until_next(which, &[range], counts) {
                 continue;
             }
             if let Some(found) = self.write_since(which, end, &range, counts, watcher)? {
@@ -58,10 +56,10 @@ impl History {
         Ok(None)
     }
 
-    /// Whether nobody can have written to ranges between a checkpoint and the next.
-    fn untouched_until_next(&self, which: usize, ranges: &[TileRange]) -> bool {
+    /// Whether no write that counts can have been made to ranges between a checkpoint and the next.
+    fn untouched_until_next(&self, which: usize, ranges: &[TileRange], counts: Counts) -> bool {
         let [from, to, ..] = &self.moments[which..] else { return false };
-        ranges.iter().all(|range| untouched(&from.checkpoint, &to.checkpoint, range))
+        ranges.iter().all(|range| untouched(&from.checkpoint, &to.checkpoint, range, counts))
     }
 
     /// Returns the last write from a checkpoint on, in a cycle before `end`.
@@ -97,7 +95,10 @@ impl History {
         let whole = |which: usize, end: u64| {
             self.moments.get(which + 1).is_some_and(|next| next.checkpoint.now == end)
         };
-        while which > 0 && whole(which, end) && self.untouched_until_next(which, ranges) {
+        while which > 0
+            && whole(which, end)
+            && self.untouched_until_next(which, ranges, Counts::Changes)
+        {
             end = self.moments[which].checkpoint.now;
             which -= 1;
         }
@@ -152,14 +153,17 @@ impl History {
     }
 }
 
-/// Whether nobody can have written to a range between two checkpoints.
-fn untouched(from: &Checkpoint, to: &Checkpoint, range: &TileRange) -> bool {
+/// Whether no write that counts can have been made to a range between two checkpoints.
+fn untouched(from: &Checkpoint, to: &Checkpoint, range: &TileRange, counts: Counts) -> bool {
     match (from.unit(range.chip, range.tile), to.unit(range.chip, range.tile)) {
         (Some(SavedUnit::Core(a)), Some(SavedUnit::Core(b))) => {
-            let first = range.addr as usize / PAGE_BYTES;
-            let last = (range.addr as usize + range.len.max(1) - 1) / PAGE_BYTES;
-            let mut pages = first..=last;
-            !a.group.stores_asleep() && pages.all(|page| a.memory.pages.same(&b.memory.pages, page))
+            let addresses = range.addr as usize..range.addr as usize + range.len;
+            // A hart that falls asleep later stores before.
+            let asleep = match counts {
+                Counts::AllWrites => a.group.stores_asleep(),
+                Counts::Changes => a.group.changes_asleep(&addresses),
+            };
+            !asleep && b.memory.pages.untouched(&a.memory.pages, from.now, &addresses)
         }
         (Some(SavedUnit::Passive(a)), Some(SavedUnit::Passive(b))) => {
             match (&a.backend, &b.backend) {
