@@ -304,7 +304,7 @@ impl Target for BarTarget {
         self.access.bus.disrupt(at, fault)
     }
 
-    fn past(&self) -> Result<Box<dyn Past>, AccessError> {
+    fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
         let past = self.access.bus.past().ok_or_else(not_kept)?;
         Ok(Box::new(TargetPast {
             name: self.name.clone(),

@@ -50,7 +50,7 @@ impl Bus {
     }
 
     /// Returns the machine's past up to now.
-    pub(crate) fn past(&self) -> Option<Box<dyn BarPast>> {
+    pub(crate) fn past(&mut self) -> Option<Box<dyn BarPast>> {
         self.bar.past()
     }
 

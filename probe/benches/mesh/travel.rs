@@ -95,7 +95,7 @@ fn past(mesh: &mut Mesh) {
     for (what, addr) in [("heartbeat", 0x1C), ("go message", 0x1F0), ("code", 0x9040)] {
         let range = TileRange { chip: 0, tile: (9, 6), addr, len: 4 };
         let (took, write) = millis(|| {
-            history.last_write(range, Counts::Changes, history.end() + 1, go_on).unwrap()
+            history.clone().last_write(range, Counts::Changes, history.end() + 1, go_on).unwrap()
         });
         println!("  who wrote {what}: {took:.0} ms, {write:?}");
     }

@@ -7,6 +7,7 @@ use crate::journal::{HostAction, Journal, JournalEntry};
 use crate::keeper::Keeper;
 use crate::mesh::Mesh;
 use crate::pci;
+use crate::travel::PART_CYCLES;
 use std::sync::Arc;
 
 impl Mesh {
@@ -190,6 +191,14 @@ impl Mesh {
         if let Some(limits) = limits {
             let first = self.checkpoint();
             self.keeper = Some(Box::new(Keeper::new(first, limits)));
+        }
+    }
+
+    /// Keeps a checkpoint of the present, so that going back to it is quick, unless one is near.
+    pub fn keep_present(&mut self) {
+        let near = |keeper: &Keeper| keeper.is_full() || self.now < keeper.last + PART_CYCLES;
+        if self.keeper.as_ref().is_some_and(|keeper| !near(keeper)) {
+            self.keep_checkpoint();
         }
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Keeper {
     pub(crate) history: History,
     limits: HistoryLimits,
     /// The cycle of the last checkpoint.
-    last: u64,
+    pub(crate) last: u64,
     /// Host time of running since, and what the last checkpoint took.
     ran: Duration,
     took: Duration,

@@ -172,7 +172,10 @@ impl Mesh {
         while self.keeper.is_some() && self.now < until {
             let started = Instant::now();
             self.advance(Keeper::look_at(self.now, until));
-            self.keep_checkpoint(started);
+            let now = self.now;
+            if self.keeper.as_mut().is_some_and(|keeper| keeper.is_due(now, started)) {
+                self.keep_checkpoint();
+            }
         }
         self.advance(until);
     }
@@ -183,14 +186,11 @@ impl Mesh {
         self.gather();
     }
 
-    fn keep_checkpoint(&mut self, started: Instant) {
-        let now = self.now;
-        if self.keeper.as_mut().is_some_and(|keeper| keeper.is_due(now, started)) {
-            let started = Instant::now();
-            let checkpoint = self.checkpoint();
-            if let Some(keeper) = &mut self.keeper {
-                keeper.keep(checkpoint, started);
-            }
+    pub(crate) fn keep_checkpoint(&mut self) {
+        let started = Instant::now();
+        let checkpoint = self.checkpoint();
+        if let Some(keeper) = &mut self.keeper {
+            keeper.keep(checkpoint, started);
         }
     }
 

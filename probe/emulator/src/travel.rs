@@ -20,8 +20,11 @@ use std::sync::Arc;
 /// Checkpoints of visits that are kept.
 const MOST_VISITS: usize = 16;
 
-/// Cycles of which half are not worth a checkpoint.
-const WORTH_HALVING: u64 = 1 << 17;
+/// Parts of a piece of the past that is executed, with checkpoints between them.
+const PARTS: u64 = 4;
+
+/// Fewest cycles of a part.
+pub(crate) const PART_CYCLES: u64 = 1 << 16;
 
 /// Cycles between two questions whether to go on.
 const PIECE_CYCLES: u64 = 1 << 16;
@@ -130,37 +133,70 @@ impl History {
     }
 
     /// Returns the mesh as [`History::at`] does, and keeps a checkpoint there, so that going back
-    /// there, and on from there, is quick; and one halfway there from the checkpoint before, as the
-    /// next visit is often to a cycle shortly before this. Those of the last few visits are kept.
+    /// there, and on from there, is quick; and some on the way there, as the next visit is often to a
+    /// cycle shortly before this. The last few checkpoints of visits and searches are kept.
     ///
     /// # Errors
     /// As [`History::at`].
     pub fn visit(&mut self, cycle: u64, watcher: &mut Watcher<'_>) -> Result<Mesh, TravelError> {
         let which = self.moment(cycle)?;
+        self.run_on(which, (cycle, true), |_| Ok(()), watcher)
+    }
+
+    /// Runs on from a checkpoint to a cycle, after `prepare`, and keeps some checkpoints on the way. With
+    /// the host's actions of that cycle only if `at_end`, and then with a checkpoint there.
+    fn run_on(
+        &mut self,
+        which: usize,
+        (to, at_end): (u64, bool),
+        prepare: impl FnOnce(&mut Mesh) -> Result<(), TravelError>,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<Mesh, TravelError> {
         let Moment { checkpoint, entry, .. } = self.moments[which].clone();
-        let distance = cycle - checkpoint.now;
-        let halfway = (distance >= WORTH_HALVING).then_some(checkpoint.now + distance / 2);
+        let distance = to - checkpoint.now;
+        let part = (distance / PARTS).max(PART_CYCLES);
+        let on_the_way = (1..=PARTS).map(|parts| checkpoint.now + parts * part);
+        let t0 = std::time::Instant::now();
         let mut visits = Vec::new();
         let mesh = {
             let mut rerun = self.rerun(&checkpoint, entry);
-            for to in halfway.into_iter().chain((distance > 0).then_some(cycle)) {
+            prepare(&mut rerun.mesh)?;
+            let stops = on_the_way.take_while(|stop| stop + part <= to);
+            for stop in stops.chain((at_end && distance > 0).then_some(to)) {
                 // The host's actions of the cycle come after the checkpoint, as after those of the
                 // run.
-                rerun.run(to, false, watcher)?;
+                rerun.run(stop, false, watcher)?;
                 let checkpoint = Arc::new(rerun.mesh.checkpoint());
                 visits.push(Moment { checkpoint, entry: rerun.entry, bytes: 0 });
             }
-            rerun.run(cycle, true, watcher)?;
+            rerun.run(to, at_end, watcher)?;
             rerun.mesh
         };
-        self.visited.extend(visits.iter().map(|visit| visit.checkpoint.now));
-        let after = which + 1;
-        self.moments.splice(after..after, visits);
+        self.keep_visits(visits);
+        Ok(mesh)
+    }
+
+    /// Keeps checkpoints of the past, in place of the oldest that were kept so.
+    fn keep_visits(&mut self, visits: impl IntoIterator<Item = Moment>) {
+        for visit in visits {
+            let now = visit.checkpoint.now;
+            let at = self.moments.partition_point(|moment| moment.checkpoint.now < now);
+            if self.moments.get(at).is_none_or(|moment| moment.checkpoint.now > now) {
+                self.moments.insert(at, visit);
+                self.visited.push_back(now);
+            }
+        }
         while self.visited.len() > MOST_VISITS {
             let oldest = self.visited.pop_front();
             self.moments.retain(|moment| Some(moment.checkpoint.now) != oldest);
         }
-        Ok(mesh)
+    }
+
+    /// Keeps the checkpoints that a copy of this history has of its visits and searches.
+    pub fn learn(&mut self, copy: &Self) {
+        let of = |cycle: &u64| copy.moments.iter().find(|it| it.checkpoint.now == *cycle).cloned();
+        let visits: Vec<Moment> = copy.visited.iter().filter_map(of).collect();
+        self.keep_visits(visits);
     }
 
     /// Returns the index of the last checkpoint at or before a cycle.

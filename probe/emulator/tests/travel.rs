@@ -4,8 +4,8 @@
 use crate::common::Host;
 use crate::determinism::{busy_mesh, disrupted};
 use emulator::{
-    Checkpoint, Counts, Disruption, EthPacket, HistoryLimits, Journal, Mesh, Progress, RunLost,
-    TileRange, TravelError,
+    Checkpoint, Counts, Disruption, EthPacket, History, HistoryLimits, Journal, Mesh, Progress,
+    RunLost, TileRange, TravelError,
 };
 use std::time::Duration;
 
@@ -122,7 +122,7 @@ fn checkpoints_in_between_do_not_show() {
     assert!(packets.len() > 3 && packets.iter().all(takes_time), "{packets:?}");
 }
 
-/// Nor do visits, also of cycles in which the host acts.
+/// Nor do visits and searches, also of cycles in which the host acts.
 #[test]
 fn visits_do_not_show() {
     let mut mesh = disrupted(busy_mesh(8, true, 1));
@@ -139,7 +139,7 @@ fn visits_do_not_show() {
         let mut mesh = visited.visit(cycle, &mut go_on).unwrap();
         same(&mut mesh, &mut history.at(cycle, &mut go_on).unwrap());
         for before in [cycle, cycle + 1] {
-            let mut writes = [&history, &visited].map(|history| {
+            let mut writes = [&mut history.clone(), &mut visited].map(|history| {
                 history.last_write(range, Counts::AllWrites, before.max(1), &mut go_on).unwrap()
             });
             assert_eq!(writes[0].take(), writes[1].take(), "before {before}");
@@ -148,9 +148,10 @@ fn visits_do_not_show() {
     assert!(visited.checkpoints().count() <= history.checkpoints().count() + 16);
 }
 
-/// A visit far from a checkpoint leaves another one halfway, from which the next search begins.
+/// A visit far from a checkpoint leaves some on the way, from which the next search begins; so does a
+/// search.
 #[test]
-fn a_visit_leaves_a_checkpoint_halfway() {
+fn visits_and_searches_leave_checkpoints() {
     let mut mesh = busy_mesh(8, true, 1);
     mesh.keep_history(Some(often(u64::MAX)));
     mesh.clock(400_000);
@@ -160,8 +161,23 @@ fn a_visit_leaves_a_checkpoint_halfway() {
         let mut mesh = visited.visit(cycle, &mut go_on).unwrap();
         same(&mut mesh, &mut history.at(cycle, &mut go_on).unwrap());
     }
-    let expected = [0, 195_000, 292_000, 389_000, 390_000];
-    assert_eq!(visited.checkpoints().collect::<Vec<_>>(), expected);
+    let cycles = |of: &History| of.checkpoints().collect::<Vec<_>>();
+    let expected = [0, 97_500, 195_000, 292_500, 389_000, 390_000];
+    assert_eq!(cycles(&visited), expected);
+    let range = TileRange { chip: 0, tile: (9, 6), addr: 0x3000, len: 300 };
+    let mut searched = history.clone();
+    let ranges = &[range];
+    let changes =
+        |history: &mut History| history.last_changes(ranges, 390_000, &mut go_on).unwrap();
+    assert!(changes(&mut searched).changes.ends_with(&changes(&mut visited.clone()).changes));
+    assert_eq!(cycles(&searched), expected[..4]);
+    let mut learned = history.clone();
+    learned.learn(&searched);
+    assert_eq!(cycles(&learned), cycles(&searched));
+    same(
+        &mut learned.at(380_000, &mut go_on).unwrap(),
+        &mut history.at(380_000, &mut go_on).unwrap(),
+    );
     let mut past = visited.at(300_000, &mut go_on).unwrap();
     same(&mut past, &mut history.at(300_000, &mut go_on).unwrap());
 }

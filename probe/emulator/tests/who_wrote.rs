@@ -17,7 +17,7 @@ fn range(chip: usize, tile: (u8, u8), addr: u64, len: usize) -> TileRange {
 }
 
 fn last(history: &History, range: TileRange, counts: Counts, before: u64) -> Option<Write> {
-    history.last_write(range, counts, before, &mut go_on).unwrap()
+    history.clone().last_write(range, counts, before, &mut go_on).unwrap()
 }
 
 /// Returns the last write to a word of L1 or DRAM of chip 0.
@@ -165,7 +165,7 @@ fn the_same_bytes_again() {
     program.push(jal(0, -4 * (program.len() - start) as i32));
     host.run((9, 0), &program);
     host.mesh.clock(50_000);
-    let (history, word) = (host.mesh.history().unwrap(), range(0, (9, 0), 0x700, 4));
+    let (mut history, word) = (host.mesh.history().unwrap(), range(0, (9, 0), 0x700, 4));
     let write = last(&history, word, Counts::AllWrites, history.end()).unwrap();
     assert!(history.end() - write.cycle <= 3, "{write:?}");
     assert_eq!((write.old, write.by), (vec![5, 0, 0, 0], Writer::Hart { hart: 0, pc: 20 }));
@@ -241,10 +241,10 @@ fn every_change_of_a_busy_mesh() {
 
 /// The changes of several ranges, piece by piece, are those that a search for each finds one by one.
 fn all_changes(history: &History, ranges: &[TileRange]) {
-    let (mut before, mut all) = (history.end(), Vec::new());
+    let (mut searched, mut before, mut all) = (history.clone(), history.end(), Vec::new());
     let mut bytes = None;
     while before > history.first() {
-        let piece = history.last_changes(ranges, before, &mut go_on).unwrap();
+        let piece = searched.last_changes(ranges, before, &mut go_on).unwrap();
         assert!(piece.from < before);
         bytes.get_or_insert(piece.bytes);
         all.extend(piece.changes.into_iter().rev());

@@ -194,7 +194,7 @@ pub trait Bar: Send {
     }
 
     /// Returns the machine's past up to now; `None` if it does not keep it.
-    fn past(&self) -> Option<Box<dyn BarPast>> {
+    fn past(&mut self) -> Option<Box<dyn BarPast>> {
         None
     }
 

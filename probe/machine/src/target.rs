@@ -380,7 +380,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// `Refused` on a target that does not keep it.
-    fn past(&self) -> Result<Box<dyn Past>, AccessError> {
+    fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
         Err(not_kept())
     }
     /// Returns its run from power-on to now; `None` if it does not keep it.

@@ -134,7 +134,8 @@ impl Bar for EmulatorBar {
         }
     }
 
-    fn past(&self) -> Option<Box<dyn BarPast>> {
+    fn past(&mut self) -> Option<Box<dyn BarPast>> {
+        self.mesh.keep_present();
         let history = self.mesh.history()?;
         Some(Box::new(EmulatorPast::new(history, self.mesh.shared_config())))
     }

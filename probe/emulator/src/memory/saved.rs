@@ -4,7 +4,7 @@
 //! the fast loop leaves stores into them to the general one, which removes the guard. Lines that
 //! someone watches for writes stay guarded.
 
-use super::{CODE, GUARDED, LINE_BYTES, OPS, STALE, TileMemory};
+use super::{CODE, ETH_L1_BYTES, GUARDED, LINE_BYTES, OPS, STALE, TENSIX_L1_BYTES, TileMemory};
 use crate::decode::Op;
 use crate::pages::{Lines, PAGE_BYTES, Pages, lines};
 use crate::watch::WriteWatch;
@@ -27,6 +27,11 @@ pub(crate) struct SavedMemory {
 }
 
 impl SavedMemory {
+    /// Returns the size in bytes.
+    pub(crate) fn len(&self) -> usize {
+        (if self.tensix { TENSIX_L1_BYTES } else { ETH_L1_BYTES }) as usize
+    }
+
     /// Returns the bytes of what the same memory at an earlier moment has not in common.
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
         let pages = self.pages.bytes_beyond(earlier.map(|earlier| &earlier.pages));

@@ -5,8 +5,9 @@
 
 use super::{TravelError, Watcher};
 use crate::checkpoint::Checkpoint;
-use crate::history::History;
+use crate::history::{History, Moment};
 use crate::journal::HostAction;
+use crate::mesh::Mesh;
 use crate::passive::Backend;
 use crate::saved::SavedUnit;
 use crate::watch::{Counts, Write, Writer, Writes};
@@ -36,24 +37,28 @@ impl History {
     /// # Errors
     /// `before` is not in the history, there is no such memory, or `watcher` returned false.
     pub fn last_write(
-        &self,
+        &mut self,
         range: TileRange,
         counts: Counts,
         before: u64,
         watcher: &mut Watcher<'_>,
     ) -> Result<Option<Write>, TravelError> {
-        let last = self.moment(before.saturating_sub(1))?;
-        for which in (0..=last).rev() {
-            let next = self.moments.get(which + 1).filter(|_| which < last);
-            let end = next.map_or(before, |next| next.checkpoint.now);
-            if which < last && self.untouched_until_next(which, &[range], counts) {
-                continue;
+        let mut end = before;
+        loop {
+            let which = self.moment(end.saturating_sub(1))?;
+            let Moment { checkpoint, entry, .. } = self.moments[which].clone();
+            if !self.untouched_until_next(which, &[range], counts) {
+                let mut writes = self.writes_since(which, end, &[range], (counts, 1), watcher)?;
+                let last = writes.pop().and_then(|mut writes| writes.kept.pop());
+                if let Some(write) = last.filter(|write| write.cycle >= checkpoint.now) {
+                    return Ok(Some(self.with_dma(write, entry)));
+                }
             }
-            if let Some(found) = self.write_since(which, end, &range, counts, watcher)? {
-                return Ok(Some(found));
+            if which == 0 {
+                return Ok(None);
             }
+            end = checkpoint.now;
         }
-        Ok(None)
     }
 
     /// Whether no write that counts can have been made to ranges between a checkpoint and the next.
@@ -62,55 +67,32 @@ impl History {
         ranges.iter().all(|range| untouched(&from.checkpoint, &to.checkpoint, range, counts))
     }
 
-    /// Returns the last write from a checkpoint on, in a cycle before `end`.
-    fn write_since(
-        &self,
-        which: usize,
-        end: u64,
-        range: &TileRange,
-        counts: Counts,
-        watcher: &mut Watcher<'_>,
-    ) -> Result<Option<Write>, TravelError> {
-        let moment = &self.moments[which];
-        let [writes] = &mut *self.writes_since(which, end, &[*range], (counts, 1), watcher)? else {
-            return Ok(None);
-        };
-        let seen = writes.kept.pop().filter(|write| write.cycle >= moment.checkpoint.now);
-        Ok(seen.map(|write| self.with_dma(write, which)))
-    }
-
     /// Returns the last changes of ranges in cycles before `before`, of one piece of the past, whose
     /// beginning is asked for next.
     ///
     /// # Errors
     /// As [`History::last_write`].
     pub fn last_changes(
-        &self,
+        &mut self,
         ranges: &[TileRange],
         before: u64,
         watcher: &mut Watcher<'_>,
     ) -> Result<LastChanges, TravelError> {
         let (mut which, mut end) = (self.moment(before.saturating_sub(1))?, before);
-        // A whole piece in which nobody wrote there need not run.
-        let whole = |which: usize, end: u64| {
-            self.moments.get(which + 1).is_some_and(|next| next.checkpoint.now == end)
-        };
-        while which > 0
-            && whole(which, end)
-            && self.untouched_until_next(which, ranges, Counts::Changes)
-        {
+        while which > 0 && self.untouched_until_next(which, ranges, Counts::Changes) {
             end = self.moments[which].checkpoint.now;
             which -= 1;
         }
+        let Moment { checkpoint, entry, .. } = self.moments[which].clone();
         let kept = (Counts::Changes, MOST_CHANGES);
         let all = self.writes_since(which, end, ranges, kept, watcher)?;
         let dropped = all.iter().filter(|writes| writes.dropped);
         let oldest = dropped.filter_map(|writes| writes.kept.first()).map(|write| write.cycle + 1);
-        let from = oldest.max().unwrap_or(0).max(self.moments[which].checkpoint.now);
+        let from = oldest.max().unwrap_or(0).max(checkpoint.now);
         let mut changes = Vec::new();
         for (range, writes) in all.iter().enumerate() {
             let since = writes.kept.iter().filter(|write| write.cycle >= from);
-            changes.extend(since.map(|write| (range, self.with_dma(write.clone(), which))));
+            changes.extend(since.map(|write| (range, self.with_dma(write.clone(), entry))));
         }
         changes.sort_by_key(|(_, write)| write.cycle);
         let bytes = all.into_iter().map(|writes| writes.bytes).collect();
@@ -120,28 +102,28 @@ impl History {
     /// Runs on from a checkpoint with a watch on ranges; returns the writes to each in cycles before
     /// `end`.
     fn writes_since(
-        &self,
+        &mut self,
         which: usize,
         end: u64,
         ranges: &[TileRange],
         (counts, most): (Counts, usize),
         watcher: &mut Watcher<'_>,
     ) -> Result<Vec<Writes>, TravelError> {
-        let moment = &self.moments[which];
-        let mut rerun = self.rerun(&moment.checkpoint, moment.entry);
-        if !rerun.mesh.watch_writes(ranges, counts, most) {
-            return Err(TravelError::NoSuchPlace);
-        }
-        let present = end > self.end;
-        rerun.run(end.min(self.end), present, watcher)?;
-        let seen = ranges.iter().map(|range| rerun.mesh.seen_writes(range));
+        let watch = |mesh: &mut Mesh| {
+            let watched = mesh.watch_writes(ranges, counts, most);
+            watched.then_some(()).ok_or(TravelError::NoSuchPlace)
+        };
+        let to = (end.min(self.end), end > self.end);
+        let mut mesh = self.run_on(which, to, watch, watcher)?;
+        let seen = ranges.iter().map(|range| mesh.seen_writes(range));
         seen.collect::<Option<_>>().ok_or(TravelError::NoSuchPlace)
     }
 
-    /// Says that a host's write was its DMA engine's, if a doorbell rang then.
-    fn with_dma(&self, mut write: Write, which: usize) -> Write {
+    /// Says that a host's write was its DMA engine's, if a doorbell rang then, by an action of the host
+    /// from number `since` on.
+    fn with_dma(&self, mut write: Write, since: u64) -> Write {
         if let Writer::Host { device } = write.by {
-            let entries = self.journal.since(self.moments[which].entry);
+            let entries = self.journal.since(since);
             let mut then = entries
                 .skip_while(|entry| entry.cycle < write.cycle)
                 .take_while(|entry| entry.cycle == write.cycle);
@@ -163,7 +145,10 @@ fn untouched(from: &Checkpoint, to: &Checkpoint, range: &TileRange, counts: Coun
                 Counts::AllWrites => a.group.stores_asleep(),
                 Counts::Changes => a.group.changes_asleep(&addresses),
             };
-            !asleep && b.memory.pages.untouched(&a.memory.pages, from.now, &addresses)
+            // There must be such memory.
+            addresses.end <= b.memory.len()
+                && !asleep
+                && b.memory.pages.untouched(&a.memory.pages, from.now, &addresses)
         }
         (Some(SavedUnit::Passive(a)), Some(SavedUnit::Passive(b))) => {
             match (&a.backend, &b.backend) {

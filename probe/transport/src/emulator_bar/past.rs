@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A [`BarPast`] over the history of an emulated mesh.
 pub(crate) struct EmulatorPast {
-    /// It learns from visits, which has no effect on results.
+    /// It learns from visits and searches, which has no effect on results.
     history: Mutex<History>,
     config: Arc<MeshConfig>,
 }
@@ -30,6 +30,14 @@ impl EmulatorPast {
     /// Returns a copy, so that a long search keeps nobody waiting.
     fn copy(&self) -> History {
         self.history().clone()
+    }
+
+    /// Searches in a copy, and learns from it.
+    fn search<T>(&self, search: impl FnOnce(&mut History) -> T) -> T {
+        let mut copy = self.copy();
+        let found = search(&mut copy);
+        self.history().learn(&copy);
+        found
     }
 
     fn history(&self) -> MutexGuard<'_, History> {
@@ -95,7 +103,7 @@ impl BarPast for EmulatorPast {
         let range = self.range(range)?;
         let counts = if search.unchanged { Counts::AllWrites } else { Counts::Changes };
         let watcher = &mut |it| watcher(progress(it));
-        let found = self.copy().last_write(range, counts, search.before_cycles, watcher);
+        let found = self.search(|it| it.last_write(range, counts, search.before_cycles, watcher));
         Ok(found.map_err(error)?.map(|write| self.write(&range, write)))
     }
 
@@ -108,7 +116,8 @@ impl BarPast for EmulatorPast {
         let ranges: Vec<TileRange> =
             ranges.iter().map(|range| self.range(range)).collect::<Result<_, _>>()?;
         let watcher = &mut |it| watcher(progress(it));
-        let found = self.copy().last_changes(&ranges, before_cycles, watcher).map_err(error)?;
+        let found = self.search(|it| it.last_changes(&ranges, before_cycles, watcher));
+        let found = found.map_err(error)?;
         let changes = found
             .changes
             .into_iter()
