@@ -55,6 +55,9 @@ pub struct History {
     pub(crate) visited: VecDeque<u64>,
 }
 
+/// Cycles from a checkpoint after which another one is worth its memory where nothing demands it.
+pub(crate) const WORTH_CHECKPOINT: u64 = 1 << 16;
+
 /// Fewest checkpoints that are kept whatever their size: the first, one between, the last.
 const FEWEST: usize = 3;
 

@@ -7,7 +7,6 @@ use crate::journal::{HostAction, Journal, JournalEntry};
 use crate::keeper::Keeper;
 use crate::mesh::Mesh;
 use crate::pci;
-use crate::travel::PART_CYCLES;
 use std::sync::Arc;
 
 impl Mesh {
@@ -194,10 +193,9 @@ impl Mesh {
         }
     }
 
-    /// Keeps a checkpoint of the present, so that going back to it is quick, unless one is near.
+    /// Keeps a checkpoint of the present, so that searches back from it are quick, unless one is near.
     pub fn keep_present(&mut self) {
-        let near = |keeper: &Keeper| keeper.is_full() || self.now < keeper.last + PART_CYCLES;
-        if self.keeper.as_ref().is_some_and(|keeper| !near(keeper)) {
+        if self.keeper.as_ref().is_some_and(|keeper| keeper.has_room(self.now)) {
             self.keep_checkpoint();
         }
     }

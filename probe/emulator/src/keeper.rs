@@ -1,7 +1,7 @@
 //! When a running mesh takes its checkpoints.
 
 use crate::checkpoint::Checkpoint;
-use crate::history::{History, HistoryLimits};
+use crate::history::{History, HistoryLimits, WORTH_CHECKPOINT};
 use crate::journal::{Journal, JournalEntry};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,9 @@ pub(crate) struct Keeper {
     pub(crate) history: History,
     limits: HistoryLimits,
     /// The cycle of the last checkpoint.
-    pub(crate) last: u64,
+    last: u64,
+    /// The cycle of the host's last action.
+    acted: Option<u64>,
     /// Host time of running since, and what the last checkpoint took.
     ran: Duration,
     took: Duration,
@@ -28,7 +30,8 @@ impl Keeper {
     pub(crate) fn new(first: Checkpoint, limits: HistoryLimits) -> Self {
         let last = first.cycle();
         let zero = Duration::ZERO;
-        Self { history: History::new(first), limits, last, ran: zero, took: zero, full: false }
+        let history = History::new(first);
+        Self { history, limits, last, acted: None, ran: zero, took: zero, full: false }
     }
 
     /// Returns the cycle, at most `until`, at which to look whether a checkpoint is due.
@@ -44,6 +47,12 @@ impl Keeper {
         self.ran >= interval && now - self.last >= self.limits.interval_cycles
     }
 
+    /// Whether the present deserves a checkpoint although none is due: that is far from the last, and
+    /// before the host's actions of its cycle.
+    pub(crate) fn has_room(&self, now: u64) -> bool {
+        !self.full && now >= self.last + WORTH_CHECKPOINT && self.acted != Some(now)
+    }
+
     /// Whether it was given up, as the journal after the first checkpoint alone needs too much memory.
     pub(crate) fn is_full(&self) -> bool {
         self.full
@@ -54,6 +63,7 @@ impl Keeper {
         if self.full {
             return;
         }
+        self.acted = Some(entry.cycle);
         let history = &mut self.history;
         history.journal.push(entry);
         if history.moments.len() == 1 && history.journal.bytes() > self.limits.bytes {

@@ -11,7 +11,7 @@ mod write;
 pub use write::LastChanges;
 
 use crate::checkpoint::Checkpoint;
-use crate::history::{History, Moment};
+use crate::history::{History, Moment, WORTH_CHECKPOINT};
 use crate::journal::{HostAction, JournalEntry};
 use crate::mesh::Mesh;
 use std::iter::Peekable;
@@ -22,9 +22,6 @@ const MOST_VISITS: usize = 16;
 
 /// Parts of a piece of the past that is executed, with checkpoints between them.
 const PARTS: u64 = 4;
-
-/// Fewest cycles of a part.
-pub(crate) const PART_CYCLES: u64 = 1 << 16;
 
 /// Cycles between two questions whether to go on.
 const PIECE_CYCLES: u64 = 1 << 16;
@@ -154,9 +151,8 @@ impl History {
     ) -> Result<Mesh, TravelError> {
         let Moment { checkpoint, entry, .. } = self.moments[which].clone();
         let distance = to - checkpoint.now;
-        let part = (distance / PARTS).max(PART_CYCLES);
+        let part = (distance / PARTS).max(WORTH_CHECKPOINT);
         let on_the_way = (1..=PARTS).map(|parts| checkpoint.now + parts * part);
-        let t0 = std::time::Instant::now();
         let mut visits = Vec::new();
         let mesh = {
             let mut rerun = self.rerun(&checkpoint, entry);

@@ -182,6 +182,28 @@ fn visits_and_searches_leave_checkpoints() {
     same(&mut past, &mut history.at(300_000, &mut go_on).unwrap());
 }
 
+/// What the host does in the cycle of the present is part of it, with a checkpoint there and without.
+#[test]
+fn the_present_has_a_checkpoint() {
+    for acts_before in [false, true] {
+        let mut mesh = busy_mesh(8, true, 1);
+        mesh.keep_history(Some(often(u64::MAX)));
+        mesh.clock(200_000);
+        if acts_before {
+            mesh.set_link(0, false);
+        }
+        mesh.keep_present();
+        if !acts_before {
+            mesh.set_link(0, false);
+        }
+        let history = mesh.history().unwrap();
+        assert_eq!(history.checkpoints().count(), if acts_before { 1 } else { 2 });
+        same(&mut history.at(mesh.now(), &mut go_on).unwrap(), &mut mesh);
+        mesh.keep_present();
+        assert_eq!(mesh.history().unwrap().checkpoints().count(), history.checkpoints().count());
+    }
+}
+
 /// As recordings keep a run: the actions of the host in bytes, and a checksum of its end.
 #[test]
 fn a_run_is_executed_again_by_a_mesh_that_starts_alike() {

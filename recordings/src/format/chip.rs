@@ -12,7 +12,7 @@ pub(crate) const SCHEMA: &str = r#"{
   "properties": {
     "since": {"enum": ["nothing", "key", "before"], "description": "What `changes` is relative to: memory of which nothing is known and all bytes are 0, the moment `key_moment` of the moment's message, or the message of the chip before this one."},
     "pieces": {"type": ["array", "null"], "description": "The ranges read: tiles (NOC 0 x, y) of which the same ranges were read, and these (byte offset in the tile, length in bytes). The pieces are all of them, sorted by x, y and offset. Null: those of the message before.", "items": {"type": "array"}},
-    "read": {"type": ["array", "null"], "description": "How many pieces in turn were read, and were not: these keep their times and bytes of the message before. Null: all were read.", "items": {"type": "integer"}},
+    "read": {"type": ["array", "null"], "description": "How many pieces in turn were read, and were not: these keep their times and bytes of what `changes` is relative to. Null: all were read.", "items": {"type": "integer"}},
     "target_cycles": {"type": "array", "description": "The times at which pieces were read, each once, in device cycles: the first, then the difference from the time before.", "items": {"type": "integer"}},
     "host_micros": {"type": "array", "description": "The same times in microseconds since the Unix epoch.", "items": {"type": "integer"}},
     "which": {"type": ["array", "null"], "description": "The index of the time of each piece that was read: the first, then the difference from the piece before. Null: each has a time of its own.", "items": {"type": "integer"}},
