@@ -10,6 +10,10 @@ use std::collections::BTreeMap;
 
 /// Host time that a chunk covers.
 const CHUNK_MICROS: u64 = 1_000_000;
+/// Moments that a chunk has even if they take longer: what is the same in each is stored once.
+const CHUNK_MOMENTS: u32 = 10;
+/// Host time that a chunk covers at most.
+const MOST_CHUNK_MICROS: u64 = 5_000_000;
 /// Host time after which a key snapshot is taken.
 const KEY_MICROS: u64 = 30_000_000;
 /// Bytes of messages after which a chunk ends.
@@ -61,6 +65,7 @@ pub(crate) struct Encoder {
     /// Bytes that the key snapshot read.
     key_bytes: usize,
     chunk_micros: u64,
+    chunk_moments: u32,
     chunk_bytes: usize,
     group_bytes: usize,
     most_group_bytes: usize,
@@ -85,6 +90,7 @@ impl Encoder {
             key_micros: 0,
             key_bytes: 0,
             chunk_micros: 0,
+            chunk_moments: 0,
             chunk_bytes: 0,
             group_bytes: 0,
             most_group_bytes,
@@ -190,12 +196,15 @@ impl Encoder {
 
     /// Whether the next moment begins a chunk; clocks may run backwards.
     fn begins_chunk(&mut self) -> bool {
+        let covers = self.host_micros.abs_diff(self.chunk_micros);
         let begins = self.next == 0
-            || self.host_micros.abs_diff(self.chunk_micros) >= CHUNK_MICROS
+            || covers >= CHUNK_MICROS && self.chunk_moments >= CHUNK_MOMENTS
+            || covers >= MOST_CHUNK_MICROS
             || self.chunk_bytes >= CHUNK_BYTES;
         if begins {
-            (self.chunk_micros, self.chunk_bytes) = (self.host_micros, 0);
+            (self.chunk_micros, self.chunk_moments, self.chunk_bytes) = (self.host_micros, 0, 0);
         }
+        self.chunk_moments += 1;
         begins
     }
 

@@ -1,4 +1,5 @@
-//! Writes moments of a target to a file. What a second recorded is complete on disk before the next.
+//! Writes moments of a target to a file, in chunks of a second and ten moments, or of five seconds:
+//! what a chunk holds is complete on disk before the next begins.
 
 use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;

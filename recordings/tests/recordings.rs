@@ -338,19 +338,41 @@ fn shows_what_was_recorded(replay: &mut Replay, at: usize) {
     }
 }
 
-/// The three moments, a second apart: each in a chunk of its own.
+/// The three moments, five seconds apart: each in a chunk of its own.
 fn in_three_chunks(test: &str) -> PathBuf {
     let path = path(test);
     let mut writer = Writer::create(&path, &target(), "").unwrap();
     writer.attach_elf("erisc.elf", b"\x7fELF and so on").unwrap();
     for (second, mut moment) in (0..).zip(moments()) {
         for piece in &mut moment.pieces {
-            piece.host_micros += second * 1_000_000;
+            piece.host_micros += second * 5_000_000;
         }
         writer.append(&moment).unwrap();
     }
     writer.finish().unwrap();
     path
+}
+
+/// A chunk ends after a second if it has ten moments, and after five.
+#[test]
+fn chunks_cover_a_second_or_ten_moments() {
+    let chunks = |millis: u64, count: u64| {
+        let path = path(&format!("chunks_{millis}"));
+        let mut writer = Writer::create(&path, &target(), "").unwrap();
+        for moment in 0..count {
+            let mut snapshot = moments()[0].clone();
+            for piece in &mut snapshot.pieces {
+                piece.host_micros += moment * millis * 1000;
+            }
+            writer.append(&snapshot).unwrap();
+        }
+        writer.finish().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        // Each is named in the index too; one has the channels.
+        bytes.windows(8).filter(|bytes| bytes == b"\x04\0\0\0zstd").count() / 2 - 1
+    };
+    let cases = [(10, 200), (50, 40), (200, 20), (450, 20), (1000, 10), (6000, 3)];
+    assert_eq!(cases.map(|(millis, count)| chunks(millis, count)), [2, 2, 2, 2, 2, 3]);
 }
 
 #[test]
@@ -359,7 +381,7 @@ fn a_recording_that_was_never_finished_shows_its_whole_chunks() {
     let mut writer = Writer::create(&path, &target(), "").unwrap();
     let mut later = moments()[1].clone();
     for piece in &mut later.pieces {
-        piece.host_micros += 1_000_000;
+        piece.host_micros += 5_000_000;
     }
     writer.append(&moments()[0]).unwrap();
     writer.append(&later).unwrap();
@@ -393,7 +415,7 @@ fn a_large_file_shows_the_same_and_its_damage_where_it_is() {
     writer.attach_elf("noise.elf", &noise).unwrap();
     for (second, mut moment) in (0..).zip(moments()) {
         for piece in &mut moment.pieces {
-            piece.host_micros += second * 1_000_000;
+            piece.host_micros += second * 5_000_000;
         }
         writer.append(&moment).unwrap();
         writer.mark(Mark::new(second * 100, 7, format!("mark {second}"))).unwrap();
