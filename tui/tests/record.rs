@@ -354,7 +354,7 @@ fn a_writer_that_is_killed_leaves_what_it_wrote() {
                     assert_eq!(content(&mut replay, moment), content(&mut whole, moment), "{kill}");
                 }
             }
-            // Killed before its first second was complete.
+            // Killed before its first chunk was complete.
             Err(error) => {
                 let says = error.to_string();
                 let early = ["before the first moment", "no moment", "No such file", "empty file"];
