@@ -163,7 +163,7 @@ impl TileMemory {
     /// byte changed.
     pub(crate) fn store_by_hart(&mut self, addr: u32, data: &[u8]) -> Result<bool, OutOfRange> {
         let range = self.range(addr, data.len())?;
-        self.open(&range);
+        self.open_line(range.start);
         self.show(&range, data);
         if self.bytes[range.clone()] == *data {
             return Ok(false);
@@ -181,7 +181,7 @@ impl TileMemory {
     /// Sets a word that a sleeping hart of this tile changes, and that nobody else watches.
     pub(crate) fn set_word(&mut self, addr: u32, value: u32) {
         if let Ok(range) = self.range(addr & !3, 4) {
-            self.open(&range);
+            self.open_line(range.start);
         }
         if let Some(word) = self.bytes.as_chunks_mut::<4>().0.get_mut((addr / 4) as usize) {
             *word = value.to_le_bytes();
@@ -191,7 +191,7 @@ impl TileMemory {
     /// Undoes a store by a hart of this tile into a line without flags; false outside L1.
     pub(crate) fn put_back(&mut self, addr: u32, old: &[u8]) -> bool {
         let Ok(range) = self.range(addr, old.len()) else { return false };
-        self.open(&range);
+        self.open_line(range.start);
         self.bytes[range].copy_from_slice(old);
         true
     }

