@@ -104,7 +104,8 @@ impl Unit {
 }
 
 impl Chip {
-    /// Returns the state. Units that did not change share that of the last call.
+    /// Returns the state. Units that did not change share that of the last call; all writes since are
+    /// from before cycle `written_by`.
     pub(crate) fn save(&mut self, written_by: u64) -> SavedChip {
         if self.changed.contains(&true) {
             let mut saved = self.saved.to_vec();

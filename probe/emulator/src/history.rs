@@ -51,7 +51,7 @@ pub struct History {
     pub(crate) journal: Journal,
     pub(crate) end: u64,
     bytes: usize,
-    /// The cycles of the checkpoints that [`History::visit`] added, the oldest visit first.
+    /// The cycles of the checkpoints that visits and searches added, the oldest first.
     pub(crate) visited: VecDeque<u64>,
 }
 

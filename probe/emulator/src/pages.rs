@@ -10,6 +10,9 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// Bytes of a line.
 pub(crate) const LINE_BYTES: usize = 32;
 
+/// Lines of a page.
+pub(crate) const PAGE_LINES: usize = PAGE_BYTES / LINE_BYTES;
+
 /// A bit for each line of a page.
 pub(crate) type Lines = u128;
 
@@ -97,11 +100,10 @@ impl Pages {
 pub(crate) fn lines(range: &Range<usize>) -> impl Iterator<Item = (usize, Lines)> + use<> {
     let first = range.start / LINE_BYTES;
     let last = range.end.saturating_sub(1).max(range.start) / LINE_BYTES;
-    let of = PAGE_BYTES / LINE_BYTES;
-    (first / of..=last / of).map(move |page| {
-        let from = first.saturating_sub(page * of);
-        let to = (last - page * of).min(of - 1);
-        (page, Lines::MAX >> (of - 1 - to) & Lines::MAX << from)
+    (first / PAGE_LINES..=last / PAGE_LINES).map(move |page| {
+        let from = first.saturating_sub(page * PAGE_LINES);
+        let to = (last - page * PAGE_LINES).min(PAGE_LINES - 1);
+        (page, Lines::MAX >> (PAGE_LINES - 1 - to) & Lines::MAX << from)
     })
 }
 

@@ -17,7 +17,7 @@ use crate::mesh::Mesh;
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Checkpoints of visits that are kept.
+/// Checkpoints of visits and searches that are kept.
 const MOST_VISITS: usize = 16;
 
 /// Parts of a piece of the past that is executed, with checkpoints between them.

@@ -6,13 +6,10 @@
 
 use super::{CODE, ETH_L1_BYTES, GUARDED, LINE_BYTES, OPS, STALE, TENSIX_L1_BYTES, TileMemory};
 use crate::decode::Op;
-use crate::pages::{Lines, PAGE_BYTES, Pages, lines};
+use crate::pages::{Lines, PAGE_BYTES, PAGE_LINES, Pages, lines};
 use crate::watch::WriteWatch;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Lines of a page.
-const PAGE_LINES: usize = PAGE_BYTES / LINE_BYTES as usize;
 
 /// The contents of a [`TileMemory`] at one moment.
 #[derive(Debug, Clone)]

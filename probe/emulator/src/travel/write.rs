@@ -140,7 +140,8 @@ fn untouched(from: &Checkpoint, to: &Checkpoint, range: &TileRange, counts: Coun
     match (from.unit(range.chip, range.tile), to.unit(range.chip, range.tile)) {
         (Some(SavedUnit::Core(a)), Some(SavedUnit::Core(b))) => {
             let addresses = range.addr as usize..range.addr as usize + range.len;
-            // A hart that falls asleep later stores before.
+            // A hart that falls asleep after the first checkpoint has executed its loop since: the lines
+            // that the loop stores into are marked.
             let asleep = match counts {
                 Counts::AllWrites => a.group.stores_asleep(),
                 Counts::Changes => a.group.changes_asleep(&addresses),
