@@ -69,9 +69,10 @@ impl Blocks {
         self.events.post(Event { at, source: self.unit, seq: self.seq, kind });
     }
 
-    /// Returns the approximate memory of the blocks in bytes.
-    pub(crate) fn state_bytes(&self) -> usize {
-        self.streams.state_bytes() + size_of::<Tensix>().max(size_of::<Eth>())
+    /// Returns the approximate bytes of what the blocks at an earlier moment have not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let streams = self.streams.bytes_beyond(earlier.map(|earlier| &earlier.streams));
+        streams + size_of::<Tensix>().max(size_of::<Eth>())
     }
 
     /// Reports a condition.

@@ -81,9 +81,15 @@ impl SavedChip {
 }
 
 impl Unit {
-    fn save(&mut self, written_by: u64) -> SavedUnit {
+    fn save(&mut self, last: Option<&SavedUnit>, written_by: u64) -> SavedUnit {
         match self {
-            Self::Core(tile) => SavedUnit::Core(Arc::new(SavedTile::new(tile, written_by))),
+            Self::Core(tile) => {
+                let last = match last {
+                    Some(SavedUnit::Core(last)) => Some(&**last),
+                    _ => None,
+                };
+                SavedUnit::Core(Arc::new(SavedTile::new(tile, last, written_by)))
+            }
             Self::Passive(passive) => SavedUnit::Passive(Arc::new(Passive::clone(passive))),
         }
     }
@@ -111,7 +117,7 @@ impl Chip {
             let mut saved = self.saved.to_vec();
             for (index, unit) in self.units.iter_mut().enumerate() {
                 if std::mem::take(&mut self.changed[index]) {
-                    let unit = unit.save(written_by);
+                    let unit = unit.save(saved.get(index), written_by);
                     match saved.get_mut(index) {
                         Some(place) => *place = unit,
                         None => saved.push(unit),

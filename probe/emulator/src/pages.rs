@@ -1,5 +1,5 @@
 //! The pages of a tile's L1 as checkpoints keep them: one copy of each, however many checkpoints
-//! have it in common, and when each of its lines was written.
+//! have it in common, the lines that were written after it, and when each line was written.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,6 +19,12 @@ pub(crate) type Lines = u128;
 /// Most times that a page keeps.
 const MOST_TIMES: usize = 8;
 
+/// Most lines of a page that are kept beside it; of more, the page is copied.
+const MOST_LINES_OF_PAGE: u32 = 8;
+
+/// Most lines of a memory that are kept beside its pages.
+const MOST_LINES: usize = 64;
+
 /// A page at some moment.
 #[derive(Debug)]
 struct Page {
@@ -28,37 +34,108 @@ struct Page {
     written: Vec<(u64, Lines)>,
 }
 
+/// A line that was written after the copy of its page was made.
+#[derive(Clone, Debug)]
+struct Line {
+    /// Its number in the memory.
+    number: usize,
+    /// A cycle before which it was last written, that of the first checkpoint after it.
+    written_by: u64,
+    bytes: [u8; LINE_BYTES],
+}
+
+impl Line {
+    fn page(&self) -> usize {
+        self.number / PAGE_LINES
+    }
+
+    /// Returns the bit of the line in its page.
+    fn bit(&self) -> Lines {
+        1 << (self.number % PAGE_LINES)
+    }
+}
+
 /// All pages of a memory at one moment; those that were never written are absent, and zero.
+///
+/// A core that waits writes a few lines, such as its heartbeat, again and again. They are kept beside
+/// the copies of their pages, so that a checkpoint costs these lines only.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pages {
     pages: Arc<Vec<Option<Arc<Page>>>>,
+    /// Lines that differ from the copies of their pages, in the order of addresses.
+    lines: Arc<Vec<Line>>,
     /// Which memory this is: a reset makes another one.
     memory: Arc<()>,
 }
 
 impl Pages {
-    /// Returns the bytes of a page; `None` if it was never written.
-    pub(crate) fn get(&self, page: usize) -> Option<&[u8; PAGE_BYTES]> {
-        Some(&self.page(page)?.bytes)
+    /// Copies all pages that are present into a memory.
+    pub(crate) fn copy_to(&self, memory: &mut [u8]) {
+        for (number, page) in (0..).zip(self.pages.iter()) {
+            if let Some(page) = page {
+                memory[number * PAGE_BYTES..][..PAGE_BYTES].copy_from_slice(&page.bytes);
+            }
+        }
+        for line in self.lines.iter() {
+            memory[line.number * LINE_BYTES..][..LINE_BYTES].copy_from_slice(&line.bytes);
+        }
     }
 
     fn page(&self, page: usize) -> Option<&Arc<Page>> {
         self.pages.get(page)?.as_ref()
     }
 
-    /// Replaces the pages of which some lines were written, all before a cycle, by those of the memory.
-    pub(crate) fn replace(&mut self, written: &[(usize, Lines)], memory: &[u8], written_by: u64) {
+    /// Takes from the memory the lines of its pages that were written, all before a cycle.
+    pub(crate) fn take(&mut self, written: &[(usize, Lines)], memory: &[u8], written_by: u64) {
         if written.is_empty() {
             return;
         }
+        let mut lines = std::mem::take(&mut self.lines);
+        let kept = Arc::make_mut(&mut lines);
+        for &(page, written) in written {
+            if written.count_ones() > MOST_LINES_OF_PAGE || self.page(page).is_none() {
+                self.copy_page(page, (written_by, written), kept, memory);
+                continue;
+            }
+            let written = (0..PAGE_LINES).filter(|line| written >> line & 1 == 1);
+            for number in written.map(|line| page * PAGE_LINES + line) {
+                let mut bytes = [0; LINE_BYTES];
+                bytes.copy_from_slice(&memory[number * LINE_BYTES..][..LINE_BYTES]);
+                let line = Line { number, written_by, bytes };
+                match kept.binary_search_by_key(&number, |line| line.number) {
+                    Ok(at) => kept[at] = line,
+                    Err(at) => kept.insert(at, line),
+                }
+            }
+        }
+        while let Some(page) = kept.last().filter(|_| kept.len() > MOST_LINES).map(Line::page) {
+            self.copy_page(page, (written_by, 0), kept, memory);
+        }
+        self.lines = lines;
+    }
+
+    /// Copies a page, some lines of which were last written before a cycle, in place of its last copy
+    /// and of the lines beside that.
+    fn copy_page(
+        &mut self,
+        page: usize,
+        (written_by, new): (u64, Lines),
+        lines: &mut Vec<Line>,
+        memory: &[u8],
+    ) {
         let pages = Arc::make_mut(&mut self.pages);
         pages.resize(memory.len() / PAGE_BYTES, None);
-        for &(page, lines) in written {
-            let bytes = memory.get(page * PAGE_BYTES..).and_then(|rest| rest.first_chunk());
-            let before = pages[page].as_ref().map_or(&[][..], |before| &before.written);
-            let written = times(written_by, lines, before);
-            pages[page] = bytes.map(|bytes| Arc::new(Page { bytes: *bytes, written }));
+        let bytes = memory.get(page * PAGE_BYTES..).and_then(|rest| rest.first_chunk());
+        let before = pages[page].take();
+        let mut written = before.map_or(Vec::new(), |before| before.written.clone());
+        let mut beside: Vec<Line> = lines.extract_if(.., |line| line.page() == page).collect();
+        beside.sort_by_key(|line| line.written_by);
+        for same in beside.chunk_by(|a, b| a.written_by == b.written_by) {
+            let lines = same.iter().fold(0, |lines, line| lines | line.bit());
+            written = times(same[0].written_by, lines, &written);
         }
+        written = times(written_by, new, &written);
+        pages[page] = bytes.map(|bytes| Arc::new(Page { bytes: *bytes, written }));
     }
 
     /// Returns the numbers of the pages that are present.
@@ -69,30 +146,38 @@ impl Pages {
     /// Whether nobody wrote to the lines of a range of addresses since an earlier checkpoint of the
     /// same memory, in cycle `then`. It may be false although nobody did.
     pub(crate) fn untouched(&self, earlier: &Self, then: u64, range: &Range<usize>) -> bool {
-        let untouched = |(page, lines): (usize, Lines)| match (self.page(page), earlier.page(page))
-        {
-            (Some(now), Some(before)) if Arc::ptr_eq(now, before) => true,
-            (Some(now), _) => {
-                let mut since = now.written.iter().take_while(|(cycle, _)| *cycle > then);
-                since.all(|(_, written)| written & lines == 0)
-            }
-            (None, before) => before.is_none(),
+        let untouched = |(page, lines): (usize, Lines)| {
+            let new =
+                self.lines.iter().filter(|line| line.page() == page && line.written_by > then);
+            let beside = new.fold(0, |lines, line| lines | line.bit());
+            let in_page = match (self.page(page), earlier.page(page)) {
+                (Some(now), Some(before)) if Arc::ptr_eq(now, before) => 0,
+                (Some(now), _) => {
+                    let since = now.written.iter().take_while(|(cycle, _)| *cycle > then);
+                    since.fold(0, |all, (_, lines)| all | lines)
+                }
+                (None, None) => 0,
+                (None, Some(_)) => Lines::MAX,
+            };
+            (beside | in_page) & lines == 0
         };
         Arc::ptr_eq(&self.memory, &earlier.memory) && lines(range).all(untouched)
     }
 
     /// Returns the bytes of what the same memory at an earlier moment has not in common.
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let same_lines = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.lines, &earlier.lines));
+        let lines = if same_lines { 0 } else { self.lines.len() * size_of::<Line>() };
         if earlier.is_some_and(|earlier| Arc::ptr_eq(&self.pages, &earlier.pages)) {
-            return 0;
+            return lines;
         }
         let same = |page: usize, earlier: &Self| match (self.page(page), earlier.page(page)) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
         };
         let new = |page: &usize| earlier.is_none_or(|earlier| !same(*page, earlier));
-        self.present().filter(new).count() * size_of::<Page>()
-            + self.pages.len() * size_of::<Option<Arc<Page>>>()
+        let pages = self.present().filter(new).count() * size_of::<Page>();
+        pages + self.pages.len() * size_of::<Option<Arc<Page>>>() + lines
     }
 }
 
@@ -109,9 +194,9 @@ pub(crate) fn lines(range: &Range<usize>) -> impl Iterator<Item = (usize, Lines)
 
 /// Returns when lines were written, after some of them were written again before a cycle.
 fn times(written_by: u64, lines: Lines, before: &[(u64, Lines)]) -> Vec<(u64, Lines)> {
-    let mut times = vec![(written_by, lines)];
     let earlier = before.iter().map(|(cycle, written)| (*cycle, written & !lines));
-    times.extend(earlier.filter(|(_, written)| *written != 0));
+    let times = std::iter::once((written_by, lines)).chain(earlier);
+    let mut times: Vec<_> = times.filter(|(_, written)| *written != 0).collect();
     // Lines that were written long ago count as written a little later.
     while times.len() > MOST_TIMES {
         let oldest = times.pop().map_or(0, |(_, lines)| lines);
@@ -124,7 +209,7 @@ fn times(written_by: u64, lines: Lines, before: &[(u64, Lines)]) -> Vec<(u64, Li
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE_BYTES, PAGE_BYTES, Pages, lines};
+    use super::{LINE_BYTES, PAGE_BYTES, PAGE_LINES, Pages, lines};
 
     #[test]
     fn ranges_have_lines() {
@@ -141,30 +226,61 @@ mod tests {
         let memory = vec![0; 2 * PAGE_BYTES];
         let mut pages = Pages::default();
         let mut moments = vec![(0, pages.clone())];
-        // In each step another line of page 1, and line 0 now and then.
+        // In each step another line of page 1; line 0 now and then; many lines more rarely.
+        let written = |line: u64, step: u64| match line {
+            0 => step.is_multiple_of(16),
+            8..16 => step % 8 + 8 == line,
+            32..64 => step % 10 == 5,
+            _ => false,
+        };
         for step in 1..40_u64 {
-            let lines = 1 << (step % 8 + 8) | u128::from(step % 16 == 0);
-            pages.replace(&[(1, lines)], &memory, step * 100);
+            let lines = (0..64).filter(|line| written(*line, step)).map(|line| 1 << line).sum();
+            pages.take(&[(1, lines)], &memory, step * 100);
             moments.push((step * 100, pages.clone()));
         }
-        let written = |line: u64, from: u64, to: u64| {
-            (from + 1..=to)
-                .any(|step| if line == 0 { step % 16 == 0 } else { step % 8 + 8 == line })
-        };
         let mut sharp = 0;
         for from in 1..40 {
             for to in from..40 {
-                for line in [0, 8, 11, 15, 20] {
+                for line in [0, 8, 11, 15, 20, 40] {
                     let at = PAGE_BYTES + line as usize * LINE_BYTES;
                     let (then, earlier) = &moments[from as usize];
                     let untouched = moments[to as usize].1.untouched(earlier, *then, &(at..at + 4));
-                    assert!(!(untouched && written(line, from, to)), "{line}: {from} to {to}");
+                    let touched = (from + 1..=to).any(|step| written(line, step));
+                    assert!(!(untouched && touched), "{line}: {from} to {to}");
                     sharp += u32::from(untouched);
                 }
             }
         }
-        assert!(sharp > 1000, "{sharp}");
+        assert!(sharp > 1500, "{sharp}");
         assert!(pages.untouched(&moments[3].1, 300, &(0..PAGE_BYTES)));
         assert!(!pages.untouched(&Pages::default(), 0, &(0..1)), "another memory");
+    }
+
+    #[test]
+    fn each_moment_keeps_its_bytes() {
+        let mut memory = vec![0; 4 * PAGE_BYTES];
+        let mut pages = Pages::default();
+        let mut moments = Vec::new();
+        let mut random = 1_u64;
+        let mut next = |below: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) as usize % below
+        };
+        for step in 1..300 {
+            let mut written = vec![(next(3), 0)];
+            for _ in 0..1 << next(5) {
+                let line = next(PAGE_LINES);
+                written[0].1 |= 1 << line;
+                memory[written[0].0 * PAGE_BYTES + line * LINE_BYTES + next(LINE_BYTES)] ^=
+                    step as u8;
+            }
+            pages.take(&written, &memory, step);
+            moments.push((pages.clone(), memory.clone()));
+        }
+        for (pages, memory) in &moments {
+            let mut copy = vec![0; memory.len()];
+            pages.copy_to(&mut copy);
+            assert_eq!(&copy, memory);
+        }
     }
 }

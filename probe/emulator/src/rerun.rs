@@ -1,8 +1,10 @@
 //! A run as a file keeps it: the actions of the host, which a mesh that starts alike executes again.
 
+use crate::chip::Unit;
 use crate::history::{History, HistoryLimits};
 use crate::journal::Journal;
 use crate::mesh::Mesh;
+use crate::pages::PAGE_BYTES;
 use crate::passive::Backend;
 use crate::saved::SavedUnit;
 use crate::travel::{Rerun, TravelError, Watcher};
@@ -47,13 +49,15 @@ impl Mesh {
             for unit in 0..chip.units.len() {
                 chip.catch_up(unit, now);
             }
-            for unit in chip.save(written_by).units.iter() {
-                let SavedUnit::Core(tile) = unit else { continue };
-                let pages = &tile.memory.pages;
-                let pages = pages.present().filter_map(|number| Some((number, pages.get(number)?)));
-                for (number, page) in pages.filter(|(_, page)| page.iter().any(|&byte| byte != 0)) {
-                    sum.update(&(number as u64).to_le_bytes());
-                    sum.update(page);
+            // The pages that were ever written are known afterwards.
+            chip.save(written_by);
+            for unit in &chip.units {
+                let Unit::Core(tile) = unit else { continue };
+                for (addr, page) in tile.memory.written_pages() {
+                    if page.iter().any(|&byte| byte != 0) {
+                        sum.update(&((addr / PAGE_BYTES) as u64).to_le_bytes());
+                        sum.update(page);
+                    }
                 }
             }
         }

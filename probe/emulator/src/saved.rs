@@ -2,6 +2,7 @@
 
 use crate::blocks::Blocks;
 use crate::hart::HartGroup;
+use crate::hart::core::Hart;
 use crate::memory::{SavedMemory, TileMemory};
 use crate::passive::{Backend, Passive};
 use crate::tile::Tile;
@@ -18,7 +19,9 @@ pub(crate) enum SavedUnit {
 #[derive(Debug)]
 pub(crate) struct SavedTile {
     pub(crate) memory: SavedMemory,
-    pub(crate) group: HartGroup,
+    pub(crate) harts: Vec<Arc<Hart>>,
+    /// The group without its harts.
+    group: HartGroup,
     blocks: Blocks,
     harvested: bool,
     hung: bool,
@@ -53,12 +56,18 @@ fn passive_bytes(unit: &Passive, earlier: Option<&Passive>) -> usize {
 }
 
 impl SavedTile {
-    /// Returns the state of a tile. Pages that were not written share those of the last call; all
-    /// writes since are from before cycle `written_by`.
-    pub(crate) fn new(tile: &mut Tile, written_by: u64) -> Self {
+    /// Returns the state of a tile, which has in common with that of its last checkpoint what did not
+    /// change since; all writes since are from before cycle `written_by`.
+    pub(crate) fn new(tile: &mut Tile, last: Option<&Self>, written_by: u64) -> Self {
+        let harts = std::mem::take(&mut tile.group.harts);
+        let group = tile.group.clone();
+        let last = |index: usize| last?.harts.get(index);
+        let saved = harts.iter().enumerate().map(|(index, hart)| hart.save(last(index))).collect();
+        tile.group.harts = harts;
         Self {
             memory: tile.memory.save(written_by),
-            group: tile.group.clone(),
+            harts: saved,
+            group,
             blocks: tile.blocks.clone(),
             harvested: tile.harvested,
             hung: tile.hung,
@@ -69,10 +78,12 @@ impl SavedTile {
     /// Creates a tile in this state.
     pub(crate) fn tile(&self) -> Tile {
         let mut memory = TileMemory::restored(&self.memory);
-        self.group.set_watches(&mut memory);
+        let mut group = self.group.clone();
+        group.harts = self.harts.iter().map(|hart| Hart::clone(hart)).collect();
+        group.set_watches(&mut memory);
         Tile {
             memory,
-            group: self.group.clone(),
+            group,
             blocks: self.blocks.clone(),
             harvested: self.harvested,
             hung: self.hung,
@@ -81,7 +92,13 @@ impl SavedTile {
     }
 
     fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
-        let state = size_of::<Self>() + self.group.state_bytes() + self.blocks.state_bytes();
-        state + self.memory.bytes_beyond(earlier.map(|earlier| &earlier.memory))
+        let harts = self.harts.iter().enumerate().map(|(index, hart)| {
+            let earlier = earlier.and_then(|earlier| earlier.harts.get(index));
+            hart.bytes_beyond(earlier)
+        });
+        size_of::<Self>()
+            + harts.sum::<usize>()
+            + self.blocks.bytes_beyond(earlier.map(|earlier| &earlier.blocks))
+            + self.memory.bytes_beyond(earlier.map(|earlier| &earlier.memory))
     }
 }

@@ -2,6 +2,7 @@
 //! (wormhole.md 4.5).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
+use std::sync::Arc;
 
 /// Register numbers (word index in a stream's 4 KiB).
 mod register {
@@ -34,8 +35,9 @@ struct Stream {
 }
 
 /// The streams of a tile: 64 on a Tensix tile, 32 on an Ethernet tile. They start zeroed.
+/// Checkpoints share them until one changes.
 #[derive(Clone, Debug)]
-pub(crate) struct Streams(Vec<Stream>);
+pub(crate) struct Streams(Arc<Vec<Stream>>);
 
 impl Streams {
     /// Creates idle streams.
@@ -49,22 +51,28 @@ impl Streams {
             space: [0; DESTINATIONS],
             scratch: [0; 6],
         };
-        Self(vec![idle; count])
+        Self(Arc::new(vec![idle; count]))
     }
 
-    /// Returns the memory of the streams in bytes.
-    pub(crate) fn state_bytes(&self) -> usize {
-        self.0.len() * size_of::<Stream>()
+    /// Returns the bytes of what the streams at an earlier moment have not in common.
+    pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
+        let same = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.0, &earlier.0));
+        if same { 0 } else { self.0.len() * size_of::<Stream>() }
     }
 
-    fn at(&mut self, offset: u32) -> Result<(&mut Stream, u32), Refusal> {
-        let stream = self.0.get_mut((offset >> 12) as usize);
-        Ok((stream.ok_or(Refusal::hang("no-such-stream"))?, (offset & 0xFFF) / 4))
+    /// Returns the numbers of the stream and of its register at an offset.
+    fn at(&self, offset: u32) -> Result<(usize, u32), Refusal> {
+        let stream = (offset >> 12) as usize;
+        if stream >= self.0.len() {
+            return Err(Refusal::hang("no-such-stream"));
+        }
+        Ok((stream, (offset & 0xFFF) / 4))
     }
 
     /// Reads the register at this offset from the first stream.
-    pub(crate) fn read(&mut self, offset: u32) -> Result<u32, Refusal> {
+    pub(crate) fn read(&self, offset: u32) -> Result<u32, Refusal> {
         let (stream, word) = self.at(offset)?;
+        let stream = &self.0[stream];
         match word {
             register::REMOTE_SRC => Ok(stream.remote_src),
             register::DEST_START => Ok(stream.dest_start),
@@ -84,6 +92,7 @@ impl Streams {
     /// Writes the register at this offset from the first stream.
     pub(crate) fn write(&mut self, offset: u32, value: u32) -> Result<(), Refusal> {
         let (stream, word) = self.at(offset)?;
+        let stream = &mut Arc::make_mut(&mut self.0)[stream];
         match word {
             register::REMOTE_SRC => stream.remote_src = value & BITS_24,
             register::DEST_START => {

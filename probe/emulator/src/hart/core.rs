@@ -23,7 +23,7 @@ pub(crate) enum State {
     Stopped(HartStop),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hart {
     pub(crate) index: u8,
     /// Indexed by a byte, so that no access needs a bounds check: 0..32 are the registers, 32 takes
@@ -94,6 +94,27 @@ impl Hart {
             ticks: Ticks::default(),
             watched: Vec::new(),
         }
+    }
+
+    /// Returns the state, which has in common with an earlier one what is equal.
+    pub(crate) fn save(&self, earlier: Option<&Arc<Self>>) -> Arc<Self> {
+        match earlier {
+            Some(earlier) if **earlier == *self => Arc::clone(earlier),
+            Some(earlier) if earlier.local == self.local => {
+                Arc::new(Self { local: Arc::clone(&earlier.local), ..self.clone() })
+            }
+            _ => Arc::new(self.clone()),
+        }
+    }
+
+    /// Returns the approximate bytes of what an earlier state has not in common with this one.
+    pub(crate) fn bytes_beyond(self: &Arc<Self>, earlier: Option<&Arc<Self>>) -> usize {
+        if earlier.is_some_and(|earlier| Arc::ptr_eq(self, earlier)) {
+            return 0;
+        }
+        let same_local = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.local, &earlier.local));
+        let local = if same_local { 0 } else { LOCAL_BYTES };
+        size_of::<Self>() + size_of_val(&*self.regs) + local
     }
 
     pub(crate) fn start(&mut self, now: u64) {

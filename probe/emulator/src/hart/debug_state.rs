@@ -22,7 +22,7 @@ pub(super) enum Next {
 }
 
 /// What a debugger set of a hart.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Debugger {
     /// DR 4.
     pub(super) result: u32,

@@ -3,9 +3,8 @@
 use super::before::Ahead;
 use super::core::{Hart, State};
 use super::mode::Mode;
-use super::{HartOrder, HartStop, LOCAL_BYTES};
+use super::{HartOrder, HartStop};
 use crate::memory::TileMemory;
-use std::ops::Range;
 
 /// All harts of a tile, at one present cycle.
 ///
@@ -262,22 +261,6 @@ impl HartGroup {
             hart.wake(self.now);
             hart.plain(memory);
         }
-    }
-
-    /// Whether a hart sleeps in a loop that stores into L1.
-    pub(crate) fn stores_asleep(&self) -> bool {
-        let stores = |hart: &Hart| matches!(&hart.mode, Mode::Sleep(sleep) if sleep.stores);
-        self.harts.iter().any(stores)
-    }
-
-    /// Whether a hart sleeps in a loop that changes L1 in a range of addresses.
-    pub(crate) fn changes_asleep(&self, range: &Range<usize>) -> bool {
-        self.harts.iter().any(|hart| hart.changes_asleep(range))
-    }
-
-    /// Returns the approximate memory of the harts in bytes.
-    pub(crate) fn state_bytes(&self) -> usize {
-        self.harts.len() * (size_of::<Hart>() + LOCAL_BYTES + size_of::<[u32; 256]>())
     }
 
     fn sleeping(&self, hart: &Hart) -> u64 {

@@ -37,7 +37,7 @@ pub(crate) fn slot_addr(slot: u32) -> Option<u32> {
 }
 
 /// The execution mode of a running hart.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// The fast loop, until the next observation is due.
     Plain,
@@ -47,7 +47,7 @@ pub(crate) enum Mode {
 }
 
 /// When to observe a hart next.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ObservationPace {
     pub(crate) next: u64,
     pause: u64,
@@ -70,7 +70,7 @@ impl ObservationPace {
 }
 
 /// A hart executed in search of a period.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeriodSearch {
     pub(super) head: u32,
     /// The expected period in cycles, if the hart is observed over its ticks.
@@ -83,21 +83,21 @@ pub(crate) struct PeriodSearch {
 }
 
 /// Cycle and registers at one visit to the head of the loop.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LoopVisit {
     pub(super) cycle: u64,
     pub(super) regs: [u32; 32],
 }
 
 /// A word that the hart stored into, with its value at each visit.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PeriodWord {
     pub(super) slot: u32,
     pub(super) values: Vec<u32>,
 }
 
 /// A hart executed for one period, with the known stride of every slot.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeriodRecord {
     pub(super) head: u32,
     pub(super) start: u64,
@@ -117,7 +117,7 @@ pub(crate) struct PeriodRecord {
 }
 
 /// The result of one instruction of a loop.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LoopStep {
     pub(crate) pc: u32,
     pub(crate) slot: u32,
@@ -132,7 +132,7 @@ impl LoopStep {
 }
 
 /// A verified loop that is not executed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sleep {
     /// The cycle at which iteration 0, the recorded one, began.
     pub(crate) start: u64,
@@ -190,7 +190,7 @@ impl Sleep {
 }
 
 /// What is known about the ticks of a hart.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ticks {
     /// The cycle of the last end of a sleep by the clock.
     at: u64,

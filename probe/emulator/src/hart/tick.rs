@@ -49,8 +49,13 @@ impl Hart {
         self.changed_l1(cycle, |addr, value| memory.set_word(addr, value));
     }
 
+    /// Whether the hart sleeps in a loop that stores into L1.
+    pub(crate) fn stores_asleep(&self) -> bool {
+        matches!(&self.mode, Mode::Sleep(sleep) if sleep.stores)
+    }
+
     /// Whether the hart sleeps in a loop that changes L1 in a range of addresses.
-    pub(super) fn changes_asleep(&self, range: &Range<usize>) -> bool {
+    pub(crate) fn changes_asleep(&self, range: &Range<usize>) -> bool {
         let Mode::Sleep(sleep) = &self.mode else { return false };
         let words = sleep.initial.iter().filter_map(|(slot, _)| slot_addr(*slot));
         words.map(|addr| addr as usize).any(|addr| addr < range.end && range.start < addr + 4)

@@ -104,7 +104,7 @@ impl TileMemory {
     pub(crate) fn save(&mut self, written_by: u64) -> SavedMemory {
         let written = (0..).zip(&self.written).filter(|(_, lines)| **lines != 0);
         let written: Vec<(usize, Lines)> = written.map(|(page, lines)| (page, *lines)).collect();
-        self.pages.replace(&written, &self.bytes, written_by);
+        self.pages.take(&written, &self.bytes, written_by);
         for (page, lines) in written {
             self.written[page] = 0;
             for flags in self.flags_of(page, lines) {
@@ -127,15 +127,17 @@ impl TileMemory {
         }
     }
 
+    /// Returns the pages that were ever written before the last checkpoint, with their addresses.
+    pub(crate) fn written_pages(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let page =
+            |page: usize| (page * PAGE_BYTES, &self.bytes[page * PAGE_BYTES..][..PAGE_BYTES]);
+        self.pages.present().map(page)
+    }
+
     /// Creates a memory with these contents; the watches of its harts are not set.
     pub(crate) fn restored(saved: &SavedMemory) -> Self {
         let mut memory = if saved.tensix { Self::tensix() } else { Self::eth() };
-        for page in saved.pages.present() {
-            let at = page * PAGE_BYTES;
-            if let Some(bytes) = saved.pages.get(page) {
-                memory.bytes[at..at + PAGE_BYTES].copy_from_slice(bytes);
-            }
-        }
+        saved.pages.copy_to(&mut memory.bytes);
         // Instructions are decoded again when they are fetched, or before their bytes change.
         for line in saved.code.iter() {
             memory.flags[*line as usize] |= CODE;

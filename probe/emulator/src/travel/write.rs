@@ -142,10 +142,10 @@ fn untouched(from: &Checkpoint, to: &Checkpoint, range: &TileRange, counts: Coun
             let addresses = range.addr as usize..range.addr as usize + range.len;
             // A hart that falls asleep after the first checkpoint has executed its loop since: the lines
             // that the loop stores into are marked.
-            let asleep = match counts {
-                Counts::AllWrites => a.group.stores_asleep(),
-                Counts::Changes => a.group.changes_asleep(&addresses),
-            };
+            let asleep = a.harts.iter().any(|hart| match counts {
+                Counts::AllWrites => hart.stores_asleep(),
+                Counts::Changes => hart.changes_asleep(&addresses),
+            });
             // There must be such memory.
             addresses.end <= b.memory.len()
                 && !asleep
