@@ -148,7 +148,7 @@ impl Builder<'_> {
             TileKind::Tensix | TileKind::Eth { .. } => {
                 let blocks = self.blocks(unit, tile);
                 let tile = Tile::new(tile.kind, tile.harvested, self.sleep, blocks);
-                return Unit::Core(Box::new(tile));
+                return Unit::Core(tile.into());
             }
             TileKind::Dram { .. } => Backend::Dram(Dram::default()),
             TileKind::Arc => {

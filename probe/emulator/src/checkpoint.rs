@@ -96,7 +96,7 @@ impl Unit {
 
     fn restored(saved: &SavedUnit) -> Self {
         match saved {
-            SavedUnit::Core(tile) => Self::Core(Box::new(tile.tile())),
+            SavedUnit::Core(tile) => Self::Core(tile.into()),
             SavedUnit::Passive(passive) => {
                 let mut passive = Box::new(Passive::clone(passive));
                 if let Backend::Pcie(endpoint) = &mut passive.backend {

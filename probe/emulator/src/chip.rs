@@ -13,7 +13,7 @@ use crate::event::{Event, Outbox};
 use crate::grid::Xy;
 use crate::hart::HartOrder;
 use crate::passive::{Backend, Passive};
-use crate::saved::SavedUnit;
+use crate::saved::{LazyTile, SavedUnit};
 use crate::tile::Tile;
 use crate::timing::Timing;
 use crate::tlb::WINDOWS;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A unit: a tile with cores, or a tile without.
 #[derive(Clone, Debug)]
 pub(crate) enum Unit {
-    Core(Box<Tile>),
+    Core(LazyTile),
     Passive(Box<Passive>),
 }
 

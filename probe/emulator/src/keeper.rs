@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Longest run, in cycles, between two looks at the host's clock.
 const PIECE_CYCLES: u64 = 1 << 16;
 /// Checkpoints take at most one part in this many of the host's time.
-const PART: u32 = 10;
+const PART: u32 = 5;
 
 /// The history of a running mesh.
 #[derive(Debug)]

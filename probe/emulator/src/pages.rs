@@ -61,7 +61,7 @@ impl Line {
 /// the copies of their pages, so that a checkpoint costs these lines only.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pages {
-    pages: Arc<Vec<Option<Arc<Page>>>>,
+    copies: Arc<Vec<Option<Arc<Page>>>>,
     /// Lines that differ from the copies of their pages, in the order of addresses.
     lines: Arc<Vec<Line>>,
     /// Which memory this is: a reset makes another one.
@@ -71,7 +71,7 @@ pub(crate) struct Pages {
 impl Pages {
     /// Copies all pages that are present into a memory.
     pub(crate) fn copy_to(&self, memory: &mut [u8]) {
-        for (number, page) in (0..).zip(self.pages.iter()) {
+        for (number, page) in (0..).zip(self.copies.iter()) {
             if let Some(page) = page {
                 memory[number * PAGE_BYTES..][..PAGE_BYTES].copy_from_slice(&page.bytes);
             }
@@ -82,7 +82,7 @@ impl Pages {
     }
 
     fn page(&self, page: usize) -> Option<&Arc<Page>> {
-        self.pages.get(page)?.as_ref()
+        self.copies.get(page)?.as_ref()
     }
 
     /// Takes from the memory the lines of its pages that were written, all before a cycle.
@@ -123,7 +123,7 @@ impl Pages {
         lines: &mut Vec<Line>,
         memory: &[u8],
     ) {
-        let pages = Arc::make_mut(&mut self.pages);
+        let pages = Arc::make_mut(&mut self.copies);
         pages.resize(memory.len() / PAGE_BYTES, None);
         let bytes = memory.get(page * PAGE_BYTES..).and_then(|rest| rest.first_chunk());
         let before = pages[page].take();
@@ -140,7 +140,7 @@ impl Pages {
 
     /// Returns the numbers of the pages that are present.
     pub(crate) fn present(&self) -> impl Iterator<Item = usize> {
-        (0..).zip(self.pages.iter()).filter_map(|(number, page)| page.is_some().then_some(number))
+        (0..).zip(self.copies.iter()).filter_map(|(number, page)| page.is_some().then_some(number))
     }
 
     /// Whether nobody wrote to the lines of a range of addresses since an earlier checkpoint of the
@@ -168,7 +168,7 @@ impl Pages {
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
         let same_lines = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.lines, &earlier.lines));
         let lines = if same_lines { 0 } else { self.lines.len() * size_of::<Line>() };
-        if earlier.is_some_and(|earlier| Arc::ptr_eq(&self.pages, &earlier.pages)) {
+        if earlier.is_some_and(|earlier| Arc::ptr_eq(&self.copies, &earlier.copies)) {
             return lines;
         }
         let same = |page: usize, earlier: &Self| match (self.page(page), earlier.page(page)) {
@@ -177,7 +177,7 @@ impl Pages {
         };
         let new = |page: &usize| earlier.is_none_or(|earlier| !same(*page, earlier));
         let pages = self.present().filter(new).count() * size_of::<Page>();
-        pages + self.pages.len() * size_of::<Option<Arc<Page>>>() + lines
+        pages + self.copies.len() * size_of::<Option<Arc<Page>>>() + lines
     }
 }
 

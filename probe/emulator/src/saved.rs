@@ -6,7 +6,8 @@ use crate::hart::core::Hart;
 use crate::memory::{SavedMemory, TileMemory};
 use crate::passive::{Backend, Passive};
 use crate::tile::Tile;
-use std::sync::Arc;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
 
 /// A unit at the moment of a checkpoint.
 #[derive(Clone, Debug)]
@@ -100,5 +101,49 @@ impl SavedTile {
             + harts.sum::<usize>()
             + self.blocks.bytes_beyond(earlier.map(|earlier| &earlier.blocks))
             + self.memory.bytes_beyond(earlier.map(|earlier| &earlier.memory))
+    }
+}
+
+/// A tile of a mesh, which is created from a checkpoint only when it is needed: most tiles of a mesh
+/// of the past are never looked at and have nothing to do in the time that it runs.
+#[derive(Clone, Debug)]
+pub(crate) enum LazyTile {
+    /// As in a checkpoint, with a copy for those who look at it.
+    Saved(Arc<SavedTile>, OnceLock<Box<Tile>>),
+    /// One that may have run on.
+    Tile(Box<Tile>),
+}
+
+impl From<Tile> for LazyTile {
+    fn from(tile: Tile) -> Self {
+        Self::Tile(Box::new(tile))
+    }
+}
+
+impl From<&Arc<SavedTile>> for LazyTile {
+    fn from(saved: &Arc<SavedTile>) -> Self {
+        Self::Saved(Arc::clone(saved), OnceLock::new())
+    }
+}
+
+impl Deref for LazyTile {
+    type Target = Tile;
+
+    fn deref(&self) -> &Tile {
+        match self {
+            Self::Tile(tile) => tile,
+            Self::Saved(saved, copy) => copy.get_or_init(|| Box::new(saved.tile())),
+        }
+    }
+}
+
+impl DerefMut for LazyTile {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Tile {
+        if let Self::Saved(saved, copy) = self {
+            *self = Self::Tile(copy.take().unwrap_or_else(|| Box::new(saved.tile())));
+        }
+        let Self::Tile(tile) = self else { unreachable!() };
+        tile
     }
 }

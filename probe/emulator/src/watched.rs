@@ -4,6 +4,7 @@ use crate::blocks::Special;
 use crate::chip::{Chip, Unit};
 use crate::mesh::Mesh;
 use crate::passive::Backend;
+use crate::tile::Tile;
 use crate::watch::{Counts, WriteWatch, Writer, Writes};
 
 /// A range of the memory of one tile.
@@ -35,8 +36,9 @@ impl Unit {
         match self {
             Self::Core(tile) => {
                 // A hart that slept in a loop with stores executes them from now on.
-                tile.group.wake_all(&mut tile.memory);
-                tile.memory.watch_writes(watch);
+                let Tile { group, memory, .. } = &mut **tile;
+                group.wake_all(memory);
+                memory.watch_writes(watch);
             }
             Self::Passive(passive) => {
                 if let Backend::Dram(dram) = &mut passive.backend {

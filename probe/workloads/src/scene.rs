@@ -94,8 +94,8 @@ const PATTERN: Pattern =
 /// What an emulated mesh keeps of its past: a step back takes less than a second.
 const PAST: HistoryLimits = HistoryLimits {
     bytes: 512 << 20,
-    checkpoints: 128,
-    interval: Duration::from_millis(500),
+    checkpoints: 256,
+    interval: Duration::from_millis(125),
     interval_cycles: 20_000,
 };
 
