@@ -95,7 +95,7 @@ const PATTERN: Pattern =
 const PAST: HistoryLimits = HistoryLimits {
     bytes: 512 << 20,
     checkpoints: 256,
-    interval: Duration::from_millis(125),
+    interval: Duration::from_millis(100),
     interval_cycles: 20_000,
 };
 

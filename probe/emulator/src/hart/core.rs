@@ -99,12 +99,23 @@ impl Hart {
     /// Returns the state, which has in common with an earlier one what is equal.
     pub(crate) fn save(&self, earlier: Option<&Arc<Self>>) -> Arc<Self> {
         match earlier {
-            Some(earlier) if **earlier == *self => Arc::clone(earlier),
+            Some(earlier) if self.is_as(earlier) => Arc::clone(earlier),
             Some(earlier) if earlier.local == self.local => {
                 Arc::new(Self { local: Arc::clone(&earlier.local), ..self.clone() })
             }
             _ => Arc::new(self.clone()),
         }
+    }
+
+    /// Whether the hart is as it was earlier.
+    fn is_as(&self, earlier: &Self) -> bool {
+        let (Mode::Sleep(sleep), Mode::Sleep(before)) = (&self.mode, &earlier.mode) else {
+            return self == earlier;
+        };
+        // All that changes a hart wakes it, and to fall asleep again takes time.
+        let same = sleep.since == before.since;
+        debug_assert!(!same || self == earlier);
+        same
     }
 
     /// Returns the approximate bytes of what an earlier state has not in common with this one.
