@@ -30,9 +30,9 @@ pub(crate) const LINE_BYTES: u32 = pages::LINE_BYTES as u32;
 pub(crate) const CODE: u8 = 0x80;
 /// Flag of a line: its decoded instructions are out of date, and are dropped at the next boundary.
 const STALE: u8 = 0x40;
-/// Flag of a line: the fast loop does not store into it, because it was not written since the last
-/// checkpoint, or because someone watches for writes to it.
-const GUARDED: u8 = 0x20;
+/// Flag of a line: it was written since the last checkpoint, and nobody watches for writes to it. The
+/// fast loop stores only into lines with this flag and no other.
+pub(crate) const OPEN: u8 = 0x20;
 /// Flags of a line: the harts that watch it.
 const WATCHES: u8 = 0x1F;
 /// Instructions of a line.
@@ -51,7 +51,7 @@ pub struct OutOfRange {
 #[derive(Debug, Clone)]
 pub struct TileMemory {
     pub(crate) bytes: Zeroed<u8>,
-    pub(crate) flags: Vec<u8>,
+    pub(crate) flags: Zeroed<u8>,
     pub(crate) code: Zeroed<Op>,
     /// Watch bits of the harts whose lines have changed since the group last took them.
     pub(crate) touched: u8,
@@ -83,7 +83,7 @@ impl TileMemory {
     fn new(len: u32, tensix: bool) -> Self {
         Self {
             bytes: Zeroed::new(len as usize),
-            flags: vec![GUARDED; (len / LINE_BYTES) as usize],
+            flags: Zeroed::new((len / LINE_BYTES) as usize),
             code: Zeroed::new((len / 4) as usize),
             touched: 0,
             stale: Vec::new(),
@@ -141,7 +141,7 @@ impl TileMemory {
             return Ok(());
         }
         let lines = range.start / LINE_BYTES as usize..=(range.end - 1) / LINE_BYTES as usize;
-        if self.flags[lines.clone()].iter().any(|&flags| flags != 0) {
+        if self.flags[lines.clone()].iter().any(|&flags| flags != OPEN) {
             self.open(&range);
             self.show(&range, data);
             if self.bytes[range.clone()] != *data {
@@ -188,7 +188,7 @@ impl TileMemory {
         }
     }
 
-    /// Undoes a store by a hart of this tile into a line without flags; false outside L1.
+    /// Undoes a store by a hart of this tile into an open line; false outside L1.
     pub(crate) fn put_back(&mut self, addr: u32, old: &[u8]) -> bool {
         let Ok(range) = self.range(addr, old.len()) else { return false };
         self.open_line(range.start);

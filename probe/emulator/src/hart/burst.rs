@@ -4,7 +4,7 @@ use super::LOCAL_RAM;
 use super::core::{Hart, MOST_HARTS};
 use super::step::{compute, region, taken};
 use crate::decode as d;
-use crate::memory::{LINE_BYTES, TileMemory};
+use crate::memory::{LINE_BYTES, OPEN, TileMemory};
 use std::sync::Arc;
 
 /// Why the fast loop ended; the instruction at the pc has not been executed.
@@ -116,7 +116,7 @@ impl<'a> Lane<'a> {
                     if !shared {
                         return Err(Exit::Blocked);
                     }
-                    if l1.flags.get((addr / LINE_BYTES) as usize) != Some(&0) {
+                    if l1.flags.get((addr / LINE_BYTES) as usize) != Some(&OPEN) {
                         return Err(Exit::Slow);
                     }
                     word

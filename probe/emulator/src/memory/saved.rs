@@ -1,10 +1,10 @@
 //! L1 and checkpoints: which lines were written since the last one, and the way back.
 //!
-//! Hardly a store pays for it. Lines that were not written since the last checkpoint are guarded:
-//! the fast loop leaves stores into them to the general one, which removes the guard. Lines that
-//! someone watches for writes stay guarded.
+//! Hardly a store pays for it. Lines that were not written since the last checkpoint are closed: the
+//! fast loop leaves stores into them to the general one, which opens them. Lines that someone watches
+//! for writes stay closed.
 
-use super::{CODE, ETH_L1_BYTES, GUARDED, LINE_BYTES, OPS, STALE, TENSIX_L1_BYTES, TileMemory};
+use super::{CODE, ETH_L1_BYTES, LINE_BYTES, OPEN, OPS, STALE, TENSIX_L1_BYTES, TileMemory};
 use crate::decode::Op;
 use crate::pages::{Lines, PAGE_BYTES, PAGE_LINES, Pages, lines};
 use crate::watch::WriteWatch;
@@ -59,9 +59,9 @@ impl TileMemory {
     fn open_lines(&mut self, page: usize, lines: Lines) {
         self.written[page] |= lines;
         for flags in self.flags_of(page, lines) {
-            *flags &= !GUARDED;
+            *flags |= OPEN;
         }
-        self.guard_watched();
+        self.close_watched();
     }
 
     /// Returns the flags of lines of a page.
@@ -71,11 +71,11 @@ impl TileMemory {
     }
 
     /// Keeps the fast loop from storing into lines that someone watches.
-    fn guard_watched(&mut self) {
+    fn close_watched(&mut self) {
         let Some(watch) = &self.write_watch else { return };
         for line in watch.lines(LINE_BYTES) {
             if let Some(flags) = self.flags.get_mut(line) {
-                *flags |= GUARDED;
+                *flags &= !OPEN;
             }
         }
     }
@@ -91,7 +91,7 @@ impl TileMemory {
     /// Watches for writes, in place of an earlier watch.
     pub(crate) fn watch_writes(&mut self, watch: Option<Box<WriteWatch>>) {
         self.write_watch = watch;
-        self.guard_watched();
+        self.close_watched();
     }
 
     /// Whether someone watches for writes to the word at an address.
@@ -108,7 +108,7 @@ impl TileMemory {
         for (page, lines) in written {
             self.written[page] = 0;
             for flags in self.flags_of(page, lines) {
-                *flags |= GUARDED;
+                *flags &= !OPEN;
             }
         }
         let flags = &self.flags;
