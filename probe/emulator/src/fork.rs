@@ -39,7 +39,8 @@ impl Mesh {
     /// Creates a mesh in the state of a checkpoint. From the same host actions at the same cycles it
     /// makes the same bytes as the mesh that the checkpoint is of.
     ///
-    /// It has no journal, no history and no host memory.
+    /// It has no journal, no history and no host memory, and runs on the caller's thread: the mesh
+    /// that the checkpoint is of may be running at the same time.
     pub fn from_checkpoint(from: &Checkpoint) -> Self {
         Self {
             config: Arc::clone(&from.config),
@@ -57,7 +58,7 @@ impl Mesh {
             journal: None,
             keeper: None,
             saved_at: Some(from.now),
-            threads: Threads::new(from.config.threads, from.chips.len()),
+            threads: Threads::new(1, from.chips.len()),
             seen_packets: None,
         }
     }

@@ -7,6 +7,7 @@ use crate::mesh::Mesh;
 use crate::pages::PAGE_BYTES;
 use crate::passive::Backend;
 use crate::saved::SavedUnit;
+use crate::threads::Threads;
 use crate::travel::{Rerun, TravelError, Watcher};
 
 /// Why a run cannot be executed again.
@@ -95,6 +96,7 @@ impl History {
         let outside = TravelError::Outside { first: self.first(), last: self.end() };
         let first = self.moments.first().filter(|_| end >= self.first()).ok_or(outside)?;
         let mut mesh = Mesh::from_checkpoint(&first.checkpoint);
+        mesh.threads = Threads::new(mesh.config.threads, mesh.chips.len());
         mesh.keep_history(Some(limits));
         let mut rerun = Rerun::new(mesh, journal.entries());
         rerun.run(end, true, watcher)?;
