@@ -139,7 +139,8 @@ impl Player {
             PlayOrder::Mark(text) => {
                 let cycles = history.moments().get(history.position()).copied().unwrap_or(0);
                 history.mark(Mark::new(cycles, 0, text));
-                return Ok(Some(marked(cycles)));
+                let cycles = words::cycles(cycles);
+                return Ok(Some(format!("marked {cycles}; the mark is not kept in the file")));
             }
             PlayOrder::WhoWrote(span) => {
                 let before = history.moments().get(history.position()).map_or(0, |time| time + 1);
@@ -162,9 +163,12 @@ impl Player {
         session: &mut Session,
     ) -> Result<Option<String>, String> {
         if let PlayOrder::Mark(text) = order {
-            let cycles = session.target().now().map_err(|error| error.to_string())?;
+            let cycles = match self.visited() {
+                Some(cycles) => cycles,
+                None => session.target().now().map_err(|error| error.to_string())?,
+            };
             self.marks.push(Mark::new(cycles, 0, text));
-            return Ok(Some(marked(cycles)));
+            return Ok(Some(format!("marked {}", words::cycles(cycles))));
         }
         if let PlayOrder::WhoWrote(span) = order {
             return self.search(span, session).map(Some);
@@ -281,6 +285,11 @@ impl Player {
         self.past.is_some()
     }
 
+    /// Returns the cycle of the past that is visited, if one is.
+    pub(crate) fn visited(&self) -> Option<u64> {
+        self.past.as_ref().map(PastView::cycles)
+    }
+
     /// Notes the time of a snapshot of the present.
     pub(crate) fn note(&mut self, cycles: u64) {
         if self.past.is_some() || self.times.last() == Some(&cycles) {
@@ -361,10 +370,6 @@ fn moved(change: &StageChange) -> String {
         format!("{}{label}: {from} > {to}", it.core)
     });
     moves.collect::<Vec<_>>().join("; ")
-}
-
-fn marked(cycles: u64) -> String {
-    format!("marked {}; the mark is not kept in the file", words::cycles(cycles))
 }
 
 impl Moments {

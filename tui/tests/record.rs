@@ -101,6 +101,7 @@ fn the_past_of_an_emulated_mesh_is_visited() {
     types("", "links: 2");
     types(":goto 9ms\r", "t 90");
     types("", " PAST ");
+    types("m", "marked 9000.00 us");
     types(":run all-gather\r", "the past is on screen and cannot be changed");
     types(":goto 5s\r", "the past of the mesh is kept from 0 ns to ");
     types(":who-wrote 0:e8:0x1c\r", "0:9-6:0x1c written at ");

@@ -147,3 +147,37 @@ impl DerefMut for LazyTile {
         tile
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::LazyTile;
+    use crate::chip::Unit;
+    use crate::{Mesh, MeshConfig};
+
+    /// Returns the number of tiles that were created.
+    fn created(mesh: &Mesh) -> usize {
+        let units = mesh.chips.iter().flat_map(|chip| &chip.units);
+        let created = units.filter(|unit| match unit {
+            Unit::Core(LazyTile::Saved(_, copy)) => copy.get().is_some(),
+            Unit::Core(LazyTile::Tile(_)) => true,
+            Unit::Passive(_) => false,
+        });
+        created.count()
+    }
+
+    #[test]
+    fn a_mesh_of_the_past_creates_the_tiles_that_it_needs() {
+        let mut mesh = Mesh::new(MeshConfig::n300()).unwrap();
+        let all = created(&mesh);
+        let mut past = Mesh::from_checkpoint(&mesh.checkpoint());
+        past.clock(1_000_000);
+        // The ends of the links only.
+        assert_eq!((all, created(&past)), (192, 4));
+        let tile = (0..12).flat_map(|y| (0..10).map(move |x| (x, y)));
+        let hart = tile.clone().find(|(x, y)| past.hart(0, *x, *y, 0).is_some());
+        assert_eq!((hart.is_some(), created(&past)), (true, 5));
+        let found = tile.filter(|(x, y)| past.l1(0, *x, *y).is_some()).count();
+        assert_eq!((found, created(&past)), (96, 4 + 96 - 2));
+    }
+}

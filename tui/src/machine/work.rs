@@ -157,7 +157,7 @@ impl Work {
             }
         };
         if done.is_ok() {
-            self.flight.note(note);
+            self.flight.note(note, self.player.visited());
         }
         if let Err(failure) = done {
             let retries = match failure {

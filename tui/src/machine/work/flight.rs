@@ -114,10 +114,13 @@ impl Flight {
         self.file.as_ref().filter(|file| file.ends.is_none()).map(|file| file.name.as_path())
     }
 
-    /// Notes an order that was carried out or begun.
-    pub(super) fn note(&mut self, note: OrderNote) {
+    /// Notes an order that was carried out or begun; a mark is of the cycle that is visited, if one is.
+    pub(super) fn note(&mut self, note: OrderNote, visited: Option<u64>) {
+        let (newest, host_micros) = self.times;
         match note {
-            OrderNote::Mark(text) => self.keep_mark(Mark::new(self.times.0, self.times.1, text)),
+            OrderNote::Mark(text) => {
+                self.keep_mark(Mark::new(visited.unwrap_or(newest), host_micros, text));
+            }
             OrderNote::Command(text) => self.command(text),
             OrderNote::Nothing => {}
         }
