@@ -71,7 +71,23 @@ fn checkpoints(mesh: &mut Mesh) {
         println!("  a checkpoint after {cycles} cycles: {took:.2} ms, {bytes} KiB more");
     }
     let (took, _) = millis(|| Mesh::from_checkpoint(&before));
+    many(mesh);
     println!("  a mesh from a checkpoint: {took:.1} ms");
+}
+
+/// Prints what many checkpoints weigh: as they are counted, and in the memory of the process.
+fn many(mesh: &mut Mesh) {
+    let resident = memory_mib("VmRSS");
+    let mut kept = vec![mesh.checkpoint()];
+    let mut bytes = 0;
+    for _ in 0..100 {
+        mesh.clock(2_000_000);
+        let checkpoint = mesh.checkpoint();
+        bytes += checkpoint.bytes_beyond(kept.last());
+        kept.push(checkpoint);
+    }
+    let resident = memory_mib("VmRSS") - resident;
+    println!("  100 checkpoints: {} MiB as counted, {resident} MiB of memory", bytes >> 20);
 }
 
 /// Prints how soon the past is back.

@@ -175,7 +175,7 @@ impl Builder<'_> {
         let tensix = tile.kind == TileKind::Tensix;
         let special = match tile.kind {
             TileKind::Eth { channel } => Special::Eth(Box::new(Eth::new(channel))),
-            _ => Special::Tensix(Box::default()),
+            _ => Special::Tensix(Arc::default()),
         };
         Blocks {
             chip: self.index,

@@ -30,7 +30,8 @@ const DEBUG_FROM_CORE: Refusal = Refusal::refused("risc-debug-interface-from-cor
 /// Blocks that only one kind of tile has.
 #[derive(Clone, Debug)]
 pub(crate) enum Special {
-    Tensix(Box<Tensix>),
+    /// Checkpoints share it until it changes.
+    Tensix(Arc<Tensix>),
     Eth(Box<Eth>),
 }
 
@@ -72,7 +73,12 @@ impl Blocks {
     /// Returns the approximate bytes of what the blocks at an earlier moment have not in common.
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
         let streams = self.streams.bytes_beyond(earlier.map(|earlier| &earlier.streams));
-        streams + size_of::<Tensix>().max(size_of::<Eth>())
+        let special = match (&self.special, earlier.map(|earlier| &earlier.special)) {
+            (Special::Tensix(a), Some(Special::Tensix(b))) if Arc::ptr_eq(a, b) => 0,
+            (Special::Tensix(tensix), _) => tensix.state_bytes(),
+            (Special::Eth(_), _) => size_of::<Eth>(),
+        };
+        streams + special
     }
 
     /// Reports a condition.
@@ -143,7 +149,7 @@ impl Blocks {
         let offset = addr & 0xFFFF;
         match (addr, &mut self.special) {
             (0xFFB1_1000..0xFFB1_2000, Special::Tensix(tensix)) => {
-                if tensix.write_tdma(addr & 0xFFF, value)? {
+                if Arc::make_mut(tensix).write_tdma(addr & 0xFFF, value)? {
                     self.start_move(now);
                 }
             }
@@ -176,7 +182,7 @@ impl Blocks {
                 EthStore::Mac => self.resume_link(now),
             },
             (0xFFE0_0000..=0xFFEF_FFFF, Special::Tensix(tensix)) => match visitor {
-                Visitor::Hart(hart) => tensix.write_private(hart, addr, value)?,
+                Visitor::Hart(hart) => Arc::make_mut(tensix).write_private(hart, addr, value)?,
                 Visitor::Outside => return Err(CORE_PRIVATE),
             },
             _ => return Err(self.no_register(visitor, addr)),

@@ -7,6 +7,7 @@ use crate::event::EventKind;
 use crate::hart::{BOUNDARY_CYCLES, HartGroup, IRAM_BYTES, NCRISC};
 use crate::memory::TileMemory;
 use crate::tensix::{Move, MoveTo, Tensix};
+use std::sync::Arc;
 
 /// Returns the first cycle after `now` at which orders to harts have taken effect.
 pub(crate) fn next_boundary(now: u64) -> u64 {
@@ -14,9 +15,17 @@ pub(crate) fn next_boundary(now: u64) -> u64 {
 }
 
 impl Blocks {
+    /// Returns the command that the mover carries out.
+    fn first_move(&self) -> Option<Move> {
+        match &self.special {
+            Special::Tensix(tensix) => tensix.moves.front().copied(),
+            Special::Eth(_) => None,
+        }
+    }
+
     fn tensix(&mut self) -> Option<&mut Tensix> {
         match &mut self.special {
-            Special::Tensix(tensix) => Some(tensix),
+            Special::Tensix(tensix) => Some(Arc::make_mut(tensix)),
             Special::Eth(_) => None,
         }
     }
@@ -24,7 +33,7 @@ impl Blocks {
     /// Starts the first command of the mover's queue: 11 cycles for eight units of 16 bytes.
     pub(crate) fn start_move(&mut self, now: u64) {
         let eighths = self.timing.mover_eighths;
-        let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
+        let first = self.first_move();
         if let Some(first) = first {
             let cycles = (u64::from(first.len.div_ceil(16)) * eighths).div_ceil(8).max(1);
             self.post(now + cycles, EventKind::MoverCopy);
@@ -34,7 +43,7 @@ impl Blocks {
     /// Copies the bytes of the first command. Instruction RAM changes only at the next boundary, so
     /// the mover is busy up to it.
     pub(crate) fn copy(&mut self, now: u64, memory: &mut TileMemory, group: &mut HartGroup) {
-        let first = self.tensix().and_then(|tensix| tensix.moves.front().copied());
+        let first = self.first_move();
         if let Some(first) = first
             && let Err(refusal) = self.carry_out(&first, memory, group)
         {

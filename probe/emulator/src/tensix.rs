@@ -59,6 +59,13 @@ pub(crate) struct Tensix {
 }
 
 impl Tensix {
+    /// Returns the approximate memory in bytes.
+    pub(crate) fn state_bytes(&self) -> usize {
+        let words = self.plain.len() + self.config.len() + self.regfile.len();
+        // A node of a map is half empty at worst.
+        size_of::<Self>() + 2 * words * size_of::<(u32, u32)>()
+    }
+
     /// Returns the reset pc of a hart of the tile, by its index (BRISC, NCRISC, TRISC0-2).
     pub(crate) fn reset_pc(&self, hart: u8) -> u32 {
         let word = |index: u32| self.config.get(&index).copied().unwrap_or(0);

@@ -125,7 +125,25 @@ impl Hart {
         }
         let same_local = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.local, &earlier.local));
         let local = if same_local { 0 } else { LOCAL_BYTES };
-        size_of::<Self>() + size_of_val(&*self.regs) + local
+        let loops = self.loops().map(|sleep| {
+            let mut before = earlier.iter().flat_map(|earlier| earlier.loops());
+            let shared = before.any(|before| Arc::ptr_eq(&before.steps, &sleep.steps));
+            let steps = if shared { 0 } else { size_of_val(&sleep.steps[..]) };
+            size_of::<Sleep>() + size_of_val(&sleep.initial[..]) + steps
+        });
+        size_of::<Self>() + size_of_val(&*self.regs) + local + loops.sum::<usize>()
+    }
+
+    /// Returns the loop in which the hart sleeps, and those in which it slept.
+    fn loops(&self) -> impl Iterator<Item = &Sleep> {
+        let present = match &self.mode {
+            Mode::Sleep(sleep) => Some(sleep),
+            _ => None,
+        };
+        [present, self.last.as_ref(), self.ticks.last.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|it| &**it)
     }
 
     pub(crate) fn start(&mut self, now: u64) {

@@ -201,7 +201,7 @@ pub(crate) struct Ticks {
     /// How often it must be, before the hart is observed.
     needed: u32,
     /// The tick of the last sleep.
-    pub(super) last: Option<Box<Sleep>>,
+    pub(crate) last: Option<Box<Sleep>>,
 }
 
 impl Default for Ticks {
