@@ -21,7 +21,7 @@ const BUS_ENABLE: u32 = 1 << 29;
 const SELF_TEST: u32 = 255;
 
 /// The registers of one tile.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Debug {
     tensix: bool,
     /// This chip's wall clock minus the mesh's cycle count.

@@ -191,6 +191,11 @@ impl Queue {
         self.0.push(event);
     }
 
+    /// Whether there are no events.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the events, earliest first.
     pub(crate) fn sorted(&self) -> Vec<&Event> {
         let mut events: Vec<&Event> = self.0.iter().collect();
@@ -214,4 +219,12 @@ pub(crate) struct Outbox {
     pub(crate) conditions: Vec<Condition>,
     /// Arrival cycle of the earliest packet in `packets`.
     pub(crate) first_arrival: Option<u64>,
+}
+
+impl Outbox {
+    /// Whether there is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { packets, frames, conditions, first_arrival } = self;
+        packets.is_empty() && frames.is_empty() && conditions.is_empty() && first_arrival.is_none()
+    }
 }

@@ -75,7 +75,7 @@ pub(crate) struct NiuSetup {
 }
 
 /// One NIU.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Niu {
     pub(crate) noc: usize,
     pub(crate) at: Xy,

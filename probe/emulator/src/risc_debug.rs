@@ -11,7 +11,7 @@ const VALID: u32 = 1 << 30;
 const RESUMES: u32 = 0b110;
 
 /// The debug registers of a hart that software writes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Registers {
     command: u32,
     argument: u32,
@@ -21,7 +21,7 @@ struct Registers {
 }
 
 /// The registers of one tile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RiscDebug {
     control: u32,
     to_write: u32,

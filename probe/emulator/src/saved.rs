@@ -23,7 +23,7 @@ pub(crate) struct SavedTile {
     pub(crate) harts: Vec<Arc<Hart>>,
     /// The group without its harts.
     group: HartGroup,
-    blocks: Blocks,
+    blocks: Arc<Blocks>,
     harvested: bool,
     hung: bool,
     stopped: [bool; 5],
@@ -62,14 +62,15 @@ impl SavedTile {
     pub(crate) fn new(tile: &mut Tile, last: Option<&Self>, written_by: u64) -> Self {
         let harts = std::mem::take(&mut tile.group.harts);
         let group = tile.group.clone();
-        let last = |index: usize| last?.harts.get(index);
-        let saved = harts.iter().enumerate().map(|(index, hart)| hart.save(last(index))).collect();
+        let before = |index: usize| last?.harts.get(index);
+        let saved = harts.iter().enumerate();
+        let saved = saved.map(|(index, hart)| hart.save(before(index))).collect();
         tile.group.harts = harts;
         Self {
             memory: tile.memory.save(written_by),
             harts: saved,
             group,
-            blocks: tile.blocks.clone(),
+            blocks: tile.blocks.save(last.map(|last| &last.blocks)),
             harvested: tile.harvested,
             hung: tile.hung,
             stopped: tile.stopped,
@@ -85,7 +86,7 @@ impl SavedTile {
         Tile {
             memory,
             group,
-            blocks: self.blocks.clone(),
+            blocks: Blocks::clone(&self.blocks),
             harvested: self.harvested,
             hung: self.hung,
             stopped: self.stopped,

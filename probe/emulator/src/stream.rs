@@ -54,10 +54,18 @@ impl Streams {
         Self(Arc::new(vec![idle; count]))
     }
 
+    /// Whether the streams are those of an earlier checkpoint.
+    pub(crate) fn are(&self, earlier: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &earlier.0)
+    }
+
     /// Returns the bytes of what the streams at an earlier moment have not in common.
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
-        let same = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.0, &earlier.0));
-        if same { 0 } else { self.0.len() * size_of::<Stream>() }
+        if earlier.is_some_and(|earlier| self.are(earlier)) {
+            0
+        } else {
+            self.0.len() * size_of::<Stream>()
+        }
     }
 
     /// Returns the numbers of the stream and of its register at an offset.
