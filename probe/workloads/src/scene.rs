@@ -94,7 +94,7 @@ const PATTERN: Pattern =
 /// What an emulated mesh keeps of its past: a step back takes less than a second.
 const PAST: HistoryLimits = HistoryLimits {
     bytes: 512 << 20,
-    checkpoints: 256,
+    checkpoints: 512,
     interval: Duration::from_millis(100),
     interval_cycles: 20_000,
 };
