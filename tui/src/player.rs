@@ -280,11 +280,6 @@ impl Player {
         Some(inspected)
     }
 
-    /// Whether the past is visited.
-    pub(crate) fn is_past(&self) -> bool {
-        self.past.is_some()
-    }
-
     /// Returns the cycle of the past that is visited, if one is.
     pub(crate) fn visited(&self) -> Option<u64> {
         self.past.as_ref().map(PastView::cycles)

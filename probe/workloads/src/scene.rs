@@ -91,7 +91,8 @@ const FABRIC_STEP_CYCLES: u64 = 2_000;
 const PATTERN: Pattern =
     Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
 
-/// What an emulated mesh keeps of its past: a step back takes less than a second.
+/// What an emulated mesh keeps of its past: a step back takes less than a second while
+/// the memory suffices for a checkpoint in each interval.
 const PAST: HistoryLimits = HistoryLimits {
     bytes: 512 << 20,
     checkpoints: 512,

@@ -120,7 +120,7 @@ impl Work {
         let visits = matches!(order, MachineOrder::Play(_) | MachineOrder::Record(_));
         let note = OrderNote::of(&order);
         let done = match order {
-            _ if self.player.is_past() && !visits && order != MachineOrder::Stop => {
+            _ if self.player.visited().is_some() && !visits && order != MachineOrder::Stop => {
                 Err(Failure::Refused(
                     "the past is on screen and cannot be changed: Space returns to the present"
                         .into(),
