@@ -10,7 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Windows between two trials of the slower way, at least and at most.
-const TRIALS: [u32; 2] = [64, 8192];
+const PAUSES: [u32; 2] = [64, 2048];
+/// Windows of a trial. Their work differs by a factor of ten, so one of them says little.
+const TRIAL: u32 = 8;
 /// A window of less work is not worth the creation of helpers.
 const WORTH_HELPERS_NANOS: f64 = 10_000.0;
 /// The part of a new measurement in the mean.
@@ -23,18 +25,29 @@ pub(crate) struct Threads {
     helpers: usize,
     /// The helpers, from the first window that is worth them.
     pool: Option<rayon::ThreadPool>,
-    /// Mean nanoseconds per chip and window, on one thread and on several.
+    /// Mean nanoseconds per chip and window, on one thread and on several (infinite until tried).
     nanos: [f64; 2],
     /// Windows until the slower way is tried, and from then until the next trial.
-    trial: u32,
+    until_trial: u32,
     pause: u32,
+    /// The trial that runs.
+    trial: Option<Trial>,
+}
+
+/// A trial of the slower way.
+#[derive(Debug)]
+struct Trial {
+    way: usize,
+    windows: u32,
+    /// Nanoseconds per chip, added up over the windows.
+    nanos: f64,
 }
 
 impl Threads {
     /// Creates at most `threads` threads for `chips` chips, the caller's among them.
     pub(crate) fn new(threads: usize, chips: usize) -> Self {
         let helpers = threads.min(chips).saturating_sub(1);
-        Self { helpers, pool: None, nanos: [0.0; 2], trial: 1, pause: TRIALS[0] }
+        Self { helpers, pool: None, nanos: [0.0, f64::INFINITY], until_trial: 0, pause: PAUSES[0], trial: None }
     }
 
     /// Runs every chip that has something to do before `end`.
@@ -68,20 +81,35 @@ impl Threads {
                 return 0;
             }
         }
-        let several = usize::from(self.nanos[1] < self.nanos[0]);
-        self.trial -= 1;
-        if self.trial == 0 { 1 - several } else { several }
+        if let Some(trial) = &self.trial {
+            return trial.way;
+        }
+        let way = usize::from(self.nanos[1] < self.nanos[0]);
+        if self.until_trial > 0 {
+            self.until_trial -= 1;
+            return way;
+        }
+        self.trial = Some(Trial { way: 1 - way, windows: 0, nanos: 0.0 });
+        1 - way
     }
 
+    /// Counts a window. A trial replaces the mean of its way, which is of another time.
     fn note(&mut self, way: usize, nanos: f64) {
-        self.nanos[way] += (nanos - self.nanos[way]) * WEIGHT;
-        if self.trial > 0 {
+        let Some(trial) = &mut self.trial else {
+            self.nanos[way] += (nanos - self.nanos[way]) * WEIGHT;
+            return;
+        };
+        trial.windows += 1;
+        trial.nanos += nanos;
+        if trial.windows < TRIAL {
             return;
         }
+        self.nanos[way] = trial.nanos / f64::from(TRIAL);
+        self.trial = None;
         // A way that is clearly slower is tried less often.
         let clear = self.nanos[way] > 1.5 * self.nanos[1 - way];
-        self.pause = if clear { (2 * self.pause).min(TRIALS[1]) } else { TRIALS[0] };
-        self.trial = self.pause;
+        self.pause = if clear { (2 * self.pause).min(PAUSES[1]) } else { PAUSES[0] };
+        self.until_trial = self.pause;
     }
 }
 
