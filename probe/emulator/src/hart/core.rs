@@ -128,10 +128,15 @@ impl Hart {
         let loops = self.loops().map(|sleep| {
             let mut before = earlier.iter().flat_map(|earlier| earlier.loops());
             let shared = before.any(|before| Arc::ptr_eq(&before.steps, &sleep.steps));
-            let steps = if shared { 0 } else { size_of_val(&sleep.steps[..]) };
-            size_of::<Sleep>() + size_of_val(&sleep.initial[..]) + steps
+            sleep.own_bytes() + if shared { 0 } else { sleep.steps.bytes() }
         });
-        size_of::<Self>() + size_of_val(&*self.regs) + local + loops.sum::<usize>()
+        let observation = match &self.mode {
+            Mode::Record(record) => record.bytes(),
+            Mode::Search(search) => search.bytes(),
+            Mode::Plain | Mode::Sleep(_) => 0,
+        };
+        let registers = size_of_val(&*self.regs);
+        size_of::<Self>() + registers + local + observation + loops.sum::<usize>()
     }
 
     /// Returns the loop in which the hart sleeps, and those in which it slept.

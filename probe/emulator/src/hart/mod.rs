@@ -25,6 +25,7 @@ mod schedule;
 mod search;
 mod sleep;
 mod step;
+mod steps;
 mod stride;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The execution modes of a hart, and the data of each; see [`super::sleep`].
 
 use super::LOCAL_BYTES;
+use super::steps::{LoopStep, LoopSteps};
 use super::stride::Strided;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ const LONGEST_PAUSE: u64 = 16384;
 /// observation.
 const PAUSE_PER_OBSERVED: u64 = 64;
 
-/// Longest tick, in instructions. Each step of the loop takes 16 bytes.
+/// Longest tick, in instructions. Each step of the loop takes up to 16 bytes.
 const LONGEST_TICK: u64 = 8192;
 /// Most equal ticks to wait for after failures.
 const MOST_EQUAL: u32 = 1 << 16;
@@ -82,6 +83,17 @@ pub(crate) struct PeriodSearch {
     pub(super) end: u64,
 }
 
+impl PeriodSearch {
+    /// Returns the size in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let values = self.words.iter().map(|word| size_of_val(&word.values[..]));
+        size_of::<Self>()
+            + size_of_val(&self.visits[..])
+            + size_of_val(&self.words[..])
+            + values.sum::<usize>()
+    }
+}
+
 /// Cycle and registers at one visit to the head of the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LoopVisit {
@@ -116,18 +128,13 @@ pub(crate) struct PeriodRecord {
     pub(super) stores: bool,
 }
 
-/// The result of one instruction of a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LoopStep {
-    pub(crate) pc: u32,
-    pub(crate) slot: u32,
-    pub(crate) result: Strided,
-}
-
-impl LoopStep {
-    /// Creates the step of an instruction without result.
-    pub(super) fn nothing(pc: u32) -> Self {
-        Self { pc, slot: NO_SLOT, result: Strided::fixed(0) }
+impl PeriodRecord {
+    /// Returns the size in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + size_of_val(&self.initial[..])
+            + size_of_val(&self.strides[..])
+            + size_of_val(&self.steps[..])
     }
 }
 
@@ -139,7 +146,7 @@ pub(crate) struct Sleep {
     pub(crate) period: u64,
     /// All slots that the loop uses, as of that cycle.
     pub(crate) initial: Vec<(u32, Strided)>,
-    pub(crate) steps: Arc<Vec<LoopStep>>,
+    pub(crate) steps: Arc<LoopSteps>,
     /// The cycle at which the loop must be executed again, `u64::MAX` for never.
     pub(crate) until: u64,
     /// The cycle at which the hart fell asleep.
@@ -157,7 +164,12 @@ pub(crate) struct Sleep {
 impl Sleep {
     /// Returns the pc at which the loop begins.
     pub(crate) fn head(&self) -> Option<u32> {
-        self.steps.first().map(|step| step.pc)
+        self.steps.get(0).map(|step| step.pc)
+    }
+
+    /// Returns the size in bytes without the steps.
+    pub(crate) fn own_bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&self.initial[..]) + size_of_val(&self.l1_stores[..])
     }
 
     /// Returns the iteration and step that are due at a cycle.
@@ -183,7 +195,7 @@ impl Sleep {
         for (slot, value) in &self.initial {
             put(*slot, value.at(iteration));
         }
-        for step in self.steps.iter().take(done).filter(|step| step.slot != NO_SLOT) {
+        for step in self.steps.results(done) {
             put(step.slot, step.result.at(iteration));
         }
     }

@@ -1,8 +1,9 @@
 //! The verification of one iteration of a loop.
 
 use super::core::Hart;
-use super::mode::{FIRST_LOCAL, LoopStep, Mode, PeriodRecord, Sleep, l1_slot, slot_addr};
+use super::mode::{FIRST_LOCAL, Mode, PeriodRecord, Sleep, l1_slot, slot_addr};
 use super::step::Touched;
+use super::steps::{LoopStep, LoopSteps};
 use super::stride::{self, NEVER, Strided};
 use super::{IRAM, Nature, Stored};
 use crate::decode::{self as d, Op};
@@ -220,7 +221,7 @@ impl PeriodRecord {
             start: self.start,
             period: self.period,
             initial: self.initial,
-            steps: Arc::new(self.steps),
+            steps: Arc::new(LoopSteps::new(&self.steps)),
             until,
             since: hart.at,
             devices: self.devices,

@@ -1,0 +1,191 @@
+//! The results of the instructions of a loop. A loop that waits in an inner loop repeats the steps of
+//! that hundreds of times: of a repetition, the first two rounds are kept.
+
+use super::mode::NO_SLOT;
+use super::stride::Strided;
+
+/// Most steps of a round.
+const LONGEST_ROUND: usize = 128;
+/// A repetition that spares fewer steps than this is not worth it.
+const WORTH_STEPS: usize = 8;
+
+/// The result of one instruction of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LoopStep {
+    pub(crate) pc: u32,
+    pub(crate) slot: u32,
+    pub(crate) result: Strided,
+}
+
+impl LoopStep {
+    /// Creates the step of an instruction without result.
+    pub(super) fn nothing(pc: u32) -> Self {
+        Self { pc, slot: NO_SLOT, result: Strided::fixed(0) }
+    }
+
+    /// Returns the step of a round from those of the first and of the second round: the value changes
+    /// by the same amount in each round.
+    fn in_round(self, second: Self, round: u32) -> Self {
+        let change = second.result.value.wrapping_sub(self.result.value);
+        let value = self.result.value.wrapping_add(change.wrapping_mul(round));
+        Self { result: Strided { value, ..self.result }, ..self }
+    }
+}
+
+/// All steps of a loop, in the order of execution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LoopSteps {
+    /// The steps of each part, one part after the other.
+    kept: Vec<LoopStep>,
+    parts: Vec<Part>,
+    len: usize,
+}
+
+/// Some steps in sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    /// The number of its first step in the loop, and its place in `kept`.
+    first: usize,
+    at: usize,
+    /// Steps of a round, two of which are kept; all steps are kept of a part without rounds.
+    round: Option<usize>,
+}
+
+impl LoopSteps {
+    pub(super) fn new(steps: &[LoopStep]) -> Self {
+        let mut all = Self { kept: Vec::new(), parts: Vec::new(), len: steps.len() };
+        let mut first = 0;
+        while first < steps.len() {
+            let rest = &steps[first..];
+            let at = all.kept.len();
+            if let Some((round, repeated)) = repetition(rest) {
+                all.parts.push(Part { first, at, round: Some(round) });
+                all.kept.extend_from_slice(&rest[..2 * round]);
+                first += repeated;
+            } else {
+                if all.parts.last().is_none_or(|part| part.round.is_some()) {
+                    all.parts.push(Part { first, at, round: None });
+                }
+                all.kept.push(rest[0]);
+                first += 1;
+            }
+        }
+        all.kept.shrink_to_fit();
+        all.parts.shrink_to_fit();
+        all
+    }
+
+    /// Returns a step.
+    pub(super) fn get(&self, index: usize) -> Option<LoopStep> {
+        let part = self.parts.partition_point(|part| part.first <= index).checked_sub(1)?;
+        (index < self.len).then(|| self.in_part(&self.parts[part], index))
+    }
+
+    fn in_part(&self, part: &Part, index: usize) -> LoopStep {
+        let (index, kept) = (index - part.first, &self.kept[part.at..]);
+        let Some(round) = part.round else { return kept[index] };
+        let in_round = index % round;
+        kept[in_round].in_round(kept[in_round + round], (index / round) as u32)
+    }
+
+    /// Returns the last result of each slot, and others before it, of the first `count` steps, in their
+    /// order.
+    pub(super) fn results(&self, count: usize) -> impl Iterator<Item = LoopStep> {
+        let ends = self.parts.iter().skip(1).map(|part| part.first).chain([self.len]);
+        let parts = self.parts.iter().zip(ends).take_while(move |(part, _)| part.first < count);
+        let steps = parts.flat_map(move |(part, end)| {
+            let end = end.min(count);
+            // The last round replaces all results of those before it.
+            let start = part.round.map_or(0, |round| end.saturating_sub(round));
+            (start.max(part.first)..end).map(|index| self.in_part(part, index))
+        });
+        steps.filter(|step| step.slot != NO_SLOT)
+    }
+
+    /// Returns the size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.kept[..]) + size_of_val(&self.parts[..]) + size_of::<Self>()
+    }
+}
+
+/// Returns the repetition with which some steps begin, if it is worth it: the steps of a round, and all
+/// steps.
+fn repetition(steps: &[LoopStep]) -> Option<(usize, usize)> {
+    let head = steps.first()?;
+    let others = steps.iter().skip(1).take(LONGEST_ROUND);
+    let round = 1 + others.map(|step| step.pc).position(|pc| pc == head.pc)?;
+    if steps.len() < 2 * round {
+        return None;
+    }
+    let follows = |index: &usize| {
+        let first = steps[index % round];
+        first.in_round(steps[index % round + round], (index / round) as u32) == steps[*index]
+    };
+    let repeated = (0..steps.len()).take_while(follows).count();
+    (repeated >= 2 * round + WORTH_STEPS).then_some((round, repeated))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::{LoopStep, LoopSteps, Strided};
+    use std::collections::HashMap;
+
+    /// Steps that write `value` into register 5 and that have another slot now and then.
+    fn step(pc: u32, value: u32) -> LoopStep {
+        let slot = if pc.is_multiple_of(3) { 5 } else { pc };
+        LoopStep { pc, slot, result: Strided { value, stride: pc & 1 } }
+    }
+
+    /// The steps of a loop with rounds of these lengths and numbers, each after some other steps.
+    fn steps(rounds: &[(u32, u32)]) -> Vec<LoopStep> {
+        let mut steps = vec![step(1000, 7), step(1001, 9), LoopStep::nothing(1002)];
+        for (number, (length, count)) in (1..).zip(rounds) {
+            let of_round = |round| {
+                (0..*length).map(move |pc| {
+                    let value = if pc % 4 == 1 { 5_u32.wrapping_sub(7 * round) } else { pc };
+                    step(number * 200 + pc, value)
+                })
+            };
+            steps.extend((0..*count).flat_map(of_round));
+            steps.extend([step(2000 + number, number), step(1, number)]);
+        }
+        steps
+    }
+
+    #[test]
+    fn all_steps_come_back() {
+        let shapes: [&[(u32, u32)]; 7] = [
+            &[],
+            &[(36, 114)],
+            &[(1, 40), (2, 9), (3, 5)],
+            &[(128, 3), (129, 4), (7, 2)],
+            &[(5, 10), (5, 10), (64, 64)],
+            &[(36, 50), (40, 50), (36, 50)],
+            &[(6, 4)],
+        ];
+        for rounds in shapes {
+            let plain = steps(rounds);
+            let all = LoopSteps::new(&plain);
+            let back: Vec<LoopStep> = (0..plain.len()).map(|index| all.get(index).unwrap()).collect();
+            assert_eq!(back, plain, "{rounds:?}");
+            assert_eq!(all.get(plain.len()), None);
+            for count in 0..=plain.len() {
+                let last = |steps: &mut dyn Iterator<Item = LoopStep>| {
+                    let written = steps.filter(|step| step.slot != super::NO_SLOT);
+                    written.map(|step| (step.slot, step.result)).collect::<HashMap<_, _>>()
+                };
+                let direct = last(&mut plain[..count].iter().copied());
+                assert_eq!(last(&mut all.results(count)), direct, "{rounds:?}, {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_inner_loop_is_kept_as_two_rounds() {
+        let plain = steps(&[(36, 114)]);
+        let all = LoopSteps::new(&plain);
+        assert_eq!((plain.len(), all.kept.len(), all.parts.len()), (4109, 77, 3));
+        assert_eq!(all.results(4108).count(), 2 + 36 + 1);
+    }
+}
