@@ -14,6 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::eth::Eth;
 use crate::event::{Outbox, Queue};
 use crate::grid;
+use crate::hart::DeviceSet;
 use crate::niu::{Niu, NiuSetup};
 use crate::passive::{Backend, Passive};
 use crate::stream::Streams;
@@ -188,7 +189,7 @@ impl Builder<'_> {
             special,
             events: Queue::default(),
             out: Outbox::default(),
-            changed: false,
+            changed: DeviceSet::NONE,
             seq: 0,
         }
     }

@@ -13,7 +13,7 @@ use crate::debug::Debug;
 use crate::eth::{Eth, EthStore};
 use crate::event::{Event, EventKind, Outbox, Queue};
 use crate::grid::Xy;
-use crate::hart::{DeviceAccess, DeviceFault, Devices, HartOrder, Load, Stored};
+use crate::hart::{DeviceAccess, DeviceFault, DeviceSet, Devices, HartOrder, Load, Stored};
 use crate::memory::{REGISTERS, TileMemory};
 use crate::niu::{Niu, NiuStore};
 use crate::stream::Streams;
@@ -26,6 +26,17 @@ use std::sync::Arc;
 const RISC_DEBUG: Range<u32> = 0xFFB1_2080..0xFFB1_2090;
 /// What a core that debugs another one of its tile does is not modelled.
 const DEBUG_FROM_CORE: Refusal = Refusal::refused("risc-debug-interface-from-core-not-modelled");
+
+/// The page of control, debug and status registers.
+const DEBUG: DeviceSet = DeviceSet::of(0);
+/// Both NIUs.
+pub(crate) const NIU: DeviceSet = DeviceSet::of(1);
+/// The stream overlay.
+const STREAMS: DeviceSet = DeviceSet::of(2);
+/// The Ethernet queues and the MAC.
+pub(crate) const ETH: DeviceSet = DeviceSet::of(3);
+/// The coprocessor and its mover.
+pub(crate) const TENSIX: DeviceSet = DeviceSet::of(4);
 
 /// Blocks that only one kind of tile has.
 #[derive(Clone, Debug)]
@@ -58,8 +69,8 @@ pub(crate) struct Blocks {
     pub(crate) special: Special,
     pub(crate) events: Queue,
     pub(crate) out: Outbox,
-    /// A register changed other than by a hart's store; waiting harts must be notified.
-    pub(crate) changed: bool,
+    /// Blocks with registers that changed other than by a hart's store; waiting harts must be notified.
+    pub(crate) changed: DeviceSet,
     pub(crate) seq: u64,
 }
 
@@ -236,6 +247,17 @@ impl Blocks {
 impl Devices for Blocks {
     fn deadline(&self) -> u64 {
         self.events.next_at()
+    }
+
+    fn device(addr: u32) -> DeviceSet {
+        match addr {
+            0xFFB1_2000..0xFFB1_3000 => DEBUG,
+            0xFFB2_0000..0xFFB4_0000 => NIU,
+            0xFFB4_0000..0xFFB8_0000 => STREAMS,
+            0xFFB9_0000..0xFFBC_0000 => ETH,
+            0xFFB1_1000..0xFFB1_2000 | 0xFFE0_0000..=0xFFEF_FFFF => TENSIX,
+            _ => DeviceSet::ALL,
+        }
     }
 
     fn load(&mut self, at: DeviceAccess, _memory: &mut TileMemory) -> Result<Load, DeviceFault> {

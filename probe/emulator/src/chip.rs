@@ -134,9 +134,7 @@ impl Chip {
                 eth.link = Some(end);
             }
             tile.blocks.resume_link(now);
-            if std::mem::take(&mut tile.blocks.changed) {
-                tile.group.devices_changed();
-            }
+            tile.group.devices_changed(std::mem::take(&mut tile.blocks.changed));
             self.refresh(unit);
         }
     }

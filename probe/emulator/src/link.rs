@@ -5,12 +5,12 @@
 //! it. The payload is fetched at the packet's turn, so a source buffer that is reused too early has
 //! its effect.
 
-use crate::blocks::{Blocks, Special, Visitor};
+use crate::blocks::{Blocks, ETH, Special, Visitor};
 use crate::condition::{Actor, Refusal, UNMAPPED};
 use crate::disruption::TERABIT;
 use crate::eth::{Eth, LinkEnd};
 use crate::event::{Event, EventKind, LinkPacket, LinkPayload};
-use crate::hart::{HartOrder, IRAM_BYTES};
+use crate::hart::{Devices, HartOrder, IRAM_BYTES};
 use crate::memory::TileMemory;
 use crate::mesh::mix;
 use crate::txq::{Command, Transfer};
@@ -41,7 +41,7 @@ impl Blocks {
         let fetch = self.timing.txq_fetch;
         let Some(eth) = self.eth() else { return };
         if eth.txq[queue].latch(limit) {
-            self.changed = true;
+            self.changed |= ETH;
             self.schedule_fetch(queue, now + fetch);
         }
     }
@@ -75,7 +75,7 @@ impl Blocks {
         let at = eth.send(&link, queue, &packet, now, bytes, corrupt);
         let (line_free, channel) = (eth.line_free, eth.channel);
         let latch_pending = eth.txq[queue].latch_pending();
-        self.changed = true;
+        self.changed |= ETH;
         match frame_body(&packet, memory) {
             Ok(Some(body)) => {
                 self.seq += 1;
@@ -98,7 +98,7 @@ impl Blocks {
 
     /// Resumes waiting packets after the link came up or the MAC started again.
     pub(crate) fn resume_link(&mut self, now: u64) {
-        self.changed = true;
+        self.changed |= ETH;
         let Some(eth) = self.eth() else { return };
         if eth.mac_stopped() {
             return;
@@ -119,7 +119,7 @@ impl Blocks {
         memory: &mut TileMemory,
         orders: &mut Vec<HartOrder>,
     ) -> Result<(), (Refusal, u64)> {
-        self.changed = true;
+        self.changed |= ETH;
         let Some(eth) = self.eth() else { return Ok(()) };
         if eth.mac_stopped() {
             eth.held.push(frame);
@@ -139,6 +139,7 @@ impl Blocks {
             }
             LinkPayload::Register { addr, value } => {
                 rxq.received(4);
+                self.changed |= Self::device(addr);
                 self.write_register(Visitor::Outside, addr, value, now, orders)
                     .map(|_| ())
                     .map_err(|refusal| (refusal, u64::from(addr)))
@@ -166,7 +167,7 @@ impl Blocks {
 
     /// Ends the load after it has taken effect.
     pub(crate) fn finish_iram(&mut self) {
-        self.changed = true;
+        self.changed |= ETH;
         if let Some(eth) = self.eth() {
             eth.finish_iram();
         }

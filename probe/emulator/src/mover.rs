@@ -1,7 +1,7 @@
 //! The mover of a Tensix tile: copies that its cores start through TDMA, including NCRISC's code
 //! (Mover.md).
 
-use crate::blocks::{Blocks, Special};
+use crate::blocks::{Blocks, Special, TENSIX};
 use crate::condition::{Actor, Refusal, UNMAPPED};
 use crate::event::EventKind;
 use crate::hart::{BOUNDARY_CYCLES, HartGroup, IRAM_BYTES, NCRISC};
@@ -55,7 +55,7 @@ impl Blocks {
 
     /// Ends the first command and starts the next.
     pub(crate) fn finish_move(&mut self, now: u64) {
-        self.changed = true;
+        self.changed |= TENSIX;
         if let Some(tensix) = self.tensix() {
             tensix.moves.pop_front();
         }

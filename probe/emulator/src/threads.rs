@@ -47,7 +47,14 @@ impl Threads {
     /// Creates at most `threads` threads for `chips` chips, the caller's among them.
     pub(crate) fn new(threads: usize, chips: usize) -> Self {
         let helpers = threads.min(chips).saturating_sub(1);
-        Self { helpers, pool: None, nanos: [0.0, f64::INFINITY], until_trial: 0, pause: PAUSES[0], trial: None }
+        Self {
+            helpers,
+            pool: None,
+            nanos: [0.0, f64::INFINITY],
+            until_trial: 0,
+            pause: PAUSES[0],
+            trial: None,
+        }
     }
 
     /// Runs every chip that has something to do before `end`.

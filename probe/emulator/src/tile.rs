@@ -153,9 +153,7 @@ impl Tile {
         if ordered {
             self.report_stops();
         }
-        if std::mem::take(&mut self.blocks.changed) {
-            self.group.devices_changed();
-        }
+        self.group.devices_changed(std::mem::take(&mut self.blocks.changed));
     }
 
     fn report_stops(&mut self) {

@@ -1,11 +1,11 @@
 //! The traffic of a tile's NIUs: requests out, packets in, answers back, and their counters.
 
-use crate::blocks::{Blocks, Visitor};
+use crate::blocks::{Blocks, NIU, Visitor};
 use crate::condition::{Actor, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
 use crate::event::{Body, Event, EventKind, NocPacket};
 use crate::grid::{self, Xy};
-use crate::hart::HartOrder;
+use crate::hart::{Devices, HartOrder};
 use crate::memory::{REGISTERS, TileMemory};
 use crate::niu::counter as c;
 use crate::request::{Action, NocRequest, NocTarget, data_flits};
@@ -28,7 +28,7 @@ impl Blocks {
 
     /// Sends the request (or its next 8192 bytes), which got its virtual channel.
     pub(crate) fn begin(&mut self, noc: usize, buf: usize, now: u64) {
-        self.changed = true;
+        self.changed |= NIU;
         let (request, more) = match self.niu[noc].begin(buf) {
             Ok(begun) => begun,
             Err(refusal) => return self.report(now, Actor::Block("niu"), refusal.name, 0),
@@ -54,7 +54,7 @@ impl Blocks {
         now: u64,
         memory: &TileMemory,
     ) {
-        self.changed = true;
+        self.changed |= NIU;
         let Action::Write { len, from, mask } = request.action else { return };
         let from = if mask.is_some() { from & !15 } else { from };
         let mut data = vec![0; len as usize];
@@ -151,7 +151,7 @@ impl Blocks {
         if packet.multicast && !self.niu[noc].takes_multicast() {
             return Ok(());
         }
-        self.changed = true;
+        self.changed |= NIU;
         match packet.body {
             Body::Write { addr, data, mask, ack, id } => {
                 let words = data_flits(data.len() as u32) as u32;
@@ -272,7 +272,7 @@ impl Blocks {
             return Err(REGISTER_WIDTH);
         }
         let value = u32::from_le_bytes(word);
-        self.changed = true;
+        self.changed |= Self::device(addr);
         self.write_register(Visitor::Outside, addr, value, now, orders).map(|_| ())
     }
 

@@ -20,7 +20,7 @@ impl HartGroup {
     /// [`HartGroup::run`] up to an event, then [`HartGroup::undo_ahead`], before the event happens.
     pub(crate) fn run_ahead(&mut self, memory: &mut TileMemory, to_cycle: u64) {
         let to = to_cycle.min(self.now + self.ahead.span);
-        let disturbed = self.woken || memory.touched != 0 || !memory.stale.is_empty();
+        let disturbed = !self.woken.is_empty() || memory.touched != 0 || !memory.stale.is_empty();
         if disturbed || self.pending.is_some() || !self.orders.is_empty() {
             return;
         }

@@ -3,7 +3,7 @@
 use super::before::Ahead;
 use super::core::{Hart, State};
 use super::mode::Mode;
-use super::{HartOrder, HartStop};
+use super::{DeviceSet, HartOrder, HartStop};
 use crate::memory::TileMemory;
 
 /// All harts of a tile, at one present cycle.
@@ -18,8 +18,8 @@ pub struct HartGroup {
     pub(crate) orders: Vec<HartOrder>,
     /// The boundary at which pending orders and stores into code take effect, if any.
     pub(crate) pending: Option<u64>,
-    /// A device that harts may wait for has changed since the last notification.
-    pub(crate) woken: bool,
+    /// Devices that harts may wait for and that have changed since the last notification.
+    pub(crate) woken: DeviceSet,
     /// Whether harts may sleep.
     pub(crate) sleep: bool,
     pub(super) ahead: Ahead,
@@ -52,7 +52,7 @@ impl HartGroup {
             now: 0,
             orders: Vec::new(),
             pending: None,
-            woken: false,
+            woken: DeviceSet::NONE,
             sleep,
             ahead: Ahead::default(),
         }
@@ -73,10 +73,10 @@ impl HartGroup {
         self.harts.is_empty()
     }
 
-    /// Signals that a device register that a hart may wait for has changed, other than by a store
+    /// Signals that registers of devices that a hart may wait for have changed, other than by a store
     /// of a hart of this tile. Call it after the change, at the present cycle.
-    pub fn devices_changed(&mut self) {
-        self.woken = true;
+    pub fn devices_changed(&mut self, devices: DeviceSet) {
+        self.woken |= devices;
     }
 
     /// Wakes a hart for an access from outside.

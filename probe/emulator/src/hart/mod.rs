@@ -18,6 +18,7 @@ mod burst;
 pub(crate) mod core;
 mod debug_state;
 mod debugger;
+mod device_set;
 mod group;
 pub(crate) mod mode;
 mod record;
@@ -32,6 +33,7 @@ mod tests;
 mod tick;
 
 pub use debugger::DebugOrder;
+pub use device_set::DeviceSet;
 pub use group::HartGroup;
 
 use crate::memory::TileMemory;
@@ -140,6 +142,10 @@ pub struct DeviceAccess {
 pub trait Devices {
     /// Loads a register.
     fn load(&mut self, at: DeviceAccess, memory: &mut TileMemory) -> Result<Load, DeviceFault>;
+
+    /// Returns the device that has the register at an address. What it loads depends on this device
+    /// alone.
+    fn device(addr: u32) -> DeviceSet;
 
     /// Stores the low `bytes` of `value`. Effects on harts of the tile go to `orders`.
     fn store(

@@ -1,8 +1,8 @@
 //! The execution modes of a hart, and the data of each; see [`super::sleep`].
 
-use super::LOCAL_BYTES;
 use super::steps::{LoopStep, LoopSteps};
 use super::stride::Strided;
+use super::{DeviceSet, LOCAL_BYTES};
 use std::sync::Arc;
 
 /// Shortest pause between two observations of a hart, in instructions.
@@ -123,7 +123,8 @@ pub(crate) struct PeriodRecord {
     pub(super) steps: Vec<LoopStep>,
     /// The first iteration that is not verified.
     pub(super) bound: u64,
-    pub(super) devices: bool,
+    /// The devices that it reads.
+    pub(super) devices: DeviceSet,
     /// Whether the loop stores into L1.
     pub(super) stores: bool,
 }
@@ -151,8 +152,8 @@ pub(crate) struct Sleep {
     pub(crate) until: u64,
     /// The cycle at which the hart fell asleep.
     pub(crate) since: u64,
-    /// Whether the loop reads devices.
-    pub(crate) devices: bool,
+    /// The devices that the loop reads.
+    pub(crate) devices: DeviceSet,
     /// Whether the loop is a tick, which may store into L1; see [`super::tick`].
     pub(crate) tick: bool,
     /// The indices of the steps that change L1.

@@ -5,7 +5,7 @@ use super::mode::{FIRST_LOCAL, Mode, PeriodRecord, Sleep, l1_slot, slot_addr};
 use super::step::Touched;
 use super::steps::{LoopStep, LoopSteps};
 use super::stride::{self, NEVER, Strided};
-use super::{IRAM, Nature, Stored};
+use super::{DeviceSet, IRAM, Nature, Stored};
 use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl PeriodRecord {
             strides,
             steps,
             bound: NEVER,
-            devices: false,
+            devices: DeviceSet::NONE,
             stores: false,
         }
     }
@@ -144,8 +144,8 @@ impl PeriodRecord {
         match touched {
             Touched::L1Load { addr } => self.loaded(kind, l1_slot(addr)),
             Touched::LocalLoad { slot } => self.loaded(kind, slot),
-            Touched::DeviceLoad { nature } => {
-                self.devices = true;
+            Touched::DeviceLoad { nature, device } => {
+                self.devices |= device;
                 match nature {
                     Nature::Stable => Some(0),
                     Nature::Until(end) => {
@@ -183,8 +183,8 @@ impl PeriodRecord {
                 l1_slot(addr)
             }
             Touched::LocalStore { slot, .. } => slot,
-            Touched::DeviceStore { stored: Stored::Same } if b.stride == 0 => {
-                self.devices = true;
+            Touched::DeviceStore { stored: Stored::Same, device } if b.stride == 0 => {
+                self.devices |= device;
                 return Some(LoopStep::nothing(pc));
             }
             _ => return None,

@@ -10,7 +10,7 @@ use super::group::HartGroup;
 use super::mode::Mode;
 use super::record::Before;
 use super::step::{self, Outside, Touched};
-use super::{BOUNDARY_CYCLES, Cause, Devices, HartStop, Nature, Stored};
+use super::{BOUNDARY_CYCLES, Cause, DeviceSet, Devices, HartStop, Nature, Stored};
 use crate::decode;
 use crate::memory::TileMemory;
 
@@ -46,7 +46,7 @@ impl HartGroup {
     /// call [`HartGroup::run`], except to run the group to the cycle of an event before it applies
     /// the event.
     pub fn next_wake(&self, memory: &TileMemory) -> Option<u64> {
-        if self.woken || memory.touched != 0 {
+        if !self.woken.is_empty() || memory.touched != 0 {
             return Some(self.now);
         }
         let first = self.harts.iter().filter_map(Hart::due).min();
@@ -203,11 +203,12 @@ impl HartGroup {
                     other => hart.mode = other,
                 }
                 hart.pause_after(&before);
-                self.woken |= matches!(
-                    touched,
-                    Touched::DeviceLoad { nature: Nature::Volatile }
-                        | Touched::DeviceStore { stored: Stored::Changed }
-                );
+                // What a hart does with a device may reach others.
+                if let Touched::DeviceLoad { nature: Nature::Volatile, .. }
+                | Touched::DeviceStore { stored: Stored::Changed, .. } = touched
+                {
+                    self.woken = DeviceSet::ALL;
+                }
             }
             Err((cause, address)) => {
                 hart.plain(memory);
@@ -227,7 +228,7 @@ impl HartGroup {
         let device_access =
             matches!(done, Ok((_, Touched::DeviceLoad { .. } | Touched::DeviceStore { .. })));
         let (notices, pending) = (
-            self.woken || memory.touched != 0,
+            !self.woken.is_empty() || memory.touched != 0,
             !self.orders.is_empty() || !memory.stale.is_empty(),
         );
         if notices {
@@ -244,15 +245,15 @@ impl HartGroup {
     fn notify(&mut self, memory: &mut TileMemory, cycle: u64, by: Option<usize>) {
         let touched = std::mem::take(&mut memory.touched);
         let woken = std::mem::take(&mut self.woken);
-        if touched == 0 && !woken {
+        if touched == 0 && woken.is_empty() {
             return;
         }
         for (index, hart) in
             self.harts.iter_mut().enumerate().filter(|(index, _)| Some(*index) != by)
         {
             let waits = match &hart.mode {
-                Mode::Sleep(sleep) => woken && sleep.devices,
-                Mode::Record(_) => woken,
+                Mode::Sleep(sleep) => woken.meets(sleep.devices),
+                Mode::Record(record) => woken.meets(record.devices),
                 Mode::Plain | Mode::Search(_) => continue,
             };
             if waits || touched & 1 << index != 0 {
@@ -276,7 +277,7 @@ impl HartGroup {
             if self.pending.is_none() && (!self.orders.is_empty() || !memory.stale.is_empty()) {
                 self.pending = Some(next_boundary(self.now));
             }
-            self.woken = false;
+            self.woken = DeviceSet::NONE;
             for index in 0..self.harts.len() {
                 if self.harts[index].due().is_some() {
                     self.step(index, memory, devices);

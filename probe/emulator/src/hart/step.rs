@@ -2,7 +2,7 @@
 //! observation.
 
 use super::core::Hart;
-use super::{Cause, DeviceAccess, Devices, HartOrder, IRAM, Nature, Stored};
+use super::{Cause, DeviceAccess, DeviceSet, Devices, HartOrder, IRAM, Nature, Stored};
 use crate::decode::{self as d, Op};
 use crate::memory::TileMemory;
 use crate::watch::Writer;
@@ -31,9 +31,11 @@ pub(crate) enum Touched {
     },
     DeviceLoad {
         nature: Nature,
+        device: DeviceSet,
     },
     DeviceStore {
         stored: Stored,
+        device: DeviceSet,
     },
     CsrChanged,
 }
@@ -43,8 +45,8 @@ impl Touched {
     pub(crate) fn has_effect(self) -> bool {
         match self {
             Self::L1Store { changed, .. } => changed,
-            Self::DeviceStore { stored } => stored != Stored::Same,
-            Self::DeviceLoad { nature } => nature == Nature::Volatile,
+            Self::DeviceStore { stored, .. } => stored != Stored::Same,
+            Self::DeviceLoad { nature, .. } => nature == Nature::Volatile,
             Self::CsrChanged => true,
             Self::Nothing
             | Self::LocalLoad { .. }
@@ -218,7 +220,7 @@ fn load<D: Devices>(
         let at = DeviceAccess { hart: hart.index, cycle: hart.at, addr, bytes };
         let load =
             out.devices.load(at, out.memory).map_err(|fault| (Cause::Device(fault), addr))?;
-        (load.value, Touched::DeviceLoad { nature: load.nature })
+        (load.value, Touched::DeviceLoad { nature: load.nature, device: D::device(addr) })
     };
     Ok((extend(kind, value), touched))
 }
@@ -261,7 +263,7 @@ fn store<D: Devices>(
         .devices
         .store(at, word(data), out.memory, out.orders)
         .map_err(|fault| (Cause::Device(fault), addr))?;
-    Ok(Touched::DeviceStore { stored })
+    Ok(Touched::DeviceStore { stored, device: D::device(addr) })
 }
 
 /// Executes an access to CSR 0x7C0, which holds chip configuration bits that firmware sets at

@@ -167,7 +167,8 @@ mod tests {
         for rounds in shapes {
             let plain = steps(rounds);
             let all = LoopSteps::new(&plain);
-            let back: Vec<LoopStep> = (0..plain.len()).map(|index| all.get(index).unwrap()).collect();
+            let back: Vec<LoopStep> =
+                (0..plain.len()).map(|index| all.get(index).unwrap()).collect();
             assert_eq!(back, plain, "{rounds:?}");
             assert_eq!(all.get(plain.len()), None);
             for count in 0..=plain.len() {

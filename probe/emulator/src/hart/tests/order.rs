@@ -3,7 +3,8 @@
 use super::rig::asm::{addi, branch, jal, lui, lw, sw};
 use super::rig::{Rig, RunMode};
 use crate::hart::{
-    BOUNDARY_CYCLES, Cause, DeviceAccess, DeviceFault, Devices, HartGroup, HartOrder, Load, Stored,
+    BOUNDARY_CYCLES, Cause, DeviceAccess, DeviceFault, DeviceSet, Devices, HartGroup, HartOrder,
+    Load, Stored,
 };
 use crate::memory::TileMemory;
 
@@ -105,6 +106,10 @@ fn a_core_holds_and_releases_another() {
 struct Loader;
 
 impl Devices for Loader {
+    fn device(_: u32) -> DeviceSet {
+        DeviceSet::ALL
+    }
+
     fn load(&mut self, _: DeviceAccess, _: &mut TileMemory) -> Result<Load, DeviceFault> {
         Err(DeviceFault("nothing here"))
     }

@@ -2,6 +2,7 @@
 
 use super::rig::asm::{addi, branch, i, jal, jalr, load, lui, lw, r, store, sw};
 use super::rig::{CLOCK, REGISTERS, Rig, RunMode};
+use crate::hart::DeviceSet;
 
 const DATA: u32 = 0x8000;
 
@@ -141,7 +142,7 @@ fn a_store_from_outside_ends_a_tick() {
     let read = |_: &mut Rig| {};
     let input = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x20, 77).unwrap();
     let output = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x40, 5).unwrap();
-    let device = |rig: &mut Rig| rig.group.devices_changed();
+    let device = |rig: &mut Rig| rig.group.devices_changed(DeviceSet::ALL);
     let events: Events<'_> =
         &[(120_001, read), (300_000, input), (500_003, output), (700_000, device), (800_001, read)];
     check_on(Rig::eth, "stores", &beat(), events, 1_000_000, 90_000);
@@ -250,7 +251,7 @@ fn a_device_register() {
     let wait = vec![lw(10, 9, 0x10), branch(0, 10, 11, -4), addi(11, 10, 0), sw(11, 9, 0x14)];
     let change = |rig: &mut Rig| {
         rig.devices.registers[0] += 1;
-        rig.group.devices_changed();
+        rig.group.devices_changed(DeviceSet::of(0));
     };
     check(
         "device",

@@ -3,7 +3,7 @@
 
 use super::rig::asm::{branch, i, jal, jalr, load, lui, r, store};
 use super::rig::{Rig, RunMode};
-use crate::hart::{DebugOrder, HartOrder};
+use crate::hart::{DebugOrder, DeviceSet, HartOrder};
 use fastrand::Rng;
 
 /// Base registers of the programs, with their addresses: L1 data that harts share, private RAM, the
@@ -205,7 +205,7 @@ fn apply(rig: &mut Rig, event: &Event) {
         Event::Write(addr, bytes) => rig.memory.write(*addr, bytes).unwrap(),
         Event::Register(index, value) => {
             rig.devices.registers[*index] = *value;
-            rig.group.devices_changed();
+            rig.group.devices_changed(DeviceSet::of(*index as u8));
         }
         Event::Reset(hart) => rig.group.assert_reset(*hart),
         Event::Release(hart) => rig.group.release_reset(*hart),

@@ -1,6 +1,8 @@
 //! A tile with a few devices, a small assembler, and several modes to run the same program in.
 
-use crate::hart::{DeviceAccess, DeviceFault, Devices, HartGroup, HartOrder, Load, Stored};
+use crate::hart::{
+    DeviceAccess, DeviceFault, DeviceSet, Devices, HartGroup, HartOrder, Load, Stored,
+};
 use crate::memory::TileMemory;
 
 pub(super) const CLOCK: u32 = 0xFFB1_2000;
@@ -35,6 +37,11 @@ impl Bench {
 }
 
 impl Devices for Bench {
+    /// The plain registers are devices of their own.
+    fn device(addr: u32) -> DeviceSet {
+        Self::register(addr).map_or(DeviceSet::of(7), |index| DeviceSet::of(index as u8))
+    }
+
     fn deadline(&self) -> u64 {
         self.due.iter().map(|(cycle, _)| *cycle).min().unwrap_or(u64::MAX)
     }
@@ -189,7 +196,7 @@ impl Rig {
                 2 => self.memory.write_u32(0x1000 + (value >> 16 & 0x3FC), 0x13).unwrap(),
                 3 => {
                     self.devices.registers[0] ^= 1;
-                    self.group.devices_changed();
+                    self.group.devices_changed(DeviceSet::of(0));
                 }
                 _ => self.memory.write_u32(0x8000 + (value >> 16 & 0x1C), value >> 11).unwrap(),
             }
