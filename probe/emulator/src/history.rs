@@ -142,14 +142,25 @@ impl History {
         (1..last).min_by_key(cost)
     }
 
-    fn drop_moment(&mut self, which: usize) {
+    pub(crate) fn drop_moment(&mut self, which: usize) {
         self.bytes -= self.moments.remove(which).bytes;
+        self.count(which);
+    }
+
+    pub(crate) fn insert_moment(&mut self, which: usize, checkpoint: Arc<Checkpoint>, entry: u64) {
+        self.moments.insert(which, Moment { checkpoint, entry, bytes: 0 });
+        self.count(which);
+        self.count(which + 1);
+    }
+
+    /// Counts the memory of a moment again, after there is another one before it.
+    fn count(&mut self, which: usize) {
         let before =
             which.checked_sub(1).map(|before| Arc::clone(&self.moments[before].checkpoint));
-        if let Some(next) = self.moments.get_mut(which) {
-            self.bytes -= next.bytes;
-            next.bytes = next.checkpoint.bytes_beyond(before.as_deref());
-            self.bytes += next.bytes;
+        if let Some(moment) = self.moments.get_mut(which) {
+            self.bytes -= moment.bytes;
+            moment.bytes = moment.checkpoint.bytes_beyond(before.as_deref());
+            self.bytes += moment.bytes;
         }
     }
 

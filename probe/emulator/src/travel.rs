@@ -163,7 +163,7 @@ impl History {
                 // run.
                 rerun.run(stop, false, watcher)?;
                 let checkpoint = Arc::new(rerun.mesh.checkpoint());
-                visits.push(Moment { checkpoint, entry: rerun.entry, bytes: 0 });
+                visits.push((checkpoint, rerun.entry));
             }
             rerun.run(to, at_end, watcher)?;
             rerun.mesh
@@ -173,25 +173,33 @@ impl History {
     }
 
     /// Keeps checkpoints of the past, in place of the oldest that were kept so.
-    fn keep_visits(&mut self, visits: impl IntoIterator<Item = Moment>) {
-        for visit in visits {
-            let now = visit.checkpoint.now;
-            let at = self.moments.partition_point(|moment| moment.checkpoint.now < now);
-            if self.moments.get(at).is_none_or(|moment| moment.checkpoint.now > now) {
-                self.moments.insert(at, visit);
+    fn keep_visits(&mut self, visits: impl IntoIterator<Item = (Arc<Checkpoint>, u64)>) {
+        for (checkpoint, entry) in visits {
+            let now = checkpoint.now;
+            if let Err(at) = self.find(now) {
+                self.insert_moment(at, checkpoint, entry);
                 self.visited.push_back(now);
             }
         }
         while self.visited.len() > MOST_VISITS {
             let oldest = self.visited.pop_front();
-            self.moments.retain(|moment| Some(moment.checkpoint.now) != oldest);
+            if let Some(Ok(which)) = oldest.map(|oldest| self.find(oldest)) {
+                self.drop_moment(which);
+            }
         }
+    }
+
+    /// Returns the index of the checkpoint of a cycle, or the one that it would have.
+    fn find(&self, cycle: u64) -> Result<usize, usize> {
+        self.moments.binary_search_by_key(&cycle, |moment| moment.checkpoint.now)
     }
 
     /// Keeps the checkpoints that a copy of this history has of its visits and searches.
     pub fn learn(&mut self, copy: &Self) {
-        let of = |cycle: &u64| copy.moments.iter().find(|it| it.checkpoint.now == *cycle).cloned();
-        let visits: Vec<Moment> = copy.visited.iter().filter_map(of).collect();
+        let visits = copy.visited.iter().filter_map(|cycle| {
+            let moment = &copy.moments[copy.find(*cycle).ok()?];
+            Some((Arc::clone(&moment.checkpoint), moment.entry))
+        });
         self.keep_visits(visits);
     }
 

@@ -164,6 +164,7 @@ fn visits_and_searches_leave_checkpoints() {
     let cycles = |of: &History| of.checkpoints().collect::<Vec<_>>();
     let expected = [0, 97_500, 195_000, 292_500, 389_000, 390_000];
     assert_eq!(cycles(&visited), expected);
+    assert!(visited.bytes() > history.bytes(), "their memory counts");
     let range = TileRange { chip: 0, tile: (9, 6), addr: 0x3000, len: 300 };
     let mut searched = history.clone();
     let ranges = &[range];
@@ -174,6 +175,7 @@ fn visits_and_searches_leave_checkpoints() {
     let mut learned = history.clone();
     learned.learn(&searched);
     assert_eq!(cycles(&learned), cycles(&searched));
+    assert_eq!(learned.bytes(), searched.bytes());
     same(
         &mut learned.at(380_000, &mut go_on).unwrap(),
         &mut history.at(380_000, &mut go_on).unwrap(),
