@@ -1,8 +1,8 @@
 //! Plans, and immutable snapshots of the bytes read and the ranges not read.
 
-use layouts::{ChipId, NoChannel, NocAddr};
+use layouts::{ChipId, NoChannel, NocAddr, NocXy};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -295,6 +295,15 @@ impl Snapshot {
         whole
     }
 
+    /// Returns what it has of some tiles.
+    #[must_use]
+    pub fn of_tiles(&self, tiles: &BTreeSet<(ChipId, NocXy)>) -> Self {
+        let on_them = |addr: NocAddr| tiles.contains(&(addr.chip, addr.tile));
+        let pieces = self.pieces.iter().filter(|piece| on_them(piece.addr));
+        let gaps = self.gaps.iter().filter(|gap| on_them(gap.span.addr));
+        Self { pieces: pieces.cloned().collect(), gaps: gaps.cloned().collect(), ..*self }
+    }
+
     /// Replaces bytes that it has; others are left out.
     pub fn replace(&mut self, addr: NocAddr, bytes: &[u8]) {
         let piece = self.last_before(addr).and_then(|index| self.pieces.get_mut(index));
@@ -325,7 +334,6 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layouts::NocXy;
 
     fn piece(offset: u64, bytes: &[u8]) -> Piece {
         let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 1, y: 2 }, offset };

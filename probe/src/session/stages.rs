@@ -118,14 +118,16 @@ impl Session {
         self.target = own;
     }
 
-    /// Returns the newest snapshot, and the words that decide the stages of the parties on some cores.
+    /// Returns what the newest snapshot has of the tiles of the parties on some cores, and the words that
+    /// decide their stages.
     fn words_of_stages(&self, watch: &Watch, cores: &[CoreId]) -> (Snapshot, Vec<Span>) {
         let Some(Inspected { snapshot, state }) = watch.newest() else {
             return (Snapshot::default(), Vec::new());
         };
         let mesh = self.target.mesh();
         let tiles = state.fabric.party_tiles(mesh, cores);
-        (snapshot.clone(), stage_words(snapshot, mesh, &self.images, &tiles))
+        let words = stage_words(snapshot, mesh, &self.images, &tiles);
+        (snapshot.of_tiles(&tiles), words)
     }
 
     fn stages(&self, state: &MeshState, cores: &[CoreId]) -> Stages {
