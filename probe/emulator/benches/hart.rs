@@ -5,7 +5,9 @@
 //! millions of instructions per second on one thread.
 #![allow(clippy::expect_used, clippy::print_stdout, missing_docs, reason = "a benchmark prints")]
 
-use emulator::hart::{DeviceAccess, DeviceFault, Devices, HartGroup, HartOrder, Load, Stored};
+use emulator::hart::{
+    DeviceAccess, DeviceFault, DeviceSet, Devices, HartGroup, HartOrder, Load, Stored,
+};
 use emulator::memory::TileMemory;
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,10 @@ use std::time::{Duration, Instant};
 struct Clock;
 
 impl Devices for Clock {
+    fn device(_: u32) -> DeviceSet {
+        DeviceSet::ALL
+    }
+
     fn load(&mut self, at: DeviceAccess, _: &mut TileMemory) -> Result<Load, DeviceFault> {
         match at.addr {
             0xFFB1_21F0 => Ok(Load::clock(at.cycle as u32)),

@@ -1,6 +1,6 @@
 //! The execution modes of a hart, and the data of each; see [`super::sleep`].
 
-use super::steps::{LoopStep, LoopSteps};
+use super::steps::{LoopStep, LoopSteps, NO_SLOT};
 use super::stride::Strided;
 use super::{DeviceSet, LOCAL_BYTES};
 use std::sync::Arc;
@@ -19,9 +19,6 @@ const LONGEST_TICK: u64 = 8192;
 /// Most equal ticks to wait for after failures.
 const MOST_EQUAL: u32 = 1 << 16;
 
-/// The slot of a step without result. Slots are 32 registers, then the words of private RAM, then
-/// the words of L1.
-pub(crate) const NO_SLOT: u32 = u32::MAX;
 /// The first slot of private RAM.
 pub(crate) const FIRST_LOCAL: u32 = 32;
 /// The first slot of L1.

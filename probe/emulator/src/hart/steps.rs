@@ -1,9 +1,11 @@
 //! The results of the instructions of a loop. A loop that waits in an inner loop repeats the steps of
 //! that hundreds of times: of a repetition, the first two rounds are kept.
 
-use super::mode::NO_SLOT;
 use super::stride::Strided;
 
+/// The slot of a step without result. Slots are 32 registers, then the words of private RAM, then
+/// the words of L1.
+pub(super) const NO_SLOT: u32 = u32::MAX;
 /// Most steps of a round.
 const LONGEST_ROUND: usize = 128;
 /// A repetition that spares fewer steps than this is not worth it.
