@@ -60,10 +60,10 @@ impl SavedTile {
     /// Returns the state of a tile, which has in common with that of its last checkpoint what did not
     /// change since; all writes since are from before cycle `written_by`.
     pub(crate) fn new(tile: &mut Tile, last: Option<&Self>, written_by: u64) -> Self {
-        let harts = std::mem::take(&mut tile.group.harts);
+        let mut harts = std::mem::take(&mut tile.group.harts);
         let group = tile.group.clone();
         let before = |index: usize| last?.harts.get(index);
-        let saved = harts.iter().enumerate();
+        let saved = harts.iter_mut().enumerate();
         let saved = saved.map(|(index, hart)| hart.save(before(index))).collect();
         tile.group.harts = harts;
         Self {

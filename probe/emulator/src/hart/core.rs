@@ -97,9 +97,17 @@ impl Hart {
     }
 
     /// Returns the state, which has in common with an earlier one what is equal.
-    pub(crate) fn save(&self, earlier: Option<&Arc<Self>>) -> Arc<Self> {
+    pub(crate) fn save(&mut self, earlier: Option<&Arc<Self>>) -> Arc<Self> {
+        if let Some(earlier) = earlier.filter(|earlier| self.is_as(earlier)) {
+            return Arc::clone(earlier);
+        }
+        let present = match &mut self.mode {
+            Mode::Sleep(sleep) => Some(sleep),
+            _ => None,
+        };
+        let loops = [present, self.last.as_mut(), self.ticks.last.as_mut()].into_iter().flatten();
+        loops.for_each(|sleep| sleep.compact());
         match earlier {
-            Some(earlier) if self.is_as(earlier) => Arc::clone(earlier),
             Some(earlier) if earlier.local == self.local => {
                 Arc::new(Self { local: Arc::clone(&earlier.local), ..self.clone() })
             }

@@ -165,6 +165,13 @@ impl Sleep {
         self.steps.get(0).map(|step| step.pc)
     }
 
+    /// Makes the steps take less memory, if they can.
+    pub(crate) fn compact(&mut self) {
+        if !self.steps.is_compact() {
+            self.steps = Arc::new(self.steps.compact());
+        }
+    }
+
     /// Returns the size in bytes without the steps.
     pub(crate) fn own_bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&self.initial[..]) + size_of_val(&self.l1_stores[..])

@@ -221,7 +221,7 @@ impl PeriodRecord {
             start: self.start,
             period: self.period,
             initial: self.initial,
-            steps: Arc::new(LoopSteps::new(&self.steps)),
+            steps: Arc::new(LoopSteps::new(self.steps)),
             until,
             since: hart.at,
             devices: self.devices,

@@ -1,5 +1,5 @@
 //! The results of the instructions of a loop. A loop that waits in an inner loop repeats the steps of
-//! that hundreds of times: of a repetition, the first two rounds are kept.
+//! that hundreds of times: of a repetition, checkpoints keep the first two rounds.
 
 use super::stride::Strided;
 
@@ -8,6 +8,8 @@ use super::stride::Strided;
 pub(super) const NO_SLOT: u32 = u32::MAX;
 /// Most steps of a round.
 const LONGEST_ROUND: usize = 128;
+/// A loop of fewer steps is kept as it is.
+const WORTH_SEARCH: usize = 256;
 /// A repetition that spares fewer steps than this is not worth it.
 const WORTH_STEPS: usize = 8;
 
@@ -41,6 +43,8 @@ pub(crate) struct LoopSteps {
     kept: Vec<LoopStep>,
     parts: Vec<Part>,
     len: usize,
+    /// Whether repetitions were searched for.
+    searched: bool,
 }
 
 /// Some steps in sequence.
@@ -54,10 +58,22 @@ struct Part {
 }
 
 impl LoopSteps {
-    pub(super) fn new(steps: &[LoopStep]) -> Self {
-        let mut all = Self { kept: Vec::new(), parts: Vec::new(), len: steps.len() };
+    pub(super) fn new(kept: Vec<LoopStep>) -> Self {
+        let len = kept.len();
+        Self { kept, parts: vec![Part { first: 0, at: 0, round: None }], len, searched: false }
+    }
+
+    /// Whether to search for repetitions would be in vain.
+    pub(super) fn is_compact(&self) -> bool {
+        self.searched || self.len < WORTH_SEARCH
+    }
+
+    /// Returns the same steps with two rounds of each repetition.
+    pub(super) fn compact(&self) -> Self {
+        let (steps, len) = (&self.kept, self.len);
+        let mut all = Self { kept: Vec::new(), parts: Vec::new(), len, searched: true };
         let mut first = 0;
-        while first < steps.len() {
+        while first < len {
             let rest = &steps[first..];
             let at = all.kept.len();
             if let Some((round, repeated)) = repetition(rest) {
@@ -73,7 +89,6 @@ impl LoopSteps {
             }
         }
         all.kept.shrink_to_fit();
-        all.parts.shrink_to_fit();
         all
     }
 
@@ -119,11 +134,16 @@ fn repetition(steps: &[LoopStep]) -> Option<(usize, usize)> {
     if steps.len() < 2 * round {
         return None;
     }
-    let follows = |index: &usize| {
-        let first = steps[index % round];
-        first.in_round(steps[index % round + round], (index / round) as u32) == steps[*index]
-    };
-    let repeated = (0..steps.len()).take_while(follows).count();
+    let (first, second) = (&steps[..round], &steps[round..2 * round]);
+    let mut repeated = 0;
+    for (number, of_round) in (0..).zip(steps.chunks(round)) {
+        let expected = first.iter().zip(second).map(|(a, b)| a.in_round(*b, number));
+        let same = expected.zip(of_round).take_while(|(expected, step)| expected == *step).count();
+        repeated += same;
+        if same < round {
+            break;
+        }
+    }
     (repeated >= 2 * round + WORTH_STEPS).then_some((round, repeated))
 }
 
@@ -160,7 +180,7 @@ mod tests {
         let shapes: [&[(u32, u32)]; 7] = [
             &[],
             &[(36, 114)],
-            &[(1, 40), (2, 9), (3, 5)],
+            &[(1, 40), (2, 9), (3, 5), (100, 4)],
             &[(128, 3), (129, 4), (7, 2)],
             &[(5, 10), (5, 10), (64, 64)],
             &[(36, 50), (40, 50), (36, 50)],
@@ -168,7 +188,7 @@ mod tests {
         ];
         for rounds in shapes {
             let plain = steps(rounds);
-            let all = LoopSteps::new(&plain);
+            let all = LoopSteps::new(plain.clone()).compact();
             let back: Vec<LoopStep> =
                 (0..plain.len()).map(|index| all.get(index).unwrap()).collect();
             assert_eq!(back, plain, "{rounds:?}");
@@ -187,7 +207,7 @@ mod tests {
     #[test]
     fn an_inner_loop_is_kept_as_two_rounds() {
         let plain = steps(&[(36, 114)]);
-        let all = LoopSteps::new(&plain);
+        let all = LoopSteps::new(plain.clone()).compact();
         assert_eq!((plain.len(), all.kept.len(), all.parts.len()), (4109, 77, 3));
         assert_eq!(all.results(4108).count(), 2 + 36 + 1);
     }
