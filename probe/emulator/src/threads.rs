@@ -136,3 +136,34 @@ fn share(pool: &rayon::ThreadPool, due: Vec<&mut Chip>, end: u64) {
         work();
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PAUSES, Threads};
+
+    /// Runs windows that take these nanoseconds per chip on one thread and on several; returns how
+    /// many ran on several.
+    fn on_several(threads: &mut Threads, windows: u32, nanos: [f64; 2]) -> u32 {
+        let mut several = 0;
+        for _ in 0..windows {
+            let way = threads.way(2);
+            threads.note(way, nanos[way]);
+            several += way as u32;
+        }
+        several
+    }
+
+    #[test]
+    fn the_quicker_way_is_found_when_the_work_changes() {
+        let mut threads = Threads::new(2, 2);
+        // Trials of one thread are rare.
+        let heavy = on_several(&mut threads, 10_000, [300_000.0, 160_000.0]);
+        assert!(heavy > 9_500, "{heavy}");
+        // The mean of several threads is below that of one thread under the old load, until that is
+        // tried again.
+        let light = on_several(&mut threads, 10_000, [6_000.0, 27_000.0]);
+        assert!(light < PAUSES[1] + 500, "{light}");
+        let heavy = on_several(&mut threads, 10_000, [300_000.0, 160_000.0]);
+        assert!(heavy > 7_500, "{heavy}");
+    }
+}

@@ -143,8 +143,8 @@ pub trait Devices {
     /// Loads a register.
     fn load(&mut self, at: DeviceAccess, memory: &mut TileMemory) -> Result<Load, DeviceFault>;
 
-    /// Returns the device that has the register at an address. What it loads depends on this device
-    /// alone.
+    /// Returns the device that has the register at an address: the value of the register changes only
+    /// when this device changes.
     fn device(addr: u32) -> DeviceSet;
 
     /// Stores the low `bytes` of `value`. Effects on harts of the tile go to `orders`.
