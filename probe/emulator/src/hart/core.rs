@@ -101,12 +101,7 @@ impl Hart {
         if let Some(earlier) = earlier.filter(|earlier| self.is_as(earlier)) {
             return Arc::clone(earlier);
         }
-        let present = match &mut self.mode {
-            Mode::Sleep(sleep) => Some(sleep),
-            _ => None,
-        };
-        let loops = [present, self.last.as_mut(), self.ticks.last.as_mut()].into_iter().flatten();
-        loops.for_each(|sleep| sleep.compact());
+        self.loops_mut().for_each(Sleep::compact);
         match earlier {
             Some(earlier) if earlier.local == self.local => {
                 Arc::new(Self { local: Arc::clone(&earlier.local), ..self.clone() })
@@ -157,6 +152,17 @@ impl Hart {
             .into_iter()
             .flatten()
             .map(|it| &**it)
+    }
+
+    fn loops_mut(&mut self) -> impl Iterator<Item = &mut Sleep> {
+        let present = match &mut self.mode {
+            Mode::Sleep(sleep) => Some(sleep),
+            _ => None,
+        };
+        [present, self.last.as_mut(), self.ticks.last.as_mut()]
+            .into_iter()
+            .flatten()
+            .map(|it| &mut **it)
     }
 
     pub(crate) fn start(&mut self, now: u64) {
