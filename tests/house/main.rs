@@ -17,6 +17,7 @@ mod metal_step;
 mod metal_why;
 mod modules;
 mod pictures;
+mod recipes;
 mod relay;
 mod tt_fabric;
 mod tt_fabric_manifest;
