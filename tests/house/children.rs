@@ -46,10 +46,11 @@ pub(crate) fn simulator(build: &str) -> Option<(PathBuf, HostCommand)> {
 /// Returns what meshscope prints to standard output, and its exit code.
 pub(crate) fn meshscope(words: &[&str]) -> (String, i32) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(arguments("meshscope_helper")).env(WORDS, words.join(SEPARATOR));
-    let output = command.output().unwrap();
+    // With several threads libtest says of a test that it has been running for 60 seconds.
+    command.args(arguments("meshscope_helper")).arg("--test-threads=1");
+    let output = command.env(WORDS, words.join(SEPARATOR)).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     // What comes before is libtest's.
-    let (_, own) = printed.split_once("running 1 test\n").unwrap();
+    let (_, own) = printed.split_once("children::meshscope_helper ... ").unwrap();
     (own.to_owned(), output.status.code().unwrap())
 }
