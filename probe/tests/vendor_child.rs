@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use transport::ttsim::{self, HostCommand};
 
 /// Longer than any of these processes takes to end.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Not a test: the test program starts itself with a library's path, opens the library and clocks
 /// it without end.

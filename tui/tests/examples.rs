@@ -119,7 +119,7 @@ impl Scene {
         let (_, socket) = line.split_once("--socket ").unwrap();
         let (socket, since) = (self.folder.join(socket.trim()), Instant::now());
         while !socket.exists() {
-            assert!(since.elapsed() < Duration::from_mins(2), "{line}: no {}", socket.display());
+            assert!(since.elapsed() < Duration::from_mins(5), "{line}: no {}", socket.display());
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -100,7 +100,7 @@ impl Folder {
         let server = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let since = Instant::now();
         while !socket.exists() {
-            assert!(since.elapsed() < Duration::from_mins(2), "no {}", socket.display());
+            assert!(since.elapsed() < Duration::from_mins(5), "no {}", socket.display());
             std::thread::sleep(Duration::from_millis(20));
         }
         Served { server, target: format!("socket:{}", socket.display()) }

@@ -133,7 +133,7 @@ fn the_ring_ping_moves_on_the_screen() {
         let row = |line: &str| line.contains("U up") && line.contains(&format!(" {link} "));
         let carries = |text: &str| text.lines().any(|l| row(l) && l.contains(" 1K "));
         while !carries(&terminal.text()) {
-            assert!(start.elapsed() < Duration::from_mins(1), "{link}:\n{}", terminal.text());
+            assert!(start.elapsed() < Duration::from_mins(5), "{link}:\n{}", terminal.text());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -163,7 +163,7 @@ fn started(arguments: &[&str]) -> Child {
         u64::from_str_radix(mask.trim(), 16).unwrap() & 0x4002 == 0x4002
     };
     while !listens() {
-        assert!(start.elapsed() < Duration::from_mins(1), "{arguments:?}");
+        assert!(start.elapsed() < Duration::from_mins(5), "{arguments:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
     child
@@ -175,7 +175,7 @@ fn interrupt(mut child: Child, signal: &str) -> String {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
     let output = child.wait().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(20), "{signal}: {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(5), "{signal}: {:?}", start.elapsed());
     assert_eq!(output.code(), Some(130), "{signal}");
     std::io::read_to_string(child.stderr.take().unwrap()).unwrap()
 }

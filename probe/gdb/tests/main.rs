@@ -14,7 +14,7 @@ use transport::emulator_bar::EmulatorBar;
 use workloads::scene::{Scene, Workload};
 
 /// A session that lasts longer has come to a standstill.
-const LONGEST: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_mins(5);
 const GDB: &str = "gdb-multiarch";
 
 fn firmware() -> PathBuf {

@@ -8,7 +8,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Long, because machines that build and test at once are slow.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(5);
+/// Time in which what a program printed last is read after its end.
+const DRAINED: Duration = Duration::from_secs(30);
 
 /// A program in a terminal.
 pub(crate) struct Terminal {
@@ -84,7 +86,7 @@ impl Terminal {
         loop {
             // What it printed last is on the screen when the reader has ended.
             if let Some(status) = self.child.try_wait().unwrap()
-                && (self.reader.is_finished() || start.elapsed() > PATIENCE / 2)
+                && (self.reader.is_finished() || start.elapsed() > DRAINED)
             {
                 return status;
             }
