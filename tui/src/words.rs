@@ -62,13 +62,13 @@ pub(crate) fn activity(activity: Activity) -> &'static str {
     }
 }
 
-/// The stable value of an activity in JSON.
+/// The stable value of an activity in JSON: that of the text, but for `done`.
 pub(crate) fn activity_value(activity: Activity) -> &'static str {
     match activity {
         Activity::InReset => "in reset",
         Activity::BaseFirmware => "base firmware",
-        Activity::Waiting => "waiting",
-        Activity::Running => "running",
+        Activity::Waiting => Progress::NeverStarted.word(),
+        Activity::Running => "launched",
         Activity::Done => "done",
     }
 }

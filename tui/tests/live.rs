@@ -64,7 +64,7 @@ fn the_cores_of_the_ring_name_their_waypoints_and_sources() {
     for place in ["0:e8", "0:e9", "1:e0", "1:e1"] {
         let cores = answer(MESH, &["cores", place]);
         let core = &cores["cores"][0];
-        assert_eq!(core["activity"], "running", "{core}");
+        assert_eq!(core["activity"], "launched", "{core}");
         assert_eq!(core["waypoint"].as_str().unwrap().len(), 4, "{core}");
         let file = core["location"][0]["file"].as_str().unwrap();
         assert!(file.starts_with("firmware/device/"), "{core}");

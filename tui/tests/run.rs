@@ -116,7 +116,7 @@ fn a_failed_run_tells_scripts_what_is_known() {
     let error = &stuck["error"];
     assert_eq!(
         (&error["kind"], &error["cause"], &error["core"]),
-        (&json!("control"), &json!("took-too-long"), &json!({"chip": 1, "tile": [1, 0]})),
+        (&json!("control"), &json!("timed_out"), &json!({"chip": 1, "tile": [1, 0]})),
         "the application of the core does not answer: {stuck}"
     );
     assert!(error["waiting_for"].is_string(), "{stuck}");

@@ -36,8 +36,8 @@ pub(super) struct Core<'a> {
     core: &'static str,
     /// Its waypoint: up to four letters.
     waypoint: Option<String>,
-    /// in reset, base firmware (an Ethernet core without an application), waiting, running or done.
-    /// A running core has its go message; whether it makes progress is the matter of `why`.
+    /// in reset, base firmware (an Ethernet core without an application), never started, launched or
+    /// done. A launched core has its go message; whether it makes progress is the matter of `why`.
     activity: Option<&'static str>,
     /// The go message: DONE, INIT, GO, RESET_READ_PTR, RESET_READ_PTR_FROM_HOST or REPLAY_TRACE.
     go: Option<&'static str>,

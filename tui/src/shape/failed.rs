@@ -16,7 +16,7 @@ pub(super) struct Error {
     message: String,
     /// The exit code of the program.
     exit_code: u8,
-    /// Of a run that was checked or started: in-use, not-allowed, program, kernel, took-too-long,
+    /// Of a run that was checked or started: in-use, not-allowed, program, kernel, timed_out,
     /// left, control or access. Of other failures: usage, unreachable, refused, finding, internal,
     /// interrupted or closed-pipe.
     kind: &'static str,
@@ -145,7 +145,7 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 Misfit::NoKernels => "no-kernels",
                 Misfit::NoLink(..) => "no-link",
                 Misfit::Fault(_) => "no-fault",
-                Misfit::NoOutputRange(_) => "no-stretch",
+                Misfit::NoOutputRange(_) => "no-output-range",
                 Misfit::Unchecked(_) => "unchecked",
             },
         ),
@@ -159,7 +159,7 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
             },
         ),
         Cause::TookTooLong(stuck) => (
-            "took-too-long",
+            "timed_out",
             match stuck {
                 Stuck::Kernel { stands_still: Some(_), .. } => "core-stands-still",
                 Stuck::Kernel { .. } => "no-progress",
@@ -196,7 +196,7 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 ControlError::Gone(error) | ControlError::Access { reason: error, .. } => {
                     reason(error)
                 }
-                ControlError::TookTooLong { .. } => "took-too-long",
+                ControlError::TookTooLong { .. } => "timed_out",
             },
         ),
         Cause::Access(error) => ("access", reason(error)),

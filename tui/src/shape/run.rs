@@ -242,7 +242,7 @@ mod tests {
                 failed["error"],
                 json!({
                     "message": failure.to_string(), "exit_code": 3, "kind": "control",
-                    "cause": "took-too-long", "core": {"chip": 1, "tile": [9, 6]}, "waypoint": null,
+                    "cause": "timed_out", "core": {"chip": 1, "tile": [9, 6]}, "waypoint": null,
                     "waiting_for": "edm has ended", "since_cycles": 40, "notes": [], "chip": 1,
                     "tile": [9, 6], "addr": 0x370, "value": 0x80, "waited_cycles": 5,
                 })
