@@ -1,4 +1,4 @@
-//! Collectives that are paused, counted, and resumed.
+//! Collectives that are paused, counted, and resumed; `.ci/deep pauses` has more seeds.
 
 use crate::common;
 use decode::images::ImageMap;
@@ -20,12 +20,12 @@ fn check(rounds: &[PauseRound], seeds: usize) {
 
 #[test]
 fn an_all_gather_over_edms_is_paused_counted_and_resumed() {
-    check(&study(&setup("n300", false, 4), &mut |_| ()).unwrap(), 4);
+    check(&study(&setup("n300", false, 2), &mut |_| ()).unwrap(), 2);
 }
 
 #[test]
 fn an_all_gather_over_the_fabric_is_paused_counted_and_resumed() {
-    check(&study(&setup("n300", true, 4), &mut |_| ()).unwrap(), 4);
+    check(&study(&setup("n300", true, 2), &mut |_| ()).unwrap(), 2);
 }
 
 #[test]

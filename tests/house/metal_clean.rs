@@ -51,11 +51,13 @@ fn is_torn_down(route: Route) {
 }
 
 #[test]
+#[ignore = "long: .ci/deep routers"]
 fn tt_metals_routers_and_workers_end() {
     is_torn_down(Route::Direct);
 }
 
 #[test]
+#[ignore = "long: .ci/deep routers"]
 fn tt_metals_muxes_end() {
     is_torn_down(Route::Mux);
 }

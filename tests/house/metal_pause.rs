@@ -61,11 +61,13 @@ fn pauses(route: Route, refused: &[&str]) {
 }
 
 #[test]
+#[ignore = "long: .ci/deep routers"]
 fn tt_metals_routers_pause_and_resume() {
     pauses(Route::Direct, &["worker"]);
 }
 
 #[test]
+#[ignore = "long: .ci/deep routers"]
 fn tt_metals_routers_pause_under_a_mux() {
     pauses(Route::Mux, &["worker", "mux"]);
 }

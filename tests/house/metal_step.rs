@@ -10,6 +10,7 @@ use tests::tt_fabric::Route;
 use workloads::scene::tt_fabric::Document;
 
 #[test]
+#[ignore = "long: .ci/deep routers"]
 fn tt_metals_worker_is_followed_to_its_close() {
     let Some(request) = kernels(Route::Mux) else { return };
     let folder = request.folder.display().to_string();

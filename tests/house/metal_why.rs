@@ -126,11 +126,20 @@ fn are_right(route: Route) {
 }
 
 #[test]
+fn a_paused_router_is_named_and_traffic_is_healthy() {
+    let Some(request) = kernels(Route::Direct) else { return };
+    judged(MetalKind::RouterPaused, 1, &request.folder).is_right();
+    judged(MetalKind::Traffic, 3, &request.folder).is_right();
+}
+
+#[test]
+#[ignore = "long: .ci/deep routers"]
 fn causes_on_tt_metals_routers_are_named_with_their_places() {
     are_right(Route::Direct);
 }
 
 #[test]
+#[ignore = "long: .ci/deep routers"]
 fn causes_behind_tt_metals_mux_are_named_with_their_places() {
     are_right(Route::MuxV2);
 }

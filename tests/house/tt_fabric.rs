@@ -181,13 +181,13 @@ fn a_line_of_two_chips_carries_packets() {
 }
 
 #[test]
-#[ignore = "takes a minute: .ci/run runs it"]
+#[ignore = "long: .ci/deep routers"]
 fn a_line_of_eight_chips_carries_packets() {
     carries_packets("t3000", FabricTopology::Line, Route::Mux, 28);
 }
 
 #[test]
-#[ignore = "takes a minute: .ci/run runs it"]
+#[ignore = "long: .ci/deep routers"]
 fn a_mesh_of_forty_routers_carries_packets() {
     carries_packets("t3000", FabricTopology::Mesh, Route::Direct, 40);
 }

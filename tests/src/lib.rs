@@ -2,7 +2,7 @@
 //!
 //! `tests/house` is one program: the arrows between crates, coding rules, citations of the pages on
 //! silicon and tt-metal, every screen on every recording as a golden frame (`BLESS=1 cargo test -p
-//! tests` writes new ones), and backtraces. `tests/recipes` describes how to add a register decode,
+//! tests` writes new ones), and backtraces. `tests/recipes` describes how to add a register decode, a verb,
 //! a screen, a kernel, a finding, a target or a chip. [`tt_fabric`] and the example `tt-fabric` build
 //! tt-metal's own routers for an emulated mesh (`tests/tt-fabric.md`).
 //!
@@ -18,16 +18,35 @@
 //!   simulator and, with `MESHSCOPE_FAKEKMD`, as silicon.
 //! - `MESHSCOPE_TT_METAL_ELFS`: the unpacked Python package `ttnn==0.81.1`; questions with known
 //!   answers about real firmware, its boot on the emulator, and, with Debian's
-//!   `gcc-riscv64-unknown-elf` and `libstdc++-12-dev`, fabrics of tt-metal's own kernels (those of a
-//!   T3000 with `cargo test -p tests --test house tt_fabric -- --ignored`).
+//!   `gcc-riscv64-unknown-elf` and `libstdc++-12-dev`, fabrics of tt-metal's own kernels (the long
+//!   ones with `cargo test -p tests --test house -- --ignored`).
 //! - `MESHSCOPE_READERS`: a folder with the Python packages of `.ci/python`, `target/python` without
 //!   it; they read recordings and exported traces. `MESHSCOPE_TRACE_PROCESSOR`: Perfetto's program,
 //!   which is in no registry of packages; it reads the traces too.
 //! - `MESHSCOPE_MUTATE`: `seed=7,count=100000,seconds=60`, the seed and the number of mutated ELFs
 //!   for `symbols`. An ELF that causes a panic, a loop or high memory use is kept and named.
 //!
+//! # The gate, and the long rounds
+//!
 //! CI has no vendor simulator. `.ci/run` installs the tools, checks formatting, lints and the
-//! firmware images, downloads the package and runs the tests.
+//! firmware images, downloads the package, runs the tests, and ends with what each phase took and
+//! with the tests over 2 s. Its limit is 20 minutes, so rounds that take longer are in `.ci/deep`,
+//! which a person runs before an issue is closed (`.ci/deep routers` runs one). `.ci/run` runs a
+//! part of one, which the hash of the commit chooses.
+//!
+//! | round | contents | part |
+//! | --- | --- | --- |
+//! | `mutations` | broken ELFs, with a seed of the commit | 60 s of 300 |
+//! | `kills` | writers of recordings are killed | 20 of 100 |
+//! | `reroute` | links of a fabric are lost under random traffic | 10 seeds of 30 |
+//! | `races` | races of the vendor's Ethernet guide, routing loops, packet time-outs | 5 seeds of 20 |
+//! | `verdicts` | the bank of hangs, a seed of each kind | a quarter of the kinds |
+//! | `routers` | tt-metal's own routers, muxes and workers: torn down, paused, stepped, judged, and on a T3000 | one test of 9 |
+//! | `pauses` | all-gathers are paused and resumed at many moments | 3 seeds of 10 |
+//! | `cleanings` | killed runs are torn down at many moments | 4 moments of 20 |
+//! | `past` | the emulator's past at many cycles, random programs, with overflow checks | none |
+//! | `figures` | the table of figures, in the profile of a release | none |
+//! | `fuzz` | the fuzz targets build | none |
 //!
 //! # Fuzzing and benchmarks
 //!

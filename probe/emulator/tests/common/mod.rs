@@ -4,6 +4,11 @@
 
 use emulator::{ChipConfig, Mesh, MeshConfig};
 
+/// Whether all rounds are wanted, as `.ci/deep` does, and not a few.
+pub fn deep() -> bool {
+    std::env::var_os("MESHSCOPE_DEEP").is_some()
+}
+
 /// A mesh, accessed through device 0's window 0.
 pub struct Host {
     pub mesh: Mesh,
