@@ -2,8 +2,8 @@
 
 use super::edm_builder::EDM;
 use super::edm_settings::Limits;
-use decode::images::{Image, ImageMap, Member};
-use decode::state::{Activity, ImageRole, MeshState};
+use decode::state::{Activity, MeshState};
+use images::{Image, ImageMap, ImageRole, Member};
 use launch::records::size;
 use launch::{ControlError, constant_of, image};
 use layouts::{CoreKind, EthId};

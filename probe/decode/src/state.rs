@@ -4,16 +4,9 @@ mod fabric;
 
 pub use fabric::*;
 
-pub use crate::fabric::{
-    Channels, ClientFacts, Code, EdgeFacts, EntryFacts, Enumerator, FactValue, Heartbeat,
-    HeartbeatWriter, MuxChannelFacts, MuxFacts, NocTarget, PacketFacts, ReceiverFacts,
-    RouterCounts, RouterFacts, SenderFacts, Unknown,
+use images::{
+    Comparison, GoSignal, ImageFinding, ImageRole, Outline, Provenance, Reading, SourceLine,
 };
-use crate::images::Outline;
-pub use crate::images::{
-    Comparison, Difference, GoSignal, ImageFinding, ImageRole, Provenance, SourceLine, TextCheck,
-};
-pub use crate::reading::Reading;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::bar::Holder;
 use machine::clients::ServedHistory;

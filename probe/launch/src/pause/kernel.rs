@@ -1,8 +1,8 @@
 //! The kernels that run on a mesh, and the words that pause them.
 
 use crate::{Condition, done_condition};
-use decode::images::{Image, ImageMap, Mailbox};
-use decode::state::{Activity, CoreState, ImageRole, MeshState};
+use decode::state::{Activity, CoreState, MeshState};
+use images::{Image, ImageMap, ImageRole, Mailbox};
 use layouts::{CoreId, NocAddr, TileKind};
 use machine::place::Place;
 use machine::snapshot::Span;
