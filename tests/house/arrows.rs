@@ -17,13 +17,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe/images", &["machine", "layouts", "files", "firmware", "symbols"]),
     ("probe/decode", &["images", "machine", "layouts", "symbols"]),
     ("probe/diagnosis", &["decode", "images", "machine", "layouts"]),
-    ("probe/launch", &["decode", "images", "machine", "layouts", "symbols"]),
+    ("probe/launch", &["images", "machine", "layouts", "symbols"]),
     ("probe/gdb", &["launch", "machine", "layouts"]),
     ("probe/fabric", &["launch", "images", "machine", "layouts"]),
-    (
-        "probe/collectives",
-        &["fabric", "launch", "decode", "images", "machine", "layouts", "symbols"],
-    ),
+    ("probe/collectives", &["fabric", "launch", "images", "machine", "layouts", "symbols"]),
     (
         "probe/workloads",
         &[

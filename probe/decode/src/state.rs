@@ -310,6 +310,13 @@ impl MeshState {
         self.chips.iter().flat_map(of_chip).filter(|end| !has_link(end)).collect()
     }
 
+    /// Returns the cores on which a kernel runs.
+    pub fn running(&self) -> impl Iterator<Item = CoreId> {
+        let tiles = self.chips.iter().flat_map(|chip| &chip.tiles);
+        let runs = |core: &&CoreState| core.activity == Reading::Known(Activity::Running);
+        tiles.flat_map(|tile| &tile.cores).filter(runs).map(|core| core.id)
+    }
+
     /// Returns the state of this core.
     pub fn core(&self, id: CoreId) -> Option<&CoreState> {
         self.tile(id.chip, id.tile)?.cores.iter().find(|c| c.id == id)
