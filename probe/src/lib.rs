@@ -4,8 +4,8 @@
 //! target; [`session::Session::with_target`] takes an open one, such as a recording.
 //! [`session::Session::inspect`] plans the reads of a read set, executes them, and returns a
 //! snapshot with the state of the mesh. Below are one crate per concern, each without knowledge of
-//! those above it: `machine`, `transport`, `access`, `decode`, `launch`, `fabric`, `collectives`,
-//! `workloads`.
+//! those above it: `machine`, `transport`, `access`, `images`, `decode`, `launch`, `fabric`,
+//! `collectives`, `workloads`.
 //!
 //! ```
 //! use probe::spec::TargetSpec;

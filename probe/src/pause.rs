@@ -6,8 +6,8 @@ use collectives::{
     FabricOptions, Op, Program, Request, Run, RunProgress, RunReport, RunSettings, Stage,
     Transport, compile_over,
 };
-use decode::images::ImageMap;
 use fabric::{Fabric, FabricPlan, FabricSettings};
+use images::ImageMap;
 use launch::dice::Random;
 use launch::outcome::RunError;
 use launch::pause::{Pause, Rest, resume};

@@ -8,10 +8,10 @@ mod rerun;
 mod stages;
 mod watch;
 
-use decode::fabric::manifest::FabricManifest;
-use decode::images::{Catalog, ImageMap, Library};
 use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
+use images::fabric::manifest::FabricManifest;
+use images::{Catalog, ImageMap, Library};
 use launch::outcome::{Cause, RunError};
 use launch::sampling::Sampling;
 use layouts::CoreId;

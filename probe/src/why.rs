@@ -1,8 +1,8 @@
 //! The bank of hangs judged: the verdict on each drawn run beside its truth.
 
 use crate::session::{Session, Watched};
-use decode::images::ImageMap;
 use diagnosis::{Condition, Finding, Severity};
+use images::ImageMap;
 use std::fmt::Write as _;
 use workloads::study::why::{Kind, Staged, Truth};
 

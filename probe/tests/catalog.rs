@@ -3,10 +3,9 @@
 
 use crate::folder;
 
-use decode::images::Catalog;
-use decode::images::catalog::Limits;
-use decode::state::ImageRole;
 use folder::Folder;
+use images::catalog::Limits;
+use images::{Catalog, ImageRole};
 use layouts::CoreKind;
 use std::path::PathBuf;
 
@@ -15,7 +14,7 @@ fn read(folder: &Folder) -> Catalog {
 }
 
 fn listed(catalog: &Catalog) -> Vec<(&str, &str, ImageRole)> {
-    let entry = |e: &'_ decode::images::catalog::CatalogEntry| (e.core.name(), e.role);
+    let entry = |e: &'_ images::catalog::CatalogEntry| (e.core.name(), e.role);
     let names = catalog.entries.iter().map(|e| (e.name.as_str(), entry(e)));
     names.map(|(name, (core, role))| (name, core, role)).collect()
 }

@@ -9,7 +9,7 @@ use collectives::{
     Clean, CleanSettings, FabricOptions, Op, Request, Run, RunProgress, RunSettings, Transport,
     compile,
 };
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::dice::Random;
 use layouts::{ChipId, NocXy};
 use machine::fault::Fault;

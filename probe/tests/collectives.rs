@@ -7,9 +7,9 @@ use collectives::{
     Bidirectional, DataType, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage,
     TensorLayout, compile, refuse_if_in_use,
 };
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, inspect, plan};
-use decode::state::{ChannelMeaning, LinkState, MeshState, Reading};
+use decode::state::{ChannelMeaning, LinkState, MeshState};
+use images::{ImageMap, Reading};
 use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use layouts::{ChipId, CoreId, CoreKind};

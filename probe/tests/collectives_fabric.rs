@@ -7,9 +7,9 @@ use collectives::{
     FabricOptions, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, Transport,
     compile, compile_over,
 };
-use decode::images::ImageMap;
 use fabric::mux::Policy;
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, running_fabric};
+use images::ImageMap;
 use launch::outcome::RunError;
 use launch::topology::TopologyKind;
 use layouts::ChipId;

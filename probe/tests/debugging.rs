@@ -6,7 +6,7 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use common::{addr, library, sentence, word};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::debugging::{CoreControl, Stop, Watched, Watchpoint};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::fault::{CoreFault, Fault, FaultKind};

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::fault::Fault;
 use machine::snapshot::{Plan, Span};

@@ -8,7 +8,7 @@ pub(crate) mod bench;
 
 mod worker;
 
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{Firmware, boot_tensix};
 use machine::target::Target;
 

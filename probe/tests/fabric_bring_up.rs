@@ -8,12 +8,12 @@
 )]
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use fabric::status_queue::{read_status, status_queues};
 use fabric::{
     Division, Fabric, FabricOutcome, FabricPlan, FabricProgress, FabricRequest, FabricSettings,
     FabricStage, Termination, running_fabric,
 };
+use images::ImageMap;
 use launch::outcome::{Cause, Waypoint};
 use layouts::{ChipId, NocAddr};
 use machine::fabric::{Direction, Entry, FabricTopology};

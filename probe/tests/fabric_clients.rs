@@ -8,10 +8,10 @@ use crate::common;
 mod played;
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use fabric::mux::{Mux, Policy};
 use fabric::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
 use fabric::traffic_outcome::TrafficOutcome;
+use images::ImageMap;
 use launch::{Firmware, boot_tensix, start_application};
 use layouts::{ChipId, NocXy};
 use machine::fabric::FabricNode;

@@ -2,9 +2,9 @@
 //! west, north and south.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use decode::images::ImageMap;
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::{Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, connection};
+use images::ImageMap;
 use launch::{Firmware, go_kernel};
 use layouts::NocXy;
 use machine::fabric::{Direction, FabricTopology};

@@ -356,7 +356,7 @@ fn packets_in_a_loop_expire() {
 #[test]
 fn the_same_images_run_on_the_vendors_simulator() {
     let Some(target) = common::open("wh_x2") else { return };
-    let mut bench = Bench::on(target, decode::images::ImageMap::firmware().0);
+    let mut bench = Bench::on(target, images::ImageMap::firmware().0);
     operate(&mut bench);
     let routers = ring("fabric_router_ring");
     bench.start(&[routers[1].place, routers[3].place]);

@@ -8,8 +8,9 @@ mod stages;
 
 use bench::{Bench, inspected};
 use decode::inspect::{ReadSet, fabric_heads, fabric_read_set, fabric_routes};
-use decode::state::{FabricPort, Party, Reading, RouteEnd, Verdict, WaitReason};
+use decode::state::{FabricPort, Party, RouteEnd, Verdict, WaitReason};
 use fabric::mux::Policy;
+use images::Reading;
 use layouts::ChipId;
 use machine::fabric::Entry;
 use machine::target::{Allow, Target};

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
+use images::ImageMap;
 use layouts::{ChipId, EthId, NocAddr, NocXy};
 use machine::fault::Fault;
 use machine::patience::Deadlines;

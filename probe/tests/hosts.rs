@@ -2,7 +2,7 @@
 //! together show all.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::{ClusterDescriptor, SystemSpec};
 use machine::bar::Bar;
 use machine::target::{Allow, Mesh, Target};

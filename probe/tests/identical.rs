@@ -4,8 +4,8 @@
 
 use access::bar_target::BarTarget;
 use collectives::{Op, Request, Run, RunReport, RunSettings, compile};
-use decode::images::ImageMap;
 use emulator::Mesh;
+use images::ImageMap;
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::fault::{ChipAddress, Fault};

@@ -4,10 +4,10 @@
 
 use crate::{common, folder};
 
-use decode::images::{Catalog, ImageMap};
 use decode::inspect::ReadSet;
-use decode::state::{CoreState, ImageRole, ImageUse, MeshState, Provenance, TextCheck};
+use decode::state::{CoreState, ImageUse, MeshState};
 use folder::Folder;
+use images::{Catalog, ImageMap, ImageRole, Provenance, TextCheck};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::snapshot::Span;
 use probe::session::Session;

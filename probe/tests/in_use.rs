@@ -6,7 +6,7 @@ use collectives::{
     DataType, EdmChannel, EdmPlan, Op, Program, Run, RunSettings, WorkerCommand, WorkerPlan,
     refuse_if_in_use,
 };
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_application};

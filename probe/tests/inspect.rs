@@ -1,9 +1,9 @@
 //! Inspection handles any memory contents and never panics.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, inspect, plan};
-use decode::state::{Activity, LinkCondition, Provenance, Reading};
+use decode::state::{Activity, LinkCondition};
+use images::{ImageMap, Provenance, Reading};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot};
 use machine::target::{Chip, Link, Mesh};

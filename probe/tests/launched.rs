@@ -5,12 +5,10 @@
 use crate::folder;
 
 use access::bar_target::BarTarget;
-use decode::images::{Catalog, ImageMap, Mailbox};
 use decode::inspect::ReadSet;
-use decode::state::{
-    Activity, CoreState, ImageRole, ImageUse, MeshState, Provenance, Reading, TextCheck,
-};
+use decode::state::{Activity, CoreState, ImageUse, MeshState};
 use folder::Folder;
+use images::{Catalog, ImageMap, ImageRole, Mailbox, Provenance, Reading, TextCheck};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, Space, TileKind};
 use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};

@@ -5,7 +5,7 @@
 use crate::edm::bench;
 
 use bench::{Bench, FAR, NEAR, Values};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{Firmware, KernelLaunch, Ring, launch_kernel, start_application};
 use machine::place::Place;
 use machine::target::Target;

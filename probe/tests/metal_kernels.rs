@@ -6,10 +6,10 @@
 
 use crate::{common, folder};
 
-use decode::images::{Catalog, Mailbox};
 use decode::inspect::ReadSet;
-use decode::state::{CoreState, ImageRole, ImageUse, Provenance, Reading};
+use decode::state::{CoreState, ImageUse};
 use folder::Folder;
+use images::{Catalog, ImageRole, Mailbox, Provenance, Reading};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::target::Allow;
 use probe::session::Session;

@@ -1,7 +1,7 @@
 //! Collectives that are paused, counted, and resumed; `.ci/deep pauses` has more seeds.
 
 use crate::common;
-use decode::images::ImageMap;
+use images::ImageMap;
 use probe::pause::{PauseRound, PauseStudy, rounds, study};
 use probe::session::Session;
 use workloads::scene::Scene;

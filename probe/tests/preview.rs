@@ -5,7 +5,7 @@ use crate::sick;
 
 use access::AuditLog;
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};

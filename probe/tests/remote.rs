@@ -6,7 +6,7 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use common::{addr, read};
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::NocAddr;
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};

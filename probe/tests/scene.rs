@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, inspect, plan};
-use decode::state::{Activity, ChannelMeaning, LinkCondition, Provenance, Reading};
+use decode::state::{Activity, ChannelMeaning, LinkCondition};
+use images::{ImageMap, Provenance, Reading};
 use launch::{RingPing, RingPingSettings};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Plan, Span};

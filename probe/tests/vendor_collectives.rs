@@ -7,7 +7,7 @@ use crate::common;
 use access::bar_target::BarTarget;
 use collectives::{FabricOptions, Op, Request, Run, RunSettings, Transport, compile};
 use common::open;
-use decode::images::ImageMap;
+use images::ImageMap;
 use machine::patience::Deadlines;
 use machine::target::Target;
 use transport::emulator_bar::EmulatorBar;

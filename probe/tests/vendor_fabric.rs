@@ -5,12 +5,12 @@
 use crate::common;
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, fabric_read_set, fabric_routes, inspect, plan, plan_proofs};
 use decode::state::{RouteEnd, Verdict};
 use fabric::{
     Fabric, FabricOutcome, FabricPlan, FabricRequest, FabricSettings, Termination, running_fabric,
 };
+use images::ImageMap;
 use layouts::ChipId;
 use machine::fabric::FabricTopology;
 use machine::target::Target;

@@ -6,7 +6,7 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use access::expect::{Difference, differences};
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr};
 use machine::target::{Allow, Target};
 use probe::session::{OpenError, Session};

@@ -6,9 +6,9 @@
 
 use crate::common;
 
-use decode::images::Outline;
 use decode::inspect::ReadSet;
-use decode::state::{Activity, CoreState, GoSignal, Provenance, Reading};
+use decode::state::{Activity, CoreState};
+use images::{GoSignal, Outline, Provenance, Reading};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::target::Allow;
 use probe::session::Session;

@@ -5,9 +5,9 @@
 use crate::common;
 
 use common::{addr, open, word};
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, inspect, plan};
-use decode::state::{Activity, GoSignal, LinkCondition, Provenance, Reading};
+use decode::state::{Activity, LinkCondition};
+use images::{GoSignal, ImageMap, Provenance, Reading};
 use launch::{Firmware, Pattern, RingPing, RingPingSettings, boot_tensix, launch_worker};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::place::Place;

@@ -6,7 +6,7 @@ mod metal;
 mod rig;
 mod tracer;
 
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{
     Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix, launch_worker,
     stop_application,

@@ -1,7 +1,7 @@
 //! Proves that the index of the built-in images, from which they are recognised and loaded, equals
 //! what their ELFs say.
 
-use decode::images::ImageMap;
+use images::ImageMap;
 use symbols::{Segment, Symbols};
 
 fn opened(image: &firmware::EmbeddedImage) -> Symbols {

@@ -4,9 +4,8 @@
 //! Runs where `tt_fabric` runs.
 
 use crate::tt_fabric::request;
-use decode::images::{Image, ImageMap};
-use decode::state::ImageRole;
 use diagnosis::{Condition, Diagnosis, Place};
+use images::{Image, ImageMap, ImageRole};
 use launch::{KernelLaunch, NcriscKernel, go_kernel, place_kernels};
 use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocXy};
 use machine::fabric::FabricTopology;

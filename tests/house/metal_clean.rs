@@ -5,7 +5,7 @@
 use crate::tt_fabric::{build, request, scene};
 use collectives::clean::{CleanReport, Done, Found};
 use collectives::{Clean, CleanSettings};
-use decode::images::{Catalog, ImageMap};
+use images::{Catalog, ImageMap};
 use layouts::TileKind;
 use machine::fabric::FabricTopology;
 use probe::session::Session;

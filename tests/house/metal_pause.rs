@@ -5,7 +5,7 @@
 
 use crate::metal_why::kernels;
 use crate::tt_fabric::{scene, word};
-use decode::images::{Catalog, ImageMap};
+use images::{Catalog, ImageMap};
 use launch::pause::{Pause, Rest, resume};
 use machine::target::Target;
 use probe::session::Session;

@@ -3,9 +3,9 @@
 //! Runs where `tt_fabric` runs: the kernels are built out of the wheel's sources.
 
 use crate::tt_fabric::{build, request};
-use decode::images::{Catalog, ImageMap};
 use decode::state::Party;
 use diagnosis::{Diagnosis, Place};
+use images::{Catalog, ImageMap};
 use layouts::EthId;
 use machine::fabric::FabricTopology;
 use machine::target::{Mesh, Target as _};

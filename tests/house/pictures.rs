@@ -6,8 +6,8 @@
 //! writes new golden files, and `recordings/record-library` new recordings.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use decode::images::ImageMap;
 use diagnosis::Diagnosis;
+use images::ImageMap;
 use machine::history::History;
 use machine::target::Target;
 use probe::session::Session;

@@ -3,9 +3,9 @@
 //! Runs if `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package and Debian's
 //! bare-metal compiler is installed. What was compiled stays in the target folder.
 
-use decode::images::{Catalog, ImageMap};
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Actor, FabricState, Party};
+use images::{Catalog, ImageMap};
 use launch::constant_of;
 use launch::occupancy::{Loaded, check_tiles, survey_tiles};
 use layouts::{ChipId, EthId, NocAddr};

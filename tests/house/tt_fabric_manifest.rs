@@ -1,10 +1,10 @@
 //! The fabric manifest as a source of routers: without ELFs it gives the same facts, and what
 //! differs from an ELF is a finding.
 
-use decode::fabric::manifest::FabricManifest;
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, decode, fabric_read_set, inspect};
-use decode::state::{FabricState, HeadState, MeshState, Reading, RouterState};
+use decode::state::{FabricState, HeadState, MeshState, RouterState};
+use images::fabric::manifest::FabricManifest;
+use images::{ImageMap, Reading};
 use machine::snapshot::Snapshot;
 use machine::target::{Mesh, Target as _};
 use probe::session::Session;

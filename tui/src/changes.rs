@@ -3,7 +3,8 @@
 
 use crate::feed::MeshSnapshot;
 use crate::members;
-use decode::state::{ChipState, CoreState, MeshState, Reading, TileState};
+use decode::state::{ChipState, CoreState, MeshState, TileState};
+use images::Reading;
 use layouts::{ChipId, CoreId, NocAddr, NocXy, Space};
 use machine::snapshot::Piece;
 use std::collections::BTreeMap;

@@ -16,7 +16,9 @@ pub(crate) use waits::wait;
 
 use crate::glyph::Glyphs;
 use crate::reading::short;
-use decode::state::{ClientState, Code, FabricState, MuxState, Reading, RouterState};
+use decode::state::{ClientState, FabricState, MuxState, RouterState};
+use images::Reading;
+use images::fabric::Code;
 use layouts::{ChipId, NocXy};
 
 /// An enumerator in a narrow column.

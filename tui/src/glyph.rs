@@ -1,8 +1,9 @@
 //! One glyph or letter for each state, so that colour is never the only cue. Each has an ASCII
 //! variant.
 
-use decode::state::{Activity, ChannelMeaning, LinkCondition, Reading};
+use decode::state::{Activity, ChannelMeaning, LinkCondition};
 use diagnosis::Progress;
+use images::Reading;
 use machine::snapshot::AccessError;
 
 /// Which set of glyphs is drawn.

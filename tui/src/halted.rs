@@ -3,8 +3,8 @@
 use crate::locate;
 use crate::words;
 use clap::Subcommand;
-use decode::code::{self, Instruction};
-use decode::images::{ImageMap, SourceLine};
+use images::code::{self, Instruction};
+use images::{ImageMap, SourceLine};
 use launch::debugging::{CoreControl, Stop, Watched, Watchpoint};
 use launch::outcome::RunError;
 use layouts::CoreId;

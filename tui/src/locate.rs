@@ -1,6 +1,6 @@
 //! Parses places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
 
-use decode::images::core_named;
+use images::core_named;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use machine::target::Mesh;
 

@@ -1,8 +1,8 @@
 //! The rows of the words pane: the members of the structures that the core's images describe, as
 //! unfolded.
 
-use decode::images::OutlineMember;
-use decode::state::{CoreState, MemberState, Reading};
+use decode::state::{CoreState, MemberState};
+use images::{OutlineMember, Reading};
 use layouts::{CoreId, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
 use std::collections::BTreeSet;

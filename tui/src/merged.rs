@@ -10,7 +10,8 @@ pub(crate) use groups::{Group, groups, label};
 pub(crate) use operations::Operations;
 pub(crate) use tiles::{on_chip, on_mesh};
 
-use decode::state::{Activity, CoreState, ImageRole, Reading};
+use decode::state::{Activity, CoreState};
+use images::{ImageRole, Reading};
 
 /// The kernel of a core that runs one or has run one: the name of its image, or the kernel's id.
 pub(crate) fn kernel(core: &CoreState) -> Option<String> {

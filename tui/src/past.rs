@@ -6,8 +6,8 @@ mod search;
 pub(crate) use search::{Found, Search, who_wrote};
 
 use crate::words;
-use decode::images::ImageMap;
 use decode::inspect::ReadSet;
+use images::ImageMap;
 use layouts::{ChipId, CoreId, NocAddr};
 use machine::history::Watched;
 use machine::past::{PastError, PastWriter, WriteSearch};

@@ -3,7 +3,7 @@
 
 use crate::glyph::{Glyphs, Missing};
 use crate::theme::Theme;
-use decode::state::Reading;
+use images::Reading;
 use machine::snapshot::AccessError;
 use ratatui::style::Style;
 use ratatui::text::Span;

@@ -53,7 +53,7 @@ pub(crate) use who_wrote::WhoWrote;
 pub(crate) use why::Judged;
 
 use crate::words;
-use decode::state::Reading;
+use images::Reading;
 use layouts::{EthId, NocXy};
 use machine::snapshot::Gap;
 use schemars::JsonSchema;

@@ -2,8 +2,9 @@
 
 use crate::glyph::Missing;
 use crate::verdict::Health;
-use decode::state::{Activity, ChannelMeaning, LinkCondition, Provenance, Reading};
+use decode::state::{Activity, ChannelMeaning, LinkCondition};
 use diagnosis::Progress;
+use images::{Provenance, Reading};
 use ratatui::style::{Color, Modifier, Style};
 
 /// The styles, with or without colour.

@@ -1,10 +1,8 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
-use decode::state::{
-    Activity, ChannelMeaning, Comparison, CoreState, GoSignal, LinkCondition, Party, Provenance,
-    Reading, SourceLine, TextCheck,
-};
+use decode::state::{Activity, ChannelMeaning, CoreState, LinkCondition, Party};
 use diagnosis::Progress;
+use images::{Comparison, GoSignal, Provenance, Reading, SourceLine, TextCheck};
 use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
 use machine::snapshot::AccessError;

@@ -8,7 +8,8 @@ use crate::common;
 use crate::keys;
 
 use common::{TAKEN, snapshot};
-use decode::state::{Activity, Reading};
+use decode::state::Activity;
+use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
 use machine::snapshot::AccessError;

@@ -9,8 +9,8 @@ use crate::keys;
 
 use collectives::Stage;
 use common::{TAKEN, snapshot};
-use decode::code::Instruction;
-use decode::state::SourceLine;
+use images::SourceLine;
+use images::code::Instruction;
 use keys::{SIZES, golden, model, picture, press};
 use launch::debugging::{Watched, Watchpoint};
 use layouts::{ChipId, CoreId};

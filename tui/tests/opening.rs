@@ -5,7 +5,8 @@ use crate::common;
 use crate::keys;
 
 use common::{TAKEN, snapshot};
-use decode::state::{LinkCondition, Reading};
+use decode::state::LinkCondition;
+use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
 use machine::progress::{ChipCount, Progress};
 use machine::snapshot::AccessError;

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::bar_target::BarTarget;
     use crate::expect::differences;
-    use decode::images::ImageMap;
+    use images::ImageMap;
     use machine::patience::Deadlines;
     use machine::target::{Abilities, Target};
     use transport::emulator_bar::EmulatorBar;

@@ -2,8 +2,8 @@
 
 use super::{case, instructions, memory_mib, scene, timed};
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use emulator::Mesh;
+use images::ImageMap;
 use launch::{Firmware, Operation, Ring, RingPing, RingPingSettings};
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};

@@ -1,7 +1,7 @@
 //! Meshes whose Ethernet tiles run only base firmware, compared with the vendor's simulator.
 
 use super::{case, instructions, memory_mib, scene, timed};
-use decode::images::ImageMap;
+use images::ImageMap;
 use machine::bar::{Bar, BarOp};
 use std::path::PathBuf;
 use std::time::Instant;

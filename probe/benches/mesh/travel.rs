@@ -2,8 +2,8 @@
 
 use super::busy::Shared;
 use super::{case, memory_mib, scene};
-use decode::images::ImageMap;
 use emulator::{Counts, HistoryLimits, Mesh, TileRange};
+use images::ImageMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use transport::emulator_bar::EmulatorBar;

@@ -1,7 +1,7 @@
 //! The access layer: plans through it, compared with the same accesses on the same bus without it.
 
 use crate::{best, child, row, target};
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use layouts::{ChipKind, TileKind};
 use machine::bar::{Bar, BarOp};

@@ -2,8 +2,8 @@
 //! field.
 
 use crate::{best, library, row};
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, cores, plan};
+use images::ImageMap;
 use layouts::{NocAddr, TileKind};
 use machine::snapshot::{Plan, Span};
 use machine::target::{AccessRoute, Allow, Mesh, Preview};

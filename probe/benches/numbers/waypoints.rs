@@ -2,7 +2,7 @@
 //! each.
 
 use crate::{best, child, peer, row, target};
-use decode::images::{ImageMap, Mailbox};
+use images::{ImageMap, Mailbox};
 use layouts::{ChipId, ChipKind, CoreKind, NocAddr, TileKind};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;

@@ -2,14 +2,14 @@
 
 use super::edm_builder::EDM;
 use super::edm_settings::Limits;
-use decode::images::{Image, ImageMap, Member};
-use decode::state::{Activity, ImageRole, MeshState};
+use images::{Image, ImageMap, ImageRole, Member};
 use launch::records::size;
 use launch::{ControlError, constant_of, image};
-use layouts::{CoreKind, EthId};
+use layouts::{CoreId, CoreKind, EthId};
 use machine::place::Place;
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The messages of the EDM channels of a mesh.
@@ -44,30 +44,26 @@ impl Counted<'_> {
 }
 
 /// Counts the messages of every EDM channel whose both ends run, while nothing moves: what was sent
-/// is completed or in a buffer of the receiver, and each buffer has its credit at the sender. Writes
-/// nothing.
+/// is completed or in a buffer of the receiver, and each buffer has its credit at the sender.
+/// `running` are the cores on which a kernel runs. Writes nothing.
 ///
 /// # Errors
 /// `NoImage` or `NoMember`.
 pub fn edm_balance(
     target: &mut dyn Target,
     images: &ImageMap,
-    state: &MeshState,
+    running: impl Iterator<Item = CoreId>,
 ) -> Result<EdmBalance, ControlError> {
     let mut balance = EdmBalance::default();
-    let runs = |end: EthId| {
-        let mut cores = state.eth(end).into_iter().flat_map(|tile| &tile.cores);
-        cores.any(|core| {
-            core.id.core == CoreKind::Erisc
-                && core.activity.known() == Some(&Activity::Running)
-                && images
-                    .resolved(core.id)
-                    .iter()
-                    .any(|load| load.image.role == ImageRole::Kernel && load.image.name == EDM)
-        })
-    };
-    let links = target.mesh().links.clone();
-    let links = links.into_iter().filter(|link| runs(link.a) && runs(link.b));
+    let is_edm = |image: &Image| image.role == ImageRole::Kernel && image.name == EDM;
+    let edms = running.filter(|core| {
+        core.core == CoreKind::Erisc && images.resolved(*core).iter().any(|load| is_edm(load.image))
+    });
+    let place = |core: CoreId| Place { chip: core.chip, tile: core.tile };
+    let edms: BTreeSet<Place> = edms.map(place).collect();
+    let mesh = target.mesh();
+    let runs = |end| mesh.place(end).is_ok_and(|at| edms.contains(&at));
+    let links = mesh.links.iter().filter(|link| runs(link.a) && runs(link.b));
     let ends: Vec<(EthId, EthId)> =
         links.flat_map(|link| [(link.a, link.b), (link.b, link.a)]).collect();
     if ends.is_empty() {

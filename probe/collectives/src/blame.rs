@@ -4,7 +4,7 @@ use super::edm_builder::EDM;
 use super::launcher::firmware_of;
 use super::stuck::standing_worker;
 use super::watched::Watched;
-use decode::images::{ImageMap, waypoint_code};
+use images::{ImageMap, waypoint_code};
 use launch::cause::stuck_cores;
 use launch::outcome::{Cause, RunError, Stuck, Waypoint};
 use launch::{image, mailbox, reason};

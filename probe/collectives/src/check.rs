@@ -6,7 +6,7 @@ use super::program::{Expected, Program};
 use super::report::WrongRange;
 use super::tensor::locate;
 use super::worker::WorkerPlaces;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::outcome::{Cause, Misfit, RunError};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;

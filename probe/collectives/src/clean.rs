@@ -13,8 +13,8 @@ mod steps;
 pub use report::{CleanReport, CleanTile, Done, Found, Remains};
 
 use crate::rest::Unrest;
-use decode::images::ImageMap;
 use find::{Search, Standing};
+use images::ImageMap;
 use launch::occupancy::{check_holders, check_permissions};
 use launch::outcome::RunError;
 use launch::task::{self, Progress};

@@ -3,7 +3,7 @@
 
 use super::edm_settings::Limits;
 pub use super::edm_settings::{EDM, EdmSettings};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{
     ControlError, Firmware, KernelLaunch, arguments, constant_of, image, semaphore_address,
 };

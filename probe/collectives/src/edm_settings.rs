@@ -1,6 +1,6 @@
 //! The settings common to all channels of an EDM, and the limits of its kernel.
 
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::records::size;
 use launch::{ControlError, constant_of, image};
 

@@ -4,7 +4,7 @@ use super::connect;
 use super::launcher;
 use super::program::Program;
 use super::survey::{survey, tiles};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::occupancy::{
     Loaded, TileUse, check_holders, check_permissions, check_tiles, reserve_audit,
 };

@@ -11,8 +11,8 @@ use super::transport::Crossing;
 use super::worker::{
     WORKER, WorkerContext, WorkerPlaces, worker_launch, worker_semaphore, write_lists,
 };
-use decode::images::ImageMap;
 use fabric::mux::Mux;
+use images::ImageMap;
 use launch::occupancy::Loaded;
 use launch::outcome::{Cause, Misfit, RunError};
 use launch::{KernelLaunch, Operation, go_kernel, place_kernel};

@@ -5,7 +5,7 @@ use super::edm_builder::EDM;
 use super::program::Program;
 use super::teardown::handshake;
 use super::worker::worker_semaphore;
-use decode::images::{Image, ImageMap};
+use images::{Image, ImageMap};
 use launch::{ControlError, constant_of, image, semaphore_address};
 use layouts::NocAddr;
 use machine::place::Place;

@@ -6,7 +6,7 @@ use super::launcher::firmware_of;
 use super::program::flags::{CREDIT, FROM_CHANNEL, TO_CHANNEL, WAIT};
 use super::watched::Watched;
 use super::worker::{WORKER, worker_semaphore};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::outcome::{RunError, Waypoint};
 use launch::{done_condition, image, mailbox};
 use machine::snapshot::{Plan, Snapshot, Span};

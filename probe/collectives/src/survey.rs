@@ -1,7 +1,7 @@
 //! The state of the tiles that a program needs, from one read.
 
 use super::program::Program;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::occupancy::{Loaded, TileUse, survey_tiles};
 use launch::outcome::RunError;
 use machine::fabric::MuxCore;

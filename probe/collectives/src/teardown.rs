@@ -4,7 +4,7 @@
 use super::edm_builder::EDM;
 use super::launcher::firmware_of;
 use super::worker::{WORKER, worker_semaphore};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::outcome::RunError;
 use launch::{
     ControlError, Firmware, Operation, constant_of, done_condition, image, mailbox,

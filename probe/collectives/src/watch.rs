@@ -7,7 +7,7 @@ use super::program::{Program, WorkerPlan};
 use super::watched::Watched;
 use super::words::{StateWords, Values};
 use super::worker::WORKER;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::outcome::{Cause, Ended, RunError};
 use launch::{Condition, constant_of, done_condition, image, mailbox};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};

@@ -2,7 +2,7 @@
 
 use super::edm_builder::EDM;
 use super::worker::WORKER;
-use decode::images::{Image, ImageMap};
+use images::{Image, ImageMap};
 use launch::{ControlError, image};
 use machine::words::counted;
 use symbols::Located;

@@ -4,7 +4,7 @@
 use super::edm_builder::{ChannelAddresses, xy};
 use super::op::DataType;
 use super::program::{Bank, Channel, Program, WorkerCommand, WorkerPlan};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::records::{records, size};
 use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,

@@ -3,8 +3,8 @@
 use super::launcher::{Launcher, Layer};
 use super::program::Program;
 use super::survey::tiles;
-use decode::images::ImageMap;
 use fabric::{Fabric, FabricSettings};
+use images::ImageMap;
 use launch::outcome::RunError;
 use launch::{Firmware, Operation, Step, boot_tensix, start_application};
 use machine::snapshot::Span;

@@ -13,8 +13,8 @@ pub use plan::{cores, plan_texts};
 pub use plan::{plan, plan_proofs, plan_tables};
 pub use read_set::ReadSet;
 
-use crate::images::ImageMap;
 use crate::state::{ChipState, MeshState, TileState};
+use images::ImageMap;
 use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
 use machine::clients::ServedHistory;
 use machine::snapshot::Snapshot;

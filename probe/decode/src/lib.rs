@@ -1,16 +1,13 @@
-//! The meaning of the bytes: which image runs where, and the state of the mesh from a snapshot.
+//! The meaning of the bytes: the state of the mesh from a snapshot.
 //!
-//! - [`images::ImageMap`] holds for each core the image of each layer, its load address and its
-//!   [`images::Provenance`]. [`images::Catalog`] finds ELFs in folders of tt-metal.
 //! - [`inspect::ReadSet`] names what to read; plans are made from it, and a target reads them.
 //! - [`inspect::inspect`] turns the snapshot into a [`state::MeshState`]: chips, tiles, cores,
-//!   links, fabric. Each value is a [`state::Reading`]: known, or the reason why not.
-//! - [`code::listing`] disassembles, and [`code::code_at`] finds the code of a name.
+//!   links, fabric. Each value is a [`images::Reading`]: known, or the reason why not.
 //! - [`profile::profile`] turns sampled program counters into source lines and their shares.
 //!
 //! ```
-//! use decode::images::ImageMap;
 //! use decode::inspect::inspect;
+//! use images::ImageMap;
 //! use layouts::ClusterDescriptor;
 //! use machine::{snapshot::Snapshot, target::Mesh};
 //!
@@ -23,14 +20,8 @@
 //!
 //! # Invariants
 //!
-//! The crate is pure: no clock, no file but an image, no target. Members are found by type and name
-//! in the loaded image; no address that DWARF has is assumed. A built-in image is recognised by the
-//! index that `firmware` has of it; its DWARF is opened at the first question about its contents.
+//! The crate is pure: no clock, no file, no target. Names and addresses come from the images.
 
-pub mod code;
-pub mod fabric;
-pub mod images;
 pub mod inspect;
 pub mod profile;
-mod reading;
 pub mod state;

@@ -1,8 +1,8 @@
 //! Where cores spend their time: sampled program counters, resolved to source lines with the images
 //! on the core, and counted.
 
-use crate::code::source_at;
-use crate::images::{ImageMap, SourceLine};
+use images::code::source_at;
+use images::{ImageMap, SourceLine};
 use layouts::CoreId;
 use machine::samples::{CoreSamples, PcSample};
 use machine::snapshot::AccessError;
@@ -84,7 +84,7 @@ fn resolve(images: &ImageMap, core: CoreId, pc: u32) -> PlaceKey {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::images::Provenance;
+    use images::Provenance;
     use layouts::{ChipId, CoreKind, NocXy};
 
     #[test]

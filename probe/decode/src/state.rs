@@ -4,16 +4,9 @@ mod fabric;
 
 pub use fabric::*;
 
-pub use crate::fabric::{
-    Channels, ClientFacts, Code, EdgeFacts, EntryFacts, Enumerator, FactValue, Heartbeat,
-    HeartbeatWriter, MuxChannelFacts, MuxFacts, NocTarget, PacketFacts, ReceiverFacts,
-    RouterCounts, RouterFacts, SenderFacts, Unknown,
+use images::{
+    Comparison, GoSignal, ImageFinding, ImageRole, Outline, Provenance, Reading, SourceLine,
 };
-use crate::images::Outline;
-pub use crate::images::{
-    Comparison, Difference, GoSignal, ImageFinding, ImageRole, Provenance, SourceLine, TextCheck,
-};
-pub use crate::reading::Reading;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::bar::Holder;
 use machine::clients::ServedHistory;
@@ -315,6 +308,13 @@ impl MeshState {
             ports.map(|eth| EthId { chip: chip.chip.id, channel: eth.channel }).collect()
         };
         self.chips.iter().flat_map(of_chip).filter(|end| !has_link(end)).collect()
+    }
+
+    /// Returns the cores on which a kernel runs.
+    pub fn running(&self) -> impl Iterator<Item = CoreId> {
+        let tiles = self.chips.iter().flat_map(|chip| &chip.tiles);
+        let runs = |core: &&CoreState| core.activity == Reading::Known(Activity::Running);
+        tiles.flat_map(|tile| &tile.cores).filter(runs).map(|core| core.id)
     }
 
     /// Returns the state of this core.

@@ -1,6 +1,7 @@
 //! A snapshot with its decoded state, and the kernels that run in it.
 
-use decode::state::{Activity, CoreState, ImageRole, MeshState};
+use decode::state::{Activity, CoreState, MeshState};
+use images::ImageRole;
 use layouts::{CoreId, EthId, NocXy};
 use machine::place::Place;
 use machine::snapshot::Snapshot;

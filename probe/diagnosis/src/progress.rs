@@ -2,7 +2,8 @@
 
 use crate::kernels::{counters, has_returned};
 use crate::look::Look;
-use decode::state::{Activity, CoreState, Party, Reading, WaitReason, Waits};
+use decode::state::{Activity, CoreState, Party, WaitReason, Waits};
+use images::Reading;
 use layouts::{ChipLayout, CoreId, EthId};
 use std::collections::BTreeMap;
 
@@ -120,7 +121,7 @@ fn waits_of(look: Look<'_>, lasting: &Waits) -> BTreeMap<CoreId, (Party, WaitRea
 #[cfg(test)]
 mod tests {
     use super::*;
-    use decode::state::GoSignal;
+    use images::GoSignal;
     use layouts::{ChipId, CoreKind, NocXy};
 
     fn core(waypoint: Reading<String>) -> CoreState {

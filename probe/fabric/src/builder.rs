@@ -4,7 +4,7 @@ use super::client::Connection;
 use super::status_queue::StatusQueue;
 use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{ControlError, Firmware, KernelLaunch, Operation, arguments};
 use layouts::NocXy;
 use machine::fabric::{Direction, FabricTopology};

@@ -2,7 +2,7 @@
 
 use super::words::RouterImage;
 use super::{FabricPlan, Router};
-use decode::images::{ImageMap, Member};
+use images::{ImageMap, Member};
 use launch::ControlError;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;

@@ -4,7 +4,7 @@
 use super::words::RouterImage;
 use super::{FabricMesh, FabricPlan, Router};
 use crate::words::router_image;
-use decode::images::{ImageMap, Member};
+use images::{ImageMap, Member};
 use launch::{ControlError, Firmware, running};
 use layouts::{ChipId, ChipKind, EthId};
 use machine::fabric::{Direction, FabricNode, FabricTopology};

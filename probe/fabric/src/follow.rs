@@ -4,7 +4,7 @@ use super::progress::FabricStage;
 use super::stuck::{is_parked, statuses, stuck_routers};
 use super::words::RouterWords;
 use super::{FabricPlan, Router};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, RunError, Stuck};
 use layouts::EthId;

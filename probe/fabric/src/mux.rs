@@ -1,7 +1,7 @@
 //! A fabric mux: addresses of its words and slots, its clients' connections, and its launch.
 
 use super::client::Connection;
-use decode::images::{Image, ImageMap};
+use images::{Image, ImageMap};
 use launch::records::size;
 use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,

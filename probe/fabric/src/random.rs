@@ -4,7 +4,7 @@ use super::mux::{Mux, Policy};
 use super::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
 use super::{FabricPlan, connection};
 use crate::tables::{pack_tables, routing_tables};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::dice::Random;
 use launch::records::size;
 use launch::{ControlError, Firmware, Operation, go_kernel, image};

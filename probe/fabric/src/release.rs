@@ -2,8 +2,8 @@
 //! would write.
 
 use super::{FabricPlan, connection, words::RouterImage};
-use decode::fabric::stream;
-use decode::images::ImageMap;
+use images::ImageMap;
+use images::fabric::stream;
 use launch::ControlError;
 use layouts::{EthId, NocAddr, TileKind};
 use machine::snapshot::{AccessError, Plan, Span};

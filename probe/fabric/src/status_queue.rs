@@ -9,7 +9,7 @@ pub use whole::read_all_status;
 
 use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};
-use decode::images::{ImageMap, Member};
+use images::{ImageMap, Member};
 use launch::{ControlError, Operation};
 use layouts::{EthId, NocXy};
 use machine::fabric::FabricTopology;

@@ -2,7 +2,7 @@
 
 use super::words::RouterWords;
 use super::{FabricPlan, Router};
-use decode::images::{ImageMap, waypoint_code};
+use images::{ImageMap, waypoint_code};
 use launch::cause::{link_is_down, stuck_cores};
 use launch::outcome::{RunError, Waypoint};
 use launch::{ControlError, Firmware, image, mailbox};

@@ -2,7 +2,7 @@
 
 use super::{FabricError, FabricPlan};
 use crate::words::router_image;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{ControlError, constant_of, image};
 use machine::fabric::Direction;
 use machine::fabric::{Entry, RoutingTables};

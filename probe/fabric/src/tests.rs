@@ -227,7 +227,7 @@ fn what_is_missing_is_named() {
 
 #[test]
 fn the_header_has_room_for_so_many_hops() {
-    let (images, _) = decode::images::ImageMap::firmware();
+    let (images, _) = images::ImageMap::firmware();
     let line = super::words::RouterImage::of(&images, FabricTopology::Line).unwrap();
     let most = line.constant("LOW_LATENCY_MAX_HOPS").unwrap();
     assert_eq!(most as usize, super::plan::MOST_HOPS);

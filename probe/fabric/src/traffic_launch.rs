@@ -3,7 +3,7 @@
 use super::mux::offset;
 use super::traffic::{Traffic, Worker, WorkerId};
 use super::traffic_lists::{KERNEL, Lists, SOURCES, lists};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::records::size;
 use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,

@@ -1,7 +1,7 @@
 //! A worker's lists in the layout of the traffic kernel.
 
 use super::traffic::{Route, SendType, TrafficPacket, Worker, WorkerId};
-use decode::images::{Image, ImageMap};
+use images::{Image, ImageMap};
 use launch::records::records;
 use launch::{ControlError, constant_of};
 use layouts::NocXy;

@@ -4,7 +4,7 @@ use super::mux::offset;
 use super::traffic::{Traffic, WorkerId};
 use super::traffic_launch::{WORDS, WORDS_TYPE};
 use super::traffic_lists::KERNEL;
-use decode::images::{ImageMap, Member};
+use images::{ImageMap, Member};
 use launch::{ControlError, image};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;

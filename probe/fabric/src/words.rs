@@ -1,7 +1,7 @@
 //! Addresses of a router's words, from its image.
 
-use decode::fabric::Enumeration;
-use decode::images::{Image, ImageMap};
+use images::fabric::Enumeration;
+use images::{Image, ImageMap};
 use launch::{ControlError, image};
 use machine::fabric::FabricTopology;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! GDB itself debugs cores of an emulated mesh that run our firmware.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use decode::images::ImageMap;
 use gdb::{Wire, serve};
+use images::ImageMap;
 use launch::debugging::CoreControl;
 use layouts::{ChipId, ChipKind, CoreId, CoreKind};
 use machine::target::Target;

@@ -6,7 +6,7 @@ use super::kernel::{KernelLaunch, place_kernel};
 use super::l1_range::{L1Range, arguments, constant, constant_of, mailbox};
 use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
 use super::{ControlError, Firmware, Operation, image};
-use decode::images::{ImageMap, Member};
+use images::{ImageMap, Member};
 use layouts::ChipLayout;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};

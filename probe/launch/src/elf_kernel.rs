@@ -17,8 +17,7 @@ use crate::firmware::{load, load_ncrisc};
 use crate::kernel::{core_of, message, semaphore_address};
 use crate::l1_range::mailbox;
 use crate::{ControlError, KernelLaunch, Operation, image};
-use decode::images::{Image, ImageMap};
-use decode::state::Provenance;
+use images::{Image, ImageMap, Provenance};
 use layouts::CoreKind;
 use room::{Room, room_for};
 

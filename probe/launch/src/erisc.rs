@@ -3,8 +3,7 @@
 use super::firmware::{clear_tables, load};
 use super::l1_range::{fresh_mailbox, mailbox};
 use super::{Condition, ControlError, Firmware, Operation, image};
-use decode::images::{Image, ImageMap, member};
-use decode::state::Provenance;
+use images::{Image, ImageMap, Provenance, member};
 use layouts::{CoreId, CoreKind};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};

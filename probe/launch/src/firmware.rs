@@ -1,7 +1,7 @@
 //! The firmware of a machine, and loading its images into a tile.
 
 use super::{ControlError, Operation};
-use decode::images::Image;
+use images::Image;
 use layouts::{CoreKind, Space, TileKind};
 use machine::place::Place;
 use symbols::Segment;

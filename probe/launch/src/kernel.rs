@@ -3,8 +3,7 @@
 use super::firmware::{load, load_data, load_ncrisc};
 use super::l1_range::{L1Range, constant, constant_in, mailbox};
 use super::{Condition, ControlError, Operation, image};
-use decode::images::{Image, ImageMap, Mailbox};
-use decode::state::Provenance;
+use images::{Image, ImageMap, Mailbox, Provenance};
 use layouts::{CoreId, CoreKind};
 use machine::place::Place;
 use std::sync::Arc;

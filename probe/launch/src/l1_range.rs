@@ -1,7 +1,7 @@
 //! Bytes of L1 that are composed by member names and written at once.
 
 use super::{ControlError, image};
-use decode::images::{Image, ImageMap, Mailbox};
+use images::{Image, ImageMap, Mailbox};
 use layouts::CoreKind;
 use std::sync::Arc;
 

@@ -67,7 +67,7 @@ pub use tensix::{CONFIG_BASE, TEXT_OFFSET};
 pub use tensix::{Pattern, boot_tensix, launch_worker, running_workers, stop_workers};
 pub use together::OperationGroup;
 
-use decode::images::{Image, ImageMap};
+use images::{Image, ImageMap};
 use std::sync::Arc;
 
 /// Returns the image of this name.

@@ -3,8 +3,7 @@
 
 use crate::outcome::{Cause, Forbidden, RunError, User};
 use crate::{ControlError, Firmware, done_condition, mailbox};
-use decode::images::{Image, ImageMap, Mailbox};
-use decode::state::ImageRole;
+use images::{Image, ImageMap, ImageRole, Mailbox};
 use layouts::{CoreId, CoreKind, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};

@@ -1,7 +1,7 @@
 //! Arrays of records for kernels, built by the names of the type's members.
 
 use crate::ControlError;
-use decode::images::Image;
+use images::Image;
 
 /// Returns the size of a type of the image, in bytes.
 pub fn size(image: &Image, type_name: &str) -> Result<u64, ControlError> {

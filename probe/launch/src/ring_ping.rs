@@ -8,7 +8,7 @@ use super::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, Ring, RingStop, image,
     launch_kernel,
 };
-use decode::images::ImageMap;
+use images::ImageMap;
 use machine::place::Place;
 use machine::target::{Mesh, Target};
 

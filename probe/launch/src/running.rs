@@ -2,7 +2,7 @@
 
 use super::l1_range::mailbox;
 use super::{ControlError, image};
-use decode::images::{Image, ImageMap};
+use images::{Image, ImageMap};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -97,7 +97,7 @@ fn beginning<'a>(images: &ImageMap, kernel: &'a Image) -> Option<(u64, &'a [u8])
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
     use super::*;
-    use decode::state::ImageRole;
+    use images::ImageRole;
     use layouts::{ChipId, NocAddr, NocXy};
     use machine::snapshot::{AccessError, Piece, Snapshot};
     use machine::target::{Abilities, Mesh};

@@ -5,8 +5,7 @@ use super::kernel::{await_done, core_of, done_condition};
 use super::l1_range::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::running::running;
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
-use decode::images::ImageMap;
-use decode::state::Provenance;
+use images::{ImageMap, Provenance};
 use machine::place::Place;
 use machine::target::Target;
 

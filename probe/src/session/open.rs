@@ -6,7 +6,7 @@ use super::pacer::Pacer;
 use crate::spec::{Moment, Simulator, SpecError, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use images::ImageMap;
 use machine::bar::Bar;
 use machine::past::Keeps;
 use machine::patience::Deadlines;

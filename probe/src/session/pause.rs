@@ -35,7 +35,7 @@ impl Session {
     pub fn running_kernels(&mut self) -> Kernels {
         let read_set = ReadSet::everything(self.target.mesh());
         let Inspected { state, .. } = self.inspect(&read_set);
-        Kernels::find(&state, &self.images)
+        Kernels::find(state.running(), &self.images)
     }
 
     /// Counts the credits of a mesh whose kernels are at rest. Writes nothing.
@@ -52,7 +52,7 @@ impl Session {
         };
         let look = Look { snapshot: &snapshot, state: &state };
         let semaphores = semaphores(self.target.mesh(), look);
-        let edm = edm_balance(self.target.as_mut(), &self.images, &state)?;
+        let edm = edm_balance(self.target.as_mut(), &self.images, state.running())?;
         let ledgers = &state.fabric.ledgers;
         let in_flight = ledgers.iter().filter_map(|it| it.in_flight).sum::<u64>();
         let lost = ledgers.iter().filter(|it| it.verdict == Verdict::Miscounted).map(|it| {

@@ -1,9 +1,9 @@
 //! From stage to stage of some parties, back in the past of a mesh, and both ways in a recording.
 
 use super::{Inspected, Session, Watch};
-use decode::images::ImageMap;
 use decode::inspect::{decode, stage_words};
 use decode::state::{MeshState, Party, PartyStage, Stage};
+use images::ImageMap;
 use layouts::CoreId;
 use machine::history::{self, seek_next_change};
 use machine::past::PastWatcher;

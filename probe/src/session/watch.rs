@@ -2,11 +2,12 @@
 
 use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{Activity, Reading};
+use decode::state::Activity;
 use diagnosis::{
     Condition, Diagnosis, LEAST_APART_CYCLES, Look, Place, Progress, debug_words, diagnose,
     is_halted, wanted,
 };
+use images::Reading;
 use launch::debugging::show_status;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::{AccessError, Plan, Span};

@@ -3,7 +3,7 @@
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{Firmware, KernelLaunch, Step, launch_kernel, start_application};
 use layouts::{ChipId, NocXy};
 use machine::place::Place;

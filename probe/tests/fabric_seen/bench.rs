@@ -2,12 +2,12 @@
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::FabricState;
 use fabric::mux::{Mux, Policy};
 use fabric::traffic::{PacketSpec, Route, SendType, Termination, Traffic, WorkerId};
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, Router, connection};
+use images::ImageMap;
 use layouts::NocXy;
 use machine::fabric::MuxCore;
 use machine::fabric::{FabricNode, FabricTopology};

@@ -2,9 +2,9 @@
 //! can move.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
-use decode::images::ImageMap;
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic};
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection};
+use images::ImageMap;
 use launch::{Firmware, Operation, go_kernel};
 use layouts::NocXy;
 use machine::fabric::{Direction, FabricTopology};

@@ -2,7 +2,6 @@
 
 use super::bench::{Bench, inspected};
 use super::ending::pause;
-use decode::images::ImageMap;
 use decode::inspect::ReadSet;
 use decode::state::{FabricState, Party, Wait, WaitReason};
 use fabric::mux::Policy;
@@ -10,6 +9,7 @@ use fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
     Router,
 };
+use images::ImageMap;
 use layouts::ChipId;
 use machine::fabric::FabricTopology;
 use machine::fault::Fault;

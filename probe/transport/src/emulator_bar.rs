@@ -214,7 +214,7 @@ fn disruption(config: &MeshConfig, chip: usize, fault: &Fault) -> Option<Disrupt
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use decode::images::ImageMap;
+    use images::ImageMap;
     use workloads::scene::Scene;
 
     /// Reads of a device's telemetry, word by word, then of the time.

@@ -6,7 +6,7 @@
 //! scenes with seeds and measures them; `meshscope study` prints the result.
 //!
 //! ```
-//! use decode::images::ImageMap;
+//! use images::ImageMap;
 //! use workloads::scene::Scene;
 //!
 //! let (images, _) = ImageMap::firmware();

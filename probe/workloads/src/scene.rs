@@ -12,12 +12,12 @@ mod telemetry;
 pub mod tt_fabric;
 
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 pub use describe::described;
 use emulator::HistoryLimits;
 use fabric::random::{Draw, RandomTraffic, TrafficPattern};
 use fabric::{Fabric, FabricError, FabricPlan, FabricRequest, FabricSettings};
 use firmware::FirmwareFolder;
+use images::ImageMap;
 use launch::outcome::RunError;
 use launch::{
     self, ControlError, Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix,

@@ -6,7 +6,9 @@ use super::{FAR, NEAR, PAUSE, RUN, SETTLE_CYCLES, emulated, router};
 use crate::children;
 use crate::tt_fabric::{check_end, check_traffic};
 use crate::tt_fabric_manifest;
-use decode::state::{Party, Reading, SenderFacts};
+use decode::state::Party;
+use images::Reading;
+use images::fabric::SenderFacts;
 use tests::tt_fabric::{Request, Route, Settings};
 
 /// More than the channels between a worker and the paused router hold.

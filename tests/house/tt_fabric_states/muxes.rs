@@ -6,7 +6,8 @@ use super::walk::{Seen, Walk, kernels};
 use super::{FAR, PAUSE, RUN, SETTLE_CYCLES, emulated, router};
 use crate::children;
 use crate::tt_fabric::{check_end, check_traffic};
-use decode::state::{FabricState, MuxChannelState, MuxState, Party, Reading};
+use decode::state::{FabricState, MuxChannelState, MuxState, Party};
+use images::Reading;
 use layouts::{ChipId, CoreId};
 use tests::tt_fabric::Route;
 

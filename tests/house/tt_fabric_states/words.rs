@@ -2,8 +2,8 @@
 
 use super::router;
 use super::walk::Walk;
-use decode::images::ImageMap;
-use decode::state::{Reading, RouterState};
+use decode::state::RouterState;
+use images::{ImageMap, Reading};
 use launch::constant_of;
 use layouts::EthId;
 use machine::place::Place;

@@ -4,10 +4,9 @@ use super::code;
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
-use decode::state::{
-    Enumerator, HeadState, LedgerState, NocTarget, PacketFacts, PacketState, Reading,
-    ReceiverState, RouterState, SenderState,
-};
+use decode::state::{HeadState, LedgerState, PacketState, ReceiverState, RouterState, SenderState};
+use images::Reading;
+use images::fabric::{Enumerator, NocTarget, PacketFacts};
 use layouts::NocXy;
 
 const CHANNELS: [&str; 8] =

@@ -6,7 +6,9 @@ use super::router::{known, reasons, slots};
 use crate::glyph::Glyphs;
 use crate::output::Columns;
 use crate::reading::short;
-use decode::state::{Activity, ClientState, Enumerator, FabricPort, MuxState, Reading};
+use decode::state::{Activity, ClientState, FabricPort, MuxState};
+use images::Reading;
+use images::fabric::Enumerator;
 
 const MUXES: [&str; 11] = [
     "MUX",

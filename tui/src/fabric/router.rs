@@ -3,10 +3,9 @@
 use super::channels::head;
 use crate::glyph::Glyphs;
 use crate::reading::short;
-use decode::state::{
-    Actor, Code, Enumerator, HeadState, Heartbeat, HeartbeatWriter, MeshState, Reading,
-    RouterState, Unknown,
-};
+use decode::state::{Actor, HeadState, MeshState, RouterState};
+use images::Reading;
+use images::fabric::{Code, Enumerator, Heartbeat, HeartbeatWriter, Unknown};
 use layouts::EthId;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 use crate::args::LaunchArguments;
 use crate::exit::Failure;
 use crate::locate::{self, Where};
-use decode::images::core_named;
+use images::core_named;
 use launch::elf_kernel::{CircularBuffer, ElfKernel};
 use layouts::CoreKind;
 use machine::place::Place;

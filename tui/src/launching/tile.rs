@@ -1,7 +1,7 @@
 //! A tile of a launch: the boot of its firmware, and what becomes of its kernel.
 
-use decode::images::ImageMap;
 use decode::state::CoreState;
+use images::ImageMap;
 use launch::elf_kernel::{KernelSite, Left};
 use launch::{ControlError, Operation, boot_tensix, start_application, stop_application};
 use layouts::{CoreId, CoreKind, TileKind};

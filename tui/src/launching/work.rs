@@ -2,9 +2,8 @@
 
 use super::order::{Elf, Order};
 use super::tile::{LaunchedTile, is_ethernet};
-use decode::images::{Image, ImageMap};
 use decode::inspect::ReadSet;
-use decode::state::ImageRole;
+use images::{Image, ImageMap, ImageRole};
 use launch::elf_kernel::{self, ElfKernel, Ending, KernelSite, Left, core_for, kernel_id};
 use launch::occupancy::{TileUse, check_holders, check_permissions, reserve_audit};
 use launch::outcome::RunError;

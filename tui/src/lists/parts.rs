@@ -3,7 +3,8 @@
 use crate::fabric::{self, FabricPart};
 use crate::model::Model;
 use crate::reading::short;
-use decode::state::{LedgerState, Reading, RouterState, SenderState};
+use decode::state::{LedgerState, RouterState, SenderState};
+use images::Reading;
 use layouts::EthId;
 
 /// The parts of the fabric that pass the filter.

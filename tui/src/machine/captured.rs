@@ -2,7 +2,7 @@
 //! addresses of it.
 
 use crate::exit::Failure;
-use decode::fabric::manifest::{FabricManifest, ManifestRouter};
+use images::fabric::manifest::{FabricManifest, ManifestRouter};
 use layouts::{ChipId, EthId};
 use machine::target::Mesh;
 use recordings::{FabricSnapshot, FabricSnapshotTarget, FabricWords, RouterWords, sha256};

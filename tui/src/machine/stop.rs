@@ -1,6 +1,6 @@
 //! What `:stop` ends if no run is running: the ring ping, and the workers that write patterns.
 
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::{ControlError, Operation, OperationGroup, RingPing, running_workers, stop_workers};
 use machine::target::Target;
 use machine::words::counted;

@@ -4,7 +4,8 @@ use super::{image, kernel, label};
 use crate::glyph::Glyphs;
 use crate::words;
 use decode::profile::{CoreProfile, ProfilePlace};
-use decode::state::{Activity, CoreState, ImageRole, MeshState, Reading, SourceLine};
+use decode::state::{Activity, CoreState, MeshState};
+use images::{ImageRole, Reading, SourceLine};
 use layouts::CoreId;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,8 @@
 use super::kernel;
 use crate::glyph::Glyphs;
 use crate::{reading, words};
-use decode::state::{ChipState, CoreState, Reading};
+use decode::state::{ChipState, CoreState};
+use images::Reading;
 use layouts::CoreKind;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

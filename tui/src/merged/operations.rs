@@ -1,7 +1,8 @@
 //! The operations that chips run, side by side: the host's ids in the launch messages.
 
 use super::tiles::{chips, ranges};
-use decode::state::{Activity, ChipState, MeshState, Reading};
+use decode::state::{Activity, ChipState, MeshState};
+use images::Reading;
 use layouts::ChipId;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,7 +6,7 @@ use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
 use crate::words;
 use collectives::{Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::occupancy::Loaded;
 use launch::outcome::RunError;
 use machine::target::{Allow, Target};

@@ -231,7 +231,7 @@ impl Stepping {
     ) -> Result<Vec<SteppedKernel>, Failure> {
         let near: Vec<CoreId> = shown.iter().copied().collect();
         let (before, _) = self.look(session, &near)?;
-        let kernels = Kernels::find(&before, session.images());
+        let kernels = Kernels::find(before.running(), session.images());
         if cores.is_empty() || cores.iter().any(|core| kernels.counts_stages(*core)) {
             self.step(session, &before, kernels, cores, &near)
         } else {

@@ -6,8 +6,8 @@ use super::pausing::PauseAt;
 use crate::args::RunArguments;
 use crate::words;
 use collectives::{FabricOptions, Program, Request, RunSettings, Transport, compile_over};
-use decode::images::ImageMap;
 use fabric::{FabricPlan, running_fabric};
+use images::ImageMap;
 use machine::fault::Fault;
 use machine::target::Target;
 

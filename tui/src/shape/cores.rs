@@ -3,7 +3,8 @@
 use super::{Merged, Missed, Missing, Source, Why, missed, value, why, xy};
 use crate::words;
 use decode::profile::{CoreProfile, ProfilePlace};
-use decode::state::{ChannelState, CoreState, ImageUse, MemberState, MeshState, SourceLine};
+use decode::state::{ChannelState, CoreState, ImageUse, MemberState, MeshState};
+use images::SourceLine;
 use layouts::CoreId;
 use machine::snapshot::AccessError;
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use super::xy;
 use crate::halted::Pause;
 use crate::words;
-use decode::code::Instruction;
+use images::code::Instruction;
 use layouts::CoreId;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -12,7 +12,8 @@ pub(crate) use waits::{FabricWaits, fabric_waits};
 use super::{End, Missed, end, missed, xy};
 use channels::{Edge, Receiver, Sender};
 use clients::{Client, Mux, running};
-use decode::state::{LedgerState, MeshState, RouterCounts, RouterFacts, RouterState};
+use decode::state::{LedgerState, MeshState, RouterState};
+use images::fabric::{RouterCounts, RouterFacts};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use super::{Decoded, Missing, Why, xy};
 use crate::found::{Found, Value};
-use decode::images::Image;
+use images::Image;
 use layouts::CoreId;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -22,7 +22,8 @@ use crate::machine::{Machine, Opening};
 use crate::output::{Columns, Page, json, say};
 use crate::shape;
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{ClientState, FabricState, MeshState, MuxState, Reading, RouterState, Verdict};
+use decode::state::{ClientState, FabricState, MeshState, MuxState, RouterState, Verdict};
+use images::Reading;
 use layouts::{ChipId, NocXy};
 
 const ROUTERS: [&str; 8] =

@@ -8,7 +8,8 @@ use crate::output::{Columns, json, say};
 use crate::shape::Links;
 use crate::words;
 use decode::inspect::ReadSet;
-use decode::state::{EthState, MeshState, Reading};
+use decode::state::{EthState, MeshState};
+use images::Reading;
 use layouts::EthId;
 
 const HEAD: [&str; 9] =

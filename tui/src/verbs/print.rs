@@ -14,7 +14,7 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::words;
 use answer::{Answer, answer};
-use decode::images::{Image, ResolvedPointer};
+use images::{Image, ResolvedPointer};
 use layouts::CoreId;
 use machine::snapshot::AccessError;
 use machine::target::Mesh;

@@ -5,7 +5,7 @@ use super::waiting::Waiting;
 use crate::exit::{Failure, Outcome};
 use crate::interrupt::Signals;
 use crate::output::say;
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::ClusterDescriptor;
 use machine::bar::Bar;
 use machine::progress::Listener;

@@ -10,7 +10,7 @@ use crate::past::{value, writer};
 use crate::run::amount;
 use crate::shape::WhoWrote;
 use crate::words;
-use decode::code::source_at;
+use images::code::source_at;
 use layouts::{ChipId, CoreId, NocAddr};
 use machine::past::{Keeps, PastError, PastProgress, PastWrite, PastWriter, WriteSearch};
 use machine::snapshot::{AccessError, Span};

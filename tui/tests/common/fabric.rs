@@ -2,13 +2,15 @@
 //! and its client.
 
 use super::{end, eth_xy};
-use decode::fabric::Enumeration;
 use decode::state::{
-    Activity, ClientFacts, ClientState, Code, DownstreamState, EdgeFacts, Enumerator, FabricPort,
-    FabricState, HeadState, LedgerState, MuxChannelFacts, MuxChannelState, MuxFacts, MuxState,
-    NocTarget, PacketFacts, PacketState, Party, Reading, ReceiverFacts, ReceiverState,
-    RouterCounts, RouterFacts, RouterState, SenderFacts, SenderState, TablesState, Verdict, Wait,
-    WaitReason, Waits,
+    Activity, ClientState, DownstreamState, FabricPort, FabricState, HeadState, LedgerState,
+    MuxChannelState, MuxState, PacketState, Party, ReceiverState, RouterState, SenderState,
+    TablesState, Verdict, Wait, WaitReason, Waits,
+};
+use images::Reading;
+use images::fabric::{
+    ClientFacts, Code, EdgeFacts, Enumeration, Enumerator, MuxChannelFacts, MuxFacts, NocTarget,
+    PacketFacts, ReceiverFacts, RouterCounts, RouterFacts, SenderFacts,
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::fabric::{Direction, Entry, FabricNode, RoutingTables};

@@ -3,10 +3,10 @@
 mod fabric;
 
 use decode::state::{
-    Activity, ChannelMeaning, ChannelState, ChipState, Comparison, CoreState, EthState, GoSignal,
-    ImageRole, ImageUse, LaunchState, LinkCondition, LinkState, MemberState, MeshState, Provenance,
-    Reading, SourceLine, TileState,
+    Activity, ChannelMeaning, ChannelState, ChipState, CoreState, EthState, ImageUse, LaunchState,
+    LinkCondition, LinkState, MemberState, MeshState, TileState,
 };
+use images::{Comparison, GoSignal, ImageRole, Provenance, Reading, SourceLine};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};

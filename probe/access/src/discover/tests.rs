@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use crate::bar_target::BarTarget;
-use decode::images::ImageMap;
 use emulator::MeshConfig;
+use images::ImageMap;
 use layouts::{ChipId, ChipKind, ClusterDescriptor, EthId, NocAddr};
 use machine::patience::Deadlines;
 use machine::target::{Abilities, Allow, Mesh, Target};

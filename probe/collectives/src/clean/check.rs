@@ -4,7 +4,7 @@ use super::Clean;
 use super::find::{Search, Standing, has_any_of};
 use super::report::{CleanReport, CleanTile, Remains};
 use super::steps::is_ethernet;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::cause::{link_is_down, stuck_cores};
 use launch::outcome::RunError;
 use launch::reason;

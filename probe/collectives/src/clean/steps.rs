@@ -6,7 +6,7 @@ use super::{Clean, CleanStage};
 use crate::edm_builder::EDM;
 use crate::teardown;
 use crate::worker::WORKER;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::elf_kernel::{KernelSite, Left, exit_flag, hold_operation, reset_operation};
 use launch::occupancy::check_permissions;
 use launch::outcome::RunError;

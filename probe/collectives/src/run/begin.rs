@@ -7,7 +7,7 @@ use crate::launcher::{Layer, muxes};
 use crate::report::Stage;
 use crate::task::RunTask;
 use crate::worker::WORKER;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::occupancy::TileUse;
 use launch::outcome::RunError;
 use launch::{Firmware, OperationGroup, boot_tensix, start_application};

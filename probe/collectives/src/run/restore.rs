@@ -5,7 +5,7 @@ use super::Run;
 use super::outcome::RunEnd;
 use crate::clean::{Clean, CleanReport, CleanSettings, CleanTile, Found};
 use crate::task::RunTask;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::outcome::RunError;
 use launch::task::Progress;
 use layouts::ChipLayout;

@@ -1,13 +1,13 @@
 //! The meaning of `eth_channel_sync_t` at both ends of a link (tt-metal.md 3.2).
 
-use crate::images::Sync;
 use crate::state::{ChannelMeaning, ChannelState};
+use images::ChannelSync;
 use layouts::ChipLayout;
 
 /// Decodes the words of one end; the meaning is that of this end alone. None if they are not
 /// channel words: no end sends more bytes than L1 has.
-pub(super) fn decode(layout: &ChipLayout, index: u8, words: Sync) -> Option<ChannelState> {
-    let Sync { bytes_sent, receiver_ack, src_id } = words;
+pub(super) fn decode(layout: &ChipLayout, index: u8, words: ChannelSync) -> Option<ChannelState> {
+    let ChannelSync { bytes_sent, receiver_ack, src_id } = words;
     if u64::from(bytes_sent) > layout.eth.l1_bytes {
         return None;
     }

@@ -1,10 +1,12 @@
 //! Decodes a core: launch and go messages, waypoint, images.
 
 use super::Inspection;
-use crate::images::{Image, LoadedImage, Mailbox, Member, waypoint_code};
 use crate::state::{
-    Activity, ChannelState, CircularBuffers, CoreState, GoSignal, ImageRole, ImageUse, LaunchState,
-    MemberState, Provenance, Reading, SourceLine,
+    Activity, ChannelState, CircularBuffers, CoreState, ImageUse, LaunchState, MemberState,
+};
+use images::{
+    GoSignal, Image, ImageRole, LoadedImage, Mailbox, Member, Provenance, Reading, SourceLine,
+    waypoint_code,
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::AccessError;

@@ -1,7 +1,8 @@
 //! Decodes the link words of an Ethernet tile.
 
 use super::Inspection;
-use crate::state::{EthState, Reading};
+use crate::state::EthState;
+use images::Reading;
 use layouts::{ChipId, NocXy};
 
 impl Inspection<'_> {

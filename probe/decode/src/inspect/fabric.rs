@@ -19,12 +19,10 @@ pub use path::fabric_routes;
 pub use stage_words::stage_words;
 
 use super::{Inspection, ReadSet};
-use crate::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
-use crate::images::{Image, RouterSource, SourceKind};
-use crate::state::{
-    Activity, ChipState, CoreState, FabricState, HeadState, ImageRole, LinkState, Reading,
-};
+use crate::state::{Activity, ChipState, CoreState, FabricState, HeadState, LinkState};
 use clients::{Clients, was_read};
+use images::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
+use images::{Image, ImageRole, Reading, RouterSource, SourceKind};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Span};
 use machine::target::Mesh;

@@ -2,10 +2,8 @@
 
 use super::Inspection;
 use super::channels::{FlowWords, meaning};
-use crate::images::ChannelRole;
-use crate::state::{
-    ChannelState, ChipState, EthState, GoSignal, LinkCondition, LinkState, Reading,
-};
+use crate::state::{ChannelState, ChipState, EthState, LinkCondition, LinkState};
+use images::{ChannelRole, GoSignal, Reading};
 use layouts::{CoreId, CoreKind, EthId, EthValues};
 use machine::target::{Chip, Link};
 

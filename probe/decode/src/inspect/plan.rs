@@ -1,8 +1,7 @@
 //! Plans the reads of a read set.
 
 use super::read_set::ReadSet;
-use crate::images::{ImageMap, Mailbox};
-use crate::state::ImageRole;
+use images::{ImageMap, ImageRole, Mailbox};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::{Plan, Span};
 use machine::target::{Chip, Mesh};
@@ -134,7 +133,7 @@ impl<'a> PlanBuilder<'a> {
     fn tables(&mut self, core: CoreId) {
         for (image, _) in self.images.on(core) {
             if let Some(table) = &image.channel_table {
-                self.add(core.chip, core.tile, table.address, table.len().into());
+                self.add(core.chip, core.tile, table.address, table.bytes().into());
             }
         }
     }

@@ -16,11 +16,11 @@ pub(crate) use stages::{MET, OPENED, SERVES, SIGNALLED};
 pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
 pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};
 
-use super::{
-    Activity, EdgeFacts, FactValue, PacketFacts, Reading, ReceiverFacts, RouterCounts, RouterFacts,
-    SenderFacts,
+use super::Activity;
+use images::fabric::{
+    EdgeFacts, FactValue, PacketFacts, ReceiverFacts, RouterCounts, RouterFacts, SenderFacts,
 };
-use crate::images::UNKNOWN_ROUTER;
+use images::{Reading, UNKNOWN_ROUTER};
 use layouts::{EthId, NocXy};
 use machine::fabric::Direction;
 

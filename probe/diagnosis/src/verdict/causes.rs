@@ -11,7 +11,8 @@ use crate::kernels::{
 use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::Progress;
-use decode::state::{Activity, Party, Reading, RouterState, WaitReason};
+use decode::state::{Activity, Party, RouterState, WaitReason};
+use images::Reading;
 use layouts::CoreId;
 use machine::snapshot::AccessError;
 use std::collections::BTreeSet;

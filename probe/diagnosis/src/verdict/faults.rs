@@ -5,10 +5,8 @@ use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding};
 use crate::look::Look;
 use crate::place::Place;
-use decode::state::{
-    Activity, ChipState, CoreState, GoSignal, ImageFinding, LinkCondition, LinkState, Party,
-    Reading, TextCheck,
-};
+use decode::state::{Activity, ChipState, CoreState, LinkCondition, LinkState, Party};
+use images::{GoSignal, ImageFinding, Reading, TextCheck};
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;

@@ -5,7 +5,8 @@ use crate::condition::Condition;
 use crate::finding::Finding;
 use crate::look::peer;
 use crate::place::Place;
-use decode::state::{Activity, Party, Reading, RouterState};
+use decode::state::{Activity, Party, RouterState};
+use images::Reading;
 
 impl Case<'_> {
     pub(super) fn leftovers(&self) -> Vec<Finding> {

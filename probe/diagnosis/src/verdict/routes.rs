@@ -6,7 +6,8 @@ use crate::finding::{Confidence, Evidence, Finding};
 use crate::kernels::last_packet;
 use crate::look::{Kernel, peer};
 use crate::place::Place;
-use decode::state::{FabricPort, Party, Reading, RouterState};
+use decode::state::{FabricPort, Party, RouterState};
+use images::Reading;
 use layouts::{ChipId, EthId};
 use machine::fabric::FabricNode;
 

@@ -1,8 +1,8 @@
 //! The machine of the process: a scene's mesh, and the count of its conditions already reported.
 
 use crate::host_memory::Callbacks;
-use decode::images::ImageMap;
 use emulator::{Mesh, MeshConfig};
+use images::ImageMap;
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;

@@ -6,7 +6,7 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use common::{library, whole_n300};
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::bar::Bar;
 use machine::patience::Deadlines;

@@ -6,7 +6,7 @@ use crate::progress::FabricStage;
 use crate::status_queue::StatusQueue;
 use crate::tables::pack_tables;
 use crate::words::{RouterImage, RouterWords};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::occupancy::{
     Loaded, TileUse, check_holders, check_permissions, check_tiles, reserve_audit, survey_tiles,
 };

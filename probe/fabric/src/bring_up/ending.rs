@@ -6,7 +6,7 @@ use crate::Router;
 use crate::progress::{FabricStage, Termination};
 use crate::stuck::stuck_routers;
 use crate::words::RouterWords;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::occupancy::{Loaded, TileUse, check_permissions, survey_tiles};
 use launch::outcome::RunError;
 use launch::{

@@ -2,8 +2,8 @@
 
 use super::{ENTRY, HEADER, MAGIC, StatusQueue};
 use crate::words::RouterImage;
-use decode::fabric::Enumeration;
-use decode::images::{ImageMap, Member};
+use images::fabric::Enumeration;
+use images::{ImageMap, Member};
 use launch::{ControlError, Operation};
 use layouts::{ChipId, EthId};
 use machine::fabric::FabricNode;

@@ -2,7 +2,7 @@
 
 use super::{StatusReport, read_status, status_queues};
 use crate::running_fabric;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::ControlError;
 use layouts::NocAddr;
 use machine::snapshot::{AccessError, Plan, Snapshot};

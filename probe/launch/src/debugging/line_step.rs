@@ -2,8 +2,8 @@
 
 use super::{CoreControl, Stop, Watched, Watchpoint};
 use crate::outcome::RunError;
-use decode::code::source_at;
-use decode::images::{ImageMap, SourceLine};
+use images::code::source_at;
+use images::{ImageMap, SourceLine};
 use layouts::CoreId;
 use machine::target::Target;
 

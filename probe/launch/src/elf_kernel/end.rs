@@ -5,7 +5,7 @@ use crate::l1_range::constant_in;
 use crate::occupancy::check_permissions;
 use crate::outcome::RunError;
 use crate::{ControlError, Firmware, Operation, boot_tensix, done_condition, image, mailbox};
-use decode::images::{Image, ImageMap, TerminationWord};
+use images::{Image, ImageMap, TerminationWord};
 use layouts::{ChipLayout, CoreKind, NocAddr, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};

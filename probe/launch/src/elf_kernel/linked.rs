@@ -2,7 +2,7 @@
 
 use super::site::KernelSite;
 use crate::ControlError;
-use decode::images::core_named;
+use images::core_named;
 use layouts::{ChipLayout, CoreKind, Space, TileKind};
 use symbols::Symbols;
 
@@ -77,7 +77,7 @@ fn mailbox(kernel: &Symbols, layout: &ChipLayout) -> Option<Evidence> {
 /// The firmware that a kernel of tt-metal was linked with.
 fn firmware_end(kernel: &Symbols, site: &KernelSite) -> Option<Evidence> {
     let end = kernel.symbol(FIRMWARE_END)?.address;
-    let ends_there = |image: &&std::sync::Arc<decode::images::Image>| {
+    let ends_there = |image: &&std::sync::Arc<images::Image>| {
         let text = image.symbols.symbol(FIRMWARE_END);
         text.is_some_and(|symbol| symbol.address == end)
     };

@@ -3,7 +3,7 @@
 use super::site::KernelSite;
 use crate::ControlError;
 use crate::firmware::load_address;
-use decode::images::Image;
+use images::Image;
 use layouts::{CoreKind, Space, TileKind};
 use std::ops::Range;
 

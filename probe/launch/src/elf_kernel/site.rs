@@ -3,8 +3,7 @@
 use crate::occupancy::{Loaded, TileUse, check_tiles, survey_tiles};
 use crate::outcome::{Cause, Misfit, RunError};
 use crate::{ControlError, Firmware, image};
-use decode::images::{Image, ImageMap};
-use decode::state::ImageRole;
+use images::{Image, ImageMap, ImageRole};
 use layouts::{ChipLayout, CoreId, CoreKind, TileKind};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};

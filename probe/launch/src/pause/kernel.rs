@@ -1,9 +1,8 @@
 //! The kernels that run on a mesh, and the words that pause them.
 
 use crate::{Condition, done_condition};
-use decode::images::{Image, ImageMap, Mailbox};
-use decode::state::{Activity, CoreState, ImageRole, MeshState};
-use layouts::{CoreId, NocAddr, TileKind};
+use images::{Image, ImageMap, ImageRole, Mailbox};
+use layouts::{CoreId, CoreKind, NocAddr};
 use machine::place::Place;
 use machine::snapshot::Span;
 use std::collections::BTreeMap;
@@ -87,26 +86,24 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Finds the kernels that run, and how each is paused.
-    pub fn find(state: &MeshState, images: &ImageMap) -> Self {
+    /// Finds the kernels on the cores on which one runs, and how each is paused.
+    pub fn find(running: impl Iterator<Item = CoreId>, images: &ImageMap) -> Self {
         let mut found = Self::default();
-        let tiles = state.chips.iter().flat_map(|chip| &chip.tiles);
-        let cores = tiles.flat_map(|tile| tile.cores.iter().map(move |core| (tile.kind, core)));
-        for (kind, core) in cores.filter(|(_, core)| runs(core)) {
-            let loads = images.resolved(core.id);
+        for core in running {
+            let loads = images.resolved(core);
             let kernel = loads.iter().find(|load| load.image.role == ImageRole::Kernel);
-            let mailbox = images.mailbox_of(core.id).map(|(mailbox, _)| mailbox);
+            let mailbox = images.mailbox_of(core).map(|(mailbox, _)| mailbox);
             let Some((image, mailbox)) = kernel.map(|load| load.image).zip(mailbox) else {
-                found.refused.entry(None).or_default().push(core.id);
+                found.refused.entry(None).or_default().push(core);
                 continue;
             };
-            let pausable = pausable(kind, core.id, image, mailbox);
+            let pausable = pausable(core, image, mailbox);
             let pauses = pausable.as_ref().is_some_and(Pausable::is_asked);
             if image.is_router() && !pauses {
-                found.routers.push((core.id, traffic(core.id, image)));
+                found.routers.push((core, traffic(core, image)));
             } else if pausable.is_none() {
                 let name = Some(image.name.clone());
-                found.refused.entry(name).or_default().push(core.id);
+                found.refused.entry(name).or_default().push(core);
             }
             found.pausable.extend(pausable);
         }
@@ -145,12 +142,8 @@ impl Kernels {
     }
 }
 
-fn runs(core: &CoreState) -> bool {
-    core.activity.known() == Some(&Activity::Running)
-}
-
 /// Returns the words that pause this kernel; none if the host cannot.
-fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> Option<Pausable> {
+fn pausable(core: CoreId, image: &Image, mailbox: &Mailbox) -> Option<Pausable> {
     let place = Place { chip: core.chip, tile: core.tile };
     let (go, done) = done_condition(mailbox);
     let kernel = Pausable {
@@ -184,10 +177,10 @@ fn pausable(kind: TileKind, core: CoreId, image: &Image, mailbox: &Mailbox) -> O
     // A byte of the word that is read.
     let mask = 0xFF << (8 * (flag & 3));
     let holds = Condition::Masked { mask, value: mask & 0x0101_0101 };
-    let group = match kind {
+    let group = match core.core {
         _ if image.is_router() => Group::Stepped,
         _ if image.is_mux() => Group::Muxes,
-        TileKind::Eth => Group::Movers,
+        CoreKind::Erisc => Group::Movers,
         _ => Group::Workers,
     };
     Some(Pausable {

@@ -5,7 +5,7 @@ use super::firmware::{self, FirmwareFolder};
 use super::tt_fabric::MetalFabric;
 use super::{SceneError, compute_tiles, time_left};
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use images::ImageMap;
 use machine::target::Target as _;
 use std::path::Path;
 

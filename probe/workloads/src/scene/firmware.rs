@@ -1,8 +1,7 @@
 //! Firmware from a folder in the layout of tt-metal's builds: `<target>/<target>.elf`.
 
 use super::SceneError;
-use decode::images::{Image, ImageMap, core_named};
-use decode::state::ImageRole;
+use images::{Image, ImageMap, ImageRole, core_named};
 use launch::{ControlError, Firmware, Operation, boot_tensix, start_application};
 use layouts::{ChipKind, CoreKind, WritePermission};
 use machine::place::Place;

@@ -3,10 +3,10 @@
 
 use super::SceneError;
 use super::telemetry::telemetry;
-use decode::images::{Image, ImageMap};
 use emulator::{
     ChipConfig, LinkConfig, LoadImage as Load, MeshConfig, PowerOn, TileConfig, TileKind,
 };
+use images::{Image, ImageMap};
 use layouts::{
     ChipCoord, ChipLayout, ClusterDescriptor, DescribedChip, Routes, Tile, short_board_id,
 };

@@ -3,7 +3,7 @@
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
 use collectives::edm_builder::{EDM, EdmBuilder, EdmSettings};
-use decode::images::{ImageMap, Member};
+use images::{ImageMap, Member};
 use launch::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, arguments, await_done, constant_of,
     done_condition, image, launch_kernel, mailbox, start_application,

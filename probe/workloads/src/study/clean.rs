@@ -9,8 +9,8 @@ use collectives::{
     Clean, CleanSettings, FabricOptions, Op, Request, Run, RunProgress, RunSettings, Transport,
     compile,
 };
-use decode::images::ImageMap;
 use decode::inspect::{ReadSet, plan_proofs, plan_tables};
+use images::ImageMap;
 use launch::dice::Random;
 use launch::outcome::RunError;
 use machine::patience::Deadlines;

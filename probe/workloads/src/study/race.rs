@@ -10,7 +10,7 @@ pub use evidence::{Mismatch, Misread, Stuck, Took};
 use super::bench::Bench;
 use crate::scene::SceneError;
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::ControlError;
 use launch::dice::Random;
 use launch::topology::FreeLinks;

@@ -8,7 +8,7 @@ use collectives::rest::Rest;
 use collectives::{
     Bidirectional, DataType, Op, Program, Request, Run, RunSettings, TensorLayout, compile,
 };
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::ControlError;
 use launch::dice::Random;
 use launch::occupancy::Loaded;

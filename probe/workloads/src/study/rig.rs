@@ -3,9 +3,9 @@
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use decode::images::{ImageMap, Member};
 use decode::inspect::{ReadSet, plan};
-use decode::state::{MemberState, Reading};
+use decode::state::MemberState;
+use images::{ImageMap, Member, Reading};
 use launch::{RingPing, RingPingSettings};
 use layouts::{ChipId, ChipKind, NocAddr, NocXy};
 use machine::bar::{Bar, BarOp};

@@ -7,11 +7,11 @@
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use fabric::random::RandomTraffic;
 use fabric::status_queue::{read_status, status_queues};
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::{Fabric, FabricPlan, FabricSettings, Router, connection, router_counters};
+use images::ImageMap;
 use launch::{ControlError, Firmware, Operation, boot_tensix};
 use layouts::EthId;
 use machine::fabric::{Direction, FabricNode};

@@ -3,11 +3,11 @@
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use fabric::random::{Draw, PacketLoad, RandomTraffic, TrafficPattern};
 use fabric::traffic::WorkerId;
 use fabric::traffic_outcome::TrafficOutcome;
 use fabric::{Fabric, FabricPlan, FabricSettings, Termination};
+use images::ImageMap;
 use launch::{Firmware, Operation, boot_tensix};
 use machine::fault::Fault;
 use machine::target::Target;

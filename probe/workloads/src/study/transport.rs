@@ -3,7 +3,7 @@
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
 use collectives::{FabricOptions, Op, Request, Run, RunSettings, Transport, compile};
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::ControlError;
 use machine::target::Target;
 

@@ -8,12 +8,12 @@ mod loops;
 
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use fabric::random::RandomTraffic;
 use fabric::status_queue::{read_status, status_queues};
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::traffic_outcome::TrafficOutcome;
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection, router_counters};
+use images::ImageMap;
 use launch::ControlError;
 use layouts::{ChipId, EthId};
 pub use loops::Loop;

@@ -1,10 +1,8 @@
 //! Channels and packets.
 
 use crate::shape::xy;
-use decode::state::{
-    DownstreamState, EdgeFacts, HeadState, PacketFacts, ReceiverFacts, ReceiverState, SenderFacts,
-    SenderState,
-};
+use decode::state::{DownstreamState, HeadState, ReceiverState, SenderState};
+use images::fabric::{EdgeFacts, PacketFacts, ReceiverFacts, SenderFacts};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,10 +2,9 @@
 
 use super::channels::Head;
 use crate::shape::{End, end, xy};
-use decode::state::{
-    Activity, ClientFacts, ClientState, EntryFacts, FabricPort, MuxChannelFacts, MuxChannelState,
-    MuxFacts, MuxState, Reading,
-};
+use decode::state::{Activity, ClientState, FabricPort, MuxChannelState, MuxState};
+use images::Reading;
+use images::fabric::{ClientFacts, EntryFacts, MuxChannelFacts, MuxFacts};
 use layouts::CoreId;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Routing tables and routes by them.
 
 use crate::shape::{End, end};
-use decode::fabric::{Fact, NodeJson};
 use decode::state::{FabricHop, FabricRoute, MeshState, RouteEnd, TablesState};
+use images::fabric::{Fact, NodeJson};
 use layouts::ChipId;
 use machine::fabric::{Entry, FabricNode};
 use schemars::JsonSchema;

@@ -2,8 +2,8 @@
 
 use crate::machine::{Machine, Opening};
 use crate::words;
-use decode::images::Image;
 use decode::inspect::ReadSet;
+use images::Image;
 use recordings::{FORMAT, Replay, sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -6,9 +6,10 @@ use super::tracks::{Event, Shown, Tracks};
 use crate::glyph::Missing;
 use crate::words;
 use decode::state::{
-    ChipState, CoreState, EthState, LedgerState, LinkState, MeshState, PartyStage, Reading,
-    RouterState, TileState,
+    ChipState, CoreState, EthState, LedgerState, LinkState, MeshState, PartyStage, RouterState,
+    TileState,
 };
+use images::Reading;
 use layouts::{ChipId, EthId};
 use machine::target::Mesh;
 use std::collections::BTreeSet;

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::found::{Found, Unread, Value};
-use decode::images::{Image, LoadedImage, ResolvedPointer, resolve_pointer};
+use images::{Image, LoadedImage, ResolvedPointer, resolve_pointer};
 use layouts::{ChipLayout, CoreAddr, CoreId, NocAddr, Reason};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;

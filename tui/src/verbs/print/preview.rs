@@ -4,7 +4,7 @@ use super::Question;
 use super::answer::{Wrong, asking, span};
 use crate::exit::Failure;
 use crate::machine::Machine;
-use decode::images::Image;
+use images::Image;
 use layouts::CoreId;
 use machine::snapshot::{Plan, Span};
 use machine::target::Preview;

@@ -3,8 +3,9 @@
 use crate::feed::MeshSnapshot;
 use crate::machine::Machine;
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{CoreState, ImageUse, LaunchState, MeshState, Reading};
+use decode::state::{CoreState, ImageUse, LaunchState, MeshState};
 use diagnosis::{Look, wanted};
+use images::Reading;
 use layouts::CoreId;
 use machine::snapshot::Snapshot;
 use machine::target::Mesh;

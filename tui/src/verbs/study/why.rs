@@ -9,7 +9,7 @@ use crate::output::{json, say};
 use crate::recording::RecordingFile;
 use crate::verbs::record::keep_moments;
 use crate::verbs::target::Style;
-use decode::images::ImageMap;
+use images::ImageMap;
 use probe::session::Session;
 use probe::why::{Judged, WATCHED_CYCLES, judge};
 use schemars::JsonSchema;

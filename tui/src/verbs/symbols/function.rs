@@ -7,7 +7,7 @@ use crate::locate;
 use crate::output::{json, text};
 use crate::shape::{CodeInstruction, Function, FunctionPart, Functions, Inlined};
 use crate::verbs::target::Style;
-use decode::code::{Instruction, listing_of};
+use images::code::{Instruction, listing_of};
 use std::fmt::Write;
 use std::path::Path;
 use symbols::{CodeRange, FunctionCode};

@@ -4,9 +4,8 @@ use crate::fabric::{self, FabricPart};
 use crate::model::Model;
 use crate::reading::short;
 use decode::inspect::fabric_routes;
-use decode::state::{
-    HeadState, MeshState, PacketFacts, PacketState, RouteEnd, RouterState, TablesState,
-};
+use decode::state::{HeadState, MeshState, PacketState, RouteEnd, RouterState, TablesState};
+use images::fabric::PacketFacts;
 use layouts::ChipId;
 use machine::fabric::FabricNode;
 use ratatui::text::Line;

@@ -3,8 +3,9 @@
 use crate::glyph::Missing;
 use crate::model::Model;
 use crate::words;
-use decode::state::{Activity, ChipState, Reading};
+use decode::state::{Activity, ChipState};
 use diagnosis::Progress;
+use images::Reading;
 use layouts::TileKind;
 use machine::snapshot::AccessError;
 use ratatui::text::Span;

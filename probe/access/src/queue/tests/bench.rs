@@ -2,7 +2,7 @@
 
 use crate::bus::Bus;
 use crate::queue::{Command, Deadlines, Far, Gateway, Queue, SLOTS, Stamped, read_all};
-use decode::images::ImageMap;
+use images::ImageMap;
 use layouts::{ChipCoord, ChipKind, NocXy};
 use machine::bar::{Bar, BarOp};
 use machine::snapshot::AccessError;

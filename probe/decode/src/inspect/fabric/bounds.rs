@@ -1,6 +1,7 @@
 //! Bounds of counts that a router keeps to itself, from the other end of its link.
 
-use crate::state::{Reading, ReceiverState, RouterState, SenderState};
+use crate::state::{ReceiverState, RouterState, SenderState};
+use images::Reading;
 use machine::target::Mesh;
 
 /// Finds, for senders whose count of packets in flight is not known, how many there can be: packets

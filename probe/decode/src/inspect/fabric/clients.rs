@@ -2,16 +2,16 @@
 
 use super::site::Site;
 use super::words;
-use crate::fabric::{
-    ClientLayout, EntryPlace, Enumeration, Formula, Locations as _, Memory, Reader, Sender, Word,
-    stream,
-};
-use crate::images::Image;
 use crate::inspect::Inspection;
 use crate::state::{
-    Activity, ChipState, ClientFacts, ClientState, Code, CoreState, FabricPort, FabricState,
-    ImageRole, MuxChannelState, MuxState, Reading, RouterState, SenderState,
+    Activity, ChipState, ClientState, CoreState, FabricPort, FabricState, MuxChannelState,
+    MuxState, RouterState, SenderState,
 };
+use images::fabric::{
+    ClientFacts, ClientLayout, Code, EntryPlace, Enumeration, Locations as _, Memory, Reader,
+    Sender, Word, stream,
+};
+use images::{Image, ImageRole, Reading};
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::fabric::Direction;
 use machine::snapshot::{AccessError, Span};
@@ -241,8 +241,8 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
         if let Some(router) = image.and_then(|image| image.router.as_ref()) {
             let word = stream(site.view.layout(), TileKind::Eth, id)?;
             let counted = |sender: &&Sender| {
-                let free = sender.facts.free_slots.location().map(|location| &location.formula);
-                matches!(free, Some(Formula::Word(free)) if *free == word)
+                let free = sender.facts.free_slots.location();
+                free.is_some_and(|location| location.is_word(word))
             };
             let sender = router.senders.iter().find(counted)?;
             let at = EthId { chip: site.chip, channel: found.channel? };

@@ -1,10 +1,9 @@
 //! The facts that show the stage of a client's connection: its own, those of its channel and mux,
 //! and what the other clients of the mux have done.
 
-use crate::fabric::FactValue;
-use crate::state::{
-    Activity, CONNECTION, ClientState, FabricPort, FabricState, MuxState, Reading, Stage,
-};
+use crate::state::{Activity, CONNECTION, ClientState, FabricPort, FabricState, MuxState, Stage};
+use images::Reading;
+use images::fabric::FactValue;
 
 /// `connection_t`.
 const UNUSED: &str = "UNUSED_CONNECTION";

@@ -1,7 +1,8 @@
 //! Decodes the header of a packet (tt-metal.md 4.7).
 
-use crate::fabric::{Enumeration, Header, HeaderBytes, Locations as _, Route};
-use crate::state::{PacketState, Reading};
+use crate::state::PacketState;
+use images::Reading;
+use images::fabric::{Enumeration, Header, HeaderBytes, Locations as _, Route};
 
 /// Letters of a 2D action, by its bits.
 const ACTIONS: [(u64, char); 5] = [(1, 'E'), (2, 'W'), (4, 'N'), (8, 'S'), (0x20, '*')];

@@ -1,7 +1,9 @@
 //! Joins the credits of a link's two ends: slots, queued, in flight, held by the receiver
 //! (tt-metal.md 4.5).
 
-use crate::state::{LedgerState, Reading, RouterState, SenderFacts, Verdict};
+use crate::state::{LedgerState, RouterState, Verdict};
+use images::Reading;
+use images::fabric::SenderFacts;
 use layouts::EthId;
 use machine::target::Mesh;
 

@@ -1,11 +1,11 @@
 //! Decodes muxes.
 
 use super::site::{Site, Slots};
-use crate::fabric::{Location, Locations as _, MuxChannelLocations, MuxLayout};
-use crate::images::Image;
-use crate::state::{
-    Activity, CoreState, MuxChannelFacts, MuxChannelState, MuxFacts, MuxState, Reading,
+use crate::state::{Activity, CoreState, MuxChannelState, MuxState};
+use images::fabric::{
+    Location, Locations as _, MuxChannelFacts, MuxChannelLocations, MuxFacts, MuxLayout,
 };
+use images::{Image, Reading};
 use machine::snapshot::Span;
 
 /// A mux, being decoded.

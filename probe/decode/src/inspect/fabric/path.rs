@@ -1,7 +1,8 @@
 //! Routes of packets by the tables in the L1 of the routers on the way.
 
 use super::peer;
-use crate::state::{FabricHop, FabricRoute, MeshState, Reading, RouteEnd, RouterState};
+use crate::state::{FabricHop, FabricRoute, MeshState, RouteEnd, RouterState};
+use images::Reading;
 use layouts::{ChipId, EthId};
 use machine::fabric::{Direction, Entry, FabricNode};
 use machine::target::Mesh;

@@ -1,11 +1,11 @@
 //! Decodes routers.
 
 use super::site::{Site, Slots};
-use crate::fabric::{Edge, Locations as _, Reader, Receiver, RouterLayout, Sender};
 use crate::state::{
-    CoreState, DownstreamState, HeadState, Reading, ReceiverState, RouterFacts, RouterState,
-    SenderState,
+    CoreState, DownstreamState, HeadState, ReceiverState, RouterState, SenderState,
 };
+use images::Reading;
+use images::fabric::{Edge, Locations as _, Reader, Receiver, RouterFacts, RouterLayout, Sender};
 use layouts::EthId;
 use machine::snapshot::AccessError;
 

@@ -1,10 +1,10 @@
 //! Words of a tile in a snapshot.
 
 use super::head;
-use crate::fabric::{Header, Location, Memory, Reader, Word, stream};
-use crate::images::Member;
 use crate::inspect::Inspection;
-use crate::state::{HeadState, Reading};
+use crate::state::HeadState;
+use images::fabric::{Header, Location, Memory, Reader, Word, stream};
+use images::{Member, Reading};
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::snapshot::Span;
 
@@ -44,7 +44,7 @@ impl Site<'_> {
     pub(super) fn leads<'l>(&self, locations: impl Iterator<Item = &'l Location>) -> Vec<Span> {
         let mut leads = Vec::new();
         locations.for_each(|location| Reader(self).leads(location, &mut leads));
-        let span = |lead: &crate::fabric::Lead| {
+        let span = |lead: &images::fabric::Lead| {
             let site = Self { tile: lead.tile.unwrap_or(self.tile), ..*self };
             Span { addr: site.at(lead.addr), len: lead.len as u32 }
         };

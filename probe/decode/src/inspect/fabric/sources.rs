@@ -1,9 +1,9 @@
 //! Compares what sources say of a router: its ELF, a fabric manifest, and L1.
 
 use super::site::Site;
-use crate::fabric::{Disagreement, Location, Reader, RouterLayout, StaticInfo, disagreements};
-use crate::images::DescribedRouter;
-use crate::state::{Reading, RouterState};
+use crate::state::RouterState;
+use images::fabric::{Disagreement, Location, Reader, RouterLayout, StaticInfo, disagreements};
+use images::{DescribedRouter, Reading};
 use layouts::EthId;
 use machine::fabric::{Direction, FabricNode};
 use std::fmt::Display;

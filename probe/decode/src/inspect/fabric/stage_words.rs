@@ -2,10 +2,10 @@
 
 use super::site::Site;
 use super::words;
-use crate::fabric::{Location, Locations};
-use crate::images::{Image, ImageMap};
 use crate::inspect::Inspection;
 use crate::state::{PROTOCOLS, Sign};
+use images::fabric::{Location, Locations};
+use images::{Image, ImageMap};
 use layouts::{ChipId, CoreId, NocXy};
 use machine::snapshot::{Snapshot, Span};
 use machine::target::Mesh;

@@ -1,8 +1,8 @@
 //! Decodes routing tables in the L1 of routers.
 
 use super::site::Site;
-use crate::fabric::TablesLayout;
 use crate::state::TablesState;
+use images::fabric::TablesLayout;
 use layouts::EthId;
 use machine::fabric::{Entry, FabricNode, RoutingTables};
 use machine::snapshot::Span;

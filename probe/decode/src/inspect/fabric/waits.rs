@@ -5,9 +5,9 @@ mod routers;
 mod stages;
 
 use crate::state::{
-    ChipState, FabricState, LinkCondition, LinkState, Party, Reading, RouterState, Wait,
-    WaitReason, Waits,
+    ChipState, FabricState, LinkCondition, LinkState, Party, RouterState, Wait, WaitReason, Waits,
 };
+use images::Reading;
 use layouts::{ChipId, EthId, NocXy};
 use machine::target::Mesh;
 use std::collections::{BTreeMap, BTreeSet};

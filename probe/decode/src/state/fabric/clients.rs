@@ -1,7 +1,9 @@
 //! The state of muxes, and of clients of routers and muxes.
 
 use super::{HeadState, Stage};
-use crate::state::{Activity, ClientFacts, EntryFacts, MuxChannelFacts, MuxFacts, Reading};
+use crate::state::Activity;
+use images::Reading;
+use images::fabric::{ClientFacts, EntryFacts, MuxChannelFacts, MuxFacts};
 use layouts::{ChipId, CoreId, EthId, NocXy};
 use machine::snapshot::Span;
 

@@ -6,7 +6,9 @@ use super::{
     CONNECTION, ClientState, EDM, EDM_CHANNEL, FabricPort, FabricState, MUX, MuxState, Party,
     RING_PING, ROUTER, Stage,
 };
-use crate::state::{Activity, CoreState, FactValue, ImageRole, MeshState};
+use crate::state::{Activity, CoreState, MeshState};
+use images::ImageRole;
+use images::fabric::FactValue;
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy};
 use machine::target::Mesh;
 use std::collections::BTreeSet;

@@ -19,7 +19,7 @@ pub use router::ROUTER;
 pub(crate) use router::{MET, SERVES};
 
 use super::WaitReason;
-use crate::state::FactValue;
+use images::fabric::FactValue;
 use std::fmt;
 
 /// The stage in which a party serves its channels.

@@ -4,8 +4,7 @@
 use super::super::SceneError;
 use super::document::{Document, Kernel, MetalRouter};
 use access::bar_target::BarTarget;
-use decode::images::{Image, ImageMap, core_named};
-use decode::state::ImageRole;
+use images::{Image, ImageMap, ImageRole, core_named};
 use launch::{
     Condition, ControlError, Firmware, KernelLaunch, NcriscKernel, Operation, constant_of,
     go_kernel, place_kernels,

@@ -2,8 +2,8 @@
 
 use super::bench::Bench;
 use super::cast::Cast;
-use decode::images::Member;
 use fabric::mux::Mux;
+use images::Member;
 use launch::records::size;
 use launch::{ControlError, image};
 use machine::place::Place;

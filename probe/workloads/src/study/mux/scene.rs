@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::{Congestion, MuxStudy, MuxWait, prepared};
 use crate::scene::{DEFAULT_PACE, Pace, SceneError};
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
+use images::ImageMap;
 use launch::HostTimeout;
 use machine::fabric::MuxCore;
 use machine::target::Target as _;

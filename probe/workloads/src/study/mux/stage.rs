@@ -5,9 +5,9 @@ use super::case::{Case, Congestion};
 use super::{MuxStudy, MuxWait};
 use crate::scene::SceneError;
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use fabric::router_image;
 use fabric::traffic::WorkerId;
+use images::ImageMap;
 use machine::place::Place;
 use machine::target::Target;
 

@@ -2,8 +2,8 @@
 
 use super::settings;
 use crate::scene::SceneError;
-use decode::images::ImageMap;
 use fabric::{FabricPlan, Router, router_counters};
+use images::ImageMap;
 use launch::ControlError;
 use layouts::EthId;
 use machine::target::Target;

@@ -3,8 +3,8 @@
 use super::{Staged, Truth};
 use crate::scene::{Scene, SceneError, Workload};
 use access::bar_target::BarTarget;
-use decode::images::ImageMap;
 use diagnosis::{Condition, Place as Root, Severity};
+use images::ImageMap;
 use launch::debugging::CoreControl;
 use launch::dice::Random;
 use launch::{ControlError, Firmware, done_condition, image, mailbox};

@@ -2,7 +2,7 @@
 
 use super::Staged;
 use crate::scene::SceneError;
-use decode::images::{ImageMap, Member};
+use images::{ImageMap, Member};
 use launch::image;
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Span};

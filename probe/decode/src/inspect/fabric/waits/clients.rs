@@ -3,9 +3,10 @@
 use super::Search;
 use super::stages::is_stopped;
 use crate::state::{
-    Activity, Actor, ClientState, FabricPort, MuxChannelState, MuxState, OPENED, Party, Reading,
-    SIGNALLED, WaitReason,
+    Activity, Actor, ClientState, FabricPort, MuxChannelState, MuxState, OPENED, Party, SIGNALLED,
+    WaitReason,
 };
+use images::Reading;
 use layouts::CoreId;
 
 const NOTHING: &Reading<u64> = &Reading::Absent;

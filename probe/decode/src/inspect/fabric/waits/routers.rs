@@ -3,8 +3,9 @@
 use super::stages::{is_stopped, stop_reason, turns};
 use super::{CONTROL, Search, count};
 use crate::state::{
-    DownstreamState, Party, Reading, ReceiverState, RouterState, SenderState, Wait, WaitReason,
+    DownstreamState, Party, ReceiverState, RouterState, SenderState, Wait, WaitReason,
 };
+use images::Reading;
 use layouts::EthId;
 use machine::fabric::Direction;
 

@@ -2,9 +2,9 @@
 //! own packets. The stages say which.
 
 use super::{CONTROL, Search, count};
-use crate::state::{
-    Activity, Actor, MET, Party, Reading, RouterFacts, RouterState, SERVES, Stage, WaitReason,
-};
+use crate::state::{Activity, Actor, MET, Party, RouterState, SERVES, Stage, WaitReason};
+use images::Reading;
+use images::fabric::RouterFacts;
 use layouts::EthId;
 
 const NOTHING: [&Reading<u64>; 2] = [&Reading::Absent; 2];

@@ -1,0 +1,158 @@
+//! ELFs in directories that the user named: tt-metal's caches, packages and logs, or built-in
+//! images.
+//!
+//! Only logs are opened here: a cache can hold thousands of kernels.
+
+mod attached;
+mod classify;
+mod records;
+mod walk;
+
+pub use records::KernelRecord;
+pub(crate) use records::Records;
+pub use walk::Limits;
+
+use crate::kinds::ImageRole;
+use classify::{FileKind, classify};
+use layouts::CoreKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use symbols::Symbols;
+
+/// An ELF that can run on a kind of core.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CatalogEntry {
+    /// The file.
+    pub path: PathBuf,
+    /// The build or kernel, and the file's own name.
+    pub name: String,
+    /// The build key, or the kernel's hash; empty in another directory.
+    pub key: String,
+    /// The kind of core.
+    pub core: CoreKind,
+    /// The layer.
+    pub role: ImageRole,
+    /// The copy with the text as loaded, if that differs from the linked text.
+    pub placed: Option<PathBuf>,
+}
+
+/// The ELFs and logs of some directories.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    /// The directories, as the user named them.
+    pub directories: Vec<PathBuf>,
+    /// The ELFs, by path.
+    pub entries: Vec<CatalogEntry>,
+    /// Kernel numbers from tt-metal's logs.
+    pub(crate) records: Records,
+    /// Problems with the directories, one sentence each.
+    pub problems: Vec<String>,
+    nameless: Vec<PathBuf>,
+    /// Files of a recording, by path.
+    attached: BTreeMap<PathBuf, Arc<[u8]>>,
+}
+
+/// A directory that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogError {
+    /// The directory.
+    pub path: PathBuf,
+    /// The operating system's error.
+    pub reason: String,
+}
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for CatalogError {}
+
+impl Catalog {
+    /// Lists the ELFs and logs in directories and below.
+    ///
+    /// # Errors
+    /// The first directory that cannot be read.
+    pub fn read(directories: &[PathBuf]) -> Result<Self, CatalogError> {
+        Self::read_within(directories, Limits::default())
+    }
+
+    /// Lists as [`Catalog::read`] does, with other limits.
+    ///
+    /// # Errors
+    /// As [`Catalog::read`].
+    pub fn read_within(directories: &[PathBuf], limits: Limits) -> Result<Self, CatalogError> {
+        let mut catalog = Self { directories: directories.to_vec(), ..Self::default() };
+        let mut seen = BTreeSet::new();
+        for directory in directories {
+            let mut walk = walk::CatalogWalk::new(directory, limits)?;
+            while let Some(folder) = walk.next_folder() {
+                for name in &folder.files {
+                    let path = folder.path.join(name);
+                    if seen.insert(path.clone()) {
+                        catalog.add(&folder, &path, name);
+                    }
+                }
+            }
+            catalog.problems.extend(walk.problems);
+        }
+        catalog.entries.sort();
+        if let [first, more @ ..] = &catalog.nameless[..] {
+            let others =
+                if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            catalog.problems.push(format!(
+                "{}{others}: the name has no part that is a core: brisc, ncrisc, trisc0, trisc1, trisc2, \
+                erisc or idle_erisc",
+                first.display()
+            ));
+        }
+        Ok(catalog)
+    }
+
+    fn add(&mut self, folder: &walk::Folder, path: &Path, name: &str) {
+        match classify(folder, path, name) {
+            FileKind::Elfs(entries) => self.entries.extend(entries),
+            FileKind::Log(log) => self.records.read(path, log, &mut self.problems),
+            FileKind::Nameless => self.nameless.push(path.to_owned()),
+            FileKind::Nothing => {}
+        }
+    }
+
+    /// Returns the ELFs of a layer for a kind of core, with their indexes.
+    pub(crate) fn of(
+        &self,
+        core: CoreKind,
+        role: ImageRole,
+    ) -> impl Iterator<Item = (usize, &CatalogEntry)> {
+        let entries = self.entries.iter().enumerate();
+        entries.filter(move |(_, entry)| entry.core == core && entry.role == role)
+    }
+
+    /// Whether it has neither directories nor files of a recording.
+    pub fn is_empty(&self) -> bool {
+        self.directories.is_empty() && self.attached.is_empty()
+    }
+
+    /// Opens an ELF of a directory or of a recording.
+    pub(crate) fn open(&self, path: &Path) -> Result<Symbols, symbols::Error> {
+        let opened = match self.attached.get(path) {
+            Some(bytes) => Symbols::load(bytes.clone(), &path.display().to_string()),
+            None => Symbols::open(path),
+        };
+        opened.map(|(symbols, _)| symbols)
+    }
+
+    /// Opens the ELF with an entry's text as loaded.
+    pub(crate) fn open_text(&self, entry: &CatalogEntry) -> Result<Symbols, symbols::Error> {
+        self.open(entry.placed.as_ref().unwrap_or(&entry.path))
+    }
+
+    /// Returns the directories, for messages.
+    pub(crate) fn places(&self) -> String {
+        let names = self.directories.iter().map(|path| path.display().to_string());
+        names.collect::<Vec<_>>().join(", ")
+    }
+}

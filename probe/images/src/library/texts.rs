@@ -1,0 +1,226 @@
+//! Sets of texts: the windows that distinguish them, and the text that is in L1.
+
+use crate::text::{Difference, TextWindow, bytes_of, first_difference, in_l1, samples, stretches};
+use layouts::{ChipLayout, CoreId, NocAddr};
+use machine::snapshot::{AccessError, Snapshot};
+use symbols::Symbols;
+
+/// Size of a window at a difference of two texts: the least that a transaction reads.
+const DIFFERENCE_BYTES: u32 = 16;
+
+/// Texts at their linked addresses, and the windows that distinguish them.
+#[derive(Debug, Default)]
+pub(super) struct TextSet {
+    texts: Vec<Text>,
+    windows: Vec<TextWindow>,
+}
+
+/// A text with the catalog entries that have it.
+#[derive(Debug)]
+struct Text {
+    stretches: Vec<(u32, Vec<u8>)>,
+    entries: Vec<usize>,
+}
+
+/// The result of comparing a set with a snapshot.
+#[derive(Debug, Default)]
+pub(super) struct TextVerdict {
+    /// The entries whose text is in L1, grouped by equal texts.
+    pub(super) matches: Vec<Vec<usize>>,
+    /// Without a match: the nearest entry and its first difference.
+    pub(super) nearest: Option<(usize, Difference)>,
+    /// L1 address of the matching or nearest text.
+    pub(super) at: u64,
+    /// Why it could not be read.
+    pub(super) unread: Option<AccessError>,
+}
+
+impl Text {
+    fn parts(&self) -> Vec<(u32, &[u8])> {
+        self.stretches.iter().map(|(addr, bytes)| (*addr, bytes.as_slice())).collect()
+    }
+}
+
+impl TextSet {
+    pub(super) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Adds the text of an entry.
+    pub(super) fn add(&mut self, entry: usize, symbols: &Symbols) {
+        let stretches: Vec<_> =
+            stretches(symbols).into_iter().map(|(addr, bytes)| (addr, bytes.to_vec())).collect();
+        if stretches.is_empty() {
+            return;
+        }
+        match self.texts.iter_mut().find(|text| text.stretches == stretches) {
+            Some(text) => text.entries.push(entry),
+            None => self.texts.push(Text { stretches, entries: vec![entry] }),
+        }
+    }
+
+    /// Chooses the windows: samples of each text, and a difference of each pair with equal samples.
+    pub(super) fn finish(&mut self) {
+        let mut windows: Vec<TextWindow> = Vec::new();
+        for (index, text) in self.texts.iter().enumerate() {
+            let whole = text.stretches.iter();
+            let whole = whole.map(|(addr, b)| TextWindow { addr: *addr, len: b.len() as u32 });
+            windows.extend(whole.flat_map(samples));
+            for other in &self.texts[..index] {
+                let differs =
+                    |w: &TextWindow| bytes_of(&text.parts(), *w) != bytes_of(&other.parts(), *w);
+                if !windows.iter().any(differs) {
+                    windows.extend(difference_window(text, other));
+                }
+            }
+        }
+        windows.sort_unstable();
+        windows.dedup();
+        self.windows = windows;
+    }
+
+    /// Returns the ranges to read on a core.
+    pub(super) fn places(
+        &self,
+        layout: &'static ChipLayout,
+        core: CoreId,
+    ) -> impl Iterator<Item = (NocAddr, u32)> {
+        self.windows.iter().filter_map(move |w| Some((in_l1(layout, core, w.addr, 0)?, w.len)))
+    }
+
+    /// Returns the windows in the text of an entry.
+    pub(super) fn windows_of(&self, entry: usize) -> Vec<TextWindow> {
+        let text = self.texts.iter().find(|text| text.entries.contains(&entry));
+        let parts = text.map_or_else(Vec::new, Text::parts);
+        self.windows.iter().filter(|w| bytes_of(&parts, **w).is_some()).copied().collect()
+    }
+
+    /// Compares the texts with L1.
+    pub(super) fn judge(
+        &self,
+        layout: &ChipLayout,
+        core: CoreId,
+        snapshot: &Snapshot,
+    ) -> TextVerdict {
+        let mut verdict = TextVerdict::default();
+        let mut best = None;
+        for text in &self.texts {
+            let mut differ: Vec<Difference> = Vec::new();
+            let mut unread = None;
+            let parts = text.parts();
+            for window in &self.windows {
+                let Some((expected, addr)) =
+                    bytes_of(&parts, *window).zip(in_l1(layout, core, window.addr, 0))
+                else {
+                    continue;
+                };
+                match snapshot.bytes(addr, window.len) {
+                    Ok(found) => differ.extend(first_difference(addr.offset, expected, found)),
+                    Err(reason) => unread = Some(reason),
+                }
+            }
+            let start = text.stretches.first().and_then(|(addr, _)| in_l1(layout, core, *addr, 0));
+            let start = start.map_or(0, |addr| addr.offset);
+            if unread.is_some() {
+                verdict.unread = unread;
+                verdict.at = start;
+            } else if differ.is_empty() {
+                verdict.matches.push(text.entries.clone());
+                verdict.at = start;
+            } else if best.is_none_or(|best| differ.len() < best) {
+                best = Some(differ.len());
+                let first = differ.into_iter().min_by_key(|difference| difference.at);
+                verdict.nearest = text.entries.first().copied().zip(first);
+                if verdict.matches.is_empty() {
+                    verdict.at = start;
+                }
+            }
+        }
+        verdict
+    }
+}
+
+/// Returns a window at the first difference of two texts.
+fn difference_window(text: &Text, other: &Text) -> Option<TextWindow> {
+    let others = other.parts();
+    text.stretches.iter().find_map(|(addr, bytes)| {
+        let (at, theirs) = others.iter().find(|(at, _)| at == addr)?;
+        let place = first_difference((*at).into(), bytes, theirs)?.at as u32;
+        let len = DIFFERENCE_BYTES.min(*addr + bytes.len().min(theirs.len()) as u32 - place);
+        Some(TextWindow { addr: place, len })
+    })
+}
+
+/// Texts of kernels by length and hash: the texts themselves are too many to keep.
+#[derive(Debug, Default)]
+pub(super) struct Fingerprints {
+    fingerprints: Vec<Fingerprint>,
+}
+
+#[derive(Debug)]
+struct Fingerprint {
+    len: usize,
+    hash: u64,
+    entry: usize,
+}
+
+impl Fingerprints {
+    /// Adds the first range of an entry's text.
+    pub(super) fn add(&mut self, entry: usize, symbols: &Symbols) {
+        if let Some((_, bytes)) = stretches(symbols).first() {
+            let fingerprint =
+                Fingerprint { len: bytes.len(), hash: Hash::default().over(bytes).0, entry };
+            self.fingerprints.push(fingerprint);
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.fingerprints.sort_by_key(|fingerprint| (fingerprint.len, fingerprint.entry));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fingerprints.is_empty()
+    }
+
+    /// Returns the lengths of the texts in bytes, longest first.
+    pub(super) fn lengths(&self) -> Vec<u32> {
+        let mut lengths: Vec<_> = self.fingerprints.iter().map(|it| it.len as u32).collect();
+        lengths.dedup();
+        lengths.reverse();
+        lengths
+    }
+
+    /// Returns the entries whose text is a prefix of these bytes, longest first.
+    pub(super) fn matches(&self, bytes: &[u8]) -> Vec<usize> {
+        let (mut hash, mut hashed) = (Hash::default(), 0);
+        let mut found = Vec::new();
+        for same in self.fingerprints.chunk_by(|a, b| a.len == b.len) {
+            let len = same.first().map_or(0, |fingerprint| fingerprint.len);
+            let Some(more) = bytes.get(hashed..len) else { break };
+            (hash, hashed) = (hash.over(more), len);
+            let here = same
+                .iter()
+                .filter(|fingerprint| fingerprint.hash == hash.0)
+                .map(|fingerprint| fingerprint.entry);
+            found.splice(0..0, here.collect::<Vec<_>>());
+        }
+        found
+    }
+}
+
+/// An FNV-1a hash that can be continued.
+#[derive(Clone, Copy)]
+struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl Hash {
+    fn over(self, bytes: &[u8]) -> Self {
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
+        Self(bytes.iter().fold(self.0, step))
+    }
+}
