@@ -97,6 +97,7 @@ fn inspected(
         board: Arc::default(),
         stages: Arc::new(stages),
         verdict: verdict.map(Arc::clone),
+        past: None,
         timeline,
         reading: None,
     };
