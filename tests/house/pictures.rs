@@ -102,6 +102,7 @@ fn inspected(
         board: Arc::default(),
         stages: Arc::new(stages),
         verdict: verdict.map(Arc::clone),
+        past: None,
         timeline,
         reading: None,
     };

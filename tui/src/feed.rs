@@ -10,6 +10,7 @@ use crate::traffic::least_time;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use diagnosis::Diagnosis;
+use machine::past::KeptPast;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Quarantined;
@@ -20,8 +21,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// The pause between two snapshots, which leaves the bus to the target's own traffic.
-const PACE: Duration = Duration::from_millis(100);
+/// The time from one snapshot to the next, which leaves the bus to the target's own traffic.
+pub(crate) const PACE: Duration = Duration::from_millis(100);
 
 /// The time limit at exit for an access in flight.
 const END_PATIENCE: Duration = Duration::from_millis(500);
@@ -55,10 +56,20 @@ pub struct MeshSnapshot {
     pub stages: Arc<KernelStages>,
     /// The newest verdict on the mesh, if there is one yet.
     pub verdict: Option<Arc<Diagnosis>>,
+    /// How much of its past the target keeps, if it does.
+    pub past: Option<KeptPast>,
     /// The moments of a recording.
     pub timeline: Option<Timeline>,
     /// How far the snapshot has come, while it is still being read.
     pub reading: Option<Progress>,
+}
+
+impl MeshSnapshot {
+    /// Whether it shows what another one shows, which was taken at another time.
+    fn shows_the_same(&self, other: &Self) -> bool {
+        let shown = |it: &Self| (it.verdict.clone(), Arc::clone(&it.board), it.timeline.clone());
+        shown(self) == shown(other) && self.state == other.state && self.memory == other.memory
+    }
 }
 
 /// An open target with its decoder, which can be read repeatedly.
@@ -81,6 +92,26 @@ pub trait Inspect: Send {
 
     /// Starts a host action; later snapshots report its result.
     fn order(&mut self, order: MachineOrder);
+
+    /// Whether nothing changes until something is ordered: a moment of the past is on screen, and
+    /// all that is asked of it was answered.
+    fn rests(&mut self) -> bool {
+        false
+    }
+
+    /// The time from the beginning of the last snapshot to the next one, unless something is
+    /// ordered.
+    fn pace(&mut self) -> Duration {
+        PACE
+    }
+
+    /// Lets the target's time pass while no snapshot is due.
+    ///
+    /// # Errors
+    /// As [`Inspect::inspect`].
+    fn wait(&mut self) -> Result<(), AccessError> {
+        Ok(())
+    }
 
     /// Tears down what is running, at the end of the program.
     fn tear_down(&mut self);
@@ -198,6 +229,8 @@ fn publish_snapshots(
 ) -> Option<Published> {
     let mut read_set = ReadSet { links: true, ..ReadSet::default() };
     let (mut before, mut last) = (None, None::<Arc<MeshSnapshot>>);
+    // Whether the last snapshot was taken without a request since the one before.
+    let mut again = false;
     let mut partly = |snapshot| {
         publish.send_replace(Some(Published::Snapshot(Arc::new(snapshot))));
     };
@@ -212,7 +245,10 @@ fn publish_snapshots(
         let cost = before.map_or(snapshot.state.transactions, |before| total - before);
         before = Some(total);
         publish.send_replace(Some(Published::Snapshot(Arc::clone(&snapshot))));
-        last = Some(snapshot);
+        // What a first snapshot of a moment has taught is in the second.
+        let same =
+            last.replace(Arc::clone(&snapshot)).filter(|_| std::mem::replace(&mut again, true));
+        let rests = same.is_some_and(|last| last.shows_the_same(&snapshot)) && machine.rests();
         if publish.is_closed() {
             machine.tear_down();
             return None;
@@ -220,19 +256,26 @@ fn publish_snapshots(
         // A request ends the pause early, so that a key has its effect soon; the budget per second
         // still holds.
         let earliest = began + least_time(cost, budget);
-        let mut next = earliest.max(began + PACE);
+        let mut next = (!rests).then_some(earliest.max(began + machine.pace()));
         loop {
-            match commands.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            let left = next.map(|next| next.saturating_duration_since(Instant::now()));
+            match commands.recv_timeout(left.map_or(Duration::MAX, |left| left.min(PACE))) {
                 Ok(FeedCommand::Read(requested)) => read_set = requested,
                 Ok(FeedCommand::ClearQuarantine) => machine.clear_quarantine(),
                 Ok(FeedCommand::Order(order)) => machine.order(order),
-                Err(mpsc::RecvTimeoutError::Timeout) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= PACE) => {
+                    break;
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => match machine.wait() {
+                    Ok(()) => continue,
+                    Err(error) => return Some(Published::Lost(error.to_string())),
+                },
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     machine.tear_down();
                     return None;
                 }
             }
-            next = earliest;
+            (next, again) = (Some(earliest), false);
         }
     }
 }

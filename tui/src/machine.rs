@@ -11,7 +11,7 @@ mod work;
 
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET};
 use crate::exit::Failure;
-use crate::feed::{Inspect, MeshSnapshot, now_micros};
+use crate::feed::{Inspect, MeshSnapshot, PACE, now_micros};
 use crate::run::{Board, KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
 use crate::words::cycles as cycles_in_words;
@@ -19,7 +19,7 @@ use decode::inspect::ReadSet;
 use diagnosis::Diagnosis;
 use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageMap};
-use machine::past::Keeps;
+use machine::past::{Keeps, KeptPast};
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
@@ -46,10 +46,17 @@ pub(crate) struct Machine {
     work: Work,
     stages: Arc<KernelStages>,
     watching: Watching,
+    /// Host time that the last snapshot took.
+    took: Duration,
 }
 
 /// A snapshot that takes longer is shown at this interval while it is read.
 const PARTLY: Duration = Duration::from_millis(200);
+
+/// Where it is this host that executes what is read, snapshots take one part in this of its time,
+/// and nobody waits longer than this for the next one.
+const PART: u32 = 40;
+const MOST_PACE: Duration = Duration::from_secs(1);
 
 /// What is known of a snapshot before it is read.
 struct PartialSnapshot<'a> {
@@ -63,6 +70,7 @@ struct PartialSnapshot<'a> {
     board: Arc<Board>,
     stages: Arc<KernelStages>,
     verdict: Option<Arc<Diagnosis>>,
+    past: Option<KeptPast>,
     problems: &'a [String],
 }
 
@@ -82,6 +90,7 @@ impl PartialSnapshot<'_> {
             board: Arc::clone(&self.board),
             stages: Arc::clone(&self.stages),
             verdict: self.verdict.clone(),
+            past: self.past,
             // A recording is read at once.
             timeline: None,
             reading: Some(partly.progress),
@@ -266,6 +275,7 @@ impl Machine {
             work: Work::default(),
             stages: Arc::default(),
             watching: Watching::over(WATCHED_CYCLES),
+            took: Duration::ZERO,
         }
     }
 
@@ -340,6 +350,7 @@ impl Machine {
             board: self.work.board(),
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
+            past: target.kept_past(),
             timeline: self.work.timeline(&mut self.session),
             reading: None,
         }
@@ -363,6 +374,7 @@ impl Machine {
             board: self.work.board(),
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
+            past: target.kept_past(),
             problems: &self.problems,
         };
         // Until anything is shown, every chip counts.
@@ -416,7 +428,9 @@ impl Inspect for Machine {
                 self.work.look(&mut self.session, newest, verdict);
             }
         }
+        let began = Instant::now();
         let snapshot = self.take_by_chip(read_set, before, publish);
+        self.took = began.elapsed();
         self.work.add(&snapshot.memory, &mut self.session);
         Ok(snapshot)
     }
@@ -427,9 +441,92 @@ impl Inspect for Machine {
 
     fn order(&mut self, order: MachineOrder) {
         self.work.order(order, &mut self.session);
+        self.watching.look_soon();
+    }
+
+    fn rests(&mut self) -> bool {
+        self.work.rests(&mut self.session) && self.watching.rests(&mut self.session)
+    }
+
+    fn pace(&mut self) -> Duration {
+        // On other machines, who reads waits for the bus, and costs this host little.
+        let costs = self.session.target().abilities().stepped_time && !self.work.needs_snapshots();
+        if costs { (self.took * (PART - 1)).clamp(PACE, MOST_PACE) } else { PACE }
+    }
+
+    fn wait(&mut self) -> Result<(), AccessError> {
+        self.session.keep_pace()
     }
 
     fn tear_down(&mut self) {
         self.work.tear_down(&mut self.session);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+    use crate::feed::Feed;
+    use crate::player::PlayOrder;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    /// Counts the snapshots of a machine, and how often it rested.
+    struct Counted(Machine, Arc<[AtomicU32; 2]>);
+
+    impl Inspect for Counted {
+        fn inspect(
+            &mut self,
+            read_set: &ReadSet,
+            before: Option<&MeshSnapshot>,
+            publish: &mut dyn FnMut(MeshSnapshot),
+        ) -> Result<MeshSnapshot, AccessError> {
+            self.1[0].fetch_add(1, Relaxed);
+            self.0.inspect(read_set, before, publish)
+        }
+
+        fn clear_quarantine(&mut self) {}
+
+        fn order(&mut self, order: MachineOrder) {
+            self.0.order(order);
+        }
+
+        fn rests(&mut self) -> bool {
+            let rests = self.0.rests();
+            self.1[1].fetch_add(rests.into(), Relaxed);
+            rests
+        }
+
+        fn tear_down(&mut self) {}
+    }
+
+    #[test]
+    fn a_recording_that_stands_is_read_when_something_is_requested() {
+        let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../recordings/library");
+        let opening = Opening::of_words(&format!("{library}/n300_router_stuck.mcap"));
+        let counts: Arc<[AtomicU32; 2]> = Arc::default();
+        let [taken, rested] = &*counts;
+        let counted = Arc::clone(&counts);
+        let open =
+            move |listener: &Listener| Ok(Counted(Machine::open(&opening, listener)?, counted));
+        let feed = Feed::start(open).unwrap();
+        let stands = |times: u32| {
+            let began = Instant::now();
+            while rested.load(Relaxed) < times {
+                assert!(began.elapsed() < Duration::from_mins(1), "{counts:?}");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let read = taken.load(Relaxed);
+            std::thread::sleep(Duration::from_millis(500));
+            assert_eq!((taken.load(Relaxed), rested.load(Relaxed)), (read, times));
+            read
+        };
+        let opened = stands(1);
+        feed.read(ReadSet { fabric: true, ..ReadSet::default() });
+        let asked = stands(2);
+        feed.order(MachineOrder::Play(PlayOrder::Step(-1)));
+        let moved = stands(3);
+        assert!(opened < asked && asked < moved, "{opened} {asked} {moved}");
+        feed.end(false);
     }
 }

@@ -391,8 +391,15 @@ impl Model {
         self.newest.as_ref().is_some_and(|snapshot| snapshot.board.paused)
     }
 
-    /// The age of the snapshot on screen, in microseconds of host time.
+    /// The age of the snapshot on screen, in microseconds of host time; a moment of the past does
+    /// not grow older.
     pub(crate) fn age_micros(&self) -> Option<u64> {
-        Some(self.now_micros.saturating_sub(self.shown.as_ref()?.taken_micros))
+        let taken = self.shown.as_ref()?.taken_micros;
+        Some(if self.ages() { self.now_micros.saturating_sub(taken) } else { 0 })
+    }
+
+    /// Whether a time on screen follows that of the host.
+    pub(crate) fn ages(&self) -> bool {
+        self.timeline().is_none()
     }
 }

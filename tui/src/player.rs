@@ -285,6 +285,16 @@ impl Player {
         self.past.as_ref().map(PastView::cycles)
     }
 
+    /// Whether a recording is played, or something is searched.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.playing.is_some() || self.search.is_some()
+    }
+
+    /// Whether a moment of the past stands on screen, and nothing is searched.
+    pub(crate) fn rests(&self, session: &mut Session) -> bool {
+        !self.is_moving() && (self.past.is_some() || session.target().history().is_some())
+    }
+
     /// Notes the time of a snapshot of the present.
     pub(crate) fn note(&mut self, cycles: u64) {
         if self.past.is_some() || self.times.last() == Some(&cycles) {

@@ -95,7 +95,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 Published::Lost(why) => Message::Lost(why),
                 Published::Panicked => return Err(Failure::Internal("the probe thread panicked".into())),
             }),
-            _ = ticks.tick() => Some(Message::Tick(now_micros())),
+            _ = ticks.tick(), if model.ages() => Some(Message::Tick(now_micros())),
         };
         let mut messages: VecDeque<Message> = message.into_iter().collect();
         while let Some(message) = messages.pop_front() {

@@ -58,14 +58,18 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
     commands
 }
 
+/// While snapshots are younger, their ages are displayed when something else changes.
+const YOUNG_MICROS: u64 = 1_000_000;
+
 /// Redraws only if the displayed age changes.
 fn tick(model: &mut Model, now: u64) -> Vec<Command> {
     let before = model.age_micros().map(words::age);
     model.now_micros = now;
     model.started_micros.get_or_insert(now);
-    let after = model.age_micros().map(words::age);
+    let after = model.age_micros();
     // Until the first snapshot, the elapsed time is displayed.
-    if after.is_some() && after == before { Vec::new() } else { vec![Command::Draw] }
+    let same = after.is_some_and(|age| age < YOUNG_MICROS || before == Some(words::age(age)));
+    if same { Vec::new() } else { vec![Command::Draw] }
 }
 
 fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command> {

@@ -111,6 +111,14 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
                     model.theme.bad(),
                 ));
             }
+            if let Some(past) = &snapshot.past {
+                let text = format!("  {}", words::kept_past(past));
+                let facts: usize = left.iter().map(Span::width).sum();
+                let name = snapshot.target.chars().count();
+                if facts + text.len() + name + right <= usize::from(width) {
+                    left.push(Span::raw(text));
+                }
+            }
             // If the line is too long, the program's name is dropped first, then the age: an old
             // snapshot has a badge. The cost is last; the word about health stays.
             let mut name_at = 1;

@@ -5,6 +5,7 @@ use diagnosis::Progress;
 use images::{Comparison, GoSignal, Provenance, Reading, SourceLine, TextCheck};
 use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
+use machine::past::KeptPast;
 use machine::snapshot::AccessError;
 use machine::target::AccessRoute;
 use std::fmt::Write;
@@ -136,6 +137,12 @@ pub(crate) fn age(micros: u64) -> String {
         seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         seconds => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
+}
+
+/// How much of its past a mesh keeps, and the memory that it takes.
+pub(crate) fn kept_past(past: &KeptPast) -> String {
+    let kept = cycles(past.last_cycles.saturating_sub(past.first_cycles));
+    format!("past {kept}, {} of {} MiB", past.bytes.div_ceil(1 << 20), past.most_bytes >> 20)
 }
 
 /// Previous and current clients of a served mesh, one sentence each, at this host time in

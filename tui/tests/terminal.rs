@@ -38,6 +38,20 @@ fn keys_lead_through_the_screens_and_q_leaves() {
 }
 
 #[test]
+fn a_recording_that_stands_is_drawn_on_input_only() {
+    let mut terminal = meshscope("stands", 80, 24);
+    terminal.shows("links: 2");
+    terminal.is_quiet();
+    terminal.press("5");
+    terminal.shows("no router, mux or client found so far");
+    terminal.is_quiet();
+    terminal.press("1");
+    terminal.shows("links: 2");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+}
+
+#[test]
 fn a_tiny_terminal_says_so_and_a_larger_one_recovers() {
     let mut terminal = meshscope("tiny", 20, 5);
     terminal.shows("too small: 20x5");

@@ -176,6 +176,7 @@ fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64
         board: Arc::default(),
         stages: Arc::default(),
         verdict: Some(Arc::new(verdict)),
+        past: None,
         timeline: None,
         reading: None,
     };

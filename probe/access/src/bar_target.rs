@@ -17,7 +17,7 @@ use machine::bar::{Bar, Holder};
 use machine::clock::host_micros;
 use machine::fault::Fault;
 use machine::notes::AuditLine;
-use machine::past::{RecordedRun, not_kept};
+use machine::past::{KeptPast, RecordedRun, not_kept};
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -314,6 +314,10 @@ impl Target for BarTarget {
             patience: self.access.patience,
             past,
         }))
+    }
+
+    fn kept_past(&self) -> Option<KeptPast> {
+        self.access.bus.kept_past()
     }
 
     fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {

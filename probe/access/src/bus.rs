@@ -4,6 +4,7 @@ use crate::windows::Windows;
 use layouts::{ChipKind, ChipLayout, NocXy};
 use machine::bar::{Bar, BarOp, BarPast, Elsewhere, Holder, Sharing};
 use machine::fault::{ChipAddress, Fault};
+use machine::past::KeptPast;
 use machine::snapshot::{AccessError, Bytes};
 use machine::window::WindowOrdering;
 use std::collections::BTreeMap;
@@ -67,6 +68,11 @@ impl Bus {
     /// Returns the chips that only other hosts reach.
     pub(crate) fn elsewhere(&self) -> Vec<Elsewhere> {
         self.bar.elsewhere()
+    }
+
+    /// Returns how much of its past the machine keeps.
+    pub(crate) fn kept_past(&self) -> Option<KeptPast> {
+        self.bar.kept_past()
     }
 
     /// Returns the problems that the machine found.

@@ -1,5 +1,7 @@
 //! The agenda of a chip: which of its units do something soon. The chip skips the others.
 
+use crate::heap::of_vec;
+
 /// How many cycles "soon" covers: long compared with a run window, short compared with the sleep of
 /// idle firmware.
 const SPAN: u64 = 1024;
@@ -52,6 +54,11 @@ impl Agenda {
             horizon: 0,
             others_from: u64::MAX,
         }
+    }
+
+    /// Returns the memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        of_vec(&self.next) + of_vec(&self.soon) + of_vec(&self.is_soon)
     }
 
     /// Sets what a unit does next.

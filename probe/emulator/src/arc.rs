@@ -2,6 +2,7 @@
 //! (wormhole.md 8).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, REGISTER_WIDTH, Refusal};
+use crate::heap::{of_arc, of_vec};
 use std::sync::Arc as Shared;
 
 /// ARC address of its shared memory.
@@ -83,7 +84,8 @@ impl Arc {
     /// Returns the bytes of what the same ARC at an earlier moment has not in common.
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
         let shared = earlier.is_some_and(|earlier| Shared::ptr_eq(&self.csm, &earlier.csm));
-        if shared { 0 } else { CSM_BYTES }
+        let csm = if shared { 0 } else { of_arc(&self.csm) + of_vec(&self.csm) };
+        size_of::<Self>() + csm + of_vec(&self.heartbeats)
     }
 
     /// Reads the ARC's own address space: any bytes of shared memory, words of the reset unit.

@@ -14,6 +14,7 @@ use crate::eth::{Eth, EthStore};
 use crate::event::{Event, EventKind, Outbox, Queue};
 use crate::grid::Xy;
 use crate::hart::{DeviceAccess, DeviceFault, DeviceSet, Devices, HartOrder, Load, Stored};
+use crate::heap::{of_arc, of_box};
 use crate::memory::{REGISTERS, TileMemory};
 use crate::niu::{Niu, NiuStore};
 use crate::stream::Streams;
@@ -110,10 +111,10 @@ impl Blocks {
         let streams = self.streams.bytes_beyond(earlier.map(|earlier| &earlier.streams));
         let special = match (&self.special, earlier.map(|earlier| &earlier.special)) {
             (Special::Tensix(a), Some(Special::Tensix(b))) if Arc::ptr_eq(a, b) => 0,
-            (Special::Tensix(tensix), _) => tensix.state_bytes(),
-            (Special::Eth(_), _) => size_of::<Eth>(),
+            (Special::Tensix(tensix), _) => of_arc(tensix) + tensix.state_bytes(),
+            (Special::Eth(eth), _) => of_box(&**eth) + eth.bytes(),
         };
-        size_of::<Self>() + streams + special
+        of_arc(self) + streams + special + self.events.bytes() + self.out.bytes()
     }
 
     /// Reports a condition.

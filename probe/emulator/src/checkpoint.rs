@@ -8,6 +8,7 @@ use crate::chip::{Chip, Unit};
 use crate::condition::Condition;
 use crate::config::MeshConfig;
 use crate::disruption::Disruptor;
+use crate::heap::{COUNTS, allocation, of_arc, of_vec};
 use crate::passive::{Backend, Passive};
 use crate::pci::ConfigSpace;
 use crate::saved::{SavedTile, SavedUnit};
@@ -59,9 +60,11 @@ impl Checkpoint {
             |checkpoint: &Self, chip: usize| checkpoint.chips.get(chip).map(SavedChip::units);
         let chips = self.chips.iter().enumerate().map(|(index, chip)| {
             let earlier = earlier.and_then(|earlier| units(earlier, index));
-            size_of::<Chip>() + chip.bytes_beyond(earlier.as_ref())
+            chip.rest.own_bytes() + chip.bytes_beyond(earlier.as_ref())
         });
-        chips.sum()
+        let own = allocation(size_of::<Self>() + COUNTS) + of_vec(&self.devices);
+        let own = own + of_vec(&self.chips) + of_vec(&self.spaces) + of_vec(&self.links_up);
+        own + of_vec(&self.conditions) + chips.sum::<usize>()
     }
 }
 
@@ -76,7 +79,8 @@ impl SavedChip {
         }
         let earlier = |unit: usize| earlier.and_then(|units| units.get(unit));
         let units = self.units.iter().enumerate();
-        units.map(|(index, unit)| unit.bytes_beyond(earlier(index))).sum()
+        let units = units.map(|(index, unit)| unit.bytes_beyond(earlier(index)));
+        of_arc(&self.units) + of_vec(&self.units) + units.sum::<usize>()
     }
 }
 
@@ -110,6 +114,12 @@ impl Unit {
 }
 
 impl Chip {
+    /// Returns the memory of what is not in its units in bytes, without its own size.
+    fn own_bytes(&self) -> usize {
+        let lists = of_vec(&self.changed) + of_vec(&self.senders) + of_vec(&self.frames);
+        lists + of_vec(&self.conditions) + self.agenda.bytes()
+    }
+
     /// Returns the state. Units that did not change share that of the last call; all writes since are
     /// from before cycle `written_by`.
     pub(crate) fn save(&mut self, written_by: u64) -> SavedChip {

@@ -1,6 +1,7 @@
 //! A DRAM channel: 2 GiB, committed page by page on the first write.
 
 use crate::condition::{Refusal, UNMAPPED};
+use crate::heap::{allocation, of_arc};
 use crate::watch::WriteWatch;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -86,7 +87,9 @@ impl Dram {
             earlier.is_some_and(|earlier| Arc::ptr_eq(earlier, bytes))
         };
         let pages = self.pages.iter().filter(|(page, bytes)| !shared(page, bytes));
-        pages.count() * PAGE_BYTES + self.pages.len() * size_of::<(u32, Arc<[u8]>)>()
+        let pages: usize = pages.map(|(_, bytes)| of_arc(bytes)).sum();
+        // A table has a byte beside each place, and places for an eighth more than it holds.
+        pages + allocation(self.pages.capacity() * (1 + size_of::<(u32, Arc<[u8]>)>()) * 8 / 7)
     }
 }
 

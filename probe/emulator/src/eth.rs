@@ -3,6 +3,7 @@
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use crate::hart::Load;
+use crate::heap::of_vec;
 use crate::txq::{Txq, TxqStore};
 
 /// MAC words while the MAC runs, and while firmware stops it to load instruction RAM
@@ -73,6 +74,13 @@ pub(crate) enum EthStore {
     Iram,
     /// The MAC was stopped or started.
     Mac,
+}
+
+impl Eth {
+    /// Returns the memory of the packets that wait in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.txq.iter().map(Txq::bytes).sum::<usize>() + of_vec(&self.held)
+    }
 }
 
 impl Rxq {

@@ -3,6 +3,7 @@
 
 use crate::condition::Condition;
 use crate::grid::Xy;
+use crate::heap::{allocation, of_arc, of_box, of_vec};
 use crate::request::NocRequest;
 use crate::watch::{NocWrite, Writer};
 use std::cmp::Ordering;
@@ -44,6 +45,14 @@ pub(crate) enum Body {
 }
 
 impl Body {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Write { data, .. } => of_arc(data),
+            Self::ReadData { data, .. } => of_vec(data),
+            _ => 0,
+        }
+    }
+
     /// Whether it accesses a register of the NIU of a Tensix or Ethernet tile.
     pub(crate) fn is_for_niu(&self) -> bool {
         self.is_in(&(0xFFB2_0000..0xFFB4_0000))
@@ -101,6 +110,15 @@ pub(crate) enum LinkPayload {
     Raw { data: Vec<u8> },
 }
 
+impl LinkPayload {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Write { data, .. } | Self::Raw { data } => of_vec(data),
+            Self::Register { .. } => 0,
+        }
+    }
+}
+
 /// The kind of an event.
 #[derive(Clone, Debug)]
 pub(crate) enum EventKind {
@@ -150,6 +168,16 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// Returns the memory of what it holds in bytes.
+    fn bytes(&self) -> usize {
+        match &self.kind {
+            EventKind::Leave { request, .. } => of_box(&**request),
+            EventKind::Packet(packet) => of_box(&**packet) + packet.body.bytes(),
+            EventKind::LinkPacket(packet) => of_box(&**packet) + packet.body.bytes(),
+            _ => 0,
+        }
+    }
+
     fn key(&self) -> (u64, u32, u64) {
         (self.at, self.source, self.seq)
     }
@@ -196,6 +224,12 @@ impl Queue {
         self.0.is_empty()
     }
 
+    /// Returns the approximate memory in bytes; packets may share what they carry.
+    pub(crate) fn bytes(&self) -> usize {
+        let own: usize = self.0.iter().map(Event::bytes).sum();
+        own + allocation(self.0.capacity() * size_of::<Event>())
+    }
+
     /// Returns the events, earliest first.
     pub(crate) fn sorted(&self) -> Vec<&Event> {
         let mut events: Vec<&Event> = self.0.iter().collect();
@@ -222,6 +256,14 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
+    /// Returns the memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let packets = self.packets.iter().map(|(_, event)| event);
+        let events = packets.chain(self.frames.iter().map(|(_, event)| event));
+        let own: usize = events.map(Event::bytes).sum();
+        own + of_vec(&self.packets) + of_vec(&self.frames) + of_vec(&self.conditions)
+    }
+
     /// Whether there is nothing in it.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { packets, frames, conditions, first_arrival } = self;

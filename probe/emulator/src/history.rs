@@ -1,6 +1,7 @@
 //! The past of a mesh: checkpoints, and the journal of host actions between them.
 
 use crate::checkpoint::Checkpoint;
+use crate::heap::of_vec;
 use crate::journal::Journal;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,9 +10,10 @@ use std::time::Duration;
 /// How much of the past is kept, and how soon any of it can be shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryLimits {
-    /// Memory in bytes for checkpoints and journal. Beyond it, old checkpoints are dropped until
-    /// only few are left; then the oldest moments are forgotten with their host actions. If the
-    /// first checkpoint is the only one, the whole past is given up.
+    /// Memory in bytes, as an allocator counts it, for checkpoints, those of visits and searches
+    /// too, and journal. Beyond it, old checkpoints are dropped until only few are left; then the
+    /// oldest moments are forgotten with their host actions. If the first checkpoint is the only
+    /// one, the whole past is given up.
     pub bytes: usize,
     /// Most checkpoints.
     pub checkpoints: usize,
@@ -33,6 +35,19 @@ impl Default for HistoryLimits {
     }
 }
 
+/// How much of its past a mesh keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistorySize {
+    /// The first cycle that can be shown again.
+    pub first: u64,
+    /// The present.
+    pub end: u64,
+    /// The memory in bytes.
+    pub bytes: usize,
+    /// Its limit.
+    pub most_bytes: usize,
+}
+
 /// A checkpoint, and the number of the first journal entry after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
@@ -50,6 +65,7 @@ pub struct History {
     pub(crate) moments: Vec<Moment>,
     pub(crate) journal: Journal,
     pub(crate) end: u64,
+    pub(crate) limits: HistoryLimits,
     bytes: usize,
     /// The cycles of the checkpoints that visits and searches added, the oldest first.
     pub(crate) visited: VecDeque<u64>,
@@ -58,15 +74,19 @@ pub struct History {
 /// Cycles from a checkpoint after which another one is worth its memory where nothing demands it.
 pub(crate) const WORTH_CHECKPOINT: u64 = 1 << 16;
 
+/// One part in this of the memory is left for the checkpoints of visits, and as much for those of a
+/// search, which has a copy of the history.
+const VISITS_PART: usize = 16;
+
 /// Fewest checkpoints that are kept whatever their size: the first, one between, the last.
 const FEWEST: usize = 3;
 
 impl History {
     /// Begins a history with a checkpoint.
-    pub(crate) fn new(checkpoint: Checkpoint) -> Self {
-        let end = checkpoint.now;
+    pub(crate) fn new(checkpoint: Checkpoint, limits: HistoryLimits) -> Self {
+        let (end, visited) = (checkpoint.now, VecDeque::new());
         let (moments, journal) = (Vec::new(), Journal::default());
-        let mut history = Self { moments, journal, end, bytes: 0, visited: VecDeque::new() };
+        let mut history = Self { moments, journal, end, limits, bytes: 0, visited };
         history.push(checkpoint);
         history
     }
@@ -95,7 +115,25 @@ impl History {
 
     /// Returns the approximate memory of checkpoints and journal in bytes.
     pub fn bytes(&self) -> usize {
-        self.bytes + self.journal.bytes()
+        of_vec(&self.moments) + self.bytes + self.journal.bytes()
+    }
+
+    /// Returns how much is kept up to a present.
+    pub(crate) fn size(&self, end: u64) -> HistorySize {
+        let (bytes, most_bytes) = (self.bytes(), self.limits.bytes);
+        HistorySize { first: self.first(), end, bytes, most_bytes }
+    }
+
+    /// Whether the checkpoints of visits and searches take more than their part of the memory.
+    pub(crate) fn visits_too_much(&self) -> bool {
+        let moment = |cycle: &u64| self.moments.get(self.find(*cycle).ok()?);
+        let bytes = self.visited.iter().filter_map(moment).map(|moment| moment.bytes);
+        bytes.sum::<usize>() > self.limits.bytes / VISITS_PART
+    }
+
+    /// Whether checkpoints and journal take more than visits and searches leave of the memory.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.bytes() > self.limits.bytes - 2 * (self.limits.bytes / VISITS_PART)
     }
 
     /// Returns a copy whose present is this cycle.
@@ -114,13 +152,13 @@ impl History {
     }
 
     /// Drops checkpoints, and then the oldest past, until the limits are kept.
-    pub(crate) fn thin(&mut self, limits: &HistoryLimits) {
+    pub(crate) fn thin(&mut self) {
         // Host actions cannot be thinned out: at most half of the memory is theirs.
-        while self.journal.bytes() > limits.bytes / 2 && self.moments.len() > FEWEST {
+        while self.journal.bytes() > self.limits.bytes / 2 && self.moments.len() > FEWEST {
             self.forget_first();
         }
-        while self.moments.len() > limits.checkpoints.max(FEWEST) || self.bytes() > limits.bytes {
-            let Some(which) = self.least_needed() else { return self.forget(limits) };
+        while self.moments.len() > self.limits.checkpoints.max(FEWEST) || self.is_too_large() {
+            let Some(which) = self.least_needed() else { return self.forget() };
             self.drop_moment(which);
         }
     }
@@ -165,8 +203,8 @@ impl History {
     }
 
     /// Forgets the oldest past while more than two checkpoints are left.
-    fn forget(&mut self, limits: &HistoryLimits) {
-        while self.bytes() > limits.bytes && self.moments.len() > 2 {
+    fn forget(&mut self) {
+        while self.is_too_large() && self.moments.len() > 2 {
             self.forget_first();
         }
     }
@@ -194,11 +232,11 @@ mod tests {
             interval_cycles: 1,
         };
         let Ok(mut mesh) = Mesh::new(MeshConfig::default()) else { return };
-        let mut history = History::new(mesh.checkpoint());
+        let mut history = History::new(mesh.checkpoint(), limits);
         for _ in 0..5000 {
             mesh.clock(100);
             history.push(mesh.checkpoint());
-            history.thin(&limits);
+            history.thin();
         }
         let cycles: Vec<u64> = history.checkpoints().collect();
         assert_eq!((cycles.len(), cycles[0], cycles[23]), (24, 0, 500_000));

@@ -2,7 +2,7 @@
 
 use crate::bar::{self, Source};
 use crate::condition::{Actor, Condition};
-use crate::history::{History, HistoryLimits};
+use crate::history::{History, HistoryLimits, HistorySize};
 use crate::journal::{HostAction, Journal, JournalEntry};
 use crate::keeper::Keeper;
 use crate::mesh::Mesh;
@@ -204,6 +204,12 @@ impl Mesh {
     pub fn history(&self) -> Option<History> {
         let keeper = self.keeper.as_ref().filter(|keeper| !keeper.is_full());
         keeper.map(|keeper| keeper.history.up_to(self.now))
+    }
+
+    /// Returns how much of the past is kept; `None` as [`Mesh::history`].
+    pub fn history_size(&self) -> Option<HistorySize> {
+        let keeper = self.keeper.as_ref().filter(|keeper| !keeper.is_full());
+        keeper.map(|keeper| keeper.history.size(self.now))
     }
 
     /// Returns the journal since [`Mesh::record`]; `None` if recording is off.

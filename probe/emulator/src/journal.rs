@@ -9,6 +9,7 @@ mod code;
 pub use code::JournalError;
 
 use crate::disruption::Disruption;
+use crate::heap::of_vec;
 use chunk::Chunk;
 use std::sync::Arc;
 
@@ -95,6 +96,8 @@ pub struct JournalEntry {
 pub struct Journal {
     /// The chunks that are complete.
     chunks: Vec<Arc<Chunk>>,
+    /// Their memory in bytes.
+    complete_bytes: usize,
     open: Chunk,
     /// Entries that were forgotten, from the first on.
     forgotten: u64,
@@ -122,7 +125,7 @@ impl Journal {
 
     /// Returns the memory of the entries in bytes.
     pub fn bytes(&self) -> usize {
-        self.all().map(Chunk::bytes).sum()
+        of_vec(&self.chunks) + self.complete_bytes + self.open.bytes()
     }
 
     fn all(&self) -> impl Iterator<Item = &Chunk> {
@@ -155,6 +158,7 @@ impl Journal {
             && self.forgotten + chunk.len() <= first
         {
             self.forgotten += chunk.len();
+            self.complete_bytes -= chunk.bytes();
             dropped += 1;
         }
         self.chunks.drain(..dropped);
@@ -165,6 +169,7 @@ impl Journal {
         if self.open.len() > 0 {
             let mut chunk = std::mem::take(&mut self.open);
             chunk.shrink();
+            self.complete_bytes += chunk.bytes();
             self.chunks.push(Arc::new(chunk));
         }
     }

@@ -14,7 +14,6 @@ const PART: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Keeper {
     pub(crate) history: History,
-    limits: HistoryLimits,
     /// The cycle of the last checkpoint.
     last: u64,
     /// The cycle of the host's last action.
@@ -30,8 +29,8 @@ impl Keeper {
     pub(crate) fn new(first: Checkpoint, limits: HistoryLimits) -> Self {
         let last = first.cycle();
         let zero = Duration::ZERO;
-        let history = History::new(first);
-        Self { history, limits, last, acted: None, ran: zero, took: zero, full: false }
+        let history = History::new(first, limits);
+        Self { history, last, acted: None, ran: zero, took: zero, full: false }
     }
 
     /// Returns the cycle, at most `until`, at which to look whether a checkpoint is due.
@@ -43,8 +42,8 @@ impl Keeper {
     /// has no effect on results.
     pub(crate) fn is_due(&mut self, now: u64, started: Instant) -> bool {
         self.ran += started.elapsed();
-        let interval = self.limits.interval.max(self.took * PART);
-        self.ran >= interval && now - self.last >= self.limits.interval_cycles
+        let interval = self.history.limits.interval.max(self.took * PART);
+        self.ran >= interval && now - self.last >= self.history.limits.interval_cycles
     }
 
     /// Whether the present deserves a checkpoint although none is due: that is far from the last, and
@@ -66,8 +65,10 @@ impl Keeper {
         self.acted = Some(entry.cycle);
         let history = &mut self.history;
         history.journal.push(entry);
-        if history.moments.len() == 1 && history.journal.bytes() > self.limits.bytes {
+        if history.moments.len() == 1 && history.journal.bytes() > history.limits.bytes {
             (self.full, history.journal) = (true, Journal::default());
+        } else if history.is_too_large() {
+            history.thin();
         }
     }
 
@@ -75,8 +76,9 @@ impl Keeper {
     pub(crate) fn keep(&mut self, checkpoint: Checkpoint, started: Instant) {
         (self.last, self.ran) = (checkpoint.cycle(), Duration::ZERO);
         self.history.push(checkpoint);
-        self.history.thin(&self.limits);
+        self.history.thin();
         // Without a limit of time the host's speed has no effect.
-        self.took = if self.limits.interval.is_zero() { Duration::ZERO } else { started.elapsed() };
+        self.took =
+            if self.history.limits.interval.is_zero() { Duration::ZERO } else { started.elapsed() };
     }
 }

@@ -83,6 +83,7 @@ mod event;
 mod fork;
 mod grid;
 pub mod hart;
+mod heap;
 mod history;
 mod host;
 mod journal;
@@ -124,7 +125,7 @@ pub use config::{
 };
 pub use disruption::{Disruption, HartId};
 pub use endpoint::HostMemory;
-pub use history::{History, HistoryLimits};
+pub use history::{History, HistoryLimits, HistorySize};
 pub use journal::{HostAction, Journal, JournalEntry, JournalError};
 pub use mesh::Mesh;
 pub use packets::{EthPacket, EthPacketKind};

@@ -1,6 +1,7 @@
 //! The pages of a tile's L1 as checkpoints keep them: one copy of each, however many checkpoints
 //! have it in common, the lines that were written after it, and when each line was written.
 
+use crate::heap::{of_arc, of_vec};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -167,17 +168,18 @@ impl Pages {
     /// Returns the bytes of what the same memory at an earlier moment has not in common.
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
         let same_lines = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.lines, &earlier.lines));
-        let lines = if same_lines { 0 } else { self.lines.len() * size_of::<Line>() };
+        let lines = if same_lines { 0 } else { of_arc(&self.lines) + of_vec(&self.lines) };
         if earlier.is_some_and(|earlier| Arc::ptr_eq(&self.copies, &earlier.copies)) {
             return lines;
         }
-        let same = |page: usize, earlier: &Self| match (self.page(page), earlier.page(page)) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (a, b) => a.is_none() && b.is_none(),
+        let new = |(number, page): (usize, &Option<Arc<Page>>)| {
+            let page = page.as_ref()?;
+            let before = earlier.and_then(|earlier| earlier.page(number));
+            let same = before.is_some_and(|before| Arc::ptr_eq(page, before));
+            (!same).then(|| of_arc(page) + of_vec(&page.written))
         };
-        let new = |page: &usize| earlier.is_none_or(|earlier| !same(*page, earlier));
-        let pages = self.present().filter(new).count() * size_of::<Page>();
-        pages + self.copies.len() * size_of::<Option<Arc<Page>>>() + lines
+        let pages: usize = self.copies.iter().enumerate().filter_map(new).sum();
+        pages + of_arc(&self.copies) + of_vec(&self.copies) + lines
     }
 }
 

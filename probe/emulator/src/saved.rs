@@ -3,11 +3,15 @@
 use crate::blocks::Blocks;
 use crate::hart::HartGroup;
 use crate::hart::core::Hart;
+use crate::heap::{BESIDE, COUNTS, allocation, of_box, of_vec};
 use crate::memory::{SavedMemory, TileMemory};
 use crate::passive::{Backend, Passive};
 use crate::tile::Tile;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
+
+/// What allocators keep beside the parts of a hart, and its count in an [`Arc`].
+const BESIDE_HART: usize = 8 * BESIDE + 2 * COUNTS;
 
 /// A unit at the moment of a checkpoint.
 #[derive(Clone, Debug)]
@@ -53,7 +57,12 @@ fn passive_bytes(unit: &Passive, earlier: Option<&Passive>) -> usize {
         (Backend::Arc(arc), _) => arc.bytes_beyond(None),
         _ => 0,
     };
-    size_of::<Passive>() + memory
+    let backend = match &unit.backend {
+        Backend::Pcie(endpoint) => of_box(&**endpoint),
+        _ => 0,
+    };
+    let own = allocation(size_of::<Passive>() + COUNTS);
+    own + backend + of_vec(&unit.ports) + unit.events.bytes() + unit.out.bytes() + memory
 }
 
 impl SavedTile {
@@ -96,9 +105,14 @@ impl SavedTile {
     fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
         let harts = self.harts.iter().enumerate().map(|(index, hart)| {
             let earlier = earlier.and_then(|earlier| earlier.harts.get(index));
-            hart.bytes_beyond(earlier)
+            // Registers, private memory, a loop and its steps are allocations of their own.
+            let same = earlier.is_some_and(|earlier| Arc::ptr_eq(hart, earlier));
+            let beside = if same { 0 } else { of_vec(&hart.watched) + BESIDE_HART };
+            hart.bytes_beyond(earlier) + beside
         });
-        size_of::<Self>()
+        allocation(size_of::<Self>() + COUNTS)
+            + of_vec(&self.harts)
+            + of_vec(&self.group.orders)
             + harts.sum::<usize>()
             + self.blocks.bytes_beyond(earlier.map(|earlier| &earlier.blocks))
             + self.memory.bytes_beyond(earlier.map(|earlier| &earlier.memory))

@@ -2,6 +2,7 @@
 //! (wormhole.md 4.5).
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
+use crate::heap::{of_arc, of_vec};
 use std::sync::Arc;
 
 /// Register numbers (word index in a stream's 4 KiB).
@@ -64,7 +65,7 @@ impl Streams {
         if earlier.is_some_and(|earlier| self.are(earlier)) {
             0
         } else {
-            self.0.len() * size_of::<Stream>()
+            of_arc(&self.0) + of_vec(&self.0)
         }
     }
 

@@ -5,6 +5,7 @@
 //! are accepted without effect; instructions that compute are refused.
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
+use crate::heap::allocation;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A mover command.
@@ -61,9 +62,11 @@ pub(crate) struct Tensix {
 impl Tensix {
     /// Returns the approximate memory in bytes.
     pub(crate) fn state_bytes(&self) -> usize {
-        let words = self.plain.len() + self.config.len() + self.regfile.len();
-        // A node of a map is half empty at worst.
-        size_of::<Self>() + 2 * words * size_of::<(u32, u32)>()
+        let maps = [&self.plain, &self.config, &self.regfile];
+        // A node of a map holds 11 words and is half empty at worst.
+        let nodes: usize = maps.iter().map(|map| map.len().div_ceil(5)).sum();
+        let node = allocation(11 * size_of::<(u32, u32)>() + 16);
+        nodes * node + allocation(self.moves.capacity() * size_of::<Move>())
     }
 
     /// Returns the reset pc of a hart of the tile, by its index (BRISC, NCRISC, TRISC0-2).

@@ -181,7 +181,7 @@ impl History {
                 self.visited.push_back(now);
             }
         }
-        while self.visited.len() > MOST_VISITS {
+        while self.visited.len() > MOST_VISITS || self.visits_too_much() {
             let oldest = self.visited.pop_front();
             if let Some(Ok(which)) = oldest.map(|oldest| self.find(oldest)) {
                 self.drop_moment(which);
@@ -190,7 +190,7 @@ impl History {
     }
 
     /// Returns the index of the checkpoint of a cycle, or the one that it would have.
-    fn find(&self, cycle: u64) -> Result<usize, usize> {
+    pub(crate) fn find(&self, cycle: u64) -> Result<usize, usize> {
         self.moments.binary_search_by_key(&cycle, |moment| moment.checkpoint.now)
     }
 

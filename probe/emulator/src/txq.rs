@@ -5,6 +5,7 @@
 //! packet's turn on the line, which software cannot observe.
 
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
+use crate::heap::allocation;
 use std::collections::VecDeque;
 
 /// The operation of a command.
@@ -80,6 +81,11 @@ pub(crate) enum TxqStore {
 }
 
 impl Txq {
+    /// Returns the memory of the packets that wait in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        allocation(self.packets.capacity() * size_of::<Transfer>())
+    }
+
     /// Returns the number of transfers and packets that are not yet on the line.
     pub(crate) fn unsent(&self) -> u32 {
         u32::from(self.cmd != 0) + u32::from(self.waiting.is_some()) + self.packets.len() as u32

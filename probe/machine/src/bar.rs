@@ -5,7 +5,7 @@ mod past;
 pub use past::{BarPast, TileBytes};
 
 use crate::fault::{ChipAddress, Fault};
-use crate::past::RecordedRun;
+use crate::past::{KeptPast, RecordedRun};
 use crate::snapshot::AccessError;
 use crate::window::{self, WindowOrdering};
 use layouts::ChipKind;
@@ -195,6 +195,11 @@ pub trait Bar: Send {
 
     /// Returns the machine's past up to now; `None` if it does not keep it.
     fn past(&mut self) -> Option<Box<dyn BarPast>> {
+        None
+    }
+
+    /// Returns how much of its past the machine keeps; `None` if it does not keep it.
+    fn kept_past(&self) -> Option<KeptPast> {
         None
     }
 

@@ -17,6 +17,19 @@ pub enum Keeps {
     Past,
 }
 
+/// How much of its past a machine keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptPast {
+    /// The first cycle that can be shown again.
+    pub first_cycles: u64,
+    /// The present.
+    pub last_cycles: u64,
+    /// The memory of all its parts, in bytes.
+    pub bytes: u64,
+    /// Its limit.
+    pub most_bytes: u64,
+}
+
 /// How far a machine of the past has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastProgress {

@@ -8,7 +8,7 @@ use crate::bar::Holder;
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::history::History;
 use crate::notes::AuditLine;
-use crate::past::{RecordedRun, not_kept};
+use crate::past::{KeptPast, RecordedRun, not_kept};
 use crate::place::Place;
 use crate::progress::ChipCount;
 use crate::snapshot::{AccessError, Gap, Plan, Snapshot, Span};
@@ -382,6 +382,10 @@ pub trait Target: Send {
     /// `Refused` on a target that does not keep it.
     fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
         Err(not_kept())
+    }
+    /// Returns how much of its past it keeps; `None` if it does not keep it.
+    fn kept_past(&self) -> Option<KeptPast> {
+        None
     }
     /// Returns its run from power-on to now; `None` if it does not keep it.
     ///

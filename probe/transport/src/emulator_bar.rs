@@ -3,11 +3,11 @@
 mod past;
 
 use crate::SIMULATOR_BUDGET;
-use emulator::{Disruption, HartId, Mesh, MeshConfig};
+use emulator::{Disruption, HartId, HistorySize, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, BarPast, DeviceBatch};
 use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
-use machine::past::RecordedRun;
+use machine::past::{KeptPast, RecordedRun};
 use machine::snapshot::AccessError;
 use machine::target::Abilities;
 use machine::window;
@@ -138,6 +138,12 @@ impl Bar for EmulatorBar {
         self.mesh.keep_present();
         let history = self.mesh.history()?;
         Some(Box::new(EmulatorPast::new(history, self.mesh.shared_config())))
+    }
+
+    fn kept_past(&self) -> Option<KeptPast> {
+        let HistorySize { first, end, bytes, most_bytes } = self.mesh.history_size()?;
+        let (bytes, most_bytes) = (bytes as u64, most_bytes as u64);
+        Some(KeptPast { first_cycles: first, last_cycles: end, bytes, most_bytes })
     }
 
     fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {

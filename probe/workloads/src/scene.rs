@@ -91,11 +91,11 @@ const FABRIC_STEP_CYCLES: u64 = 2_000;
 const PATTERN: Pattern =
     Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
 
-/// What an emulated mesh keeps of its past: a step back takes less than a second while
-/// the memory suffices for a checkpoint in each interval.
+/// What an emulated mesh keeps of its past: a step back takes less than a second, and longer the
+/// farther back the moment is.
 const PAST: HistoryLimits = HistoryLimits {
-    bytes: 512 << 20,
-    checkpoints: 512,
+    bytes: 128 << 20,
+    checkpoints: 32,
     interval: Duration::from_millis(100),
     interval_cycles: 20_000,
 };

@@ -58,6 +58,7 @@ fn galaxy() -> Model {
         board: Arc::default(),
         stages: Arc::default(),
         verdict: None,
+        past: None,
         timeline: None,
         reading: None,
     };

@@ -1,7 +1,7 @@
 //! The verdict of the live view: snapshots of its own, now and then, between those of the screens.
 
 use crate::traffic::least_time;
-use diagnosis::Diagnosis;
+use diagnosis::{Diagnosis, Progress};
 use probe::session::{Inspected, Session, Watch};
 use probe::why::WATCHED_CYCLES;
 use std::sync::Arc;
@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_secs(1);
 /// Its snapshots take one part in this of the probe thread's time, and of the bus's budget.
 const PART: u32 = 5;
+/// A part that becomes smaller, down to this, while verdict follows verdict and finds the same.
+const LEAST_PART: u32 = 100;
+/// The longest time between two of its snapshots that the host's time makes necessary.
+const MOST_PAUSE: Duration = Duration::from_secs(8);
 
 /// The newest snapshots of a verdict, and when the next one is due.
 pub(super) struct Watching {
@@ -19,12 +23,26 @@ pub(super) struct Watching {
     due: Instant,
     /// The moment of a recording that was judged.
     judged: Option<usize>,
+    /// One part in this of the time is for the next snapshots.
+    part: u32,
 }
 
 impl Watching {
     /// Returns one that judges by snapshots over this time, in cycles of the target.
     pub(super) fn over(cycles: u64) -> Self {
-        Self { watch: Watch::new(cycles), verdict: None, due: Instant::now(), judged: None }
+        Self {
+            watch: Watch::new(cycles),
+            verdict: None,
+            due: Instant::now(),
+            judged: None,
+            part: PART,
+        }
+    }
+
+    /// Looks as soon and as often as at first: what was ordered changes the mesh.
+    pub(super) fn look_soon(&mut self) {
+        self.part = PART;
+        self.due = self.due.min(Instant::now() + PAUSE);
     }
 
     /// The newest verdict.
@@ -51,11 +69,19 @@ impl Watching {
         let verdict = self.watch.judge(session.target().mesh());
         // The next snapshot has what the comparison found.
         session.compare_suspects(&mut self.watch, &verdict);
+        let same = self.verdict.as_ref().is_some_and(|before| finds_the_same(before, &verdict));
+        self.part = if same { (self.part * 2).min(LEAST_PART) } else { PART };
         self.verdict = Some(Arc::new(verdict));
         let cost = session.target().transactions().saturating_sub(before);
-        let pause = (began.elapsed() * (PART - 1)).max(least_time(cost, budget) * PART);
+        let own = (began.elapsed() * (self.part - 1)).min(MOST_PAUSE);
+        let pause = own.max(began.elapsed() * (PART - 1)).max(least_time(cost, budget) * PART);
         self.due = Instant::now() + pause.max(PAUSE);
         self.watch.newest().zip(self.verdict.as_deref())
+    }
+
+    /// Whether there is no newer verdict to come: that on the moment of a recording is there.
+    pub(super) fn rests(&self, session: &mut Session) -> bool {
+        session.target().history().is_none_or(|history| self.judged == Some(history.position()))
     }
 
     /// Judges a recording by the moments up to the one on screen.
@@ -69,4 +95,14 @@ impl Watching {
         // While it is played, verdicts take a part of the time too.
         self.due = Instant::now() + began.elapsed() * (PART - 1);
     }
+}
+
+/// Whether two whole verdicts find the same, and as many cores that stand.
+fn finds_the_same(before: &Diagnosis, now: &Diagnosis) -> bool {
+    let found = |it: &Diagnosis| -> Vec<_> {
+        it.findings.iter().map(|finding| (finding.condition, finding.place)).collect()
+    };
+    let still = |it: &Diagnosis| it.progress.values().filter(|it| **it == Progress::Still).count();
+    let whole = before.missing.is_empty() && now.missing.is_empty();
+    whole && found(before) == found(now) && still(before) == still(now)
 }

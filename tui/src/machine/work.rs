@@ -96,6 +96,18 @@ impl Work {
         self.player.timeline(session)
     }
 
+    /// Whether a moment of the past stands on screen.
+    pub(super) fn rests(&self, session: &mut Session) -> bool {
+        self.player.rests(session)
+    }
+
+    /// Whether what goes on needs a snapshot as soon as it can be had.
+    pub(super) fn needs_snapshots(&self) -> bool {
+        let shown = !self.held.is_empty() || self.board.recording.is_some();
+        let past = self.player.visited().is_some() || self.player.is_moving();
+        shown || past || self.is_busy() && !self.only_watches()
+    }
+
     /// Whether anything is running.
     pub(super) fn is_busy(&self) -> bool {
         !matches!((&self.task, &self.hold), (MachineTask::None, Hold::None | Hold::Rests))

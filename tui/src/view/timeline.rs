@@ -3,6 +3,7 @@
 
 use crate::model::Model;
 use crate::player::Timeline;
+use crate::words;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -13,7 +14,11 @@ const NAME: u16 = 4;
 
 /// Draws the time line.
 pub(super) fn draw(model: &Model, timeline: &Timeline, frame: &mut Frame, area: Rect) {
-    let mut lines = vec![Line::styled(timeline.words(), model.theme.title())];
+    let mut words = timeline.words();
+    if let Some(past) = model.shown.as_ref().and_then(|snapshot| snapshot.past) {
+        words = format!("{words}, {}", words::kept_past(&past));
+    }
+    let mut lines = vec![Line::styled(words, model.theme.title())];
     let columns = Columns::new(timeline, area.width.saturating_sub(NAME));
     lines.push(marks(model, timeline, &columns));
     for (name, chips) in timeline.lanes(model.size.1) {

@@ -335,6 +335,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         board: Arc::new(Board::default()),
         stages: Arc::default(),
         verdict: None,
+        past: None,
         timeline: None,
         reading: None,
     })

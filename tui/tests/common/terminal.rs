@@ -3,6 +3,7 @@
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ pub(crate) struct Terminal {
     pub(crate) screen: Arc<Mutex<vt100::Parser>>,
     /// Brings what the program prints to the screen.
     reader: JoinHandle<()>,
+    /// Bytes that it printed.
+    printed: Arc<AtomicUsize>,
     modes: String,
     folder: PathBuf,
 }
@@ -47,15 +50,17 @@ impl Terminal {
         drop(pair.slave);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
         let mut output = pair.master.try_clone_reader().unwrap();
-        let drawn = Arc::clone(&screen);
+        let printed = Arc::<AtomicUsize>::default();
+        let (drawn, count) = (Arc::clone(&screen), Arc::clone(&printed));
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n @ 1..) = output.read(&mut bytes) {
                 drawn.lock().unwrap().process(&bytes[..n]);
+                count.fetch_add(n, Ordering::Relaxed);
             }
         });
         let keys = pair.master.take_writer().unwrap();
-        Self { master: pair.master, keys, child, screen, reader, modes, folder }
+        Self { master: pair.master, keys, child, screen, reader, printed, modes, folder }
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
@@ -73,6 +78,16 @@ impl Terminal {
         while !self.text().contains(wanted) {
             assert!(start.elapsed() < PATIENCE, "never showed {wanted:?}:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until it has printed nothing for two seconds.
+    pub(crate) fn is_quiet(&self) {
+        let start = Instant::now();
+        let mut printed = 0;
+        while std::mem::replace(&mut printed, self.printed.load(Ordering::Relaxed)) != printed {
+            assert!(start.elapsed() < PATIENCE, "it is drawn again and again:\n{}", self.text());
+            std::thread::sleep(Duration::from_secs(2));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::JournalEntry;
 use super::code::{Context, Reader};
+use crate::heap::{COUNTS, allocation, of_vec};
 
 /// Bytes of a chunk beyond which the next entry begins another.
 const FULL_BYTES: usize = 32 << 10;
@@ -39,7 +40,7 @@ impl Chunk {
 
     /// Returns the memory in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.code.capacity() + size_of::<Self>()
+        of_vec(&self.code) + allocation(size_of::<Self>() + COUNTS)
     }
 
     /// Decodes the entries.

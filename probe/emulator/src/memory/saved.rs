@@ -6,6 +6,7 @@
 
 use super::{CODE, ETH_L1_BYTES, LINE_BYTES, OPEN, OPS, STALE, TENSIX_L1_BYTES, TileMemory};
 use crate::decode::Op;
+use crate::heap::{of_arc, of_vec};
 use crate::pages::{Lines, PAGE_BYTES, PAGE_LINES, Pages, lines};
 use crate::watch::WriteWatch;
 use std::ops::Range;
@@ -32,7 +33,8 @@ impl SavedMemory {
     /// Returns the bytes of what the same memory at an earlier moment has not in common.
     pub(crate) fn bytes_beyond(&self, earlier: Option<&Self>) -> usize {
         let pages = self.pages.bytes_beyond(earlier.map(|earlier| &earlier.pages));
-        pages + self.code.len() * size_of::<u32>()
+        let same = earlier.is_some_and(|earlier| Arc::ptr_eq(&self.code, &earlier.code));
+        pages + if same { 0 } else { of_arc(&self.code) } + of_vec(&self.stale)
     }
 }
 
