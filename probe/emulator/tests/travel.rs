@@ -1,7 +1,7 @@
 //! Time travel: the mesh of the past is the mesh that ran forward, byte for byte.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::Host;
+use crate::common::{Host, deep};
 use crate::determinism::{busy_mesh, disrupted};
 use emulator::{
     Checkpoint, Counts, Disruption, EthPacket, History, HistoryLimits, Journal, Mesh, Progress,
