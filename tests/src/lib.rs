@@ -53,7 +53,7 @@
 //! - `cd symbols && cargo +nightly fuzz run types` (or `load`, `values`, `unwind`, `split`): the
 //!   same corpus and entry points as the tests with mutated ELFs.
 //! - `cargo bench -p tests --bench table`: README's figures, each over an anchor of the same run, held
-//!   by `tests/benches/table/floors.toml` in `.ci/run`.
+//!   by `tests/benches/table/floors.toml` in `.ci/deep figures`.
 //! - `cargo bench -p emulator` and `cargo bench -p symbols` print figures of one crate.
 //! - `cargo bench -p probe --bench mesh`: whole meshes, idle compared with the vendor's simulator,
 //!   and in an all-gather on one thread and two. Processor time is printed next to host time, for
