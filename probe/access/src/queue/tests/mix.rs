@@ -17,7 +17,7 @@ const BYTES: usize = 0x2000;
 /// Returns the rounds of each mix: `MESHSCOPE_MIX_ROUNDS`, or a default.
 fn rounds() -> usize {
     let requested = std::env::var("MESHSCOPE_MIX_ROUNDS").ok().and_then(|text| text.parse().ok());
-    requested.unwrap_or(6)
+    requested.unwrap_or(3)
 }
 
 fn route(direct: usize) -> Route {
