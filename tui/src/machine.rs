@@ -56,7 +56,7 @@ const PARTLY: Duration = Duration::from_millis(200);
 /// Where it is this host that executes what is read, snapshots take one part in this of its time,
 /// and nobody waits longer than this for the next one.
 const PART: u32 = 40;
-const MOST_PACE: Duration = Duration::from_secs(1);
+const MOST_PACE: Duration = Duration::from_millis(1500);
 
 /// What is known of a snapshot before it is read.
 struct PartialSnapshot<'a> {

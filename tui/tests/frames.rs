@@ -12,11 +12,13 @@ use decode::state::Activity;
 use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
+use machine::past::KeptPast;
 use machine::snapshot::AccessError;
 use machine::target::Quarantined;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
+use tui::feed::{MeshSnapshot, Timeline};
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
 use tui::theme::Theme;
@@ -230,6 +232,39 @@ fn space_freezes_the_display_and_snapshots_continue() {
     press(&mut model, " ");
     let live = picture(&model);
     assert!(!live.contains("FROZEN") && live.contains("t 2100.00 us"), "{live}");
+}
+
+#[test]
+fn a_tick_draws_an_age_that_grows() {
+    let mut model = running((80, 24));
+    let taken = TAKEN + 100_000;
+    let tick = |model: &mut Model, micros| update(model, Message::Tick(taken + micros));
+    assert_eq!(tick(&mut model, 600_000), [], "younger than a second");
+    assert_eq!(tick(&mut model, 1_400_000), [Command::Draw]);
+    assert_eq!(tick(&mut model, 1_410_000), [], "the same age");
+    // A moment of a recording does not grow older.
+    let timeline = Some(Timeline::default());
+    let moment = MeshSnapshot { timeline, number: 3, ..(*snapshot(1)).clone() };
+    update(&mut model, Message::Snapshot(Arc::new(moment)));
+    assert_eq!(tick(&mut model, 9_000_000), []);
+    assert!(picture(&model).contains("age 0.0s"));
+}
+
+#[test]
+fn the_memory_of_the_past_is_shown_where_there_is_room() {
+    let past = KeptPast {
+        first_cycles: 0,
+        last_cycles: 12_300_000_000,
+        bytes: 96 << 20,
+        most_bytes: 128 << 20,
+    };
+    let shown = "past 12.300 s, 96 of 128 MiB";
+    for (columns, timeline) in [(160, None), (80, Some(Timeline::default()))] {
+        let mut model = model((columns, 24));
+        let snapshot = MeshSnapshot { past: Some(past), timeline, ..(*snapshot(0)).clone() };
+        update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+        assert!(picture(&model).contains(shown), "{}", picture(&model));
+    }
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn counting_mesh() -> Mesh {
 
 #[test]
 fn the_past_never_takes_more_than_its_limit() {
-    const MOST: usize = 8 << 20;
+    const MOST: usize = 24 << 20;
     let limits = HistoryLimits {
         bytes: MOST,
         checkpoints: usize::MAX,
@@ -67,11 +67,12 @@ fn the_past_never_takes_more_than_its_limit() {
     };
     let mut host = Host { mesh: counting_mesh() };
     host.mesh.keep_history(Some(limits));
+    let first = host.mesh.history_size().unwrap().bytes;
     let mut random = fastrand::Rng::with_seed(7);
     let (mut largest, mut forgets) = (0, false);
-    for step in 0..6000 {
+    for step in 0..4500 {
         let tile = [(1, 1), (2, 2), (9, 6), (1, 0)][random.usize(0..4)];
-        let bytes: Vec<u8> = (0..random.usize(1..2000)).map(|_| random.u8(..)).collect();
+        let bytes: Vec<u8> = (0..random.usize(1..6000)).map(|_| random.u8(..)).collect();
         host.write_tile(tile, u64::from(random.u32(0..50) * 0x1000) + 0x8000, &bytes);
         host.mesh.clock(random.u64(0..1500));
         let size = host.mesh.history_size().unwrap();
@@ -82,9 +83,8 @@ fn the_past_never_takes_more_than_its_limit() {
 
     // The checkpoints of visits are in the same limit.
     let mut history = host.mesh.history().unwrap();
-    let first = history.first();
-    for _ in 0..40 {
-        let cycle = random.u64(first..history.end());
+    for _ in 0..20 {
+        let cycle = random.u64(history.first()..history.end());
         assert_eq!(history.visit(cycle, &mut |_| true).unwrap().now(), cycle);
         assert!(history.bytes() <= MOST, "{}", history.bytes());
     }
@@ -92,7 +92,7 @@ fn the_past_never_takes_more_than_its_limit() {
     drop(history);
     host.mesh.keep_history(None);
     let freed = live - LIVE.load(Ordering::Relaxed);
-    assert!(freed <= MOST, "{freed}");
-    // What the mesh itself has in common with its last checkpoint is not free.
-    assert!((freed..freed + freed / 4).contains(&counted), "{counted} counted, {freed} freed");
+    // What the mesh itself has in common with a checkpoint is not free.
+    let counts = freed..freed + first + MOST / 16;
+    assert!(counts.contains(&counted) && counted <= MOST, "{counted} counted, {freed} freed");
 }
