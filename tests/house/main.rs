@@ -18,6 +18,7 @@ mod metal_why;
 mod modules;
 mod pictures;
 mod relay;
+mod studies;
 mod tt_fabric;
 mod tt_fabric_manifest;
 mod tt_fabric_states;
