@@ -21,7 +21,5 @@
 //! Everything above a [`machine::target::Target`] is the same code on every machine. Nothing here
 //! knows about terminals.
 
-pub mod pause;
 pub mod session;
 pub mod spec;
-pub mod why;

@@ -26,7 +26,7 @@ use pacer::Pacer;
 pub use pause::Balance;
 pub use rerun::{NO_RUN, Rerun};
 pub use stages::{StageChange, StageMove};
-pub use watch::{Watch, Watched};
+pub use watch::{WATCHED_CYCLES, Watch, Watched};
 use workloads::scene::Pace;
 
 /// The number of snapshots between two reads of all proofs. Between them the proofs of a core are

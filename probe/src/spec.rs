@@ -13,9 +13,9 @@ pub use moment::Moment;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use workloads::mux::MuxScene;
 use workloads::scene::external::External;
 use workloads::scene::{Pace, Scene, SceneError, Workload};
-use workloads::study::mux::MuxScene;
 
 /// The latest start of a scene: 100 s of emulated time. A later start would take hours of host
 /// time, so it is an error.

@@ -7,14 +7,10 @@ use crate::fabric_router::rig;
 
 use bench::Bench;
 use decode::inspect::{ReadSet, fabric_read_set};
-use fabric::FabricRequest;
-use machine::fabric::FabricTopology;
 use machine::fault::Fault;
 use machine::target::Target;
 use probe::session::Session;
 use rig::{EAST, NACKS, Packet, Router, WEST, place, xy};
-use workloads::scene::Scene;
-use workloads::study::reroute::{Load, RerouteRound, RerouteStudy, study};
 
 const DIRECT: u64 = 0;
 const FALLBACK: u64 = 2;
@@ -183,25 +179,4 @@ fn the_credits_of_a_lost_link_are_those_of_its_detour() {
             ("1:e1", 8, 0, 0, "rerouted by e0"),
         ]
     );
-}
-
-fn assert_right(topology: FabricTopology, load: Load, seeds: u64) {
-    let mut scene = Scene::new("t3000");
-    scene.fabric = FabricRequest::new(topology);
-    let setup = RerouteStudy { scene, load, seed: 1, seeds };
-    let rounds = study(&setup, &mut |round| eprintln!("{topology} {round:?}")).unwrap();
-    assert_eq!(rounds.len() as u64, seeds);
-    assert!(rounds.iter().all(RerouteRound::is_right), "{rounds:?}");
-}
-
-#[test]
-fn random_packets_arrive_once_and_in_order_while_links_are_lost() {
-    for topology in [FabricTopology::Ring, FabricTopology::Mesh, FabricTopology::Torus] {
-        assert_right(topology, Load::Packets(150), 2);
-    }
-}
-
-#[test]
-fn an_all_gather_outlives_a_lost_link() {
-    assert_right(FabricTopology::Mesh, Load::AllGather(1 << 18), 3);
 }

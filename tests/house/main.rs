@@ -19,6 +19,7 @@ mod modules;
 mod pictures;
 mod recipes;
 mod relay;
+mod studies;
 mod tt_fabric;
 mod tt_fabric_manifest;
 mod tt_fabric_states;

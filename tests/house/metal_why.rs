@@ -12,8 +12,8 @@ use machine::target::{Mesh, Target as _};
 use probe::session::Session;
 use std::fmt::Write as _;
 use std::path::Path;
+use tests::study::why::{MetalKind, Staged, Truth};
 use tests::tt_fabric::{Request, Route, Settings};
-use workloads::study::why::{MetalKind, Staged, Truth};
 
 /// Time over which a run is watched, in device cycles.
 const WATCHED_CYCLES: u64 = 1_000_000;

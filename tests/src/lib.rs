@@ -4,7 +4,8 @@
 //! silicon and tt-metal, every screen on every recording as a golden frame (`BLESS=1 cargo test -p
 //! tests` writes new ones), and backtraces. `tests/recipes` describes how to add a register decode, a verb,
 //! a screen, a kernel, a finding, a target or a chip. [`tt_fabric`] and the example `tt-fabric` build
-//! tt-metal's own routers for an emulated mesh (`tests/tt-fabric.md`).
+//! tt-metal's own routers for an emulated mesh (`tests/tt-fabric.md`). [`study`] and the program
+//! `study` run seeded studies, those of `probe/studies` too (`tests/studies.md`).
 //!
 //! # Tests that need more than a clone
 //!
@@ -64,4 +65,5 @@
 //!   `MESHSCOPE_PEER_PYTHON` also tt-exalens'.
 #![forbid(unsafe_code)]
 
+pub mod study;
 pub mod tt_fabric;

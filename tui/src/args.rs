@@ -12,7 +12,6 @@ mod question;
 mod record;
 mod run;
 mod step;
-mod study;
 mod who_wrote;
 
 pub(crate) use changes::{ChangesArguments, DiffArguments};
@@ -28,12 +27,7 @@ pub(crate) use launch::LaunchArguments;
 pub(crate) use question::{Listing, Question};
 pub(crate) use record::{RecordArguments, Trigger};
 pub(crate) use run::RunArguments;
-use run::fabrics;
 pub(crate) use step::StepArguments;
-pub(crate) use study::{
-    CleanStudyArguments, MuxArguments, PauseArguments, PauseTransport, Race, RaceArguments,
-    TimeoutArguments, TtlArguments, WhyStudyArguments,
-};
 pub(crate) use who_wrote::WhoWroteArguments;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -242,12 +236,6 @@ pub(crate) enum Verb {
     ///
     /// On a target outside this process it needs --allow launch,write, and reset with --escalate.
     Clean(CleanArguments),
-    /// Measure something on emulated meshes in this process.
-    Study {
-        /// What to measure.
-        #[command(subcommand)]
-        study: Study,
-    },
     /// Hold a simulated mesh on a Unix socket, so that it outlives its clients (--target
     /// socket:PATH).
     ///
@@ -273,137 +261,4 @@ pub(crate) enum Verb {
         /// file of fabric status --keep.
         verb: Vec<String>,
     },
-}
-
-/// A measurement.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Study {
-    /// Print what reading costs a running ring ping, at several rates, through windows and through
-    /// queues.
-    Watching {
-        /// The mesh.
-        #[arg(long, default_value = "n300", value_name = "MESH")]
-        mesh: String,
-        /// Time from the ring's start to the first snapshot.
-        #[arg(long, default_value = "0", value_name = "N")]
-        seed: u64,
-        /// Length of each run, in cycles of a nanosecond.
-        #[arg(long, default_value = "5_000_000", value_name = "CYCLES")]
-        cycles: String,
-    },
-    /// Print how long rings and a link take on an emulated T3000, next to the published figures and
-    /// their sources.
-    ///
-    /// Differences above a tenth are explained by where the time is spent.
-    Latency {
-        /// Which of the mesh's rings and links are measured.
-        #[arg(long, default_value = "0", value_name = "N")]
-        seed: u64,
-    },
-    /// Print what one link carries in both directions, by packet size and channels, next to a
-    /// computed bound and published figures.
-    Bandwidth {
-        /// The mesh.
-        #[arg(long, default_value = "n300", value_name = "MESH")]
-        mesh: String,
-        /// Which of the mesh's free links is measured.
-        #[arg(long, default_value = "0", value_name = "N")]
-        seed: u64,
-    },
-    /// Reproduce the two races of the vendor's Ethernet guide, asynchronous start and completion,
-    /// and print the outcome.
-    Race(RaceArguments),
-    /// Send packets into a loop of the routing tables, and print where the time to live of each
-    /// ends.
-    Ttl(TtlArguments),
-    /// Pause all-gathers at random moments, count their credits, resume them, and check their data.
-    Pause(PauseArguments),
-    /// Judge runs of a bank of hangs, faults, slow and healthy runs as `why` does, and compare each
-    /// verdict with its truth.
-    Why(WhyStudyArguments),
-    /// Stop a receiver of a fabric for a while, and print what routers with and without a packet
-    /// time-out do with its packets.
-    Timeout(TimeoutArguments),
-    /// Launch small all-gathers repeatedly, and print what they leave behind.
-    Relaunch {
-        /// The mesh.
-        #[arg(long, default_value = "n300", value_name = "MESH")]
-        mesh: String,
-        /// Seed of sizes, links and directions.
-        #[arg(long, default_value = "0", value_name = "N")]
-        seed: u64,
-        /// Number of launches.
-        #[arg(long, default_value = "100", value_name = "N")]
-        count: String,
-    },
-    /// Send random packets between all pairs of chips of a fabric, and print whether each arrives
-    /// exactly once, whole and in order.
-    Traffic {
-        /// The mesh, and words of its scene: t3000,topology=ring,dateline=off or
-        /// galaxy,cabling=torus,meshes=2.
-        #[arg(long, default_value = "t3000", value_name = "MESH")]
-        mesh: String,
-        /// What the routers are built for: line, ring, mesh or torus; mesh if the scene's words do
-        /// not state it.
-        #[arg(long, value_name = "TOPOLOGY")]
-        topology: Option<String>,
-        /// How many of a hundred workers use fabric muxes, one for each direction, of all policies.
-        #[arg(long = "mux", default_value = "0", value_name = "PERCENT")]
-        mux_percent: String,
-        /// Packets of each seed.
-        #[arg(long, default_value = "1000", value_name = "N")]
-        packets: String,
-        /// The first seed, which determines senders, receivers and payloads.
-        #[arg(long, default_value = "0", value_name = "N")]
-        seed: u64,
-        /// Number of seeds.
-        #[arg(long, default_value = "5", value_name = "N")]
-        seeds: String,
-    },
-    /// Run collectives over EDMs and over the fabric, and print the times of both.
-    Transport {
-        /// The mesh.
-        #[arg(long, default_value = "n300", value_name = "MESH")]
-        mesh: String,
-        /// What the routers are built for; what fits the ranks without it.
-        #[arg(long, value_parser = fabrics(), value_name = "TOPOLOGY")]
-        fabric: Option<FabricTopology>,
-        /// Workers of each link and direction; with EDMs two at most.
-        #[arg(long, default_value = "2", value_name = "N")]
-        workers: String,
-        /// Seed of the data.
-        #[arg(long, default_value = "1", value_name = "N")]
-        seed: u32,
-    },
-    /// Take links of a fabric down during an all-gather or random packets, bring them up again, and
-    /// print whether all data are correct.
-    ///
-    /// Only links with a parallel one are taken down; the seed determines which, when and for how
-    /// long.
-    Reroute {
-        /// The mesh, and words of its scene.
-        #[arg(long, default_value = "t3000", value_name = "MESH")]
-        mesh: String,
-        /// What the routers are built for: line, ring, mesh or torus; mesh if the scene's words do
-        /// not state it.
-        #[arg(long, value_name = "TOPOLOGY")]
-        topology: Option<String>,
-        /// Bytes of the all-gather.
-        #[arg(long, default_value = "262144", value_name = "N")]
-        bytes: String,
-        /// Send this many random packets instead.
-        #[arg(long, value_name = "N", conflicts_with = "bytes")]
-        packets: Option<String>,
-        /// The first seed.
-        #[arg(long, default_value = "0", value_name = "N")]
-        seed: u64,
-        /// Number of seeds.
-        #[arg(long, default_value = "5", value_name = "N")]
-        seeds: String,
-    },
-    /// Kill launchers at random moments of an all-gather, and print what `clean` then does.
-    Clean(CleanStudyArguments),
-    /// Run the policies of a fabric mux under the same congestion, and print the outcome next to
-    /// the public write-up's.
-    Mux(MuxArguments),
 }

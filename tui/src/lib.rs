@@ -75,4 +75,5 @@ pub use glyph::Glyphs;
 pub use program::run;
 pub use transport::ttsim::run_host_if_requested;
 pub use update::update;
+pub use verbs::record_session;
 pub use view::view;

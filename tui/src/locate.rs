@@ -3,6 +3,7 @@
 use images::core_named;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
 use machine::target::Mesh;
+pub(crate) use machine::words::number;
 
 /// A parsed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,16 +57,6 @@ pub(crate) fn core_of(place: Where, mesh: &Mesh) -> Result<CoreId, String> {
     };
     let core = meant.filter(|core| cores.contains(core)).ok_or_else(none)?;
     Ok(CoreId { chip, tile, core })
-}
-
-/// A number, hexadecimal after `0x`; `_` may separate digits.
-pub(crate) fn number(text: &str) -> Result<u64, String> {
-    let digits = text.replace('_', "");
-    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) => u64::from_str_radix(hex, 16),
-        None => digits.parse(),
-    };
-    value.map_err(|_| format!("'{text}' is not a number (decimal, or hexadecimal after 0x)"))
 }
 
 /// A chip by its number.

@@ -23,9 +23,10 @@ use machine::past::{Keeps, KeptPast};
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
-use probe::session::{Inspected, NO_RUN, OpenError, Partly, Rerun, Session, Watched};
+use probe::session::{
+    Inspected, NO_RUN, OpenError, Partly, Rerun, Session, WATCHED_CYCLES, Watched,
+};
 use probe::spec::Moment;
-use probe::why::WATCHED_CYCLES;
 use recordings::Replay;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ use std::io::IsTerminal;
 /// Runs the program and returns its exit code; an error is one line on standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let result = match manual::parse(arguments) {
-        Ok(arguments) => carry_out(&opened(arguments)),
+        Ok(arguments) => carry_out(&arguments),
         Err(error) => refuse(&error),
     };
     if let Err(failure) = &result
@@ -39,14 +39,6 @@ fn refuse(error: &clap::Error) -> Result<Outcome, Failure> {
         }
         _ => Err(Failure::Usage(one_line(&error.render().to_string()))),
     }
-}
-
-/// A study that opens a mesh is the live view of that mesh.
-fn opened(mut arguments: Arguments) -> Arguments {
-    if let Some(words) = arguments.verb.as_ref().and_then(verbs::opened) {
-        (arguments.target, arguments.verb) = (Some(words), None);
-    }
-    arguments
 }
 
 fn carry_out(arguments: &Arguments) -> Result<Outcome, Failure> {

@@ -26,7 +26,6 @@ mod sample;
 mod schema;
 mod serve;
 mod step;
-mod study;
 mod symbols;
 mod tables;
 mod target;
@@ -35,12 +34,13 @@ mod who_wrote;
 mod why;
 mod write;
 
-use crate::args::{Arguments, CoresArguments, Study, Verb, When};
+use crate::args::{Arguments, CoresArguments, Verb, When};
 use crate::exit::{Failure, Outcome};
 use crate::glyph::Glyphs;
 use crate::machine::Opening;
 use crate::theme::Theme;
 use crate::{interrupt, manual};
+pub use record::record_session;
 use target::Style;
 
 /// Runs a verb.
@@ -112,34 +112,6 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Record(options) => record::run(&target, options),
         Verb::Export(options) => export::run(&target, style, theme, options),
         Verb::Bundle(options) => bundle::run(&target, style, theme, options),
-        Verb::Study { study } => match study {
-            Study::Watching { mesh, seed, cycles } => study::watching(style, mesh, *seed, cycles),
-            Study::Latency { seed } => study::latency(style, *seed),
-            Study::Bandwidth { mesh, seed } => study::bandwidth(style, mesh, *seed),
-            Study::Relaunch { mesh, seed, count } => study::relaunch(style, mesh, *seed, count),
-            Study::Traffic { mesh, topology, packets, seed, seeds, mux_percent } => {
-                let (topology, seed) = (topology.as_deref(), *seed);
-                let words =
-                    study::TrafficWords { mesh, topology, mux_percent, packets, seed, seeds };
-                study::traffic(style, &words)
-            }
-            Study::Transport { mesh, fabric, workers, seed } => {
-                study::transport(style, mesh, *fabric, workers, *seed)
-            }
-            Study::Reroute { mesh, topology, bytes, packets, seed, seeds } => {
-                let (topology, packets) = (topology.as_deref(), packets.as_deref());
-                let words =
-                    study::RerouteWords { mesh, topology, bytes, packets, seed: *seed, seeds };
-                study::reroute(style, &words)
-            }
-            Study::Race(options) => study::race(style, options),
-            Study::Ttl(options) => study::ttl(style, options),
-            Study::Pause(options) => study::pause(style, options),
-            Study::Clean(options) => study::clean(style, options),
-            Study::Why(options) => study::why(style, options),
-            Study::Timeout(options) => study::time_out(style, options),
-            Study::Mux(options) => study::mux(style, options),
-        },
         Verb::Explain(options) => explain::run(style, options.name.as_deref()),
         Verb::Help { name } => manual::show(name),
         Verb::Schema { verb } => schema::run(verb),
@@ -149,14 +121,6 @@ pub(crate) fn run(verb: &Verb, arguments: &Arguments) -> Result<Outcome, Failure
         Verb::Serve { mesh, socket } => {
             serve::run(mesh.as_deref().unwrap_or(&target.words), socket)
         }
-    }
-}
-
-/// The target that a study opens instead of measuring.
-pub(crate) fn opened(verb: &Verb) -> Option<String> {
-    match verb {
-        Verb::Study { study: Study::Mux(options) } => study::opened(options),
-        _ => None,
     }
 }
 

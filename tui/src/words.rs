@@ -8,6 +8,7 @@ use machine::clients::{Change, PastClient, ServedHistory};
 use machine::past::KeptPast;
 use machine::snapshot::AccessError;
 use machine::target::AccessRoute;
+pub(crate) use machine::words::{bytes, cycles};
 use std::fmt::Write;
 
 /// The stable value of an access error in JSON.
@@ -120,16 +121,6 @@ pub(crate) fn a(name: &str) -> String {
     format!("{article} {name}")
 }
 
-/// Device time at 1 GHz (a cycle is a nanosecond), in the largest unit that keeps it readable.
-pub(crate) fn cycles(cycles: u64) -> String {
-    match cycles {
-        0..10_000 => format!("{cycles} ns"),
-        10_000..10_000_000 => format!("{:.2} us", cycles as f64 / 1e3),
-        10_000_000..10_000_000_000 => format!("{:.3} ms", cycles as f64 / 1e6),
-        _ => format!("{:.3} s", cycles as f64 / 1e9),
-    }
-}
-
 /// Host time between two events, in tenths of a second and then in seconds.
 pub(crate) fn age(micros: u64) -> String {
     match micros / 1_000_000 {
@@ -161,16 +152,6 @@ pub(crate) fn before(before: &ServedHistory, now: u64) -> Vec<String> {
     let writer =
         before.writer.as_ref().map(|client| format!("{client} has the right to write now"));
     visit.into_iter().chain(change).chain(writer).collect()
-}
-
-/// A count of bytes, exact below 10,000 or if it is a whole number of KiB.
-pub(crate) fn bytes(bytes: u64) -> String {
-    match bytes {
-        1024.. if bytes.is_multiple_of(1024) && bytes < 10_240_000 => format!("{}K", bytes / 1024),
-        0..10_000 => format!("{bytes}B"),
-        10_000..10_240_000 => format!("{}K", bytes / 1024),
-        _ => format!("{}M", bytes / (1024 * 1024)),
-    }
 }
 
 /// The provenance in JSON.

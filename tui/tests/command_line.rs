@@ -93,18 +93,6 @@ fn a_mesh_without_a_ring_opens_unless_the_ring_is_requested() {
 }
 
 #[test]
-fn a_study_of_muxes_says_what_a_mesh_lacks() {
-    let mux = |words: &[&'static str]| [&["study", "mux", "--seeds", "1"], words].concat();
-    refuses(&mux(&["--mesh", "n150"]), 2, &["n150", "at least two linked chips"]);
-    refuses(&mux(&["--mesh", "n300", "--links", "3"]), 2, &["n300", "3 links", "has 1"]);
-    refuses(&mux(&["--workers", "9"]), 2, &["--workers 9", "from 1 to 8"]);
-    refuses(&mux(&["--on", "trisc"]), 2, &["--on trisc", "brisc or erisc"]);
-    refuses(&mux(&["--hang", "never"]), 2, &["--hang never", "bounded_256"]);
-    refuses(&mux(&["--patience", "5"]), 2, &["--patience", "`5`"]);
-    refuses(&mux(&["--poll", "0ms"]), 2, &["--poll", "1ns"]);
-}
-
-#[test]
 fn invalid_places_are_reported_before_a_target_is_opened() {
     let target = "socket:/nonexistent/meshscope";
     let read = |place, words: &[&str]| refuses(&["--target", target, "read", place], 2, words);

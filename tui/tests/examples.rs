@@ -83,7 +83,7 @@ struct Scene {
 
 impl Scene {
     fn new(name: &str) -> Self {
-        // A study can have the name of a verb, and its page be shown at the same time.
+        // A topic can have the name of a verb, and its page be shown at the same time.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = format!("meshscope-page-{name}-{number}-{}", std::process::id());
@@ -215,11 +215,6 @@ fn the_topics_show_what_is_printed() {
 }
 
 #[test]
-fn the_pages_of_studies_show_what_is_printed() {
-    check_folder("studies", |_| true);
-}
-
-#[test]
 fn the_pages_of_verbs_show_what_is_printed() {
     check_folder("verbs", |_| true);
 }
@@ -245,7 +240,7 @@ fn help_prints_what_the_option_prints() {
 fn help_lists_verbs_and_topics() {
     let (code, list, stderr) = meshscope(&["help"]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    for name in ["mesh", "symbols", "study", "targets", "exit-codes"] {
+    for name in ["mesh", "symbols", "targets", "exit-codes"] {
         assert!(list.lines().any(|line| line.trim().starts_with(name)), "{name}: {list}");
     }
     let (code, page, _) = meshscope(&["help", "keys"]);

@@ -61,7 +61,6 @@ fn only_regular_files_are_read() {
     let with = |more: &[&'static str]| [n150.as_slice(), more].concat();
     refuses(&["--target", "emulator:/dev/zero", "mesh"], 2, a_device);
     refuses(&with(&["mesh", "--expect", "/dev/zero"]), 2, a_device);
-    refuses(&["study", "bandwidth", "--mesh", "/dev/zero"], 2, a_device);
     refuses(&with(&["fabric", "status", "--keep", "/dev/full"]), 2, a_device);
     refuses(
         &with(&["--elfs", "/proc", "mesh"]),

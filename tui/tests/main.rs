@@ -36,7 +36,6 @@ mod scratch;
 mod served;
 mod silicon;
 mod step;
-mod study;
 mod terminal;
 mod vendor_fabric;
 mod why;

@@ -181,22 +181,6 @@ fn fabrics_are_as_their_schemas_say() {
     );
 }
 
-/// `latency`, `bandwidth`, `transport`, `reroute` and `mux` take minutes.
-#[test]
-fn studies_are_as_their_schemas_say() {
-    for arguments in [
-        &["watching", "--cycles", "10000"][..],
-        &["race", "--seeds", "1"],
-        &["ttl", "--most", "1", "--mesh", "t3000"],
-        &["timeout"],
-        &["relaunch", "--count", "1"],
-        &["traffic", "--mesh", "n300", "--packets", "10", "--seeds", "1"],
-        &["why", "--kind", "edm-stuck"],
-    ] {
-        judge(&[&["study"], arguments].concat());
-    }
-}
-
 #[test]
 fn answers_about_files_are_as_their_schemas_say() {
     let app = "firmware/images/erisc_app.elf";

@@ -131,7 +131,7 @@ impl Condition {
                 "A mux waits with one packet and serves no other channel meanwhile.",
                 "the channel that it serves and what that waits for; the channels that wait for their turn",
                 "its pass count grows: then it serves all, slowly",
-                "bound the wait of the mux's forwarding loop: `meshscope help study mux`",
+                "bound the wait of the mux's forwarding loop, as its policy bounded_256 does",
             ],
             Self::CoreStuck => [
                 "A core executes nothing, or has all that it needs and does not go on.",

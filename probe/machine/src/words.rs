@@ -1,4 +1,4 @@
-//! Counts and times in words.
+//! Counts, sizes and times in words.
 
 /// Units of time, with their cycles of 1 ns, the shortest first.
 pub(crate) const UNITS: [(&str, u64); 6] = [
@@ -13,6 +13,39 @@ pub(crate) const UNITS: [(&str, u64); 6] = [
 /// Formats a count with its noun: `1 entry`, `2 entries`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Formats device time at 1 GHz (a cycle is a nanosecond), in the largest unit that keeps it readable.
+pub fn cycles(cycles: u64) -> String {
+    match cycles {
+        0..10_000 => format!("{cycles} ns"),
+        10_000..10_000_000 => format!("{:.2} us", cycles as f64 / 1e3),
+        10_000_000..10_000_000_000 => format!("{:.3} ms", cycles as f64 / 1e6),
+        _ => format!("{:.3} s", cycles as f64 / 1e9),
+    }
+}
+
+/// Formats a count of bytes, exact below 10,000 or if it is a whole number of KiB.
+pub fn bytes(bytes: u64) -> String {
+    match bytes {
+        1024.. if bytes.is_multiple_of(1024) && bytes < 10_240_000 => format!("{}K", bytes / 1024),
+        0..10_000 => format!("{bytes}B"),
+        10_000..10_240_000 => format!("{}K", bytes / 1024),
+        _ => format!("{}M", bytes / (1024 * 1024)),
+    }
+}
+
+/// Parses a number, hexadecimal after `0x`; `_` may separate digits.
+///
+/// # Errors
+/// What is wrong with it, in a sentence.
+pub fn number(text: &str) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    value.map_err(|_| format!("'{text}' is not a number (decimal, or hexadecimal after 0x)"))
 }
 
 /// Parses a time with its unit, such as `20ms`, `1.5s` or `10m` for 10 minutes, into cycles of 1 ns;

@@ -15,6 +15,8 @@ use machine::target::Mesh;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
+/// Time over which a mesh is usually watched, in device cycles.
+pub const WATCHED_CYCLES: u64 = 50_000_000;
 /// Snapshots that a verdict rests on, if time permits.
 pub(super) const SNAPSHOTS: u64 = 4;
 /// Most snapshots that are taken at first until the read set has everything: a router leads to its

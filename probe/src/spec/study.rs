@@ -2,7 +2,7 @@
 
 use super::{SpecError, number, pace, time, twice, wrong};
 use std::collections::BTreeSet;
-use workloads::study::mux::{MuxScene, MuxWait};
+use workloads::mux::{MuxScene, MuxWait};
 
 /// Parses the words of a mesh with a study.
 pub(super) fn parse(mesh: &str, settings: &[&str]) -> Result<MuxScene, SpecError> {

@@ -1,9 +1,9 @@
-//! Scenes, which describe an emulated mesh and its workload, and studies, which measure workloads.
+//! Scenes, which describe an emulated mesh and its workload.
 //!
 //! A [`scene::Scene`] is a mesh, a workload, faults, a seed and a time. [`scene::Scene::power_on`]
 //! returns the emulated mesh at power on. [`scene::Scene::build`] boots firmware and launches the
-//! workload through the bus, as on any machine, and returns the target. A module of [`study`] runs
-//! scenes with seeds and measures them; `meshscope study` prints the result.
+//! workload through the bus, as on any machine, and returns the target. [`mux`] has runs of
+//! fabric muxes under congestion, one of which [`mux::MuxScene`] leaves in it.
 //!
 //! ```
 //! use images::ImageMap;
@@ -18,8 +18,7 @@
 //!
 //! # Invariants
 //!
-//! The same scene and the same host accesses give the same bytes at the same cycle. A study's
-//! output depends only on its arguments.
+//! The same scene and the same host accesses give the same bytes at the same cycle.
 
+pub mod mux;
 pub mod scene;
-pub mod study;

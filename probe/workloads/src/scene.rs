@@ -443,7 +443,7 @@ pub enum SceneError {
 
 impl SceneError {
     /// Returns a conversion of errors of runs on this target.
-    pub(crate) fn of_run(target: &dyn Target) -> impl FnOnce(RunError) -> Self + use<> {
+    pub fn of_run(target: &dyn Target) -> impl FnOnce(RunError) -> Self + use<> {
         let kind = target.mesh().kind;
         move |error| Self::Run(kind, error)
     }

@@ -201,7 +201,7 @@ fn transports() -> impl TypedValueParser<Value = Transport> {
     one_of(all.map(|transport| (transport.name(), &[][..], transport)).into())
 }
 
-pub(super) fn fabrics() -> impl TypedValueParser<Value = FabricTopology> {
+fn fabrics() -> impl TypedValueParser<Value = FabricTopology> {
     one_of(FabricTopology::ALL.map(|kind| (kind.name(), &[][..], kind)).into())
 }
 

@@ -2,8 +2,7 @@
 
 use crate::traffic::least_time;
 use diagnosis::{Diagnosis, Progress};
-use probe::session::{Inspected, Session, Watch};
-use probe::why::WATCHED_CYCLES;
+use probe::session::{Inspected, Session, WATCHED_CYCLES, Watch};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -117,7 +117,6 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         | Verb::Debug(_)
         | Verb::Gdb(_)
         | Verb::Serve { .. }
-        | Verb::Study { .. }
         | Verb::Explain(_)
         | Verb::Help { .. }
         | Verb::Schema { .. } => {

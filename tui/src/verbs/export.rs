@@ -18,7 +18,7 @@ use crate::output::say;
 use crate::picture::{Picture, svg};
 use crate::theme::Theme;
 use machine::words::counted;
-use probe::why::WATCHED_CYCLES;
+use probe::session::WATCHED_CYCLES;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 

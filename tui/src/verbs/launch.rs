@@ -17,8 +17,8 @@ use launch::Operation;
 use launch::elf_kernel::Left;
 use launch::outcome::RunError;
 use machine::target::Preview;
+use probe::session::WATCHED_CYCLES;
 use probe::spec::TargetSpec;
-use probe::why::WATCHED_CYCLES;
 use std::time::{Duration, Instant};
 
 /// Cycles of the target between two polls of the start and the end.

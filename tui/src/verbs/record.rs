@@ -16,8 +16,10 @@ use crate::words;
 use machine::past::Keeps;
 use machine::words::counted;
 pub(super) use moments::Moments;
+use probe::session::{Session, WATCHED_CYCLES};
 pub(super) use running::RunRecorder;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// Limit of the number of snapshots.
 const MOST: u64 = 100_000;
@@ -84,6 +86,31 @@ pub(super) fn run(target: &Opening, options: &RecordArguments) -> Result<Outcome
         return Err(Failure::Interrupted);
     }
     Ok(if gaps == 0 { Outcome::Healthy } else { Outcome::Partial })
+}
+
+/// Records this many moments of an open session at this interval, in cycles, and marks what is found
+/// at the last one; returns what was recorded. `asked` says in the file what was asked for.
+///
+/// # Errors
+/// When the file cannot be written or the target is gone, one sentence.
+pub fn record_session(
+    session: Session,
+    asked: &str,
+    file: &Path,
+    (count, every_cycles): (u64, u64),
+) -> Result<String, String> {
+    let recorded = || {
+        let kept = RecordingFile::new(file)?;
+        let mut machine = Machine::with_session(session);
+        kept.create(machine.target(), (asked, Some(every_cycles)))?;
+        let target = Opening::of_words(asked);
+        keep_moments(&mut machine, &target, &kept, (count, every_cycles))?;
+        let verdict = machine.diagnose(WATCHED_CYCLES);
+        let verdict = verdict.map_err(|error| Failure::of_access(asked, &error))?.diagnosis;
+        verdict.findings.first().map_or(Ok(()), |found| kept.mark_finding(found))?;
+        kept.end()
+    };
+    recorded().map_err(|failure: Failure| failure.to_string())
 }
 
 /// Parses a number within a range.

@@ -19,9 +19,8 @@ use diagnosis::Diagnosis;
 use layouts::ChipId;
 use machine::past::Keeps;
 use machine::target::Preview;
-use probe::session::Session;
+use probe::session::{Session, WATCHED_CYCLES};
 use probe::spec::TargetSpec;
-use probe::why::WATCHED_CYCLES;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,6 @@
 //! `schema`: the JSON Schema of what a verb prints with `--json`.
 
 use super::fabric::KeptEntry;
-use super::study;
 use crate::exit::{Failure, Outcome};
 use crate::output::text;
 use crate::shape::{
@@ -53,20 +52,6 @@ const SCHEMAS: &[(&str, Make)] = &[
     ("run", schema::<Sweep<'_>>),
     ("launch", schema::<Launched<'_>>),
     ("clean", schema::<Cleaned<'_>>),
-    ("study watching", schema::<study::Watching<'_>>),
-    ("study latency", schema::<study::Latencies<'_>>),
-    ("study bandwidth", schema::<study::Bandwidths<'_>>),
-    ("study race", schema::<study::Races<'_>>),
-    ("study ttl", schema::<study::Loops<'_>>),
-    ("study timeout", schema::<study::TimeOuts<'_>>),
-    ("study relaunch", schema::<study::Relaunches<'_>>),
-    ("study traffic", schema::<study::Traffic<'_>>),
-    ("study transport", schema::<study::Transports<'_>>),
-    ("study pause", schema::<study::Pauses<'_>>),
-    ("study reroute", schema::<study::Reroutes<'_>>),
-    ("study mux", schema::<study::Muxes<'_>>),
-    ("study clean", schema::<study::Cleanings<'_>>),
-    ("study why", schema::<study::Verdicts>),
 ];
 
 /// Prints the schema of a verb's JSON, or the verbs that have one.

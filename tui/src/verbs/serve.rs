@@ -21,8 +21,8 @@ use transport::serve::{Server, bind};
 use transport::shared_bar::SharedBar;
 use transport::ttsim::HostCommand;
 use transport::wire::Welcome;
+use workloads::mux::MuxScene;
 use workloads::scene::Scene;
-use workloads::study::mux::MuxScene;
 
 pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);

@@ -40,7 +40,6 @@ pub(super) fn without(verb: &Verb) -> Option<&'static str> {
         | Verb::Pause
         | Verb::Run(_)
         | Verb::Launch(_)
-        | Verb::Clean(_)
-        | Verb::Study { .. } => None,
+        | Verb::Clean(_) => None,
     }
 }
