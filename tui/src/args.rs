@@ -31,7 +31,6 @@ pub(crate) use step::StepArguments;
 pub(crate) use who_wrote::WhoWroteArguments;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use machine::fabric::FabricTopology;
 use machine::target::Allow;
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 mod table;
 
-pub(crate) use table::{Columns, Page, Part, csv_row};
+pub(crate) use table::{Columns, Page, Part};
 
 use crate::exit::Failure;
 use schemars::JsonSchema;

@@ -83,7 +83,7 @@ struct Scene {
 
 impl Scene {
     fn new(name: &str) -> Self {
-        // A topic can have the name of a verb, and its page be shown at the same time.
+        // Pages are shown at the same time.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = format!("meshscope-page-{name}-{number}-{}", std::process::id());

@@ -46,7 +46,7 @@ impl Columns {
 }
 
 /// Returns a row of CSV. Spaces around a cell only set it in a column.
-pub(crate) fn csv_row(cells: &[String]) -> String {
+fn csv_row(cells: &[String]) -> String {
     let mut writer =
         csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
     // Memory takes every row.

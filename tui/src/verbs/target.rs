@@ -30,11 +30,6 @@ impl Style {
         let page = page.into();
         text(&if self.csv { page.csv() } else { page.text() })
     }
-
-    /// Prints a text beside a table; nothing beside CSV.
-    pub(super) fn note(self, words: &str) -> Result<(), Failure> {
-        if self.csv { Ok(()) } else { text(words) }
-    }
 }
 
 /// Opens the target; says what is waited for if that or a later read takes long.
