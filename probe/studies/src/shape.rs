@@ -77,7 +77,7 @@ impl Options {
 
     /// Returns the value of an option that has a default.
     pub fn text(&self, name: &str) -> &str {
-        self.get(name).unwrap_or_default()
+        self.get(name).unwrap_or("")
     }
 
     /// Returns a number within limits.
@@ -148,9 +148,10 @@ impl Options {
     /// When there is no such mesh.
     pub fn scene(&self) -> Result<Scene, StudyError> {
         let mesh = self.text("mesh");
-        let topology = self.get("topology").map(|name| format!(",topology={name}"));
+        let with = |name| format!(",topology={name}");
+        let topology = self.get("topology").map_or_else(String::new, with);
         let words = mesh.strip_prefix("emulator:").unwrap_or(mesh);
-        let words = format!("emulator:{words},run=fabric{}", topology.unwrap_or_default());
+        let words = format!("emulator:{words},run=fabric{topology}");
         match TargetSpec::parse(&words) {
             Ok(TargetSpec::Emulator(scene)) => Ok(scene),
             Ok(_) => Err(StudyError::Usage(format!("--mesh {mesh}: it is no emulated mesh"))),
@@ -220,11 +221,11 @@ impl Column {
             (_, Value::Null) => "-".to_owned(),
             (_, Value::String(text)) => text.clone(),
             (_, Value::Array(list)) => list.len().to_string(),
-            (Unit::Cycles, value) => cycles(value.as_u64().unwrap_or_default()),
-            (Unit::Bytes, value) => bytes(value.as_u64().unwrap_or_default()),
-            (Unit::Percent, value) => percent(value.as_f64().unwrap_or_default()),
+            (Unit::Cycles, value) => cycles(value.as_u64().unwrap_or(0)),
+            (Unit::Bytes, value) => bytes(value.as_u64().unwrap_or(0)),
+            (Unit::Percent, value) => percent(value.as_f64().unwrap_or(0.0)),
             (Unit::Fixed(digits), value) => {
-                format!("{:.digits$}", value.as_f64().unwrap_or_default())
+                format!("{:.digits$}", value.as_f64().unwrap_or(0.0))
             }
             (Unit::Text(_) | Unit::Count, value) => value.to_string(),
         }

@@ -212,7 +212,9 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
         "transactions": found.transactions,
     });
     report.row(&LAUNCHES, row);
-    found.sentences.into_iter().for_each(|sentence| report.note(sentence));
+    for sentence in found.sentences {
+        report.note(sentence);
+    }
     Ok(found.wrong + found.left == 0)
 }
 

@@ -158,6 +158,8 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
     report.fact("seed", seed);
     // A period longer than the run is one snapshot at its start.
     let costs = study(mesh, seed, cycles, &PERIODS_CYCLES).map_err(StudyError::on(mesh))?;
-    costs.iter().for_each(|cost| report.row(&COSTS, row(cost)));
+    for cost in &costs {
+        report.row(&COSTS, row(cost));
+    }
     Ok(true)
 }

@@ -89,7 +89,11 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
     let seed = options.seed()?;
     report.fact("mesh", RING_MESH);
     report.fact("seed", seed);
-    let mut tell = |it: &Latency| rows(it).into_iter().for_each(|row| report.row(&ROWS, row));
+    let mut tell = |it: &Latency| {
+        for row in rows(it) {
+            report.row(&ROWS, row);
+        }
+    };
     let measured = study(seed, &mut tell).map_err(StudyError::on(RING_MESH))?;
     report.note(format!("\nguide: {GUIDE}\ntest: {TEST}"));
     measured.iter().flat_map(explanations).for_each(|text| report.note(text));

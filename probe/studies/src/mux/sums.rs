@@ -45,7 +45,7 @@ impl<'a> Sums<'a> {
     pub(super) fn left_to_muxes(&self) -> u64 {
         self.count(|run| {
             let muxes = run.figures.channels.iter().map(|channel| channel.mux + 1).max();
-            run.fate == Fate::NeverEnds && run.undone as usize <= muxes.unwrap_or_default()
+            run.fate == Fate::NeverEnds && run.undone as usize <= muxes.unwrap_or(0)
         })
     }
 
@@ -56,7 +56,7 @@ impl<'a> Sums<'a> {
 
     /// The maximum over all channels of all runs.
     pub(super) fn longest(&self, of: impl Fn(&ChannelFigures) -> u64) -> u64 {
-        self.runs.iter().map(|run| run.figures.longest(&of)).max().unwrap_or_default()
+        self.runs.iter().map(|run| run.figures.longest(&of)).max().unwrap_or(0)
     }
 
     /// The same, of the runs whose congestion ends; `None` if there are none.
@@ -83,11 +83,11 @@ impl<'a> Sums<'a> {
     /// A packet's time in the router, of the healthy runs: the shortest and the longest.
     pub(super) fn packet_cycles(&self) -> [u64; 2] {
         let each = || self.runs.iter().map(|run| run.packet_cycles);
-        [each().min().unwrap_or_default(), each().max().unwrap_or_default()]
+        [each().min().unwrap_or(0), each().max().unwrap_or(0)]
     }
 }
 
 fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    values.get(values.len() / 2).copied().unwrap_or(0)
 }

@@ -111,7 +111,7 @@ fn setup(options: &Options) -> Result<MuxStudy<'_>, StudyError> {
             seed: options.seed()?,
         },
         seeds: options.number("seeds", [1, MOST_SEEDS])?,
-        hosts: options.get("hang").map(named).transpose()?.unwrap_or_default(),
+        hosts: options.get("hang").map_or_else(|| Ok(Vec::new()), named)?,
         patience: HostTimeout {
             poll_cycles: options.cycles("poll")?,
             give_up_cycles: options.cycles("patience")?,
@@ -130,9 +130,13 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
     report.fact("starve_factor", STARVE_FACTOR);
     report.fact("never_factor", NEVER_FACTOR);
     let sums = MuxWait::ALL.map(|route| Sums::of(route, &seen.runs));
-    sums.iter().for_each(|sums| report.row(&POLICIES, policy(sums)));
+    for sums in &sums {
+        report.row(&POLICIES, policy(sums));
+    }
     compare(&sums, report);
-    seen.runs.iter().for_each(|it| report.row(&RUNS, row(it)));
+    for it in &seen.runs {
+        report.row(&RUNS, row(it));
+    }
     report.note(format!(
         "\nslows: over {SLOW_FACTOR} times the healthy run of the seed; loses: a bounded drain left packets behind; starves: a close stayed unanswered for longer than the healthy run; never ends: not finished after {NEVER_FACTOR} times as long; median: of the time relative to the healthy run; waits in: runs in which a packet waited for a slot of the router"
     ));
@@ -140,12 +144,17 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
         "the longest, by the device's clock: wait, of a packet for a slot of the router; unserved, a channel whose packet or client had to wait; unattended, a client's request that was not read; hold, one channel's turn; close, a worker's until it was answered",
     );
     first_bad(&seen, report);
-    seen.hosts.iter().for_each(|it| host(it, options.patience, report));
+    for it in &seen.hosts {
+        host(it, options.patience, report);
+    }
     Ok(true)
 }
 
+/// One of the figures of a channel.
+type Figure = fn(&ChannelFigures) -> u64;
+
 /// The longest times of channels, each with its key.
-const LONGEST: [(&str, fn(&ChannelFigures) -> u64); 5] = [
+const LONGEST: [(&str, Figure); 5] = [
     ("longest_wait_cycles", |channel| channel.wait_cycles),
     ("longest_unserved_cycles", |channel| channel.unserved_cycles),
     ("longest_unattended_cycles", |channel| channel.unattended_cycles),
@@ -226,7 +235,9 @@ fn compare(sums: &[Sums<'_>; 7], report: &mut Report<'_>) {
         );
     }
     report.note("");
-    differences.into_iter().for_each(|why| report.note(why));
+    for why in differences {
+        report.note(why);
+    }
 }
 
 /// The waits of the first policy with a run that starves or never ends.
@@ -236,7 +247,9 @@ fn first_bad(seen: &MuxReport, report: &mut Report<'_>) {
         .find_map(|route| seen.runs.iter().find(|run| run.wait == *route && !run.chain.is_empty()));
     let Some(MuxRun { seed, wait: route, fate, congestion, chain, .. }) = bad else { return };
     report.note(format!("{} with seed {seed} {}: {congestion}", route.name, fate.name()));
-    chain.iter().for_each(|wait| report.note(format!("  {wait}")));
+    for wait in &chain {
+        report.note(format!("  {wait}"));
+    }
 }
 
 fn host(host: &HostReport, patience: HostTimeout, report: &mut Report<'_>) {

@@ -123,7 +123,9 @@ fn explain(report: &mut Report<'_>, kind: Kind, rounds: &[RaceRound]) -> Value {
     ));
     for round in [false, true].iter().filter_map(|proper| harmful(*proper).next()) {
         report.note(format!("seed {}, {}:", round.seed, kernels(round)));
-        round.sentences().iter().for_each(|sentence| report.note(format!("  {sentence}")));
+        for sentence in round.sentences() {
+            report.note(format!("  {sentence}"));
+        }
     }
     json!({
         "race": kind.name(),

@@ -100,7 +100,9 @@ fn shown(found: &Expiry, report: &mut Report<'_>) {
     report.fact("nacks", *reported);
     let dropped = |(eth, count): &(EthId, u32)| json!({"router": eth.to_string(), "count": count});
     report.fact("control_dropped", control_dropped.iter().map(dropped).collect::<Vec<_>>());
-    rows.iter().for_each(|it| report.row(&PACKETS, row(it)));
+    for it in &rows {
+        report.row(&PACKETS, row(it));
+    }
     report.note(explanation(found));
 }
 
@@ -136,7 +138,7 @@ mod tests {
             (&9.into(), &Value::Null)
         );
         assert_eq!(answer["loop"], json!([{"device": 0, "direction": "EAST"}]));
-        let text = answer["notes"][0].as_str().unwrap_or_default();
+        let text = answer["notes"][0].as_str().unwrap_or("");
         assert!(text.contains("D1 sends EAST. Nothing that D1 sends to D3 arrives"), "{text}");
         assert!(
             text.ends_with("sender: 1; the control channel of 7:e3 has dropped 1 of its messages."),

@@ -121,7 +121,9 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
         let found = study(mesh, seed, count, &mut |done| report.progress(done, moments, "moments"));
         found.map_err(StudyError::on(mesh))?
     };
-    killed.iter().for_each(|it| report.row(&KILLED, killed_row(it)));
+    for it in &killed {
+        report.row(&KILLED, killed_row(it));
+    }
     killed.iter().flat_map(|it| &it.sentences).for_each(|it| report.note(it.as_str()));
     Ok(killed.iter().all(|it| it.left + it.wrong == 0))
 }
@@ -130,7 +132,9 @@ fn disturb(mesh: &str, seed: u64, count: u64, report: &mut Report<'_>) -> Result
     let moments = (transports().len() * faults::Kind::ALL.len()) as u64 * count;
     let mut tell = |done| report.progress(done, moments, "moments");
     let found = faults::study(mesh, seed, count, &mut tell).map_err(StudyError::on(mesh))?;
-    found.iter().for_each(|it| report.row(&FAULTS, fault_row(it)));
+    for it in &found {
+        report.row(&FAULTS, fault_row(it));
+    }
     found.iter().flat_map(|it| &it.sentences).for_each(|it| report.note(it.as_str()));
     let good = |it: &Faulted| it.survived + it.restored == it.moments && it.left + it.wrong == 0;
     Ok(found.iter().all(good))
