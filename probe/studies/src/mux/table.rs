@@ -247,7 +247,7 @@ fn first_bad(seen: &MuxReport, report: &mut Report<'_>) {
         .find_map(|route| seen.runs.iter().find(|run| run.wait == *route && !run.chain.is_empty()));
     let Some(MuxRun { seed, wait: route, fate, congestion, chain, .. }) = bad else { return };
     report.note(format!("{} with seed {seed} {}: {congestion}", route.name, fate.name()));
-    for wait in &chain {
+    for wait in chain {
         report.note(format!("  {wait}"));
     }
 }

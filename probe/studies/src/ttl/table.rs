@@ -100,7 +100,7 @@ fn shown(found: &Expiry, report: &mut Report<'_>) {
     report.fact("nacks", *reported);
     let dropped = |(eth, count): &(EthId, u32)| json!({"router": eth.to_string(), "count": count});
     report.fact("control_dropped", control_dropped.iter().map(dropped).collect::<Vec<_>>());
-    for it in &rows {
+    for it in rows {
         report.row(&PACKETS, row(it));
     }
     report.note(explanation(found));
