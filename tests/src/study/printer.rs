@@ -54,7 +54,7 @@ impl Printer {
     fn row(&mut self, table: &'static Table, row: &Value) {
         let line = |cell: &dyn Fn(usize) -> String| {
             let padded = |(at, width)| format!("{:<width$}", cell(at));
-            let widths = table.columns.iter().map(|column| column.width()).enumerate();
+            let widths = table.columns.iter().map(studies::shape::Column::width).enumerate();
             widths.map(padded).collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
         let before = self.table.replace(table);
