@@ -95,8 +95,8 @@ const PATTERN: Pattern =
 /// farther back the moment is.
 const PAST: HistoryLimits = HistoryLimits {
     bytes: 128 << 20,
-    checkpoints: 24,
-    interval: Duration::from_millis(300),
+    checkpoints: 32,
+    interval: Duration::from_millis(100),
     interval_cycles: 20_000,
 };
 

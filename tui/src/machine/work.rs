@@ -105,7 +105,7 @@ impl Work {
     pub(super) fn needs_snapshots(&self) -> bool {
         let shown = !self.held.is_empty() || self.board.recording.is_some();
         let past = self.player.visited().is_some() || self.player.is_moving();
-        shown || past || self.is_busy() && !self.only_watches()
+        shown || past || self.is_busy()
     }
 
     /// Whether anything is running.
