@@ -62,7 +62,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "collectives",
             "fabric",
             "launch",
-            "decode",
+            "images",
             "access",
             "machine",
             "emulator",
