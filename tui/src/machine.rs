@@ -364,6 +364,7 @@ impl Machine {
         before: Option<&MeshSnapshot>,
         publish: &mut dyn FnMut(MeshSnapshot),
     ) -> MeshSnapshot {
+        let board = self.work.board();
         let target = self.session.target();
         let partial = PartialSnapshot {
             target: target.name().to_owned(),
@@ -372,7 +373,7 @@ impl Machine {
             traffic: before.map(|before| before.traffic).unwrap_or_default(),
             taken_micros: before.map(|before| before.taken_micros),
             number: self.number + 1,
-            board: self.work.board(),
+            board,
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
             past: target.kept_past(),

@@ -41,9 +41,9 @@ pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
         say("the run is torn down; Ctrl-C exits at once");
         interrupt::watch(|| None)?;
     }
-    // Cores that are halted go on.
-    let holds = model.newest.as_ref().is_some_and(|snapshot| !snapshot.board.held.is_empty());
-    feed.end(busy || holds);
+    // Cores that are halted go on, and a launched kernel is taken away.
+    let newest = model.newest.as_ref().map(|snapshot| &snapshot.board);
+    feed.end(busy || newest.is_some_and(|board| board.launched || !board.held.is_empty()));
     result
 }
 

@@ -262,9 +262,9 @@ fn ctrl_c_keeps_the_run() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", "emulator:n300", "record", file.to_str().unwrap(), "--for", "600s"]);
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    while !std::fs::metadata(&file).is_ok_and(|it| it.len() > 0) {
+    while !Replay::open(&file).is_ok_and(|it| !it.moments().is_empty()) {
         assert_eq!(child.try_wait().unwrap(), None);
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(50));
     }
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();

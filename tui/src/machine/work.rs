@@ -64,7 +64,11 @@ pub(super) struct Work {
 
 impl Work {
     /// The results.
-    pub(super) fn board(&self) -> Arc<Board> {
+    pub(super) fn board(&mut self) -> Arc<Board> {
+        let launched = matches!(self.task, MachineTask::Launch(_));
+        if self.board.launched != launched {
+            self.board_mut().launched = launched;
+        }
         Arc::clone(&self.board)
     }
 

@@ -18,6 +18,8 @@ pub struct Board {
     pub held: Vec<HeldCore>,
     /// The file to which everything is written.
     pub recording: Option<PathBuf>,
+    /// Whether a launched kernel runs, which is taken away at the end.
+    pub launched: bool,
 }
 
 /// One sweep.
