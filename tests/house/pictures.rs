@@ -5,6 +5,9 @@
 //! route of the data: replay, inspection by DWARF name, model, view. `BLESS=1 cargo test -p tests`
 //! writes new golden files, and `recordings/record-library` new recordings.
 
+use console::feed::{MeshSnapshot, Timeline, Traffic};
+use console::glyph::Glyphs;
+use console::run::KernelStages;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use diagnosis::Diagnosis;
 use images::ImageMap;
@@ -18,12 +21,10 @@ use recordings::Replay;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tui::feed::{MeshSnapshot, Timeline, Traffic};
 use tui::message::Message;
 use tui::model::Model;
-use tui::run::KernelStages;
 use tui::theme::Theme;
-use tui::{Glyphs, update, view};
+use tui::{update, view};
 
 /// The screens and the keys that open them, as [`code`] reads them.
 const SCREENS: &[(&str, &str)] = &[

@@ -1,10 +1,11 @@
 //! Help: the table of keys and the legend of glyphs, both from the tables that the program uses.
 
-use crate::glyph::{Glyphs, MISSING, link_letter};
 use crate::keys::BINDINGS;
 use crate::panes::Screen;
 use crate::theme::Theme;
-use crate::{line, words};
+use cli::line;
+use console::glyph::{Glyphs, MISSING, link_letter};
+use console::words;
 use decode::state::{Activity, LinkCondition, Party, WaitReason};
 use diagnosis::Progress;
 use ratatui::text::{Line, Span};

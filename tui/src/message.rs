@@ -1,8 +1,8 @@
 //! The inputs of the live view, and the commands that it returns.
 
-use crate::feed::MeshSnapshot;
-use crate::opening::Stages;
-use crate::run::MachineOrder;
+use console::feed::MeshSnapshot;
+use console::opening::Stages;
+use console::run::MachineOrder;
 use crossterm::event::KeyEvent;
 use decode::inspect::ReadSet;
 use std::sync::Arc;

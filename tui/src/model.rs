@@ -1,17 +1,17 @@
 //! The state of the display: plain data that `update` changes and `view` reads.
 
-use crate::fabric::Addressee;
-use crate::feed::MeshSnapshot;
 use crate::geometry;
-use crate::glyph::Glyphs;
-use crate::halted::HeldCore;
-use crate::members::{self, MemberRow};
-use crate::opening::Stages;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
-use crate::player::Timeline;
-use crate::run::Sheet;
 use crate::theme::Theme;
-use crate::verdict;
+use console::fabric::Addressee;
+use console::feed::MeshSnapshot;
+use console::glyph::Glyphs;
+use console::halted::HeldCore;
+use console::members::{self, MemberRow};
+use console::opening::Stages;
+use console::player::Timeline;
+use console::run::Sheet;
+use console::verdict;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Activity, ChipState, CoreState, MeshState, TileState};
 use diagnosis::{Diagnosis, Finding, Progress};

@@ -1,21 +1,6 @@
 //! The screens and their panes.
 
-/// The screens; digits select them in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Screen {
-    /// All chips and the links between them.
-    Mesh,
-    /// The tile grid of one chip.
-    Chip,
-    /// One core: mailbox, channels, images, memory.
-    Core,
-    /// Ranges that could not be read, and problems.
-    Gaps,
-    /// Routers, muxes and clients of the fabric.
-    Fabric,
-    /// The verdict: what stands still, and why.
-    Why,
-}
+pub use cli::Screen;
 
 /// The panes of the mesh screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 mod svg;
 
-pub(crate) use svg::svg;
+use svg::svg;
 
-use crate::feed::MeshSnapshot;
-use crate::glyph::Glyphs;
-use crate::machine::Machine;
 use crate::message::{Command, Message};
-use crate::model::{Model, Screen};
+use crate::model::Model;
 use crate::theme::Theme;
 use crate::{update, view};
+use cli::{Drawn, Looks, Picture, Screen};
+use console::feed::MeshSnapshot;
+use console::machine::Machine;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use diagnosis::Diagnosis;
 use ratatui::Terminal;
@@ -21,58 +21,48 @@ use std::sync::Arc;
 /// Snapshots after the last key: each may show words that the next one reads.
 const SNAPSHOTS: usize = 4;
 
-/// What is drawn.
-#[derive(Clone, Debug)]
-pub(crate) struct Picture {
-    pub(crate) screen: Screen,
-    /// Columns and rows.
-    pub(crate) size: (u16, u16),
-    /// What is selected: a chip, tile or Ethernet channel.
-    pub(crate) place: Option<String>,
-    pub(crate) theme: Theme,
-    pub(crate) glyphs: Glyphs,
+/// Draws the screen of a target, with a verdict on it.
+pub(crate) fn draw(
+    picture: &Picture,
+    machine: &mut Machine,
+    words: &str,
+    verdict: &Arc<Diagnosis>,
+) -> Drawn {
+    let Looks { color, glyphs } = picture.looks;
+    let mut model = Model::new(words, Theme { color }, glyphs, picture.size);
+    show(&mut model, machine, verdict);
+    for key in keys(picture) {
+        update(&mut model, Message::Key(KeyEvent::new(key, KeyModifiers::NONE)));
+        show(&mut model, machine, verdict);
+    }
+    (0..SNAPSHOTS).for_each(|_| show(&mut model, machine, verdict));
+    let (columns, rows) = picture.size;
+    let mut terminal = match Terminal::new(TestBackend::new(columns, rows)) {
+        Ok(terminal) => terminal,
+        Err(never) => match never {},
+    };
+    match terminal.draw(|frame| view(&model, frame)) {
+        Ok(_) => {
+            let buffer = terminal.backend().buffer();
+            Drawn { text: text(buffer), svg: svg(buffer, &picture.title) }
+        }
+        Err(never) => match never {},
+    }
 }
 
-impl Picture {
-    /// Draws the screen of a target, with a verdict on it.
-    pub(crate) fn draw(
-        &self,
-        machine: &mut Machine,
-        words: &str,
-        verdict: &Arc<Diagnosis>,
-    ) -> Buffer {
-        let mut model = Model::new(words, self.theme, self.glyphs, self.size);
-        show(&mut model, machine, verdict);
-        for key in self.keys() {
-            update(&mut model, Message::Key(KeyEvent::new(key, KeyModifiers::NONE)));
-            show(&mut model, machine, verdict);
-        }
-        (0..SNAPSHOTS).for_each(|_| show(&mut model, machine, verdict));
-        let (columns, rows) = self.size;
-        let mut terminal = match Terminal::new(TestBackend::new(columns, rows)) {
-            Ok(terminal) => terminal,
-            Err(never) => match never {},
-        };
-        match terminal.draw(|frame| view(&model, frame)) {
-            Ok(_) => terminal.backend().buffer().clone(),
-            Err(never) => match never {},
-        }
-    }
-
-    /// The keys that open the screen.
-    fn keys(&self) -> Vec<KeyCode> {
-        let place = self.place.iter().flat_map(|place| [":", place.as_str(), "\r"]);
-        let digit = match self.screen {
-            Screen::Mesh => "1",
-            Screen::Chip => "2",
-            Screen::Core => "3",
-            Screen::Gaps => "4",
-            Screen::Fabric => "5",
-            Screen::Why => "6",
-        };
-        let code = |key: char| if key == '\r' { KeyCode::Enter } else { KeyCode::Char(key) };
-        place.chain([digit]).flat_map(str::chars).map(code).collect()
-    }
+/// The keys that open the screen.
+fn keys(picture: &Picture) -> Vec<KeyCode> {
+    let place = picture.place.iter().flat_map(|place| [":", place.as_str(), "\r"]);
+    let digit = match picture.screen {
+        Screen::Mesh => "1",
+        Screen::Chip => "2",
+        Screen::Core => "3",
+        Screen::Gaps => "4",
+        Screen::Fabric => "5",
+        Screen::Why => "6",
+    };
+    let code = |key: char| if key == '\r' { KeyCode::Enter } else { KeyCode::Char(key) };
+    place.chain([digit]).flat_map(str::chars).map(code).collect()
 }
 
 /// Takes a snapshot of what the model shows.
@@ -93,7 +83,7 @@ fn show(model: &mut Model, machine: &mut Machine, verdict: &Arc<Diagnosis>) {
 }
 
 /// Returns the characters of a picture, without its styles.
-pub(crate) fn text(buffer: &Buffer) -> String {
+fn text(buffer: &Buffer) -> String {
     let rows = buffer.content.chunks(usize::from(buffer.area.width).max(1));
     let line = |row: &[Cell]| row.iter().map(Cell::symbol).collect::<String>();
     rows.map(|row| line(row).trim_end().to_owned() + "\n").collect()

@@ -3,14 +3,14 @@
 
 mod moved;
 
-use crate::exit::{Failure, Outcome};
-use crate::feed::{Feed, Published, now_micros};
-use crate::interrupt::{self, Signals};
 use crate::message::{Command, Message};
 use crate::model::Model;
-use crate::output::say;
 use crate::terminal::RawTerminal;
 use crate::{geometry, source, update, view};
+use cli::interrupt::{self, Signals};
+use cli::say;
+use console::exit::{Failure, Outcome};
+use console::feed::{Feed, Published, now_micros};
 use crossterm::event::{Event, EventStream};
 use moved::Moved;
 use ratatui::Frame;

@@ -1,11 +1,14 @@
 //! All styles of the screens: sixteen colours by meaning, or none.
 
-use crate::glyph::Missing;
-use crate::verdict::Health;
+use console::glyph::{Glyphs, Missing};
+use console::reading;
+use console::verdict::Health;
 use decode::state::{Activity, ChannelMeaning, LinkCondition};
 use diagnosis::Progress;
 use images::{Provenance, Reading};
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Span;
+use std::fmt::Display;
 
 /// The styles, with or without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,5 +153,15 @@ impl Theme {
             Provenance::Stated | Provenance::Recorded | Provenance::Sampled => self.warn(),
             Provenance::Mismatch => self.bad(),
         }
+    }
+
+    /// The short text of a reading, in its style.
+    pub(crate) fn span<T: Display>(
+        self,
+        glyphs: Glyphs,
+        reading: &Reading<T>,
+        known: Style,
+    ) -> Span<'static> {
+        Span::styled(reading::short(glyphs, reading, T::to_string), self.reading(reading, known))
     }
 }

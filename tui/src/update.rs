@@ -6,16 +6,17 @@ mod prompt;
 mod search;
 mod turn;
 
-use crate::feed::MeshSnapshot;
+use crate::keys::keys_of;
 use crate::keys::{self, Action};
 use crate::lists;
-use crate::members::MemberRow;
 use crate::message::{Command, Message};
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
-use crate::player::PlayOrder;
-use crate::run::MachineOrder;
-use crate::run::Sheet;
-use crate::words;
+use console::feed::MeshSnapshot;
+use console::members::MemberRow;
+use console::player::PlayOrder;
+use console::run::Sheet;
+use console::run::{MachineOrder, StepOrder};
+use console::words;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use decode::state::LinkState;
 use diagnosis::Place;
@@ -85,7 +86,9 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
         && *number > model.last_notice
     {
         model.last_notice = *number;
-        model.notice = Some(sentence.clone());
+        let retry = snapshot.board.retries.then(|| keys_of(Action::Retry));
+        let retry = retry.map(|keys| format!(" ({keys} tries again what is in quarantine)"));
+        model.notice = Some(sentence.clone() + &retry.unwrap_or_default());
     }
     let runs = |snapshot: &Arc<MeshSnapshot>| snapshot.board.sheets.len();
     if model.newest.as_ref().map_or(0, runs) != runs(&snapshot) {
@@ -156,7 +159,7 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
             return play(PlayOrder::Stage(model.selection(), false));
         }
         Some(Action::PreviousStage) => return play(PlayOrder::Stage(model.selection(), true)),
-        Some(Action::Step) => return vec![Command::Order(MachineOrder::Step(Vec::new()))],
+        Some(Action::Step) => return vec![Command::Order(MachineOrder::Step(StepOrder::all()))],
         Some(Action::Freeze) if model.timeline().is_some() => return play(PlayOrder::Toggle),
         Some(Action::PreviousMoment) => return play(PlayOrder::Step(-1)),
         Some(Action::NextMoment) => return play(PlayOrder::Step(1)),

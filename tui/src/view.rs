@@ -18,12 +18,12 @@ mod tiles;
 mod timeline;
 mod why;
 
-use crate::feed::{MeshSnapshot, Timeline, Traffic};
 use crate::geometry;
 use crate::model::{Model, Screen};
-use crate::opening::share;
-use crate::verdict::Health;
-use crate::words;
+use console::feed::{MeshSnapshot, Timeline, Traffic};
+use console::opening::share;
+use console::verdict::Health;
+use console::words;
 use machine::progress::Progress;
 use machine::words::counted;
 use ratatui::Frame;

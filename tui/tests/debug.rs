@@ -30,8 +30,8 @@ fn refuses(target: &str, arguments: &[&str], code: i32, words: &str) {
 
 #[test]
 fn a_core_is_paused_at_a_breakpoint_and_runs_on() {
-    let address = "break=0x3bb0";
-    let commands = ["debug", "1:1-2", "step", address, "continue", "registers", "--json"];
+    let commands =
+        ["debug", "1:1-2", "stepi", "break", "0x3bb0", "continue", "registers", "--json"];
     let output = meshscope(IDLE, &commands);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("1:1-2:brisc runs on"), "{}", stderr(&output));
@@ -99,7 +99,7 @@ fn a_client_that_says_nothing_ends_the_session() {
 
 #[test]
 fn a_core_is_shown_with_its_code_and_steps_by_lines() {
-    let commands = ["debug", "0:1-2", "break=wait_for_go", "continue", "step-line", "--json"];
+    let commands = ["debug", "0:1-2", "break", "wait_for_go", "continue", "step-line", "--json"];
     let output = meshscope(IDLE, &commands);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -113,7 +113,7 @@ fn a_core_is_shown_with_its_code_and_steps_by_lines() {
     let code = last["code"].as_array().unwrap();
     let next = code.iter().find(|instruction| instruction["addr"] == last["pc"]).unwrap();
     assert!(place(last).starts_with(next["source"].as_str().unwrap()), "{answer}");
-    refuses(IDLE, &["debug", "0:1-2", "break=no_such"], 2, "no_such");
+    refuses(IDLE, &["debug", "0:1-2", "break", "no_such"], 2, "no_such");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn check(name: &str, page: &str, faults: &mut Vec<String>) -> usize {
 
 /// Runs the examples of all pages of a folder of the manual.
 fn check_folder(folder: &str, needs_example: impl Fn(&str) -> bool) {
-    let folder = root().join("tui/src/manual").join(folder);
+    let folder = root().join("tui/cli/src/manual").join(folder);
     let mut pages: Vec<_> =
         fs::read_dir(folder).unwrap().map(|page| page.unwrap().path()).collect();
     pages.sort();

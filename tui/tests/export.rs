@@ -1,6 +1,6 @@
 //! `export` and `bundle`: what they write, and what they refuse.
 
-#[path = "../src/verbs/export/proto.rs"]
+#[path = "../cli/src/verbs/export/proto.rs"]
 mod proto;
 
 use crate::common::stderr;

@@ -8,6 +8,8 @@ use crate::common;
 use crate::keys;
 
 use common::{TAKEN, snapshot};
+use console::feed::{MeshSnapshot, Timeline};
+use console::glyph::Glyphs;
 use decode::state::Activity;
 use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
@@ -18,11 +20,10 @@ use machine::target::Quarantined;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
-use tui::feed::{MeshSnapshot, Timeline};
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
 use tui::theme::Theme;
-use tui::{Glyphs, update, view};
+use tui::{update, view};
 
 /// A model with two snapshots, the newer a tenth of a second old.
 fn running(size: (u16, u16)) -> Model {

@@ -9,17 +9,17 @@ use crate::keys;
 
 use collectives::Stage;
 use common::{TAKEN, snapshot};
+use console::feed::MeshSnapshot;
+use console::halted::{CoreCommand, HeldCore, Pause};
+use console::run::{Board, Going, MachineOrder, Measured, Sheet, SheetState};
 use images::SourceLine;
 use images::code::Instruction;
 use keys::{SIZES, golden, model, picture, press};
 use launch::debugging::{Watched, Watchpoint};
 use layouts::{ChipId, CoreId};
 use std::sync::Arc;
-use tui::feed::MeshSnapshot;
-use tui::halted::{CoreCommand, HeldCore, Pause};
 use tui::message::{Command, Message};
 use tui::model::{Model, Screen};
-use tui::run::{Board, Going, MachineOrder, Measured, Sheet, SheetState};
 use tui::update;
 
 fn with(board: Board, n: u64) -> Message {

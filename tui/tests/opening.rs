@@ -5,6 +5,8 @@ use crate::common;
 use crate::keys;
 
 use common::{TAKEN, snapshot};
+use console::glyph::Glyphs;
+use console::opening::Stages;
 use decode::state::LinkCondition;
 use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
@@ -13,8 +15,7 @@ use machine::snapshot::AccessError;
 use std::sync::Arc;
 use tui::message::{Command, Message};
 use tui::model::Model;
-use tui::opening::Stages;
-use tui::{Glyphs, update};
+use tui::update;
 
 /// A model of a target that is still opened, 3.2 s after the start.
 fn opening(size: (u16, u16)) -> Model {

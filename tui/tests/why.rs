@@ -4,6 +4,7 @@
 
 use crate::common::snapshot;
 use crate::keys::{golden, model, picture, press};
+use console::feed::{MeshSnapshot, Traffic};
 use diagnosis::{
     Condition, Confidence, Diagnosis, Evidence, Finding, Place, Progress, Severity, Step,
 };
@@ -13,7 +14,6 @@ use machine::target::Allow;
 use probe::session::{Session, Watch};
 use std::sync::Arc;
 use transport::ttsim::HostCommand;
-use tui::feed::{MeshSnapshot, Traffic};
 use tui::message::Message;
 use tui::model::{Model, Screen};
 use tui::update;

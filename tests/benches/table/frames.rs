@@ -2,17 +2,18 @@
 
 use crate::process::{Programs, cpu};
 use crate::{Held, Row};
+use console::feed::{MeshSnapshot, Traffic};
+use console::glyph::Glyphs;
 use machine::target::Allow;
 use probe::session::Session;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
 use transport::ttsim::HostCommand;
-use tui::feed::{MeshSnapshot, Traffic};
 use tui::message::Message;
 use tui::model::Model;
 use tui::theme::Theme;
-use tui::{Glyphs, update, view};
+use tui::{update, view};
 
 const SIZE: (u16, u16) = (200, 60);
 const FRAMES: u32 = 200;

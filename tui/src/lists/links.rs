@@ -1,9 +1,9 @@
 //! Links: the cells of a row, and the filter.
 
-use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
-use crate::reading::{short, span};
-use crate::words;
+use console::glyph::{Missing, link_letter};
+use console::reading::short;
+use console::words;
 use decode::state::{CoreState, EthState, LinkState, MeshState};
 use images::Reading;
 use layouts::EthId;
@@ -102,7 +102,7 @@ pub(crate) fn waypoint(model: &Model, mesh: &MeshState, end: EthId) -> Span<'sta
     let Some(core) = core_at(mesh, end) else {
         return Span::styled(model.glyphs.missing(Missing::Absent), model.theme.dim());
     };
-    let text = span(model.glyphs, model.theme, &core.waypoint, Style::new());
+    let text = model.theme.span(model.glyphs, &core.waypoint, Style::new());
     let before = model.mesh_before().and_then(|m| core_at(m, end));
     if before.is_some_and(|b| b.waypoint != core.waypoint) {
         let style = model.theme.moved(text.style);

@@ -1,8 +1,8 @@
 //! Routers, muxes and clients of the fabric: the cells of a row, and the filter.
 
-use crate::fabric::{self, FabricPart};
 use crate::model::Model;
-use crate::reading::short;
+use console::fabric::{self, FabricPart};
+use console::reading::short;
 use decode::state::{LedgerState, RouterState, SenderState};
 use images::Reading;
 use layouts::EthId;

@@ -1,8 +1,8 @@
 //! What changed on screen since the snapshot before, on every screen alike: the cells that differ
 //! from the last frame, unless the user changed what is shown.
 
-use crate::feed::MeshSnapshot;
 use crate::theme::Theme;
+use console::feed::MeshSnapshot;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Position;
 use std::sync::Arc;

@@ -1,15 +1,15 @@
 //! Moving the selection: rows, tiles, chips, bytes.
 
-use crate::fabric::Addressee;
 use crate::geometry::{self, GRID};
 use crate::help;
 use crate::keys::Action;
 use crate::lists;
-use crate::members::MemberRow;
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
 use crate::place;
-use crate::verdict;
-use crate::words;
+use console::fabric::Addressee;
+use console::members::MemberRow;
+use console::verdict;
+use console::words;
 use layouts::NocXy;
 use std::collections::BTreeSet;
 

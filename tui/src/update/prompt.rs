@@ -2,18 +2,12 @@
 
 use super::search;
 use super::turn::show;
-use crate::args::CleanArguments;
-use crate::line::{self, Typed};
-use crate::locate;
 use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
-use crate::player::PlayOrder;
-use crate::run::{MachineOrder, Sweep, fault, shown};
-use collectives::CleanSettings;
+use cli::line::{self, Typed};
+use console::run::MachineOrder;
 use crossterm::event::{Event, KeyCode, KeyEvent};
-use layouts::{CoreId, NocAddr};
-use machine::snapshot::Span;
-use probe::spec::Moment;
+use layouts::CoreId;
 use tui_input::backend::crossterm::EventHandler;
 use tui_input::{Input, InputRequest};
 
@@ -85,71 +79,34 @@ fn remember(history: &mut Vec<String>, text: &str) {
 
 /// Carries out a typed command; returns what the model cannot do itself.
 fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
-    let order = match typed {
-        Typed::Run(options) => {
-            let sweep = Sweep::of(&options)?;
-            model.screen = Screen::Mesh;
-            model.help = None;
-            model.notice = Some(BEGINS.to_owned());
-            let record = options.record.map(|file| MachineOrder::Record(Some(file)));
-            let orders = record.into_iter().chain([MachineOrder::Run(Box::new(sweep))]);
-            return Ok(orders.map(Command::Order).collect());
+    match typed {
+        Typed::Orders(orders) => {
+            if orders.iter().any(|order| matches!(order, MachineOrder::Run(_))) {
+                model.screen = Screen::Mesh;
+                model.help = None;
+                model.notice = Some(BEGINS.to_owned());
+            }
+            return Ok(orders.into_iter().map(Command::Order).collect());
         }
-        Typed::Launch(options) => MachineOrder::Launch(options),
-        Typed::Stop => MachineOrder::Stop,
-        Typed::Pause => MachineOrder::Pause,
-        Typed::Resume => MachineOrder::Resume,
-        Typed::Step { cores } => MachineOrder::Step(cores),
-        Typed::Clean(CleanArguments { escalate }) => {
-            MachineOrder::Clean(CleanSettings { escalate })
+        Typed::Core(command) => {
+            return Ok(vec![Command::Order(MachineOrder::Core(core_on_screen(model)?, command))]);
         }
-        Typed::Fault { fault: words } => MachineOrder::Fault(fault(&words)?),
-        Typed::Pace { pace } => {
-            MachineOrder::Pace(probe::spec::pace(&pace).map_err(|error| error.to_string())?)
-        }
-        Typed::Goto { moment } => {
-            let moment = Moment::parse(&moment).map_err(|error| error.to_string())?;
-            MachineOrder::Play(PlayOrder::Goto(moment))
-        }
-        Typed::Play { speed } => {
-            let wrong =
-                |_| format!("play: '{}' is not a number of moments per second", shown(&speed));
-            MachineOrder::Play(PlayOrder::Play(speed.parse().map_err(wrong)?))
-        }
-        Typed::WhoWrote { place } => MachineOrder::Play(PlayOrder::WhoWrote(word(&place)?)),
-        Typed::Mark { words } => MachineOrder::Play(PlayOrder::Mark(words.join(" "))),
-        Typed::Record { file } => MachineOrder::Record(file),
-        Typed::Core(command) => MachineOrder::Core(core_on_screen(model)?, command),
-        Typed::Path(path) => {
+        Typed::Path { from, to } => {
             show(model, Screen::Fabric);
             model.help = None;
             model.fabric_pane = FabricPane::Path;
-            model.path_from = Some(path.from);
-            model.path_to = Some(path.to);
-            return Ok(Vec::new());
+            model.path_from = Some(from);
+            model.path_to = Some(to);
         }
         Typed::Why => {
             show(model, Screen::Why);
             model.help = None;
-            return Ok(Vec::new());
         }
-        Typed::Results => {
-            turn_results(model);
-            return Ok(Vec::new());
-        }
-        Typed::Help => {
-            model.help = Some(0);
-            return Ok(Vec::new());
-        }
+        Typed::Results => turn_results(model),
+        Typed::Help => model.help = Some(0),
         Typed::Quit => return Ok(vec![Command::Quit]),
-    };
-    Ok(vec![Command::Order(order)])
-}
-
-/// The word at a place.
-fn word(place: &str) -> Result<Span, String> {
-    let (chip, tile, offset) = locate::address(place)?;
-    Ok(Span { addr: NocAddr { chip, tile, offset }, len: 4 })
+    }
+    Ok(Vec::new())
 }
 
 /// The core that a command is for: the one that the user sees.

@@ -2,12 +2,12 @@
 
 use super::motion;
 use super::turn::{open_core, show};
-use crate::line;
 use crate::lists;
-use crate::locate::{self, NamedPlace};
-use crate::members::{self, MemberRow};
 use crate::model::{CorePane, Model, Screen};
-use crate::words;
+use cli::line;
+use console::locate::{self, NamedPlace};
+use console::members::{self, MemberRow};
+use console::words;
 use decode::state::TileState;
 use layouts::{ChipId, EthId};
 

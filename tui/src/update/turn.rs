@@ -1,7 +1,7 @@
 //! Which screen is shown.
 
 use crate::model::{Model, Screen};
-use crate::words;
+use console::words;
 
 /// Shows a screen and remembers the one before it.
 pub(super) fn show(model: &mut Model, screen: Screen) {

@@ -3,12 +3,12 @@
 use super::pane::{titled, window};
 use super::{halted, hex, tiles};
 use crate::geometry;
-use crate::glyph::Missing;
 use crate::lists::core_at;
-use crate::members::{self, MemberRow};
 use crate::model::{CorePane, Model};
-use crate::reading::{long, short};
-use crate::words;
+use console::glyph::Missing;
+use console::members::{self, MemberRow};
+use console::reading::{long, short};
+use console::words;
 use decode::state::{Activity, CoreState, ImageUse, LaunchState};
 use images::{Provenance, Reading, SourceLine};
 use layouts::EthId;

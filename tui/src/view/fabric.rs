@@ -3,9 +3,9 @@
 mod routes;
 
 use super::pane::{titled, window};
-use crate::fabric::{self, FabricPart};
 use crate::lists::{self, part_cells, worst_credits};
 use crate::model::{FabricPane, Model};
+use console::fabric::{self, FabricPart};
 use decode::state::Verdict;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,11 +1,11 @@
 //! The gaps screen: problems, and ranges that could not be read, each with its reason.
 
 use super::pane::titled;
-use crate::glyph::Missing;
 use crate::keys::{Action, keys_of};
 use crate::model::Model;
-use crate::reading::access;
-use crate::words;
+use console::glyph::Missing;
+use console::reading::access;
+use console::words;
 use decode::state::MeshState;
 use machine::target::Quarantined;
 use machine::words::counted;

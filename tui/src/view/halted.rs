@@ -1,9 +1,9 @@
 //! The core screen of a core under control: where it is, its code, its registers.
 
 use super::pane::titled;
-use crate::halted::{HeldCore, Pause, code_rows, register_rows};
 use crate::model::Model;
-use crate::words;
+use console::halted::{HeldCore, Pause, code_rows, register_rows};
+use console::words;
 use launch::debugging::{Watched, Watchpoint};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

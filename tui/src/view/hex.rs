@@ -1,10 +1,10 @@
 //! The memory pane: bytes of the tile, with the names of the members at these addresses.
 
 use super::pane::titled;
-use crate::glyph::Missing;
-use crate::members::{self, MemberRow};
 use crate::model::Model;
-use crate::reading::{access, long, short};
+use console::glyph::Missing;
+use console::members::{self, MemberRow};
+use console::reading::{access, long, short};
 use decode::state::CoreState;
 use images::Reading;
 use layouts::NocAddr;

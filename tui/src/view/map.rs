@@ -3,11 +3,11 @@
 mod chip;
 
 use self::chip::chip_lines;
-use crate::glyph::link_letter;
 use crate::lists::waypoint;
 use crate::model::{MeshPane, Model};
 use crate::place::{GridCell, places};
-use crate::words;
+use console::glyph::link_letter;
+use console::words;
 use decode::state::{ChipState, LinkCondition, LinkState, MeshState};
 use layouts::{ChipId, EthId};
 use ratatui::Frame;

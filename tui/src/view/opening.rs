@@ -1,8 +1,8 @@
 //! What is shown while the target is opened: its stages, with how far each has come.
 
 use crate::model::Model;
-use crate::opening::{Stage, detail, name, share};
-use crate::words;
+use console::opening::{Stage, detail, name, share};
+use console::words;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

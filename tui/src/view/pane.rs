@@ -2,7 +2,7 @@
 
 use crate::geometry;
 use crate::model::Model;
-use crate::words;
+use console::words;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders};

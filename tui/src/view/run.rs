@@ -2,7 +2,7 @@
 
 use super::pane::titled;
 use crate::model::Model;
-use crate::run::{Going, Measured, Sheet, SheetState};
+use console::run::{Going, Measured, Sheet, SheetState};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -1,9 +1,9 @@
 //! One tile as a cell of the chip grid: its most significant core, or its kind.
 
-use crate::glyph::{Missing, link_letter};
 use crate::model::Model;
-use crate::reading::{long, span};
-use crate::words;
+use console::glyph::{Missing, link_letter};
+use console::reading::long;
+use console::words;
 use decode::state::{Activity, CoreState, LinkState, TileState};
 use diagnosis::Progress;
 use layouts::{EthId, TileKind};
@@ -103,5 +103,5 @@ pub(super) fn waypoint(model: &Model, core: &CoreState) -> Span<'static> {
         (None, Some(activity)) => model.theme.activity(*activity),
         (None, None) => Style::new(),
     };
-    span(model.glyphs, model.theme, &core.waypoint, known)
+    model.theme.span(model.glyphs, &core.waypoint, known)
 }

@@ -2,8 +2,8 @@
 //! chip with how much changed, the marks and the notes.
 
 use crate::model::Model;
-use crate::player::Timeline;
-use crate::words;
+use console::player::Timeline;
+use console::words;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -2,7 +2,7 @@
 
 use super::pane::{titled, window, wrapped};
 use crate::model::Model;
-use crate::verdict::{self, Health, MOST};
+use console::verdict::{self, Health, MOST};
 use diagnosis::{Diagnosis, Finding, Severity};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,5 +1,6 @@
 //! Keys in, frames out, and the golden files that they are compared with.
 
+use console::glyph::Glyphs;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use tui::message::{Command, Message};
 use tui::model::Model;
 use tui::theme::Theme;
-use tui::{Glyphs, update, view};
+use tui::{update, view};
 
 pub(crate) fn model(size: (u16, u16)) -> Model {
     Model::new("emulator:n300", Theme { color: true }, Glyphs { ascii: false }, size)

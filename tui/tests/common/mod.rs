@@ -2,6 +2,8 @@
 
 mod fabric;
 
+use console::feed::{MeshSnapshot, Traffic};
+use console::run::Board;
 use decode::state::{
     Activity, ChannelMeaning, ChannelState, ChipState, CoreState, EthState, ImageUse, LaunchState,
     LinkCondition, LinkState, MemberState, MeshState, TileState,
@@ -13,8 +15,6 @@ use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
 use std::process::Output;
 use std::sync::Arc;
-use tui::feed::{MeshSnapshot, Traffic};
-use tui::run::Board;
 
 /// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md 3.1).
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];

@@ -142,7 +142,7 @@ fn record(kind: Kind, seed: u64, file: &Path, report: &mut Report<'_>) -> Result
     let session = Session::with_target(Box::new(staged.target), images);
     let asked = format!("study why --kind {name} --seed {seed}");
     let order = (MOMENTS, EVERY_CYCLES);
-    report.note(tui::record_session(session, &asked, file, order).map_err(|why| failed(&why))?);
+    report.note(cli::record_session(session, &asked, file, order).map_err(|why| failed(&why))?);
     Ok(true)
 }
 

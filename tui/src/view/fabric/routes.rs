@@ -1,8 +1,8 @@
 //! Routing tables and the path of a packet, below the list of the fabric screen.
 
-use crate::fabric::{self, FabricPart};
 use crate::model::Model;
-use crate::reading::short;
+use console::fabric::{self, FabricPart};
+use console::reading::short;
 use decode::inspect::fabric_routes;
 use decode::state::{HeadState, MeshState, PacketState, RouteEnd, RouterState, TablesState};
 use images::fabric::PacketFacts;

@@ -1,8 +1,8 @@
 //! The text of a chip's box on the map.
 
-use crate::glyph::Missing;
 use crate::model::Model;
-use crate::words;
+use console::glyph::Missing;
+use console::words;
 use decode::state::{Activity, ChipState};
 use diagnosis::Progress;
 use images::Reading;

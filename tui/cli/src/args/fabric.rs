@@ -1,0 +1,66 @@
+//! The subcommands of `meshscope fabric`.
+
+use clap::{Args, Subcommand};
+use console::fabric::Addressee;
+use console::locate;
+use layouts::ChipId;
+use std::path::PathBuf;
+
+/// A subcommand of `fabric`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FabricQuestion {
+    /// Print what the fabric node status queues hold: links that went down, observed rates, dropped
+    /// packets, routing errors.
+    ///
+    /// The queues are in the DRAM of each chip and are not changed: the entries remain in them.
+    Status(StatusArguments),
+    /// The same, and free the printed entries, so that the routers can write new ones.
+    ///
+    /// On a target outside this process it needs --allow write.
+    Drain(StatusArguments),
+    /// Print waits that last between two snapshots: clients, muxes, routers, links; deadlocks
+    /// first.
+    ///
+    /// A router whose loop does not run is printed whether or not anything waits for it yet.
+    Waits(WaitsArguments),
+    /// Print the routing tables in the L1 of routers: L0 by device, L1 by mesh with exit nodes.
+    Tables(TablesArguments),
+    /// Print the path of a packet hop by hop, in every routing plane, by the tables in the L1 of
+    /// the routers on it.
+    Path(PathArguments),
+}
+
+/// Which queues, and where their entries are kept.
+#[derive(Args, Debug)]
+pub(crate) struct StatusArguments {
+    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+    /// Append each entry that this file does not contain yet, as a line of JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keep: Option<PathBuf>,
+}
+
+/// The time without change.
+#[derive(Args, Debug)]
+pub(crate) struct WaitsArguments {
+    /// Cycles between the two snapshots.
+    #[arg(long, value_name = "CYCLES", default_value_t = 100_000)]
+    pub(crate) over: u64,
+}
+
+/// The routers of the tables.
+#[derive(Args, Debug)]
+pub(crate) struct TablesArguments {
+    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+}
+
+/// The ends of the path.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PathArguments {
+    /// The chip that sends.
+    #[arg(value_parser = locate::chip)]
+    pub(crate) from: ChipId,
+    /// The destination chip, or its node in the fabric, such as M1D3.
+    pub(crate) to: Addressee,
+}

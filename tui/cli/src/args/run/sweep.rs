@@ -1,0 +1,140 @@
+//! From the options of `run` to a sweep, before the mesh is known.
+
+use super::RunArguments;
+use crate::amount::{bytes, chips, count, sizes, time};
+use collectives::{FabricOptions, Request, RunSettings, Transport};
+use console::run::pausing::PauseAt;
+use console::run::{SizeStep, Sweep};
+use machine::fault::Fault;
+
+/// A larger count than this is an error.
+const MANY: u32 = 1_000_000;
+/// A run polls its kernels every 20 us, and a kernel without work may rest between two polls, in
+/// cycles.
+const LEAST_TIMEOUT_CYCLES: u64 = 100_000;
+/// A credit over the fabric takes longer to return than one of an EDM; this many buffers hide that.
+const FABRIC_BUFFERS: u32 = 4;
+/// One second per packet, the longest delay, in cycles.
+const MOST_DELAY_CYCLES: u32 = 1_000_000_000;
+
+impl RunArguments {
+    /// Returns the sweep that these options ask for.
+    ///
+    /// # Errors
+    /// The first option that is invalid, in one sentence.
+    pub(crate) fn sweep(&self) -> Result<Sweep, String> {
+        let run = self;
+        let least = bytes("-b", &run.min_bytes)?;
+        let most = run.max_bytes.as_deref().map(|text| bytes("-e", text)).transpose()?;
+        let step = step(run)?;
+        let sizes = sizes(least, most.unwrap_or(least), step)?;
+        let mut request = Request::new(run.op, least);
+        if let Some(list) = &run.chips {
+            request.chips = chips(list)?;
+        }
+        request.topology = run.topology;
+        request.links = count("--links", &run.links, 1, 16)?;
+        request.data_type = run.data_type;
+        request.layout = run.layout;
+        request.bidirectional = run.bidirectional;
+        request.root = count("--root", &run.root, 0, u16::MAX.into())?;
+        request.worker_initiated = run.worker_initiated;
+        request.seed = count("--seed", &run.seed, 0, u32::MAX)?;
+        request.workers = count("--workers", &run.workers, 1, 64)?;
+        request.transport = match run.transport {
+            Transport::Edm => {
+                fabric_only(run)?;
+                Transport::Edm
+            }
+            Transport::Fabric(options) => {
+                let topology = run.fabric;
+                let core = run.mux.unwrap_or(options.core);
+                let policy = run.mux_policy.unwrap_or(options.policy);
+                let planes = run.planes.as_deref().map(|text| count("--planes", text, 1, 16));
+                let planes = planes.transpose()?;
+                request.buffers_per_channel = FABRIC_BUFFERS;
+                Transport::Fabric(FabricOptions { topology, planes, core, policy, ..options })
+            }
+        };
+        let small = |option: &str, text: &str| {
+            let size = bytes(option, text)?;
+            u32::try_from(size).map_err(|_| format!("{option}: {size} bytes fit no tile's memory"))
+        };
+        if let Some(text) = &run.buffer_bytes {
+            request.buffer_bytes = small("--buffer-bytes", text)?;
+        }
+        if let Some(text) = &run.buffers {
+            // The upper limit depends on the kernel, which checks it.
+            request.buffers_per_channel = count("--buffers", text, 0, u32::MAX)?;
+        }
+        request.page_bytes =
+            run.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
+        if let Some(text) = &run.delay {
+            let cycles = time("--delay", text)?;
+            let fits = u32::try_from(cycles).ok().filter(|cycles| *cycles <= MOST_DELAY_CYCLES);
+            request.delay_cycles =
+                fits.ok_or_else(|| format!("--delay: {text} is longer than 1s"))?;
+        }
+        for &bytes in &sizes {
+            let size = Request { bytes, ..request.clone() };
+            size.check().map_err(|error| error.to_string())?;
+        }
+        let faults = run
+            .fault
+            .iter()
+            .map(|words| words.parse::<Fault>().map_err(|error| error.to_string()))
+            .collect::<Result<Vec<_>, _>>()?;
+        let settings = RunSettings {
+            warmups: count("-w", &run.warmups, 0, MANY)?,
+            iterations: count("-n", &run.iterations, 1, MANY)?,
+            check: run.check,
+            faults,
+            park: None,
+            deadline_cycles: match &run.timeout {
+                Some(text) => timeout(text)?,
+                None => {
+                    RunSettings::default().deadline_cycles + 2 * u64::from(request.delay_cycles)
+                }
+            },
+        };
+        let pause_at = run.pause_at.as_deref().map(PauseAt::parse).transpose()?;
+        Ok(Sweep { request, sizes, step, settings, pause_at })
+    }
+}
+
+/// Refuses options that have no effect with EDMs.
+fn fabric_only(run: &RunArguments) -> Result<(), String> {
+    let given = [
+        ("--fabric", run.fabric.is_some()),
+        ("--planes", run.planes.is_some()),
+        ("--mux", run.mux.is_some()),
+        ("--mux-policy", run.mux_policy.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(format!("{option}: has an effect with --transport fabric only")),
+        None => Ok(()),
+    }
+}
+
+fn step(run: &RunArguments) -> Result<SizeStep, String> {
+    match (&run.step_factor, &run.step_bytes) {
+        (_, Some(text)) => match bytes("-i", text)? {
+            0 => Err("-i: a step of 0 bytes never reaches the largest size".into()),
+            bytes => Ok(SizeStep::Bytes(bytes)),
+        },
+        (Some(text), None) => Ok(SizeStep::Factor(count("-f", text, 2, u32::MAX)?.into())),
+        (None, None) => Ok(SizeStep::Factor(2)),
+    }
+}
+
+/// The time limit of a kernel, in cycles.
+fn timeout(text: &str) -> Result<u64, String> {
+    let cycles = time("--timeout", text)?;
+    if cycles < LEAST_TIMEOUT_CYCLES {
+        let least = LEAST_TIMEOUT_CYCLES / 1_000;
+        return Err(format!(
+            "--timeout: {text} is shorter than {least}us, the shortest time that differs from a pause"
+        ));
+    }
+    Ok(cycles)
+}

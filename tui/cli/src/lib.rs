@@ -1,0 +1,81 @@
+//! The command line of meshscope: verbs, arguments, JSON, the manual, and the grammar of the `:` line.
+//!
+//! A verb opens the target, takes a snapshot or asks one question of a file, and prints text or
+//! JSON. What it does to a machine it does by `console`; what it shows of a screen it asks of
+//! [`Screens`]. The pages of `meshscope help` are in `src/manual`.
+//!
+//! # Invariants
+//!
+//! Every verb works the same on a live target and on a recording. What `--json` prints has a schema.
+#![forbid(unsafe_code)]
+
+mod amount;
+mod args;
+pub mod interrupt;
+pub mod line;
+mod manual;
+mod output;
+mod screens;
+mod shape;
+mod verbs;
+
+pub use args::DEFAULT_TARGET;
+pub use output::say;
+pub use screens::{Drawn, Looks, Picture, Screen, Screens};
+pub use verbs::record_session;
+
+use args::Arguments;
+use clap::error::ErrorKind;
+use console::exit::{self, Failure, Outcome};
+use console::words::one_line;
+use machine::past::Keeps;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+/// Runs the program and returns its exit code; an error is one line on standard error.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, screens: &'static dyn Screens) -> u8 {
+    let result = match manual::parse(arguments) {
+        Ok(arguments) => carry_out(&arguments, screens),
+        Err(error) => refuse(&error),
+    };
+    if let Err(failure) = &result
+        && !matches!(failure, Failure::ClosedPipe)
+        && !failure.to_string().is_empty()
+    {
+        say(&failure.to_string());
+    }
+    exit::code(&result)
+}
+
+/// Help goes to standard output; clap's errors go to standard error.
+fn refuse(error: &clap::Error) -> Result<Outcome, Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output::text(&error.render().to_string())?;
+            Ok(Outcome::Healthy)
+        }
+        _ => Err(Failure::Usage(one_line(&error.render().to_string()))),
+    }
+}
+
+fn carry_out(arguments: &Arguments, screens: &'static dyn Screens) -> Result<Outcome, Failure> {
+    match &arguments.verb {
+        Some(verb) => verbs::run(verb, arguments, screens),
+        None if shows_screens(arguments) && !arguments.dry_run => {
+            // The past of an emulated mesh can be visited.
+            let opening = arguments.opening().keeping(Keeps::Past);
+            let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+            screens.show(opening, arguments.looks(!plain))
+        }
+        None => verbs::print_mesh(arguments, screens),
+    }
+}
+
+/// Whether to show the live view: it needs a terminal for input and output.
+fn shows_screens(arguments: &Arguments) -> bool {
+    let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    terminal
+        && !arguments.json
+        && !arguments.csv
+        && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+}

@@ -1,0 +1,151 @@
+//! JSON output: the structs that `--json` prints, and from which `meshscope schema` derives its
+//! schemas. Their comments are the schemas' descriptions.
+
+#![expect(clippy::struct_field_names, reason = "the names are promised to scripts")]
+
+mod access;
+mod changes;
+mod check;
+mod clean;
+mod cores;
+mod debug;
+mod difference;
+mod explain;
+mod fabric;
+mod failed;
+mod launch;
+mod merged;
+mod mesh;
+mod pause;
+mod print;
+mod run;
+mod schema;
+mod stack;
+mod status;
+mod symbols;
+mod value;
+mod who_wrote;
+mod why;
+
+pub(crate) use access::{Bytes, DryRun, Written};
+pub(crate) use changes::Changes;
+pub(crate) use check::{Checked, Unhealthy};
+pub(crate) use clean::Cleaned;
+pub(crate) use cores::{Cores, Images};
+pub(crate) use debug::{CodeInstruction, DebugStop, Debugged};
+pub(crate) use explain::Explained;
+pub(crate) use fabric::{
+    Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
+    fabric_waits,
+};
+pub(crate) use launch::{Launched, LaunchedTile};
+pub(crate) use merged::Merged;
+pub(crate) use mesh::{Links, Mesh};
+pub(crate) use pause::{PausedMesh, Resumed, SteppedMesh, rest_word};
+pub(crate) use print::Printed;
+pub(crate) use run::Sweep;
+pub(crate) use schema::schema;
+pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
+pub(crate) use status::{Event, Status};
+pub(crate) use symbols::*;
+pub(crate) use value::Decoded;
+pub(crate) use who_wrote::WhoWrote;
+pub(crate) use why::Judged;
+
+use console::words;
+use images::Reading;
+use layouts::{EthId, NocXy};
+use machine::snapshot::Gap;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An Ethernet channel of a chip.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct End {
+    /// The chip's id.
+    chip: u16,
+    /// The Ethernet channel.
+    channel: u8,
+}
+
+pub(crate) fn end(EthId { chip, channel }: EthId) -> End {
+    End { chip: chip.0, channel }
+}
+
+/// A range of memory that could not be read.
+#[derive(Serialize, JsonSchema)]
+struct Missed {
+    /// The chip's id.
+    chip: u16,
+    /// NOC 0 coordinates of the tile: x, y.
+    tile: [u8; 2],
+    /// The first address of the range in the tile.
+    addr: u64,
+    /// Its length in bytes.
+    len: u32,
+    /// refused, timed_out, unreachable, hung, in_reset, device_gone, queue_error, not_recorded or
+    /// not_asked.
+    reason: &'static str,
+    /// The reason in a sentence.
+    detail: String,
+}
+
+fn missed(gaps: &[Gap]) -> Vec<Missed> {
+    let shape = |gap: &Gap| {
+        let at = gap.span.addr;
+        Missed {
+            chip: at.chip.0,
+            tile: xy(at.tile),
+            addr: at.offset,
+            len: gap.span.len,
+            reason: words::reason(&gap.reason),
+            detail: gap.reason.to_string(),
+        }
+    };
+    gaps.iter().map(shape).collect()
+}
+
+fn xy(tile: NocXy) -> [u8; 2] {
+    [tile.x, tile.y]
+}
+
+/// The reasons for null keys, by key.
+type Missing = BTreeMap<&'static str, Why>;
+
+/// Why a value is null.
+#[derive(Serialize, JsonSchema)]
+struct Why {
+    /// A reason of `gaps`, or: unknown (the value that was read is not a known one), absent (it
+    /// does not exist), constant (of the debug information, without an address), private (only the
+    /// core itself can read it), unmapped (nothing is known to be at the address).
+    reason: &'static str,
+    /// The reason in a sentence; the number that was read, if the value is unknown.
+    detail: String,
+}
+
+/// The value, or null and an entry in `missing`.
+fn value<T, U>(
+    name: &'static str,
+    reading: &Reading<T>,
+    missing: &mut Missing,
+    show: impl Fn(&T) -> U,
+) -> Option<U> {
+    if let Some(why) = why(reading) {
+        missing.insert(name, why);
+    }
+    reading.known().map(show)
+}
+
+fn why<T>(reading: &Reading<T>) -> Option<Why> {
+    match reading {
+        Reading::Known(_) => None,
+        Reading::Unknown(raw) => Some(Why { reason: "unknown", detail: format!("{raw:#x}") }),
+        Reading::Unread(error) => {
+            Some(Why { reason: words::reason(error), detail: error.to_string() })
+        }
+        Reading::Absent => {
+            Some(Why { reason: "absent", detail: "there is no such thing here".into() })
+        }
+    }
+}

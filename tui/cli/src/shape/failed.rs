@@ -1,0 +1,216 @@
+//! The JSON of a failure.
+
+use console::exit::{Failure, code};
+use console::words::reason;
+use launch::ControlError;
+use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
+use launch::undebuggable::Undebuggable;
+use machine::place::Place;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Why a run failed, with details.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Error {
+    /// The sentence on standard error.
+    message: String,
+    /// The exit code of the program.
+    exit_code: u8,
+    /// Of a run that was checked or started: in-use, not-allowed, program, kernel, timed_out,
+    /// left, control or access. Of other failures: usage, unreachable, refused, finding, internal,
+    /// interrupted or closed-pipe.
+    kind: &'static str,
+    #[serde(flatten)]
+    facts: Option<Facts>,
+}
+
+/// Details of the failure of a run that was checked or started.
+#[derive(Serialize, JsonSchema)]
+struct Facts {
+    /// The cause, such as kernel-runs, no-progress or packets-dropped; or a reason of `gaps`.
+    cause: &'static str,
+    /// The tile that caused it; null if it is not known.
+    core: Option<Core>,
+    /// The waypoint of its core; null if it is not known.
+    waypoint: Option<String>,
+    /// What the run waited for; null if that is not known.
+    waiting_for: Option<String>,
+    /// The target's own time when the run last made progress, in cycles of a nanosecond; null if it
+    /// is not known.
+    since_cycles: Option<u64>,
+    /// Further details, a sentence each.
+    notes: Vec<String>,
+    /// Cycles of a nanosecond without progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waited_cycles: Option<u64>,
+    #[serde(flatten)]
+    word: Option<Word>,
+}
+
+/// A tile.
+#[derive(Serialize, JsonSchema)]
+struct Core {
+    /// The chip's id.
+    chip: u16,
+    /// NOC 0 coordinates of the tile: x, y.
+    tile: [u8; 2],
+}
+
+impl From<Place> for Core {
+    fn from(Place { chip, tile }: Place) -> Self {
+        Self { chip: chip.0, tile: [tile.x, tile.y] }
+    }
+}
+
+/// The word that caused it.
+#[derive(Serialize, JsonSchema)]
+struct Word {
+    #[serde(flatten)]
+    tile: Core,
+    /// Its address in the tile.
+    addr: u64,
+    /// Its value, if it was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u32>,
+}
+
+impl Error {
+    pub(super) fn of(failure: &Failure, error: Option<&RunError>) -> Self {
+        let names = error.map(|error| names(&error.cause));
+        Self {
+            message: failure.to_string(),
+            exit_code: code(&Err(failure.clone())),
+            kind: names.map_or(kind_of_failure(failure), |(kind, _)| kind),
+            facts: error.zip(names).map(|(error, (_, cause))| Facts::of(error, cause)),
+        }
+    }
+}
+
+impl Facts {
+    fn of(error: &RunError, cause: &'static str) -> Self {
+        let (word, waited_cycles) = match &error.cause {
+            Cause::Control(ControlError::Access { addr, .. }) => (Some((*addr, None)), None),
+            Cause::Control(ControlError::TookTooLong { addr, value, waited_cycles, .. }) => {
+                (Some((*addr, Some(*value))), Some(*waited_cycles))
+            }
+            Cause::TookTooLong(
+                Stuck::Kernel { waited_cycles, .. } | Stuck::Routers { waited_cycles, .. },
+            ) => (None, Some(*waited_cycles)),
+            _ => (None, None),
+        };
+        Self {
+            cause,
+            core: error.core.map(Core::from),
+            waypoint: match &error.waypoint {
+                Some(Waypoint::At(code, _)) => Some(code.clone()),
+                Some(Waypoint::Unread(_)) | None => None,
+            },
+            waiting_for: error.waiting_for.clone(),
+            since_cycles: error.since_cycles,
+            notes: error.notes.clone(),
+            waited_cycles,
+            word: word.map(|(addr, value)| {
+                let tile = Place::from(addr).into();
+                Word { tile, addr: addr.offset, value }
+            }),
+        }
+    }
+}
+
+/// The kind of a failure, and its cause.
+fn names(cause: &Cause) -> (&'static str, &'static str) {
+    match cause {
+        Cause::InUse(user) => (
+            "in-use",
+            match user {
+                User::Process(..) => "process",
+                User::Kernel(_) => "kernel-runs",
+                User::Router(_) => "router-runs",
+                User::Application => "other-application",
+                User::Client(..) => "open-channel",
+            },
+        ),
+        Cause::NotAllowed(forbidden) => (
+            "not-allowed",
+            match forbidden {
+                Forbidden::Ever(..) => "unchangeable",
+                Forbidden::SoFar { .. } => "not-allowed",
+            },
+        ),
+        Cause::Program(misfit) => (
+            "program",
+            match misfit {
+                Misfit::TwoWorkers => "two-workers",
+                Misfit::NoChip(_) => "no-chip",
+                Misfit::NoKernels => "no-kernels",
+                Misfit::NoLink(..) => "no-link",
+                Misfit::Fault(_) => "no-fault",
+                Misfit::NoOutputRange(_) => "no-output-range",
+                Misfit::Unchecked(_) => "unchecked",
+            },
+        ),
+        Cause::Kernel(ended) => (
+            "kernel",
+            match ended {
+                Ended::Refused(_) => "arguments-refused",
+                Ended::Stopped(_) => "stopped",
+                Ended::RouterTerminated(_) => "router-terminated",
+                Ended::RouterRefused(..) => "router-refused",
+            },
+        ),
+        Cause::TookTooLong(stuck) => (
+            "timed_out",
+            match stuck {
+                Stuck::Kernel { stands_still: Some(_), .. } => "core-stands-still",
+                Stuck::Kernel { .. } => "no-progress",
+                Stuck::Routers { .. } => "routers",
+                Stuck::Mux(..) => "mux-does-not-answer",
+                Stuck::Client(..) => "client-does-not-answer",
+                Stuck::Router => "router-stands-still",
+                Stuck::Dropped(_) => "packets-dropped",
+            },
+        ),
+        Cause::Undebuggable(why) => (
+            "undebuggable",
+            match why {
+                Undebuggable::NoInterface(_) => "no-debug-interface",
+                Undebuggable::Active(..) => "active-ethernet-core",
+                Undebuggable::InReset(_) => "core-in-reset",
+                Undebuggable::Taken(_) => "other-debugger",
+                Undebuggable::Runs { .. } => "core-runs",
+                Undebuggable::NotPaused(_) => "not-paused",
+                Undebuggable::NoAnswer(_) => "no-answer",
+                Undebuggable::Busy(..) => "busy",
+                Undebuggable::NoWatchLeft(..) => "no-watchpoint-left",
+                Undebuggable::OutOfReach(..) => "out-of-reach",
+            },
+        ),
+        Cause::CleanupFailed => ("left", "left"),
+        Cause::Control(error) => (
+            "control",
+            match error {
+                ControlError::NoImage(_) => "no-image",
+                ControlError::NoMember(..) => "no-member",
+                ControlError::NoRing => "no-ring",
+                ControlError::Settings(_) => "settings",
+                ControlError::Gone(error) | ControlError::Access { reason: error, .. } => {
+                    reason(error)
+                }
+                ControlError::TookTooLong { .. } => "timed_out",
+            },
+        ),
+        Cause::Access(error) => ("access", reason(error)),
+    }
+}
+
+fn kind_of_failure(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::Usage(_) => "usage",
+        Failure::Unreachable(_) => "unreachable",
+        Failure::Refused(_) => "refused",
+        Failure::Finding(_) => "finding",
+        Failure::Internal(_) => "internal",
+        Failure::Interrupted => "interrupted",
+        Failure::ClosedPipe => "closed-pipe",
+    }
+}

@@ -1,0 +1,297 @@
+//! The JSON of `run`.
+
+use super::failed::Error;
+use super::why::Judged;
+use console::exit::Failure;
+use console::run::Measured;
+use console::run::table::{Head, average, out_of_bounds};
+use launch::outcome::RunError;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A collective, size after size. A failed run has the same keys: rows for the finished sizes, null
+/// for unknown values, and `error`.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct Sweep<'a> {
+    /// The collective, such as all-gather.
+    op: &'a str,
+    /// The target, as `--target` names it.
+    target: &'a str,
+    /// The chips that take part, in the order of their ranks.
+    chips: Vec<u16>,
+    /// ring or line.
+    topology: Option<&'a str>,
+    /// A row for each size.
+    rows: Vec<Row<'a>>,
+    /// Links between two neighbours.
+    links: Option<u32>,
+    /// The layout of tensors: interleaved or sharded.
+    layout: Option<&'a str>,
+    /// no, half-tensors or full-tensors.
+    bidirectional: Option<&'a str>,
+    /// Launches of each size that are measured.
+    iterations: Option<u32>,
+    /// Launches of each size before the measured ones.
+    warmups: Option<u32>,
+    /// Seed of the data.
+    seed: Option<u32>,
+    /// The requested faults.
+    faults: &'a [String],
+    /// Wrong elements over all sizes; null if nothing was checked.
+    out_of_bounds: Option<u64>,
+    /// The mean of `busbw_gbps` over all sizes, in GB/s.
+    avg_busbw_gbps: Option<f64>,
+    /// edm or fabric.
+    transport: Option<&'a str>,
+    /// Workers of each link and direction.
+    workers: Option<u32>,
+    /// What the fabric's routers are built for: line, ring, mesh or torus; null without
+    /// `--transport fabric`.
+    fabric: Option<&'a str>,
+    /// Muxes of the fabric.
+    muxes: Option<usize>,
+    /// Why the run failed; omitted otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Error>,
+    /// The verdict on the mesh as it was when a run stood still, as `why` prints it; omitted
+    /// otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Judged<'a>>,
+}
+
+/// A size of a sweep. All times are by the clock of the chip that was launched last.
+#[derive(Serialize, JsonSchema)]
+struct Row<'a> {
+    /// The larger of a rank's input and output, in bytes.
+    size: u64,
+    /// Elements of that size.
+    count: u64,
+    /// The type of an element, such as int32.
+    r#type: &'a str,
+    /// The reduction, such as sum; none if nothing is reduced.
+    redop: &'a str,
+    /// The time of the transfer, the mean of all iterations, in microseconds.
+    time_us: f64,
+    /// Size over time, in GB/s.
+    algbw_gbps: f64,
+    /// `algbw_gbps` times the collective's factor in nccl-tests, in GB/s.
+    busbw_gbps: f64,
+    /// Wrong elements; null if nothing was checked.
+    wrong: Option<u64>,
+    /// The rank of the root; null if the collective has none.
+    root: Option<u32>,
+    /// The longest kernel's time less the transfer's, as kernels wait for others to start, in
+    /// microseconds.
+    start_skew_us: f64,
+    /// The id of the chip that was launched last.
+    last_chip: u16,
+    /// Times of each chip, in the order of the ranks.
+    chips: Vec<Chip>,
+    /// Places of wrong elements, a sentence each.
+    wrong_places: &'a [String],
+}
+
+/// Times of a chip.
+#[derive(Serialize, JsonSchema)]
+struct Chip {
+    /// The chip's id.
+    chip: u16,
+    /// From the kernel's start to its end, in microseconds.
+    kernel_us: f64,
+    /// From when its links were up at both ends to the kernel's end, in microseconds.
+    transfer_us: f64,
+}
+
+fn us(cycles: u64) -> f64 {
+    cycles as f64 / 1e3
+}
+
+impl<'a> Sweep<'a> {
+    /// Builds a sweep.
+    pub(crate) fn new(head: &'a Head<'a>, rows: &'a [Measured]) -> Self {
+        Self {
+            op: head.op,
+            target: head.target,
+            chips: head.ranks.iter().map(|chip| chip.0).collect(),
+            topology: Some(head.topology),
+            rows: rows.iter().map(row).collect(),
+            links: Some(head.links),
+            layout: Some(head.layout),
+            bidirectional: Some(head.bidirectional),
+            iterations: Some(head.iterations),
+            warmups: Some(head.warmups),
+            seed: Some(head.seed),
+            faults: &head.faults,
+            out_of_bounds: out_of_bounds(rows),
+            avg_busbw_gbps: Some(average(rows)),
+            transport: Some(head.transport),
+            workers: Some(head.workers),
+            fabric: head.fabric,
+            muxes: Some(head.muxes),
+            error: None,
+            verdict: None,
+        }
+    }
+
+    /// Builds a sweep of which only the options are known.
+    pub(crate) fn unknown(op: &'a str, target: &'a str) -> Self {
+        Self { op, target, ..Self::default() }
+    }
+
+    /// Builds a failed sweep from what is known, with the reason.
+    pub(crate) fn failed(
+        mut self,
+        failure: &Failure,
+        cause: Option<&RunError>,
+        verdict: Option<Judged<'a>>,
+    ) -> Self {
+        if self.rows.is_empty() {
+            (self.avg_busbw_gbps, self.out_of_bounds) = (None, None);
+        }
+        self.error = Some(Error::of(failure, cause));
+        self.verdict = verdict;
+        self
+    }
+}
+
+fn row(row: &Measured) -> Row<'_> {
+    let chips = row.chips.iter().map(|chip| Chip {
+        chip: chip.chip.0,
+        kernel_us: us(chip.kernel_cycles),
+        transfer_us: us(chip.transfer_cycles),
+    });
+    Row {
+        size: row.size_bytes,
+        count: row.count,
+        r#type: row.data_type,
+        redop: row.redop,
+        time_us: row.time_us(),
+        algbw_gbps: row.algbw(),
+        busbw_gbps: row.busbw(),
+        wrong: row.wrong,
+        root: row.root,
+        start_skew_us: us(row.start_skew_cycles),
+        last_chip: row.last.0,
+        chips: chips.collect(),
+        wrong_places: &row.places,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use console::run::ChipMeasured;
+    use launch::ControlError;
+    use layouts::ChipId;
+    use serde_json::json;
+
+    fn head() -> Head<'static> {
+        Head {
+            target: "emulator:n300,run=idle",
+            op: "all-reduce",
+            topology: "line",
+            ranks: &[ChipId(1), ChipId(0)],
+            sizes: (64, 64),
+            step: "2(factor)".into(),
+            warmups: 0,
+            iterations: 3,
+            check: true,
+            links: 2,
+            layout: "sharded",
+            bidirectional: "no",
+            seed: 7,
+            faults: Vec::new(),
+            transport: "edm",
+            workers: 1,
+            fabric: None,
+            muxes: 0,
+        }
+    }
+
+    #[test]
+    fn a_failed_run_has_the_keys_of_a_whole_one_and_its_error() {
+        let addr = layouts::NocAddr {
+            chip: ChipId(1),
+            tile: layouts::NocXy { x: 9, y: 6 },
+            offset: 0x370,
+        };
+        let cause = RunError::from(ControlError::TookTooLong {
+            what: "edm has ended".into(),
+            addr,
+            value: 0x80,
+            waited_cycles: 5,
+            since_cycles: 40,
+        });
+        let failure = Failure::of_run("emulator:n300", console::locate::layout(), &cause);
+        let whole = serde_json::to_value(Sweep::new(&head(), &[])).unwrap();
+        for failed in
+            [Sweep::new(&head(), &[]), Sweep::unknown("all-reduce", "emulator:n300,run=idle")]
+        {
+            let failed = serde_json::to_value(failed.failed(&failure, Some(&cause), None)).unwrap();
+            let mut keys: Vec<&String> = whole.as_object().unwrap().keys().collect();
+            let error = "error".to_owned();
+            keys.push(&error);
+            keys.sort_unstable();
+            let mut found: Vec<&String> = failed.as_object().unwrap().keys().collect();
+            found.sort_unstable();
+            assert_eq!(found, keys);
+            assert_eq!((&failed["op"], &failed["rows"]), (&json!("all-reduce"), &json!([])));
+            assert_eq!(failed["avg_busbw_gbps"], json!(null), "no size was measured");
+            assert_eq!(
+                failed["error"],
+                json!({
+                    "message": failure.to_string(), "exit_code": 3, "kind": "control",
+                    "cause": "timed_out", "core": {"chip": 1, "tile": [9, 6]}, "waypoint": null,
+                    "waiting_for": "edm has ended", "since_cycles": 40, "notes": [], "chip": 1,
+                    "tile": [9, 6], "addr": 0x370, "value": 0x80, "waited_cycles": 5,
+                })
+            );
+        }
+        let refused = Failure::Refused("no".into());
+        let failed =
+            serde_json::to_value(Sweep::new(&head(), &[]).failed(&refused, None, None)).unwrap();
+        assert_eq!(
+            failed["error"],
+            json!({"message": "no", "exit_code": 5, "kind": "refused"}),
+            "only what is known"
+        );
+    }
+
+    #[test]
+    fn the_promised_keys_are_there() {
+        let head = head();
+        let measured = Measured {
+            op: "all-reduce",
+            size_bytes: 4000,
+            count: 1000,
+            data_type: "fp32",
+            redop: "sum",
+            root: None,
+            time_cycles: 2000,
+            bus_factor: 1.5,
+            wrong: Some(2),
+            start_skew_cycles: 500,
+            last: ChipId(0),
+            chips: vec![ChipMeasured {
+                chip: ChipId(1),
+                kernel_cycles: 2500,
+                transfer_cycles: 2000,
+            }],
+            places: vec!["chip 0: 2 elements".into()],
+        };
+        let want = json!({
+            "op": "all-reduce", "target": "emulator:n300,run=idle", "chips": [1, 0], "topology": "line",
+            "rows": [{
+                "size": 4000, "count": 1000, "type": "fp32", "redop": "sum", "time_us": 2.0, "algbw_gbps": 2.0,
+                "busbw_gbps": 3.0, "wrong": 2, "root": null, "start_skew_us": 0.5, "last_chip": 0,
+                "chips": [{"chip": 1, "kernel_us": 2.5, "transfer_us": 2.0}],
+                "wrong_places": ["chip 0: 2 elements"],
+            }],
+            "links": 2, "layout": "sharded", "bidirectional": "no", "iterations": 3, "warmups": 0, "seed": 7,
+            "faults": [], "out_of_bounds": 2, "avg_busbw_gbps": 3.0, "transport": "edm", "workers": 1,
+            "fabric": null, "muxes": 0,
+        });
+        assert_eq!(serde_json::to_value(Sweep::new(&head, &[measured])).unwrap(), want);
+    }
+}

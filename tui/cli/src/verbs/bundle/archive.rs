@@ -1,0 +1,44 @@
+//! A compressed tar archive with one folder.
+
+use console::exit::Failure;
+use console::feed::now_micros;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tar::{Builder, Header};
+
+/// An archive that is written.
+pub(super) struct Archive {
+    builder: Builder<GzEncoder<Vec<u8>>>,
+    folder: String,
+    files: usize,
+}
+
+impl Archive {
+    /// Begins an archive with this folder.
+    pub(super) fn new(folder: &str) -> Self {
+        let encoder = GzEncoder::new(Vec::new(), Compression::default());
+        Self { builder: Builder::new(encoder), folder: folder.to_owned(), files: 0 }
+    }
+
+    /// Adds a file to the folder.
+    pub(super) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let mut header = Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_mtime(now_micros() / 1_000_000);
+        self.files += 1;
+        let path = format!("{}/{name}", self.folder);
+        self.builder.append_data(&mut header, path, bytes).map_err(|error| failed(&error))
+    }
+
+    /// Returns the archive, and the number of its files.
+    pub(super) fn finish(self) -> Result<(Vec<u8>, usize), Failure> {
+        let encoder = self.builder.into_inner().map_err(|error| failed(&error))?;
+        let bytes = encoder.finish().map_err(|error| failed(&error))?;
+        Ok((bytes, self.files))
+    }
+}
+
+fn failed(error: &std::io::Error) -> Failure {
+    Failure::Internal(format!("archive: {error}"))
+}

@@ -1,0 +1,62 @@
+//! What a bundle lacks: ELFs that are not at hand, ranges that were not read.
+
+use console::machine::{Machine, Opening};
+use console::words;
+use decode::inspect::ReadSet;
+use decode::state::MeshState;
+use machine::words::counted;
+use probe::session::Watched;
+use recordings::Replay;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Returns a sentence for each thing.
+pub(super) fn lines(
+    machine: &mut Machine,
+    target: &Opening,
+    recording: &Path,
+    watched: &Watched,
+) -> Vec<String> {
+    let everything = ReadSet::everything(&machine.mesh());
+    let state = machine.take(&everything).state;
+    let mut lines = unknown_images(&state);
+    lines.extend(elfs(machine, recording));
+    let manifests = target.manifests.iter().map(|it| it.display());
+    lines.extend(manifests.map(|it| format!("the fabric manifest {it}")));
+    lines.extend(watched.newest.iter().flat_map(|newest| gaps(&newest.state)));
+    lines.extend(state.problems.iter().cloned());
+    lines.extend(watched.diagnosis.missing.iter().map(|it| format!("unknown: {it}")));
+    lines
+}
+
+/// Code on cores without its ELF.
+fn unknown_images(state: &MeshState) -> Vec<String> {
+    let cores = state.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
+    let findings = cores.flat_map(|core| &core.findings);
+    let sentences: BTreeSet<String> = findings.map(ToString::to_string).collect();
+    sentences.into_iter().collect()
+}
+
+/// ELFs of the command line that are not in the recording.
+fn elfs(machine: &mut Machine, recording: &Path) -> Vec<String> {
+    let replay = Replay::open(recording).ok();
+    let attached = replay.as_ref().map_or(&[][..], Replay::attachments);
+    let has = |name: &str| attached.iter().any(|it| it.name == name);
+    let used = machine.images().attachments();
+    let lacking = used.iter().filter(|(name, _)| !has(name));
+    lacking
+        .map(|(name, _)| format!("the ELF {name}: it runs, and is not in the recording"))
+        .collect()
+}
+
+/// Ranges that could not be read, by reason.
+fn gaps(state: &MeshState) -> Vec<String> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for gap in &state.gaps {
+        *counts.entry(words::reason(&gap.reason)).or_default() += 1;
+    }
+    let line = |(reason, count): (&str, u64)| {
+        format!("{}: {}", counted(count, "range", "ranges"), reason.replace('_', " "))
+    };
+    counts.into_iter().map(line).collect()
+}

@@ -1,0 +1,181 @@
+//! `cores`: groups of equal cores, or a line for each core, of a chip or tile if one is named.
+
+mod groups;
+
+use super::target::{Style, cell, inspect, judge, report};
+use crate::args::CoresArguments;
+use crate::output::{Columns, json, say, text};
+use crate::shape::Cores;
+use console::exit::{Failure, Outcome};
+use console::locate::{self, NamedPlace};
+use console::machine::Opening;
+use console::words;
+use decode::inspect::ReadSet;
+use decode::state::{ChipState, CoreState, MemberState, MeshState};
+use layouts::{ChipId, EthId, NocXy, Tile, TileKind};
+use machine::target::Mesh;
+
+pub(super) const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
+
+pub(super) fn run(
+    target: &Opening,
+    style: Style,
+    options: &CoresArguments,
+) -> Result<Outcome, Failure> {
+    // An invalid place is reported before a target is opened.
+    let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+    let words = options.words;
+    let snapshot = inspect(target, |mesh| ReadSet { details: words, ..read_set(mesh, place) })?;
+    let state = &snapshot.state;
+    check(state, place)?;
+    report(target, state);
+    let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
+    if style.json {
+        json(Cores::new(&target.words, state, words, passes))?;
+    } else if place.is_none() && !options.all && !words {
+        style.print(groups::page(style, state))?;
+    } else {
+        let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+        let cores: Vec<_> = all.filter(|c| passes(c)).collect();
+        if words {
+            text(&with_words(style, &cores))?;
+        } else {
+            style.print(table(style, &cores))?;
+        }
+    }
+    say_findings(&state.chips, passes);
+    let cores = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+    if let Some(text) = words::without_waypoints(cores.filter(|c| passes(c))) {
+        say(&text);
+    }
+    Ok(judge(state))
+}
+
+/// A line for each core.
+fn table(style: Style, cores: &[&CoreState]) -> Columns {
+    let mut table = Columns::new(&HEAD);
+    for core in cores {
+        table.row(row(style, core));
+    }
+    table
+}
+
+/// A line for each core, with its words below it.
+fn with_words(style: Style, cores: &[&CoreState]) -> String {
+    let lines = table(style, cores).text();
+    let (head, rows) = lines.split_once('\n').unwrap_or_default();
+    let with_words =
+        |(line, core): (&str, &&CoreState)| format!("{line}\n{}", word_lines(style, core));
+    let body: Vec<_> = rows.lines().zip(cores).map(with_words).collect();
+    format!("{head}\n{}", body.concat())
+}
+
+/// Reports the problems of the images of some cores.
+pub(super) fn say_findings(chips: &[ChipState], passes: impl Fn(&CoreState) -> bool) {
+    let cores = chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+    for finding in cores.filter(|c| passes(c)).flat_map(|c| &c.findings) {
+        say(&finding.to_string());
+    }
+}
+
+/// The read set of all cores, or of those of the place.
+pub(super) fn read_set(mesh: &Mesh, place: Option<NamedPlace>) -> ReadSet {
+    let tile = match place {
+        Some(NamedPlace::Chip(chip)) => {
+            return ReadSet { links: true, compute: vec![chip], ..ReadSet::default() };
+        }
+        Some(NamedPlace::Tile(chip, xy, _)) => (chip, xy),
+        Some(NamedPlace::Channel(chip, channel)) => {
+            let ours = |t: &&Tile| t.kind == TileKind::Eth && t.channel == Some(channel);
+            let Some(tile) = mesh.layout().grid().iter().find(ours) else {
+                return ReadSet::default();
+            };
+            (chip, tile.xy)
+        }
+        Some(NamedPlace::Address(_)) | None => return ReadSet::everything(mesh),
+    };
+    ReadSet { tile: Some(tile), ..ReadSet::default() }
+}
+
+/// The decoded words of a core, below its own line.
+fn word_lines(style: Style, core: &CoreState) -> String {
+    let line = |word: &MemberState| {
+        let value = cell(style, &word.value, |v| format!("{v:#x}"));
+        format!("      {:<9} {value:<12} {}\n", format!("{:#x}", word.addr), word.name)
+    };
+    core.words.iter().map(line).collect::<Vec<_>>().concat()
+}
+
+pub(super) fn row(style: Style, core: &CoreState) -> Vec<String> {
+    vec![
+        core.id.chip.to_string(),
+        core.id.tile.to_string(),
+        core.id.core.name().to_owned(),
+        cell(style, &core.waypoint, Clone::clone),
+        cell(style, &core.activity, |a| words::activity(*a).to_owned()),
+        cell(style, &core.go, |g| words::go(*g).to_owned()),
+        words::sources(core).unwrap_or_default(),
+    ]
+}
+
+/// Refuses a chip, tile or channel that does not exist.
+pub(super) fn check(state: &MeshState, place: Option<NamedPlace>) -> Result<(), Failure> {
+    check_place(
+        place,
+        |chip| state.chips.iter().any(|known| known.chip.id == chip),
+        |chip, xy| state.tile(chip, xy).is_some_and(|tile| !tile.cores.is_empty()),
+        |chip, channel| state.eth(EthId { chip, channel }).is_some(),
+    )
+}
+
+/// Refuses a chip, tile or channel that does not exist, also before a snapshot.
+pub(super) fn check_on(mesh: &Mesh, place: Option<NamedPlace>) -> Result<(), Failure> {
+    check_place(
+        place,
+        |chip| mesh.chips.iter().any(|known| known.id == chip),
+        |_, xy| mesh.layout().tile_at(xy).is_some_and(|tile| !tile.kind.cores().is_empty()),
+        |_, channel| mesh.layout().eth_channel(channel).is_some(),
+    )
+}
+
+/// Refuses a place that the mesh does not have, with the same message for snapshots and dry runs.
+fn check_place(
+    place: Option<NamedPlace>,
+    has_chip: impl Fn(ChipId) -> bool,
+    has_cores: impl Fn(ChipId, NocXy) -> bool,
+    has_channel: impl Fn(ChipId, u8) -> bool,
+) -> Result<(), Failure> {
+    let (chip, fault) = match place {
+        None => return Ok(()),
+        Some(NamedPlace::Address(_) | NamedPlace::Tile(_, _, Some(_))) => {
+            return Err(Failure::Usage(
+                "cores are not at addresses: give a chip, a tile or a channel".into(),
+            ));
+        }
+        Some(NamedPlace::Chip(chip)) => (chip, None),
+        Some(NamedPlace::Tile(chip, xy, None)) => {
+            let none = !has_cores(chip, xy);
+            (chip, none.then(|| format!("tile {chip}:{xy} has no cores")))
+        }
+        Some(NamedPlace::Channel(chip, channel)) => {
+            let none = !has_channel(chip, channel);
+            (chip, none.then(|| format!("chip {chip} has no Ethernet channel {channel}")))
+        }
+    };
+    if !has_chip(chip) {
+        return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
+    }
+    fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))
+}
+
+pub(super) fn holds(state: &MeshState, place: NamedPlace, core: &CoreState) -> bool {
+    match place {
+        NamedPlace::Address(_) => false,
+        NamedPlace::Chip(chip) => core.id.chip == chip,
+        NamedPlace::Tile(chip, xy, _) => (core.id.chip, core.id.tile) == (chip, xy),
+        NamedPlace::Channel(chip, channel) => {
+            let tile = state.eth(EthId { chip, channel });
+            tile.is_some_and(|t| (core.id.chip, core.id.tile) == (chip, t.xy))
+        }
+    }
+}

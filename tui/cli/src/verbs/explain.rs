@@ -1,0 +1,73 @@
+//! `explain`: what a finding means, and the stages of a protocol.
+
+use super::target::Style;
+use crate::output::{Columns, Page, json, text};
+use crate::shape::Explained;
+use console::exit::{Failure, Outcome};
+use decode::state::{PROTOCOLS, Protocol};
+use diagnosis::{Condition, Explanation};
+use std::fmt::Write;
+
+pub(super) fn run(style: Style, name: Option<&str>) -> Result<Outcome, Failure> {
+    let Some(name) = name else { return list(style) };
+    if let Some(protocol) = Protocol::named(name) {
+        return stages(style, protocol);
+    }
+    let condition = Condition::named(name).ok_or_else(|| {
+        let words = "is no finding and no protocol; `meshscope explain` lists them";
+        Failure::Usage(format!("`{name}` {words}"))
+    })?;
+    if style.json {
+        json(vec![Explained::of(condition)])?;
+        return Ok(Outcome::Healthy);
+    }
+    let Explanation { meaning, evidence, refuted_by, next } = condition.explanation();
+    text(&format!(
+        "{name}\n\n{meaning}\n\nEvidence: {evidence}.\nRefuted if {refuted_by}.\nNext: {next}\n"
+    ))?;
+    Ok(Outcome::Healthy)
+}
+
+/// The stages of a protocol: who must act, what holds a party there, and what follows.
+fn stages(style: Style, protocol: &Protocol) -> Result<Outcome, Failure> {
+    if style.json {
+        json(vec![Explained::of_protocol(protocol)])?;
+        return Ok(Outcome::Healthy);
+    }
+    let mut page = format!("{}\n\n{}\n", protocol.name, protocol.about);
+    for stage in protocol.stages {
+        let signs: Vec<String> = stage.signs.iter().map(ToString::to_string).collect();
+        let then = if stage.then.is_empty() { "-".to_owned() } else { stage.then.join(", ") };
+        let _ = writeln!(
+            page,
+            "\n{}: {}\n  shown by     {}\n  next to act  {}\n  held by      {}\n  then         {then}",
+            stage.name,
+            stage.meaning,
+            signs.join(", "),
+            stage.next,
+            stage.hold,
+        );
+    }
+    text(&page)?;
+    Ok(Outcome::Healthy)
+}
+
+fn list(style: Style) -> Result<Outcome, Failure> {
+    if style.json {
+        let findings = Condition::ALL.iter().map(|it| Explained::of(*it));
+        let protocols = PROTOCOLS.iter().map(Explained::of_protocol);
+        json(findings.chain(protocols).collect::<Vec<_>>())?;
+        return Ok(Outcome::Healthy);
+    }
+    let mut table = Columns::new(&["FINDING", "MEANING"]);
+    for condition in Condition::ALL {
+        let Explanation { meaning, .. } = condition.explanation();
+        table.row(vec![condition.name().to_owned(), meaning.to_owned()]);
+    }
+    let mut protocols = Columns::new(&["PROTOCOL", "PARTIES"]);
+    for protocol in &PROTOCOLS {
+        protocols.row(vec![protocol.name.to_owned(), protocol.about.to_owned()]);
+    }
+    style.print(Page::from(table).with("\n").with(protocols))?;
+    Ok(Outcome::Healthy)
+}

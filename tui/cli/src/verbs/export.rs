@@ -1,0 +1,92 @@
+//! `export`: a recording or a screen in a format that other programs read.
+
+mod perfetto;
+mod proto;
+mod state;
+mod track;
+mod tracks;
+
+use super::cores;
+use super::target::{Style, open};
+use crate::args::{ExportArguments, ExportFormat};
+use crate::output::say;
+use crate::screens::{Picture, Screen};
+use console::exit::{Failure, Outcome};
+use console::fresh;
+use console::locate;
+use console::machine::Opening;
+use machine::words::counted;
+use probe::session::WATCHED_CYCLES;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// Columns and rows of a picture.
+const COLUMNS: RangeInclusive<u16> = 20..=500;
+const ROWS: RangeInclusive<u16> = 8..=300;
+/// Those of a picture if none are stated.
+pub(super) const USUAL_SIZE: (u16, u16) = (120, 40);
+
+pub(super) fn run(
+    target: &Opening,
+    style: Style,
+    options: &ExportArguments,
+) -> Result<Outcome, Failure> {
+    let file = &options.file;
+    fresh::check(file)?;
+    let (bytes, what) = match options.to {
+        ExportFormat::Perfetto => trace(target, options)?,
+        ExportFormat::Svg => (draw(target, style, options)?, "a picture".to_owned()),
+    };
+    fresh::write(file, &bytes)?;
+    say(&format!("{}: {what}", file.display()));
+    Ok(Outcome::Healthy)
+}
+
+fn trace(target: &Opening, options: &ExportArguments) -> Result<(Vec<u8>, String), Failure> {
+    let of_svg = [
+        ("--screen", options.screen.is_some()),
+        ("--size", options.size.is_some()),
+        ("--place", options.place.is_some()),
+    ];
+    if let Some((option, _)) = of_svg.iter().find(|(_, given)| *given) {
+        return Err(Failure::Usage(format!("{option} is for --to svg: a trace has no screen")));
+    }
+    let (bytes, moments) = perfetto::trace(target, options.packets)?;
+    let moments = counted(moments as u64, "moment", "moments");
+    Ok((bytes, format!("{moments}; open it at ui.perfetto.dev or with trace_processor")))
+}
+
+fn draw(target: &Opening, style: Style, options: &ExportArguments) -> Result<Vec<u8>, Failure> {
+    if options.packets {
+        let why = "--packets is for --to perfetto: a picture shows one moment";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    let size = options.size.as_deref().map_or(Ok(USUAL_SIZE), size)?;
+    let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+    let mut machine = open(target)?;
+    cores::check_on(&machine.mesh(), place)?;
+    let watched = machine.diagnose(WATCHED_CYCLES);
+    let watched = watched.map_err(|gone| Failure::of_access(&target.words, &gone))?;
+    let (screen, place) = (options.screen.unwrap_or(Screen::Mesh), options.place.clone());
+    let title = format!("meshscope {}", target.words);
+    let picture = Picture { screen, size, place, looks: style.looks, title };
+    let verdict = Arc::new(watched.diagnosis);
+    Ok(style.screens.draw(&picture, &mut machine, &target.words, &verdict).svg.into_bytes())
+}
+
+/// Parses columns and rows.
+fn size(text: &str) -> Result<(u16, u16), Failure> {
+    let parts = text.split_once('x');
+    let numbers = parts.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    numbers.filter(|(columns, rows)| COLUMNS.contains(columns) && ROWS.contains(rows)).ok_or_else(
+        || {
+            Failure::Usage(format!(
+                "--size {text}: it is columns x rows, such as 120x40, from {}x{} to {}x{}",
+                COLUMNS.start(),
+                ROWS.start(),
+                COLUMNS.end(),
+                ROWS.end()
+            ))
+        },
+    )
+}

@@ -1,0 +1,54 @@
+//! `pause` and `resume`: kernels are parked, their credits counted, and let run on.
+
+use super::target::{Style, open};
+use crate::output::{Columns, json, say};
+use crate::shape::{PausedMesh, Resumed, rest_word};
+use console::exit::{Failure, Outcome};
+use console::machine::Opening;
+use console::run::may_change;
+use console::run::pausing::{AtRest, release, settle};
+use machine::words::counted;
+
+/// Pauses what runs, and leaves it paused.
+pub(super) fn pause(opening: &Opening, style: Style) -> Result<Outcome, Failure> {
+    let mut machine = open(opening)?;
+    may_change(machine.target())?;
+    let rest = settle(machine.session())?;
+    let outcome = outcome(&rest);
+    if style.json {
+        json(PausedMesh::new(&opening.words, &rest))?;
+    } else {
+        style.print(table(&rest))?;
+    }
+    say(&rest.sentence());
+    if let Some(refusal) = &rest.paused.refusal {
+        say(refusal);
+    }
+    rest.balance.miscounts.iter().for_each(|miscount| say(miscount));
+    Ok(outcome)
+}
+
+/// Credits that do not add up are findings.
+fn outcome(rest: &AtRest) -> Outcome {
+    if rest.balance.miscounts.is_empty() { Outcome::Healthy } else { Outcome::Findings }
+}
+
+fn table(rest: &AtRest) -> Columns {
+    let mut table = Columns::new(&["CORE", "KERNEL", "STATE"]);
+    for (core, (kernel, rest)) in &rest.paused.rest {
+        table.row(vec![core.to_string(), kernel.clone(), rest_word(*rest).to_owned()]);
+    }
+    table
+}
+
+/// Lets everything that is paused run on.
+pub(super) fn resume(opening: &Opening, style: Style) -> Result<Outcome, Failure> {
+    let mut machine = open(opening)?;
+    may_change(machine.target())?;
+    let count = release(machine.session())?;
+    if style.json {
+        json(Resumed::new(&opening.words, count))?;
+    }
+    say(&format!("resumed: {}", counted(count as u64, "kernel runs on", "kernels run on")));
+    Ok(Outcome::Healthy)
+}

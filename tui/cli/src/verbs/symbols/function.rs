@@ -1,0 +1,95 @@
+//! `symbols function`: all code of a function.
+
+use super::{load, wrong};
+use crate::output::{json, text};
+use crate::shape::{CodeInstruction, Function, FunctionPart, Functions, Inlined};
+use crate::verbs::target::Style;
+use console::exit::{Failure, Outcome};
+use console::halted::code_rows;
+use console::locate;
+use images::code::{Instruction, listing_of};
+use std::fmt::Write;
+use std::path::Path;
+use symbols::{CodeRange, FunctionCode};
+
+/// `symbols function`.
+pub(super) fn run(
+    style: Style,
+    name: &str,
+    disassemble: bool,
+    elf: &Path,
+) -> Result<Outcome, Failure> {
+    let symbols = load(elf)?;
+    let found = symbols.functions(name).map_err(|e| wrong(&symbols, &e))?;
+    if disassemble && symbols.has_compressed_code() {
+        let why = "its code is compressed, which is not disassembled: no baby RISC-V core has that";
+        return Err(Failure::Usage(format!("{}: {why}", symbols.name())));
+    }
+    let code = |part: &CodeRange| {
+        disassemble.then(|| listing_of(locate::layout(), &symbols, part.begin..part.end))
+    };
+    if style.json {
+        json(Functions { functions: found.iter().map(|of| shape(of, &code)).collect() })?;
+    } else {
+        text(&found.iter().map(|of| words(of, &code)).collect::<String>())?;
+    }
+    Ok(Outcome::Healthy)
+}
+
+/// The instructions of a part, if they were asked for.
+type Code<'a> = &'a dyn Fn(&CodeRange) -> Option<Vec<Instruction>>;
+
+fn shape<'a>(of: &'a FunctionCode, code: Code<'_>) -> Function<'a> {
+    let parts = of.parts.iter().map(|part| FunctionPart {
+        begin: part.begin,
+        end: part.end,
+        symbol: part.symbol.as_deref(),
+        code: code(part).map(|code| code.iter().map(CodeInstruction::new).collect()),
+    });
+    let inlined = of.copies.iter().map(|copy| Inlined {
+        begin: copy.begin,
+        end: copy.end,
+        into: copy.into.as_deref(),
+        file: copy.file.as_deref(),
+        line: copy.line,
+    });
+    Function {
+        name: &of.name,
+        linkage_name: of.linkage_name.as_deref(),
+        file: of.declared.as_ref().map(|(file, _)| &**file),
+        line: of.declared.as_ref().map(|(_, line)| *line),
+        size: of.size(),
+        parts: parts.collect(),
+        inlined: inlined.collect(),
+    }
+}
+
+fn words(of: &FunctionCode, code: Code<'_>) -> String {
+    let mut text = of.name.clone();
+    if let Some((file, line)) = &of.declared {
+        let _ = write!(text, " at {file}:{line}");
+    }
+    let size = of.size();
+    let _ = match of.parts.len() {
+        0 => writeln!(text, ", inlined wherever it is called"),
+        1 => writeln!(text, ", {size} bytes"),
+        parts => writeln!(text, ", {size} bytes in {parts} parts"),
+    };
+    for part in &of.parts {
+        let symbol = part.symbol.as_deref().unwrap_or("?");
+        let _ = writeln!(text, "  {:#x}..{:#x}  {symbol}", part.begin, part.end);
+        let rows = code(part).map(|code| code_rows(&code));
+        for [addr, instruction, source] in rows.into_iter().flatten() {
+            let row = format!("    {addr}  {instruction:<30}  {source}");
+            let _ = writeln!(text, "{}", row.trim_end());
+        }
+    }
+    for copy in &of.copies {
+        let into = copy.into.as_deref().unwrap_or("?");
+        let file = copy.file.as_deref().unwrap_or("?");
+        let line = copy.line.map_or("?".to_owned(), |line| line.to_string());
+        let (begin, end) = (copy.begin, copy.end);
+        let _ = writeln!(text, "  {begin:#x}..{end:#x}  inlined into {into} at {file}:{line}");
+    }
+    text
+}

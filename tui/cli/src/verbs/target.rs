@@ -1,0 +1,110 @@
+//! Shared by the verbs: output style, an opened target, a snapshot of it, and its outcome.
+
+use super::waiting::{Opened, Waiting};
+use crate::output::{Page, say, say_once_each, text};
+use crate::screens::{Looks, Screens};
+use console::exit::{Failure, Outcome};
+use console::feed::MeshSnapshot;
+use console::locate::{self, Where};
+use console::machine::{Machine, Opening};
+use console::{reading, words};
+use decode::inspect::ReadSet;
+use decode::state::MeshState;
+use images::Reading;
+use layouts::CoreId;
+use machine::snapshot::{AccessError, Snapshot};
+use machine::target::Mesh;
+
+/// The output style of a verb.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    pub(super) json: bool,
+    /// Tables are CSV.
+    pub(super) csv: bool,
+    pub(super) looks: Looks,
+    pub(super) screens: &'static dyn Screens,
+}
+
+impl Style {
+    /// Prints tables and the text around them; as CSV the tables alone.
+    pub(super) fn print(self, page: impl Into<Page>) -> Result<(), Failure> {
+        let page = page.into();
+        text(&if self.csv { page.csv() } else { page.text() })
+    }
+}
+
+/// Opens the target; says what is waited for if that or a later read takes long.
+pub(super) fn open(target: &Opening) -> Result<Opened, Failure> {
+    let waiting = Waiting::on(&target.words);
+    let machine = Machine::open(target, &waiting.listener())?;
+    Ok(Opened::new(machine, waiting))
+}
+
+/// Opens the target and takes a snapshot.
+pub(super) fn inspect(
+    target: &Opening,
+    read_set: impl FnOnce(&Mesh) -> ReadSet,
+) -> Result<MeshSnapshot, Failure> {
+    let mut machine = open(target)?;
+    let read_set = read_set(&machine.mesh());
+    let snapshot = machine.take(&read_set);
+    match end_of_all(&snapshot.memory) {
+        Some(gone) => Err(Failure::of_access(&target.words, gone)),
+        None => Ok(snapshot),
+    }
+}
+
+/// The core of this place.
+pub(super) fn core_of(place: Where, mesh: &Mesh) -> Result<CoreId, Failure> {
+    locate::core_of(place, mesh).map_err(Failure::Usage)
+}
+
+/// Why the machine is lost, if it was before anything could be read.
+pub(super) fn end_of_all(memory: &Snapshot) -> Option<&AccessError> {
+    let mut reasons = memory.gaps.iter().map(|gap| &gap.reason);
+    let gone = reasons.find(|reason| matches!(reason, AccessError::DeviceGone(_)));
+    gone.filter(|_| memory.pieces.is_empty())
+}
+
+/// Reports time and cost of the snapshot, and its problems, on standard error.
+pub(super) fn report(target: &Opening, state: &MeshState) {
+    let cost = state.transactions;
+    say(&format!(
+        "{} at {} of its own time, {cost} bus transactions",
+        target.words,
+        words::cycles(state.cycles)
+    ));
+    say_once_each(state.problems.iter().cloned());
+    if !state.gaps.is_empty() {
+        say(&format!(
+            "{} ranges could not be read; the first: {}",
+            state.gaps.len(),
+            first_gap(state)
+        ));
+    }
+}
+
+fn first_gap(state: &MeshState) -> String {
+    state.gaps.first().map_or_else(String::new, |g| format!("{}: {}", g.span.addr, g.reason))
+}
+
+/// The outcome of a snapshot of the whole mesh. Problems together with gaps are mostly caused by
+/// them, so only a link that is known to be bad outweighs a gap.
+pub(super) fn judge(state: &MeshState) -> Outcome {
+    let cores = || state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+    let images = |wrong| cores().flat_map(|c| &c.findings).any(|f| f.is_unknown() != wrong);
+    if state.links.iter().any(|link| link.condition.is_dead()) || images(true) {
+        Outcome::Findings
+    } else if !state.gaps.is_empty() || images(false) {
+        Outcome::Partial
+    } else if !state.problems.is_empty() {
+        Outcome::Findings
+    } else {
+        Outcome::Healthy
+    }
+}
+
+/// A reading in a cell of a table.
+pub(super) fn cell<T>(style: Style, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
+    reading::short(style.looks.glyphs, reading, show)
+}

@@ -1,0 +1,128 @@
+//! What a one-shot verb waits for, on standard error: one line that is replaced on a terminal, a
+//! line now and then elsewhere.
+
+use crate::output;
+use console::machine::Machine;
+use console::opening::{detail, name};
+use machine::progress::{Listener, Progress};
+use std::ops::{Deref, DerefMut};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The line comes after this time.
+const FIRST_WORD: Duration = Duration::from_secs(2);
+/// It is replaced at this interval on a terminal.
+const REPLACED: Duration = Duration::from_millis(200);
+/// Elsewhere another line comes at this interval.
+const REPEATED: Duration = Duration::from_secs(10);
+
+/// Says what is waited for until it is dropped.
+pub(super) struct Waiting {
+    progress: Arc<Mutex<Option<Progress>>>,
+    /// Dropping it closes the channel.
+    over: Option<Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Waiting {
+    /// Starts waiting for this target.
+    pub(super) fn on(target: &str) -> Self {
+        let progress = Arc::default();
+        let (pause, show): (_, fn(&str)) =
+            if output::can_wait() { (REPLACED, output::wait_for) } else { (REPEATED, output::say) };
+        let (over, end) = mpsc::channel::<()>();
+        let (heard, target) = (Arc::clone(&progress), target.to_owned());
+        let thread = std::thread::spawn(move || {
+            let mut next = FIRST_WORD;
+            while end.recv_timeout(next) == Err(RecvTimeoutError::Timeout) {
+                show(&sentence(&target, *lock(&heard)));
+                next = pause;
+            }
+            output::waited();
+        });
+        Self { progress, over: Some(over), thread: Some(thread) }
+    }
+
+    /// Returns a listener that keeps the line up to date.
+    pub(super) fn listener(&self) -> Listener {
+        let progress = Arc::clone(&self.progress);
+        Listener::new(move |now| *lock(&progress) = Some(now))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.over = None;
+        // The line is gone before anything else is printed.
+        self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+fn lock(progress: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<Progress>> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn sentence(target: &str, progress: Option<Progress>) -> String {
+    match progress {
+        // The target comes last: its words may be longer than the line.
+        Some(progress) => format!("{}: {} ({target})", name(progress), detail(progress)),
+        None => format!("opening {target}"),
+    }
+}
+
+/// An open target, with a line about what is waited for while it is read.
+pub(super) struct Opened {
+    machine: VerbMachine,
+    _waiting: Waiting,
+}
+
+/// An open target of a verb. At its end it says how many writes could not be logged.
+pub(super) struct VerbMachine(Machine);
+
+impl Opened {
+    pub(super) fn new(machine: Machine, waiting: Waiting) -> Self {
+        Self { machine: VerbMachine(machine), _waiting: waiting }
+    }
+
+    /// Ends the line, for verbs that report their own progress.
+    pub(super) fn into_machine(self) -> VerbMachine {
+        self.machine
+    }
+}
+
+impl Drop for VerbMachine {
+    fn drop(&mut self) {
+        if let Some(remark) = self.0.target().unlogged() {
+            output::say(&remark);
+        }
+    }
+}
+
+impl Deref for VerbMachine {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        &self.0
+    }
+}
+
+impl DerefMut for VerbMachine {
+    fn deref_mut(&mut self) -> &mut Machine {
+        &mut self.0
+    }
+}
+
+impl Deref for Opened {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        &self.machine
+    }
+}
+
+impl DerefMut for Opened {
+    fn deref_mut(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+}

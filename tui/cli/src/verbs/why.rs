@@ -1,0 +1,201 @@
+//! `why`: what stands still, what it waits for, and the likely causes, first the likeliest.
+
+use super::record;
+use super::sample;
+use super::target::Style;
+use super::target::{end_of_all, open, report};
+use crate::amount;
+use crate::args::WhyArguments;
+use crate::interrupt;
+use crate::interrupt::Stop;
+use crate::output::{json_line, say, text};
+use crate::shape::Judged;
+use console::exit::{Failure, Outcome};
+use console::machine::{Machine, Opening};
+use console::recording::{FLIGHT_BYTES, RecordingFile};
+use console::verdict::{self, Health};
+use console::words;
+use decode::state::MeshState;
+use diagnosis::{Diagnosis, Evidence, Finding, Progress, Severity, core_of};
+use layouts::CoreId;
+use machine::past::Keeps;
+use machine::samples::SampleOrder;
+use probe::session::{Session, Watch, Watched};
+use recordings::FlightRecorder;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Program counters that are read of each cause.
+const SAMPLES: SampleOrder = SampleOrder { count: 20, apart_cycles: 1_000 };
+/// Moments that are recorded after the first finding.
+const MOMENTS: u64 = 4;
+
+pub(super) fn run(
+    target: &Opening,
+    style: Style,
+    options: &WhyArguments,
+) -> Result<Outcome, Failure> {
+    let over = amount::time("--for", &options.over).map_err(Failure::Usage)?;
+    if options.watch {
+        return watch(target, style, over, options.record.as_deref());
+    }
+    let stop = Stop::listen()?;
+    let mut machine = open(target)?;
+    let mut watched =
+        machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
+    sample_causes(&mut machine, target, &mut watched.diagnosis, &stop)?;
+    conclude(target, style, &watched)
+}
+
+/// Adds to the causes of a hang where their cores are, if program counters may be read.
+fn sample_causes(
+    machine: &mut Machine,
+    target: &Opening,
+    diagnosis: &mut Diagnosis,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    if !machine.target().abilities().allow.sample {
+        return Ok(());
+    }
+    let mesh = machine.mesh();
+    let core = |finding: &Finding| {
+        let party = finding.party.filter(|_| finding.severity == Severity::Hang)?;
+        let core = core_of(&mesh, party)?;
+        matches!(diagnosis.progress.get(&core), Some(Progress::Still | Progress::Waiting(..)))
+            .then_some(core)
+    };
+    let causes: Vec<Option<CoreId>> = diagnosis.findings.iter().map(core).collect();
+    let cores: BTreeSet<CoreId> = causes.iter().take(verdict::MOST).flatten().copied().collect();
+    if cores.is_empty() {
+        return Ok(());
+    }
+    let profiles = sample::sample(machine, target, &cores, (SAMPLES, stop))?;
+    say(&sample::written(&cores));
+    for (finding, cause) in diagnosis.findings.iter_mut().zip(causes) {
+        let profile = profiles.iter().find(|profile| Some(profile.core) == cause);
+        let Some((profile, most)) = profile.and_then(|it| Some((it, it.places.first()?))) else {
+            continue;
+        };
+        let (name, of) = (format!("{} program counter", profile.core), profile.samples);
+        let value = format!("{} of {of} samples: {}", most.count, sample::chain(most));
+        finding.evidence.push(Evidence { at: None, name, value });
+    }
+    Ok(())
+}
+
+/// Prints the verdict.
+fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome, Failure> {
+    let Some(last) = &watched.newest else {
+        return Err(Failure::Internal("no snapshot was taken".to_owned()));
+    };
+    if let Some(gone) = end_of_all(&last.snapshot) {
+        return Err(Failure::of_access(&target.words, gone));
+    }
+    // The report is about all snapshots.
+    let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
+    report(target, &state);
+    let diagnosis = &watched.diagnosis;
+    let words = &target.words;
+    text(&if style.json { line(words, diagnosis)? } else { page(words, diagnosis) })?;
+    diagnosis.missing.iter().for_each(|missing| say(&format!("unknown: {missing}")));
+    Ok(if has_found(diagnosis) {
+        Outcome::Findings
+    } else if !last.state.gaps.is_empty() || !diagnosis.missing.is_empty() {
+        Outcome::Partial
+    } else {
+        Outcome::Healthy
+    })
+}
+
+/// The verdict on a target as text.
+pub(super) fn page(words: &str, diagnosis: &Diagnosis) -> String {
+    let mut page = verdict::page(diagnosis);
+    if let Some(paragraph) = verdict::paragraph(words, diagnosis) {
+        let _ = write!(page, "\nTo paste into an issue:\n\n{paragraph}\n");
+    }
+    page
+}
+
+/// The verdict on a target as a line of JSON.
+pub(super) fn line(words: &str, diagnosis: &Diagnosis) -> Result<String, Failure> {
+    json_line(Judged::new(words, diagnosis))
+}
+
+fn has_found(diagnosis: &Diagnosis) -> bool {
+    diagnosis.findings.iter().any(|finding| finding.severity > Severity::Slow)
+}
+
+/// Watches the mesh until something is found, and records it then.
+fn watch(
+    target: &Opening,
+    style: Style,
+    over: u64,
+    file: Option<&Path>,
+) -> Result<Outcome, Failure> {
+    if Path::new(&target.words).is_file() {
+        let words = &target.words;
+        return Err(Failure::Usage(format!("--watch: {words} is a recording: judge it without")));
+    }
+    let file = file.map_or_else(usual_file, Path::to_owned);
+    let recording = RecordingFile::new(&file)?;
+    interrupt::end_file(&recording)?;
+    let mut machine = open(&target.keeping(Keeps::Run))?;
+    // A file that cannot be written is better known now than at the finding.
+    recording.create(machine.target(), ("why --watch", None))?;
+    recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));
+    let watched = until_found(&mut machine, target, over, &recording);
+    // The file is valid however the recording ended; without a moment it is removed.
+    let ended = recording.end()?;
+    if recording.is_stopped() {
+        say(&ended);
+        return Err(Failure::Interrupted);
+    }
+    let outcome = conclude(target, style, &watched?)?;
+    say(&ended);
+    Ok(outcome)
+}
+
+/// Watches the mesh until something is found, records it, and judges what came of it.
+fn until_found(
+    machine: &mut Machine,
+    target: &Opening,
+    over: u64,
+    recording: &RecordingFile,
+) -> Result<Watched, Failure> {
+    let gone = |error| Failure::of_access(&target.words, &error);
+    let mut watch = Watch::new(over);
+    let (mut begun, mut said) = (None, Health::Unknown);
+    let mut kept = Ok(());
+    let mut go_on = |session: &mut Session, watch: &Watch, diagnosis: &Diagnosis| {
+        if let Some(newest) = watch.newest() {
+            kept = recording.append(&newest.snapshot.completed_by(session.proofs()), false);
+        }
+        let begun = *begun.get_or_insert(diagnosis.cycles);
+        let health = Health::of(diagnosis);
+        if std::mem::replace(&mut said, health) != health {
+            let since = words::cycles(diagnosis.cycles.saturating_sub(begun));
+            say(&format!("watched for {since}: {}", health.word()));
+        }
+        kept.is_ok() && !has_found(diagnosis) && !recording.is_stopped()
+    };
+    let first = machine.session().diagnose_while(&mut watch, &mut go_on).map_err(gone)?;
+    kept?;
+    recording.write_out()?;
+    if let Some(found) = first.diagnosis.findings.first() {
+        recording.mark_finding(found)?;
+    }
+    record::keep_moments(machine, target, recording, (MOMENTS, over / (MOMENTS - 1)))?;
+    let end = first.diagnosis.cycles.saturating_add(over);
+    let then = machine.session().diagnose_while(&mut watch, &mut |_, _, it| it.cycles < end);
+    let then = then.map_err(gone)?;
+    // What has passed meanwhile was found all the same.
+    Ok(if has_found(&then.diagnosis) { then } else { first })
+}
+
+/// The name of a recording, by the time.
+fn usual_file() -> PathBuf {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    PathBuf::from(format!("why-{}.mcap", since.map_or(0, |since| since.as_secs())))
+}

@@ -1,0 +1,102 @@
+//! The operations that chips run, side by side: the host's ids in the launch messages.
+
+use super::tiles::{chips, ranges};
+use decode::state::{Activity, ChipState, MeshState};
+use images::Reading;
+use layouts::ChipId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most operations that a chip runs at a time: tt-metal divides one into 8 sub-devices at most.
+const MOST_OPERATIONS: usize = 8;
+
+/// The ids of the operations that chips run.
+pub struct Operations {
+    /// For each chip the host-assigned ids of the launch messages of its running cores. 0 is none:
+    /// tt-metal gives it to its own routers and dispatchers.
+    pub ids: BTreeMap<ChipId, BTreeSet<u32>>,
+}
+
+impl Operations {
+    /// Finds them.
+    pub fn of(state: &MeshState) -> Self {
+        let ids = state.chips.iter().map(|chip| (chip.chip.id, running(chip))).collect();
+        Self { ids }
+    }
+
+    /// The chips that run the lowest id, if others do not: they are behind. An id that all chips
+    /// run, such as that of the routers, tells nothing, nor do more ids than operations can run.
+    pub fn behind(&self) -> BTreeSet<ChipId> {
+        if self.ids.values().any(|ids| ids.len() > MOST_OPERATIONS) {
+            return BTreeSet::new();
+        }
+        let differs = |id: &&u32| !self.ids.values().all(|ids| ids.contains(id));
+        let Some(lowest) = self.ids.values().flatten().filter(differs).min() else {
+            return BTreeSet::new();
+        };
+        let has = |(chip, ids): (&ChipId, &BTreeSet<u32>)| ids.contains(lowest).then_some(*chip);
+        self.ids.iter().filter_map(has).collect()
+    }
+
+    /// A sentence.
+    pub fn text(&self) -> String {
+        let mut same: BTreeMap<&BTreeSet<u32>, Vec<ChipId>> = BTreeMap::new();
+        for (chip, ids) in self.ids.iter().filter(|(_, ids)| !ids.is_empty()) {
+            same.entry(ids).or_default().push(*chip);
+        }
+        if same.is_empty() {
+            return "operations: unknown, no core that runs has a host-assigned id".to_owned();
+        }
+        let part = |(ids, on): (&BTreeSet<u32>, Vec<ChipId>)| {
+            format!("{} on {}", ranges("", ids), chips(on))
+        };
+        let parts: Vec<String> = same.into_iter().map(part).collect();
+        let first = match self.behind() {
+            behind if behind.is_empty() => String::new(),
+            behind => format!("; likely first: {}, with the lowest id", chips(behind)),
+        };
+        format!("operations: {}{first}", parts.join(", "))
+    }
+}
+
+fn running(chip: &ChipState) -> BTreeSet<u32> {
+    let cores = chip.tiles.iter().flat_map(|tile| &tile.cores);
+    let running = cores.filter(|core| core.activity == Reading::Known(Activity::Running));
+    let ids = running.filter_map(|core| core.launch.known()).map(|it| it.host_assigned_id);
+    ids.filter(|id| *id != 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(chips: &[&[u32]]) -> Operations {
+        let chip = |(chip, ids): (usize, &&[u32])| {
+            (ChipId(chip as u16), ids.iter().copied().collect::<BTreeSet<_>>())
+        };
+        Operations { ids: chips.iter().enumerate().map(chip).collect() }
+    }
+
+    #[test]
+    fn the_chips_with_the_lowest_id_are_behind() {
+        let text = |chips: &[&[u32]]| of(chips).text();
+        assert_eq!(
+            text(&[&[13], &[12], &[13], &[13]]),
+            "operations: 12 on chip 1, 13 on chips 0 2-3; likely first: chip 1, with the lowest id"
+        );
+        assert_eq!(text(&[&[13], &[13]]), "operations: 13 on chips 0-1");
+        // The id of the routers is on every chip.
+        assert_eq!(
+            text(&[&[1, 13], &[1, 12]]),
+            "operations: 1 12 on chip 1, 1 13 on chip 0; likely first: chip 1, with the lowest id"
+        );
+        // A worker of each tile has an id of its own.
+        assert_eq!(
+            text(&[&[1, 2, 3, 4, 5, 6, 7, 8, 9], &[10]]),
+            "operations: 1-9 on chip 0, 10 on chip 1"
+        );
+        assert_eq!(
+            text(&[&[], &[]]),
+            "operations: unknown, no core that runs has a host-assigned id"
+        );
+    }
+}

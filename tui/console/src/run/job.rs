@@ -1,0 +1,300 @@
+//! A sweep on a mesh: size after size, each a run that is polled; never blocks; can be cancelled.
+
+use super::pausing::PauseAt;
+use super::sweep::Sweep;
+use super::table::{ChipMeasured, Measured};
+use crate::exit::Failure;
+use crate::words;
+use collectives::{Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
+use images::ImageMap;
+use launch::occupancy::Loaded;
+use launch::outcome::RunError;
+use machine::target::{Allow, Target};
+use std::collections::VecDeque;
+
+/// Permissions that launching needs on a target outside this process.
+const NEEDS: Allow = Allow { write: true, sample: false, halt: false, launch: true, reset: true };
+
+/// A running sweep.
+pub struct Job {
+    sweep: Sweep,
+    /// The sizes that were not started.
+    left: VecDeque<Program>,
+    total: usize,
+    run: Option<Run>,
+    /// The target's time when the data of the current size began to move.
+    moving_cycles: Option<u64>,
+    cancelled: bool,
+    /// What the previous size left on the tiles.
+    loaded: Loaded,
+    /// Where it is to be paused, until it is.
+    pause_at: Option<PauseAt>,
+    /// The error that ended the sweep.
+    cause: Option<RunError>,
+}
+
+/// The result of a poll.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SweepTurn {
+    /// Time has to pass.
+    Going(Going),
+    /// A size is done, and more may follow.
+    Row(Measured),
+    /// All sizes are done.
+    Done,
+    /// The user stopped the sweep, and every tile is restored.
+    Cancelled,
+}
+
+/// Progress of the current size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Going {
+    /// Its bytes.
+    pub size_bytes: u64,
+    /// Number of the size, from 1.
+    pub number: usize,
+    /// Number of sizes.
+    pub sizes: usize,
+    /// The current stage.
+    pub stage: Stage,
+    /// Bytes while kernels move, fill or check data, else steps.
+    pub done: u64,
+    /// Bytes or steps in all.
+    pub of: u64,
+    /// Since the data began to move, in cycles of the target.
+    pub moving_cycles: Option<u64>,
+}
+
+impl Going {
+    /// Size, stage, and how much of the stage is done.
+    pub fn words(&self) -> String {
+        let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *self;
+        let head = format!("{} ({number} of {sizes}): {}", words::bytes(size_bytes), stage.words());
+        if !stage.counts_bytes() {
+            return if of == 0 { head } else { format!("{head}, {done} of {of}") };
+        }
+        let percent = (done * 100).checked_div(of).unwrap_or(0);
+        let rate = moving_cycles.filter(|cycles| *cycles > 0 && stage.is_transfer());
+        let rate = rate.map(|cycles| format!(", {:.2} GB/s in all", done as f64 / cycles as f64));
+        let rate = rate.unwrap_or_default();
+        format!("{head}, {} of {} ({percent}%){rate}", words::bytes(done), words::bytes(of))
+    }
+}
+
+impl Job {
+    /// Compiles every size, so that errors are reported before anything is written.
+    ///
+    /// # Errors
+    /// `Refused` for a target without the permissions, `Usage` for what this mesh cannot do.
+    pub fn new(sweep: Sweep, target: &mut dyn Target, images: &ImageMap) -> Result<Self, Failure> {
+        may_change(target)?;
+        let missing = missing(target.abilities().allow);
+        if !missing.is_nothing() {
+            return Err(Failure::Refused(format!(
+                "{}: a run launches kernels, and {missing} is not allowed there: --allow {NEEDS}",
+                target.name()
+            )));
+        }
+        let programs = sweep.compile(target, images).map_err(Failure::Usage)?;
+        let left: VecDeque<_> = programs.into();
+        let total = left.len();
+        Ok(Self {
+            pause_at: sweep.pause_at(),
+            sweep,
+            left,
+            total,
+            run: None,
+            moving_cycles: None,
+            cancelled: false,
+            loaded: Loaded::default(),
+            cause: None,
+        })
+    }
+
+    /// The error that ended the sweep, if a run or the snapshot before it failed.
+    pub fn cause(&self) -> Option<&RunError> {
+        self.cause.as_ref()
+    }
+
+    /// Whether a run stands still, and the mesh is as it was when that was found.
+    pub fn stands(&self) -> bool {
+        self.run.as_ref().is_some_and(Run::stands)
+    }
+
+    /// The sweep.
+    pub fn sweep(&self) -> &Sweep {
+        &self.sweep
+    }
+
+    /// The program of the current size, or of the next.
+    pub fn program(&self) -> Option<&Program> {
+        self.run.as_ref().map(Run::program).or(self.left.front())
+    }
+
+    /// All programs that were not started.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.left.iter()
+    }
+
+    /// Refuses a size that exceeds the tiles' memories, and a mesh that is in use; writes nothing.
+    ///
+    /// # Errors
+    /// `Usage` for a size that does not fit, `Refused` with the user of each tile.
+    pub fn refuse(&mut self, target: &mut dyn Target, images: &ImageMap) -> Result<(), Failure> {
+        let Some(program) = self.program() else { return Ok(()) };
+        let fit = self.programs().try_for_each(|program| fits(images, program));
+        let free = fit.and_then(|()| refuse_if_in_use(target, images, program));
+        free.map_err(|error| {
+            let failure = Failure::of_run(target.name(), target.mesh().layout(), &error);
+            self.cause = Some(error);
+            failure
+        })
+    }
+
+    /// Advances until time has to pass.
+    ///
+    /// # Errors
+    /// The error that ended the sweep.
+    pub fn poll(
+        &mut self,
+        target: &mut dyn Target,
+        images: &mut ImageMap,
+    ) -> Result<SweepTurn, Failure> {
+        let run = match &mut self.run {
+            Some(run) => run,
+            None if self.cancelled => return Ok(SweepTurn::Cancelled),
+            None => match self.left.pop_front() {
+                None => return Ok(SweepTurn::Done),
+                Some(program) => {
+                    self.moving_cycles = None;
+                    let mut settings = self.sweep.settings().clone();
+                    if let Some(at) = self.pause_at {
+                        settings.park = at.park();
+                    }
+                    let run = Run::new(program, settings);
+                    // The mesh was not released since the previous size.
+                    self.run.insert(run.with_loaded(std::mem::take(&mut self.loaded)))
+                }
+            },
+        };
+        let progress = run.poll(target, images);
+        let now = target.now().map_err(|error| Failure::of_access(target.name(), &error))?;
+        let name = target.name();
+        let progress = match progress {
+            Ok(progress) => progress,
+            Err(error) => {
+                let failure = Failure::of_run(name, target.mesh().layout(), &error);
+                self.cause = Some(error);
+                return Err(failure);
+            }
+        };
+        match progress {
+            RunProgress::Running { stage, done, of } => {
+                let size_bytes = run.program().size_bytes;
+                if stage.is_transfer() {
+                    self.moving_cycles.get_or_insert(now);
+                }
+                let number = self.total - self.left.len();
+                let moving_cycles = self.moving_cycles.map(|since| now - since);
+                let sizes = self.total;
+                Ok(SweepTurn::Going(Going {
+                    size_bytes,
+                    number,
+                    sizes,
+                    stage,
+                    done,
+                    of,
+                    moving_cycles,
+                }))
+            }
+            RunProgress::Finished(Some(report)) => {
+                let row = measured(run.program(), &report, self.sweep.request().root);
+                self.loaded = self.run.take().map(Run::into_loaded).unwrap_or_default();
+                Ok(SweepTurn::Row(row))
+            }
+            RunProgress::Finished(None) => {
+                self.run = None;
+                Ok(SweepTurn::Cancelled)
+            }
+        }
+    }
+
+    /// Whether kernels work and may be paused, so that the sweep is not polled until they are
+    /// resumed.
+    pub fn is_watching(&self) -> bool {
+        self.run.as_ref().is_some_and(Run::is_watching)
+    }
+
+    /// Whether the sweep has come to where it is to be paused; true once.
+    pub fn takes_pause(&mut self, going: &Going) -> bool {
+        let reached = self.is_watching()
+            && self.pause_at.is_some_and(|at| at.is_reached(going.stage, going.done, going.of));
+        if reached {
+            self.pause_at = None;
+        }
+        reached
+    }
+
+    /// Where the sweep is to be paused, if it has not come so far.
+    pub fn pause_at(&self) -> Option<PauseAt> {
+        self.pause_at
+    }
+
+    /// Continues the sweep after a pause.
+    ///
+    /// # Errors
+    /// If the machine does not tell the time.
+    pub fn resumed(&mut self, target: &mut dyn Target) -> Result<(), Failure> {
+        let Some(run) = &mut self.run else { return Ok(()) };
+        let resumed = run.resumed(target);
+        resumed.map_err(|e| Failure::of_run(target.name(), target.mesh().layout(), &e))
+    }
+
+    /// Makes the next polls tear down what is running.
+    pub fn cancel(&mut self) {
+        self.cancelled = true;
+        if let Some(run) = &mut self.run {
+            run.cancel();
+        }
+    }
+}
+
+/// Refuses targets that no permission makes writable, such as a recording.
+///
+/// # Errors
+/// `Refused`.
+pub fn may_change(target: &dyn Target) -> Result<(), Failure> {
+    match &target.abilities().unchangeable {
+        Some(why) => Err(Failure::Refused(format!("{}: {why}", target.name()))),
+        None => Ok(()),
+    }
+}
+
+/// Permissions that are needed and not granted.
+fn missing(allow: Allow) -> Allow {
+    let Allow { write, launch, reset, .. } = allow;
+    Allow { write: !write, launch: !launch, reset: !reset, ..Allow::default() }
+}
+
+fn measured(program: &Program, report: &RunReport, root: u32) -> Measured {
+    let chips = report.chips.iter().map(|times| ChipMeasured {
+        chip: times.chip,
+        kernel_cycles: times.kernel_cycles(),
+        transfer_cycles: times.transfer_cycles(),
+    });
+    Measured {
+        op: program.op.name(),
+        size_bytes: program.size_bytes,
+        count: program.count,
+        data_type: program.data_type.name(),
+        redop: if program.op.reduces() { "sum" } else { "none" },
+        root: program.op.has_root().then_some(root),
+        time_cycles: report.time_cycles,
+        bus_factor: program.bus_factor,
+        wrong: report.wrong,
+        start_skew_cycles: report.start_skew_cycles,
+        last: report.last,
+        chips: chips.collect(),
+        places: report.wrong_ranges.iter().map(ToString::to_string).collect(),
+    }
+}
