@@ -17,6 +17,7 @@ mod manual;
 mod output;
 mod screens;
 mod shape;
+mod verb;
 mod verbs;
 
 pub use args::DEFAULT_TARGET;
@@ -25,17 +26,19 @@ pub use screens::{Drawn, Looks, Picture, Screen, Screens};
 pub use verbs::record_session;
 
 use args::Arguments;
+use clap::ArgMatches;
 use clap::error::ErrorKind;
 use console::exit::{self, Failure, Outcome};
 use console::words::one_line;
 use machine::past::Keeps;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use verbs::MeshArguments;
 
 /// Runs the program and returns its exit code; an error is one line on standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, screens: &'static dyn Screens) -> u8 {
     let result = match manual::parse(arguments) {
-        Ok(arguments) => carry_out(&arguments, screens),
+        Ok((arguments, verb)) => carry_out(&arguments, verb, screens),
         Err(error) => refuse(&error),
     };
     if let Err(failure) = &result
@@ -58,16 +61,20 @@ fn refuse(error: &clap::Error) -> Result<Outcome, Failure> {
     }
 }
 
-fn carry_out(arguments: &Arguments, screens: &'static dyn Screens) -> Result<Outcome, Failure> {
-    match &arguments.verb {
-        Some(verb) => verbs::run(verb, arguments, screens),
+fn carry_out(
+    arguments: &Arguments,
+    verb: Option<(String, ArgMatches)>,
+    screens: &'static dyn Screens,
+) -> Result<Outcome, Failure> {
+    match verb {
+        Some((name, matches)) => verb::run((&name, &matches), arguments, screens),
         None if shows_screens(arguments) && !arguments.dry_run => {
             // The past of an emulated mesh can be visited.
             let opening = arguments.opening().keeping(Keeps::Past);
             let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
             screens.show(opening, arguments.looks(!plain))
         }
-        None => verbs::print_mesh(arguments, screens),
+        None => verb::act(&MeshArguments::default(), arguments, screens),
     }
 }
 

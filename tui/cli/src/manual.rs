@@ -3,54 +3,31 @@
 use crate::args::Arguments;
 use crate::output;
 use crate::screens::Screens;
-use clap::{Command, CommandFactory, FromArgMatches};
+use crate::verb::{Pages, Verb};
+use crate::verbs::VERBS;
+use crate::verbs::target::Style;
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use console::exit::{Failure, Outcome};
+use console::machine::Opening;
 use std::ffi::OsString;
 
-/// The text after the options of each verb: examples, and its JSON.
-const VERBS: &[(&str, &str)] = &[
-    ("mesh", include_str!("manual/verbs/mesh.md")),
-    ("cores", include_str!("manual/verbs/cores.md")),
-    ("images", include_str!("manual/verbs/images.md")),
-    ("links", include_str!("manual/verbs/links.md")),
-    ("why", include_str!("manual/verbs/why.md")),
-    ("check", include_str!("manual/verbs/check.md")),
-    ("explain", include_str!("manual/verbs/explain.md")),
-    ("fabric", include_str!("manual/verbs/fabric.md")),
-    ("fabric status", include_str!("manual/verbs/fabric-status.md")),
-    ("fabric drain", include_str!("manual/verbs/fabric-drain.md")),
-    ("fabric waits", include_str!("manual/verbs/fabric-waits.md")),
-    ("fabric tables", include_str!("manual/verbs/fabric-tables.md")),
-    ("fabric path", include_str!("manual/verbs/fabric-path.md")),
-    ("read", include_str!("manual/verbs/read.md")),
-    ("print", include_str!("manual/verbs/print.md")),
-    ("who-wrote", include_str!("manual/verbs/who-wrote.md")),
-    ("changes", include_str!("manual/verbs/changes.md")),
-    ("diff", include_str!("manual/verbs/diff.md")),
-    ("write", include_str!("manual/verbs/write.md")),
-    ("debug", include_str!("manual/verbs/debug.md")),
-    ("pause", include_str!("manual/verbs/pause.md")),
-    ("resume", include_str!("manual/verbs/resume.md")),
-    ("step", include_str!("manual/verbs/step.md")),
-    ("gdb", include_str!("manual/verbs/gdb.md")),
-    ("symbols", include_str!("manual/verbs/symbols.md")),
-    ("symbols type", include_str!("manual/verbs/symbols-type.md")),
-    ("symbols value", include_str!("manual/verbs/symbols-value.md")),
-    ("symbols line", include_str!("manual/verbs/symbols-line.md")),
-    ("symbols function", include_str!("manual/verbs/symbols-function.md")),
-    ("symbols list", include_str!("manual/verbs/symbols-list.md")),
-    ("symbols addr", include_str!("manual/verbs/symbols-addr.md")),
-    ("symbols backtrace", include_str!("manual/verbs/symbols-backtrace.md")),
-    ("record", include_str!("manual/verbs/record.md")),
-    ("export", include_str!("manual/verbs/export.md")),
-    ("bundle", include_str!("manual/verbs/bundle.md")),
-    ("run", include_str!("manual/verbs/run.md")),
-    ("launch", include_str!("manual/verbs/launch.md")),
-    ("clean", include_str!("manual/verbs/clean.md")),
-    ("serve", include_str!("manual/verbs/serve.md")),
-    ("help", include_str!("manual/verbs/help.md")),
-    ("schema", include_str!("manual/verbs/schema.md")),
-];
+/// Print the page of a verb or a topic; without a name, list them.
+#[derive(clap::Args, Debug)]
+pub(crate) struct HelpArguments {
+    /// A verb with its subcommand, such as symbols type, or a topic, such as targets.
+    pub(crate) name: Vec<String>,
+}
+
+impl Verb for HelpArguments {
+    const NAME: &str = "help";
+    const PAGES: Pages = &[("help", include_str!("manual/verbs/help.md"))];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("help")
+    }
+    fn run(&self, _: &Opening, style: Style) -> Result<Outcome, Failure> {
+        show(&self.name, style.screens)
+    }
+}
 
 /// Pages that belong to no verb. The first line of a page names its subject.
 const TOPICS: &[(&str, &str)] = &[
@@ -68,19 +45,26 @@ const TOPICS: &[(&str, &str)] = &[
     ("other-tools", include_str!("manual/topics/other-tools.md")),
 ];
 
-/// Parses the command line.
+/// Parses the command line: the global options, and the words of the verb.
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
-) -> Result<Arguments, clap::Error> {
-    let matches = command().try_get_matches_from(arguments)?;
-    Arguments::from_arg_matches(&matches)
+) -> Result<(Arguments, Option<(String, ArgMatches)>), clap::Error> {
+    let mut matches = command().try_get_matches_from(arguments)?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    Ok((arguments, matches.remove_subcommand()))
 }
 
 /// The grammar with its pages.
 fn command() -> Command {
     let topics = format!("Topics:\n{}", listed(topics()));
     let command = Arguments::command().after_help(topics);
-    VERBS.iter().fold(command, |command, (name, page)| with_page(command, name, page))
+    let verbs = VERBS.iter().map(|verb| (verb.grammar)(Command::new(verb.name)));
+    pages().fold(command.subcommands(verbs), |command, (name, page)| with_page(command, name, page))
+}
+
+/// The pages of the verbs and their subcommands.
+fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    VERBS.iter().flat_map(|verb| verb.pages.iter().copied())
 }
 
 fn with_page(command: Command, name: &str, page: &'static str) -> Command {
@@ -92,7 +76,7 @@ fn with_page(command: Command, name: &str, page: &'static str) -> Command {
 }
 
 /// `meshscope help`: the page of this name, or the list of all.
-pub(crate) fn show(name: &[String], screens: &dyn Screens) -> Result<Outcome, Failure> {
+fn show(name: &[String], screens: &dyn Screens) -> Result<Outcome, Failure> {
     let mut grammar = command();
     // Subcommands take their usage lines from their parents.
     grammar.build();

@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-/// How far a teardown goes.
+/// Tear down what runs on the mesh, also if whoever launched it is dead.
+///
+/// On a target outside this process it needs --allow launch,write, and reset with --escalate.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CleanArguments {
     /// End kernels that stay, and those of other tools, at once; then reset their compute tiles.

@@ -15,7 +15,12 @@ const PATIENCE_CYCLES: u64 = 100_000_000;
 /// Circular buffers of a core (tt-metal.md 1.2: `local_cb_mask` has 64 bits).
 const BUFFERS: u8 = 64;
 
-/// A kernel, where it runs, and with what.
+/// Launch a kernel of your own, watch it, and take it away.
+///
+/// The ELF is launched by tt-metal's host protocol on free tiles, whose firmware is booted if it
+/// does not run; afterwards the kernel is an image like the others. On a target outside this
+/// process it needs --allow launch,write, and reset where a compute tile is booted or reset.
+/// Without --target, and for an emulated mesh without run=, nothing else runs there.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LaunchArguments {
     /// The kernel: an executable ELF, linked for the address at which it runs.

@@ -12,7 +12,15 @@ use machine::fabric::FabricTopology;
 use machine::fabric::MuxCore;
 use std::path::PathBuf;
 
-/// A collective and its options.
+/// Run a collective on the mesh, size after size, and print the table that nccl-tests prints.
+///
+/// The mesh must be free, and is restored at the end. On a target outside this process it needs
+/// --allow launch,write,reset. Without --target, and for an emulated mesh without run=, nothing
+/// else runs there.
+///
+/// size is nccl-tests': the larger of a rank's input and output. time is the transfer by the
+/// clock of the chip that was launched last; algbw is size over time, busbw algbw times the
+/// collective's factor in nccl-tests' PERFORMANCE.md.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunArguments {
     /// The collective.

@@ -6,7 +6,7 @@ use console::locate;
 use console::run::StepOrder;
 use layouts::{ChipId, EthId};
 
-/// Which kernels step.
+/// Let paused kernels begin their next stage, and print what has changed.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StepArguments {
     /// The cores, such as 0:e8 or 0:1-2; without any, all that are paused.

@@ -7,10 +7,10 @@ mod versions;
 use super::record;
 use super::target::{Style, open, report};
 use super::why;
-use crate::args::BundleArguments;
 use crate::interrupt;
 use crate::output::say;
 use crate::screens::{Picture, Screen};
+use crate::verb::{Pages, Verb};
 use crate::verbs::export::USUAL_SIZE;
 use archive::Archive;
 use console::exit::{Failure, Outcome};
@@ -25,6 +25,31 @@ use probe::spec::TargetSpec;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Write an archive to send to a colleague: recording, verdict, pictures, versions, and what was
+/// left out.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BundleArguments {
+    /// The archive, such as hang.tar.gz; an existing file is not overwritten.
+    pub(crate) file: PathBuf,
+    /// Number of snapshots that are recorded of a live target, 1 ms apart.
+    #[arg(long, value_name = "N", default_value = "4")]
+    pub(crate) moments: String,
+}
+
+impl Verb for BundleArguments {
+    const NAME: &str = "bundle";
+    const PAGES: Pages = &[("bundle", include_str!("../manual/verbs/bundle.md"))];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("bundle")
+    }
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 /// The screens that are drawn, each as text and as SVG.
 const SCREENS: [(Screen, &str); 5] = [

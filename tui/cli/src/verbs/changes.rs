@@ -3,9 +3,10 @@
 use super::cores;
 use super::record::Moments;
 use super::target::{Style, open, report};
-use crate::args::{ChangesArguments, DiffArguments};
 use crate::output::{json, say, text};
 use crate::shape::Changes;
+use crate::shape::schema;
+use crate::verb::{Pages, Schemas, Verb};
 use console::changes::{TileChange, WordChange, compare};
 use console::exit::{Failure, Outcome};
 use console::feed::MeshSnapshot;
@@ -19,6 +20,62 @@ use machine::target::Mesh;
 use machine::words::counted;
 use probe::spec::Moment;
 use std::fmt::Write as _;
+
+/// Print what changed between two moments of a recording, or when a word last changed.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ChangesArguments {
+    /// Only this chip or tile: 0, 0:9-6 or 0:e8; or the word 0:e8:0x1104, whose last change is shown
+    /// with what else changed then.
+    pub(crate) place: Option<String>,
+    /// The moment to compare with: -2ms before the last one, 17ms of the target's time, or #12; by
+    /// default the one before.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
+    /// The moment that is compared; by default the one at which the recording opens.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    pub(crate) to: Option<String>,
+    /// Print every word.
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+impl Verb for ChangesArguments {
+    const NAME: &str = "changes";
+    const PAGES: Pages = &[("changes", include_str!("../manual/verbs/changes.md"))];
+    const SCHEMAS: Schemas = &[("changes", schema::<Changes<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("changes")
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        changes(target, style, self)
+    }
+}
+
+/// Print what differs between two recordings or other targets, tile by tile.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DiffArguments {
+    /// A recording, or another target: run.mcap, run.mcap,at=17ms.
+    pub(crate) a: String,
+    /// The one that is compared with it.
+    pub(crate) b: String,
+    /// Only this chip or tile: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+    /// Print every word.
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+impl Verb for DiffArguments {
+    const NAME: &str = "diff";
+    const PAGES: Pages = &[("diff", include_str!("../manual/verbs/diff.md"))];
+    const SCHEMAS: Schemas = &[("diff", schema::<Changes<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("diff")
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        diff(target, style, self)
+    }
+}
 
 /// Words of a tile that are printed without --all.
 const MOST: usize = 8;

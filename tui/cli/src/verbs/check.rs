@@ -3,14 +3,44 @@
 use super::expect;
 use super::target::{Style, end_of_all, open, report};
 use crate::amount;
-use crate::args::CheckArguments;
 use crate::output::{Columns, json, say, text};
+use crate::shape::schema;
 use crate::shape::{Checked, Unhealthy};
+use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use decode::state::MeshState;
 use diagnosis::Severity;
 use layouts::EthId;
+
+/// Say whether the mesh is healthy, for scripts.
+#[derive(clap::Args, Debug)]
+pub(crate) struct CheckArguments {
+    /// Also compare with this cluster descriptor, as UMD writes it, or with a shipped mesh such as
+    /// t3000.
+    #[arg(long, value_name = "DESCRIPTOR")]
+    pub(crate) expect: Option<String>,
+    /// Time over which the mesh is watched, such as 20ms or 200us.
+    #[arg(long = "for", value_name = "TIME", default_value = "20ms")]
+    pub(crate) over: String,
+    /// Most CRC errors that an end of a link may have counted since its boot.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_crc: Option<u32>,
+}
+
+impl Verb for CheckArguments {
+    const NAME: &str = "check";
+    const PAGES: Pages = &[("check", include_str!("../manual/verbs/check.md"))];
+    const SCHEMAS: Schemas = &[("check", schema::<Checked<'_>>)];
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        Ok(everything())
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 pub(super) fn run(
     target: &Opening,

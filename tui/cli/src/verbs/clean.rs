@@ -5,6 +5,8 @@ use crate::args::CleanArguments;
 use crate::interrupt::Stop;
 use crate::output::{Columns, Page, can_wait, json, say, wait_for, waited};
 use crate::shape::Cleaned;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb};
 use collectives::clean::{CleanReport, CleanTile, Found};
 use collectives::{Clean, CleanSettings};
 use console::exit::{Failure, Outcome};
@@ -14,6 +16,24 @@ use launch::task::Progress;
 use layouts::ChipLayout;
 use machine::target::Preview;
 use std::fmt::Write;
+
+impl Verb for CleanArguments {
+    const NAME: &str = "clean";
+    const PAGES: Pages = &[("clean", include_str!("../manual/verbs/clean.md"))];
+    const SCHEMAS: Schemas = &[("clean", schema::<Cleaned<'_>>)];
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        let options = *self;
+        Ok(Box::new(move |machine| preview(machine, options)))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, *self)
+    }
+}
 
 /// Cycles of the target between two polls.
 const STEP_CYCLES: u64 = 20_000;

@@ -3,9 +3,11 @@
 mod groups;
 
 use super::target::{Style, cell, inspect, judge, report};
-use crate::args::CoresArguments;
+use super::{merge, sample};
 use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::Opening;
@@ -14,6 +16,77 @@ use decode::inspect::ReadSet;
 use decode::state::{ChipState, CoreState, MemberState, MeshState};
 use layouts::{ChipId, EthId, NocXy, Tile, TileKind};
 use machine::target::Mesh;
+
+/// Print the cores with their waypoints, once; without a place, groups of equal cores.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CoresArguments {
+    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+    /// Print a line for each core of the mesh, instead of groups of equal ones.
+    #[arg(long, conflicts_with = "merge")]
+    pub(crate) all: bool,
+    /// Also print the decoded words of each core.
+    #[arg(long, conflicts_with = "merge")]
+    pub(crate) words: bool,
+    /// Print one tree of kernel, function and source line, with the cores at each, and what moved
+    /// between two snapshots.
+    ///
+    /// With --sample the function is the one at which the core was sampled most often, where that
+    /// is known, else the one that sets its waypoint.
+    #[arg(long)]
+    pub(crate) merge: bool,
+    /// Time between the two snapshots of --merge, such as 1ms or 200us.
+    #[arg(long = "for", value_name = "TIME", default_value = "1ms", requires = "merge")]
+    pub(crate) over: String,
+    /// Sample the program counter of each running core N times, without halting it, and print where
+    /// it was; of a tile or channel, of every core that is not in reset.
+    ///
+    /// It writes to the debug bus of each tile. On a target outside this process it needs --allow
+    /// sample.
+    #[arg(long, value_name = "N", conflicts_with = "words")]
+    pub(crate) sample: Option<String>,
+    /// Mean time of the target between two samples, in cycles of a nanosecond; a second at most.
+    #[arg(long, default_value = "10_000", value_name = "CYCLES", requires = "sample")]
+    pub(crate) every: String,
+}
+
+impl Verb for CoresArguments {
+    const NAME: &str = "cores";
+    const PAGES: Pages = &[("cores", include_str!("../manual/verbs/cores.md"))];
+    const SCHEMAS: Schemas = &[("cores", schema::<Cores<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        match (self.merge, &self.sample, self.words) {
+            (false, Some(_), _) => Some("cores --sample"),
+            (false, None, true) => Some("cores --words"),
+            _ => None,
+        }
+    }
+    fn cleans_up(&self) -> bool {
+        self.sample.is_some()
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        if self.sample.is_some() {
+            let why = "--dry-run: only a snapshot shows which cores --sample would sample";
+            return Err(Failure::Usage(why.into()));
+        }
+        let place = self.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+        let details = self.words;
+        Ok(Box::new(move |machine| {
+            check_on(&machine.mesh(), place)?;
+            let read_set = read_set(&machine.mesh(), place);
+            Ok(machine.preview(&ReadSet { details, ..read_set }))
+        }))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        match &self.sample {
+            _ if self.merge => merge::run(target, style, self),
+            Some(count) => sample::run(target, style, self.place.as_deref(), (count, &self.every)),
+            None => run(target, style, self),
+        }
+    }
+}
 
 pub(super) const HEAD: [&str; 7] = ["CHIP", "TILE", "CORE", "WAYPOINT", "STATE", "GO", "SOURCE"];
 

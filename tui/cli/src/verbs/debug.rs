@@ -2,11 +2,12 @@
 
 use super::cores::read_set;
 use super::target::{Style, core_of, end_of_all, open};
-use crate::args::DebugArguments;
 use crate::interrupt;
 use crate::line::{self, CoreWords, DebugWords};
 use crate::output::{json, say, text};
+use crate::shape::schema;
 use crate::shape::{DebugStop, Debugged};
+use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::halted::{self, CoreCommand, Held, Pause, code_rows, watchpoints};
 use console::locate::{self, NamedPlace};
@@ -16,6 +17,32 @@ use launch::debugging::CoreControl;
 use launch::outcome::RunError;
 use layouts::CoreId;
 use std::fmt::Write;
+
+/// Pause a core, step it or wait for a breakpoint, and let it go on.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DebugArguments {
+    /// The core: 0:1-2:trisc0 or 0:1-2; without a core's name the first of the tile.
+    pub(crate) core: String,
+    /// What to do, in order: stepi [N], step-line, next-line, registers, code, break PLACE,
+    /// watch ADDR, delete, continue.
+    #[arg(value_name = "COMMAND")]
+    pub(crate) commands: Vec<String>,
+}
+
+impl Verb for DebugArguments {
+    const NAME: &str = "debug";
+    const PAGES: Pages = &[("debug", include_str!("../manual/verbs/debug.md"))];
+    const SCHEMAS: Schemas = &[("debug", schema::<Debugged>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("debug")
+    }
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 /// Time between two looks at a core that runs to a breakpoint, in device cycles.
 const POLL_CYCLES: u64 = 20_000;

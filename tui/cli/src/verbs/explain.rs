@@ -3,10 +3,32 @@
 use super::target::Style;
 use crate::output::{Columns, Page, json, text};
 use crate::shape::Explained;
+use crate::shape::schema;
+use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
+use console::machine::Opening;
 use decode::state::{PROTOCOLS, Protocol};
 use diagnosis::{Condition, Explanation};
 use std::fmt::Write;
+
+/// Explain a finding of `why` or `check`; without a name, list them.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExplainArguments {
+    /// The finding, such as link-down, or the protocol, such as router.
+    pub(crate) name: Option<String>,
+}
+
+impl Verb for ExplainArguments {
+    const NAME: &str = "explain";
+    const PAGES: Pages = &[("explain", include_str!("../manual/verbs/explain.md"))];
+    const SCHEMAS: Schemas = &[("explain", schema::<Vec<Explained>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        self.name.as_ref().map(|_| "explain with a name")
+    }
+    fn run(&self, _: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(style, self.name.as_deref())
+    }
+}
 
 pub(super) fn run(style: Style, name: Option<&str>) -> Result<Outcome, Failure> {
     let Some(name) = name else { return list(style) };

@@ -8,9 +8,9 @@ mod tracks;
 
 use super::cores;
 use super::target::{Style, open};
-use crate::args::{ExportArguments, ExportFormat};
 use crate::output::say;
 use crate::screens::{Picture, Screen};
+use crate::verb::{Pages, Verb};
 use console::exit::{Failure, Outcome};
 use console::fresh;
 use console::locate;
@@ -18,7 +18,51 @@ use console::machine::Opening;
 use machine::words::counted;
 use probe::session::WATCHED_CYCLES;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Write a recording or a screen in a format that other programs read.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExportArguments {
+    /// The file; an existing one is not overwritten.
+    pub(crate) file: PathBuf,
+    /// What is written.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) to: ExportFormat,
+    /// Adds the packets of the Ethernet links to --to perfetto, of a recording that has its run: it is
+    /// executed again.
+    #[arg(long)]
+    pub(crate) packets: bool,
+    /// The screen of --to svg; the mesh without it.
+    #[arg(long, value_enum, value_name = "SCREEN")]
+    pub(crate) screen: Option<Screen>,
+    /// Columns and rows of --to svg, such as 80x24; 120x40 without it.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+    /// What is selected on the screen of --to svg: a chip, tile or Ethernet channel, such as 0:e8.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) place: Option<String>,
+}
+
+/// A format that other programs read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A trace for ui.perfetto.dev and trace_processor, of a recording.
+    Perfetto,
+    /// A picture of a screen.
+    Svg,
+}
+
+impl Verb for ExportArguments {
+    const NAME: &str = "export";
+    const PAGES: Pages = &[("export", include_str!("../manual/verbs/export.md"))];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("export")
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 /// Columns and rows of a picture.
 const COLUMNS: RangeInclusive<u16> = 20..=500;

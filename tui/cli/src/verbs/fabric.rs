@@ -13,6 +13,9 @@ use super::target::{Style, cell, end_of_all, judge, open, report};
 use crate::args::FabricQuestion;
 use crate::output::{Columns, Page, json, say};
 use crate::shape;
+use crate::shape::schema;
+use crate::verb;
+use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
 use console::exit::{Failure, Outcome};
 use console::fabric::{
     candidates, channel_table, client_table, client_text, ledger_table, link, mux_table, mux_text,
@@ -25,6 +28,63 @@ use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{ClientState, FabricState, MeshState, MuxState, RouterState, Verdict};
 use images::Reading;
 use layouts::{ChipId, NocXy};
+
+/// Print the routers, muxes and clients of the fabric with their channels and credits, once.
+///
+/// Subcommands print its status queues, waits, routing tables and paths.
+#[derive(clap::Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub(crate) struct FabricArguments {
+    /// Only this chip, tile or Ethernet channel, with its channels: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+    /// What to print instead.
+    #[command(subcommand)]
+    pub(crate) question: Option<FabricQuestion>,
+}
+
+impl Verb for FabricArguments {
+    const NAME: &str = "fabric";
+    const PAGES: Pages = &[
+        ("fabric", include_str!("../manual/verbs/fabric.md")),
+        ("fabric status", include_str!("../manual/verbs/fabric-status.md")),
+        ("fabric drain", include_str!("../manual/verbs/fabric-drain.md")),
+        ("fabric waits", include_str!("../manual/verbs/fabric-waits.md")),
+        ("fabric tables", include_str!("../manual/verbs/fabric-tables.md")),
+        ("fabric path", include_str!("../manual/verbs/fabric-path.md")),
+    ];
+    const SCHEMAS: Schemas = &[
+        ("fabric", schema::<shape::Fabric<'_>>),
+        ("fabric status", schema::<shape::Status<'_>>),
+        ("fabric drain", schema::<shape::Status<'_>>),
+        ("fabric waits", schema::<shape::FabricWaits<'_>>),
+        ("fabric tables", schema::<shape::FabricTables<'_>>),
+        ("fabric path", schema::<shape::FabricRoutes<'_>>),
+        ("kept-entry", schema::<KeptEntry<'_>>),
+    ];
+    fn no_table(&self) -> Option<&'static str> {
+        match self.question.as_ref()? {
+            FabricQuestion::Waits(_) => Some("fabric waits"),
+            FabricQuestion::Tables(_) => Some("fabric tables"),
+            FabricQuestion::Path(_) => Some("fabric path"),
+            FabricQuestion::Status(_) | FabricQuestion::Drain(_) => None,
+        }
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        if self.question.is_some() {
+            return Err(verb::no_dry_run());
+        }
+        let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
+        Ok(inspected(read_set))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        match &self.question {
+            Some(question) => ask(target, style, question),
+            None => run(target, style, self.place.as_deref()),
+        }
+    }
+}
 
 const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];

@@ -1,9 +1,9 @@
 //! `gdb`: serves cores to GDB, until it leaves or Ctrl-C; then the cores go on.
 
-use super::target::{core_of, open};
-use crate::args::GdbArguments;
+use super::target::{Style, core_of, open};
 use crate::interrupt::Stop;
 use crate::output::say;
+use crate::verb::{Pages, Verb};
 use ::gdb::Wire;
 use console::exit::{Failure, Outcome};
 use console::locate;
@@ -14,6 +14,34 @@ use layouts::CoreId;
 use std::io;
 use std::net::TcpListener;
 use std::time::Duration;
+
+/// Serve cores to GDB.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct GdbArguments {
+    /// The cores, each a thread: 0:1-2:brisc,0:1-2:trisc0.
+    #[arg(required = true, value_delimiter = ',', value_name = "CORE")]
+    pub(crate) cores: Vec<String>,
+    /// The port of this host, for a client of this host.
+    #[arg(long, default_value_t = 3333, value_name = "N")]
+    pub(crate) port: u16,
+    /// Speak on standard input and output instead, for GDB's `target remote |`.
+    #[arg(long, conflicts_with = "port")]
+    pub(crate) stdio: bool,
+}
+
+impl Verb for GdbArguments {
+    const NAME: &str = "gdb";
+    const PAGES: Pages = &[("gdb", include_str!("../manual/verbs/gdb.md"))];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("gdb")
+    }
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    fn run(&self, target: &Opening, _: Style) -> Result<Outcome, Failure> {
+        run(target, self)
+    }
+}
 
 /// Time between two looks for a client.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -1,15 +1,43 @@
 //! `images`: the images on each core, with their provenance and problems.
 
-use super::cores::{check, holds, read_set, say_findings};
+use super::cores::{check, check_on, holds, read_set, say_findings};
 use super::target::{Style, inspect, judge, report};
 use crate::output::{Columns, json};
 use crate::shape::Images;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
 use console::words;
 use decode::inspect::ReadSet;
 use decode::state::{CoreState, ImageUse};
+
+/// Print which image runs on which core, and compare the whole text of each with L1.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ImagesArguments {
+    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    pub(crate) place: Option<String>,
+}
+
+impl Verb for ImagesArguments {
+    const NAME: &str = "images";
+    const PAGES: Pages = &[("images", include_str!("../manual/verbs/images.md"))];
+    const SCHEMAS: Schemas = &[("images", schema::<Images<'_>>)];
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        let place = self.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+        Ok(Box::new(move |machine| {
+            check_on(&machine.mesh(), place)?;
+            let read_set = read_set(&machine.mesh(), place);
+            Ok(machine.preview(&ReadSet { proofs: true, texts: true, ..read_set }))
+        }))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self.place.as_deref())
+    }
+}
 
 const HEAD: [&str; 7] = ["CORE", "ROLE", "IMAGE", "LOADED AT", "PROVENANCE", "COMPARED", "FILE"];
 

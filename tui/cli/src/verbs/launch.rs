@@ -1,11 +1,14 @@
 //! `launch`: a person's own kernel, launched as tt-metal's host does, watched, and taken away.
 
 use super::cores::{HEAD, row};
+use super::run::idle;
 use super::target::{Style, open};
-use crate::args::LaunchArguments;
+use crate::args::{Arguments, LaunchArguments};
 use crate::interrupt::Stop;
 use crate::output::{Columns, can_wait, json, say, wait_for, waited};
+use crate::shape::schema;
 use crate::shape::{self, Judged};
+use crate::verb::{Pages, Previewer, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::launching::{Launch, LaunchedTile, Order};
 use console::machine::{Machine, Opening};
@@ -20,6 +23,28 @@ use machine::target::Preview;
 use probe::session::WATCHED_CYCLES;
 use probe::spec::TargetSpec;
 use std::time::{Duration, Instant};
+
+impl Verb for LaunchArguments {
+    const NAME: &str = "launch";
+    const PAGES: Pages = &[("launch", include_str!("../manual/verbs/launch.md"))];
+    const SCHEMAS: Schemas = &[("launch", schema::<shape::Launched<'_>>)];
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    fn opening(&self, arguments: &Arguments) -> Opening {
+        idle(arguments)
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        check(self)?;
+        let options = self.clone();
+        Ok(Box::new(move |machine| preview(machine, &options)))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 /// Cycles of the target between two polls of the start and the end.
 const POLL_CYCLES: u64 = 2_000;

@@ -3,6 +3,8 @@
 use super::target::{Style, cell, inspect, judge, report};
 use crate::output::{Columns, json, say};
 use crate::shape::Links;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
 use console::exit::{Failure, Outcome};
 use console::glyph::link_letter;
 use console::machine::Opening;
@@ -11,6 +13,24 @@ use decode::inspect::ReadSet;
 use decode::state::{EthState, MeshState};
 use images::Reading;
 use layouts::EthId;
+
+/// Print the links with both ends, once.
+#[derive(clap::Args, Debug)]
+pub(crate) struct LinksArguments {}
+
+impl Verb for LinksArguments {
+    const NAME: &str = "links";
+    const PAGES: Pages = &[("links", include_str!("../manual/verbs/links.md"))];
+    const SCHEMAS: Schemas = &[("links", schema::<Links<'_>>)];
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        Ok(inspected(ReadSet { links: true, ..ReadSet::default() }))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style)
+    }
+}
 
 const HEAD: [&str; 9] =
     ["", "STATE", "END", "TILE", "WAYPOINT", "IN FLIGHT", "SENT", "RETRAINS", "CRC ERRORS"];

@@ -1,11 +1,11 @@
 //! `cores --merge`: one tree of kernel, function and source line, with the cores at each, and what
 //! moved between two snapshots.
 
+use super::cores::CoresArguments;
 use super::cores::{check, holds, read_set, say_findings};
 use super::sample::{is_sampled, order, outcome, refused_all, sample, written};
 use super::target::{Style, end_of_all, judge, open, report};
 use crate::amount;
-use crate::args::CoresArguments;
 use crate::interrupt::Stop;
 use crate::output::{Columns, Page, json, say};
 use crate::shape::{Cores, Merged};

@@ -4,6 +4,8 @@ use super::expect;
 use super::target::{Style, inspect, judge, report};
 use crate::output::{Columns, Page, Part, json, say, text};
 use crate::shape::Mesh;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
 use access::descriptor::descriptor;
 use console::exit::{Failure, Outcome};
 use console::glyph::link_letter;
@@ -12,6 +14,39 @@ use console::words;
 use decode::inspect::ReadSet;
 use decode::state::{ChipState, LinkState, MeshState};
 use layouts::EthId;
+
+/// Print chips and links, once.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct MeshArguments {
+    /// Compare with this cluster descriptor, as UMD writes it, or with a shipped mesh such as
+    /// t3000; exit code 1 if chips or links differ.
+    #[arg(long, value_name = "DESCRIPTOR")]
+    pub(crate) expect: Option<String>,
+    /// Print the mesh as a cluster descriptor, as UMD writes it, instead of tables;
+    /// emulator:FILE opens it.
+    #[arg(long, conflicts_with = "expect")]
+    pub(crate) descriptor: bool,
+}
+
+impl Verb for MeshArguments {
+    const NAME: &str = "mesh";
+    const PAGES: Pages = &[("mesh", include_str!("../manual/verbs/mesh.md"))];
+    const SCHEMAS: Schemas = &[("mesh", schema::<Mesh<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        self.descriptor.then_some("mesh --descriptor")
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        Ok(inspected(ReadSet { links: true, ..ReadSet::default() }))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        if self.descriptor {
+            return describe(target, style);
+        }
+        run(target, style, self.expect.as_deref())
+    }
+}
 
 pub(super) fn run(
     target: &Opening,

@@ -2,12 +2,45 @@
 
 use super::target::{Style, open};
 use crate::output::{Columns, json, say};
+use crate::shape::schema;
 use crate::shape::{PausedMesh, Resumed, rest_word};
+use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use console::run::may_change;
 use console::run::pausing::{AtRest, release, settle};
 use machine::words::counted;
+
+/// Pause the kernels that run, count their credits, and leave them paused.
+///
+/// On a target outside this process it needs --allow write,launch.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PauseArguments {}
+
+impl Verb for PauseArguments {
+    const NAME: &str = "pause";
+    const PAGES: Pages = &[("pause", include_str!("../manual/verbs/pause.md"))];
+    const SCHEMAS: Schemas = &[("pause", schema::<PausedMesh<'_>>)];
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        pause(target, style)
+    }
+}
+
+/// Let paused kernels run on.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ResumeArguments {}
+
+impl Verb for ResumeArguments {
+    const NAME: &str = "resume";
+    const PAGES: Pages = &[("resume", include_str!("../manual/verbs/resume.md"))];
+    const SCHEMAS: Schemas = &[("resume", schema::<Resumed<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("resume")
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        resume(target, style)
+    }
+}
 
 /// Pauses what runs, and leaves it paused.
 pub(super) fn pause(opening: &Opening, style: Style) -> Result<Outcome, Failure> {

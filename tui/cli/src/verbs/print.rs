@@ -8,6 +8,8 @@ pub(super) use preview::preview;
 use super::target::{Style, core_of, open};
 use crate::output::{json, say, text};
 use crate::shape::Printed;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb};
 use answer::{Answer, answer};
 use console::exit::{Failure, Outcome};
 use console::found::{Found, Unread, Value};
@@ -19,6 +21,49 @@ use layouts::CoreId;
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
 use symbols::{Expression, Record, Storage, Type};
+
+/// Print the value of an expression on a core, by the names of the firmware that runs there.
+///
+/// Names are looked up in the images of the core: kernels first, then the application, then
+/// base firmware. Memory is read as the core sees it; a pointer is followed only where the
+/// expression dereferences it.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PrintArguments {
+    /// The core: 0:e8, 0:9-6 or 0:1-2:trisc0; without a core's name the first of the tile.
+    pub(crate) core: String,
+    /// C++, such as 'mailboxes->go_messages[0]', '*p', '&x' or 'go_msg_t@0x3e1e0'; IMAGE::name
+    /// names the image.
+    pub(crate) expression: String,
+    /// Only this image.
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<String>,
+}
+
+impl Verb for PrintArguments {
+    const NAME: &str = "print";
+    const PAGES: Pages = &[("print", include_str!("../manual/verbs/print.md"))];
+    const SCHEMAS: Schemas = &[("print", schema::<Printed<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("print")
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, opening: &Opening) -> Result<Previewer, Failure> {
+        let question = self.question()?;
+        // Only a snapshot shows which files of a directory run there.
+        let more = !opening.elfs.is_empty();
+        Ok(Box::new(move |machine| preview(machine, &question, more)))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, &self.question()?)
+    }
+}
+
+impl PrintArguments {
+    fn question(&self) -> Result<Question, Failure> {
+        Question::of(&self.core, &self.expression, self.image.as_deref())
+    }
+}
 
 /// A parsed request; parsing needs no target.
 pub(super) struct Question {

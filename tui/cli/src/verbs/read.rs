@@ -3,6 +3,8 @@
 use super::target::{Style, inspect, report};
 use crate::output::{json, text};
 use crate::shape::Bytes;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb, unrefused};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
@@ -11,6 +13,36 @@ use decode::inspect::ReadSet;
 use layouts::{NocAddr, Reason, Space, TileKind};
 use machine::snapshot::Span;
 use std::fmt::Write;
+
+/// Read memory of a tile.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ReadArguments {
+    /// The place: <chip>:<x>-<y>:<addr> in NOC 0 coordinates, or <chip>:e<channel>:<addr>; the
+    /// address decimal or 0x hexadecimal.
+    pub(crate) place: String,
+    /// Number of bytes, decimal or 0x hexadecimal.
+    #[arg(default_value = "4", value_name = "LEN")]
+    pub(crate) len: String,
+}
+
+impl Verb for ReadArguments {
+    const NAME: &str = "read";
+    const PAGES: Pages = &[("read", include_str!("../manual/verbs/read.md"))];
+    const SCHEMAS: Schemas = &[("read", schema::<Bytes>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("read")
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        let spans = vec![span(&self.place, &self.len)?];
+        let read_set = ReadSet { spans, ..ReadSet::default() };
+        Ok(Box::new(move |machine| unrefused(machine.preview(&read_set))))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, &self.place, &self.len)
+    }
+}
 
 /// Limit of one read, above the size of a tile's L1.
 const MOST: u64 = 2 << 20;

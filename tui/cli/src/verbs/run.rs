@@ -3,10 +3,12 @@
 use super::record::RunRecorder;
 use super::step;
 use super::target::{Style, open};
-use crate::args::{DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
+use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
 use crate::interrupt::Stop;
 use crate::output::{Columns, json, say, text};
+use crate::shape::schema;
 use crate::shape::{self, Judged};
+use crate::verb::{Pages, Previewer, Schemas, Verb};
 use collectives::writes;
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
@@ -24,6 +26,29 @@ use probe::spec::TargetSpec;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+impl Verb for RunArguments {
+    const NAME: &str = "run";
+    const PAGES: Pages = &[("run", include_str!("../manual/verbs/run.md"))];
+    const SCHEMAS: Schemas = &[("run", schema::<shape::Sweep<'_>>)];
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    fn opening(&self, arguments: &Arguments) -> Opening {
+        idle(arguments)
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        // Invalid arguments are reported before a target is opened.
+        self.sweep().map_err(Failure::Usage)?;
+        let options = self.clone();
+        Ok(Box::new(move |machine| preview(machine, &options)))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
+
 /// Cycles of the target between two polls.
 const STEP_CYCLES: u64 = 20_000;
 /// Interval of the progress line on a terminal.
@@ -31,15 +56,19 @@ const DRAW_PAUSE: Duration = Duration::from_millis(100);
 /// Interval of the progress lines otherwise.
 const SAY_PAUSE: Duration = Duration::from_secs(5);
 
-/// The default target of a run: an emulated mesh without a workload.
-pub(super) fn idle(words: &str, default: bool) -> String {
-    if default && words != DEVICE_TARGET {
-        return format!("{DEFAULT_TARGET},run=idle");
-    }
-    match TargetSpec::parse(words) {
-        Ok(TargetSpec::Emulator(scene)) if scene.run.is_none() => format!("{words},run=idle"),
-        _ => words.to_owned(),
-    }
+/// The target of a run or launch: without `--target`, and for an emulated mesh without `run=`,
+/// nothing else runs there.
+pub(super) fn idle(arguments: &Arguments) -> Opening {
+    let opening = arguments.opening();
+    let default = arguments.target.is_none() && opening.words != DEVICE_TARGET;
+    let words = match TargetSpec::parse(&opening.words) {
+        _ if default => format!("{DEFAULT_TARGET},run=idle"),
+        Ok(TargetSpec::Emulator(scene)) if scene.run.is_none() => {
+            format!("{},run=idle", opening.words)
+        }
+        _ => return opening,
+    };
+    Opening { words, ..opening }
 }
 
 /// Runs the sweep. With --json a failed one prints what is known of it, too.

@@ -1,10 +1,13 @@
 //! `serve`: holds a simulated mesh on a socket, so that it outlives its clients; one socket for
 //! each host.
 
+use super::target::Style;
 use super::waiting::Waiting;
 use crate::interrupt::Signals;
 use crate::output::say;
+use crate::verb::{Pages, Verb};
 use console::exit::{Failure, Outcome};
+use console::machine::Opening;
 use images::ImageMap;
 use layouts::ClusterDescriptor;
 use machine::bar::Bar;
@@ -23,6 +26,35 @@ use transport::ttsim::HostCommand;
 use transport::wire::Welcome;
 use workloads::mux::MuxScene;
 use workloads::scene::Scene;
+
+/// Hold a simulated mesh on a Unix socket, so that it outlives its clients (--target
+/// socket:PATH).
+///
+/// Any number of clients read it; one at a time, with --allow, may change it. Only its owner
+/// can open the socket. An existing socket is replaced only if no server answers on it.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ServeArguments {
+    /// The mesh, such as emulator:n300 or ttsim:<library>.
+    pub(crate) mesh: Option<String>,
+    /// The socket's path. Given once for each host of a mesh of several; each socket has the
+    /// devices of one host.
+    #[arg(long, value_name = "PATH", required = true)]
+    pub(crate) socket: Vec<PathBuf>,
+}
+
+impl Verb for ServeArguments {
+    const NAME: &str = "serve";
+    const PAGES: Pages = &[("serve", include_str!("../manual/verbs/serve.md"))];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("serve")
+    }
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    fn run(&self, target: &Opening, _: Style) -> Result<Outcome, Failure> {
+        run(self.mesh.as_deref().unwrap_or(&target.words), &self.socket)
+    }
+}
 
 pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);

@@ -4,7 +4,9 @@
 use super::target::{Style, open};
 use crate::args::StepArguments;
 use crate::output::{Columns, json, say, text};
+use crate::shape::schema;
 use crate::shape::{SteppedMesh, rest_word};
+use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use console::run::stepping::{SteppedKernel, Stepping, stage_words};
@@ -13,6 +15,18 @@ use console::words;
 use launch::pause::Rest;
 use layouts::CoreId;
 use probe::session::Session;
+
+impl Verb for StepArguments {
+    const NAME: &str = "step";
+    const PAGES: Pages = &[("step", include_str!("../manual/verbs/step.md"))];
+    const SCHEMAS: Schemas = &[("step", schema::<SteppedMesh<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("step")
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 /// Steps, and prints each kernel after each step.
 pub(super) fn run(

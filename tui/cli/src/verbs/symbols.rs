@@ -11,11 +11,51 @@ mod value;
 use super::target::Style;
 use crate::args::Question;
 use crate::output::say_once_each;
-use crate::shape::Source;
+use crate::shape::schema;
+use crate::shape::{self, Source};
+use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate;
+use console::machine::Opening;
 use std::path::Path;
 use symbols::{Location, Symbols};
+
+/// Look up types, values, code and stacks in ELFs; needs no target.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SymbolsArguments {
+    /// What to look up.
+    #[command(subcommand)]
+    pub(crate) question: Question,
+}
+
+impl Verb for SymbolsArguments {
+    const NAME: &str = "symbols";
+    const PAGES: Pages = &[
+        ("symbols", include_str!("../manual/verbs/symbols.md")),
+        ("symbols type", include_str!("../manual/verbs/symbols-type.md")),
+        ("symbols value", include_str!("../manual/verbs/symbols-value.md")),
+        ("symbols line", include_str!("../manual/verbs/symbols-line.md")),
+        ("symbols function", include_str!("../manual/verbs/symbols-function.md")),
+        ("symbols list", include_str!("../manual/verbs/symbols-list.md")),
+        ("symbols addr", include_str!("../manual/verbs/symbols-addr.md")),
+        ("symbols backtrace", include_str!("../manual/verbs/symbols-backtrace.md")),
+    ];
+    const SCHEMAS: Schemas = &[
+        ("symbols type", schema::<shape::Layout<'_>>),
+        ("symbols value", schema::<shape::Valued<'_>>),
+        ("symbols line", schema::<shape::Line<'_>>),
+        ("symbols function", schema::<shape::Functions<'_>>),
+        ("symbols list", schema::<shape::Names<'_>>),
+        ("symbols addr", schema::<shape::Frames<'_>>),
+        ("symbols backtrace", schema::<shape::Stack<'_>>),
+    ];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("symbols")
+    }
+    fn run(&self, _: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(style, &self.question)
+    }
+}
 
 /// Runs a subcommand.
 pub(super) fn run(style: Style, question: &Question) -> Result<Outcome, Failure> {

@@ -17,24 +17,24 @@ use machine::target::Mesh;
 
 /// The output style of a verb.
 #[derive(Clone, Copy)]
-pub(super) struct Style {
-    pub(super) json: bool,
+pub(crate) struct Style {
+    pub(crate) json: bool,
     /// Tables are CSV.
-    pub(super) csv: bool,
-    pub(super) looks: Looks,
-    pub(super) screens: &'static dyn Screens,
+    pub(crate) csv: bool,
+    pub(crate) looks: Looks,
+    pub(crate) screens: &'static dyn Screens,
 }
 
 impl Style {
     /// Prints tables and the text around them; as CSV the tables alone.
-    pub(super) fn print(self, page: impl Into<Page>) -> Result<(), Failure> {
+    pub(crate) fn print(self, page: impl Into<Page>) -> Result<(), Failure> {
         let page = page.into();
         text(&if self.csv { page.csv() } else { page.text() })
     }
 }
 
 /// Opens the target; says what is waited for if that or a later read takes long.
-pub(super) fn open(target: &Opening) -> Result<Opened, Failure> {
+pub(crate) fn open(target: &Opening) -> Result<Opened, Failure> {
     let waiting = Waiting::on(&target.words);
     let machine = Machine::open(target, &waiting.listener())?;
     Ok(Opened::new(machine, waiting))

@@ -72,13 +72,13 @@ fn sentence(target: &str, progress: Option<Progress>) -> String {
 }
 
 /// An open target, with a line about what is waited for while it is read.
-pub(super) struct Opened {
+pub(crate) struct Opened {
     machine: VerbMachine,
     _waiting: Waiting,
 }
 
 /// An open target of a verb. At its end it says how many writes could not be logged.
-pub(super) struct VerbMachine(Machine);
+pub(crate) struct VerbMachine(Machine);
 
 impl Opened {
     pub(super) fn new(machine: Machine, waiting: Waiting) -> Self {

@@ -3,9 +3,10 @@
 use super::read;
 use super::target::{Style, open};
 use crate::amount;
-use crate::args::WhoWroteArguments;
 use crate::output::{json, say, text};
 use crate::shape::WhoWrote;
+use crate::shape::schema;
+use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::past::{value, writer};
@@ -16,6 +17,36 @@ use machine::past::{Keeps, PastError, PastProgress, PastWrite, PastWriter, Write
 use machine::snapshot::{AccessError, Span};
 use machine::target::Past;
 use std::time::{Duration, Instant};
+
+/// Say who wrote to memory of a tile last, and when; for an emulated mesh.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct WhoWroteArguments {
+    /// The place: <chip>:<x>-<y>:<addr> in NOC 0 coordinates, or <chip>:e<channel>:<addr>, in L1 or
+    /// DRAM; the address decimal or 0x hexadecimal.
+    pub(crate) place: String,
+    /// Number of bytes, decimal or 0x hexadecimal.
+    #[arg(long, default_value = "4", value_name = "N")]
+    pub(crate) len: String,
+    /// Only writes before this time of the target since power on, such as 12ms or 4936938ns; by
+    /// default, all.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    /// Only writes that changed a byte.
+    #[arg(long)]
+    pub(crate) changed: bool,
+}
+
+impl Verb for WhoWroteArguments {
+    const NAME: &str = "who-wrote";
+    const PAGES: Pages = &[("who-wrote", include_str!("../manual/verbs/who-wrote.md"))];
+    const SCHEMAS: Schemas = &[("who-wrote", schema::<WhoWrote>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("who-wrote")
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 /// Time between two sentences about the search.
 const PATIENCE: Duration = Duration::from_secs(2);

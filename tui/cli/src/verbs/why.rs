@@ -5,11 +5,12 @@ use super::sample;
 use super::target::Style;
 use super::target::{end_of_all, open, report};
 use crate::amount;
-use crate::args::WhyArguments;
 use crate::interrupt;
 use crate::interrupt::Stop;
 use crate::output::{json_line, say, text};
 use crate::shape::Judged;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::recording::{FLIGHT_BYTES, RecordingFile};
@@ -26,6 +27,41 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Say what stands still, what it waits for, and the likely causes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct WhyArguments {
+    /// Time over which the mesh is watched, such as 50ms or 200us.
+    #[arg(long = "for", value_name = "TIME", default_value = "50ms")]
+    pub(crate) over: String,
+    /// Watch the mesh unattended until a fault or a hang is found, and record it then.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// The recording of --watch; an existing file is not overwritten. The default is
+    /// why-SECONDS.mcap in the current directory.
+    #[arg(long, value_name = "FILE", requires = "watch")]
+    pub(crate) record: Option<PathBuf>,
+}
+
+impl Verb for WhyArguments {
+    const NAME: &str = "why";
+    const PAGES: Pages = &[("why", include_str!("../manual/verbs/why.md"))];
+    const SCHEMAS: Schemas = &[("why", schema::<Judged<'_>>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("why")
+    }
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        Ok(everything())
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, self)
+    }
+}
 
 /// Program counters that are read of each cause.
 const SAMPLES: SampleOrder = SampleOrder { count: 20, apart_cycles: 1_000 };

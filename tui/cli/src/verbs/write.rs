@@ -4,11 +4,58 @@ use super::read::misplaced;
 use super::target::{Style, open};
 use crate::output::{json, say, text};
 use crate::shape::Written;
+use crate::shape::schema;
+use crate::verb::{Pages, Previewer, Schemas, Verb, unrefused};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
 use console::words::{self, hex};
 use layouts::{NocAddr, Space};
+use machine::snapshot::Span;
+
+/// Write memory or a register of a tile, once, and print the value before.
+///
+/// On a target outside this process it needs --allow write, and where cores are started,
+/// stopped or reset --allow launch, halt or reset. Each write is first appended to the audit
+/// log.
+#[derive(clap::Args, Debug)]
+pub(crate) struct WriteArguments {
+    /// The place: <chip>:<x>-<y>:<addr> in NOC 0 coordinates, or <chip>:e<channel>:<addr>; the
+    /// address decimal or 0x hexadecimal.
+    pub(crate) place: String,
+    /// Words of 32 bits, decimal or 0x hexadecimal.
+    #[arg(required_unless_present = "bytes", value_name = "VALUE")]
+    pub(crate) values: Vec<String>,
+    /// Bytes instead of words, in the order of memory; neighbouring bytes in memory are
+    /// unchanged.
+    #[arg(long, value_name = "HEX", conflicts_with = "values")]
+    pub(crate) bytes: Option<String>,
+}
+
+impl Verb for WriteArguments {
+    const NAME: &str = "write";
+    const PAGES: Pages = &[("write", include_str!("../manual/verbs/write.md"))];
+    const SCHEMAS: Schemas = &[("write", schema::<Written>)];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("write")
+    }
+    const DRY_RUN: bool = true;
+
+    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+        let WriteRequest { addr, bytes } = WriteRequest::of(&self.what())?;
+        let span = Span { addr, len: bytes.len() as u32 };
+        Ok(Box::new(move |machine| unrefused(machine.target().preview_write(span))))
+    }
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(target, style, &self.what())
+    }
+}
+
+impl WriteArguments {
+    fn what(&self) -> What<'_> {
+        What { place: &self.place, values: &self.values, bytes: self.bytes.as_deref() }
+    }
+}
 
 /// The data to write.
 pub(super) struct What<'a> {

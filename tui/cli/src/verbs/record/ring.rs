@@ -1,7 +1,6 @@
 //! `record --on`: keeps the newest snapshots in memory until something is found.
 
-use super::{Moments, keep_moments};
-use crate::args::Trigger;
+use super::{Moments, Trigger, keep_moments};
 use crate::interrupt;
 use crate::output::say;
 use crate::verbs::target::{open, report};
