@@ -8,7 +8,7 @@ pub(crate) use search::{Found, Search, who_wrote};
 use crate::words;
 use decode::inspect::ReadSet;
 use images::ImageMap;
-use layouts::{ChipId, CoreId, NocAddr};
+use layouts::{CoreId, NocAddr};
 use machine::history::Watched;
 use machine::past::{PastError, PastWriter, WriteSearch};
 use machine::snapshot::Span;
@@ -151,7 +151,7 @@ impl PastView {
 }
 
 /// Returns who wrote, in words.
-pub(crate) fn writer(by: &PastWriter<ChipId>) -> String {
+pub(crate) fn writer(by: &PastWriter) -> String {
     match by {
         PastWriter::Core(core, pc) => format!("{}, instruction at {pc:#x}", core.name()),
         PastWriter::Debugger(core) => format!("a debugger, through {}", core.name()),

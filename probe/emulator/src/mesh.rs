@@ -166,11 +166,6 @@ impl Mesh {
         &self.config
     }
 
-    /// Returns the configuration, to be kept by the caller.
-    pub fn shared_config(&self) -> Arc<MeshConfig> {
-        Arc::clone(&self.config)
-    }
-
     /// Returns what the machine refused or could not do, in the order of cycles; at most the first
     /// 10,000 conditions.
     pub fn conditions(&self) -> &[Condition] {
