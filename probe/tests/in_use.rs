@@ -11,7 +11,7 @@ use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_application};
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::bar::Holder;
+use machine::clients::Holder;
 use machine::fault::Fault;
 use machine::patience::Deadlines;
 use machine::place::Place;

@@ -284,7 +284,7 @@ fn an_old_sample_is_stale_and_a_lost_target_is_lost() {
 #[test]
 fn a_chip_that_others_hold_says_who() {
     let mut held = (*snapshot(1)).clone();
-    let holder = |pid, name: &str| machine::bar::Holder { pid, name: name.into() };
+    let holder = |pid, name: &str| machine::clients::Holder { pid, name: name.into() };
     held.state.chips[0].holders = vec![holder(4711, "python3"), holder(4712, "tt-smi")];
     let mut model = running((80, 24));
     update(&mut model, Message::Snapshot(std::sync::Arc::new(held)));

@@ -13,7 +13,8 @@ use crate::guard::{AuditEntry, AuditLog, FarPlace, Guard};
 use crate::planner::MergedRange;
 use checked::CheckedPlans;
 use layouts::{ChipId, NocAddr};
-use machine::bar::{Bar, Holder};
+use machine::bar::Bar;
+use machine::clients::Holder;
 use machine::clock::host_micros;
 use machine::fault::Fault;
 use machine::notes::AuditLine;
@@ -23,7 +24,6 @@ use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Quarantined;
 use machine::target::{Abilities, Arrived, Mesh, OldBytes, Past, Preview, Target};
-use past::TargetPast;
 use reading::{Growing, read_all};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -305,15 +305,8 @@ impl Target for BarTarget {
     }
 
     fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
-        let past = self.access.bus.past().ok_or_else(not_kept)?;
-        Ok(Box::new(TargetPast {
-            name: self.name.clone(),
-            abilities: self.abilities.clone(),
-            mesh: self.mesh.clone(),
-            routes: self.routes.clone(),
-            patience: self.access.patience,
-            past,
-        }))
+        let view = self.view();
+        self.access.bus.bar().past(view).ok_or_else(not_kept)
     }
 
     fn kept_past(&self) -> Option<KeptPast> {

@@ -2,7 +2,8 @@
 
 use crate::windows::Windows;
 use layouts::{ChipKind, ChipLayout, NocXy};
-use machine::bar::{Bar, BarOp, BarPast, Elsewhere, Holder, Sharing};
+use machine::bar::{Bar, BarOp, Elsewhere, Sharing};
+use machine::clients::Holder;
 use machine::fault::{ChipAddress, Fault};
 use machine::past::KeptPast;
 use machine::snapshot::{AccessError, Bytes};
@@ -48,11 +49,6 @@ impl Bus {
     /// Returns the layout of the machine's chips.
     pub(crate) fn layout(&self) -> &'static ChipLayout {
         self.bar.chip().layout()
-    }
-
-    /// Returns the machine's past up to now.
-    pub(crate) fn past(&mut self) -> Option<Box<dyn BarPast>> {
-        self.bar.past()
     }
 
     /// Returns the bar.

@@ -8,7 +8,7 @@ use images::{
     Comparison, GoSignal, ImageFinding, ImageRole, Outline, Provenance, Reading, SourceLine,
 };
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
-use machine::bar::Holder;
+use machine::clients::Holder;
 use machine::clients::ServedHistory;
 use machine::snapshot::Gap;
 use machine::target::{Chip, Link};

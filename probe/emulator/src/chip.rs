@@ -4,20 +4,26 @@
 //! alone up to the earliest cycle at which another could reach it, and the order in which units run
 //! has no effect.
 
-use crate::agenda::{Agenda, Next};
-use crate::blocks::Special;
+mod agenda;
+mod assembly;
+pub(crate) mod saved;
+pub(crate) mod tile;
+mod traffic;
+
 use crate::condition::Condition;
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
-use crate::eth::LinkEnd;
-use crate::event::{Event, Outbox};
-use crate::grid::Xy;
+use crate::devices::blocks::Special;
+use crate::devices::eth::LinkEnd;
+use crate::devices::passive::{Backend, Passive};
+use crate::devices::tlb::WINDOWS;
 use crate::hart::HartOrder;
-use crate::passive::{Backend, Passive};
-use crate::saved::{LazyTile, SavedUnit};
-use crate::tile::Tile;
+use crate::noc::event::{Event, Outbox};
+use crate::noc::grid::Xy;
 use crate::timing::Timing;
-use crate::tlb::WINDOWS;
+use agenda::{Agenda, Next};
+use saved::{LazyTile, SavedUnit};
 use std::sync::Arc;
+use tile::Tile;
 
 /// A unit: a tile with cores, or a tile without.
 #[derive(Clone, Debug)]

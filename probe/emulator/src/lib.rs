@@ -16,6 +16,11 @@
 //! without due harts and events cost nothing. At a cycle T everything before T has happened; a host
 //! access at T comes before the events of T, and those before the instructions of T.
 //!
+//! # The modules, each on those before it
+//!
+//! `memory`, `hart`, `noc`, `devices` (blocks of a tile, tiles without cores), `chip`, `past` (what is
+//! kept), `mesh` (with the host's side: BARs, DMA), `travel` (the past run again).
+//!
 //! # The past
 //!
 //! [`Mesh::keep_history`] keeps [`Checkpoint`]s and the journal. From a [`History`] any cycle comes
@@ -60,78 +65,39 @@
 //! of their own: packets queue at the NIUs only. Host accesses do not count in NIU counters.
 #![forbid(unsafe_code)]
 
-mod agenda;
-mod arc;
-mod assembly;
-mod atomic;
-mod bar;
-mod blocks;
-mod checkpoint;
 mod chip;
-mod compare;
 mod condition;
 mod config;
-mod debug;
 mod decode;
+mod devices;
 mod disruption;
-mod dma;
-mod dram;
 mod elf;
-mod endpoint;
-mod eth;
-mod event;
-mod fork;
-mod grid;
 pub mod hart;
 mod heap;
-mod history;
-mod host;
-mod journal;
-mod keeper;
-mod link;
 pub mod memory;
 mod mesh;
-mod mover;
-mod niu;
-mod packets;
-mod pages;
-mod passive;
-mod pci;
+mod noc;
+mod past;
 mod preset;
-mod request;
-mod rerun;
-mod risc_debug;
-mod saved;
-mod stream;
-mod tape;
-mod tensix;
-mod threads;
-mod tile;
 pub mod timing;
-mod tlb;
-mod traffic;
 mod travel;
-mod txq;
-mod view;
 mod watch;
-mod watched;
-mod zeroed;
 
-pub use checkpoint::Checkpoint;
 pub use condition::{Actor, Condition};
 pub use config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LinkConfig, LoadImage, MeshConfig, PowerOn,
     TileConfig, TileKind,
 };
+pub use devices::endpoint::HostMemory;
 pub use disruption::{Disruption, HartId};
-pub use endpoint::HostMemory;
-pub use history::{History, HistoryLimits, HistorySize};
-pub use journal::{HostAction, Journal, JournalEntry, JournalError};
 pub use mesh::Mesh;
-pub use packets::{EthPacket, EthPacketKind};
-pub use rerun::RunLost;
+pub use mesh::packets::{EthPacket, EthPacketKind};
+pub use mesh::view::{HartView, Unrest};
+pub use mesh::watched::TileRange;
+pub use past::checkpoint::Checkpoint;
+pub use past::journal::{HostAction, Journal, JournalEntry, JournalError};
+pub use past::{History, HistoryLimits, HistorySize};
 pub use timing::Timing;
+pub use travel::rerun::RunLost;
 pub use travel::{LastChanges, Progress, TravelError, Watcher};
-pub use view::{HartView, Unrest};
 pub use watch::{Counts, NocWrite, Write, Writer};
-pub use watched::TileRange;

@@ -4,16 +4,19 @@
 //! instructions outlive their bytes only as the rule in [`crate::hart`] allows, and each change to
 //! what a sleeping hart has read wakes it.
 
+pub(crate) mod atomic;
+pub(crate) mod pages;
 mod saved;
+mod zeroed;
 
 pub(crate) use saved::SavedMemory;
 
 use crate::decode::{self, Op};
-use crate::pages::{self, Lines, PAGE_BYTES, Pages};
 use crate::watch::WriteWatch;
-use crate::zeroed::Zeroed;
+use pages::{Lines, PAGE_BYTES, Pages};
 use std::ops::Range;
 use std::sync::Arc;
+use zeroed::Zeroed;
 
 /// L1 bytes of a Tensix tile (1464 KiB, wormhole.md 4.1).
 pub const TENSIX_L1_BYTES: u32 = 1464 * 1024;

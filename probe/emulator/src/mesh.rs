@@ -1,23 +1,34 @@
 //! The mesh: chips, the links between them, and one cycle count.
 
+mod bar;
+mod compare;
+mod dma;
+mod fork;
+mod host;
+mod link;
+pub(crate) mod packets;
+pub(crate) mod threads;
+pub(crate) mod view;
+pub(crate) mod watched;
+
 use crate::chip::{Chip, Unit};
 use crate::condition::Condition;
 use crate::config::{ConfigError, MeshConfig};
+use crate::devices::endpoint::HostMemory;
+use crate::devices::eth::LinkEnd;
+use crate::devices::pci::ConfigSpace;
 use crate::disruption::{Affected, Disruption, Disruptor, HartId};
-use crate::endpoint::HostMemory;
-use crate::eth::LinkEnd;
-use crate::grid;
 use crate::hart::HartOrder;
-use crate::journal::{HostAction, Journal};
-use crate::keeper::Keeper;
 use crate::memory::TileMemory;
-use crate::packets::EthPacket;
-use crate::pci::ConfigSpace;
-use crate::threads::Threads;
+use crate::noc::grid;
+use crate::past::journal::{HostAction, Journal};
+use crate::past::keeper::Keeper;
 use crate::timing::Timing;
+use packets::EthPacket;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
+use threads::Threads;
 
 /// Maximum number of conditions kept, so that emulated code cannot exhaust the host's memory.
 const MOST_CONDITIONS: usize = 10_000;
@@ -153,11 +164,6 @@ impl Mesh {
     /// Returns the configuration of the mesh.
     pub fn config(&self) -> &MeshConfig {
         &self.config
-    }
-
-    /// Returns the configuration, to be kept by the caller.
-    pub fn shared_config(&self) -> Arc<MeshConfig> {
-        Arc::clone(&self.config)
     }
 
     /// Returns what the machine refused or could not do, in the order of cycles; at most the first

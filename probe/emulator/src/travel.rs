@@ -5,15 +5,16 @@
 //! before T has happened, and the host's actions of T.
 
 mod packets;
+pub(crate) mod rerun;
 mod step;
 mod write;
 
 pub use write::LastChanges;
 
-use crate::checkpoint::Checkpoint;
-use crate::history::{History, Moment, WORTH_CHECKPOINT};
-use crate::journal::{HostAction, JournalEntry};
 use crate::mesh::Mesh;
+use crate::past::checkpoint::Checkpoint;
+use crate::past::journal::{HostAction, JournalEntry};
+use crate::past::{History, Moment, WORTH_CHECKPOINT};
 use std::iter::Peekable;
 use std::sync::Arc;
 

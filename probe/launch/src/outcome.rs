@@ -3,7 +3,7 @@
 use crate::ControlError;
 use crate::undebuggable::Undebuggable;
 use layouts::{ChipId, EthId, WritePermission};
-use machine::bar::Holder;
+use machine::clients::Holder;
 use machine::fault::FaultError;
 use machine::place::Place;
 use machine::snapshot::AccessError;

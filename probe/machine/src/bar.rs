@@ -1,16 +1,14 @@
 //! Access to a live machine: PCI config space, BARs and time, in batches.
 
-mod past;
-
-pub use past::{BarPast, TileBytes};
-
+use crate::clients::Holder;
 use crate::fault::{ChipAddress, Fault};
 use crate::past::{KeptPast, RecordedRun};
 use crate::snapshot::AccessError;
+use crate::target::{Past, Target};
 use crate::window::{self, WindowOrdering};
-use layouts::ChipKind;
+use layouts::{ChipId, ChipKind};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::sync::Arc;
 
 /// One operation on the bus. Reads append their bytes to the batch's answer, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,21 +100,6 @@ pub enum Sharing {
     Shared,
 }
 
-/// A process that has a device of the machine open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// Process id; 0 if this process cannot see it.
-    pub pid: u32,
-    /// Command name.
-    pub name: String,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.pid, self.name)
-    }
-}
-
 /// A chip of the same mesh that another host reaches, as reported by the provider of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elsewhere {
@@ -124,6 +107,15 @@ pub struct Elsewhere {
     pub unique_id: u64,
     /// Name of its host.
     pub host: String,
+}
+
+/// A target over a machine, as the machine's past shows it.
+#[derive(Clone)]
+pub struct TargetView {
+    /// Its chips, each with the machine's address of it.
+    pub chips: Vec<(ChipId, ChipAddress)>,
+    /// Returns such a target over a copy of the machine.
+    pub over: Arc<dyn Fn(Box<dyn Bar>) -> Box<dyn Target> + Send + Sync>,
 }
 
 /// Default limit on the number of devices of a bus. The vendor's simulator ends its process when a
@@ -193,8 +185,8 @@ pub trait Bar: Send {
         Err(Fault::unsupported())
     }
 
-    /// Returns the machine's past up to now; `None` if it does not keep it.
-    fn past(&mut self) -> Option<Box<dyn BarPast>> {
+    /// Returns the past of a target over the machine up to now; `None` if the machine does not keep it.
+    fn past(&mut self, _view: TargetView) -> Option<Box<dyn Past>> {
         None
     }
 

@@ -28,6 +28,21 @@ impl fmt::Display for Client {
     }
 }
 
+/// A process that has a device of the machine open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Process id; 0 if this process cannot see it.
+    pub pid: u32,
+    /// Command name.
+    pub name: String,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.pid, self.name)
+    }
+}
+
 /// The previous client of a machine, its last change and its present writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServedHistory {

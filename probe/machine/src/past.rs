@@ -1,7 +1,7 @@
 //! The past of a machine that keeps it: what one asks of it, and what it answers.
 
 use crate::snapshot::AccessError;
-use layouts::{CoreKind, NocXy};
+use layouts::{ChipId, CoreKind, NocXy};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -53,9 +53,9 @@ pub struct WriteSearch {
     pub unchanged: bool,
 }
 
-/// Who wrote to memory; `Chip` is how chips are named.
+/// Who wrote to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PastWriter<Chip> {
+pub enum PastWriter {
     /// A core of the tile, by the instruction at this address.
     Core(CoreKind, u32),
     /// A debugger, by a core of the tile that it had paused.
@@ -70,7 +70,7 @@ pub enum PastWriter<Chip> {
         packet: &'static str,
     },
     /// A packet of the Ethernet peer: its chip and channel, if they are known.
-    Link(Option<(Chip, u8)>),
+    Link(Option<(ChipId, u8)>),
     /// The mover of the tile.
     Mover,
     /// The host, over a PCIe device.
@@ -83,7 +83,7 @@ pub enum PastWriter<Chip> {
 
 /// A write to memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastWrite<Chip> {
+pub struct PastWrite {
     /// The cycle in which it happened.
     pub at_cycles: u64,
     /// Tile-local address of its first byte in the range.
@@ -93,36 +93,16 @@ pub struct PastWrite<Chip> {
     /// The bytes that it wrote there.
     pub new: Vec<u8>,
     /// Who wrote.
-    pub by: PastWriter<Chip>,
+    pub by: PastWriter,
 }
 
-impl<Chip> PastWrite<Chip> {
-    /// Returns the write with its chips named otherwise.
-    pub fn named<Other>(self, name: impl FnOnce(Chip) -> Option<Other>) -> PastWrite<Other> {
-        let by = match self.by {
-            PastWriter::Link(peer) => PastWriter::Link(
-                peer.and_then(|(chip, channel)| name(chip).map(|chip| (chip, channel))),
-            ),
-            PastWriter::Core(core, pc) => PastWriter::Core(core, pc),
-            PastWriter::Debugger(core) => PastWriter::Debugger(core),
-            PastWriter::Noc { from, noc, packet } => PastWriter::Noc { from, noc, packet },
-            PastWriter::Mover => PastWriter::Mover,
-            PastWriter::Host(device) => PastWriter::Host(device),
-            PastWriter::Dma(device) => PastWriter::Dma(device),
-            PastWriter::Reset => PastWriter::Reset,
-        };
-        let Self { at_cycles, offset, old, new, .. } = self;
-        PastWrite { at_cycles, offset, old, new, by }
-    }
-}
-
-/// A packet of an Ethernet link; `Chip` is how chips are named.
+/// A packet of an Ethernet link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastPacket<Chip> {
+pub struct PastPacket {
     /// Chip and Ethernet channel that send it.
-    pub from: (Chip, u8),
+    pub from: (ChipId, u8),
     /// Those that receive it.
-    pub to: (Chip, u8),
+    pub to: (ChipId, u8),
     /// The cycle at which a transmit queue begins to send it.
     pub sent_cycles: u64,
     /// The cycle at which it arrives whole.
@@ -131,22 +111,13 @@ pub struct PastPacket<Chip> {
     pub what: String,
 }
 
-impl<Chip> PastPacket<Chip> {
-    /// Returns the packet with its chips named otherwise; none if one has no such name.
-    pub fn named<Other>(self, name: impl Fn(Chip) -> Option<Other>) -> Option<PastPacket<Other>> {
-        let Self { from, to, sent_cycles, arrives_cycles, what } = self;
-        let (from, to) = ((name(from.0)?, from.1), (name(to.0)?, to.1));
-        Some(PastPacket { from, to, sent_cycles, arrives_cycles, what })
-    }
-}
-
 /// Changes of ranges of memory in one piece of the past.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastChanges<Chip> {
+pub struct PastChanges {
     /// The first cycle whose changes are complete: those before it are asked for next.
     pub from_cycles: u64,
     /// The changes since, the oldest first, each with the number of its range.
-    pub changes: Vec<(usize, PastWrite<Chip>)>,
+    pub changes: Vec<(usize, PastWrite)>,
     /// The bytes of each range after the last of them.
     pub bytes: Vec<Vec<u8>>,
 }

@@ -4,7 +4,7 @@ mod past;
 
 pub use past::Past;
 
-use crate::bar::Holder;
+use crate::clients::Holder;
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::history::History;
 use crate::notes::AuditLine;

@@ -5,11 +5,11 @@ mod past;
 use crate::SIMULATOR_BUDGET;
 use emulator::{Disruption, HartId, HistorySize, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
-use machine::bar::{Bar, BarOp, BarPast, DeviceBatch};
+use machine::bar::{Bar, BarOp, DeviceBatch, TargetView};
 use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
 use machine::past::{KeptPast, RecordedRun};
 use machine::snapshot::AccessError;
-use machine::target::Abilities;
+use machine::target::{Abilities, Past};
 use machine::window;
 use past::EmulatorPast;
 use std::cmp::Reverse;
@@ -134,10 +134,12 @@ impl Bar for EmulatorBar {
         }
     }
 
-    fn past(&mut self) -> Option<Box<dyn BarPast>> {
+    fn past(&mut self, view: TargetView) -> Option<Box<dyn Past>> {
         self.mesh.keep_present();
         let history = self.mesh.history()?;
-        Some(Box::new(EmulatorPast::new(history, self.mesh.shared_config())))
+        let chip = |(id, at)| Some((id, index_of(self.mesh.config(), at)?));
+        let chips = view.chips.into_iter().filter_map(chip).collect();
+        Some(Box::new(EmulatorPast { history: history.into(), chips, over: view.over }))
     }
 
     fn kept_past(&self) -> Option<KeptPast> {
@@ -166,7 +168,7 @@ impl Bar for EmulatorBar {
 }
 
 /// Returns the index of a chip.
-pub(crate) fn index_of(config: &MeshConfig, at: ChipAddress) -> Option<usize> {
+fn index_of(config: &MeshConfig, at: ChipAddress) -> Option<usize> {
     match at {
         ChipAddress::Device(device) => {
             let chips = (0..).zip(&config.chips).filter(|(_, chip)| chip.pcie);
@@ -176,14 +178,6 @@ pub(crate) fn index_of(config: &MeshConfig, at: ChipAddress) -> Option<usize> {
             config.chips.iter().position(|chip| chip.place == Some(place))
         }
     }
-}
-
-/// Returns how the bus knows the chip with this index.
-pub(crate) fn address_of(config: &MeshConfig, chip: usize) -> Option<ChipAddress> {
-    let found = config.chips.get(chip)?;
-    let before = config.chips.iter().take(chip).filter(|chip| chip.pcie).count();
-    let device = found.pcie.then_some(ChipAddress::Device(before as u8));
-    device.or_else(|| found.place.map(ChipAddress::Position))
 }
 
 /// Returns the emulator's form of a fault at one of its chips.

@@ -1,7 +1,8 @@
 //! Machines of several hosts: the devices of one host, and several machines joined into one.
 
 use layouts::{ChipKind, ClusterDescriptor};
-use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, Holder, Sharing};
+use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, Sharing};
+use machine::clients::Holder;
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
 

@@ -5,7 +5,8 @@
 //! the others, too.
 
 use layouts::{ChipKind, NocXy};
-use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing, now};
+use machine::bar::{Bar, BarOp, DeviceBatch, Sharing, now};
+use machine::clients::Holder;
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
 use machine::window::WindowOrdering;

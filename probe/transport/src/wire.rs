@@ -1,7 +1,7 @@
 //! The BAR protocol: length-prefixed messages over a Unix socket, each with a batch of operations.
 //!
-//! A frame is two little-endian `u32`, the lengths of its two parts: a message in postcard, and
-//! plain bytes. The client sends `Hello` first and `Bye` last. Every request in between gets
+//! A frame is two little-endian `u32`, the lengths of its two parts: a message in MessagePack,
+//! and plain bytes. The client sends `Hello` first and `Bye` last. Every request in between gets
 //! exactly one reply, except a released lock, which gets none. Bytes that were read travel as plain
 //! bytes, which saves a copy. A reply without a message is a batch that succeeded.
 
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 
 /// A longer part of a frame is invalid.
 const MAX_BYTES: u32 = 256 << 20;
@@ -137,11 +137,9 @@ impl Outbox {
     }
 
     fn begin(&mut self, message: &impl Serialize) -> io::Result<()> {
-        let mut frame = std::mem::take(&mut self.frame);
-        frame.clear();
-        frame.resize(PREFIX_BYTES, 0);
-        self.frame = postcard::to_extend(message, frame).map_err(io::Error::other)?;
-        Ok(())
+        self.frame.clear();
+        self.frame.resize(PREFIX_BYTES, 0);
+        rmp_serde::encode::write(&mut self.frame, message).map_err(io::Error::other)
     }
 
     fn finish(&mut self, stream: &mut impl Write, message_end: usize) -> io::Result<()> {
@@ -193,7 +191,7 @@ pub fn receive<T: DeserializeOwned>(
     if message == 0 {
         return Ok(Received::Plain);
     }
-    let message = postcard::from_bytes(&encoded)
+    let message = rmp_serde::from_slice(&encoded)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
     Ok(Received::Message(message))
 }

@@ -8,7 +8,7 @@ pub use search::{Found, Search, who_wrote};
 use crate::words;
 use decode::inspect::ReadSet;
 use images::ImageMap;
-use layouts::{ChipId, CoreId, NocAddr};
+use layouts::{CoreId, NocAddr};
 use machine::history::Watched;
 use machine::past::{PastError, PastWriter, WriteSearch};
 use machine::snapshot::Span;
@@ -152,7 +152,7 @@ impl PastView {
 }
 
 /// Returns who wrote, in words.
-pub fn writer(by: &PastWriter<ChipId>) -> String {
+pub fn writer(by: &PastWriter) -> String {
     match by {
         PastWriter::Core(core, pc) => format!("{}, instruction at {pc:#x}", core.name()),
         PastWriter::Debugger(core) => format!("a debugger, through {}", core.name()),

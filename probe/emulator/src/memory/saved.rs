@@ -4,10 +4,10 @@
 //! fast loop leaves stores into them to the general one, which opens them. Lines that someone watches
 //! for writes stay closed.
 
+use super::pages::{Lines, PAGE_BYTES, PAGE_LINES, Pages, lines};
 use super::{CODE, ETH_L1_BYTES, LINE_BYTES, OPEN, OPS, STALE, TENSIX_L1_BYTES, TileMemory};
 use crate::decode::Op;
 use crate::heap::{of_arc, of_vec};
-use crate::pages::{Lines, PAGE_BYTES, PAGE_LINES, Pages, lines};
 use crate::watch::WriteWatch;
 use std::ops::Range;
 use std::sync::Arc;

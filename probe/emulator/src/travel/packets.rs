@@ -1,8 +1,8 @@
 //! The packets of the Ethernet links in a part of the past, which runs again.
 
 use super::{TravelError, Watcher};
-use crate::history::History;
-use crate::packets::EthPacket;
+use crate::mesh::packets::EthPacket;
+use crate::past::History;
 
 impl History {
     /// Returns the packets that were sent over Ethernet links in cycles from `from` up to `to`, in the

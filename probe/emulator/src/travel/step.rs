@@ -1,10 +1,10 @@
 //! One instruction of a hart back.
 
 use super::{TravelError, Watcher};
-use crate::checkpoint::Checkpoint;
 use crate::disruption::HartId;
-use crate::history::History;
 use crate::mesh::Mesh;
+use crate::past::History;
+use crate::past::checkpoint::Checkpoint;
 
 impl History {
     /// Returns the cycle in which a hart executed its last instruction before a cycle: the mesh at

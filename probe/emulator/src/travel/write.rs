@@ -4,14 +4,14 @@
 //! the answer. Most pieces need not run: checkpoints know when the lines of the range were written.
 
 use super::{TravelError, Watcher};
-use crate::checkpoint::Checkpoint;
-use crate::history::{History, Moment};
-use crate::journal::HostAction;
+use crate::chip::saved::SavedUnit;
+use crate::devices::passive::Backend;
 use crate::mesh::Mesh;
-use crate::passive::Backend;
-use crate::saved::SavedUnit;
+use crate::mesh::watched::TileRange;
+use crate::past::checkpoint::Checkpoint;
+use crate::past::journal::HostAction;
+use crate::past::{History, Moment};
 use crate::watch::{Counts, Write, Writer, Writes};
-use crate::watched::TileRange;
 
 /// Most changes of a range that are kept of a piece of the past: the others are asked for next.
 const MOST_CHANGES: usize = 1 << 16;

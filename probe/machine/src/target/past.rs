@@ -5,7 +5,6 @@ use crate::past::{
     PastChanges, PastError, PastPacket, PastWatcher, PastWrite, RecordedRun, WriteSearch,
 };
 use crate::snapshot::Span;
-use layouts::ChipId;
 
 /// The past of a target, up to the moment when the target returned it. To look at it never changes
 /// the target.
@@ -28,7 +27,7 @@ pub trait Past: Send + Sync {
         span: Span,
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
-    ) -> Result<Option<PastWrite<ChipId>>, PastError>;
+    ) -> Result<Option<PastWrite>, PastError>;
 
     /// Returns the last changes of ranges in cycles before one; as far back as one piece of the past
     /// goes.
@@ -40,7 +39,7 @@ pub trait Past: Send + Sync {
         spans: &[Span],
         before_cycles: u64,
         watcher: &mut PastWatcher<'_>,
-    ) -> Result<PastChanges<ChipId>, PastError>;
+    ) -> Result<PastChanges, PastError>;
 
     /// Returns the packets that were sent over Ethernet links from one cycle to another, in the order in
     /// which they were sent.
@@ -51,7 +50,7 @@ pub trait Past: Send + Sync {
         &self,
         cycles: (u64, u64),
         watcher: &mut PastWatcher<'_>,
-    ) -> Result<Vec<PastPacket<ChipId>>, PastError>;
+    ) -> Result<Vec<PastPacket>, PastError>;
 
     /// Returns the past of a machine that starts as this one did and executes a recorded run.
     ///

@@ -1,32 +1,32 @@
 //! The past of an emulated mesh in this process.
 
-use super::{EmulatorBar, address_of, index_of};
+use super::EmulatorBar;
 use emulator::{
-    Counts, EthPacket, EthPacketKind, History, HistoryLimits, Journal, MeshConfig, NocWrite,
-    Progress, TileRange, TravelError, Write, Writer,
+    Counts, EthPacket, EthPacketKind, History, HistoryLimits, Journal, NocWrite, Progress,
+    TileRange, TravelError, Write, Writer,
 };
-use layouts::{CoreKind, NocXy};
-use machine::bar::{Bar, BarPast, TileBytes};
-use machine::fault::{ChipAddress, EMULATED};
+use layouts::{ChipId, CoreKind, NocXy};
+use machine::bar::Bar;
+use machine::fault::EMULATED;
 use machine::past::{
     PastChanges, PastError, PastPacket, PastProgress, PastWatcher, PastWrite, PastWriter,
     RecordedRun, WriteSearch,
 };
+use machine::snapshot::Span;
+use machine::target::{Past, Target};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A [`BarPast`] over the history of an emulated mesh.
+/// A [`Past`] over the history of an emulated mesh.
 pub(crate) struct EmulatorPast {
     /// It learns from visits and searches, which has no effect on results.
-    history: Mutex<History>,
-    config: Arc<MeshConfig>,
+    pub(super) history: Mutex<History>,
+    /// The chips that the target knows, each with its index.
+    pub(super) chips: Vec<(ChipId, usize)>,
+    /// Makes a target of a copy of the mesh.
+    pub(super) over: Arc<dyn Fn(Box<dyn Bar>) -> Box<dyn Target> + Send + Sync>,
 }
 
 impl EmulatorPast {
-    /// Takes the history, and the configuration of its mesh.
-    pub(crate) fn new(history: History, config: Arc<MeshConfig>) -> Self {
-        Self { history: Mutex::new(history), config }
-    }
-
     /// Returns a copy, so that a long search keeps nobody waiting.
     fn copy(&self) -> History {
         self.history().clone()
@@ -44,25 +44,30 @@ impl EmulatorPast {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn range(&self, range: &TileBytes) -> Result<TileRange, PastError> {
-        let chip = index_of(&self.config, range.chip).ok_or(PastError::NoMemory)?;
-        let tile = (range.tile.x, range.tile.y);
-        Ok(TileRange { chip, tile, addr: range.offset, len: range.len as usize })
+    fn range(&self, Span { addr, len }: &Span) -> Result<TileRange, PastError> {
+        let chip = self.chips.iter().find(|(id, _)| *id == addr.chip);
+        let (_, chip) = *chip.ok_or(PastError::NoMemory)?;
+        let tile = (addr.tile.x, addr.tile.y);
+        Ok(TileRange { chip, tile, addr: addr.offset, len: *len as usize })
     }
 
-    fn packet(&self, packet: &EthPacket) -> Option<PastPacket<ChipAddress>> {
-        let end = |(chip, channel)| Some((address_of(&self.config, chip)?, channel));
+    /// Returns the end of a link as the target knows it.
+    fn end(&self, (chip, channel): (usize, u8)) -> Option<(ChipId, u8)> {
+        self.chips.iter().find(|(_, index)| *index == chip).map(|(id, _)| (*id, channel))
+    }
+
+    fn packet(&self, packet: &EthPacket) -> Option<PastPacket> {
         let EthPacket { from, to, queue, sent, arrives, len, kind } = *packet;
         let what = match kind {
             EthPacketKind::Write(addr) => format!("TXQ {queue}: {len} B to L1 {addr:#x}"),
             EthPacketKind::Register(addr) => format!("TXQ {queue}: to register {addr:#x}"),
             EthPacketKind::Raw => format!("TXQ {queue}: {len} B raw"),
         };
-        let (from, to) = (end(from)?, end(to)?);
+        let (from, to) = (self.end(from)?, self.end(to)?);
         Some(PastPacket { from, to, sent_cycles: sent, arrives_cycles: arrives, what })
     }
 
-    fn write(&self, range: &TileRange, write: Write) -> PastWrite<ChipAddress> {
+    fn write(&self, range: &TileRange, write: Write) -> PastWrite {
         let core = |hart: u8| core(range.tile, hart);
         let by = match write.by {
             Writer::Hart { hart, pc } => PastWriter::Core(core(hart), pc),
@@ -70,9 +75,7 @@ impl EmulatorPast {
             Writer::Noc { from: (x, y), noc, packet } => {
                 PastWriter::Noc { from: NocXy { x, y }, noc, packet: words(packet) }
             }
-            Writer::Link { peer } => PastWriter::Link(peer.and_then(|(chip, channel)| {
-                address_of(&self.config, chip).map(|chip| (chip, channel))
-            })),
+            Writer::Link { peer } => PastWriter::Link(peer.and_then(|peer| self.end(peer))),
             Writer::Mover => PastWriter::Mover,
             Writer::Host { device } => PastWriter::Host(device as u8),
             Writer::Dma { device } => PastWriter::Dma(device as u8),
@@ -83,24 +86,24 @@ impl EmulatorPast {
     }
 }
 
-impl BarPast for EmulatorPast {
+impl Past for EmulatorPast {
     fn cycles(&self) -> (u64, u64) {
         let history = self.history();
         (history.first(), history.end())
     }
 
-    fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Bar>, PastError> {
+    fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Target>, PastError> {
         let mesh = self.history().visit(cycles, &mut |it| watcher(progress(it))).map_err(error)?;
-        Ok(Box::new(EmulatorBar::new(mesh)))
+        Ok((self.over)(Box::new(EmulatorBar::new(mesh))))
     }
 
     fn last_write(
         &self,
-        range: &TileBytes,
+        span: Span,
         search: WriteSearch,
         watcher: &mut PastWatcher<'_>,
-    ) -> Result<Option<PastWrite<ChipAddress>>, PastError> {
-        let range = self.range(range)?;
+    ) -> Result<Option<PastWrite>, PastError> {
+        let range = self.range(&span)?;
         let counts = if search.unchanged { Counts::AllWrites } else { Counts::Changes };
         let watcher = &mut |it| watcher(progress(it));
         let found = self.search(|it| it.last_write(range, counts, search.before_cycles, watcher));
@@ -109,12 +112,12 @@ impl BarPast for EmulatorPast {
 
     fn last_changes(
         &self,
-        ranges: &[TileBytes],
+        spans: &[Span],
         before_cycles: u64,
         watcher: &mut PastWatcher<'_>,
-    ) -> Result<PastChanges<ChipAddress>, PastError> {
+    ) -> Result<PastChanges, PastError> {
         let ranges: Vec<TileRange> =
-            ranges.iter().map(|range| self.range(range)).collect::<Result<_, _>>()?;
+            spans.iter().map(|span| self.range(span)).collect::<Result<_, _>>()?;
         let watcher = &mut |it| watcher(progress(it));
         let found = self.search(|it| it.last_changes(&ranges, before_cycles, watcher));
         let found = found.map_err(error)?;
@@ -130,7 +133,7 @@ impl BarPast for EmulatorPast {
         &self,
         (from, to): (u64, u64),
         watcher: &mut PastWatcher<'_>,
-    ) -> Result<Vec<PastPacket<ChipAddress>>, PastError> {
+    ) -> Result<Vec<PastPacket>, PastError> {
         let watcher = &mut |it| watcher(progress(it));
         let packets = self.copy().eth_packets(from, to, watcher).map_err(error)?;
         Ok(packets.iter().filter_map(|packet| self.packet(packet)).collect())
@@ -140,7 +143,7 @@ impl BarPast for EmulatorPast {
         &self,
         run: &RecordedRun,
         watcher: &mut PastWatcher<'_>,
-    ) -> Result<Box<dyn BarPast>, PastError> {
+    ) -> Result<Box<dyn Past>, PastError> {
         let journal = Journal::from_bytes(&run.journal);
         let journal = journal.map_err(|error| PastError::Unreadable(error.to_string()))?;
         let mut watcher = |it| watcher(progress(it));
@@ -150,7 +153,8 @@ impl BarPast for EmulatorPast {
         if checksum != run.checksum {
             return Err(PastError::Differs);
         }
-        Ok(Box::new(Self::new(history, Arc::clone(&self.config))))
+        let (chips, over) = (self.chips.clone(), Arc::clone(&self.over));
+        Ok(Box::new(Self { history: history.into(), chips, over }))
     }
 }
 

@@ -16,7 +16,8 @@ use super::kmd::{Driver, FOLDER, LockAction};
 use super::os::KernelDriver;
 
 use layouts::ChipKind;
-use machine::bar::{Bar, BarOp, DeviceBatch, Holder, Sharing};
+use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
+use machine::clients::Holder;
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
 use std::path::Path;

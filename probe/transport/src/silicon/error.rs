@@ -1,7 +1,7 @@
 //! Why a device cannot be opened. Each error has one sentence, and determines the exit code.
 
 use layouts::ChipKind;
-use machine::bar::Holder;
+use machine::clients::Holder;
 use std::fmt;
 use std::io;
 

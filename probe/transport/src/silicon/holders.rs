@@ -1,7 +1,7 @@
 //! Finds the other processes that have a device open: from the driver's list, or from the
 //! descriptors of all visible processes.
 
-use machine::bar::Holder;
+use machine::clients::Holder;
 use std::path::{Path, PathBuf};
 
 /// The processes of this host, read from the proc file system.

@@ -2,7 +2,7 @@
 
 use super::xy;
 use console::words;
-use layouts::{ChipId, NocAddr};
+use layouts::NocAddr;
 use machine::past::{PastWrite, PastWriter};
 use machine::snapshot::Span;
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ impl WhoWrote {
     pub(crate) fn new(
         Span { addr: NocAddr { chip, tile, offset }, len }: Span,
         (from_cycles, before_cycles): (u64, u64),
-        write: Option<(&PastWrite<ChipId>, Option<String>)>,
+        write: Option<(&PastWrite, Option<String>)>,
     ) -> Self {
         let write = write.map(|(write, source)| WroteOnce::new(write, source));
         Self { chip: chip.0, tile: xy(tile), addr: offset, len, from_cycles, before_cycles, write }
@@ -71,7 +71,7 @@ impl WhoWrote {
 }
 
 impl WroteOnce {
-    fn new(write: &PastWrite<ChipId>, source: Option<String>) -> Self {
+    fn new(write: &PastWrite, source: Option<String>) -> Self {
         let mut shape = Self {
             at_cycles: write.at_cycles,
             addr: write.offset,

@@ -12,7 +12,7 @@ use console::machine::{Machine, Opening};
 use console::past::{value, writer};
 use console::words;
 use images::code::source_at;
-use layouts::{ChipId, CoreId, NocAddr};
+use layouts::{CoreId, NocAddr};
 use machine::past::{Keeps, PastError, PastProgress, PastWrite, PastWriter, WriteSearch};
 use machine::snapshot::{AccessError, Span};
 use machine::target::Past;
@@ -131,7 +131,7 @@ fn failure(span: &Span, error: &PastError) -> Failure {
 }
 
 /// The source line of the instruction that wrote, by the images that run there now.
-fn source(machine: &mut Machine, span: Span, write: &PastWrite<ChipId>) -> Option<String> {
+fn source(machine: &mut Machine, span: Span, write: &PastWrite) -> Option<String> {
     let PastWriter::Core(core, pc) = write.by else { return None };
     let core = CoreId { chip: span.addr.chip, tile: span.addr.tile, core };
     let session = machine.session();
@@ -146,7 +146,7 @@ fn nothing(span: &Span, first: u64, unchanged: bool) -> String {
     format!("{}: not {what} since {since}\n", span.addr)
 }
 
-fn page(span: &Span, write: &PastWrite<ChipId>, source: Option<&str>) -> String {
+fn page(span: &Span, write: &PastWrite, source: Option<&str>) -> String {
     let what = if write.old == write.new { "written, not changed," } else { "written" };
     let source = source.map_or_else(String::new, |source| format!("  {source}\n"));
     let place = NocAddr { offset: write.offset, ..span.addr };

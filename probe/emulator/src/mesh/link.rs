@@ -5,15 +5,15 @@
 //! it. The payload is fetched at the packet's turn, so a source buffer that is reused too early has
 //! its effect.
 
-use crate::blocks::{Blocks, ETH, Special, Visitor};
+use super::mix;
 use crate::condition::{Actor, Refusal, UNMAPPED};
+use crate::devices::blocks::{Blocks, ETH, Special, Visitor};
+use crate::devices::eth::{Eth, LinkEnd};
+use crate::devices::txq::{Command, Transfer};
 use crate::disruption::TERABIT;
-use crate::eth::{Eth, LinkEnd};
-use crate::event::{Event, EventKind, LinkPacket, LinkPayload};
 use crate::hart::{Devices, HartOrder, IRAM_BYTES};
 use crate::memory::TileMemory;
-use crate::mesh::mix;
-use crate::txq::{Command, Transfer};
+use crate::noc::event::{Event, EventKind, LinkPacket, LinkPayload};
 
 /// Source number of events from the Ethernet peer: after all units of the chip.
 const PEER: u32 = 1 << 16;

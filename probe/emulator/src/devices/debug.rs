@@ -1,9 +1,9 @@
 //! The page of control, debug and status registers at 0xFFB12000: wall clock, soft reset, debug bus,
 //! RISC debug interface (wormhole.md 4).
 
+use super::risc_debug::{DebuggedTile, RiscDebug};
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use crate::hart::{HartOrder, Load};
-use crate::risc_debug::{DebuggedTile, RiscDebug};
 
 /// Bits of SOFT_RESET_0 that hold a hart, in the order of the tile's harts.
 const TENSIX_BITS: [u32; 5] = [11, 18, 12, 13, 14];

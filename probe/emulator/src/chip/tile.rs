@@ -4,13 +4,13 @@
 //! has executed its instructions before T. Events of cycle T come before the instructions of cycle
 //! T.
 
-use crate::blocks::{Blocks, Special};
 use crate::condition::{Actor, Condition, HARVESTED, Refusal};
 use crate::config::TileKind;
-use crate::event::{Event, EventKind};
+use crate::devices::blocks::{Blocks, Special};
+use crate::devices::mover::next_boundary;
 use crate::hart::{Cause, ERISC, HartGroup, HartOrder};
 use crate::memory::TileMemory;
-use crate::mover::next_boundary;
+use crate::noc::event::{Event, EventKind};
 
 /// Names of the harts, in the order of their group.
 const TENSIX_HARTS: [&str; 5] = ["brisc", "ncrisc", "trisc0", "trisc1", "trisc2"];

@@ -1,9 +1,9 @@
 //! Copies of a mesh: checkpoints, and meshes that run on from them.
 
-use crate::checkpoint::Checkpoint;
+use super::Mesh;
+use super::threads::Threads;
 use crate::chip::Chip;
-use crate::mesh::Mesh;
-use crate::threads::Threads;
+use crate::past::checkpoint::Checkpoint;
 use std::sync::Arc;
 
 impl Mesh {

@@ -1,14 +1,14 @@
 //! A run as a file keeps it: the actions of the host, which a mesh that starts alike executes again.
 
+use super::{Rerun, TravelError, Watcher};
 use crate::chip::Unit;
-use crate::history::{History, HistoryLimits};
-use crate::journal::Journal;
+use crate::chip::saved::SavedUnit;
+use crate::devices::passive::Backend;
+use crate::memory::pages::PAGE_BYTES;
 use crate::mesh::Mesh;
-use crate::pages::PAGE_BYTES;
-use crate::passive::Backend;
-use crate::saved::SavedUnit;
-use crate::threads::Threads;
-use crate::travel::{Rerun, TravelError, Watcher};
+use crate::mesh::threads::Threads;
+use crate::past::journal::Journal;
+use crate::past::{History, HistoryLimits};
 
 /// Why a run cannot be executed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The requests of a command buffer: its fields decoded, split into packets of at most 8192 bytes.
 
+use super::grid::{self, Xy};
+use super::niu::{Niu, counter, field};
 use crate::condition::Refusal;
-use crate::grid::{self, Xy};
 use crate::memory::{REGISTERS, TENSIX_L1_BYTES};
-use crate::niu::{Niu, counter, field};
 
 /// Maximum payload bytes of one packet (wormhole.md 3.3).
 pub(crate) const MAX_PACKET: u32 = 8192;

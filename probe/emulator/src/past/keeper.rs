@@ -1,8 +1,8 @@
 //! When a running mesh takes its checkpoints.
 
-use crate::checkpoint::Checkpoint;
-use crate::history::{History, HistoryLimits, WORTH_CHECKPOINT};
-use crate::journal::{Journal, JournalEntry};
+use super::checkpoint::Checkpoint;
+use super::journal::{Journal, JournalEntry};
+use super::{History, HistoryLimits, WORTH_CHECKPOINT};
 use std::time::{Duration, Instant};
 
 /// Longest run, in cycles, between two looks at the host's clock.

@@ -1,6 +1,6 @@
 //! The packets of the Ethernet links, as someone sees them who looks.
 
-use crate::event::{Event, EventKind, LinkPayload};
+use crate::noc::event::{Event, EventKind, LinkPayload};
 
 /// A packet of an Ethernet link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Host access: config space, BARs, and the journal of host actions.
 
-use crate::bar::{self, Source};
+use super::Mesh;
+use super::bar::{self, Source};
 use crate::condition::{Actor, Condition};
-use crate::history::{History, HistoryLimits, HistorySize};
-use crate::journal::{HostAction, Journal, JournalEntry};
-use crate::keeper::Keeper;
-use crate::mesh::Mesh;
-use crate::pci;
+use crate::devices::pci;
+use crate::past::journal::{HostAction, Journal, JournalEntry};
+use crate::past::keeper::Keeper;
+use crate::past::{History, HistoryLimits, HistorySize};
 use std::sync::Arc;
 
 impl Mesh {

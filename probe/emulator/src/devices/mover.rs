@@ -1,12 +1,12 @@
 //! The mover of a Tensix tile: copies that its cores start through TDMA, including NCRISC's code
 //! (Mover.md).
 
-use crate::blocks::{Blocks, Special, TENSIX};
+use super::blocks::{Blocks, Special, TENSIX};
+use super::tensix::{Move, MoveTo, Tensix};
 use crate::condition::{Actor, Refusal, UNMAPPED};
-use crate::event::EventKind;
 use crate::hart::{BOUNDARY_CYCLES, HartGroup, IRAM_BYTES, NCRISC};
 use crate::memory::TileMemory;
-use crate::tensix::{Move, MoveTo, Tensix};
+use crate::noc::event::EventKind;
 use std::sync::Arc;
 
 /// Returns the first cycle after `now` at which orders to harts have taken effect.

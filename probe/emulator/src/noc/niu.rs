@@ -1,9 +1,9 @@
 //! A network interface unit: four command buffers, identity, configuration and counters
 //! (wormhole.md 3.3, wormhole.md 3.4).
 
+use super::grid::{self, Tables, Xy};
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
-use crate::grid::{self, Tables, Xy};
 
 /// Counter numbers (word index from offset 0x200).
 pub(crate) mod counter {

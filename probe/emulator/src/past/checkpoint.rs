@@ -4,14 +4,14 @@
 //! DRAM without writes, instruction RAMs and telemetry are shared with it. It leaves out what has
 //! no effect on results: decoded instructions, which follow from the bytes, and host threads.
 
+use crate::chip::saved::{SavedTile, SavedUnit};
 use crate::chip::{Chip, Unit};
 use crate::condition::Condition;
 use crate::config::MeshConfig;
+use crate::devices::passive::{Backend, Passive};
+use crate::devices::pci::ConfigSpace;
 use crate::disruption::Disruptor;
 use crate::heap::{COUNTS, allocation, of_arc, of_vec};
-use crate::passive::{Backend, Passive};
-use crate::pci::ConfigSpace;
-use crate::saved::{SavedTile, SavedUnit};
 use crate::timing::Timing;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -3,22 +3,22 @@
 //!
 //! Accesses come from the tile's own harts (through [`Devices`]) and from outside (NoC packets, the
 //! host, the Ethernet peer). Delayed effects of the blocks are events of the tile; see
-//! [`crate::tile`].
+//! [`crate::chip::tile`].
 
+use super::debug::Debug;
+use super::eth::{Eth, EthStore};
+use super::stream::Streams;
+use super::tensix::Tensix;
 use crate::condition::{
     Actor, CORE_PRIVATE, Condition, MAC_READ, NOT_MODELLED, REGISTER_WIDTH, Refusal, TDMA_READ,
     UNMAPPED,
 };
-use crate::debug::Debug;
-use crate::eth::{Eth, EthStore};
-use crate::event::{Event, EventKind, Outbox, Queue};
-use crate::grid::Xy;
 use crate::hart::{DeviceAccess, DeviceFault, DeviceSet, Devices, HartOrder, Load, Stored};
 use crate::heap::{of_arc, of_box};
 use crate::memory::{REGISTERS, TileMemory};
-use crate::niu::{Niu, NiuStore};
-use crate::stream::Streams;
-use crate::tensix::Tensix;
+use crate::noc::event::{Event, EventKind, Outbox, Queue};
+use crate::noc::grid::Xy;
+use crate::noc::niu::{Niu, NiuStore};
 use crate::timing::Timing;
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,14 +3,14 @@
 //!
 //! They answer requests and never send any.
 
-use crate::arc::{APB, Arc as ArcTile, NIUS};
+use super::arc::{APB, Arc as ArcTile, NIUS};
+use super::dram::{CHANNEL_BYTES, Dram};
+use super::endpoint::Endpoint;
 use crate::condition::{Actor, Condition, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
-use crate::dram::{CHANNEL_BYTES, Dram};
-use crate::endpoint::Endpoint;
-use crate::event::{Body, Event, EventKind, NocPacket, Outbox, Queue};
-use crate::grid::{self, Xy};
-use crate::niu::{Niu, counter as c};
-use crate::request::data_flits;
+use crate::noc::event::{Body, Event, EventKind, NocPacket, Outbox, Queue};
+use crate::noc::grid::{self, Xy};
+use crate::noc::niu::{Niu, counter as c};
+use crate::noc::request::data_flits;
 use crate::timing::Timing;
 use std::sync::Arc;
 

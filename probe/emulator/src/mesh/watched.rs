@@ -1,10 +1,10 @@
 //! A watch for writes, in the unit that has the memory.
 
-use crate::blocks::Special;
+use super::Mesh;
+use crate::chip::tile::Tile;
 use crate::chip::{Chip, Unit};
-use crate::mesh::Mesh;
-use crate::passive::Backend;
-use crate::tile::Tile;
+use crate::devices::blocks::Special;
+use crate::devices::passive::Backend;
 use crate::watch::{Counts, WriteWatch, Writer, Writes};
 
 /// A range of the memory of one tile.

@@ -1,14 +1,14 @@
 //! A view of a hart as a debugger would show it: taken in this process, without an access and
 //! without any effect.
 
-use crate::blocks::Special;
+use super::Mesh;
 use crate::chip::Unit;
+use crate::devices::blocks::Special;
+use crate::devices::txq::Txq;
 use crate::hart::core::Hart;
 use crate::hart::mode::{FIRST_LOCAL, Mode};
 use crate::memory::TileMemory;
-use crate::mesh::Mesh;
-use crate::niu::Niu;
-use crate::txq::Txq;
+use crate::noc::niu::Niu;
 
 impl Mesh {
     /// Returns a view of a hart at this cycle, for tests, studies and tools in this process. Bus

@@ -2,8 +2,8 @@
 //! translation, and the DMA engine. BAR2 holds the registers of the last two (wormhole.md 1.1,
 //! wormhole.md 1.8).
 
+use super::tape::Tape;
 use crate::condition::{NOT_MODELLED, REGISTER_WIDTH, Refusal};
-use crate::tape::Tape;
 use std::sync::Arc;
 
 /// The memory of the host, at the bus addresses that a device uses.

@@ -1,8 +1,12 @@
 //! The past of a mesh: checkpoints, and the journal of host actions between them.
 
-use crate::checkpoint::Checkpoint;
+pub(crate) mod checkpoint;
+pub(crate) mod journal;
+pub(crate) mod keeper;
+
 use crate::heap::of_vec;
-use crate::journal::Journal;
+use checkpoint::Checkpoint;
+use journal::Journal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;

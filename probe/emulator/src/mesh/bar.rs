@@ -1,15 +1,15 @@
 //! The PCIe side of a chip: what the offsets of BAR0 and BAR4 address (wormhole.md 1.1,
 //! wormhole.md 1.2).
 
-use crate::arc::{APB, CSM};
 use crate::chip::{Chip, Unit};
 use crate::condition::{Actor, NOT_MODELLED, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
-use crate::endpoint::Endpoint;
-use crate::grid::{self, Xy};
+use crate::devices::arc::{APB, CSM};
+use crate::devices::endpoint::Endpoint;
+use crate::devices::passive::{ARC_XBAR, Backend, Passive};
+use crate::devices::tlb::{TlbEntry, TlbWindow, WINDOWS, WINDOWS_END};
 use crate::memory::REGISTERS;
-use crate::passive::{ARC_XBAR, Backend, Passive};
-use crate::tlb::{TlbEntry, TlbWindow, WINDOWS, WINDOWS_END};
+use crate::noc::grid::{self, Xy};
 use crate::watch::Writer;
 
 /// The window configuration array.

@@ -1,7 +1,7 @@
 //! Atomic operations on L1 (ISA documentation, NoC/Atomics.md).
 
+use super::TileMemory;
 use crate::condition::{Refusal, UNMAPPED};
-use crate::memory::TileMemory;
 
 /// Opcodes, bits 14:12 of AT_LEN_BE.
 mod opcode {

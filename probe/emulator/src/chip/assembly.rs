@@ -1,26 +1,26 @@
 //! Builds a chip: a unit for each place of the grid, and its contents at power on.
 
-use crate::agenda::Agenda;
-use crate::arc::Arc as ArcTile;
-use crate::blocks::{Blocks, Special};
-use crate::chip::{Chip, Unit};
+use super::agenda::Agenda;
+use super::tile::Tile;
+use super::{Chip, Unit};
 use crate::config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LoadImage, TileConfig, TileKind,
 };
-use crate::debug::Debug;
-use crate::dram::Dram;
+use crate::devices::arc::Arc as ArcTile;
+use crate::devices::blocks::{Blocks, Special};
+use crate::devices::debug::Debug;
+use crate::devices::dram::Dram;
+use crate::devices::endpoint::Endpoint;
+use crate::devices::eth::Eth;
+use crate::devices::passive::{Backend, Passive};
+use crate::devices::stream::Streams;
+use crate::devices::tlb::WINDOWS;
 use crate::elf;
-use crate::endpoint::Endpoint;
-use crate::eth::Eth;
-use crate::event::{Outbox, Queue};
-use crate::grid;
 use crate::hart::DeviceSet;
-use crate::niu::{Niu, NiuSetup};
-use crate::passive::{Backend, Passive};
-use crate::stream::Streams;
-use crate::tile::Tile;
+use crate::noc::event::{Outbox, Queue};
+use crate::noc::grid;
+use crate::noc::niu::{Niu, NiuSetup};
 use crate::timing::Timing;
-use crate::tlb::WINDOWS;
 use std::sync::Arc;
 
 impl Chip {

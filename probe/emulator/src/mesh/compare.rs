@@ -1,13 +1,13 @@
 //! Two meshes compared byte for byte.
 
+use super::Mesh;
+use crate::chip::tile::Tile;
 use crate::chip::{Chip, Unit};
+use crate::devices::passive::{Backend, Passive};
 use crate::hart::core::Hart;
 use crate::hart::mode::{FIRST_LOCAL, Mode};
 use crate::hart::{HartGroup, LOCAL_BYTES};
 use crate::memory::TileMemory;
-use crate::mesh::Mesh;
-use crate::passive::{Backend, Passive};
-use crate::tile::Tile;
 use std::fmt::Debug;
 
 impl Mesh {

@@ -1,10 +1,10 @@
 //! The blocks of an Ethernet tile: two transmit and two receive queues, the control block, and the
 //! MAC words.
 
+use super::txq::{Txq, TxqStore};
 use crate::condition::{NOT_MODELLED, READ_ONLY, Refusal};
 use crate::hart::Load;
 use crate::heap::of_vec;
-use crate::txq::{Txq, TxqStore};
 
 /// MAC words while the MAC runs, and while firmware stops it to load instruction RAM
 /// (wormhole.md 5.1).
@@ -60,7 +60,7 @@ pub(crate) struct Eth {
     /// Number of packets that arrived corrupt.
     pub(crate) corrupt: u32,
     /// Packets that arrived while the MAC was stopped: on silicon the peer would send them again.
-    pub(crate) held: Vec<crate::event::LinkPacket>,
+    pub(crate) held: Vec<crate::noc::event::LinkPacket>,
 }
 
 /// What a store starts.

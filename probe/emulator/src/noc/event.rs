@@ -1,10 +1,10 @@
 //! Events between and inside tiles, each at a known cycle, in an order that is independent of
 //! scheduling.
 
+use super::grid::Xy;
+use super::request::NocRequest;
 use crate::condition::Condition;
-use crate::grid::Xy;
 use crate::heap::{allocation, of_arc, of_box, of_vec};
-use crate::request::NocRequest;
 use crate::watch::{NocWrite, Writer};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -1,12 +1,12 @@
 //! A unit of a chip at the moment of a checkpoint.
 
-use crate::blocks::Blocks;
+use super::tile::Tile;
+use crate::devices::blocks::Blocks;
+use crate::devices::passive::{Backend, Passive};
 use crate::hart::HartGroup;
 use crate::hart::core::Hart;
 use crate::heap::{BESIDE, COUNTS, allocation, of_box, of_vec};
 use crate::memory::{SavedMemory, TileMemory};
-use crate::passive::{Backend, Passive};
-use crate::tile::Tile;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 

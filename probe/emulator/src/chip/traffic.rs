@@ -1,14 +1,14 @@
 //! The traffic of a tile's NIUs: requests out, packets in, answers back, and their counters.
 
-use crate::blocks::{Blocks, NIU, Visitor};
 use crate::condition::{Actor, REGISTER_WIDTH, Refusal, UNMAPPED};
 use crate::config::{GRID_HEIGHT, GRID_WIDTH};
-use crate::event::{Body, Event, EventKind, NocPacket};
-use crate::grid::{self, Xy};
+use crate::devices::blocks::{Blocks, NIU, Visitor};
 use crate::hart::{Devices, HartOrder};
 use crate::memory::{REGISTERS, TileMemory};
-use crate::niu::counter as c;
-use crate::request::{Action, NocRequest, NocTarget, data_flits};
+use crate::noc::event::{Body, Event, EventKind, NocPacket};
+use crate::noc::grid::{self, Xy};
+use crate::noc::niu::counter as c;
+use crate::noc::request::{Action, NocRequest, NocTarget, data_flits};
 use std::sync::Arc;
 
 impl Blocks {
@@ -178,7 +178,7 @@ impl Blocks {
             Body::Atomic { addr, opcode, operand, answer, id } => {
                 self.niu[noc].count(c::REQUESTS_ACCEPTED, 1);
                 self.niu[noc].count(c::ATOMICS_RECEIVED + usize::from(answer.is_none()), 1);
-                let old = crate::atomic::perform(memory, addr as u32, opcode, operand);
+                let old = crate::memory::atomic::perform(memory, addr as u32, opcode, operand);
                 let value = old.map_err(|r| (r, addr))?;
                 if let Some((to, to_addr)) = answer {
                     self.niu[noc].count(c::ATOMIC_RESPONSES_SENT, 1);

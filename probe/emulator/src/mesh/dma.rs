@@ -1,11 +1,11 @@
 //! BAR2 of a device: registers for address translation and DMA, and the transfers that a doorbell
 //! starts.
 
-use crate::bar::{self, Refused};
+use super::Mesh;
+use super::bar::{self, Refused};
 use crate::chip::Chip;
 use crate::condition::Refusal;
-use crate::endpoint::Transfer;
-use crate::mesh::Mesh;
+use crate::devices::endpoint::Transfer;
 
 /// Bytes per step of a transfer, between two checks of the window.
 const CHUNK_BYTES: usize = 4096;
@@ -94,7 +94,7 @@ impl Chip {
     fn on_host(
         &mut self,
         address: u64,
-        access: impl FnOnce(&mut crate::endpoint::Endpoint) -> Result<(), Refusal>,
+        access: impl FnOnce(&mut crate::devices::endpoint::Endpoint) -> Result<(), Refusal>,
     ) -> Result<(), Refused> {
         let endpoint = self.host_endpoint();
         let endpoint = endpoint.ok_or((Refusal::refused("no-pcie-endpoint"), None, address))?;
