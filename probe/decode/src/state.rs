@@ -1,7 +1,10 @@
 //! The decoded state of the mesh, as screens and verbs show it: plain data.
 
+mod eth;
 mod fabric;
 
+pub use eth::EthState;
+pub(crate) use eth::EthWords;
 pub use fabric::*;
 
 use images::{
@@ -206,31 +209,6 @@ pub enum ChannelMeaning {
     AcknowledgedNotDone,
     /// The receiver freed it; the completion has not arrived at the sender.
     CompletionUnderway,
-}
-
-/// The link words of an Ethernet tile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EthState {
-    /// Ethernet channel.
-    pub channel: u8,
-    /// 0x1104: 0 training, 1 up, 2 failed, 3 not connected.
-    pub train_status: Reading<u32>,
-    /// 0x1ED4: 6 is up.
-    pub link_status: Reading<u32>,
-    /// 0x1EDC.
-    pub retrain_count: Reading<u32>,
-    /// 0x1F7C.
-    pub crc_errors: Reading<u32>,
-    /// 0x1F90/94, corrected codewords.
-    pub corrected_codewords: Reading<u64>,
-    /// 0x1F98/9C, uncorrected codewords.
-    pub uncorrected_codewords: Reading<u64>,
-    /// Packets sent, as the results block counts them.
-    pub packets_sent: Reading<u64>,
-    /// Packets received, as the results block counts them.
-    pub packets_received: Reading<u64>,
-    /// Base firmware version: major, minor, patch.
-    pub firmware_version: Reading<(u8, u8, u16)>,
 }
 
 /// A link's state, derived from both ends. Each variant has a colour and a letter.

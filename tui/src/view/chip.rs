@@ -128,13 +128,8 @@ fn facts(model: &Model, tile: &TileState) -> Vec<Line<'static>> {
 fn counters(model: &Model, eth: &EthState) -> String {
     let g = model.glyphs;
     let version = short(g, &eth.firmware_version, |(a, b, c)| format!("{a}.{b}.{c}"));
-    format!(
-        "sent {} received {} retrain {} crc {} fec {}/{} base fw {version}",
-        short(g, &eth.packets_sent, u64::to_string),
-        short(g, &eth.packets_received, u64::to_string),
-        short(g, &eth.retrain_count, u32::to_string),
-        short(g, &eth.crc_errors, u32::to_string),
-        short(g, &eth.corrected_codewords, u64::to_string),
-        short(g, &eth.uncorrected_codewords, u64::to_string),
-    )
+    let counts = eth.counts();
+    let counts =
+        counts.iter().map(|(words, count)| words.to_string() + &short(g, count, u64::to_string));
+    counts.collect::<String>() + &format!(" base fw {version}")
 }

@@ -123,6 +123,7 @@ fn eth(chip: u16, channel: u8, n: u64) -> EthState {
         packets_sent: count(120 + n),
         packets_received: count(119 + n),
         firmware_version: Reading::Known((6, 14, 0)),
+        ..EthState::unread(channel, &AccessError::NotRequested)
     }
 }
 

@@ -1,27 +1,21 @@
 //! Decodes the link words of an Ethernet tile.
 
 use super::Inspection;
-use crate::state::EthState;
+use crate::state::{EthState, EthWords};
 use images::Reading;
 use layouts::{ChipId, NocXy};
 
+/// The words of one tile.
+struct Words<'a> {
+    inspection: &'a Inspection<'a>,
+    chip: ChipId,
+    xy: NocXy,
+}
+
 impl Inspection<'_> {
     pub(super) fn eth(&self, chip: ChipId, xy: NocXy, channel: u8) -> EthState {
-        let l1 = &self.layout().eth.l1;
-        let word = |at: u64| self.word(chip, xy, at);
-        let pair = |at: u64| self.pair(chip, xy, at);
-        EthState {
-            channel,
-            train_status: word(l1.train_status.at),
-            link_status: word(l1.link_status.at),
-            retrain_count: word(l1.retrain_count.at),
-            crc_errors: word(l1.crc_errors.at),
-            corrected_codewords: pair(l1.corrected_codewords.at),
-            uncorrected_codewords: pair(l1.uncorrected_codewords.at),
-            packets_sent: pair(l1.packets_sent.at),
-            packets_received: pair(l1.packets_received.at),
-            firmware_version: self.version(chip, xy),
-        }
+        let words = Words { inspection: self, chip, xy };
+        EthState::read(channel, &self.layout().eth.l1, &words)
     }
 
     /// Reads a word.
@@ -31,29 +25,26 @@ impl Inspection<'_> {
             Err(reason) => Reading::Unread(reason),
         }
     }
+}
 
-    /// Reads a 64-bit statistic, high word first (wormhole.md 5.3).
-    fn pair(&self, chip: ChipId, xy: NocXy, at: u64) -> Reading<u64> {
-        match (self.word(chip, xy, at), self.word(chip, xy, at + 4)) {
-            (Reading::Known(high), Reading::Known(low)) => {
-                Reading::Known(u64::from(high) << 32 | u64::from(low))
-            }
-            (Reading::Unread(reason), _) | (_, Reading::Unread(reason)) => Reading::Unread(reason),
-            _ => Reading::Absent,
-        }
+impl EthWords for Words<'_> {
+    fn u32(&self, at: u64) -> Reading<u32> {
+        self.inspection.word(self.chip, self.xy, at)
     }
 
-    /// Reads the version: major, minor, patch; zero means that no firmware has published one.
-    fn version(&self, chip: ChipId, xy: NocXy) -> Reading<(u8, u8, u16)> {
-        match self.word(chip, xy, self.layout().eth.l1.firmware_version.at) {
-            Reading::Known(0) | Reading::Absent => Reading::Absent,
-            Reading::Known(word) => Reading::Known((
+    fn u64(&self, at: u64) -> Reading<u64> {
+        self.u32(at)
+            .and_then(|high| self.u32(at + 4).map(|low| u64::from(high) << 32 | u64::from(low)))
+    }
+
+    fn version(&self, at: u64) -> Reading<(u8, u8, u16)> {
+        self.u32(at).and_then(|word| match word {
+            0 => Reading::Absent,
+            _ => Reading::Known((
                 (word >> 16) as u8,
                 (word >> 12 & 0xF) as u8,
                 (word & 0xFFF) as u16,
             )),
-            Reading::Unknown(word) => Reading::Unknown(word),
-            Reading::Unread(reason) => Reading::Unread(reason),
-        }
+        })
     }
 }

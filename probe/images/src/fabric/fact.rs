@@ -84,6 +84,22 @@ impl Fact for u64 {
     }
 }
 
+impl Fact for u32 {
+    type Json = u32;
+
+    fn decode(raw: u64, _: Option<&Enumeration>) -> Reading<Self> {
+        u32::try_from(raw).map_or(Reading::Unknown(raw), Reading::Known)
+    }
+
+    fn json(&self) -> u32 {
+        *self
+    }
+
+    fn value(&self) -> Option<FactValue<'_>> {
+        Some(FactValue::number(*self))
+    }
+}
+
 impl Fact for bool {
     type Json = bool;
 

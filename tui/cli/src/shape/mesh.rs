@@ -1,7 +1,7 @@
 //! The JSON of `mesh` and `links`.
 
 use super::difference::{Differs, difference};
-use super::{End, Missed, Missing, end, missed, value, xy};
+use super::{End, Missed, Missing, end, missed, value, why, xy};
 use access::expect::Difference;
 use console::words;
 use decode::state::{ChipState, EthState, LinkState, MeshState};
@@ -10,6 +10,7 @@ use layouts::EthId;
 use machine::snapshot::AccessError;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Chips and links of a mesh.
 #[derive(Serialize, JsonSchema)]
@@ -23,7 +24,7 @@ pub(crate) struct Mesh<'a> {
     /// Its chips.
     chips: Vec<Chip<'a>>,
     /// Its links, each once.
-    links: Vec<Link>,
+    links: Vec<Link<'a>>,
     /// Ranges that were not read.
     gaps: Vec<Missed>,
     /// Problems of the mesh, a sentence each.
@@ -109,7 +110,7 @@ struct Holder<'a> {
 
 /// A link.
 #[derive(Serialize, JsonSchema)]
-struct Link {
+struct Link<'a> {
     /// One end, the lower one.
     a: End,
     /// The other end.
@@ -124,12 +125,12 @@ struct Link {
     apart_cycles: Option<u64>,
     /// The values at each end; printed by `links` only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ends: Vec<LinkEnd>,
+    ends: Vec<LinkEnd<'a>>,
 }
 
 /// The values at one end of a link.
 #[derive(Serialize, JsonSchema)]
-struct LinkEnd {
+struct LinkEnd<'a> {
     /// The chip's id.
     chip: u16,
     /// The Ethernet channel.
@@ -138,18 +139,8 @@ struct LinkEnd {
     tile: Option<[u8; 2]>,
     /// The waypoint of its core: up to four letters.
     waypoint: Option<String>,
-    /// 0 training, 1 up, 2 failed, 3 not connected.
-    train_status: Option<u32>,
-    /// The link status of the PCS: 6 is up.
-    link_status: Option<u32>,
-    /// Number of retrainings of the link.
-    retrain_count: Option<u32>,
-    /// Frames with a wrong checksum.
-    crc_errors: Option<u32>,
-    /// Packets sent, by the base firmware's counter.
-    packets_sent: Option<u64>,
-    /// Packets received, by the base firmware's counter.
-    packets_received: Option<u64>,
+    #[serde(flatten)]
+    words: Cow<'a, EthState>,
     /// Reasons for null keys, by key.
     missing: Missing,
 }
@@ -162,7 +153,7 @@ pub(crate) struct Links<'a> {
     /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
     /// Each link once.
-    links: Vec<Link>,
+    links: Vec<Link<'a>>,
     /// Ethernet tiles under base firmware whose link never came up, and whose peer is not known.
     no_peer_known: Vec<String>,
     /// Ranges that were not read.
@@ -232,7 +223,7 @@ fn chip(state: &ChipState) -> Chip<'_> {
     }
 }
 
-fn link(state: &LinkState, ends: Vec<LinkEnd>) -> Link {
+fn link<'a>(state: &LinkState, ends: Vec<LinkEnd<'a>>) -> Link<'a> {
     Link {
         a: end(state.link.a),
         b: end(state.link.b),
@@ -244,35 +235,25 @@ fn link(state: &LinkState, ends: Vec<LinkEnd>) -> Link {
     }
 }
 
-fn link_end(state: &MeshState, at: EthId) -> LinkEnd {
+fn link_end(state: &MeshState, at: EthId) -> LinkEnd<'_> {
     let tile = state.eth(at);
     let mut missing = Missing::new();
-    let gone = || AccessError::NotRequested;
-    let unread = || Reading::Unread(gone());
+    let unread = || Reading::Unread(AccessError::NotRequested);
     let waypoint = tile.and_then(|t| t.cores.first()).map_or_else(unread, |c| c.waypoint.clone());
-    let eth = tile.and_then(|t| t.eth.as_ref());
-    let small = |of: fn(&EthState) -> &Reading<u32>| {
-        eth.map_or_else(|| Reading::Unread(gone()), |e| of(e).clone())
-    };
-    let large = |of: fn(&EthState) -> &Reading<u64>| {
-        eth.map_or_else(|| Reading::Unread(gone()), |e| of(e).clone())
-    };
+    let words = tile.and_then(|tile| tile.eth.as_ref()).map_or_else(
+        || Cow::Owned(EthState::unread(at.channel, &AccessError::NotRequested)),
+        Cow::Borrowed,
+    );
+    let waypoint = value("waypoint", &waypoint, &mut missing, Clone::clone);
+    for (name, reading) in words.json_readings() {
+        missing.extend(why(&reading).map(|why| (name, why)));
+    }
     LinkEnd {
         chip: at.chip.0,
         channel: at.channel,
         tile: tile.map(|t| xy(t.xy)),
-        waypoint: value("waypoint", &waypoint, &mut missing, Clone::clone),
-        train_status: value("train_status", &small(|e| &e.train_status), &mut missing, |v| *v),
-        link_status: value("link_status", &small(|e| &e.link_status), &mut missing, |v| *v),
-        retrain_count: value("retrain_count", &small(|e| &e.retrain_count), &mut missing, |v| *v),
-        crc_errors: value("crc_errors", &small(|e| &e.crc_errors), &mut missing, |v| *v),
-        packets_sent: value("packets_sent", &large(|e| &e.packets_sent), &mut missing, |v| *v),
-        packets_received: value(
-            "packets_received",
-            &large(|e| &e.packets_received),
-            &mut missing,
-            |v| *v,
-        ),
+        waypoint,
+        words,
         missing,
     }
 }
