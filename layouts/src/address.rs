@@ -1,10 +1,13 @@
 //! Identifiers of chips, tiles and cores, and the address spaces that they see.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A chip of the mesh: PCIe chips in device order from 0, then remote chips by (rack, shelf, y, x).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
 pub struct ChipId(pub u16);
 
 /// The position of a chip in the installation, as its base firmware publishes it.
@@ -21,12 +24,21 @@ pub struct ChipCoord {
 }
 
 /// The NOC 0 coordinates of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(into = "[u8; 2]")]
+#[schemars(with = "[u8; 2]", inline)]
 pub struct NocXy {
     /// Column, 0 to 9.
     pub x: u8,
     /// Row, 0 to 11.
     pub y: u8,
+}
+
+/// In JSON: x, y.
+impl From<NocXy> for [u8; 2] {
+    fn from(NocXy { x, y }: NocXy) -> Self {
+        [x, y]
+    }
 }
 
 /// The kind of a tile (one NoC endpoint).
@@ -48,7 +60,9 @@ pub enum TileKind {
 }
 
 /// A baby RISC-V core of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum CoreKind {
     /// Data movement 0 of a Tensix tile.
     Brisc,
@@ -65,20 +79,20 @@ pub enum CoreKind {
 }
 
 /// A core of the mesh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct CoreId {
-    /// The chip.
+    /// The chip's id.
     pub chip: ChipId,
-    /// The tile, NOC 0 coordinates.
+    /// NOC 0 coordinates of its tile: x, y.
     pub tile: NocXy,
-    /// The core in the tile.
+    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
     pub core: CoreKind,
 }
 
 /// One end of a link: an Ethernet channel of a chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct EthId {
-    /// The chip.
+    /// The chip's id.
     pub chip: ChipId,
     /// The Ethernet channel, 0 to 15.
     pub channel: u8,

@@ -6,38 +6,44 @@ use images::{ImageMap, SourceLine};
 use layouts::CoreId;
 use machine::samples::{CoreSamples, PcSample};
 use machine::snapshot::AccessError;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Where a core was when it was sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoreProfile {
     /// The core.
+    #[serde(skip)]
     pub core: CoreId,
     /// Number of samples.
     pub samples: u32,
-    /// From the first sample to the last, in device cycles.
+    /// From the first sample to the last, in device cycles of a nanosecond.
     pub span_cycles: u64,
     /// The places, the most frequent first.
     pub places: Vec<ProfilePlace>,
     /// Whether the samples may have come through this core, which then is seen relaying them.
     pub relays: bool,
     /// Why there are fewer samples than ordered.
+    #[serde(skip)]
     pub missing: Option<AccessError>,
 }
 
 /// A place in the code at which a core was sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProfilePlace {
     /// Number of samples.
     pub count: u32,
-    /// Those whose program counter is certainly that of an instruction in flight.
+    /// Number of samples whose program counter is certainly that of an instruction in flight; the
+    /// others are recent ones.
     pub certain: u32,
     /// The program counters, each once, in order.
     pub pcs: Vec<u32>,
-    /// The image with the code; none if no image that is known there has it.
+    /// The name of the image with the code; null if no image that is known there has it.
     pub image: Option<String>,
     /// File and line, and the functions around them, innermost first; empty if they are unknown.
+    #[serde(rename = "frames")]
     pub lines: Vec<SourceLine>,
 }
 

@@ -15,6 +15,8 @@ use machine::clients::Holder;
 use machine::clients::ServedHistory;
 use machine::snapshot::Gap;
 use machine::target::{Chip, Link};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The state of the whole mesh at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +120,7 @@ pub struct CoreState {
 }
 
 /// A decoded member with its address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemberState {
     /// Member path, such as `mailboxes.launch_msg_rd_ptr`.
     pub name: String,
@@ -131,9 +133,9 @@ pub struct MemberState {
 }
 
 /// The launch message at the core's read pointer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LaunchState {
-    /// `launch_msg_rd_ptr`.
+    /// The slot of the launch ring: `launch_msg_rd_ptr`.
     pub rd_ptr: u32,
     /// `kernel_config.enables`, a bit per processor.
     pub enables: u32,
@@ -143,8 +145,10 @@ pub struct LaunchState {
     pub host_assigned_id: u32,
     /// `kernel_config.watcher_kernel_ids` of this core.
     pub kernel_id: u16,
+    #[serde(skip)]
     /// The address of the program's first semaphore; none if the mailbox does not tell.
     pub semaphores: Option<u64>,
+    #[serde(skip)]
     /// The circular buffers of a compute tile; none if the mailbox does not tell.
     pub circular_buffers: Option<CircularBuffers>,
 }
@@ -181,23 +185,26 @@ pub struct ImageUse {
     pub also: Vec<String>,
 }
 
-/// One `eth_channel_sync_t`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A channel of an Ethernet application: tt-metal's `eth_channel_sync_t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChannelState {
     /// Channel number, 0 to 7.
     pub index: u8,
-    /// `bytes_sent`.
+    /// Bytes that were sent and are not acknowledged as done.
     pub bytes_sent: u32,
-    /// `receiver_ack`.
+    /// 1 when the receiver has seen them.
     pub receiver_ack: u32,
-    /// `src_id`.
+    /// The number of the sending channel.
     pub src_id: u32,
-    /// The meaning of both ends' words together.
+    /// The meaning of both ends' words together: idle; sent, unacknowledged; arrived, unserviced;
+    /// acknowledged, not done; completion under way.
     pub meaning: ChannelMeaning,
 }
 
 /// The meaning of a channel's words at both ends (tt-metal.md 3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(into = "&'static str")]
+#[schemars(with = "String", inline)]
 pub enum ChannelMeaning {
     /// Nothing in flight.
     Idle,
@@ -209,6 +216,25 @@ pub enum ChannelMeaning {
     AcknowledgedNotDone,
     /// The receiver freed it; the completion has not arrived at the sender.
     CompletionUnderway,
+}
+
+impl ChannelMeaning {
+    /// What the channel holds, on screen and in JSON.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::SentUnacknowledged => "sent, unacknowledged",
+            Self::ArrivedUnserviced => "arrived, unserviced",
+            Self::AcknowledgedNotDone => "acknowledged, not done",
+            Self::CompletionUnderway => "completion under way",
+        }
+    }
+}
+
+impl From<ChannelMeaning> for &'static str {
+    fn from(meaning: ChannelMeaning) -> Self {
+        meaning.words()
+    }
 }
 
 /// A link's state, derived from both ends. Each variant has a colour and a letter.

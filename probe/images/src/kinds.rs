@@ -62,7 +62,7 @@ pub enum GoSignal {
 }
 
 /// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 pub struct SourceLine {
     /// Function, where known.
     pub function: Option<String>,

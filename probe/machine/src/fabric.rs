@@ -1,10 +1,14 @@
 //! Terms of a fabric, with tt-metal's names: directions, topologies, nodes, routing tables, cores
 //! of a mux.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt;
 
 /// The direction of a router's link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(with = "String", inline)]
 pub enum Direction {
     /// To the next column.
     East,

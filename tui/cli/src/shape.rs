@@ -54,24 +54,11 @@ pub(crate) use why::Judged;
 
 use console::words;
 use images::Reading;
-use layouts::{EthId, NocXy};
+use layouts::NocXy;
 use machine::snapshot::Gap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// An Ethernet channel of a chip.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct End {
-    /// The chip's id.
-    chip: u16,
-    /// The Ethernet channel.
-    channel: u8,
-}
-
-pub(crate) fn end(EthId { chip, channel }: EthId) -> End {
-    End { chip: chip.0, channel }
-}
 
 /// A range of memory that could not be read.
 #[derive(Serialize, JsonSchema)]

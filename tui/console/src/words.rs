@@ -1,6 +1,6 @@
 //! The words for states and quantities, shared by screens, tables and JSON.
 
-use decode::state::{Activity, ChannelMeaning, CoreState, LinkCondition, Party};
+use decode::state::{Activity, CoreState, LinkCondition, Party};
 use diagnosis::Progress;
 use images::{Comparison, GoSignal, Provenance, Reading, SourceLine, TextCheck};
 use layouts::TileKind;
@@ -84,17 +84,6 @@ pub fn go(signal: GoSignal) -> &'static str {
         GoSignal::ResetReadPtr => "RESET_READ_PTR",
         GoSignal::ResetReadPtrFromHost => "RESET_READ_PTR_FROM_HOST",
         GoSignal::ReplayTrace => "REPLAY_TRACE",
-    }
-}
-
-/// What a channel holds.
-pub fn channel(meaning: ChannelMeaning) -> &'static str {
-    match meaning {
-        ChannelMeaning::Idle => "idle",
-        ChannelMeaning::SentUnacknowledged => "sent, unacknowledged",
-        ChannelMeaning::ArrivedUnserviced => "arrived, unserviced",
-        ChannelMeaning::AcknowledgedNotDone => "acknowledged, not done",
-        ChannelMeaning::CompletionUnderway => "completion under way",
     }
 }
 

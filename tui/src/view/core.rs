@@ -257,7 +257,7 @@ fn draw_channels(model: &Model, core: &CoreState, frame: &mut Frame, area: Rect,
                 Cell::from(c.receiver_ack.to_string()),
                 Cell::from(c.src_id.to_string()),
                 Cell::from(Span::styled(model.glyphs.channel(c.meaning), style)),
-                Cell::from(Span::styled(words::channel(c.meaning), style)),
+                Cell::from(Span::styled(c.meaning.words(), style)),
             ])
         });
         let widths = [2, 11, 12, 10, 1, 26].map(Constraint::Length);

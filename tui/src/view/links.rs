@@ -116,8 +116,7 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
     ]);
     let at = words::sources(core).unwrap_or_else(|| nowhere(core).to_owned());
     let busy = core.channels.iter().filter(|c| c.meaning != ChannelMeaning::Idle);
-    let mut busy: Vec<_> =
-        busy.map(|c| format!("ch {} {}", c.index, words::channel(c.meaning))).collect();
+    let mut busy: Vec<_> = busy.map(|c| format!("ch {} {}", c.index, c.meaning.words())).collect();
     if busy.is_empty() && !core.channels.is_empty() {
         busy.push("no bytes in flight on its channels".to_owned());
     }

@@ -23,6 +23,8 @@ use images::fabric::{
 use images::{Reading, UNKNOWN_ROUTER};
 use layouts::{EthId, NocXy};
 use machine::fabric::Direction;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// The state of the fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,7 +110,7 @@ impl RouterState {
 }
 
 /// The state of a sender channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SenderState {
     /// The channel's number; 0 is the local client's.
     pub index: u8,
@@ -117,6 +119,7 @@ pub struct SenderState {
     /// Number of slots.
     pub slots: u64,
     /// The channel's facts.
+    #[serde(flatten)]
     pub facts: SenderFacts,
     /// If the count of packets in flight is not known: the most that there can be, by the packets at
     /// the peer and the completions that are not processed.
@@ -125,6 +128,7 @@ pub struct SenderState {
     pub head: Option<HeadState>,
     /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
     /// many as it holds are of packets that wait.
+    #[serde(rename = "at_most")]
     pub candidates: Vec<HeadState>,
 }
 
@@ -143,7 +147,7 @@ impl SenderState {
 }
 
 /// The state of a receiver channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReceiverState {
     /// The channel's number.
     pub index: u8,
@@ -152,11 +156,13 @@ pub struct ReceiverState {
     /// Number of slots.
     pub slots: u64,
     /// The channel's facts.
+    #[serde(flatten)]
     pub facts: ReceiverFacts,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
     /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
     /// many as it holds are of packets that wait.
+    #[serde(rename = "at_most")]
     pub candidates: Vec<HeadState>,
 }
 
@@ -168,38 +174,48 @@ impl ReceiverState {
 }
 
 /// Credits for the router downstream in a direction, in the same plane.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DownstreamState {
     /// The direction of that router's link.
     pub direction: Direction,
     /// The virtual channel.
     pub virtual_channel: u8,
     /// Tile and credits.
+    #[serde(flatten)]
     pub facts: EdgeFacts,
 }
 
+/// A reading in JSON: null if the value is not known.
+fn known<T: Serialize, S: Serializer>(reading: &Reading<T>, to: S) -> Result<S::Ok, S::Error> {
+    reading.known().serialize(to)
+}
+
 /// The oldest packet of a channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HeadState {
     /// Address of the header in the tile's L1.
     pub addr: u64,
     /// Size of the header in bytes.
+    #[serde(skip)]
     pub bytes: u32,
-    /// The header, if the snapshot has it.
+    /// The header; null in JSON if it was not read.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<PacketState>")]
     pub packet: Reading<PacketState>,
 }
 
 /// The header of a packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PacketState {
     /// The header's facts.
+    #[serde(flatten)]
     pub facts: PacketFacts,
     /// The rest of its route in words.
     pub route: String,
 }
 
 /// The credits of a virtual channel in one direction of a link, from both ends (tt-metal.md 4.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LedgerState {
     /// The sending end.
     pub from: EthId,
@@ -222,6 +238,7 @@ pub struct LedgerState {
     /// Of those, packets taken, not completed; none if the router keeps the count to itself.
     pub held: Option<u64>,
     /// Sum of both ends' packet counts: unchanged if nothing has moved.
+    #[serde(skip)]
     pub mark: u64,
     /// The router whose link carries the packets while this one is lost.
     pub rerouted_by: Option<EthId>,
@@ -254,7 +271,9 @@ impl FabricState {
 }
 
 /// The verdict on a link's credits, from both ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(into = "&'static str")]
+#[schemars(with = "String", inline)]
 pub enum Verdict {
     /// No packets.
     Empty,
@@ -274,6 +293,12 @@ pub enum Verdict {
     Full,
     /// Slots and packets do not add up while nothing moves: a credit is lost or duplicated.
     Miscounted,
+}
+
+impl From<Verdict> for &'static str {
+    fn from(verdict: Verdict) -> Self {
+        verdict.word()
+    }
 }
 
 impl Verdict {

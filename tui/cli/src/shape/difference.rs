@@ -1,6 +1,5 @@
 //! The JSON of a difference between a mesh and its descriptor.
 
-use super::{End, end};
 use access::expect::{Difference, ExpectedEnd};
 use layouts::{ChipCoord, ChipId, EthId};
 use schemars::JsonSchema;
@@ -47,7 +46,7 @@ struct Ends {
 #[serde(untagged)]
 enum DescribedEnd {
     /// On a chip of the mesh.
-    Found(End),
+    Found(EthId),
     /// On a missing chip.
     Missing {
         /// The chip's number in the descriptor.
@@ -60,7 +59,7 @@ enum DescribedEnd {
 impl Ends {
     fn new(a: ExpectedEnd, b: ExpectedEnd) -> Self {
         let end = |at| match at {
-            ExpectedEnd::Found(at) => DescribedEnd::Found(end(at)),
+            ExpectedEnd::Found(at) => DescribedEnd::Found(at),
             ExpectedEnd::Missing { file_id, channel } => {
                 DescribedEnd::Missing { expected_chip: file_id, channel }
             }

@@ -9,11 +9,12 @@ mod waits;
 pub(crate) use routes::{FabricRoutes, FabricTables, fabric_routes, fabric_tables};
 pub(crate) use waits::{FabricWaits, fabric_waits};
 
-use super::{End, Missed, end, missed, xy};
-use channels::{Edge, Receiver, Sender};
+use super::{Missed, missed};
+use channels::Sender;
 use clients::{Client, Mux, running};
-use decode::state::{LedgerState, MeshState, RouterState};
+use decode::state::{DownstreamState, LedgerState, MeshState, ReceiverState, RouterState};
 use images::fabric::{RouterCounts, RouterFacts};
+use layouts::{EthId, NocXy};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ pub(crate) struct Fabric<'a> {
     /// The connections of kernels to channels of routers and muxes.
     clients: Vec<Client<'a>>,
     /// The credits of each virtual channel, in each direction of a link.
-    links: Vec<Ledger>,
+    links: &'a [LedgerState],
     /// All waits.
     waits: Vec<waits::Wait>,
     /// Differences between the ELFs of routers and fabric manifests, one sentence each.
@@ -49,7 +50,7 @@ pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
         routers: state.fabric.routers.iter().map(Router::of).collect(),
         muxes: state.fabric.muxes.iter().map(Mux::of).collect(),
         clients: state.fabric.clients.iter().map(Client::of).collect(),
-        links: state.fabric.ledgers.iter().map(Ledger::of).collect(),
+        links: &state.fabric.ledgers,
         waits: waits::waits(&state.fabric.waits),
         findings: &state.fabric.findings,
         gaps: missed(&state.gaps),
@@ -59,12 +60,10 @@ pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
 /// A router.
 #[derive(Serialize, JsonSchema)]
 struct Router<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// The Ethernet channel.
-    channel: u8,
+    #[serde(flatten)]
+    at: EthId,
     /// NOC 0 coordinates of its tile: x, y.
-    tile: [u8; 2],
+    tile: NocXy,
     /// Its routing plane; null if it is spare or if its direction is not known.
     plane: Option<usize>,
     /// The name of its image.
@@ -84,9 +83,9 @@ struct Router<'a> {
     /// Its sender channels.
     senders: Vec<Sender<'a>>,
     /// Its receiver channels.
-    receivers: Vec<Receiver<'a>>,
+    receivers: &'a [ReceiverState],
     /// Its credits for the other routers of its plane on this chip.
-    downstream: Vec<Edge<'a>>,
+    downstream: &'a [DownstreamState],
     /// Its counters.
     counts: &'a RouterCounts,
 }
@@ -94,9 +93,8 @@ struct Router<'a> {
 impl<'a> Router<'a> {
     fn of(router: &'a RouterState) -> Self {
         Self {
-            chip: router.at.chip.0,
-            channel: router.at.channel,
-            tile: xy(router.tile),
+            at: router.at,
+            tile: router.tile,
             plane: router.plane,
             image: &router.image,
             running: running(&router.activity),
@@ -106,8 +104,8 @@ impl<'a> Router<'a> {
             postcode_name: router.facts.postcode.name(),
             refusal_name: router.refusal_name(),
             senders: router.senders.iter().map(Sender::of).collect(),
-            receivers: router.receivers.iter().map(Receiver::of).collect(),
-            downstream: router.downstream.iter().map(Edge::of).collect(),
+            receivers: &router.receivers,
+            downstream: &router.downstream,
             counts: &router.counts,
         }
     }
@@ -133,53 +131,6 @@ impl Stage {
             signs: stage.signs.iter().map(ToString::to_string).collect(),
             next: stage.next.to_string(),
             meaning: stage.meaning,
-        }
-    }
-}
-
-/// The credits of one virtual channel in one direction of a link.
-#[derive(Serialize, JsonSchema)]
-struct Ledger {
-    /// The end that sends.
-    from: End,
-    /// The end that receives.
-    to: End,
-    /// The virtual channel; 2 is the control channel.
-    virtual_channel: u8,
-    /// Slots of the receiver.
-    slots: u64,
-    /// Packets queued at the sender.
-    queued: u64,
-    /// Credits of the sender: slots of the receiver that it counts as free; null if the router keeps
-    /// the count to itself.
-    remote_free_slots: Option<u64>,
-    /// Packets that were sent and are not completed; null if the router keeps the count to itself:
-    /// then at least `arrived`, at most `slots`.
-    in_flight: Option<u64>,
-    /// Packets that arrived and were not processed by the receiver.
-    arrived: u64,
-    /// Packets that the receiver holds; null if the router keeps the count to itself.
-    held: Option<u64>,
-    /// The end of another link over which the sender sends instead; null if it does not.
-    rerouted_by: Option<End>,
-    /// The verdict, such as empty, moving, full, back-pressured or miscounted.
-    verdict: &'static str,
-}
-
-impl Ledger {
-    fn of(ledger: &LedgerState) -> Self {
-        Self {
-            from: end(ledger.from),
-            to: end(ledger.to),
-            virtual_channel: ledger.virtual_channel,
-            slots: ledger.slots,
-            queued: ledger.queued,
-            remote_free_slots: ledger.remote_free_slots,
-            in_flight: ledger.in_flight,
-            arrived: ledger.arrived,
-            held: ledger.held,
-            rerouted_by: ledger.rerouted_by.map(end),
-            verdict: ledger.verdict.word(),
         }
     }
 }

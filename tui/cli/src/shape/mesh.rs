@@ -1,12 +1,12 @@
 //! The JSON of `mesh` and `links`.
 
 use super::difference::{Differs, difference};
-use super::{End, Missed, Missing, end, missed, value, why, xy};
+use super::{Missed, Missing, missed, value, why};
 use access::expect::Difference;
 use console::words;
 use decode::state::{ChipState, EthState, LinkState, MeshState};
 use images::Reading;
-use layouts::EthId;
+use layouts::{ChipId, EthId, NocXy};
 use machine::snapshot::AccessError;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -82,7 +82,7 @@ struct LastWriter<'a> {
 struct Chip<'a> {
     /// Its number: chips with PCIe in the order of their devices, then the others by rack, shelf, y
     /// and x.
-    id: u16,
+    id: ChipId,
     /// Its position by its base firmware: x, y, rack, shelf. Null if that is not known.
     coord: Option<[u8; 4]>,
     /// Whether it is a PCIe device itself.
@@ -92,7 +92,7 @@ struct Chip<'a> {
     /// Its 64-bit board id.
     unique_id: Option<u64>,
     /// Of a chip without PCIe: the Ethernet channels through which it is reachable.
-    gateway: Option<Vec<End>>,
+    gateway: Option<&'a [EthId]>,
     /// NOC 0 rows of Tensix tiles that are fused off; null where they could not be read.
     harvested_rows: Option<&'a [u8]>,
     /// Other processes that have its device open.
@@ -112,9 +112,9 @@ struct Holder<'a> {
 #[derive(Serialize, JsonSchema)]
 struct Link<'a> {
     /// One end, the lower one.
-    a: End,
+    a: EthId,
     /// The other end.
-    b: End,
+    b: EthId,
     /// The state by both ends: up, down, disagree or unread.
     state: &'static str,
     /// Bytes in flight from a to b, over all channels; null if these are not known.
@@ -131,12 +131,10 @@ struct Link<'a> {
 /// The values at one end of a link.
 #[derive(Serialize, JsonSchema)]
 struct LinkEnd<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// The Ethernet channel.
-    channel: u8,
+    #[serde(flatten)]
+    at: EthId,
     /// NOC 0 coordinates of its tile: x, y.
-    tile: Option<[u8; 2]>,
+    tile: Option<NocXy>,
     /// The waypoint of its core: up to four letters.
     waypoint: Option<String>,
     #[serde(flatten)]
@@ -212,12 +210,12 @@ impl<'a> Links<'a> {
 fn chip(state: &ChipState) -> Chip<'_> {
     let chip = &state.chip;
     Chip {
-        id: chip.id.0,
+        id: chip.id,
         coord: chip.coord.map(|c| [c.x, c.y, c.rack, c.shelf]),
         pcie: chip.pcie,
         board: chip.board.as_deref(),
         unique_id: chip.unique_id,
-        gateway: chip.gateway.as_ref().map(|_| state.gateways.iter().copied().map(end).collect()),
+        gateway: chip.gateway.as_ref().map(|_| state.gateways.as_slice()),
         harvested_rows: chip.harvested_rows.as_deref(),
         holders: state.holders.iter().map(|h| Holder { pid: h.pid, name: &h.name }).collect(),
     }
@@ -225,8 +223,8 @@ fn chip(state: &ChipState) -> Chip<'_> {
 
 fn link<'a>(state: &LinkState, ends: Vec<LinkEnd<'a>>) -> Link<'a> {
     Link {
-        a: end(state.link.a),
-        b: end(state.link.b),
+        a: state.link.a,
+        b: state.link.b,
         state: words::link(state.condition),
         a_to_b: state.a_to_b,
         b_to_a: state.b_to_a,
@@ -248,12 +246,5 @@ fn link_end(state: &MeshState, at: EthId) -> LinkEnd<'_> {
     for (name, reading) in words.json_readings() {
         missing.extend(why(&reading).map(|why| (name, why)));
     }
-    LinkEnd {
-        chip: at.chip.0,
-        channel: at.channel,
-        tile: tile.map(|t| xy(t.xy)),
-        waypoint,
-        words,
-        missing,
-    }
+    LinkEnd { at, tile: tile.map(|t| t.xy), waypoint, words, missing }
 }

@@ -6,6 +6,8 @@ use images::Reading;
 use images::fabric::{ClientFacts, EntryFacts, MuxChannelFacts, MuxFacts};
 use layouts::{ChipId, CoreId, EthId, NocXy};
 use machine::snapshot::Span;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Tiles and ranges that a snapshot of the fabric found, to be read next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,16 +61,18 @@ impl MuxState {
 }
 
 /// The state of a mux channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MuxChannelState {
     /// The channel's number.
     pub index: u8,
     /// The channel's facts.
+    #[serde(flatten)]
     pub facts: MuxChannelFacts,
     /// The oldest packet, if it holds one.
     pub head: Option<HeadState>,
     /// If it holds packets and the oldest is not known: the headers of all its slots. At most as
     /// many as it holds are of packets that wait.
+    #[serde(rename = "at_most")]
     pub candidates: Vec<HeadState>,
 }
 

@@ -2,6 +2,8 @@
 
 use layouts::EthId;
 use machine::fabric::{Direction, RoutingTables};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The tables in the L1 of a router.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub struct TablesState {
 }
 
 /// A link on the route of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FabricHop {
     /// The router that sends over the link.
     pub out: EthId,

@@ -1,11 +1,9 @@
 //! Muxes and clients.
 
-use super::channels::Head;
-use crate::shape::{End, end, xy};
 use decode::state::{Activity, ClientState, FabricPort, MuxChannelState, MuxState};
 use images::Reading;
-use images::fabric::{ClientFacts, EntryFacts, MuxChannelFacts, MuxFacts};
-use layouts::CoreId;
+use images::fabric::{ClientFacts, EntryFacts, MuxFacts};
+use layouts::{CoreId, EthId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +11,7 @@ use serde::Serialize;
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Mux<'a> {
     /// The core that it runs on.
-    core: Core,
+    core: CoreId,
     /// The name of its image.
     image: &'a str,
     /// Whether a kernel runs on the core; null if that is not known.
@@ -23,43 +21,18 @@ pub(super) struct Mux<'a> {
     #[serde(flatten)]
     facts: &'a MuxFacts,
     /// Its channels.
-    channels: Vec<Channel<'a>>,
+    channels: &'a [MuxChannelState],
 }
 
 impl<'a> Mux<'a> {
     pub(super) fn of(mux: &'a MuxState) -> Self {
         Self {
-            core: Core::of(mux.at),
+            core: mux.at,
             image: &mux.image,
             running: running(&mux.activity),
             waypoint: mux.waypoint.known().map(String::as_str),
             facts: &mux.facts,
-            channels: mux.channels.iter().map(Channel::of).collect(),
-        }
-    }
-}
-
-/// A channel of a mux.
-#[derive(Serialize, JsonSchema)]
-struct Channel<'a> {
-    /// Its number.
-    index: u8,
-    #[serde(flatten)]
-    facts: &'a MuxChannelFacts,
-    /// Its oldest packet; null if it has none or if the oldest is not known.
-    head: Option<Head<'a>>,
-    /// If it holds packets and the oldest is not known: all its slots, of which at most as many hold
-    /// a packet as it holds.
-    at_most: Vec<Head<'a>>,
-}
-
-impl<'a> Channel<'a> {
-    fn of(channel: &'a MuxChannelState) -> Self {
-        Self {
-            index: channel.index,
-            facts: &channel.facts,
-            head: channel.head.as_ref().map(Head::of),
-            at_most: channel.candidates.iter().map(Head::of).collect(),
+            channels: &mux.channels,
         }
     }
 }
@@ -68,7 +41,7 @@ impl<'a> Channel<'a> {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Client<'a> {
     /// The core that it runs on.
-    core: Core,
+    core: CoreId,
     /// The name of its image.
     image: &'a str,
     /// The name of the connection in this image.
@@ -95,7 +68,7 @@ pub(super) struct Client<'a> {
 impl<'a> Client<'a> {
     pub(super) fn of(client: &'a ClientState) -> Self {
         Self {
-            core: Core::of(client.at),
+            core: client.at,
             image: &client.image,
             name: &client.name,
             running: running(&client.activity),
@@ -110,23 +83,6 @@ impl<'a> Client<'a> {
     }
 }
 
-/// A core.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Core {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of its tile: x, y.
-    tile: [u8; 2],
-    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
-    core: &'static str,
-}
-
-impl Core {
-    pub(super) fn of(core: CoreId) -> Self {
-        Self { chip: core.chip.0, tile: xy(core.tile), core: core.core.name() }
-    }
-}
-
 /// The channel that a client is connected to.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -134,14 +90,14 @@ enum Port {
     /// A sender channel of a router.
     Router {
         /// The router.
-        router: End,
+        router: EthId,
         /// Its sender channel.
         channel: u8,
     },
     /// A channel of a mux.
     Mux {
         /// The mux's core.
-        mux: Core,
+        mux: CoreId,
         /// Its channel.
         channel: u8,
     },
@@ -150,8 +106,8 @@ enum Port {
 impl Port {
     fn of(port: FabricPort) -> Self {
         match port {
-            FabricPort::Router(at, channel) => Self::Router { router: end(at), channel },
-            FabricPort::Mux(at, channel) => Self::Mux { mux: Core::of(at), channel },
+            FabricPort::Router(at, channel) => Self::Router { router: at, channel },
+            FabricPort::Mux(at, channel) => Self::Mux { mux: at, channel },
         }
     }
 }

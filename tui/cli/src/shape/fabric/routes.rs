@@ -1,9 +1,8 @@
 //! Routing tables and routes by them.
 
-use crate::shape::{End, end};
 use decode::state::{FabricHop, FabricRoute, MeshState, RouteEnd, TablesState};
 use images::fabric::{Fact, NodeJson};
-use layouts::ChipId;
+use layouts::{ChipId, EthId};
 use machine::fabric::{Entry, FabricNode};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,7 +22,7 @@ pub(crate) struct FabricTables<'a> {
 #[derive(Serialize, JsonSchema)]
 struct Tables<'a> {
     /// The router.
-    router: End,
+    router: EthId,
     /// Its node in the fabric.
     node: NodeJson,
     /// The row of this node in its mesh.
@@ -47,7 +46,7 @@ pub(crate) fn fabric_tables<'a>(target: &'a str, state: &'a MeshState) -> Fabric
     let tables_of = |found: &'a TablesState| {
         let TablesState { at, place, shape, tables } = found;
         Tables {
-            router: end(*at),
+            router: *at,
             node: tables.node.json(),
             row: place.0,
             column: place.1,
@@ -70,35 +69,22 @@ pub(crate) struct FabricRoutes<'a> {
     /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
     /// The id of the chip that sends.
-    from: u16,
+    from: ChipId,
     /// The destination node.
     to: NodeJson,
     /// Its route in each routing plane.
-    routes: Vec<Route>,
+    routes: Vec<Route<'a>>,
 }
 
 /// The route of a packet.
 #[derive(Serialize, JsonSchema)]
-struct Route {
+struct Route<'a> {
     /// Its links, in order.
-    hops: Vec<Hop>,
+    hops: &'a [FabricHop],
     /// arrived, or why it ends: no_entry, no_router, loop or unread.
     end: &'static str,
     /// Where it ends; null if it arrives.
-    at: Option<End>,
-}
-
-/// A link of a route.
-#[derive(Serialize, JsonSchema)]
-struct Hop {
-    /// The router that sends.
-    out: End,
-    /// The router that receives.
-    into: End,
-    /// EAST, WEST, NORTH or SOUTH.
-    direction: &'static str,
-    /// The virtual channel.
-    virtual_channel: u8,
+    at: Option<EthId>,
 }
 
 /// Builds `fabric path`.
@@ -107,15 +93,9 @@ pub(crate) fn fabric_routes<'a>(
     state: &MeshState,
     from: ChipId,
     to: FabricNode,
-    routes: &[FabricRoute],
+    routes: &'a [FabricRoute],
 ) -> FabricRoutes<'a> {
-    let hop = |hop: &FabricHop| Hop {
-        out: end(hop.out),
-        into: end(hop.into),
-        direction: hop.direction.name(),
-        virtual_channel: hop.virtual_channel,
-    };
-    let shape = |route: &FabricRoute| {
+    let shape = |route: &'a FabricRoute| {
         let (word, at) = match route.end {
             RouteEnd::Arrived => ("arrived", None),
             RouteEnd::NoEntry(at) => ("no_entry", Some(at)),
@@ -123,12 +103,12 @@ pub(crate) fn fabric_routes<'a>(
             RouteEnd::Loop(at) => ("loop", Some(at)),
             RouteEnd::Unread(at) => ("unread", Some(at)),
         };
-        Route { hops: route.hops.iter().map(hop).collect(), end: word, at: at.map(end) }
+        Route { hops: &route.hops, end: word, at }
     };
     FabricRoutes {
         target,
         cycles: state.cycles,
-        from: from.0,
+        from,
         to: to.json(),
         routes: routes.iter().map(shape).collect(),
     }

@@ -1,8 +1,7 @@
 //! Waits of a fabric.
 
-use super::clients::Core;
-use crate::shape::{End, end};
 use decode::state::{MeshState, Party, Waits};
+use layouts::{CoreId, EthId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -62,13 +61,13 @@ struct Waiter {
 enum At {
     Core {
         /// Its core.
-        core: Core,
+        core: CoreId,
         /// The number of the channel or connection; null if it is none.
         index: Option<u8>,
     },
     End {
         #[serde(flatten)]
-        end: End,
+        end: EthId,
         /// The number of the channel; null if it is none.
         index: Option<u8>,
     },
@@ -109,8 +108,8 @@ pub(super) fn waits(waits: &Waits) -> Vec<Wait> {
 
 impl Waiter {
     fn of(party: Party) -> Self {
-        let core = |core, index| Some(At::Core { core: Core::of(core), index });
-        let link = |at, index| Some(At::End { end: end(at), index });
+        let core = |core, index| Some(At::Core { core, index });
+        let link = |at, index| Some(At::End { end: at, index });
         let (kind, at) = match party {
             Party::Client(at, n) => ("client", core(at, Some(n))),
             Party::MuxChannel(at, n) => ("mux_channel", core(at, Some(n))),
