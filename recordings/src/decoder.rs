@@ -1,5 +1,6 @@
 //! Messages to snapshots.
 
+use crate::error::Damage;
 use crate::format::{
     ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, TILE_END, of_tiles, of_turns,
 };
@@ -37,11 +38,11 @@ impl Decoder {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn take_chip(&mut self, chip: u16, number: u32, data: &[u8]) -> Result<(), String> {
+    pub(crate) fn take_chip(&mut self, chip: u16, number: u32, data: &[u8]) -> Result<(), Damage> {
         let message: ChipMoment =
-            rmp_serde::from_slice(data).map_err(|error| format!("chip {chip}: {error}"))?;
+            rmp_serde::from_slice(data).map_err(|error| Damage::Chip(chip, error))?;
         let state = self.chips.entry(chip).or_default();
-        state.take(&message, number).ok_or_else(|| format!("chip {chip}: its ranges do not fit"))
+        state.take(&message, number).ok_or(Damage::Ranges(chip))
     }
 
     /// Takes the message of a moment, and returns the snapshot.

@@ -91,3 +91,60 @@ impl std::error::Error for RecordingError {
         }
     }
 }
+
+/// What is damaged in a file.
+#[derive(Debug)]
+pub(crate) enum Damage {
+    /// The operating system reported an error.
+    Io(std::io::Error),
+    /// A record is not MCAP.
+    Record(mcap::McapError),
+    /// JSON of a message.
+    Json(serde_json::Error),
+    /// MessagePack of a message.
+    Message(rmp_serde::decode::Error),
+    /// MessagePack of a chip's message.
+    Chip(u16, rmp_serde::decode::Error),
+    /// The ranges of a chip.
+    Ranges(u16),
+    /// A record is no chunk.
+    NoChunk,
+    /// The lengths of a chunk; its record may have another length, too.
+    Lengths,
+    /// A chunk has this compression.
+    Compression(String),
+    /// The checksum of a chunk.
+    Checksum,
+    /// The chunk of a moment is missing.
+    ChunkMissing,
+    /// The message of a moment is missing.
+    MessageMissing,
+    /// The file has no such moment.
+    NoMoment,
+    /// The session does not have this key.
+    NoKey(&'static str),
+    /// JSON of this key of the session.
+    Key(&'static str, serde_json::Error),
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "{error}"),
+            Self::Record(error) => write!(f, "{error}"),
+            Self::Json(error) => write!(f, "{error}"),
+            Self::Message(error) => write!(f, "{error}"),
+            Self::Chip(chip, error) => write!(f, "chip {chip}: {error}"),
+            Self::Ranges(chip) => write!(f, "chip {chip}: its ranges do not fit"),
+            Self::NoChunk => f.write_str("no chunk"),
+            Self::Lengths => f.write_str("lengths that do not fit together"),
+            Self::Compression(name) => write!(f, "compression {name:?}"),
+            Self::Checksum => f.write_str("a wrong checksum"),
+            Self::ChunkMissing => f.write_str("it is missing"),
+            Self::MessageMissing => f.write_str("its message is missing"),
+            Self::NoMoment => f.write_str("there is no such moment"),
+            Self::NoKey(key) => write!(f, "the session has no `{key}`"),
+            Self::Key(key, error) => write!(f, "the session's `{key}`: {error}"),
+        }
+    }
+}

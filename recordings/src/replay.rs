@@ -1,7 +1,7 @@
 //! A recording as a target: reads are answered from the current moment.
 
 use crate::decoder::Decoder;
-use crate::error::RecordingError;
+use crate::error::{Damage, RecordingError};
 use crate::excerpt::excerpt;
 use crate::file::{self, Attachment, Chunk, Contents};
 use crate::format::{Channel, EarlierMoment, Entry, MomentRecord};
@@ -22,7 +22,7 @@ pub struct Replay {
     times: Vec<u64>,
     position: usize,
     cycles: u64,
-    current: Result<Snapshot, String>,
+    current: Result<Snapshot, Damage>,
 }
 
 impl Replay {
@@ -42,7 +42,7 @@ impl Replay {
             times,
             position: 0,
             cycles: 0,
-            current: Err(String::new()),
+            current: Err(Damage::NoMoment),
         };
         replay.note_clock();
         replay.seek(usize::MAX);
@@ -106,8 +106,8 @@ impl Replay {
     }
 
     /// Reads a moment: its chunk, and that of its key snapshot.
-    fn load(&self, index: usize) -> Result<Snapshot, String> {
-        let entry = self.contents.entries.get(index).ok_or("there is no such moment")?;
+    fn load(&self, index: usize) -> Result<Snapshot, Damage> {
+        let entry = self.contents.entries.get(index).ok_or(Damage::NoMoment)?;
         let chunk = self.contents.chunk(entry.chunk)?;
         if self.contents.session.format == 1 {
             return earlier(&chunk, entry.number);
@@ -116,7 +116,7 @@ impl Replay {
         if let Some(key) = self.key(entry) {
             take(&mut decoder, &key, entry.key_moment)?;
         }
-        take(&mut decoder, &chunk, entry.number)?.ok_or_else(|| "its message is missing".to_owned())
+        take(&mut decoder, &chunk, entry.number)?.ok_or(Damage::MessageMissing)
     }
 
     /// Returns the chunk of a moment's key snapshot; none if that is in the same chunk, or lost.
@@ -129,13 +129,13 @@ impl Replay {
 }
 
 /// Gives a decoder the messages of a chunk up to a moment, and returns the moment's snapshot.
-fn take(decoder: &mut Decoder, chunk: &Chunk, last: u32) -> Result<Option<Snapshot>, String> {
+fn take(decoder: &mut Decoder, chunk: &Chunk, last: u32) -> Result<Option<Snapshot>, Damage> {
     for message in chunk.messages().filter(|message| message.number <= last) {
         match message.channel {
             Some(Channel::Chip(chip)) => decoder.take_chip(chip, message.number, message.data)?,
             Some(Channel::Moments) => {
                 let record: MomentRecord =
-                    serde_json::from_slice(message.data).map_err(|error| error.to_string())?;
+                    serde_json::from_slice(message.data).map_err(Damage::Json)?;
                 if message.number == last {
                     return Ok(Some(decoder.finish(last, record)));
                 }
@@ -147,11 +147,10 @@ fn take(decoder: &mut Decoder, chunk: &Chunk, last: u32) -> Result<Option<Snapsh
     Ok(None)
 }
 
-fn earlier(chunk: &Chunk, number: u32) -> Result<Snapshot, String> {
+fn earlier(chunk: &Chunk, number: u32) -> Result<Snapshot, Damage> {
     let message = chunk.messages().find(|message| message.number == number);
-    let message = message.ok_or("its message is missing")?;
-    let moment: EarlierMoment =
-        rmp_serde::from_slice(message.data).map_err(|error| error.to_string())?;
+    let message = message.ok_or(Damage::MessageMissing)?;
+    let moment = rmp_serde::from_slice::<EarlierMoment>(message.data).map_err(Damage::Message)?;
     Ok(moment.into_snapshot())
 }
 

@@ -203,9 +203,48 @@ pub enum ConfigError {
         x: u8,
         /// Row.
         y: u8,
-        /// What was wrong with the image.
-        reason: String,
+        /// What is wrong with the image.
+        reason: PowerOnError,
     },
+}
+
+/// What is wrong with a power-on image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PowerOnError {
+    /// Its tile is outside the grid.
+    OutsideGrid,
+    /// It is no ELF32 file.
+    Elf(object::read::Error),
+    /// A segment lies outside the file.
+    SegmentOutside,
+    /// A segment of this many bytes.
+    SegmentBytes(usize),
+    /// The tile refuses the bytes.
+    Refused {
+        /// Number of bytes.
+        bytes: usize,
+        /// Where they go.
+        addr: u64,
+        /// The name of the condition.
+        condition: &'static str,
+    },
+    /// The tile has no hart to start.
+    NoHart,
+}
+
+impl std::fmt::Display for PowerOnError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OutsideGrid => f.write_str("outside the grid"),
+            Self::Elf(error) => write!(f, "{error}"),
+            Self::SegmentOutside => f.write_str("a segment lies outside the file"),
+            Self::SegmentBytes(bytes) => write!(f, "a segment of {bytes} bytes"),
+            Self::Refused { bytes, addr, condition } => {
+                write!(f, "{bytes} bytes at {addr:#x}: {condition}")
+            }
+            Self::NoHart => f.write_str("no hart to start"),
+        }
+    }
 }
 
 impl std::fmt::Display for ConfigError {

@@ -86,7 +86,7 @@ mod watch;
 pub use condition::{Actor, Condition};
 pub use config::{
     ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LinkConfig, LoadImage, MeshConfig, PowerOn,
-    TileConfig, TileKind,
+    PowerOnError, TileConfig, TileKind,
 };
 pub use devices::endpoint::HostMemory;
 pub use disruption::{Disruption, HartId};

@@ -109,13 +109,16 @@ pub struct Elsewhere {
     pub host: String,
 }
 
+/// Returns a target over a copy of a machine.
+pub type OverCopy = Arc<dyn Fn(Box<dyn Bar>) -> Box<dyn Target> + Send + Sync>;
+
 /// A target over a machine, as the machine's past shows it.
 #[derive(Clone)]
 pub struct TargetView {
     /// Its chips, each with the machine's address of it.
     pub chips: Vec<(ChipId, ChipAddress)>,
     /// Returns such a target over a copy of the machine.
-    pub over: Arc<dyn Fn(Box<dyn Bar>) -> Box<dyn Target> + Send + Sync>,
+    pub over: OverCopy,
 }
 
 /// Default limit on the number of devices of a bus. The vendor's simulator ends its process when a

@@ -1,6 +1,7 @@
 //! Chunks: their bytes, decompressed and checked, and the messages in them.
 
 use super::source::{Place, Source, split_record};
+use crate::error::Damage;
 use crate::format::Channel;
 use machine::notes::Note;
 use mcap::records::{Record, op};
@@ -30,28 +31,27 @@ impl Chunk {
     ///
     /// # Errors
     /// What is damaged.
-    pub(super) fn read(source: &Source, place: Place) -> Result<Self, String> {
-        let body = source.body(place).map_err(|error| error.to_string())?;
-        Self::of(&body)
+    pub(super) fn read(source: &Source, place: Place) -> Result<Self, Damage> {
+        Self::of(&source.body(place).map_err(Damage::Io)?)
     }
 
     /// Decompresses the body of a chunk record and checks its checksum. Its lengths must fit
     /// together, so that a record with a damaged length is not taken for a chunk.
-    pub(super) fn of(body: &[u8]) -> Result<Self, String> {
-        let record = mcap::parse_record(op::CHUNK, body).map_err(|error| error.to_string())?;
-        let Record::Chunk { header, data } = record else { return Err("no chunk".into()) };
+    pub(super) fn of(body: &[u8]) -> Result<Self, Damage> {
+        let record = mcap::parse_record(op::CHUNK, body).map_err(Damage::Record)?;
+        let Record::Chunk { header, data } = record else { return Err(Damage::NoChunk) };
         // Times, size and checksum, the name of the compression with its length, and the size.
         let head = 28 + 4 + header.compression.len() as u64 + 8;
         if head + header.compressed_size != body.len() as u64 {
-            return Err("lengths that do not fit together".into());
+            return Err(Damage::Lengths);
         }
         let bytes = match header.compression.as_str() {
             "" => data.into_owned(),
-            "zstd" => decompressed(&data).map_err(|error| error.to_string())?,
-            other => return Err(format!("compression {other:?}")),
+            "zstd" => decompressed(&data).map_err(Damage::Io)?,
+            other => return Err(Damage::Compression(other.to_owned())),
         };
         if crc32fast::hash(&bytes) != header.uncompressed_crc {
-            return Err("a wrong checksum".into());
+            return Err(Damage::Checksum);
         }
         Ok(Self { bytes })
     }
@@ -82,10 +82,9 @@ fn message(body: &[u8]) -> Option<Message<'_>> {
 ///
 /// # Errors
 /// What is damaged.
-pub(super) fn note(message: &Message<'_>) -> Result<Option<Note>, String> {
-    fn read<T: DeserializeOwned>(data: &[u8], note: fn(T) -> Note) -> Result<Option<Note>, String> {
-        let read = serde_json::from_slice(data).map_err(|error| error.to_string())?;
-        Ok(Some(note(read)))
+pub(super) fn note(message: &Message<'_>) -> Result<Option<Note>, Damage> {
+    fn read<T: DeserializeOwned>(data: &[u8], note: fn(T) -> Note) -> Result<Option<Note>, Damage> {
+        serde_json::from_slice(data).map(|read| Some(note(read))).map_err(Damage::Json)
     }
     match message.channel {
         Some(Channel::Commands) => read(message.data, Note::Command),

@@ -4,6 +4,7 @@ use super::attachment::Attachment;
 use super::chunk::{Chunk, Message, note};
 use super::source::{Place, Source};
 use super::walk::{Content, Step, Walk};
+use crate::error::Damage;
 use crate::format::{Channel, EarlierMoment, Entry, INDEX, Index, MomentRecord, SessionRecord};
 use machine::history::Mark;
 use machine::words::counted;
@@ -93,11 +94,11 @@ impl Gathered {
         }
     }
 
-    fn take_message(&mut self, message: &Message<'_>, chunk: usize) -> Result<(), String> {
-        let read = |error: serde_json::Error| error.to_string();
+    fn take_message(&mut self, message: &Message<'_>, chunk: usize) -> Result<(), Damage> {
         match message.channel {
             Some(Channel::Moments) => {
-                let record: MomentRecord = serde_json::from_slice(message.data).map_err(read)?;
+                let record: MomentRecord =
+                    serde_json::from_slice(message.data).map_err(Damage::Json)?;
                 self.entries.push(Entry {
                     number: message.number,
                     target_cycles: record.target_cycles,
@@ -109,7 +110,7 @@ impl Gathered {
                 });
             }
             Some(Channel::Marks) => {
-                self.marks.push(serde_json::from_slice(message.data).map_err(read)?);
+                self.marks.push(serde_json::from_slice(message.data).map_err(Damage::Json)?);
             }
             _ => {
                 if note(message)?.is_some() && self.noted.last() != Some(&chunk) {
@@ -120,9 +121,8 @@ impl Gathered {
         Ok(())
     }
 
-    fn take_earlier(&mut self, message: &Message<'_>, chunk: usize) -> Result<(), String> {
-        let moment: EarlierMoment =
-            rmp_serde::from_slice(message.data).map_err(|error| error.to_string())?;
+    fn take_earlier(&mut self, message: &Message<'_>, chunk: usize) -> Result<(), Damage> {
+        let moment: EarlierMoment = rmp_serde::from_slice(message.data).map_err(Damage::Message)?;
         let number = message.number;
         self.entries.push(Entry {
             number,

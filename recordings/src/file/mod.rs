@@ -10,7 +10,7 @@ mod walk;
 pub use attachment::Attachment;
 pub(crate) use chunk::Chunk;
 
-use crate::error::RecordingError;
+use crate::error::{Damage, RecordingError};
 use crate::format::{Entry, FORMAT, NOTES, PROFILE, RUN, SessionRecord};
 use chunk::note;
 use gathered::Gathered;
@@ -47,8 +47,8 @@ impl Contents {
     ///
     /// # Errors
     /// What is damaged.
-    pub(crate) fn chunk(&self, index: usize) -> Result<Chunk, String> {
-        let place = self.chunks.get(index).ok_or("it is missing")?;
+    pub(crate) fn chunk(&self, index: usize) -> Result<Chunk, Damage> {
+        let place = self.chunks.get(index).ok_or(Damage::ChunkMissing)?;
         Chunk::read(&self.source, *place)
     }
 
@@ -144,6 +144,6 @@ fn checked_session(
         let (path, made_by) = (path.into(), made_by.into());
         return Err(RecordingError::Newer { path, format, known: FORMAT, made_by });
     }
-    let damaged = |what| RecordingError::Damaged { path: path.into(), what };
+    let damaged = |it: Damage| RecordingError::Damaged { path: path.into(), what: it.to_string() };
     SessionRecord::from_record(record).map_err(damaged)
 }

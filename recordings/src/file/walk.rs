@@ -3,6 +3,7 @@
 use super::attachment::Attachment;
 use super::chunk::Chunk;
 use super::source::{HEAD, Place, Source, place};
+use crate::error::Damage;
 use crate::format::{SESSION, SessionRecord};
 use mcap::records::{Record, op};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub(super) enum Content {
     /// A chunk, which is whole.
     Chunk(Chunk),
     /// A chunk whose content is damaged; its length is right.
-    DamagedChunk(String),
+    DamagedChunk(Damage),
     /// An attachment, or none if it is damaged.
     Attachment(Option<Attachment>),
     /// The metadata of a session.
@@ -66,7 +67,7 @@ impl<'a> Walk<'a> {
         let body = self.source.body(place)?;
         match content(place, &body) {
             // Its length may be wrong.
-            Content::DamagedChunk(why) if why.starts_with("lengths") => self.search().map(Some),
+            Content::DamagedChunk(Damage::Lengths) => self.search().map(Some),
             content => {
                 self.at = place.end();
                 if is_sure(&content) {

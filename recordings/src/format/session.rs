@@ -1,5 +1,6 @@
 //! The data of a whole recording: its target, its mesh, and the target's abilities.
 
+use crate::error::Damage;
 use layouts::{ChipCoord, ChipId, ChipKind, EthId, TileKind};
 use machine::target::{Abilities, Chip, Link, Mesh, Refusal};
 use serde::{Deserialize, Serialize};
@@ -206,13 +207,12 @@ impl SessionRecord {
     }
 
     /// Returns the session of a record whose version was checked.
-    pub(crate) fn from_record(record: &BTreeMap<String, String>) -> Result<Self, String> {
-        let text = |key: &str| record.get(key).ok_or_else(|| format!("the session has no `{key}`"));
-        let (format, made_by) = Self::version(record).ok_or("the session has no `format`")?;
-        let parse = |key: &str, error: serde_json::Error| format!("the session's `{key}`: {error}");
-        let mesh = serde_json::from_str(text("mesh")?).map_err(|e| parse("mesh", e))?;
+    pub(crate) fn from_record(record: &BTreeMap<String, String>) -> Result<Self, Damage> {
+        let text = |key| record.get(key).ok_or(Damage::NoKey(key));
+        let (format, made_by) = Self::version(record).ok_or(Damage::NoKey("format"))?;
+        let mesh = serde_json::from_str(text("mesh")?).map_err(|e| Damage::Key("mesh", e))?;
         let abilities =
-            serde_json::from_str(text("abilities")?).map_err(|e| parse("abilities", e))?;
+            serde_json::from_str(text("abilities")?).map_err(|e| Damage::Key("abilities", e))?;
         Ok(Self {
             made_by: made_by.into(),
             format,

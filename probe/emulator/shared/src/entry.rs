@@ -57,7 +57,7 @@ pub extern "C" fn libttsim_init() {
         }
         match Machine::from_environment() {
             Ok(built) => *machine = Some(built),
-            Err(error) => say(&error),
+            Err(error) => say(&error.to_string()),
         }
     });
 }

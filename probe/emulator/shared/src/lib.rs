@@ -26,11 +26,13 @@
 
 #[allow(unsafe_code, reason = "exports C functions that trust a client's buffers")]
 pub mod entry;
+mod error;
 #[allow(unsafe_code, reason = "calls functions of the client")]
 mod host_memory;
 mod machine;
 mod soc_descriptor;
 
+pub use error::MachineError;
 pub use host_memory::{DmaRead, DmaWrite};
 pub use machine::{BOOT_CYCLES, DEFAULT_MESH, MESH};
 pub use soc_descriptor::soc_descriptor;

@@ -1,5 +1,6 @@
 //! The machine of the process: a scene's mesh, and the count of its conditions already reported.
 
+use crate::error::MachineError;
 use crate::host_memory::Callbacks;
 use emulator::{Mesh, MeshConfig};
 use images::ImageMap;
@@ -35,16 +36,16 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Builds the machine that the environment names.
-    pub(crate) fn from_environment() -> Result<Self, String> {
+    pub(crate) fn from_environment() -> Result<Self, MachineError> {
         let name = match std::env::var_os(MESH) {
-            Some(name) => name.into_string().map_err(|_| format!("{MESH} is not text"))?,
+            Some(name) => name.into_string().map_err(|_| MachineError::NotText(MESH))?,
             None => DEFAULT_MESH.to_owned(),
         };
-        Self::new(&name).map_err(|error| format!("{MESH}={name}: {error}"))
+        Self::new(&name).map_err(|error| MachineError::Variable(MESH, name, Box::new(error)))
     }
 
     /// Builds the machine that `words` names, in the form of a target after `emulator:`.
-    pub(crate) fn new(words: &str) -> Result<Self, String> {
+    pub(crate) fn new(words: &str) -> Result<Self, MachineError> {
         let starts = |setting: &str| STARTED_BY.iter().any(|key| setting.starts_with(key));
         let started = words.split(',').any(starts);
         let PoweredOn { scene, mut images, mut mesh } = power_on(words)?;
@@ -81,17 +82,17 @@ pub(crate) struct PoweredOn {
 }
 
 /// Parses the words and powers the mesh on.
-pub(crate) fn power_on(words: &str) -> Result<PoweredOn, String> {
+pub(crate) fn power_on(words: &str) -> Result<PoweredOn, MachineError> {
     let spec = TargetSpec::parse(&format!("emulator:{words}"));
-    let TargetSpec::Emulator(scene) = spec.map_err(|error| error.to_string())? else {
-        return Err("not an emulated mesh".to_owned());
+    let TargetSpec::Emulator(scene) = spec.map_err(MachineError::Words)? else {
+        return Err(MachineError::NotEmulated);
     };
     let (images, _) = ImageMap::firmware();
-    let config = scene.config(&images).map_err(|error| error.to_string())?;
+    let config = scene.config(&images).map_err(MachineError::Scene)?;
     // The library must create no threads: its process may fork, its client may unload it, and
     // callbacks must come on the calling thread.
     let config = MeshConfig { threads: 1, ..config };
-    let mesh = Mesh::new(config).map_err(|error| error.to_string())?;
+    let mesh = Mesh::new(config).map_err(MachineError::Mesh)?;
     Ok(PoweredOn { scene, images, mesh })
 }
 
@@ -101,11 +102,15 @@ pub(crate) fn say(message: &str) {
 }
 
 /// Boots the scene over the bus, as on any machine, and takes the mesh back.
-fn start(scene: &Scene, bar: EmulatorBar, images: &mut ImageMap) -> Result<EmulatorBar, String> {
+fn start(
+    scene: &Scene,
+    bar: EmulatorBar,
+    images: &mut ImageMap,
+) -> Result<EmulatorBar, MachineError> {
     let shared = Arc::new(Mutex::new(bar));
     let started = scene.start(Box::new(Lent(Arc::clone(&shared))), images);
-    drop(started.map_err(|error| error.to_string())?);
-    let alone = Arc::into_inner(shared).ok_or("the scene still holds its mesh after the start")?;
+    drop(started.map_err(MachineError::Scene)?);
+    let alone = Arc::into_inner(shared).ok_or(MachineError::Kept)?;
     Ok(alone.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -1,6 +1,7 @@
 //! The `soc_descriptor.yaml` that UMD reads beside a simulator's library: the tiles of the first
 //! device.
 
+use crate::error::MachineError;
 use crate::machine::power_on;
 use emulator::memory::{ETH_L1_BYTES, TENSIX_L1_BYTES};
 use emulator::{ChipConfig, GRID_HEIGHT, GRID_WIDTH, TileKind};
@@ -15,10 +16,10 @@ const DRAM_CHANNELS: u8 = 6;
 ///
 /// # Errors
 /// The error in the words.
-pub fn soc_descriptor(words: &str) -> Result<String, String> {
+pub fn soc_descriptor(words: &str) -> Result<String, MachineError> {
     let mesh = power_on(words)?.mesh;
     let chip = mesh.config().chips.iter().find(|chip| chip.pcie);
-    chip.map(text).ok_or_else(|| "this mesh has no chip with PCIe".to_owned())
+    chip.map(text).ok_or(MachineError::NoPcie)
 }
 
 fn text(chip: &ChipConfig) -> String {

@@ -4,7 +4,7 @@ use super::agenda::Agenda;
 use super::tile::Tile;
 use super::{Chip, Unit};
 use crate::config::{
-    ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LoadImage, TileConfig, TileKind,
+    ChipConfig, ConfigError, GRID_HEIGHT, GRID_WIDTH, LoadImage, PowerOnError, TileConfig, TileKind,
 };
 use crate::devices::arc::Arc as ArcTile;
 use crate::devices::blocks::{Blocks, Special};
@@ -89,9 +89,9 @@ impl Chip {
     fn power_on(&mut self, index: usize, config: &ChipConfig, now: u64) -> Result<(), ConfigError> {
         for load in &config.power_on {
             let (x, y) = (load.x, load.y);
-            let error = |reason: String| ConfigError::PowerOn { chip: index, x, y, reason };
+            let error = |reason| ConfigError::PowerOn { chip: index, x, y, reason };
             if !grid::on_grid((x, y)) {
-                return Err(error("outside the grid".into()));
+                return Err(error(PowerOnError::OutsideGrid));
             }
             let pieces = match &load.image {
                 LoadImage::Load { addr, bytes } => vec![(*addr, bytes.clone())],
@@ -103,13 +103,14 @@ impl Chip {
                     Unit::Core(tile) => tile.preload(addr, &bytes, now),
                     Unit::Passive(passive) => passive.write(port, 0, addr, &bytes, now),
                 };
-                loaded.map_err(|r| {
-                    error(format!("{} bytes at {addr:#x}: {}", bytes.len(), r.name))
+                loaded.map_err(|refused| {
+                    let (bytes, condition) = (bytes.len(), refused.name);
+                    error(PowerOnError::Refused { bytes, addr, condition })
                 })?;
             }
             match &mut self.units[unit] {
                 Unit::Core(tile) if load.start && !tile.harvested => tile.power_on(),
-                _ if load.start => return Err(error("no hart to start".into())),
+                _ if load.start => return Err(error(PowerOnError::NoHart)),
                 _ => {}
             }
         }

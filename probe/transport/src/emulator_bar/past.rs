@@ -6,7 +6,7 @@ use emulator::{
     TileRange, TravelError, Write, Writer,
 };
 use layouts::{ChipId, CoreKind, NocXy};
-use machine::bar::Bar;
+use machine::bar::OverCopy;
 use machine::fault::EMULATED;
 use machine::past::{
     PastChanges, PastError, PastPacket, PastProgress, PastWatcher, PastWrite, PastWriter,
@@ -23,7 +23,7 @@ pub(crate) struct EmulatorPast {
     /// The chips that the target knows, each with its index.
     pub(super) chips: Vec<(ChipId, usize)>,
     /// Makes a target of a copy of the mesh.
-    pub(super) over: Arc<dyn Fn(Box<dyn Bar>) -> Box<dyn Target> + Send + Sync>,
+    pub(super) over: OverCopy,
 }
 
 impl EmulatorPast {

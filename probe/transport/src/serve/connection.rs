@@ -42,7 +42,7 @@ pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     if connection.writes
         && let Err(why) = state.acquire_writer(&connection.client, connection.stream.get_ref())
     {
-        return connection.send(&WireReply::Refused(why));
+        return connection.send(&WireReply::Refused(why.to_string()));
     }
     let number = state.number();
     let mut change = None;
@@ -120,7 +120,7 @@ impl Connection {
         let (mut bar, welcome) = loop {
             match state.machine(WAIT_INTERVAL) {
                 Ok(ready) => break ready,
-                Err(why) => self.send(&WireReply::Wait(why))?,
+                Err(why) => self.send(&WireReply::Wait(why.to_string()))?,
             }
         };
         let welcome = Welcome { version: VERSION, ..welcome };
@@ -132,7 +132,7 @@ impl Connection {
                 Received::Message(WireRequest::LockQueues) => {
                     let reply = match state.lock_queues(number) {
                         Ok(()) => WireReply::Locked,
-                        Err(why) => WireReply::Failed(AccessError::Unreachable(why)),
+                        Err(why) => WireReply::Failed(AccessError::Unreachable(why.to_string())),
                     };
                     self.send(&reply)?;
                 }

@@ -7,6 +7,8 @@ use machine::bar::Bar;
 use machine::clients::{Change, Client, PastClient, ServedHistory};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
+use std::fmt;
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,6 +20,30 @@ const WRITER_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Longest wait for the lock of the queues.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why a client does not get what it asks for.
+#[derive(Debug)]
+pub(super) enum Denied {
+    /// The machine of this name is not ready.
+    NotReady(String),
+    /// This client has the right to write.
+    Held(Client),
+    /// The client's own connection cannot be watched.
+    Unwatched(io::Error),
+    /// Another client has the lock of the queues.
+    Locked,
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReady(machine) => write!(f, "{machine} is being brought up"),
+            Self::Held(client) => write!(f, "{client} holds this machine"),
+            Self::Unwatched(error) => write!(f, "{error}"),
+            Self::Locked => f.write_str("another client keeps the routing queues locked"),
+        }
+    }
+}
 
 /// The machine and its welcome message.
 struct Served {
@@ -93,11 +119,11 @@ impl ServerState {
 
     /// Returns a bar of the machine and the welcome message, or why the machine is not ready after
     /// `patience`.
-    pub(super) fn machine(&self, patience: Duration) -> Result<(SharedBar, Welcome), String> {
+    pub(super) fn machine(&self, patience: Duration) -> Result<(SharedBar, Welcome), Denied> {
         let state = self.lock();
         let waited = self.changed.wait_timeout_while(state, patience, |s| s.served.is_none());
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let not_ready = || format!("{} is being brought up", self.machine);
+        let not_ready = || Denied::NotReady(self.machine.clone());
         let served = state.served.as_ref().ok_or_else(not_ready)?;
         let writer = state.writer.as_ref().map(|writer| writer.client.clone());
         let before = ServedHistory { writer, ..state.before.clone() };
@@ -119,19 +145,19 @@ impl ServerState {
         &self,
         client: &Client,
         stream: &UnixStream,
-    ) -> Result<(), String> {
+    ) -> Result<(), Denied> {
         let start = Instant::now();
         let mut state = self.lock();
         while let Some(writer) = &state.writer {
             let left = WRITER_PATIENCE.saturating_sub(start.elapsed());
             if !has_closed(&writer.stream) || left.is_zero() {
-                return Err(format!("{} holds this machine", writer.client));
+                return Err(Denied::Held(writer.client.clone()));
             }
             // It has disconnected; its thread notices after the running batch.
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let stream = stream.try_clone().map_err(|error| error.to_string())?;
+        let stream = stream.try_clone().map_err(Denied::Unwatched)?;
         state.writer = Some(Writer { client: client.clone(), stream });
         Ok(())
     }
@@ -140,7 +166,7 @@ impl ServerState {
     ///
     /// # Errors
     /// When another client keeps it.
-    pub(super) fn lock_queues(&self, number: u64) -> Result<(), String> {
+    pub(super) fn lock_queues(&self, number: u64) -> Result<(), Denied> {
         let start = Instant::now();
         let mut state = self.lock();
         if let Some((owner, times)) = &mut state.queues.owner
@@ -160,7 +186,7 @@ impl ServerState {
             let left = LOCK_PATIENCE.saturating_sub(start.elapsed());
             if left.is_zero() {
                 queues.waiting.retain(|client| *client != number);
-                return Err("another client keeps the routing queues locked".into());
+                return Err(Denied::Locked);
             }
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
