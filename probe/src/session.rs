@@ -1,15 +1,19 @@
 //! An open target with the state needed to inspect it repeatedly.
 
+mod captured;
+mod error;
 mod open;
 mod pacer;
 mod past;
 mod pause;
+mod recorded;
 mod rerun;
 mod stages;
 mod watch;
 
 use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
 use decode::state::{LedgerState, MeshState};
+pub use error::{OpenError, RerunError};
 use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageMap, Library};
 use launch::outcome::{Cause, RunError};
@@ -21,11 +25,12 @@ use machine::progress::{ChipCount, Progress};
 use machine::samples::{SampleOrder, Samples};
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Arrived, Mesh, Past, Preview, Quarantined, Target};
-pub use open::{OpenError, served_simulator};
+pub use open::{OpenOptions, served_simulator};
 use pacer::Pacer;
 pub use pause::Balance;
-pub use rerun::{NO_RUN, Rerun};
+pub use rerun::Rerun;
 pub use stages::{StageChange, StageMove};
+use std::path::{Path, PathBuf};
 pub use watch::{WATCHED_CYCLES, Watch, Watched};
 use workloads::scene::Pace;
 
@@ -58,6 +63,42 @@ impl Partly<'_> {
     }
 }
 
+/// A file whose moments a session reads.
+#[derive(Clone, Debug)]
+pub struct RecordedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// What a recording says of itself; none: it is a fabric snapshot of tt-metal.
+    pub head: Option<RecordingHead>,
+}
+
+/// What a recording says of itself.
+#[derive(Clone, Debug)]
+pub struct RecordingHead {
+    /// The version of the meshscope that recorded.
+    pub made_by: String,
+    /// The words that opened the recorded target.
+    pub target: String,
+    /// What the person who recorded asked for.
+    pub asked: String,
+    /// The names of the attached files.
+    pub attached: Vec<String>,
+    /// The run of the recorded mesh.
+    pub run: Option<Rerun>,
+}
+
+/// A fabric manifest with its file.
+struct NamedManifest {
+    path: PathBuf,
+    manifest: FabricManifest,
+}
+
+impl NamedManifest {
+    fn read(path: &Path) -> Result<Self, String> {
+        Ok(Self { path: path.to_owned(), manifest: FabricManifest::read(path)? })
+    }
+}
+
 /// Who sees a snapshot while it is being read, and what was read before it.
 struct Watcher<'a> {
     before: Option<&'a Snapshot>,
@@ -76,8 +117,10 @@ pub struct Session {
     last: ReadSet,
     /// What was read to identify the images.
     proofs: Snapshot,
-    /// The run of a recorded mesh.
-    run: Option<Rerun>,
+    /// The file that is read; none: a machine.
+    file: Option<RecordedFile>,
+    /// Whether the machine ends with this process.
+    ends_with_process: bool,
     /// The credits of links in the previous snapshot.
     ledgers: Vec<LedgerState>,
 }
@@ -95,7 +138,8 @@ impl Session {
             snapshots: 0,
             last: ReadSet::default(),
             proofs: Snapshot::default(),
-            run: None,
+            file: None,
+            ends_with_process: false,
             ledgers: Vec::new(),
         }
     }
@@ -106,26 +150,30 @@ impl Session {
         Self { pacer: Some(Pacer::new(pace)), ..self }
     }
 
-    /// Returns the session with the run of its target, a recording of an emulated mesh.
-    #[must_use]
-    pub fn with_run(self, run: Option<Rerun>) -> Self {
-        Self { run, ..self }
+    /// Returns the file whose moments it reads; none: it reads a machine.
+    pub fn file(&self) -> Option<&RecordedFile> {
+        self.file.as_ref()
     }
 
     /// Returns the run of a recorded mesh, if the recording has it.
     pub fn run(&self) -> Option<&Rerun> {
-        self.run.as_ref()
+        self.file.as_ref()?.head.as_ref()?.run.as_ref()
+    }
+
+    /// Whether the machine ends with this process.
+    pub fn ends_with_process(&self) -> bool {
+        self.ends_with_process
     }
 
     /// Returns the past of the target; that of a recorded mesh is executed again.
     ///
     /// # Errors
-    /// Why there is none, one sentence; or `watcher` returned false.
-    pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> {
-        match &self.run {
+    /// Why there is none; or `watcher` returned false.
+    pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, RerunError> {
+        match self.run().cloned() {
             Some(run) => run.past(watcher),
-            None if self.target.history().is_some() => Err(NO_RUN.to_owned()),
-            None => self.target.past().map_err(|error| error.to_string()),
+            None if self.target.history().is_some() => Err(RerunError::NoRun),
+            None => self.target.past().map_err(RerunError::NotKept),
         }
     }
 
@@ -139,6 +187,10 @@ impl Session {
     pub fn add_manifest(&mut self, file: &str, manifest: &FabricManifest) {
         self.images.add_manifest(file, manifest, self.target.mesh());
         self.snapshots = 0;
+    }
+
+    fn add_named(&mut self, NamedManifest { path, manifest }: &NamedManifest) {
+        self.add_manifest(&path.display().to_string(), manifest);
     }
 
     /// Returns the target.

@@ -75,7 +75,7 @@ fn question(verb: &Verb, opening: &Opening) -> Result<Question, Failure> {
         Verb::Print { core, expression, image } => {
             let question = print::Question::of(core, expression, image.as_deref())?;
             // Only a snapshot shows which files of a directory run there.
-            let more = !opening.elfs.is_empty();
+            let more = !opening.options.elfs.is_empty();
             Box::new(move |machine| print::preview(machine, &question, more))
         }
         Verb::Write { place, values, bytes } => {
