@@ -13,7 +13,7 @@ pub use plan::{cores, plan_texts};
 pub use plan::{plan, plan_proofs, plan_tables};
 pub use read_set::ReadSet;
 
-use crate::state::{ChipState, MeshState, TileState};
+use crate::state::{ChipState, LinkState, MeshState, TileState};
 use images::ImageMap;
 use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
 use machine::clients::ServedHistory;
@@ -30,13 +30,8 @@ pub fn inspect(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState
 /// Decodes a snapshot from which the images have already learned.
 pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
     let view = Inspection { snapshot, mesh, images };
-    let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
-    let links = links::join(&view, &mut chips);
-    let routes: Vec<_> = chips
-        .iter()
-        .map(|chip| links::gateways(&mesh.layout().eth.values, &chip.chip, &chips, &links))
-        .collect();
-    chips.iter_mut().zip(routes).for_each(|(chip, routes)| chip.gateways = routes);
+    let links = view.links();
+    let chips: Vec<_> = mesh.chips.iter().map(|chip| view.chip(chip, &links)).collect();
     // If nothing was read, the caller asks the target for its time.
     let cycles = snapshot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
     let fabric = view.fabric(&chips, &links, cycles);
@@ -67,12 +62,12 @@ impl Inspection<'_> {
         self.mesh.layout()
     }
 
-    fn chip(&self, chip: &Chip) -> ChipState {
+    fn chip(&self, chip: &Chip, links: &[LinkState]) -> ChipState {
         let tiles = self.layout().grid().iter();
         let tiles = tiles.map(|tile| self.tile(chip, tile.xy, tile.kind, tile.channel));
         ChipState {
             chip: chip.clone(),
-            gateways: Vec::new(),
+            gateways: self.gateways(chip, links),
             cycles: self.snapshot.newest_cycles(chip.id),
             holders: Vec::new(),
             tiles: tiles.collect(),
