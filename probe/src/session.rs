@@ -255,7 +255,8 @@ impl Session {
             state.cycles = state.cycles.max(began);
             state.fabric.waits.cycles = state.cycles;
         }
-        without_lost_gateways(&mut state, self.target.mesh(), &self.target.quarantined());
+        let lost = self.target.quarantined();
+        without_lost_gateways(&mut state, self.target.mesh(), &lost);
         let ledgers = state.fabric.ledgers.clone();
         state.fabric.correct_verdicts(&self.ledgers);
         self.ledgers = ledgers;
@@ -264,13 +265,15 @@ impl Session {
         state.transactions = state.transactions.max(cost);
         state.problems.extend(self.problems.iter().cloned());
         state.problems.extend(self.library.iter().flat_map(Library::problems).cloned());
-        state.problems.extend(self.target.remarks());
-        state.before.clone_from(&self.before);
-        for (chip, holder) in self.target.holders() {
-            if let Some(state) = state.chips.iter_mut().find(|state| state.chip.id == chip) {
-                state.holders.push(holder);
+        if let Some(bus) = self.target.bus() {
+            state.problems.extend(bus.remarks());
+            for (chip, holder) in bus.holders() {
+                if let Some(state) = state.chips.iter_mut().find(|state| state.chip.id == chip) {
+                    state.holders.push(holder);
+                }
             }
         }
+        state.before.clone_from(&self.before);
         Inspected { snapshot, state }
     }
 
@@ -423,7 +426,8 @@ impl Session {
     ) -> Snapshot {
         let lost = self.target.quarantined();
         let Self { target, images, problems, before, ledgers, .. } = self;
-        target.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips, fresh }| {
+        let Some(bus) = target.bus() else { return target.read(plan) };
+        bus.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips, fresh }| {
             let inspect = || {
                 let snapshot = snapshot.over(watcher.before);
                 let mut state = decode(&snapshot, mesh, images);

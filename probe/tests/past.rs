@@ -49,7 +49,7 @@ fn a_run_without_checkpoints_is_executed_again() {
     for cycles in [1, 4_111, 1_336_605] {
         session.target().pass(cycles).unwrap();
         read(session.target(), beat);
-        let run = session.target().recorded_run().unwrap().unwrap();
+        let run = session.target().run().unwrap().recorded().unwrap().unwrap();
         let past = Rerun::new(run.clone()).past(&mut |_| true).unwrap();
         assert_eq!(past.cycles(), (0, run.end_cycles));
         let other = RecordedRun { checksum: run.checksum ^ 1, ..run.clone() };

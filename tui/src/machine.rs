@@ -245,7 +245,7 @@ impl Machine {
             board: self.work.board(),
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
-            past: target.kept_past(),
+            past: target.run().and_then(|run| run.kept()),
             timeline: self.work.timeline(&mut self.session),
             reading: None,
         }
@@ -270,7 +270,7 @@ impl Machine {
             board,
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
-            past: target.kept_past(),
+            past: target.run().and_then(|run| run.kept()),
         };
         // Until anything is shown, every chip counts.
         let pause = before.map_or(Duration::ZERO, |_| PARTLY);
@@ -319,7 +319,9 @@ impl Inspect for Machine {
     }
 
     fn clear_quarantine(&mut self) {
-        self.session.target().clear_quarantine();
+        if let Some(quarantine) = self.session.target().quarantine() {
+            quarantine.clear();
+        }
     }
 
     fn order(&mut self, order: MachineOrder) {

@@ -9,6 +9,7 @@ use crate::output::{json, say, text};
 use crate::shape::Written;
 use crate::words::{self, hex};
 use layouts::{NocAddr, Space};
+use machine::snapshot::AccessError;
 
 /// The data to write.
 pub(super) struct What<'a> {
@@ -50,7 +51,11 @@ pub(super) fn run(opening: &Opening, style: Style, what: &What<'_>) -> Result<Ou
     let failed = |error| Failure::of_access(&addr.to_string(), &error);
     let target = machine.target();
     target.commanded_by("write");
-    let old = target.replace(addr, &bytes).map_err(failed)?;
+    let written = match target.bus() {
+        Some(bus) => bus.replace(addr, &bytes),
+        None => target.write(addr, &bytes).map(|()| Err(AccessError::NotRequested)),
+    };
+    let old = written.map_err(failed)?;
     // Reading the time completes earlier writes to a remote chip, and reports their errors.
     let cycles = target.now().map_err(failed)?;
     say(&format!("{} at {} of its own time", opening.words, words::cycles(cycles)));
