@@ -11,9 +11,11 @@ mod rerun;
 mod stages;
 mod watch;
 
-use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
+use decode::inspect::{
+    ReadSet, TargetFacts, cores, decode, plan, plan_proofs, plan_tables, plan_texts,
+};
 use decode::state::{LedgerState, MeshState};
-pub use error::{OpenError, RerunError};
+pub use error::OpenError;
 use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageMap, Library};
 use launch::outcome::{Cause, RunError};
@@ -24,7 +26,7 @@ use machine::past::PastWatcher;
 use machine::progress::{ChipCount, Progress};
 use machine::samples::{SampleOrder, Samples};
 use machine::snapshot::{AccessError, Plan, Snapshot};
-use machine::target::{Arrived, Mesh, Past, Preview, Quarantined, Target};
+use machine::target::{Arrived, Mesh, Past, Preview, Target};
 pub use open::{OpenOptions, served_simulator};
 use pacer::Pacer;
 pub use pause::Balance;
@@ -88,16 +90,7 @@ pub struct RecordingHead {
 }
 
 /// A fabric manifest with its file.
-struct NamedManifest {
-    path: PathBuf,
-    manifest: FabricManifest,
-}
-
-impl NamedManifest {
-    fn read(path: &Path) -> Result<Self, String> {
-        Ok(Self { path: path.to_owned(), manifest: FabricManifest::read(path)? })
-    }
-}
+type NamedManifest = (PathBuf, FabricManifest);
 
 /// Who sees a snapshot while it is being read, and what was read before it.
 struct Watcher<'a> {
@@ -169,11 +162,11 @@ impl Session {
     ///
     /// # Errors
     /// Why there is none; or `watcher` returned false.
-    pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, RerunError> {
+    pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, OpenError> {
         match self.run().cloned() {
             Some(run) => run.past(watcher),
-            None if self.target.history().is_some() => Err(RerunError::NoRun),
-            None => self.target.past().map_err(RerunError::NotKept),
+            None if self.target.history().is_some() => Err(OpenError::NoRun),
+            None => self.target.past().map_err(OpenError::NotKept),
         }
     }
 
@@ -184,13 +177,10 @@ impl Session {
     }
 
     /// Adds the routers that a fabric manifest describes.
-    pub fn add_manifest(&mut self, file: &str, manifest: &FabricManifest) {
-        self.images.add_manifest(file, manifest, self.target.mesh());
+    pub fn add_manifest(&mut self, file: &Path, manifest: &FabricManifest) {
+        let file = file.display().to_string();
+        self.images.add_manifest(&file, manifest, self.target.mesh());
         self.snapshots = 0;
-    }
-
-    fn add_named(&mut self, NamedManifest { path, manifest }: &NamedManifest) {
-        self.add_manifest(&path.display().to_string(), manifest);
     }
 
     /// Returns the target.
@@ -243,37 +233,27 @@ impl Session {
         let snapshot = self.read(&plan, Progress::Snapshot, &mut watcher);
         self.images.learn(self.target.mesh(), &snapshot);
         self.verify_changed(read_set, &mut watcher);
-        let mut state = decode(&snapshot, self.target.mesh(), &self.images);
-        // Where nothing was read, nothing says when the look began.
-        if snapshot.pieces.is_empty()
-            && let Ok(now) = self.target.now()
-        {
-            state.cycles = now;
-        }
-        // A moment of a recording has older bytes, too.
-        if let Some(began) = self.target.history().and_then(|history| history.began_cycles()) {
-            state.cycles = state.cycles.max(began);
-            state.fabric.waits.cycles = state.cycles;
-        }
-        let lost = self.target.quarantined();
-        without_lost_gateways(&mut state, self.target.mesh(), &lost);
-        let ledgers = state.fabric.ledgers.clone();
-        state.fabric.correct_verdicts(&self.ledgers);
-        self.ledgers = ledgers;
-        // The cost of verification is part of the snapshot.
-        let cost = self.target.transactions().saturating_sub(before);
-        state.transactions = state.transactions.max(cost);
-        state.problems.extend(self.problems.iter().cloned());
-        state.problems.extend(self.library.iter().flat_map(Library::problems).cloned());
+        // Where nothing was read, nothing says when it began; a moment of a recording has older bytes.
+        let now = if snapshot.pieces.is_empty() { self.target.now().ok() } else { None };
+        let began = self.target.history().and_then(|history| history.began_cycles());
+        let mut problems = self.problems.clone();
+        problems.extend(self.library.iter().flat_map(Library::problems).cloned());
+        let (lost, mut holders) = (self.target.quarantined(), Vec::new());
         if let Some(bus) = self.target.bus() {
-            state.problems.extend(bus.remarks());
-            for (chip, holder) in bus.holders() {
-                if let Some(state) = state.chips.iter_mut().find(|state| state.chip.id == chip) {
-                    state.holders.push(holder);
-                }
-            }
+            problems.extend(bus.remarks());
+            holders = bus.holders();
         }
-        state.before.clone_from(&self.before);
+        let facts = TargetFacts {
+            began_cycles: now.max(began),
+            lost: &lost,
+            ledgers: Some(&self.ledgers),
+            holders: &holders,
+            problems: &problems,
+            transactions: self.target.transactions().saturating_sub(before),
+            before: Some(&self.before),
+        };
+        let state = decode(&snapshot, self.target.mesh(), &self.images, &facts);
+        self.ledgers.clone_from(&state.fabric.ledgers);
         Inspected { snapshot, state }
     }
 
@@ -426,15 +406,14 @@ impl Session {
     ) -> Snapshot {
         let lost = self.target.quarantined();
         let Self { target, images, problems, before, ledgers, .. } = self;
+        let (ledgers, before) = (Some(&**ledgers), Some(&*before));
+        let facts =
+            TargetFacts { lost: &lost, ledgers, problems, before, ..TargetFacts::default() };
         let Some(bus) = target.bus() else { return target.read(plan) };
         bus.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips, fresh }| {
             let inspect = || {
                 let snapshot = snapshot.over(watcher.before);
-                let mut state = decode(&snapshot, mesh, images);
-                without_lost_gateways(&mut state, mesh, &lost);
-                state.fabric.correct_verdicts(ledgers);
-                state.problems.extend(problems.iter().cloned());
-                state.before.clone_from(before);
+                let state = decode(&snapshot, mesh, images, &facts);
                 Inspected { snapshot, state }
             };
             (watcher.see)(&Partly { progress: progress(chips), fresh, inspect: &inspect });
@@ -476,16 +455,6 @@ impl Session {
 /// unless whole texts are compared.
 fn just_proved(read_set: &ReadSet) -> ReadSet {
     ReadSet { proofs: read_set.proofs && read_set.texts, ..read_set.clone() }
-}
-
-/// Drops gateways in quarantine, which are not used, whatever the state of their links.
-fn without_lost_gateways(state: &mut MeshState, mesh: &Mesh, lost: &[Quarantined]) {
-    for lost in lost {
-        let far = lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
-        if let (Some(far), Some(tile)) = (far, lost.tile) {
-            far.gateways.retain(|end| mesh.layout().eth_channel(end.channel) != Some(tile));
-        }
-    }
 }
 
 /// Returns the read set of everything about one core.

@@ -7,7 +7,7 @@ use machine::past::{Keeps, PastError, PastWriter, RecordedRun, WriteSearch};
 use machine::progress::Listener;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Past, Target};
-use probe::session::{OpenOptions, Rerun, RerunError, Session, StageMove, Watch};
+use probe::session::{OpenError, OpenOptions, Rerun, Session, StageMove, Watch};
 use transport::ttsim::HostCommand;
 
 /// A count of base firmware on an Ethernet tile: its heartbeat.
@@ -58,7 +58,7 @@ fn a_run_without_checkpoints_is_executed_again() {
         // Words of a recording open nothing but an emulated mesh.
         let other = RecordedRun { target: "socket:/tmp/mesh".into(), ..run };
         let refused = Rerun::new(other).past(&mut |_| true).err();
-        assert!(matches!(refused, Some(RerunError::NoRun)));
+        assert!(matches!(refused, Some(OpenError::NoRun)));
     }
 }
 

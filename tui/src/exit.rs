@@ -81,7 +81,11 @@ impl Failure {
             | OpenError::Catalog(_)
             | OpenError::Manifest(_)
             | OpenError::Recording(_)
-            | OpenError::Rerun(_)
+            | OpenError::NoRun
+            | OpenError::RecordedMesh { .. }
+            | OpenError::OutsideRun(..)
+            | OpenError::Past(_)
+            | OpenError::NotKept(_)
             | OpenError::Library { .. } => Self::Usage(text),
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)

@@ -20,7 +20,7 @@ pub(super) fn open(path: &Path, given: &[NamedManifest]) -> Result<Session, Open
     let mut problems = Vec::new();
     let found = if given.is_empty() { beside(path, &snapshot, &mut problems) } else { None };
     let named = choose(given, &snapshot, &mut problems).or(found.as_ref());
-    let manifest = named.map(|named| &named.manifest);
+    let manifest = named.map(|(_, manifest)| manifest);
     let mut mesh = manifest.map_or_else(|| snapshot.mesh(), FabricManifest::mesh);
     add_missing(&mut mesh, snapshot.mesh());
     mesh.problems.extend(problems);
@@ -30,7 +30,7 @@ pub(super) fn open(path: &Path, given: &[NamedManifest]) -> Result<Session, Open
     let file = Some(RecordedFile { path: path.to_owned(), head: None });
     let session = Session::with_target(Box::new(target), images);
     let mut session = Session { problems, file, ..session };
-    found.iter().for_each(|manifest| session.add_named(manifest));
+    found.iter().for_each(|(path, manifest)| session.add_manifest(path, manifest));
     Ok(session)
 }
 
@@ -40,14 +40,14 @@ fn choose<'a>(
     snapshot: &FabricSnapshot,
     problems: &mut Vec<String>,
 ) -> Option<&'a NamedManifest> {
-    let own = given.iter().find(|it| hash(&it.path).is_some_and(|it| fits(&it, snapshot)));
+    let own = given.iter().find(|(path, _)| hash(path).is_some_and(|it| fits(&it, snapshot)));
     if own.is_none()
-        && let Some(first) = given.first()
+        && let Some((path, _)) = given.first()
     {
         let expected = snapshot.manifest_sha256();
         problems.push(format!(
             "{} is not the manifest of the snapshot, whose SHA-256 is {expected}",
-            first.path.display()
+            path.display()
         ));
     }
     own.or(given.first())
@@ -77,7 +77,8 @@ fn beside(
         return None;
     };
     let without = |why| problems.push(format!("{why}: without the manifest there are no links"));
-    NamedManifest::read(&own).map_err(without).ok()
+    let manifest = FabricManifest::read(&own).map_err(without).ok()?;
+    Some((own, manifest))
 }
 
 /// Returns the SHA-256 of a file, if it can be read.

@@ -1,4 +1,4 @@
-//! Why a target cannot be opened, and a recorded run not be executed again.
+//! Why a target, or its past, cannot be opened.
 
 use crate::spec::SpecError;
 use images::CatalogError;
@@ -10,7 +10,7 @@ use std::fmt;
 use transport::silicon::DeviceError;
 use workloads::scene::SceneError;
 
-/// Why a target cannot be opened; each variant has its own exit code.
+/// Why a target, or its past, cannot be opened.
 #[derive(Debug)]
 pub enum OpenError {
     /// The words name no target, or no moment of a recording.
@@ -39,28 +39,21 @@ pub enum OpenError {
     },
     /// The recording or fabric snapshot cannot be opened.
     Recording(RecordingError),
-    /// The run of the recording is not executed again.
-    Rerun(RerunError),
-}
-
-/// Why there is no past of a recorded mesh, whose run would be executed again, or of a live one.
-#[derive(Debug)]
-pub enum RerunError {
-    /// The recording has no run.
+    /// The recording has no run that could be executed again.
     NoRun,
-    /// The mesh cannot be opened that executes it.
-    Mesh {
+    /// The mesh that a recorded run is of cannot be opened.
+    RecordedMesh {
         /// The words that name it.
         target: String,
         /// The reason.
-        reason: Box<OpenError>,
+        reason: Box<Self>,
     },
+    /// The run does not contain the moment: its first cycle and its last.
+    OutsideRun(u64, u64),
+    /// The past of a run gives no answer.
+    Past(PastError),
     /// The target does not keep its past.
     NotKept(AccessError),
-    /// The run gives no answer.
-    Past(PastError),
-    /// The run does not contain the moment: its first cycle and its last.
-    Outside(u64, u64),
 }
 
 impl fmt::Display for OpenError {
@@ -74,31 +67,21 @@ impl fmt::Display for OpenError {
             Self::Device(error) => write!(f, "{error}"),
             Self::Library { target, why } => write!(f, "{target}: {why}"),
             Self::Recording(error) => write!(f, "{error}"),
-            Self::Rerun(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl fmt::Display for RerunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
             Self::NoRun => f.write_str(
                 "only a recording of a mesh that meshscope emulated, made while its whole past \
                  was kept, is executed again",
             ),
-            Self::Mesh { target, reason } => write!(f, "{target}: {reason}"),
-            Self::NotKept(error) => write!(f, "{error}"),
-            Self::Past(error) => write!(f, "{error}"),
-            Self::Outside(first, last) => {
+            Self::RecordedMesh { target, reason } => write!(f, "{target}: {reason}"),
+            Self::OutsideRun(first, last) => {
                 write!(f, "its run is from {} to {}", cycles(*first), cycles(*last))
             }
+            Self::Past(error) => write!(f, "{error}"),
+            Self::NotKept(error) => write!(f, "{error}"),
         }
     }
 }
 
 impl std::error::Error for OpenError {}
-
-impl std::error::Error for RerunError {}
 
 impl From<SpecError> for OpenError {
     fn from(error: SpecError) -> Self {
@@ -118,13 +101,7 @@ impl From<RecordingError> for OpenError {
     }
 }
 
-impl From<RerunError> for OpenError {
-    fn from(error: RerunError) -> Self {
-        Self::Rerun(error)
-    }
-}
-
-impl From<PastError> for RerunError {
+impl From<PastError> for OpenError {
     fn from(error: PastError) -> Self {
         Self::Past(error)
     }

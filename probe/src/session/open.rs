@@ -3,7 +3,7 @@
 
 use super::error::OpenError;
 use super::pacer::Pacer;
-use super::{NamedManifest, Session, captured, recorded};
+use super::{Session, captured, recorded};
 use crate::spec::{Simulator, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
@@ -60,7 +60,8 @@ impl Session {
     ) -> Result<Self, OpenError> {
         // Unreadable ELFs and manifests are reported before a machine is touched.
         let mut catalog = Catalog::read(&options.elfs).map_err(OpenError::Catalog)?;
-        let given = options.manifests.iter().map(|path| NamedManifest::read(path));
+        let read = |path: &PathBuf| FabricManifest::read(path).map(|it| (path.clone(), it));
+        let given = options.manifests.iter().map(read);
         let given = given.collect::<Result<Vec<_>, _>>().map_err(OpenError::Manifest)?;
         let &OpenOptions { allow, keeps, .. } = options;
         let mut session = match TargetSpec::parse(words)? {
@@ -88,10 +89,10 @@ impl Session {
             TargetSpec::Rerun(path, at) => recorded::rerun(&path, at, &mut catalog, listener)?,
             TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
         };
-        given.iter().for_each(|manifest| session.add_named(manifest));
+        given.iter().for_each(|(path, manifest)| session.add_manifest(path, manifest));
         for path in options.elfs.iter().flat_map(|folder| FabricManifest::beside(folder)) {
-            match NamedManifest::read(&path) {
-                Ok(manifest) => session.add_named(&manifest),
+            match FabricManifest::read(&path) {
+                Ok(manifest) => session.add_manifest(&path, &manifest),
                 Err(problem) => session.problems.push(problem),
             }
         }

@@ -1,6 +1,6 @@
 //! Recordings as targets, and the meshes of recorded runs.
 
-use super::error::{OpenError, RerunError};
+use super::error::OpenError;
 use super::rerun::Rerun;
 use super::{RecordedFile, RecordingHead, Session};
 use crate::spec::Moment;
@@ -39,12 +39,12 @@ pub(super) fn rerun(
     listener: &Listener,
 ) -> Result<Session, OpenError> {
     let (_, run) = opened(path, catalog)?;
-    let run = run.ok_or(RerunError::NoRun)?;
+    let run = run.ok_or(OpenError::NoRun)?;
     listener.tell(Progress::Start("the recorded mesh, whose run is executed again"));
     let past = run.past(&mut |_| true)?;
     let (first, last) = past.cycles();
-    let cycles = moment.cycle_in((first, last)).ok_or(RerunError::Outside(first, last))?;
-    let copy = past.at(cycles, &mut |_| true).map_err(RerunError::Past)?;
+    let cycles = moment.cycle_in((first, last)).ok_or(OpenError::OutsideRun(first, last))?;
+    let copy = past.at(cycles, &mut |_| true)?;
     let (images, problems) = ImageMap::firmware();
     Ok(Session { problems, ..Session::with_target(copy, images) })
 }

@@ -1,7 +1,7 @@
 //! The run of a recorded mesh, executed again.
 
 use super::Session;
-use super::error::RerunError;
+use super::error::OpenError;
 use crate::spec::TargetSpec;
 use machine::past::{Keeps, PastWatcher, RecordedRun};
 use machine::progress::Listener;
@@ -29,18 +29,19 @@ impl Rerun {
     ///
     /// # Errors
     /// Why it cannot be executed again; or `watcher` returned false.
-    pub fn past(&self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, RerunError> {
+    pub fn past(&self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, OpenError> {
         let words = &self.0.target;
         let mesh = match TargetSpec::parse(words) {
             Ok(TargetSpec::Emulator(scene)) => {
                 let scene = Scene { keeps: Keeps::Past, ..scene };
                 Session::open_scene(words, scene, &Listener::default())
             }
-            Ok(_) => return Err(RerunError::NoRun),
+            Ok(_) => return Err(OpenError::NoRun),
             Err(error) => Err(error.into()),
         };
-        let failed = |reason| RerunError::Mesh { target: words.clone(), reason: Box::new(reason) };
-        let past = mesh.map_err(failed)?.target().past().map_err(RerunError::NotKept)?;
+        let failed =
+            |reason| OpenError::RecordedMesh { target: words.clone(), reason: Box::new(reason) };
+        let past = mesh.map_err(failed)?.target().past().map_err(OpenError::NotKept)?;
         Ok(past.rerun(&self.0, watcher)?)
     }
 }

@@ -71,7 +71,7 @@ impl Inspection<'_> {
         clients.sort_by_key(|client| client.at);
         fabric.leads.spans.extend(spans);
         fabric.findings.extend(clients::differences(&fabric, &clients));
-        fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
+        fabric.ledgers = ledger::join(self, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {
             let last = router.senders.iter().filter_map(|sender| sender.facts.last_client.known());

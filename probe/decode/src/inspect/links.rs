@@ -52,7 +52,13 @@ impl Inspection<'_> {
         if linked.peek().is_some() && linked.all(down) {
             return Vec::new();
         }
-        gateways().filter(|end| !down(end)).copied().collect()
+        // What is in quarantine is not used, whatever the state of its link.
+        let lost = |end: &EthId| {
+            let tile = self.layout().eth_channel(end.channel);
+            let mut lost = self.facts.lost.iter();
+            lost.any(|it| it.towards == Some(chip.id) && it.tile.is_some() && it.tile == tile)
+        };
+        gateways().filter(|end| !down(end) && !lost(end)).copied().collect()
     }
 
     /// Returns the ERISC of a link's end, if the mesh has its chip.
