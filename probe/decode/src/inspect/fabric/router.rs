@@ -31,11 +31,13 @@ impl<'a> Router<'a> {
         (image, layout): (&'a str, &'a RouterLayout),
     ) -> Option<Self> {
         let status: Reading<u64> = Reader(&site).fact(layout.facts.status.location());
+        if status == Reading::Unread(AccessError::NotRequested) {
+            return None;
+        }
         let facts = layout.facts.read(&site);
         let router = Self { site, at, image, layout, core, facts, receivers: Vec::new() };
         let receivers = layout.receivers.iter().map(|receiver| router.receiver(receiver)).collect();
-        (status != Reading::Unread(AccessError::NotRequested))
-            .then_some(Self { receivers, ..router })
+        Some(Self { receivers, ..router })
     }
 
     /// Returns its sender channels, by those that it says of them and by its peer.
