@@ -1,7 +1,7 @@
 //! The facade over the machine: the target that the user names, and a session that reads it.
 //!
 //! [`spec::TargetSpec`] parses the words of `--target`. [`session::Session::open`] opens that
-//! target; [`session::Session::with_target`] takes an open one, such as a recording.
+//! target, a machine or a recording; [`session::Session::with_target`] takes an open one.
 //! [`session::Session::inspect`] plans the reads of a read set, executes them, and returns a
 //! snapshot with the state of the mesh. Below are one crate per concern, each without knowledge of
 //! those above it: `machine`, `transport`, `access`, `images`, `decode`, `launch`, `fabric`,

@@ -1,15 +1,21 @@
 //! An open target with the state needed to inspect it repeatedly.
 
+mod captured;
+mod error;
 mod open;
 mod pacer;
 mod past;
 mod pause;
+mod recorded;
 mod rerun;
 mod stages;
 mod watch;
 
-use decode::inspect::{ReadSet, cores, decode, plan, plan_proofs, plan_tables, plan_texts};
+use decode::inspect::{
+    ReadSet, TargetFacts, cores, decode, plan, plan_proofs, plan_tables, plan_texts,
+};
 use decode::state::{LedgerState, MeshState};
+pub use error::OpenError;
 use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageMap, Library};
 use launch::outcome::{Cause, RunError};
@@ -20,12 +26,13 @@ use machine::past::PastWatcher;
 use machine::progress::{ChipCount, Progress};
 use machine::samples::{SampleOrder, Samples};
 use machine::snapshot::{AccessError, Plan, Snapshot};
-use machine::target::{Arrived, Mesh, Past, Preview, Quarantined, Target};
-pub use open::{OpenError, served_simulator};
+use machine::target::{Arrived, Mesh, Past, Preview, Target};
+pub use open::{OpenOptions, served_simulator};
 use pacer::Pacer;
 pub use pause::Balance;
-pub use rerun::{NO_RUN, Rerun};
+pub use rerun::Rerun;
 pub use stages::{StageChange, StageMove};
+use std::path::{Path, PathBuf};
 pub use watch::{WATCHED_CYCLES, Watch, Watched};
 use workloads::scene::Pace;
 
@@ -58,6 +65,33 @@ impl Partly<'_> {
     }
 }
 
+/// A file whose moments a session reads.
+#[derive(Clone, Debug)]
+pub struct RecordedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// What a recording says of itself; none: it is a fabric snapshot of tt-metal.
+    pub head: Option<RecordingHead>,
+}
+
+/// What a recording says of itself.
+#[derive(Clone, Debug)]
+pub struct RecordingHead {
+    /// The version of the meshscope that recorded.
+    pub made_by: String,
+    /// The words that opened the recorded target.
+    pub target: String,
+    /// What the person who recorded asked for.
+    pub asked: String,
+    /// The names of the attached files.
+    pub attached: Vec<String>,
+    /// The run of the recorded mesh.
+    pub run: Option<Rerun>,
+}
+
+/// A fabric manifest with its file.
+type NamedManifest = (PathBuf, FabricManifest);
+
 /// Who sees a snapshot while it is being read, and what was read before it.
 struct Watcher<'a> {
     before: Option<&'a Snapshot>,
@@ -76,8 +110,10 @@ pub struct Session {
     last: ReadSet,
     /// What was read to identify the images.
     proofs: Snapshot,
-    /// The run of a recorded mesh.
-    run: Option<Rerun>,
+    /// The file that is read; none: a machine.
+    file: Option<RecordedFile>,
+    /// Whether the machine ends with this process.
+    ends_with_process: bool,
     /// The credits of links in the previous snapshot.
     ledgers: Vec<LedgerState>,
 }
@@ -95,7 +131,8 @@ impl Session {
             snapshots: 0,
             last: ReadSet::default(),
             proofs: Snapshot::default(),
-            run: None,
+            file: None,
+            ends_with_process: false,
             ledgers: Vec::new(),
         }
     }
@@ -106,26 +143,30 @@ impl Session {
         Self { pacer: Some(Pacer::new(pace)), ..self }
     }
 
-    /// Returns the session with the run of its target, a recording of an emulated mesh.
-    #[must_use]
-    pub fn with_run(self, run: Option<Rerun>) -> Self {
-        Self { run, ..self }
+    /// Returns the file whose moments it reads; none: it reads a machine.
+    pub fn file(&self) -> Option<&RecordedFile> {
+        self.file.as_ref()
     }
 
     /// Returns the run of a recorded mesh, if the recording has it.
     pub fn run(&self) -> Option<&Rerun> {
-        self.run.as_ref()
+        self.file.as_ref()?.head.as_ref()?.run.as_ref()
+    }
+
+    /// Whether the machine ends with this process.
+    pub fn ends_with_process(&self) -> bool {
+        self.ends_with_process
     }
 
     /// Returns the past of the target; that of a recorded mesh is executed again.
     ///
     /// # Errors
-    /// Why there is none, one sentence; or `watcher` returned false.
-    pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> {
-        match &self.run {
+    /// Why there is none; or `watcher` returned false.
+    pub fn past(&mut self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, OpenError> {
+        match self.run().cloned() {
             Some(run) => run.past(watcher),
-            None if self.target.history().is_some() => Err(NO_RUN.to_owned()),
-            None => self.target.past().map_err(|error| error.to_string()),
+            None if self.target.history().is_some() => Err(OpenError::NoRun),
+            None => self.target.past().map_err(OpenError::NotKept),
         }
     }
 
@@ -136,8 +177,9 @@ impl Session {
     }
 
     /// Adds the routers that a fabric manifest describes.
-    pub fn add_manifest(&mut self, file: &str, manifest: &FabricManifest) {
-        self.images.add_manifest(file, manifest, self.target.mesh());
+    pub fn add_manifest(&mut self, file: &Path, manifest: &FabricManifest) {
+        let file = file.display().to_string();
+        self.images.add_manifest(&file, manifest, self.target.mesh());
         self.snapshots = 0;
     }
 
@@ -191,34 +233,27 @@ impl Session {
         let snapshot = self.read(&plan, Progress::Snapshot, &mut watcher);
         self.images.learn(self.target.mesh(), &snapshot);
         self.verify_changed(read_set, &mut watcher);
-        let mut state = decode(&snapshot, self.target.mesh(), &self.images);
-        // Where nothing was read, nothing says when the look began.
-        if snapshot.pieces.is_empty()
-            && let Ok(now) = self.target.now()
-        {
-            state.cycles = now;
+        // Where nothing was read, nothing says when it began; a moment of a recording has older bytes.
+        let now = if snapshot.pieces.is_empty() { self.target.now().ok() } else { None };
+        let began = self.target.history().and_then(|history| history.began_cycles());
+        let mut problems = self.problems.clone();
+        problems.extend(self.library.iter().flat_map(Library::problems).cloned());
+        let (lost, mut holders) = (self.target.quarantined(), Vec::new());
+        if let Some(bus) = self.target.bus() {
+            problems.extend(bus.remarks());
+            holders = bus.holders();
         }
-        // A moment of a recording has older bytes, too.
-        if let Some(began) = self.target.history().and_then(|history| history.began_cycles()) {
-            state.cycles = state.cycles.max(began);
-            state.fabric.waits.cycles = state.cycles;
-        }
-        without_lost_gateways(&mut state, self.target.mesh(), &self.target.quarantined());
-        let ledgers = state.fabric.ledgers.clone();
-        state.fabric.correct_verdicts(&self.ledgers);
-        self.ledgers = ledgers;
-        // The cost of verification is part of the snapshot.
-        let cost = self.target.transactions().saturating_sub(before);
-        state.transactions = state.transactions.max(cost);
-        state.problems.extend(self.problems.iter().cloned());
-        state.problems.extend(self.library.iter().flat_map(Library::problems).cloned());
-        state.problems.extend(self.target.remarks());
-        state.before.clone_from(&self.before);
-        for (chip, holder) in self.target.holders() {
-            if let Some(state) = state.chips.iter_mut().find(|state| state.chip.id == chip) {
-                state.holders.push(holder);
-            }
-        }
+        let facts = TargetFacts {
+            began_cycles: now.max(began),
+            lost: &lost,
+            ledgers: Some(&self.ledgers),
+            holders: &holders,
+            problems: &problems,
+            transactions: self.target.transactions().saturating_sub(before),
+            before: Some(&self.before),
+        };
+        let state = decode(&snapshot, self.target.mesh(), &self.images, &facts);
+        self.ledgers.clone_from(&state.fabric.ledgers);
         Inspected { snapshot, state }
     }
 
@@ -371,14 +406,14 @@ impl Session {
     ) -> Snapshot {
         let lost = self.target.quarantined();
         let Self { target, images, problems, before, ledgers, .. } = self;
-        target.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips, fresh }| {
+        let (ledgers, before) = (Some(&**ledgers), Some(&*before));
+        let facts =
+            TargetFacts { lost: &lost, ledgers, problems, before, ..TargetFacts::default() };
+        let Some(bus) = target.bus() else { return target.read(plan) };
+        bus.read_by_chip(plan, &mut |Arrived { mesh, snapshot, chips, fresh }| {
             let inspect = || {
                 let snapshot = snapshot.over(watcher.before);
-                let mut state = decode(&snapshot, mesh, images);
-                without_lost_gateways(&mut state, mesh, &lost);
-                state.fabric.correct_verdicts(ledgers);
-                state.problems.extend(problems.iter().cloned());
-                state.before.clone_from(before);
+                let state = decode(&snapshot, mesh, images, &facts);
                 Inspected { snapshot, state }
             };
             (watcher.see)(&Partly { progress: progress(chips), fresh, inspect: &inspect });
@@ -420,16 +455,6 @@ impl Session {
 /// unless whole texts are compared.
 fn just_proved(read_set: &ReadSet) -> ReadSet {
     ReadSet { proofs: read_set.proofs && read_set.texts, ..read_set.clone() }
-}
-
-/// Drops gateways in quarantine, which are not used, whatever the state of their links.
-fn without_lost_gateways(state: &mut MeshState, mesh: &Mesh, lost: &[Quarantined]) {
-    for lost in lost {
-        let far = lost.towards.and_then(|far| state.chips.iter_mut().find(|c| c.chip.id == far));
-        if let (Some(far), Some(tile)) = (far, lost.tile) {
-            far.gateways.retain(|end| mesh.layout().eth_channel(end.channel) != Some(tile));
-        }
-    }
 }
 
 /// Returns the read set of everything about one core.

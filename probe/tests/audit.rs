@@ -6,7 +6,7 @@ use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
-use machine::target::{Abilities, Allow, Target};
+use machine::target::{Abilities, Allow, Target, TargetBus};
 use std::path::{Path, PathBuf};
 use transport::emulator_bar::EmulatorBar;
 
@@ -37,9 +37,9 @@ fn scratch(name: &str) -> PathBuf {
 fn each_write_is_a_line() {
     let log = scratch("lines");
     let mut target = open(&log);
-    target.commanded_by("write");
+    target.audit().unwrap().command("write");
     target.write(at(0x2_0000), &0x1122_3344_u32.to_le_bytes()).unwrap();
-    target.commanded_by("patch");
+    target.audit().unwrap().command("patch");
     target.write(at(0x2_0001), &[0xAA, 0xBB]).unwrap();
     // The old value of a write-only register is unknown.
     target.write(at(0xFFB4_0088), &0_u32.to_le_bytes()).unwrap();
@@ -104,20 +104,20 @@ fn long_bytes_are_cut() {
 #[test]
 fn a_launch_needs_room_in_the_log_and_a_teardown_does_not() {
     let mut target = open(Path::new("/dev/full"));
-    let error = target.reserve_audit().unwrap_err().to_string();
+    let error = target.audit().unwrap().reserve().unwrap_err().to_string();
     let full = "/dev/full: No space left on device (os error 28)";
     assert_eq!(error, format!("refused: the audit log has no room for a launch: {full}"));
     target.write(at(0x2_0000), &[1; 4]).unwrap_err();
-    assert_eq!((word(&mut target, 0x2_0000), target.unlogged()), (0, None));
+    assert_eq!((word(&mut target, 0x2_0000), target.audit().unwrap().remark()), (0, None));
     // A recording has the writes that are made, logged or not.
-    assert_eq!(target.take_audited(), (Vec::new(), 0));
-    target.never_stop_for_audit();
+    assert_eq!(target.audit().unwrap().take(), (Vec::new(), 0));
+    target.audit().unwrap().must_not_stop();
     target.write(at(0x2_0000), &[1; 4]).unwrap();
     target.write(at(0x2_0004), &[1; 4]).unwrap();
     assert_eq!(word(&mut target, 0x2_0000), 0x0101_0101);
-    assert_eq!(target.take_audited().0.len(), 2);
+    assert_eq!(target.audit().unwrap().take().0.len(), 2);
     let says = format!("the audit log lacks 2 entries of this session: {full}");
-    assert_eq!(target.unlogged(), Some(says.clone()));
+    assert_eq!(target.audit().unwrap().remark(), Some(says.clone()));
     assert!(target.remarks().contains(&says));
 }
 
@@ -126,8 +126,8 @@ fn a_launch_needs_room_in_the_log_and_a_teardown_does_not() {
 fn what_was_launched_can_be_ended_when_the_log_cannot_grow_any_more() {
     let log = scratch("grows");
     let mut target = open(&log);
-    target.commanded_by("launch");
-    target.reserve_audit().unwrap();
+    target.audit().unwrap().command("launch");
+    target.audit().unwrap().reserve().unwrap();
     target.write(at(0x2_0000), &[1; 4]).unwrap();
     let length = std::fs::metadata(&log).unwrap().len();
     assert!(length < 1000, "room that is reserved is no length: {length}");
@@ -136,7 +136,7 @@ fn what_was_launched_can_be_ended_when_the_log_cannot_grow_any_more() {
     std::os::unix::fs::symlink("/dev/full", &log).unwrap();
     target.write(at(0x2_0000), &[2; 4]).unwrap();
     assert_eq!(word(&mut target, 0x2_0000), 0x0202_0202);
-    assert!(target.unlogged().unwrap().contains("lacks 1 entry"));
+    assert!(target.audit().unwrap().remark().unwrap().contains("lacks 1 entry"));
     std::fs::remove_dir_all(log.parent().unwrap().parent().unwrap()).unwrap();
 }
 
@@ -145,7 +145,7 @@ fn the_log_is_renamed_at_its_limit() {
     let log = scratch("limit");
     let mut target = open(&log);
     target.keep_audit(AuditLog::at(&log, "emulator:bare").limited_to(2_000));
-    target.commanded_by("write");
+    target.audit().unwrap().command("write");
     for value in 0..60_u32 {
         target.write(at(0x2_0000), &value.to_le_bytes()).unwrap();
     }

@@ -98,7 +98,7 @@ fn a_gateway_is_tried_again_on_request_and_after_some_time() {
         assert_eq!(read(&mut session, &word).0.gaps, []);
         assert_eq!(passed_over(&mut session).len(), 1);
         if clear {
-            session.target().clear_quarantine();
+            session.target().quarantine().unwrap().clear();
         } else {
             session.target().pass(RETRY).unwrap();
         }
@@ -107,7 +107,7 @@ fn a_gateway_is_tried_again_on_request_and_after_some_time() {
         assert!(took > A_SNAPSHOT, "it was tried again: {took} cycles");
     }
     fault(&mut session, "core:1.e0:released");
-    session.target().clear_quarantine();
+    session.target().quarantine().unwrap().clear();
     session.target().pass(5_000_000).unwrap();
     assert_eq!(read(&mut session, &word).0.gaps, []);
     assert_eq!(passed_over(&mut session), []);

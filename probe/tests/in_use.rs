@@ -15,8 +15,8 @@ use machine::clients::Holder;
 use machine::fault::Fault;
 use machine::patience::Deadlines;
 use machine::place::Place;
-use machine::snapshot::{AccessError, Plan, Snapshot};
-use machine::target::{Abilities, Allow, Mesh, Target};
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::{Abilities, Allow, Arrived, Mesh, OldBytes, Preview, Target, TargetBus};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 
@@ -50,8 +50,32 @@ impl Target for Counted {
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         self.inner.pass(cycles)
     }
+    fn bus(&mut self) -> Option<&mut dyn TargetBus> {
+        Some(self)
+    }
+}
+
+impl TargetBus for Counted {
+    fn read_by_chip(&mut self, plan: &Plan, arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot {
+        self.inner.read_by_chip(plan, arrived)
+    }
+    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError> {
+        self.inner.replace(addr, bytes)
+    }
+    fn transactions(&self) -> u64 {
+        self.inner.transactions()
+    }
+    fn preview(&mut self, plans: &[Plan]) -> Preview {
+        self.inner.preview(plans)
+    }
+    fn preview_write(&mut self, span: Span) -> Preview {
+        self.inner.preview_write(span)
+    }
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {
         self.holders.clone()
+    }
+    fn remarks(&mut self) -> Vec<String> {
+        self.inner.remarks()
     }
 }
 

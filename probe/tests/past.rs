@@ -6,8 +6,8 @@ use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::past::{Keeps, PastError, PastWriter, RecordedRun, WriteSearch};
 use machine::progress::Listener;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::{Allow, Past, Target};
-use probe::session::{Rerun, Session, StageMove, Watch};
+use machine::target::{Past, Target};
+use probe::session::{OpenError, OpenOptions, Rerun, Session, StageMove, Watch};
 use transport::ttsim::HostCommand;
 
 /// A count of base firmware on an Ethernet tile: its heartbeat.
@@ -36,7 +36,8 @@ fn opened() -> Session {
 
 fn keeping(keeps: Keeps) -> Session {
     let (host, quiet) = (HostCommand::default(), Listener::default());
-    Session::open_telling("emulator:n300", &host, Allow::default(), &quiet, keeps).unwrap()
+    let options = OpenOptions { keeps, ..OpenOptions::default() };
+    Session::open_with("emulator:n300", &host, &options, &quiet).unwrap()
 }
 
 /// Whether a core sleeps, and since when, depends on who has read its tile. Recorded at any cycle,
@@ -48,12 +49,16 @@ fn a_run_without_checkpoints_is_executed_again() {
     for cycles in [1, 4_111, 1_336_605] {
         session.target().pass(cycles).unwrap();
         read(session.target(), beat);
-        let run = session.target().recorded_run().unwrap().unwrap();
+        let run = session.target().run().unwrap().recorded().unwrap().unwrap();
         let past = Rerun::new(run.clone()).past(&mut |_| true).unwrap();
         assert_eq!(past.cycles(), (0, run.end_cycles));
-        let other = RecordedRun { checksum: run.checksum ^ 1, ..run };
+        let other = RecordedRun { checksum: run.checksum ^ 1, ..run.clone() };
         let refused = Rerun::new(other).past(&mut |_| true).err();
-        assert_eq!(refused, Some(PastError::Differs.to_string()));
+        assert_eq!(refused.unwrap().to_string(), PastError::Differs.to_string());
+        // Words of a recording open nothing but an emulated mesh.
+        let other = RecordedRun { target: "socket:/tmp/mesh".into(), ..run };
+        let refused = Rerun::new(other).past(&mut |_| true).err();
+        assert!(matches!(refused, Some(OpenError::NoRun)));
     }
 }
 

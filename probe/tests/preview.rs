@@ -9,7 +9,7 @@ use images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
-use machine::target::{Abilities, AccessRoute, Allow, Preview, Target};
+use machine::target::{Abilities, AccessRoute, Allow, Preview, Target, TargetBus};
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::{Scene, Workload};

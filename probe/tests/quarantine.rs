@@ -9,7 +9,7 @@ use images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Snapshot, Span};
-use machine::target::{Abilities, Allow, Target};
+use machine::target::{Abilities, Allow, Quarantine, Target};
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::{Scene, Workload};
@@ -68,7 +68,7 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
 
     handle.state().dead.clear();
     assert_eq!(read(&mut target, &words).gaps.len(), 16, "the quarantine was not cleared");
-    target.clear_quarantine();
+    target.clear();
     assert_eq!(target.quarantined(), []);
     assert_eq!(read(&mut target, &words).gaps, []);
 }
@@ -192,7 +192,7 @@ fn a_far_chip_behind_a_dead_queue_is_tried_once() {
     assert_eq!((again.transactions, gap(&again, far[0]).as_str()), (0, says));
     assert_eq!((target.quarantined()[0].chip, target.quarantined()[0].tile), (ChipId(1), None));
     handle.state().deaf.clear();
-    target.clear_quarantine();
+    target.clear();
     assert_eq!(read(&mut target, &far).gaps, []);
 }
 

@@ -10,7 +10,7 @@ use images::ImageMap;
 use layouts::NocAddr;
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
-use machine::target::{Abilities, Allow, Chip, Target};
+use machine::target::{Abilities, Allow, Chip, Quarantine, Target};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::Scene;
 

@@ -187,7 +187,7 @@ fn chips_without_pcie_are_sampled_too_and_each_write_is_logged() {
     let (mut target, cores) = looping(&Abilities::default());
     let log = std::env::temp_dir().join(format!("meshscope-sampling-{}", std::process::id()));
     target.keep_audit(AuditLog::at(&log, "emulator:n300"));
-    target.commanded_by("sample");
+    target.audit().unwrap().command("sample");
     // A disabled bus is free, and its setting is somebody's.
     set_control(&mut target, cores[1], THEIRS & !0x2000_0000);
     for found in sample(&mut target, &cores, 12) {

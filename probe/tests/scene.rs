@@ -8,7 +8,7 @@ use images::{ImageMap, Provenance, Reading};
 use launch::{RingPing, RingPingSettings};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Plan, Span};
-use machine::target::{Link, Target};
+use machine::target::{Link, Target, TargetBus};
 use workloads::scene::{HANDOVER_CYCLES, Scene, SceneError, Workload};
 
 fn scene(run: Workload) -> (BarTarget, ImageMap) {

@@ -38,10 +38,12 @@ const ARROWS: &[(&str, &[&str])] = &[
             "symbols",
         ],
     ),
+    ("recordings", &["machine", "layouts", "files"]),
     (
         "probe",
         &[
             "workloads",
+            "recordings",
             "collectives",
             "fabric",
             "launch",
@@ -52,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "transport",
             "machine",
             "layouts",
+            "files",
         ],
     ),
     (
@@ -73,7 +76,6 @@ const ARROWS: &[(&str, &[&str])] = &[
         "probe/emulator/shared",
         &["probe", "workloads", "images", "access", "transport", "machine", "emulator", "layouts"],
     ),
-    ("recordings", &["machine", "layouts", "files"]),
     (
         "tui/console",
         &[

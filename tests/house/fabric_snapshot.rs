@@ -132,7 +132,7 @@ fn a_snapshot_of_a_stalled_fabric_shows_what_the_fabric_shows() {
     let scratch = Scratch::new("fabric-snapshot");
     let (images, _) = ImageMap::firmware();
     let mut session = Session::with_target(Box::new(target), images);
-    session.add_manifest(MANIFEST, &FabricManifest::read(&found[0]).unwrap());
+    session.add_manifest(MANIFEST.as_ref(), &FabricManifest::read(&found[0]).unwrap());
     let live = fabric_of(&mut session);
     let capture = Capture {
         routers: routers(&manifest),
@@ -198,7 +198,7 @@ fn kept(path: &Path, manifest: &FabricManifest) -> Session {
     let snapshot = FabricSnapshot::read(path).unwrap();
     let target = snapshot.into_target(manifest.mesh(), &FabricWords::default());
     let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
-    session.add_manifest(MANIFEST, manifest);
+    session.add_manifest(MANIFEST.as_ref(), manifest);
     session
 }
 

@@ -12,7 +12,6 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use diagnosis::Diagnosis;
 use images::ImageMap;
 use machine::history::History;
-use machine::target::Target;
 use probe::session::Session;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -88,7 +87,7 @@ fn inspected(
 ) {
     let inspected = session.inspect(&model.read_set());
     let timeline = session.target().history().map(|history| Timeline::of(history));
-    let target: &dyn Target = session.target();
+    let target = session.target();
     let mut stages = KernelStages::default();
     stages.note(inspected.state.party_stages(target.mesh()), inspected.state.cycles);
     let snapshot = MeshSnapshot {

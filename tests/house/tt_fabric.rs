@@ -12,7 +12,7 @@ use layouts::{ChipId, EthId, NocAddr};
 use machine::fabric::FabricTopology;
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
-use machine::target::Target;
+use machine::target::{Target, TargetBus};
 use probe::session::Session;
 use recordings::{Attachment, Replay, Writer};
 use std::path::{Path, PathBuf};

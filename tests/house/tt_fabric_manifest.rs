@@ -1,7 +1,7 @@
 //! The fabric manifest as a source of routers: without ELFs it gives the same facts, and what
 //! differs from an ELF is a finding.
 
-use decode::inspect::{ReadSet, decode, fabric_read_set, inspect};
+use decode::inspect::{ReadSet, TargetFacts, decode, fabric_read_set, inspect};
 use decode::state::{FabricState, HeadState, MeshState, RouterState};
 use images::fabric::manifest::FabricManifest;
 use images::{ImageMap, Reading};
@@ -34,7 +34,7 @@ impl Seen {
         change(&mut manifest);
         let mut images = self.images.clone();
         images.add_manifest(FILE, &parsed(&manifest), &self.mesh);
-        decode(&self.snapshot, &self.mesh, &images)
+        decode(&self.snapshot, &self.mesh, &images, &TargetFacts::default())
     }
 
     /// Decodes the snapshot by a manifest alone.
@@ -57,7 +57,7 @@ fn seen(session: &mut Session, folder: &Path) -> Seen {
     let [path] = found.as_slice() else { panic!("one manifest: {found:?}") };
     let manifest: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let images = session.images().clone();
-    session.add_manifest(FILE, &FabricManifest::read(path).unwrap());
+    session.add_manifest(FILE.as_ref(), &FabricManifest::read(path).unwrap());
     let mut read_set =
         ReadSet { links: true, fabric: true, fabric_tables: true, ..ReadSet::default() };
     for _ in 0..SNAPSHOTS {
@@ -211,7 +211,7 @@ fn other_kernel(seen: &Seen) {
         set(&mut manifest, &format!("/meshes/M0/chips/{chip}"), "asic_id", json!(id));
     }
     let mut session = Session::with_target(Box::new(target), images);
-    session.add_manifest(FILE, &parsed(&manifest));
+    session.add_manifest(FILE.as_ref(), &parsed(&manifest));
     let read_set = ReadSet { fabric: true, proofs: true, ..ReadSet::default() };
     let fabric = session.inspect(&read_set).state.fabric;
     let finding = "0:e8: the kernel ring_ping runs there, M0/C0/E0 by the manifest".to_owned();

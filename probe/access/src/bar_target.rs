@@ -17,13 +17,14 @@ use machine::bar::Bar;
 use machine::clients::Holder;
 use machine::clock::host_micros;
 use machine::fault::Fault;
-use machine::notes::AuditLine;
-use machine::past::{KeptPast, RecordedRun, not_kept};
+use machine::past::{KeptPast, RecordedRun};
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::Quarantined;
-use machine::target::{Abilities, Arrived, Mesh, OldBytes, Past, Preview, Target};
+use machine::target::{
+    Abilities, Arrived, Audit, KeptRun, Mesh, OldBytes, Past, Preview, Quarantine, Quarantined,
+    Target, TargetBus,
+};
 use reading::{Growing, read_all};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -220,20 +221,6 @@ impl Target for BarTarget {
         self.read_by_chip(plan, &mut |_| ())
     }
 
-    fn read_by_chip(&mut self, plan: &Plan, arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot {
-        let before = self.transactions();
-        let checked = self.checked(plan);
-        // The error of a lost write is returned by the next call that can fail.
-        self.late = self.late.take().or(self.access.flush().err());
-        let growing = Growing::new(&self.mesh, &checked.chips, arrived);
-        let mut snapshot = read_all(&mut self.access, growing);
-        snapshot.gaps.splice(..0, checked.gaps.iter().cloned());
-        self.known.keep(checked);
-        snapshot.pieces.sort_by_key(|piece| piece.addr);
-        snapshot.transactions = self.transactions() - before;
-        snapshot
-    }
-
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError> {
         self.tell_time(None)?;
         if self.audit.is_some() {
@@ -241,44 +228,6 @@ impl Target for BarTarget {
         }
         let route = self.writable(&Span { addr, len: bytes.len() as u32 })?;
         self.write_to(&route, addr, bytes)
-    }
-
-    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError> {
-        let span = Span { addr, len: bytes.len() as u32 };
-        let route = self.writable(&span)?;
-        let entry = AuditEntry { addr, old: self.old(&route, &span)?, new: bytes };
-        if let Some(audit) = &mut self.audit {
-            audit.append(&entry, host_micros())?;
-        }
-        let written = self.write_to(&route, addr, bytes);
-        if let (Err(reason), Some(audit)) = (&written, &mut self.audit) {
-            audit.failed(addr, host_micros(), reason);
-        }
-        written.map(|()| entry.old)
-    }
-
-    fn commanded_by(&mut self, command: &str) {
-        if let Some(audit) = &mut self.audit {
-            audit.command(command);
-        }
-    }
-
-    fn reserve_audit(&mut self) -> Result<(), AccessError> {
-        self.audit.as_mut().map_or(Ok(()), |audit| audit.reserve(host_micros()))
-    }
-
-    fn never_stop_for_audit(&mut self) {
-        if let Some(audit) = &mut self.audit {
-            audit.must_not_stop();
-        }
-    }
-
-    fn take_audited(&mut self) -> (Vec<AuditLine>, u64) {
-        self.audit.as_mut().map_or_else(Default::default, AuditLog::take)
-    }
-
-    fn unlogged(&self) -> Option<String> {
-        self.audit.as_ref().and_then(AuditLog::remark)
     }
 
     fn now(&mut self) -> Result<u64, AccessError> {
@@ -304,29 +253,50 @@ impl Target for BarTarget {
         self.access.bus.disrupt(at, fault)
     }
 
-    fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
-        let view = self.view();
-        self.access.bus.bar().past(view).ok_or_else(not_kept)
+    fn bus(&mut self) -> Option<&mut dyn TargetBus> {
+        Some(self)
     }
 
-    fn kept_past(&self) -> Option<KeptPast> {
-        self.access.bus.kept_past()
+    fn audit(&mut self) -> Option<&mut dyn Audit> {
+        Some(self.audit.as_mut()?)
     }
 
-    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
-        let run = self.access.bus.bar().recorded_run()?;
-        Some(run.map(|run| RecordedRun { target: self.name.clone(), ..run }))
+    fn quarantine(&mut self) -> Option<&mut dyn Quarantine> {
+        Some(self)
     }
 
-    fn holders(&mut self) -> Vec<(ChipId, Holder)> {
-        let mut found = Vec::new();
-        for (chip, route) in &self.routes {
-            if let Route::Pcie(device) = route {
-                let holders = self.access.bus.holders(*device).into_iter();
-                found.extend(holders.map(|holder| (*chip, holder)));
-            }
+    fn run(&mut self) -> Option<&mut dyn KeptRun> {
+        Some(self)
+    }
+}
+
+impl TargetBus for BarTarget {
+    fn read_by_chip(&mut self, plan: &Plan, arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot {
+        let before = self.transactions();
+        let checked = self.checked(plan);
+        // The error of a lost write is returned by the next call that can fail.
+        self.late = self.late.take().or(self.access.flush().err());
+        let growing = Growing::new(&self.mesh, &checked.chips, arrived);
+        let mut snapshot = read_all(&mut self.access, growing);
+        snapshot.gaps.splice(..0, checked.gaps.iter().cloned());
+        self.known.keep(checked);
+        snapshot.pieces.sort_by_key(|piece| piece.addr);
+        snapshot.transactions = self.transactions() - before;
+        snapshot
+    }
+
+    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError> {
+        let span = Span { addr, len: bytes.len() as u32 };
+        let route = self.writable(&span)?;
+        let entry = AuditEntry { addr, old: self.old(&route, &span)?, new: bytes };
+        if let Some(audit) = &mut self.audit {
+            audit.append(&entry, host_micros())?;
         }
-        found
+        let written = self.write_to(&route, addr, bytes);
+        if let (Err(reason), Some(audit)) = (&written, &mut self.audit) {
+            audit.failed(addr, host_micros(), reason);
+        }
+        written.map(|()| entry.old)
     }
 
     fn transactions(&self) -> u64 {
@@ -341,6 +311,26 @@ impl Target for BarTarget {
         self.writes(span)
     }
 
+    fn holders(&mut self) -> Vec<(ChipId, Holder)> {
+        let mut found = Vec::new();
+        for (chip, route) in &self.routes {
+            if let Route::Pcie(device) = route {
+                let holders = self.access.bus.holders(*device).into_iter();
+                found.extend(holders.map(|holder| (*chip, holder)));
+            }
+        }
+        found
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        let mut remarks = self.notes.clone();
+        remarks.extend(self.access.bus.remarks());
+        remarks.extend(self.audit.as_ref().and_then(AuditLog::remark));
+        remarks
+    }
+}
+
+impl Quarantine for BarTarget {
     fn quarantined(&self) -> Vec<Quarantined> {
         let quarantine = &self.access.quarantine;
         // Chips outside of the mesh are never accessed and have no id to report.
@@ -376,19 +366,28 @@ impl Target for BarTarget {
         devices.chain(tiles).chain(far_tiles).chain(chips).chain(routes).collect()
     }
 
-    fn clear_quarantine(&mut self) {
+    fn clear(&mut self) {
         self.access.clear_quarantine();
     }
 
     fn retry_far(&mut self) {
         self.access.quarantine.retry_far();
     }
+}
 
-    fn remarks(&mut self) -> Vec<String> {
-        let mut remarks = self.notes.clone();
-        remarks.extend(self.access.bus.remarks());
-        remarks.extend(self.unlogged());
-        remarks
+impl KeptRun for BarTarget {
+    fn past(&mut self) -> Option<Box<dyn Past>> {
+        let view = self.view();
+        self.access.bus.bar().past(view)
+    }
+
+    fn kept(&self) -> Option<KeptPast> {
+        self.access.bus.kept_past()
+    }
+
+    fn recorded(&mut self) -> Option<Result<RecordedRun, String>> {
+        let run = self.access.bus.bar().recorded_run()?;
+        Some(run.map(|run| RecordedRun { target: self.name.clone(), ..run }))
     }
 }
 

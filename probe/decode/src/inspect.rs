@@ -13,44 +13,66 @@ pub use plan::{cores, plan_texts};
 pub use plan::{plan, plan_proofs, plan_tables};
 pub use read_set::ReadSet;
 
-use crate::state::{ChipState, MeshState, TileState};
+use crate::state::{ChipState, LedgerState, LinkState, MeshState, TileState};
 use images::ImageMap;
 use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
+use machine::clients::Holder;
 use machine::clients::ServedHistory;
 use machine::snapshot::Snapshot;
-use machine::target::{Chip, Mesh};
+use machine::target::{Chip, Mesh, Quarantined};
 
 /// Decodes a snapshot after the images have learned from it.
 pub fn inspect(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
     let mut images = images.clone();
     images.learn(mesh, snapshot);
-    decode(snapshot, mesh, &images)
+    decode(snapshot, mesh, &images, &TargetFacts::default())
+}
+
+/// What is known of a target beside the bytes of a snapshot.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TargetFacts<'a> {
+    /// The time at which the snapshot began, in device cycles: if nothing was read, or if older bytes
+    /// are in it.
+    pub began_cycles: Option<u64>,
+    /// What is in quarantine.
+    pub lost: &'a [Quarantined],
+    /// The credits of links in the snapshot before. If they are given, credits that do not add up have
+    /// moved unless they stand as they did.
+    pub ledgers: Option<&'a [LedgerState]>,
+    /// Other processes that have a chip's device open.
+    pub holders: &'a [(ChipId, Holder)],
+    /// Further problems, one sentence each.
+    pub problems: &'a [String],
+    /// Bus transactions of the snapshot, and of what was read to plan it.
+    pub transactions: u64,
+    /// Earlier clients of the mesh.
+    pub before: Option<&'a ServedHistory>,
 }
 
 /// Decodes a snapshot from which the images have already learned.
-pub fn decode(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
-    let view = Inspection { snapshot, mesh, images };
-    let mut chips: Vec<ChipState> = mesh.chips.iter().map(|chip| view.chip(chip)).collect();
-    let links = links::join(&view, &mut chips);
-    let routes: Vec<_> = chips
-        .iter()
-        .map(|chip| links::gateways(&mesh.layout().eth.values, &chip.chip, &chips, &links))
-        .collect();
-    chips.iter_mut().zip(routes).for_each(|(chip, routes)| chip.gateways = routes);
-    // If nothing was read, the caller asks the target for its time.
-    let cycles = snapshot.pieces.iter().map(|piece| piece.target_cycles).min().map_or(0, |at| at);
+pub fn decode(
+    snapshot: &Snapshot,
+    mesh: &Mesh,
+    images: &ImageMap,
+    facts: &TargetFacts<'_>,
+) -> MeshState {
+    let view = Inspection { snapshot, mesh, images, facts };
+    let links = view.links();
+    let chips: Vec<_> = mesh.chips.iter().map(|chip| view.chip(chip, &links)).collect();
+    let first = snapshot.pieces.iter().map(|piece| piece.target_cycles).min();
+    let cycles = first.max(facts.began_cycles).unwrap_or(0);
     let fabric = view.fabric(&chips, &links, cycles);
     let manifests = images.manifest_findings();
     MeshState {
         kind: mesh.kind,
         cycles,
-        problems: mesh.problems.iter().chain(&manifests).chain(&fabric.findings).cloned().collect(),
+        problems: [&mesh.problems[..], &manifests, &fabric.findings, facts.problems].concat(),
         fabric,
         chips,
         links,
         gaps: snapshot.gaps.clone(),
-        transactions: snapshot.transactions,
-        before: ServedHistory::default(),
+        transactions: snapshot.transactions.max(facts.transactions),
+        before: facts.before.cloned().unwrap_or_default(),
     }
 }
 
@@ -59,6 +81,7 @@ struct Inspection<'a> {
     snapshot: &'a Snapshot,
     mesh: &'a Mesh,
     images: &'a ImageMap,
+    facts: &'a TargetFacts<'a>,
 }
 
 impl Inspection<'_> {
@@ -67,14 +90,15 @@ impl Inspection<'_> {
         self.mesh.layout()
     }
 
-    fn chip(&self, chip: &Chip) -> ChipState {
+    fn chip(&self, chip: &Chip, links: &[LinkState]) -> ChipState {
         let tiles = self.layout().grid().iter();
         let tiles = tiles.map(|tile| self.tile(chip, tile.xy, tile.kind, tile.channel));
+        let holders = self.facts.holders.iter().filter(|(of, _)| *of == chip.id);
         ChipState {
             chip: chip.clone(),
-            gateways: Vec::new(),
+            gateways: self.gateways(chip, links),
             cycles: self.snapshot.newest_cycles(chip.id),
-            holders: Vec::new(),
+            holders: holders.map(|(_, holder)| holder.clone()).collect(),
             tiles: tiles.collect(),
         }
     }

@@ -166,7 +166,7 @@ fn unread(span: Span, reason: &AccessError) -> RunError {
 
 /// Returns an error if another process has a device open.
 pub fn check_holders(target: &mut dyn Target) -> Result<(), RunError> {
-    let holders = target.holders();
+    let holders = target.bus().map_or_else(Vec::new, |bus| bus.holders());
     let Some((chip, holder)) = holders.first() else { return Ok(()) };
     Err(RunError::new(Cause::InUse(User::Process(*chip, holder.clone()))))
 }
@@ -176,8 +176,9 @@ pub fn check_holders(target: &mut dyn Target) -> Result<(), RunError> {
 /// # Errors
 /// `Refused` if there is no room; nothing was written to the machine.
 pub fn reserve_audit(target: &mut dyn Target, command: &str) -> Result<(), RunError> {
-    target.commanded_by(command);
-    Ok(target.reserve_audit()?)
+    let Some(audit) = target.audit() else { return Ok(()) };
+    audit.command(command);
+    Ok(audit.reserve()?)
 }
 
 /// Returns an error if one of the tiles is in use.

@@ -278,7 +278,7 @@ impl Mesh {
     }
 }
 
-/// A chip, tile or gateway that is not accessed until the user clears the quarantine.
+/// An entry of the [`Quarantine`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quarantined {
     /// The quarantined chip, or the chip of the tile.
@@ -305,7 +305,7 @@ pub struct Arrived<'a> {
     pub fresh: bool,
 }
 
-/// A mesh that can be read.
+/// A mesh that can be read. What only some can do is a part that they lend.
 pub trait Target: Send {
     /// Returns the argument that opened it, such as `emulator:n300`.
     fn name(&self) -> &str;
@@ -315,49 +315,12 @@ pub trait Target: Send {
     fn mesh(&self) -> &Mesh;
     /// Reads as much of the plan as possible; the rest becomes gaps.
     fn read(&mut self, plan: &Plan) -> Snapshot;
-    /// Reads as [`Target::read`] does, and shows what was read so far after each chip, so that a
-    /// chip that does not answer keeps nobody from seeing the others.
-    fn read_by_chip(&mut self, plan: &Plan, _arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot {
-        self.read(plan)
-    }
     /// Writes memory or registers, at the user's command. Writes to one chip arrive in order, and
     /// before later reads and before any later passing of time.
     ///
     /// # Errors
     /// What kept the bytes from being written.
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError>;
-    /// Writes as [`Target::write`] does, and returns the bytes before the write.
-    ///
-    /// # Errors
-    /// What kept the bytes from being written.
-    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError> {
-        let span = Span { addr, len: bytes.len() as u32 };
-        let snapshot = self.read(&Plan { spans: vec![span] });
-        self.write(addr, bytes)?;
-        Ok(snapshot.bytes(addr, span.len).map(<[u8]>::to_vec))
-    }
-    /// Names the command of the following writes, for the audit log.
-    fn commanded_by(&mut self, _command: &str) {}
-    /// Reserves room in the audit log for a launch and its teardown. From then on a write that
-    /// cannot be logged is made and counted, so that what was launched can be ended.
-    ///
-    /// # Errors
-    /// `Refused` if there is no room; nothing was written to the machine.
-    fn reserve_audit(&mut self) -> Result<(), AccessError> {
-        Ok(())
-    }
-    /// Makes the following writes also if they cannot be logged, and counts them: a teardown must
-    /// not stop halfway.
-    fn never_stop_for_audit(&mut self) {}
-    /// Returns the lines that were appended to the audit log since the last call, and how many more
-    /// there were before them, which are no longer in memory.
-    fn take_audited(&mut self) -> (Vec<AuditLine>, u64) {
-        (Vec::new(), 0)
-    }
-    /// Returns a sentence about the writes that could not be logged, if there are any.
-    fn unlogged(&self) -> Option<String> {
-        None
-    }
     /// Returns the target's own time, in device cycles.
     ///
     /// # Errors
@@ -376,58 +339,137 @@ pub trait Target: Send {
     fn disrupt(&mut self, _fault: &Fault) -> Result<(), AccessError> {
         Err(Fault::unsupported())
     }
-    /// Returns the target's past up to now.
-    ///
-    /// # Errors
-    /// `Refused` on a target that does not keep it.
-    fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
-        Err(not_kept())
-    }
-    /// Returns how much of its past it keeps; `None` if it does not keep it.
-    fn kept_past(&self) -> Option<KeptPast> {
+    /// Lends the bus over which it is reached; a recording has none.
+    fn bus(&mut self) -> Option<&mut dyn TargetBus> {
         None
     }
-    /// Returns its run from power-on to now; `None` if it does not keep it.
-    ///
-    /// # Errors
-    /// Why the run cannot be executed again, as a clause.
-    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+    /// Lends the log of the writes to it.
+    fn audit(&mut self) -> Option<&mut dyn Audit> {
         None
     }
-    /// Returns the other processes that have a chip's device open.
-    fn holders(&mut self) -> Vec<(ChipId, Holder)> {
-        Vec::new()
+    /// Lends the quarantine of what is not accessed.
+    fn quarantine(&mut self) -> Option<&mut dyn Quarantine> {
+        None
     }
-    /// Returns the number of bus transactions since it was opened; 0 if it has no bus.
-    fn transactions(&self) -> u64 {
-        0
+    /// Lends its run since power-on, if it keeps it.
+    fn run(&mut self) -> Option<&mut dyn KeptRun> {
+        None
     }
-    /// Returns the accesses that [`Target::read`] of these plans would make now, without making
-    /// them; empty if it has no bus.
-    fn preview(&mut self, _plans: &[Plan]) -> Preview {
-        Preview::default()
-    }
-    /// Returns the accesses that [`Target::write`] of a range would make.
-    fn preview_write(&mut self, _span: Span) -> Preview {
-        Preview::default()
-    }
-    /// Returns the target's past, if it has one that can be visited: a recording has.
+    /// Lends the moments of a recording, which can be visited.
     fn history(&mut self) -> Option<&mut dyn History> {
         None
     }
-    /// Returns what is quarantined until [`Target::clear_quarantine`].
-    fn quarantined(&self) -> Vec<Quarantined> {
-        Vec::new()
+}
+
+impl dyn Target + '_ {
+    /// Names the command of the following writes, for the audit log.
+    pub fn commanded_by(&mut self, command: &str) {
+        if let Some(audit) = self.audit() {
+            audit.command(command);
+        }
     }
-    /// Clears the quarantine, at the user's command.
-    fn clear_quarantine(&mut self) {}
+
+    /// Makes the following writes also if they cannot be logged.
+    pub fn never_stop_for_audit(&mut self) {
+        if let Some(audit) = self.audit() {
+            audit.must_not_stop();
+        }
+    }
+
+    /// Returns the number of bus transactions since it was opened; 0 if it has no bus.
+    pub fn transactions(&mut self) -> u64 {
+        self.bus().map_or(0, |bus| bus.transactions())
+    }
+
+    /// Returns the accesses that reads of these plans would make now; none without a bus.
+    pub fn preview(&mut self, plans: &[Plan]) -> Preview {
+        self.bus().map_or_else(Preview::default, |bus| bus.preview(plans))
+    }
+
+    /// Returns the accesses that a write of a range would make; none without a bus.
+    pub fn preview_write(&mut self, span: Span) -> Preview {
+        self.bus().map_or_else(Preview::default, |bus| bus.preview_write(span))
+    }
+
+    /// Returns what is quarantined.
+    pub fn quarantined(&mut self) -> Vec<Quarantined> {
+        self.quarantine().map_or_else(Vec::new, |quarantine| quarantine.quarantined())
+    }
+
+    /// Returns its past up to now.
+    ///
+    /// # Errors
+    /// `Refused` on a target that does not keep it.
+    pub fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
+        self.run().and_then(|run| run.past()).ok_or_else(not_kept)
+    }
+}
+
+/// The bus over which a target is reached.
+pub trait TargetBus {
+    /// Reads as [`Target::read`] does, and shows what was read so far after each chip, so that a
+    /// chip that does not answer keeps nobody from seeing the others.
+    fn read_by_chip(&mut self, plan: &Plan, arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot;
+    /// Writes as [`Target::write`] does, and returns the bytes before the write.
+    ///
+    /// # Errors
+    /// What kept the bytes from being written.
+    fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError>;
+    /// Returns the number of bus transactions since the target was opened.
+    fn transactions(&self) -> u64;
+    /// Returns the accesses that [`Target::read`] of these plans would make now, without making
+    /// them.
+    fn preview(&mut self, plans: &[Plan]) -> Preview;
+    /// Returns the accesses that [`Target::write`] of a range would make.
+    fn preview_write(&mut self, span: Span) -> Preview;
+    /// Returns the other processes that have a chip's device open.
+    fn holders(&mut self) -> Vec<(ChipId, Holder)>;
+    /// Returns the problems that the machine found since it was opened, one sentence each.
+    fn remarks(&mut self) -> Vec<String>;
+}
+
+/// The audit log of a target, to which a write is appended before it is made.
+pub trait Audit {
+    /// Names the command of the following writes.
+    fn command(&mut self, name: &str);
+    /// Reserves room for a launch and its teardown. From then on a write that cannot be logged is
+    /// made and counted, so that what was launched can be ended.
+    ///
+    /// # Errors
+    /// `Refused` if there is no room; nothing was written to the machine.
+    fn reserve(&mut self) -> Result<(), AccessError>;
+    /// Makes the following writes also if they cannot be logged, and counts them: a teardown must
+    /// not stop halfway.
+    fn must_not_stop(&mut self);
+    /// Returns the lines that were appended since the last call, and how many more there were before
+    /// them, which are no longer in memory.
+    fn take(&mut self) -> (Vec<AuditLine>, u64);
+    /// Returns a sentence about the writes that could not be logged, if there are any.
+    fn remark(&self) -> Option<String>;
+}
+
+/// The chips, tiles and gateways of a target that are not accessed until the user clears them.
+pub trait Quarantine {
+    /// Returns what is quarantined.
+    fn quarantined(&self) -> Vec<Quarantined>;
+    /// Clears all, at the user's command.
+    fn clear(&mut self);
     /// Allows far chips again that did not answer, and the gateways on the way there: a teardown
     /// waits for lost links. What could hang the host stays in quarantine.
-    fn retry_far(&mut self) {}
-    /// Returns the problems that the machine found since it was opened, one sentence each.
-    fn remarks(&mut self) -> Vec<String> {
-        Vec::new()
-    }
+    fn retry_far(&mut self);
+}
+
+/// The run of a target since power-on, as far as it is kept.
+pub trait KeptRun {
+    /// Returns the past up to now; none if no moment of it can be shown again.
+    fn past(&mut self) -> Option<Box<dyn Past>>;
+    /// Returns how much of the past is kept; none if [`KeptRun::past`] is none.
+    fn kept(&self) -> Option<KeptPast>;
+    /// Returns the run for a recording; none if it is not kept.
+    ///
+    /// # Errors
+    /// Why the run cannot be executed again, as a clause.
+    fn recorded(&mut self) -> Option<Result<RecordedRun, String>>;
 }
 
 #[cfg(test)]

@@ -1,22 +1,23 @@
 //! Opens the target that words name: starts what stands behind it, discovers the mesh, and prepares
 //! what is to run on it.
 
-use super::Session;
+use super::error::OpenError;
 use super::pacer::Pacer;
-use crate::spec::{Moment, Simulator, SpecError, TargetSpec};
+use super::{Session, captured, recorded};
+use crate::spec::{Simulator, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
-use images::ImageMap;
+use images::fabric::manifest::FabricManifest;
+use images::{Catalog, ImageMap};
 use machine::bar::Bar;
 use machine::past::Keeps;
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Target as _};
-use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use transport::hosts::JoinedBar;
-use transport::silicon::{self, DeviceError, SiliconBar};
+use transport::silicon::{self, SiliconBar};
 use transport::socket_bar::SocketBar;
 use transport::ttsim::{self, HostCommand};
 use transport::wire::Welcome;
@@ -24,153 +25,90 @@ use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
 use workloads::scene::{DEFAULT_PACE, Pace, Scene, SceneError};
 
-/// Why a target cannot be opened; each variant has its own exit code.
-#[derive(Debug)]
-pub enum OpenError {
-    /// The words name no target.
-    Spec(SpecError),
-    /// The scene cannot be built.
-    Scene(SceneError),
-    /// The machine cannot be reached.
-    Unreachable {
-        /// The words that name it.
-        target: String,
-        /// The reason.
-        reason: AccessError,
-    },
-    /// The driver's device cannot be opened.
-    Device(DeviceError),
-    /// The file is not a library of a Wormhole simulator.
-    Library {
-        /// The words that name it.
-        target: String,
-        /// What it is, or what it lacks.
-        why: String,
-    },
-    /// The target is a recording, which the crate `recordings` opens.
-    IsRecording(std::path::PathBuf, Option<Moment>),
-    /// The target is the mesh of a recording, executed again.
-    IsRerun(std::path::PathBuf, Moment),
-    /// The target is a fabric snapshot, which the crate `recordings` opens.
-    IsFabricSnapshot(std::path::PathBuf),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Spec(error) => write!(f, "{error}"),
-            Self::Scene(error) => write!(f, "{error}"),
-            Self::Unreachable { target, reason } => write!(f, "{target}: {reason}"),
-            Self::Device(error) => write!(f, "{error}"),
-            Self::Library { target, why } => write!(f, "{target}: {why}"),
-            Self::IsRecording(path, _) | Self::IsRerun(path, _) => {
-                write!(f, "{} is a recording", path.display())
-            }
-            Self::IsFabricSnapshot(path) => write!(f, "{} is a fabric snapshot", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-impl From<SpecError> for OpenError {
-    fn from(error: SpecError) -> Self {
-        Self::Spec(error)
-    }
-}
-
-impl From<SceneError> for OpenError {
-    fn from(error: SceneError) -> Self {
-        Self::Scene(error)
-    }
+/// What a target is opened with, besides its words.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// Permissions on it. A mesh that this process emulates allows everything.
+    pub allow: Allow,
+    /// What a mesh that this process emulates keeps of its past.
+    pub keeps: Keeps,
+    /// Directories of ELFs that may run there.
+    pub elfs: Vec<PathBuf>,
+    /// Fabric manifests.
+    pub manifests: Vec<PathBuf>,
 }
 
 impl Session {
-    /// Opens the target that the words name, with these permissions. A mesh that this process
-    /// emulates allows everything. Recordings and fabric snapshots are not opened here.
+    /// Opens the target that the words name, with these permissions.
     ///
     /// # Errors
     /// The reason why it cannot be opened.
     pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
-        Self::open_telling(words, host, allow, &Listener::default(), Keeps::Nothing)
+        let options = OpenOptions { allow, ..OpenOptions::default() };
+        Self::open_with(words, host, &options, &Listener::default())
     }
 
-    /// Opens the target as [`Session::open`] does, and tells how far it has come. `keeps` is what a
-    /// mesh that this process emulates keeps of its past.
+    /// Opens the target that the words name, and tells how far it has come.
     ///
     /// # Errors
     /// As [`Session::open`].
-    pub fn open_telling(
+    pub fn open_with(
         words: &str,
         host: &HostCommand,
-        allow: Allow,
+        options: &OpenOptions,
         listener: &Listener,
-        keeps: Keeps,
     ) -> Result<Self, OpenError> {
-        let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
-        let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
-        match TargetSpec::parse(words)? {
-            TargetSpec::Recording(path, moment) => Err(OpenError::IsRecording(path, moment)),
-            TargetSpec::Rerun(path, moment) => Err(OpenError::IsRerun(path, moment)),
-            TargetSpec::FabricSnapshot(path) => Err(OpenError::IsFabricSnapshot(path)),
+        // Unreadable ELFs and manifests are reported before a machine is touched.
+        let mut catalog = Catalog::read(&options.elfs).map_err(OpenError::Catalog)?;
+        let read = |path: &PathBuf| FabricManifest::read(path).map(|it| (path.clone(), it));
+        let given = options.manifests.iter().map(read);
+        let given = given.collect::<Result<Vec<_>, _>>().map_err(OpenError::Manifest)?;
+        let &OpenOptions { allow, keeps, .. } = options;
+        let mut session = match TargetSpec::parse(words)? {
             TargetSpec::Emulator(scene) => {
-                let scene = Scene { keeps, ..scene };
-                Self::open_emulated(words, scene.pace, |images| {
-                    scene.build_telling(images, listener)
-                })
+                Self::open_scene(words, Scene { keeps, ..scene }, listener)?
             }
             TargetSpec::Study(scene) => {
                 listener.tell(Progress::Start("an emulated mesh and the run of a study on it"));
-                Self::open_emulated(words, scene.pace, |images| scene.build(images))
+                Self::open_emulated(words, scene.pace, |images| scene.build(images))?
             }
             TargetSpec::Ttsim(simulator) => {
                 // What cannot be started, or must not be, is told before anything is opened.
                 let external = simulator.external()?;
                 external.as_ref().map(|_| allowed(allow)).transpose()?;
-                let open = || over_ttsim(words, &simulator.library, host, (allow, listener));
-                Self::open_external(words, None, open, (external, listener))
+                let target = over_ttsim(words, &simulator.library, host, (allow, listener))?;
+                let session = Self::open_external(words, target, None, (external, listener))?;
+                Self { ends_with_process: true, ..session }
             }
-            TargetSpec::Sockets(paths) => {
-                // A client without permissions reads only, next to the one with write access.
-                let writes = !allow.is_nothing();
-                listener.tell(Progress::Start("the server at the socket"));
-                let bars = paths.iter().map(|path| SocketBar::connect(path, writes));
-                let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(unreachable)?;
-                let (first, others) = bars.split_first().ok_or_else(no_socket)?;
-                let Welcome { abilities, before, .. } = first.welcome().clone();
-                if others.iter().any(|other| other.welcome().abilities != abilities) {
-                    let why = "the sockets serve machines of different kinds";
-                    return Err(unreachable(AccessError::Refused(why.into())));
-                }
-                let pacer = abilities.paced.then(|| Pacer::new(DEFAULT_PACE));
-                let open = || {
-                    let mut bars: Vec<Box<dyn Bar>> =
-                        bars.into_iter().map(|bar| Box::new(bar) as Box<dyn Bar>).collect();
-                    let bar = match bars.pop() {
-                        Some(only) if bars.is_empty() => only,
-                        last => {
-                            bars.extend(last);
-                            Box::new(JoinedBar::new(bars).map_err(unreachable)?)
-                        }
-                    };
-                    over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)
-                };
-                Ok(Self { before, ..Self::open_external(words, pacer, open, (None, listener))? })
-            }
+            TargetSpec::Sockets(paths) => Self::open_sockets(words, &paths, (allow, listener))?,
             TargetSpec::Silicon(which) => {
-                let open = || {
-                    listener.tell(Progress::Start("the driver's devices"));
-                    let bar = Box::new(SiliconBar::open(&which).map_err(OpenError::Device)?);
-                    let abilities = silicon::abilities();
-                    let abilities = abilities.map_err(|why| unreachable(AccessError::Refused(why)));
-                    let abilities = Abilities { allow, ..abilities? };
-                    let patience = silicon::PATIENCE;
-                    BarTarget::open_telling(words, bar, abilities, patience, listener)
-                        .map_err(unreachable)
-                };
-                Self::open_external(words, None, open, (None, listener))
+                let target = over_silicon(words, &which, (allow, listener))?;
+                Self::open_external(words, target, None, (None, listener))?
+            }
+            TargetSpec::Recording(path, at) => recorded::replay(&path, at, &mut catalog)?,
+            TargetSpec::Rerun(path, at) => recorded::rerun(&path, at, &mut catalog, listener)?,
+            TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
+        };
+        given.iter().for_each(|(path, manifest)| session.add_manifest(path, manifest));
+        for path in options.elfs.iter().flat_map(|folder| FabricManifest::beside(folder)) {
+            match FabricManifest::read(&path) {
+                Ok(manifest) => session.add_manifest(&path, &manifest),
+                Err(problem) => session.problems.push(problem),
             }
         }
+        if !catalog.is_empty() {
+            session.add_catalog(catalog);
+        }
+        Ok(session)
+    }
+
+    /// Opens the mesh of a scene, which this process emulates.
+    pub(super) fn open_scene(
+        words: &str,
+        scene: Scene,
+        listener: &Listener,
+    ) -> Result<Self, OpenError> {
+        Self::open_emulated(words, scene.pace, |images| scene.build_telling(images, listener))
     }
 
     /// Opens a mesh that this process emulates.
@@ -185,17 +123,50 @@ impl Session {
         // Bringing up the mesh is not a user's command, so auditing starts here.
         target.keep_audit(AuditLog::from_environment(words));
         let pacer = Some(Pacer::new(pace));
-        Ok(Self { problems, pacer, ..Self::with_target(Box::new(target), images) })
+        let session = Self::with_target(Box::new(target), images);
+        Ok(Self { problems, pacer, ends_with_process: true, ..session })
     }
 
-    /// Opens a machine outside this process, and starts on it what is given.
+    /// Opens the machines behind sockets as one.
+    fn open_sockets(
+        words: &str,
+        paths: &[PathBuf],
+        (allow, listener): (Allow, &Listener),
+    ) -> Result<Self, OpenError> {
+        let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
+        let no_socket = || unreachable(AccessError::Unreachable("no socket is named".to_owned()));
+        // A client without permissions reads only, next to the one with write access.
+        let writes = !allow.is_nothing();
+        listener.tell(Progress::Start("the server at the socket"));
+        let bars = paths.iter().map(|path| SocketBar::connect(path, writes));
+        let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(unreachable)?;
+        let (first, others) = bars.split_first().ok_or_else(no_socket)?;
+        let Welcome { abilities, before, .. } = first.welcome().clone();
+        if others.iter().any(|other| other.welcome().abilities != abilities) {
+            let why = "the sockets serve machines of different kinds";
+            return Err(unreachable(AccessError::Refused(why.into())));
+        }
+        let pacer = abilities.paced.then(|| Pacer::new(DEFAULT_PACE));
+        let mut bars: Vec<Box<dyn Bar>> =
+            bars.into_iter().map(|bar| Box::new(bar) as Box<dyn Bar>).collect();
+        let bar = match bars.pop() {
+            Some(only) if bars.is_empty() => only,
+            last => {
+                bars.extend(last);
+                Box::new(JoinedBar::new(bars).map_err(unreachable)?)
+            }
+        };
+        let target = over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)?;
+        Ok(Self { before, ..Self::open_external(words, target, pacer, (None, listener))? })
+    }
+
+    /// Takes a machine outside this process, and starts on it what is given.
     fn open_external(
         words: &str,
+        mut target: BarTarget,
         pacer: Option<Pacer>,
-        open: impl FnOnce() -> Result<BarTarget, OpenError>,
         (external, listener): (Option<External>, &Listener),
     ) -> Result<Self, OpenError> {
-        let mut target = open()?;
         target.keep_audit(AuditLog::from_environment(words));
         let (mut images, problems) = ImageMap::firmware();
         target.tell_boot(listener);
@@ -242,6 +213,20 @@ fn over_ttsim(
     let bar = ttsim::open(library, host).map_err(unusable)?;
     let abilities = bar.welcome().abilities.clone();
     over_bar(words, Box::new(bar), abilities, (allow, listener)).map_err(unreachable)
+}
+
+fn over_silicon(
+    words: &str,
+    which: &str,
+    (allow, listener): (Allow, &Listener),
+) -> Result<BarTarget, OpenError> {
+    let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
+    listener.tell(Progress::Start("the driver's devices"));
+    let bar = Box::new(SiliconBar::open(which).map_err(OpenError::Device)?);
+    let abilities = silicon::abilities();
+    let abilities = abilities.map_err(|why| unreachable(AccessError::Refused(why)))?;
+    let (abilities, patience) = (Abilities { allow, ..abilities }, silicon::PATIENCE);
+    BarTarget::open_telling(words, bar, abilities, patience, listener).map_err(unreachable)
 }
 
 /// Opens a target with the user's permissions, over a machine outside this process.

@@ -1,15 +1,13 @@
 //! The run of a recorded mesh, executed again.
 
 use super::Session;
+use super::error::OpenError;
+use crate::spec::TargetSpec;
 use machine::past::{Keeps, PastWatcher, RecordedRun};
 use machine::progress::Listener;
-use machine::target::{Allow, Past};
+use machine::target::Past;
 use std::sync::Arc;
-use transport::ttsim::HostCommand;
-
-/// Why a recorded mesh is not executed again.
-pub const NO_RUN: &str = "only a recording of a mesh that meshscope emulated, made while its whole \
-                          past was kept, is executed again";
+use workloads::scene::Scene;
 
 /// A recorded run of an emulated mesh.
 #[derive(Clone, Debug)]
@@ -26,16 +24,24 @@ impl Rerun {
         &self.0
     }
 
-    /// Opens the mesh, executes the run, and returns its past.
+    /// Opens the mesh, executes the run, and returns its past. Words of a recording open nothing but
+    /// an emulated mesh.
     ///
     /// # Errors
-    /// Why it cannot be executed again, one sentence; or `watcher` returned false.
-    pub fn past(&self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, String> {
-        let (host, quiet) = (HostCommand::default(), Listener::default());
+    /// Why it cannot be executed again; or `watcher` returned false.
+    pub fn past(&self, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Past>, OpenError> {
         let words = &self.0.target;
-        let mesh = Session::open_telling(words, &host, Allow::default(), &quiet, Keeps::Past);
-        let mut mesh = mesh.map_err(|error| format!("{words}: {error}"))?;
-        let past = mesh.target().past().map_err(|error| format!("{words}: {error}"))?;
-        past.rerun(&self.0, watcher).map_err(|error| error.to_string())
+        let mesh = match TargetSpec::parse(words) {
+            Ok(TargetSpec::Emulator(scene)) => {
+                let scene = Scene { keeps: Keeps::Past, ..scene };
+                Session::open_scene(words, scene, &Listener::default())
+            }
+            Ok(_) => return Err(OpenError::NoRun),
+            Err(error) => Err(error.into()),
+        };
+        let failed =
+            |reason| OpenError::RecordedMesh { target: words.clone(), reason: Box::new(reason) };
+        let past = mesh.map_err(failed)?.target().past().map_err(OpenError::NotKept)?;
+        Ok(past.rerun(&self.0, watcher)?)
     }
 }

@@ -1,7 +1,7 @@
 //! From stage to stage of some parties, back in the past of a mesh, and both ways in a recording.
 
 use super::{Inspected, Session, Watch};
-use decode::inspect::{decode, stage_words};
+use decode::inspect::{TargetFacts, decode, stage_words};
 use decode::state::{MeshState, Party, PartyStage, Stage};
 use images::ImageMap;
 use layouts::CoreId;
@@ -164,7 +164,8 @@ impl Rewound {
         for (span, value) in self.spans.iter().zip(&self.values) {
             self.snapshot.replace(span.addr, value);
         }
-        let state = decode(&self.snapshot, session.target.mesh(), &session.images);
+        let facts = TargetFacts::default();
+        let state = decode(&self.snapshot, session.target.mesh(), &session.images, &facts);
         let stages = session.stages(&state, cores);
         self.known.insert(self.values.clone(), stages.clone());
         stages

@@ -13,7 +13,7 @@ use launch::dice::Random;
 use launch::occupancy::Loaded;
 use launch::topology::TopologyKind;
 use machine::patience::Deadlines;
-use machine::target::{Abilities, Allow, Mesh, Target};
+use machine::target::{Abilities, Allow, Mesh, Target, TargetBus};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use studies::shape::{Choice, Options, Report, Study, StudyError, Table, Unit, column};

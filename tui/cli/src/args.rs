@@ -22,6 +22,7 @@ use console::glyph::Glyphs;
 use console::machine::Opening;
 use machine::past::Keeps;
 use machine::target::Allow;
+use probe::session::OpenOptions;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -106,11 +107,13 @@ impl Arguments {
     pub(crate) fn opening(&self) -> Opening {
         Opening {
             words: target_words(self.target.as_deref()),
-            allow: self.allow.unwrap_or_default(),
+            options: OpenOptions {
+                allow: self.allow.unwrap_or_default(),
+                keeps: Keeps::Nothing,
+                elfs: elfs(&self.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
+                manifests: self.manifest.clone(),
+            },
             budget: self.budget,
-            elfs: elfs(&self.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
-            manifests: self.manifest.clone(),
-            keeps: Keeps::Nothing,
         }
     }
 }

@@ -65,20 +65,27 @@ impl Failure {
         // Errors about a file already name it.
         let named = matches!(
             error,
-            OpenError::Scene(
-                SceneError::Descriptor(_)
-                    | SceneError::File(_)
-                    | SceneError::Firmware(_)
-                    | SceneError::Kernels(_)
-                    | SceneError::Stopped(_)
-            )
+            OpenError::Catalog(_)
+                | OpenError::Manifest(_)
+                | OpenError::Scene(
+                    SceneError::Descriptor(_)
+                        | SceneError::File(_)
+                        | SceneError::Firmware(_)
+                        | SceneError::Kernels(_)
+                        | SceneError::Stopped(_)
+                )
         );
         let text = if named || text.contains(words) { text } else { format!("{words}: {text}") };
         match error {
             OpenError::Spec(_)
-            | OpenError::IsRecording(..)
-            | OpenError::IsRerun(..)
-            | OpenError::IsFabricSnapshot(_)
+            | OpenError::Catalog(_)
+            | OpenError::Manifest(_)
+            | OpenError::Recording(_)
+            | OpenError::NoRun
+            | OpenError::RecordedMesh { .. }
+            | OpenError::OutsideRun(..)
+            | OpenError::Past(_)
+            | OpenError::NotKept(_)
             | OpenError::Library { .. } => Self::Usage(text),
             OpenError::Scene(error) => match error {
                 SceneError::NoMesh(..)

@@ -1,7 +1,6 @@
 //! Opens the target of `--target` and reads it: the one place where screens and verbs use a
 //! machine.
 
-mod captured;
 mod clean;
 mod pace;
 mod stop;
@@ -12,21 +11,14 @@ use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, PACE, now_micros};
 use crate::run::{Board, KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
-use crate::words::cycles as cycles_in_words;
 use decode::inspect::ReadSet;
 use diagnosis::Diagnosis;
-use images::fabric::manifest::FabricManifest;
-use images::{Catalog, ImageMap};
+use images::ImageMap;
 use machine::past::{Keeps, KeptPast};
-use machine::progress::{Listener, Progress};
+use machine::progress::Listener;
 use machine::snapshot::AccessError;
-use machine::target::{Allow, Mesh, Preview, Quarantined, Target};
-use probe::session::{
-    Inspected, NO_RUN, OpenError, Partly, Rerun, Session, WATCHED_CYCLES, Watched,
-};
-use probe::spec::Moment;
-use recordings::Replay;
-use std::path::{Path, PathBuf};
+use machine::target::{Mesh, Preview, Quarantined, Target};
+use probe::session::{Inspected, OpenOptions, Partly, Session, WATCHED_CYCLES, Watched};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
@@ -36,7 +28,6 @@ use work::Work;
 /// An open target with its decoder.
 pub struct Machine {
     session: Session,
-    problems: Vec<String>,
     number: u64,
     listener: Listener,
     budget: Option<u32>,
@@ -57,7 +48,7 @@ const PART: u32 = 40;
 const MOST_PACE: Duration = Duration::from_millis(1500);
 
 /// What is known of a snapshot before it is read.
-struct PartialSnapshot<'a> {
+struct PartialSnapshot {
     target: String,
     read_only: bool,
     quarantined: Vec<Quarantined>,
@@ -69,13 +60,11 @@ struct PartialSnapshot<'a> {
     stages: Arc<KernelStages>,
     verdict: Option<Arc<Diagnosis>>,
     past: Option<KeptPast>,
-    problems: &'a [String],
 }
 
-impl PartialSnapshot<'_> {
+impl PartialSnapshot {
     fn with(&self, partly: &Partly<'_>) -> MeshSnapshot {
-        let Inspected { snapshot: memory, mut state } = partly.inspect();
-        state.problems.extend(self.problems.iter().cloned());
+        let Inspected { snapshot: memory, state } = partly.inspect();
         MeshSnapshot {
             target: self.target.clone(),
             read_only: self.read_only,
@@ -96,40 +85,28 @@ impl PartialSnapshot<'_> {
     }
 }
 
-/// The target to open, and what is permitted on it.
-#[derive(Clone, Debug)]
+/// The target to open.
+#[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// The `--target` words.
     pub words: String,
-    /// Permissions on it.
-    pub allow: Allow,
+    /// What it is opened with.
+    pub options: OpenOptions,
     /// Bus transactions per second that the live view may cost, if stated.
     pub budget: Option<u32>,
-    /// Directories of ELFs that may run there.
-    pub elfs: Vec<PathBuf>,
-    /// Fabric manifests.
-    pub manifests: Vec<PathBuf>,
-    /// What an emulated mesh keeps of its past.
-    pub keeps: Keeps,
 }
 
 impl Opening {
     /// Nothing but the words.
     pub fn of_words(words: &str) -> Self {
-        Self {
-            words: words.to_owned(),
-            allow: Allow::default(),
-            budget: None,
-            elfs: Vec::new(),
-            manifests: Vec::new(),
-            keeps: Keeps::Nothing,
-        }
+        Self { words: words.to_owned(), ..Self::default() }
     }
 
     /// The same, with what an emulated mesh keeps of its past.
     #[must_use]
     pub fn keeping(&self, keeps: Keeps) -> Self {
-        Self { keeps, ..self.clone() }
+        let options = OpenOptions { keeps, ..self.options.clone() };
+        Self { options, ..self.clone() }
     }
 }
 
@@ -140,102 +117,17 @@ impl Machine {
     /// # Errors
     /// `Usage` for words that name no target, `Unreachable` for a machine that does not answer.
     pub fn open(opening: &Opening, listener: &Listener) -> Result<Self, Failure> {
-        let Opening { words, allow, budget, elfs, manifests, keeps } = opening;
-        // Unreadable ELFs are reported before a machine is touched.
-        let mut catalog = Catalog::read(elfs).map_err(|error| Failure::Usage(error.to_string()))?;
-        let mut given = Vec::new();
-        for path in manifests {
-            given.push((path.clone(), FabricManifest::read(path).map_err(Failure::Usage)?));
-        }
-        let host = HostCommand::default();
-        let mut machine = match Session::open_telling(words, &host, *allow, listener, *keeps) {
-            Ok(session) => Self { budget: *budget, ..Self::over(session, Vec::new()) },
-            Err(OpenError::IsRecording(path, moment)) => {
-                Self::replay(words, &path, moment, &mut catalog)?
-            }
-            Err(OpenError::IsRerun(path, moment)) => {
-                Self::rerun(words, &path, moment, &mut catalog, listener)?
-            }
-            Err(OpenError::IsFabricSnapshot(path)) => Self::captured(words, &path, &mut given)?,
-            Err(error) => return Err(Failure::of_open(words, &error)),
-        };
-        machine.listener = listener.clone();
-        for path in elfs.iter().flat_map(|folder| FabricManifest::beside(folder)) {
-            match FabricManifest::read(&path) {
-                Ok(manifest) => given.push((path, manifest)),
-                Err(problem) => machine.problems.push(problem),
-            }
-        }
-        for (path, manifest) in given {
-            machine.session.add_manifest(&path.display().to_string(), &manifest);
-        }
-        if !catalog.is_empty() {
-            machine.session.add_catalog(catalog);
-        }
-        Ok(machine)
-    }
-
-    fn replay(
-        words: &str,
-        path: &Path,
-        moment: Option<Moment>,
-        catalog: &mut Catalog,
-    ) -> Result<Self, Failure> {
-        let mut replay = opened(words, path, catalog)?;
-        let named = moment.map_or(Ok(()), |moment| moment.seek(&mut replay));
-        named.map_err(|error| Failure::Usage(format!("{words}: {error}")))?;
-        let (images, mut problems) = ImageMap::firmware();
-        problems.extend(replay.problems().iter().cloned());
-        let run = replay.run().map(Rerun::new);
-        let session = Session::with_target(Box::new(replay), images).with_run(run);
-        Ok(Self::over(session, problems))
-    }
-
-    /// Opens a copy of a recorded mesh as it was at a time: its run is executed again.
-    fn rerun(
-        words: &str,
-        path: &Path,
-        moment: Moment,
-        catalog: &mut Catalog,
-        listener: &Listener,
-    ) -> Result<Self, Failure> {
-        let failed = |why: String| Failure::Usage(format!("{words}: {why}"));
-        let replay = opened(words, path, catalog)?;
-        let run = replay.run().ok_or_else(|| failed(NO_RUN.to_owned()))?;
-        listener.tell(Progress::Start("the recorded mesh, whose run is executed again"));
-        let past = Rerun::new(run).past(&mut |_| true).map_err(failed)?;
-        let outside = || {
-            let (first, last) = past.cycles();
-            let (first, last) = (cycles_in_words(first), cycles_in_words(last));
-            failed(format!("its run is from {first} to {last}"))
-        };
-        let cycles = moment.cycle_in(past.cycles()).ok_or_else(outside)?;
-        let copy = past.at(cycles, &mut |_| true).map_err(|error| failed(error.to_string()))?;
-        let (images, problems) = ImageMap::firmware();
-        Ok(Self::over(Session::with_target(copy, images), problems))
-    }
-
-    /// Opens a fabric snapshot; adds its manifest to the given ones if it was found.
-    fn captured(
-        words: &str,
-        path: &Path,
-        given: &mut Vec<captured::Given>,
-    ) -> Result<Self, Failure> {
-        let (target, found) = captured::open(words, path, given)?;
-        given.extend(found);
-        let (images, problems) = ImageMap::firmware();
-        Ok(Self::over(Session::with_target(Box::new(target), images), problems))
+        let Opening { words, options, budget } = opening;
+        let session = Session::open_with(words, &HostCommand::default(), options, listener);
+        let session = session.map_err(|error| Failure::of_open(words, &error))?;
+        let budget = budget.filter(|_| session.file().is_none());
+        Ok(Self { budget, listener: listener.clone(), ..Self::with_session(session) })
     }
 
     /// Returns a machine over an open session.
     pub fn with_session(session: Session) -> Self {
-        Self::over(session, Vec::new())
-    }
-
-    fn over(session: Session, problems: Vec<String>) -> Self {
         Self {
             session,
-            problems,
             number: 0,
             listener: Listener::default(),
             budget: None,
@@ -293,8 +185,7 @@ impl Machine {
 
     /// The snapshot of what was inspected, with what else is known of the target.
     fn finished(&mut self, inspected: Inspected) -> MeshSnapshot {
-        let mut state = inspected.state;
-        state.problems.extend(self.problems.iter().cloned());
+        let state = inspected.state;
         self.number += 1;
         self.work.note_time(state.cycles);
         let taken_micros = now_micros();
@@ -318,7 +209,7 @@ impl Machine {
             board: self.work.board(),
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
-            past: target.kept_past(),
+            past: target.run().and_then(|run| run.kept()),
             timeline: self.work.timeline(&mut self.session),
             reading: None,
         }
@@ -343,8 +234,7 @@ impl Machine {
             board,
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
-            past: target.kept_past(),
-            problems: &self.problems,
+            past: target.run().and_then(|run| run.kept()),
         };
         // Until anything is shown, every chip counts.
         let pause = before.map_or(Duration::ZERO, |_| PARTLY);
@@ -362,18 +252,6 @@ impl Machine {
         });
         self.finished(inspected)
     }
-}
-
-/// Opens a recording, and adds the ELFs that it has to the catalog.
-fn opened(words: &str, path: &Path, catalog: &mut Catalog) -> Result<Replay, Failure> {
-    let replay = Replay::open(path).map_err(|error| {
-        let text = error.to_string();
-        Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
-    })?;
-    for file in replay.attachments() {
-        catalog.attach(path, &file.name, file.bytes.clone());
-    }
-    Ok(replay)
 }
 
 impl Inspect for Machine {
@@ -405,7 +283,9 @@ impl Inspect for Machine {
     }
 
     fn clear_quarantine(&mut self) {
-        self.session.target().clear_quarantine();
+        if let Some(quarantine) = self.session.target().quarantine() {
+            quarantine.clear();
+        }
     }
 
     fn order(&mut self, order: MachineOrder) {

@@ -10,7 +10,7 @@ use machine::notes::Note;
 use machine::past::PastWatcher;
 use machine::snapshot::Span;
 use machine::words::counted;
-use probe::session::{Inspected, NO_RUN, Session, StageChange};
+use probe::session::{Inspected, OpenError, Session, StageChange};
 use probe::spec::Moment;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -145,9 +145,10 @@ impl Player {
             PlayOrder::WhoWrote(span) => {
                 let before = history.moments().get(history.position()).map_or(0, |time| time + 1);
                 let run = session.run().cloned();
-                let run = run.ok_or_else(|| format!("{NO_RUN}: {{ finds changes"))?;
+                let run = run.ok_or_else(|| format!("{}: {{ finds changes", OpenError::NoRun))?;
                 let search = Search::begin(write_to(&span), move |watcher| {
-                    who_wrote(run.past(watcher)?.as_ref(), span, before, watcher)
+                    let past = run.past(watcher).map_err(|why| why.to_string())?;
+                    who_wrote(past.as_ref(), span, before, watcher)
                 });
                 self.search = Some(search);
                 return Ok(Some(format!("executes the run again for {}", span.addr)));

@@ -9,8 +9,10 @@ mod line;
 
 use file::LogFile;
 use layouts::NocAddr;
+use machine::clock::host_micros;
 use machine::notes::AuditLine;
 use machine::snapshot::AccessError;
+use machine::target::Audit;
 use std::collections::VecDeque;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -93,41 +95,6 @@ impl AuditLog {
         Self { limit_bytes, ..self }
     }
 
-    /// Names the command of the following writes.
-    pub(crate) fn command(&mut self, name: &str) {
-        if self.command != name {
-            name.clone_into(&mut self.command);
-            self.has_command = false;
-        }
-    }
-
-    /// Begins the command in the log, and reserves room for its entries. From then on a write that
-    /// cannot be logged is made and counted: what was launched must be ended.
-    ///
-    /// # Errors
-    /// `Refused` if there is no room.
-    pub(crate) fn reserve(&mut self, now_micros: u64) -> Result<(), AccessError> {
-        let reserved = self.begin(now_micros).and_then(|file| file.reserve(RESERVED_BYTES));
-        let refused =
-            |why| AccessError::Refused(format!("the audit log has no room for a launch: {why}"));
-        reserved.map_err(refused)?;
-        self.must_not_stop = true;
-        Ok(())
-    }
-
-    /// Makes the following writes also if they cannot be logged, and counts them.
-    pub(crate) fn must_not_stop(&mut self) {
-        self.must_not_stop = true;
-    }
-
-    /// Returns a sentence about the entries that were not logged.
-    pub(crate) fn remark(&self) -> Option<String> {
-        let (count, why) = (self.unlogged, &self.first_reason);
-        let entries = if count == 1 { "entry" } else { "entries" };
-        let remark = || format!("the audit log lacks {count} {entries} of this session: {why}");
-        (count > 0).then(remark)
-    }
-
     /// Appends an entry before its write.
     ///
     /// # Errors
@@ -157,11 +124,6 @@ impl AuditLog {
     pub(crate) fn failed(&mut self, addr: NocAddr, now_micros: u64, reason: &AccessError) {
         // The write itself has its line, and its error is returned anyway.
         let _ = self.line(line::failed(addr, now_micros, reason), now_micros);
-    }
-
-    /// Returns the lines since the last call, and the number of those before them that are forgotten.
-    pub(crate) fn take(&mut self) -> (Vec<AuditLine>, u64) {
-        (self.recent.drain(..).collect(), std::mem::take(&mut self.forgotten))
     }
 
     fn line(&mut self, line: AuditLine, now_micros: u64) -> Result<(), String> {
@@ -196,6 +158,39 @@ impl AuditLog {
             (self.begun_in, self.has_command) = (Some(file.inode()), true);
         }
         Ok(file)
+    }
+}
+
+impl Audit for AuditLog {
+    fn command(&mut self, name: &str) {
+        if self.command != name {
+            name.clone_into(&mut self.command);
+            self.has_command = false;
+        }
+    }
+
+    fn reserve(&mut self) -> Result<(), AccessError> {
+        let reserved = self.begin(host_micros()).and_then(|file| file.reserve(RESERVED_BYTES));
+        let refused =
+            |why| AccessError::Refused(format!("the audit log has no room for a launch: {why}"));
+        reserved.map_err(refused)?;
+        self.must_not_stop = true;
+        Ok(())
+    }
+
+    fn must_not_stop(&mut self) {
+        self.must_not_stop = true;
+    }
+
+    fn take(&mut self) -> (Vec<AuditLine>, u64) {
+        (self.recent.drain(..).collect(), std::mem::take(&mut self.forgotten))
+    }
+
+    fn remark(&self) -> Option<String> {
+        let (count, why) = (self.unlogged, &self.first_reason);
+        let entries = if count == 1 { "entry" } else { "entries" };
+        let remark = || format!("the audit log lacks {count} {entries} of this session: {why}");
+        (count > 0).then(remark)
     }
 }
 

@@ -87,7 +87,9 @@ impl Run {
 
     /// An attempt asks the chips again that did not answer.
     fn attempt(&self, target: &mut dyn Target) -> Clean {
-        target.retry_far();
+        if let Some(quarantine) = target.quarantine() {
+            quarantine.retry_far();
+        }
         Clean::of_tiles(CleanSettings { escalate: true }, self.own())
     }
 

@@ -1,9 +1,7 @@
 //! Decodes a core: launch and go messages, waypoint, images.
 
 use super::Inspection;
-use crate::state::{
-    Activity, ChannelState, CircularBuffers, CoreState, ImageUse, LaunchState, MemberState,
-};
+use crate::state::{Activity, CircularBuffers, CoreState, ImageUse, LaunchState, MemberState};
 use images::{
     GoSignal, Image, ImageRole, LoadedImage, Mailbox, Member, Provenance, Reading, SourceLine,
     waypoint_code,
@@ -16,13 +14,10 @@ impl Inspection<'_> {
         let id = CoreId { chip, tile: xy, core };
         let images = self.images.on(id);
         let described = self.images.mailbox_of(id);
-        // The mailbox of an ended application does not describe the base firmware that runs now.
-        let mailbox = described.filter(|_| !self.is_given_back(id));
+        let mailbox = self.mailbox(id);
         let held = self.held(id);
         let go = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.go(id, mailbox));
         let launch = mailbox.map_or(Reading::Absent, |(mailbox, _)| self.launch(id, mailbox));
-        let has_go = go == Reading::Known(GoSignal::Go);
-        let channels = mailbox.map_or(Vec::new(), |(of, _)| self.channels(id, of, has_go));
         let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
         let activity = self.activity(id, processor, &held, &go, &launch);
         let kernel_runs = activity == Reading::Known(Activity::Running);
@@ -49,10 +44,22 @@ impl Inspection<'_> {
             heartbeat: self.heartbeat(id),
             images: self.images.loads(id).iter().map(|load| usage(id, load)).collect(),
             findings: self.images.findings(id),
-            channels,
+            channels: self.channels(id),
             words: self.words(id, &images, described),
             outlines: self.images.outlines(id),
         }
+    }
+
+    /// Returns the mailbox that describes what runs on a core. That of an ended application does not
+    /// describe the base firmware that runs now.
+    pub(super) fn mailbox(&self, id: CoreId) -> Option<(&Mailbox, &Image)> {
+        self.images.mailbox_of(id).filter(|_| !self.is_given_back(id))
+    }
+
+    /// Whether the core has a go message.
+    pub(super) fn has_go(&self, id: CoreId) -> bool {
+        let go = self.mailbox(id).map(|(mailbox, _)| self.go(id, mailbox));
+        go == Some(Reading::Known(GoSignal::Go))
     }
 
     /// Whether the core is held in reset.
@@ -233,24 +240,6 @@ impl Inspection<'_> {
     fn summary<'i>(&self, id: CoreId, mailbox: &Mailbox, image: &'i Image) -> &'i [Member] {
         let index = self.snapshot.word(Self::at(id.chip, id.tile, mailbox.go_index));
         if matches!(index, Err(AccessError::NotRequested)) { &[] } else { &image.summary }
-    }
-
-    /// Returns the application's channels, with the live words of a running kernel. After a kernel
-    /// has ended, other data can be at their addresses.
-    fn channels(&self, id: CoreId, mailbox: &Mailbox, has_go: bool) -> Vec<ChannelState> {
-        let of_eth = mailbox.channels.as_ref().filter(|_| id.core == CoreKind::Erisc);
-        let Some(channels) = of_eth else { return Vec::new() };
-        let places = if has_go { self.images.channel_places(id) } else { &[] };
-        let read = |at: u64| {
-            self.snapshot.bytes(Self::at(id.chip, id.tile, at), channels.bytes as u32).ok()
-        };
-        let decoded = |index: u8| {
-            // The live words, if the kernel's table has their address and they were read.
-            let live = places.get(usize::from(index)).and_then(|(_, live)| read((*live)?));
-            let bytes = live.or_else(|| read(channels.of(index.into())))?;
-            super::channels::decode(self.layout(), index, channels.read(bytes)?)
-        };
-        (0..u8::try_from(channels.count).unwrap_or(u8::MAX)).filter_map(decoded).collect()
     }
 }
 

@@ -20,7 +20,7 @@ pub use stage_words::stage_words;
 
 use super::{Inspection, ReadSet};
 use crate::state::{Activity, ChipState, CoreState, FabricState, HeadState, LinkState};
-use clients::{Clients, was_read};
+use clients::{Clients, FoundClient, was_read};
 use images::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
 use images::{Image, ImageRole, Reading, RouterSource, SourceKind};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
@@ -41,7 +41,8 @@ impl Inspection<'_> {
         links: &[LinkState],
         cycles: u64,
     ) -> FabricState {
-        let mut fabric = FabricState::default();
+        let (mut fabric, mut routers) = (FabricState::default(), Vec::new());
+        let mut clients = Vec::new();
         for chip in chips {
             for tile in &chip.tiles {
                 for core in &tile.cores {
@@ -49,24 +50,28 @@ impl Inspection<'_> {
                     let image = self.images.fabric_image(core.id);
                     if let Some(eth) = &tile.eth {
                         let at = EthId { chip: site.chip, channel: eth.channel };
-                        collect_router(site, at, image, core, &mut fabric);
+                        routers.extend(find_router(site, at, image, core, &mut fabric));
                     }
                     if let Some(image) = image {
-                        collect(site, image, core, &mut fabric);
+                        clients.extend(collect(site, image, core, &mut fabric));
                     }
                 }
             }
         }
-        fabric.routers.sort_by_key(|router| router.at);
+        routers.sort_by_key(|router| router.at);
         fabric.tables.sort_by_key(|tables| tables.at);
-        bounds::find(self.mesh, &mut fabric.routers);
-        path::find_planes(self.mesh, &mut fabric.routers);
-        let (found, spans) = clients::of_connections(self, chips, &fabric);
-        fabric.clients.extend(found);
-        fabric.clients.sort_by_key(|client| client.at);
+        let planes = path::planes(self.mesh, &routers);
+        let of = |at: EthId| routers.iter().find(|router| router.at == at);
+        let senders = routers.iter().map(|it| it.senders(peer(self.mesh, it.at).and_then(of)));
+        let senders: Vec<_> = senders.collect();
+        let states = routers.into_iter().zip(senders);
+        fabric.routers = states.map(|(it, senders)| it.state(&planes, senders)).collect();
+        let (found, spans) = clients::of_connections(self, chips, &fabric, &clients);
+        clients.extend(found);
+        clients.sort_by_key(|client| client.at);
         fabric.leads.spans.extend(spans);
-        fabric.findings.extend(clients::differences(&fabric));
-        fabric.ledgers = ledger::join(self.mesh, &fabric.routers);
+        fabric.findings.extend(clients::differences(&fabric, &clients));
+        fabric.ledgers = ledger::join(self, &fabric.routers);
         let FabricState { routers, muxes, leads, .. } = &mut fabric;
         let senders = routers.iter().flat_map(|router| {
             let last = router.senders.iter().filter_map(|sender| sender.facts.last_client.known());
@@ -81,25 +86,26 @@ impl Inspection<'_> {
             .extend(senders.chain(channels).filter(|(_, tile)| has_cores(self.layout(), *tile)));
         leads.tiles.sort_unstable();
         leads.tiles.dedup();
-        let stages = fabric.clients.iter().map(|client| connection::stage(&fabric, client));
+        let stages = clients.iter().map(|client| connection::stage(&fabric, &clients, client));
         let stages: Vec<_> = stages.collect();
-        fabric.clients.iter_mut().zip(stages).for_each(|(client, stage)| client.stage = stage);
+        let states = clients.into_iter().zip(stages);
+        fabric.clients = states.map(|(client, stage)| client.state(stage)).collect();
         fabric.waits = waits::find(&fabric, self.mesh, chips, links, cycles);
         fabric
     }
 }
 
-/// Adds a router, by its image or by a manifest, or else by what it publishes.
-fn collect_router(
-    site: Site<'_>,
+/// Finds a router, by its image or by a manifest, or else by what it publishes.
+fn find_router<'a>(
+    site: Site<'a>,
     at: EthId,
-    image: Option<&Image>,
-    core: &CoreState,
+    image: Option<&'a Image>,
+    core: &'a CoreState,
     fabric: &mut FabricState,
-) {
+) -> Option<Router<'a>> {
     let images = site.view.images;
     if let Some(source) = images.router_source(core.id, image) {
-        return add_router(site, at, core, source, fabric);
+        return read_router(site, at, core, source, fabric);
     }
     // A kernel can be there, and which is not known.
     let can_be = match &core.activity {
@@ -110,69 +116,69 @@ fn collect_router(
             matches!(why, AccessError::NotRequested | AccessError::NotRecorded)
         }
     };
-    if can_be && core.images.iter().all(|image| image.role != ImageRole::Kernel) {
-        let source = images.unknown_router();
-        fabric.leads.spans.extend(words(source.layout.words(), site.chip, site.tile));
-        add_router(site, at, core, source, fabric);
+    if !can_be || core.images.iter().any(|image| image.role == ImageRole::Kernel) {
+        return None;
     }
+    let source = images.unknown_router();
+    fabric.leads.spans.extend(words(source.layout.words(), site.chip, site.tile));
+    read_router(site, at, core, source, fabric)
 }
 
-fn add_router(
-    site: Site<'_>,
+fn read_router<'a>(
+    site: Site<'a>,
     at: EthId,
-    core: &CoreState,
-    RouterSource { name, layout, kind }: RouterSource<'_>,
+    core: &'a CoreState,
+    RouterSource { name, layout, kind }: RouterSource<'a>,
     fabric: &mut FabricState,
-) {
-    let router = Router { site, layout, core };
-    if !router.was_read() {
-        return;
-    }
+) -> Option<Router<'a>> {
+    let router = Router::read(site, at, core, (name, layout))?;
     let images = site.view.images;
     let is_manifest = kind == SourceKind::Manifest;
     if let Some(other) = images.other_kernel(core.id).filter(|_| is_manifest) {
         let sentence = format!("{at}: the kernel {other} runs there, {name} by the manifest");
-        return fabric.findings.push(sentence);
+        fabric.findings.push(sentence);
+        return None;
     }
-    let state = router.state(name, at.channel);
-    let proof = match kind {
+    match kind {
         SourceKind::Image => Some(""),
-        SourceKind::Manifest => state.facts.status.name(),
-        SourceKind::FixedAreas => state.facts.postcode.name(),
-    };
-    if proof.is_none() {
-        return;
-    }
+        SourceKind::Manifest => router.facts.status.name(),
+        SourceKind::FixedAreas => router.facts.postcode.name(),
+    }?;
     if let Some(described) = images.described(core.id) {
         let sources = Sources { site, at, described };
         if kind == SourceKind::Image {
             fabric.findings.extend(sources.differences(name, layout));
         }
-        fabric.findings.extend(sources.nodes(&state));
+        fabric.findings.extend(sources.nodes(&router));
     }
     let info = layout.static_info.iter();
-    fabric.findings.extend(info.flat_map(|info| sources::telemetry(&site, info, &state)));
+    fabric.findings.extend(info.flat_map(|info| sources::telemetry(&router, info)));
     let tables = layout.tables.iter().map(|layout| Tables { site, layout, at });
     fabric.leads.spans.extend(site.leads(layout.locations()));
     fabric.leads.tables.extend(tables.clone().map(|tables| tables.span()));
     fabric.tables.extend(tables.filter_map(|tables| tables.state()));
-    fabric.routers.push(state);
+    Some(router)
 }
 
-/// Adds a mux, a client, or a mux that is also a client.
-fn collect(site: Site<'_>, image: &Image, core: &CoreState, fabric: &mut FabricState) {
+/// Adds a mux; returns the connections of a client, or of a mux that is also a client.
+fn collect(
+    site: Site<'_>,
+    image: &Image,
+    core: &CoreState,
+    fabric: &mut FabricState,
+) -> Vec<FoundClient> {
     if let Some(layout) = image.mux.as_ref().filter(|mux| was_read(&site, mux.first_word)) {
         let mux = Mux::new(site, image, layout, core);
         fabric.leads.spans.extend(mux.spans());
         fabric.muxes.push(mux.state());
     }
-    let (states, spans) = Clients { site, image, core }.states();
-    fabric.clients.extend(states);
+    let (clients, spans) = Clients { site, image, core }.found();
     fabric.leads.spans.extend(spans);
+    clients
 }
 
 /// Returns the other end of a link.
-fn peer(mesh: &Mesh, at: EthId) -> Option<EthId> {
+pub(super) fn peer(mesh: &Mesh, at: EthId) -> Option<EthId> {
     mesh.links.iter().find_map(|link| link.other_end(at))
 }
 

@@ -1,76 +1,94 @@
 //! Decodes links, always from both ends.
 
-use super::Inspection;
-use super::channels::{FlowWords, meaning};
-use crate::state::{ChannelState, ChipState, EthState, LinkCondition, LinkState};
-use images::{ChannelRole, GoSignal, Reading};
+use super::{Inspection, channels};
+use crate::state::{EthState, LinkCondition, LinkState};
+use images::{ChannelRole, ChannelSync, Reading};
 use layouts::{CoreId, CoreKind, EthId, EthValues};
 use machine::target::{Chip, Link};
 
-/// Returns the state of each link, and sets the meaning of both ends' channels.
-pub(super) fn join(view: &Inspection<'_>, chips: &mut [ChipState]) -> Vec<LinkState> {
-    let links = view.mesh.links.iter().map(|&link| {
-        let (a, b) = (channels(chips, link.a), channels(chips, link.b));
-        mark(chips, link.a, &b);
-        mark(chips, link.b, &a);
-        LinkState {
-            link,
-            condition: condition(&view.layout().eth.values, eth(chips, link.a), eth(chips, link.b)),
-            a_to_b: in_flight(&roles(view, chips, link.a), &a, &b),
-            b_to_a: in_flight(&roles(view, chips, link.b), &b, &a),
-            apart_cycles: apart(view, link),
-        }
-    });
-    links.collect()
+/// One end of a link.
+struct End {
+    eth: Option<EthState>,
+    words: Vec<(u8, ChannelSync)>,
+    /// The roles of its channels, from the table of its running kernel.
+    roles: Vec<ChannelRole>,
 }
 
-/// Returns the usable gateways of a far chip. A gateway without a link forwards to one with a link;
-/// if all links are down, no gateway is usable.
-pub(super) fn gateways(
-    values: &EthValues,
-    chip: &Chip,
-    chips: &[ChipState],
-    links: &[LinkState],
-) -> Vec<EthId> {
-    let of = |end: &EthId| links.iter().find(|s| s.link.a == *end || s.link.b == *end);
-    let down = |end: &EthId| match of(end).map(|state| state.condition) {
-        None | Some(LinkCondition::Up) => false,
-        Some(LinkCondition::Down | LinkCondition::Disagree) => true,
-        // The far end can be unread because the link is down.
-        Some(LinkCondition::Unread) => {
-            let near = eth(chips, *end);
-            let trained = near.and_then(|near| near.train_status.known().copied());
-            trained.is_some_and(|train| train != values.train_up || !is_up(values, near))
-        }
-    };
-    let gateways = || chip.gateway.iter().flatten();
-    let mut linked = gateways().filter(|end| of(end).is_some()).peekable();
-    if linked.peek().is_some() && linked.all(down) {
-        return Vec::new();
+impl Inspection<'_> {
+    /// Returns the state of each link.
+    pub(super) fn links(&self) -> Vec<LinkState> {
+        let links = self.mesh.links.iter().map(|&link| {
+            let [a, b] = [link.a, link.b].map(|end| self.end(end));
+            let values = &self.layout().eth.values;
+            LinkState {
+                link,
+                condition: condition(values, a.eth.as_ref(), b.eth.as_ref()),
+                a_to_b: in_flight(&a, &b),
+                b_to_a: in_flight(&b, &a),
+                apart_cycles: self.apart(link),
+            }
+        });
+        links.collect()
     }
-    gateways().filter(|end| !down(end)).copied().collect()
-}
 
-fn eth(chips: &[ChipState], end: EthId) -> Option<&EthState> {
-    let chip = chips.iter().find(|chip| chip.chip.id == end.chip)?;
-    chip.tiles.iter().filter_map(|tile| tile.eth.as_ref()).find(|eth| eth.channel == end.channel)
-}
+    /// Returns the usable gateways of a far chip. A gateway without a link forwards to one with a
+    /// link; if all links are down, no gateway is usable.
+    pub(super) fn gateways(&self, chip: &Chip, links: &[LinkState]) -> Vec<EthId> {
+        let values = &self.layout().eth.values;
+        let of = |end: &EthId| links.iter().find(|s| s.link.a == *end || s.link.b == *end);
+        let down = |end: &EthId| match of(end).map(|state| state.condition) {
+            None | Some(LinkCondition::Up) => false,
+            Some(LinkCondition::Down | LinkCondition::Disagree) => true,
+            // The far end can be unread because the link is down.
+            Some(LinkCondition::Unread) => {
+                let near = self.eth_at(*end);
+                let trained = near.as_ref().and_then(|near| near.train_status.known().copied());
+                trained
+                    .is_some_and(|train| train != values.train_up || !is_up(values, near.as_ref()))
+            }
+        };
+        let gateways = || chip.gateway.iter().flatten();
+        let mut linked = gateways().filter(|end| of(end).is_some()).peekable();
+        if linked.peek().is_some() && linked.all(down) {
+            return Vec::new();
+        }
+        // What is in quarantine is not used, whatever the state of its link.
+        let lost = |end: &EthId| {
+            let tile = self.layout().eth_channel(end.channel);
+            let mut lost = self.facts.lost.iter();
+            lost.any(|it| it.towards == Some(chip.id) && it.tile.is_some() && it.tile == tile)
+        };
+        gateways().filter(|end| !down(end) && !lost(end)).copied().collect()
+    }
 
-fn channels_mut(chips: &mut [ChipState], end: EthId) -> Option<&mut Vec<ChannelState>> {
-    let chip = chips.iter_mut().find(|chip| chip.chip.id == end.chip)?;
-    let of_end = |eth: &EthState| eth.channel == end.channel;
-    let tile = chip.tiles.iter_mut().find(|tile| tile.eth.as_ref().is_some_and(of_end))?;
-    tile.cores.first_mut().map(|core| &mut core.channels)
-}
+    /// Returns the ERISC of a link's end, if the mesh has its chip.
+    pub(super) fn erisc(&self, end: EthId) -> Option<CoreId> {
+        let tile = self.layout().eth_channel(end.channel)?;
+        self.mesh.chip(end.chip)?;
+        Some(CoreId { chip: end.chip, tile, core: CoreKind::Erisc })
+    }
 
-fn channels(chips: &mut [ChipState], end: EthId) -> Vec<ChannelState> {
-    channels_mut(chips, end).map_or_else(Vec::new, |channels| channels.clone())
-}
+    fn eth_at(&self, end: EthId) -> Option<EthState> {
+        self.erisc(end).map(|core| self.eth(core.chip, core.tile, end.channel))
+    }
 
-fn mark(chips: &mut [ChipState], end: EthId, peer: &[ChannelState]) {
-    for channel in channels_mut(chips, end).into_iter().flatten() {
-        let other = peer.iter().find(|other| other.index == channel.index).map(FlowWords::from);
-        channel.meaning = meaning(FlowWords::from(&*channel), other);
+    fn end(&self, end: EthId) -> End {
+        let core = self.erisc(end).filter(|core| self.has_go(*core));
+        let roles = core.map_or(&[][..], |core| self.images.channel_places(core));
+        End {
+            eth: self.eth_at(end),
+            words: self.words_at(end),
+            roles: roles.iter().map(|(role, _)| *role).collect(),
+        }
+    }
+
+    /// Returns the time between the reads of the ends' counters: chips are read one after the other.
+    fn apart(&self, link: Link) -> Option<u64> {
+        let read_at = |end: EthId| {
+            let tile = self.layout().eth_channel(end.channel)?;
+            self.snapshot.read_at(Self::at(end.chip, tile, self.layout().eth.l1.packets_sent.at))
+        };
+        Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
     }
 }
 
@@ -96,46 +114,23 @@ fn is_up(values: &EthValues, eth: Option<&EthState>) -> bool {
     }
 }
 
-/// Returns the time between the reads of the ends' counters: chips are read one after the other.
-fn apart(view: &Inspection<'_>, link: Link) -> Option<u64> {
-    let read_at = |end: EthId| {
-        let tile = view.layout().eth_channel(end.channel)?;
-        view.snapshot.read_at(Inspection::at(end.chip, tile, view.layout().eth.l1.packets_sent.at))
-    };
-    Some(read_at(link.a)?.abs_diff(read_at(link.b)?))
-}
-
-/// Returns the roles of an end's channels, from the table of its running kernel.
-fn roles(view: &Inspection<'_>, chips: &[ChipState], end: EthId) -> Vec<ChannelRole> {
-    let tile = view.layout().eth_channel(end.channel);
-    let chip = chips.iter().find(|chip| chip.chip.id == end.chip);
-    let (Some(xy), Some(chip)) = (tile, chip) else { return Vec::new() };
-    let tile = chip.tiles.iter().find(|tile| tile.xy == xy);
-    let core = tile.and_then(|tile| tile.cores.first());
-    if core.is_none_or(|core| core.go != Reading::Known(GoSignal::Go)) {
-        return Vec::new();
-    }
-    let core = CoreId { chip: end.chip, tile: xy, core: CoreKind::Erisc };
-    view.images.channel_places(core).iter().map(|(role, _)| *role).collect()
-}
-
 /// Returns the bytes in flight from the near end: those in its sending channels that the far end
 /// has not freed. Without a kernel's table, the end with the acknowledge, or with the only count,
 /// is the sender.
-fn in_flight(roles: &[ChannelRole], near: &[ChannelState], far: &[ChannelState]) -> Option<u64> {
-    if near.is_empty() {
+fn in_flight(near: &End, far: &End) -> Option<u64> {
+    if near.words.is_empty() {
         return None;
     }
-    let sends = |channel: &&ChannelState| {
-        let role = roles.get(usize::from(channel.index));
+    let sends = |(index, words): &&(u8, ChannelSync)| {
+        let role = near.roles.get(usize::from(*index));
         match role.map_or(ChannelRole::Unused, |role| *role) {
             ChannelRole::Sender => true,
             ChannelRole::Receiver | ChannelRole::Handshake => false,
             ChannelRole::Unused => {
-                let other = far.iter().find(|other| other.index == channel.index);
-                channel.receiver_ack != 0 || other.is_some_and(|other| other.bytes_sent == 0)
+                let other = channels::of(&far.words, *index);
+                words.receiver_ack != 0 || other.is_some_and(|other| other.bytes_sent == 0)
             }
         }
     };
-    Some(near.iter().filter(sends).map(|channel| u64::from(channel.bytes_sent)).sum())
+    Some(near.words.iter().filter(sends).map(|(_, words)| u64::from(words.bytes_sent)).sum())
 }

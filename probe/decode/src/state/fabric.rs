@@ -256,20 +256,6 @@ impl LedgerState {
     }
 }
 
-impl FabricState {
-    /// Corrects verdicts of a snapshot during which packets moved: their counts do not add up. A
-    /// ledger is miscounted only if nothing has moved since the previous snapshot.
-    pub fn correct_verdicts(&mut self, before: &[LedgerState]) {
-        for ledger in self.ledgers.iter_mut().filter(|l| l.verdict == Verdict::Miscounted) {
-            let unchanged =
-                |old: &LedgerState| LedgerState { verdict: old.verdict, ..*ledger } == *old;
-            if !before.iter().any(unchanged) {
-                ledger.verdict = Verdict::Moving;
-            }
-        }
-    }
-}
-
 /// The verdict on a link's credits, from both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "&'static str")]

@@ -11,7 +11,7 @@ use layouts::{CoreId, CoreKind, EthId, TileKind};
 use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
-use machine::target::{Link, Target};
+use machine::target::{Link, Quarantine, Target};
 use workloads::scene::{Scene, SceneError, Workload};
 
 /// Interval between two polls of a launch, in cycles.
@@ -212,7 +212,7 @@ impl Bed {
 
     /// Hands the run over as it is. Nothing that staging found out is kept from a later reader.
     pub(super) fn staged(mut self, truth: Option<Truth>) -> Staged {
-        self.target.clear_quarantine();
+        self.target.clear();
         Staged { target: self.target, about: self.about.join(", "), truth, work: self.work }
     }
 

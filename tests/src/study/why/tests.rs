@@ -1,7 +1,7 @@
 //! Every kind of the bank brings its machine into the state that its truth claims.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 use super::*;
-use machine::target::Target;
+use machine::target::{Target, TargetBus};
 use std::collections::BTreeSet;
 use std::time::Instant;
 

@@ -6,6 +6,7 @@ mod versions;
 
 use super::record;
 use super::target::{Style, open, report};
+use super::waiting::Opened;
 use super::why;
 use crate::interrupt;
 use crate::output::say;
@@ -20,8 +21,7 @@ use console::recording::RecordingFile;
 use diagnosis::Place;
 use machine::target::Allow;
 use machine::words::counted;
-use probe::session::{WATCHED_CYCLES, Watched};
-use probe::spec::TargetSpec;
+use probe::session::{OpenOptions, WATCHED_CYCLES, Watched};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,14 +74,28 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     fresh::check(&options.file)?;
     let moments = record::number("--moments", &options.moments, 2..=10_000)?;
-    let (recording, is_ours) = match recorded(&target.words) {
-        Some(file) => (file, false),
-        None => (record(target, &options.file, moments)?, true),
+    let recording = options.file.with_added_extension("mcap");
+    let kept = RecordingFile::new(&recording)?;
+    interrupt::end_file(&kept)?;
+    let mut machine = open(target)?;
+    let packed = match machine.session().file().map(|file| file.path.clone()) {
+        Some(recording) => {
+            let name = file_name(&recording);
+            pack(target, machine, style, &options.file, (&recording, &name))
+        }
+        None => {
+            record(machine, target, &kept, moments)?;
+            // What was recorded just now is judged as the colleague will judge it.
+            let unchanged = OpenOptions { allow: Allow::default(), ..target.options.clone() };
+            let words = recording.display().to_string();
+            let own = Opening { words, options: unchanged, ..target.clone() };
+            let packed = open(&own).and_then(|machine| {
+                pack(target, machine, style, &options.file, (&recording, "run.mcap"))
+            });
+            let _ = fs::remove_file(&recording);
+            packed
+        }
     };
-    let packed = pack(target, style, &options.file, (&recording, is_ours));
-    if is_ours {
-        let _ = fs::remove_file(&recording);
-    }
     let (bytes, files) = packed?;
     fresh::write(&options.file, &bytes)?;
     let files = counted(files as u64, "file", "files");
@@ -89,62 +103,43 @@ pub(super) fn run(
     Ok(Outcome::Healthy)
 }
 
-/// The file of a target that is a recording already.
-fn recorded(words: &str) -> Option<PathBuf> {
-    match TargetSpec::parse(words) {
-        Ok(TargetSpec::Recording(file, _) | TargetSpec::FabricSnapshot(file)) => Some(file),
-        _ => None,
-    }
-}
-
-/// Records a live target beside the archive, over the time on which a verdict rests.
-fn record(target: &Opening, archive: &Path, moments: u64) -> Result<PathBuf, Failure> {
-    let file = archive.with_added_extension("mcap");
-    let kept = RecordingFile::new(&file)?;
-    interrupt::end_file(&kept)?;
-    let mut machine = open(target)?;
+/// Records a live target over the time on which a verdict rests.
+fn record(
+    mut machine: Opened,
+    target: &Opening,
+    kept: &RecordingFile,
+    moments: u64,
+) -> Result<(), Failure> {
     let every_cycles = WATCHED_CYCLES / (moments - 1);
     kept.create(machine.target(), ("bundle", Some(every_cycles)))?;
-    let gaps = record::keep_moments(&mut machine, target, &kept, (moments, every_cycles));
+    let gaps = record::keep_moments(&mut machine, target, kept, (moments, every_cycles));
     kept.end()?;
-    gaps.map(|_| file)
+    gaps.map(drop)
 }
 
 /// Returns the archive, and the number of files in it.
 fn pack(
     target: &Opening,
+    mut machine: Opened,
     style: Style,
     file: &Path,
-    (recording, is_ours): (&Path, bool),
+    (recording, name): (&Path, &str),
 ) -> Result<(Vec<u8>, usize), Failure> {
     let unreadable = |error| Failure::Usage(format!("{}: {error}", recording.display()));
     let bytes = fs::read(recording).map_err(unreadable)?;
-    // What was recorded just now is judged as the colleague will judge it.
-    let own = Opening {
-        words: recording.display().to_string(),
-        allow: Allow::default(),
-        ..target.clone()
-    };
-    let opening = if is_ours { &own } else { target };
-    if !is_ours {
-        interrupt::watch(|| None)?;
-    }
-    let mut machine = open(opening)?;
     let watched = machine.diagnose(WATCHED_CYCLES);
     let watched = watched.map_err(|gone| Failure::of_access(&target.words, &gone))?;
     let mut archive = Archive::new(&stem(file));
-    let name = if is_ours { "run.mcap".to_owned() } else { file_name(recording) };
-    archive.add(&name, &bytes)?;
+    archive.add(name, &bytes)?;
     archive.add("why.txt", why::page(&target.words, &watched.diagnosis).as_bytes())?;
     archive.add("why.json", why::line(&target.words, &watched.diagnosis)?.as_bytes())?;
     draw(&mut archive, &mut machine, &target.words, style, &watched)?;
-    let versions = versions::text(&mut machine, target, recording);
+    let versions = versions::text(&mut machine, target);
     archive.add("versions.txt", versions.as_bytes())?;
     if let Some(last) = &watched.newest {
         report(target, &last.state);
     }
-    let readme =
-        readme(&target.words, &name, &left_out::lines(&mut machine, target, recording, &watched));
+    let readme = readme(&target.words, name, &left_out::lines(&mut machine, target, &watched));
     archive.add("README.txt", readme.as_bytes())?;
     archive.finish()
 }

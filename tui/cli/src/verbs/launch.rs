@@ -21,7 +21,6 @@ use launch::elf_kernel::Left;
 use launch::outcome::RunError;
 use machine::target::Preview;
 use probe::session::WATCHED_CYCLES;
-use probe::spec::TargetSpec;
 use std::time::{Duration, Instant};
 
 impl Verb for LaunchArguments {
@@ -100,7 +99,8 @@ pub(super) fn run(
     let ended = finish(&mut machine, &mut launch, &watched);
     let now = machine.target().now().unwrap_or(began);
     let cycles = now.saturating_sub(began);
-    report(opening, style, &launch, (cycles, verdict.as_ref()))?;
+    let is_own = machine.session().ends_with_process();
+    report(opening, style, (&launch, is_own), (cycles, verdict.as_ref()))?;
     ended.map_err(|error| failed(&error))?;
     outcome(watched.map_err(|error| failed(&error))?, &launch, &order, opening)
 }
@@ -138,7 +138,7 @@ fn carry_out(machine: &mut Machine, launch: &mut Launch) -> Result<(), RunError>
 fn report(
     opening: &Opening,
     style: Style,
-    launch: &Launch,
+    (launch, is_own): (&Launch, bool),
     (cycles, verdict): (u64, Option<&Diagnosis>),
 ) -> Result<(), Failure> {
     if style.json {
@@ -157,7 +157,7 @@ fn report(
             verdict::page(verdict).lines().for_each(say);
         }
     }
-    for line in launch.tiles.iter().filter_map(|tile| remark(opening, tile)) {
+    for line in launch.tiles.iter().filter_map(|tile| remark(tile, is_own)) {
         say(&line);
     }
     Ok(())
@@ -250,24 +250,18 @@ fn table(style: Style, launch: &Launch) -> Columns {
     table
 }
 
-/// What is to be said about what is left on a tile.
-fn remark(opening: &Opening, tile: &LaunchedTile) -> Option<String> {
+/// What is to be said about what is left on a tile; `is_own`: the mesh ends with this process.
+fn remark(tile: &LaunchedTile, is_own: bool) -> Option<String> {
     let core = tile.core;
-    let words = &opening.words;
     match &tile.left {
         None if tile.returned => None,
-        None if is_own(words) => Some(format!("{core} runs until this process and its mesh end")),
+        None if is_own => Some(format!("{core} runs until this process and its mesh end")),
         None => Some(format!(
             "{core} runs on; `launch --stop --on {}` takes the kernel away",
             tile.site.place
         )),
         Some(_) => tile.remark(),
     }
-}
-
-/// Whether the mesh of these words ends with this process.
-fn is_own(words: &str) -> bool {
-    !matches!(TargetSpec::parse(words), Ok(TargetSpec::Sockets(_) | TargetSpec::Silicon(_)))
 }
 
 fn outcome(

@@ -51,7 +51,7 @@ impl Verb for PrintArguments {
     fn question(&self, opening: &Opening) -> Result<Previewer, Failure> {
         let question = self.question()?;
         // Only a snapshot shows which files of a directory run there.
-        let more = !opening.elfs.is_empty();
+        let more = !opening.options.elfs.is_empty();
         Ok(Box::new(move |machine| preview(machine, &question, more)))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {

@@ -93,7 +93,7 @@ impl Opened {
 
 impl Drop for VerbMachine {
     fn drop(&mut self) {
-        if let Some(remark) = self.0.target().unlogged() {
+        if let Some(remark) = self.0.target().audit().and_then(|audit| audit.remark()) {
             output::say(&remark);
         }
     }

@@ -170,14 +170,14 @@ fn watch(
     over: u64,
     file: Option<&Path>,
 ) -> Result<Outcome, Failure> {
-    if Path::new(&target.words).is_file() {
-        let words = &target.words;
-        return Err(Failure::Usage(format!("--watch: {words} is a recording: judge it without")));
-    }
     let file = file.map_or_else(usual_file, Path::to_owned);
     let recording = RecordingFile::new(&file)?;
     interrupt::end_file(&recording)?;
     let mut machine = open(&target.keeping(Keeps::Run))?;
+    if machine.session().file().is_some() {
+        let words = &target.words;
+        return Err(Failure::Usage(format!("--watch: {words} is a recording: judge it without")));
+    }
     // A file that cannot be written is better known now than at the finding.
     recording.create(machine.target(), ("why --watch", None))?;
     recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));

@@ -11,7 +11,7 @@ use console::locate;
 use console::machine::Opening;
 use console::words::{self, hex};
 use layouts::{NocAddr, Space};
-use machine::snapshot::Span;
+use machine::snapshot::{AccessError, Span};
 
 /// Write memory or a register of a tile, once, and print the value before.
 ///
@@ -97,7 +97,11 @@ pub(super) fn run(opening: &Opening, style: Style, what: &What<'_>) -> Result<Ou
     let failed = |error| Failure::of_access(&addr.to_string(), &error);
     let target = machine.target();
     target.commanded_by("write");
-    let old = target.replace(addr, &bytes).map_err(failed)?;
+    let written = match target.bus() {
+        Some(bus) => bus.replace(addr, &bytes),
+        None => target.write(addr, &bytes).map(|()| Err(AccessError::NotRequested)),
+    };
+    let old = written.map_err(failed)?;
     // Reading the time completes earlier writes to a remote chip, and reports their errors.
     let cycles = target.now().map_err(failed)?;
     say(&format!("{} at {} of its own time", opening.words, words::cycles(cycles)));

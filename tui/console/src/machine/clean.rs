@@ -47,7 +47,7 @@ fn failure(target: &dyn Target, error: &launch::outcome::RunError) -> Failure {
 }
 
 /// The result in one line, with the first thing that is left.
-fn sentence(target: &dyn Target, report: &CleanReport) -> String {
+fn sentence(target: &mut dyn Target, report: &CleanReport) -> String {
     let layout = target.mesh().layout();
     let left = report.tiles.iter().find_map(|tile| Some((tile, tile.left.as_ref()?)));
     let left = left.map(|(tile, left)| {

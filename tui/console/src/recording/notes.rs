@@ -47,7 +47,8 @@ impl Noted {
 
 /// Returns the lines of the audit log since the last call, and how many older ones are lost.
 pub fn audited(session: &mut Session) -> (Vec<Note>, u64) {
-    let (lines, lost) = session.target().take_audited();
+    let audit = session.target().audit();
+    let (lines, lost) = audit.map_or_else(Default::default, |audit| audit.take());
     (lines.into_iter().map(Note::Audit).collect(), lost)
 }
 

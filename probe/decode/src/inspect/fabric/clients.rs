@@ -5,16 +5,40 @@ use super::words;
 use crate::inspect::Inspection;
 use crate::state::{
     Activity, ChipState, ClientState, CoreState, FabricPort, FabricState, MuxChannelState,
-    MuxState, RouterState, SenderState,
+    MuxState, RouterState, SenderState, Stage,
 };
 use images::fabric::{
-    ClientFacts, ClientLayout, Code, EntryPlace, Enumeration, Locations as _, Memory, Reader,
-    Sender, Word, stream,
+    ClientFacts, ClientLayout, Code, EntryFacts, EntryPlace, Enumeration, Locations as _, Memory,
+    Reader, Sender, Word, stream,
 };
 use images::{Image, ImageRole, Reading};
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::fabric::Direction;
 use machine::snapshot::{AccessError, Span};
+
+/// A connection that was found: what it says without the others.
+pub(super) struct FoundClient {
+    pub(super) at: CoreId,
+    image: String,
+    name: String,
+    pub(super) activity: Reading<Activity>,
+    pub(super) waypoint: Reading<String>,
+    pub(super) facts: ClientFacts,
+    pub(super) to: Option<FabricPort>,
+    entry: Option<EntryFacts>,
+}
+
+impl FoundClient {
+    /// Returns the mux that it sends through.
+    pub(super) fn mux(&self) -> Option<CoreId> {
+        self.to?.mux()
+    }
+
+    pub(super) fn state(self, stage: Option<&'static Stage>) -> ClientState {
+        let Self { at, image, name, activity, waypoint, facts, to, entry } = self;
+        ClientState { at, image, name, activity, waypoint, facts, to, entry, stage }
+    }
+}
 
 /// A kernel with connections, being decoded.
 pub(super) struct Clients<'a> {
@@ -25,20 +49,20 @@ pub(super) struct Clients<'a> {
 
 impl Clients<'_> {
     /// Returns the connections that the kernel's arguments use, and the spans of their words.
-    pub(super) fn states(&self) -> (Vec<ClientState>, Vec<Span>) {
+    pub(super) fn found(&self) -> (Vec<FoundClient>, Vec<Span>) {
         let all = self.image.clients.iter().map(|client| (client, client.facts.read(&self.site)));
         let used = all.filter(|(_, facts)| facts.slots.known().is_some_and(|slots| *slots != 0));
         let (states, spans): (_, Vec<_>) = used
             .map(|(client, facts)| {
-                (self.state(client, facts), self.site.leads(client.facts.known()))
+                (self.client(client, facts), self.site.leads(client.facts.known()))
             })
             .unzip();
         (states, spans.into_iter().flatten().collect())
     }
 
-    fn state(&self, client: &ClientLayout, facts: ClientFacts) -> ClientState {
+    fn client(&self, client: &ClientLayout, facts: ClientFacts) -> FoundClient {
         let channel = facts.to_tile.known().zip(facts.stream.known());
-        ClientState {
+        FoundClient {
             at: self.core.id,
             image: self.image.name.clone(),
             name: client.name.clone(),
@@ -47,7 +71,6 @@ impl Clients<'_> {
             to: channel.and_then(|(tile, id)| port(&self.site, *tile, *id)),
             facts: ClientFacts { used: not_overtaken(facts.used), ..facts },
             entry: None,
-            stage: None,
         }
     }
 }
@@ -103,8 +126,12 @@ impl<'a> Connection<'a> {
         })
     }
 
-    /// Returns the client; none if it has closed.
-    fn state(self, chips: &[ChipState]) -> Option<ClientState> {
+    /// Returns the client and the spans of its entry; none if it has closed.
+    fn client(
+        self,
+        view: &Inspection<'_>,
+        chips: &[ChipState],
+    ) -> Option<(FoundClient, Vec<Span>)> {
         let (chip, to_tile) = self.at;
         let tile = self.client;
         let cores = chips.iter().filter(|state| state.chip.id == chip);
@@ -119,8 +146,10 @@ impl<'a> Connection<'a> {
             return None;
         }
         let stage = if closing { (1, "CLIENT_CLOSING") } else { (0, "CLIENT_OPEN") };
-        Some(ClientState {
-            at: core.map_or(CoreId { chip, tile, core: CoreKind::Brisc }, |core| core.id),
+        let at = core.map_or(CoreId { chip, tile, core: CoreKind::Brisc }, |core| core.id);
+        let (entry, spans) = self.entry(&Site { view, chip, tile: at.tile });
+        let client = FoundClient {
+            at,
             image: core.and_then(|core| kernel(core)).unwrap_or("?").to_owned(),
             name: self.name,
             activity: core.map_or(Reading::Absent, |core| core.activity.clone()),
@@ -142,9 +171,20 @@ impl<'a> Connection<'a> {
                 ..ClientFacts::default()
             },
             to: Some(self.port),
-            entry: None,
-            stage: None,
-        })
+            entry,
+        };
+        Some((client, spans))
+    }
+
+    /// Returns the entry of its router in the connection table of the client's tile, and its spans.
+    fn entry(&self, site: &Site<'_>) -> (Option<EntryFacts>, Vec<Span>) {
+        let FabricPort::Router(at, _) = self.port else { return (None, Vec::new()) };
+        let place = EntryPlace::new(site.view.layout(), at.channel);
+        let Some(place) = place else { return (None, Vec::new()) };
+        let (mask, bit) = place.mask();
+        let valid = site.word(mask).known().is_some_and(|mask| mask & bit != 0);
+        let entry = valid.then(|| place.locations().read(site));
+        (entry, words(place.words().into_iter(), site.chip, site.tile))
     }
 }
 
@@ -154,39 +194,29 @@ pub(super) fn of_connections(
     view: &Inspection<'_>,
     chips: &[ChipState],
     fabric: &FabricState,
-) -> (Vec<ClientState>, Vec<Span>) {
+    clients: &[FoundClient],
+) -> (Vec<FoundClient>, Vec<Span>) {
     let routers = fabric.routers.iter().flat_map(|router| {
         router.senders.iter().filter_map(move |sender| Connection::of_router(router, sender))
     });
     let muxes = fabric.muxes.iter().flat_map(|mux| {
         mux.channels.iter().filter_map(move |channel| Connection::of_mux(mux, channel))
     });
-    let is_shown = |port: FabricPort| fabric.clients.iter().any(|client| client.to == Some(port));
+    let is_shown = |port: FabricPort| clients.iter().any(|client| client.to == Some(port));
     let is_tensix =
         |tile: NocXy| view.layout().tile_at(tile).is_some_and(|tile| tile.kind == TileKind::Tensix);
     let found = routers
         .chain(muxes)
         .filter(|found| is_tensix(found.client) && !is_shown(found.port))
-        .filter_map(|found| found.state(chips));
-    let with_entry = |client: ClientState| {
-        let Some(FabricPort::Router(at, _)) = client.to else { return (client, Vec::new()) };
-        let Some(place) = EntryPlace::new(view.layout(), at.channel) else {
-            return (client, Vec::new());
-        };
-        let site = Site { view, chip: client.at.chip, tile: client.at.tile };
-        let (mask, bit) = place.mask();
-        let valid = site.word(mask).known().is_some_and(|mask| mask & bit != 0);
-        let entry = valid.then(|| place.locations().read(&site));
-        (ClientState { entry, ..client }, words(place.words().into_iter(), site.chip, site.tile))
-    };
-    let (clients, spans): (_, Vec<_>) = found.map(with_entry).unzip();
+        .filter_map(|found| found.client(view, chips));
+    let (clients, spans): (_, Vec<_>) = found.unzip();
     (clients, spans.concat())
 }
 
 /// Returns a sentence for each fact in which a client's entry and its router differ.
-pub(super) fn differences(fabric: &FabricState) -> Vec<String> {
+pub(super) fn differences(fabric: &FabricState, clients: &[FoundClient]) -> Vec<String> {
     let mut found = Vec::new();
-    for client in &fabric.clients {
+    for client in clients {
         let (Some(entry), Some(FabricPort::Router(at, index))) = (&client.entry, client.to) else {
             continue;
         };

@@ -1,7 +1,8 @@
 //! The facts that show the stage of a client's connection: its own, those of its channel and mux,
 //! and what the other clients of the mux have done.
 
-use crate::state::{Activity, CONNECTION, ClientState, FabricPort, FabricState, MuxState, Stage};
+use super::clients::FoundClient;
+use crate::state::{Activity, CONNECTION, FabricPort, FabricState, MuxState, Stage};
 use images::Reading;
 use images::fabric::FactValue;
 
@@ -9,15 +10,19 @@ use images::fabric::FactValue;
 const UNUSED: &str = "UNUSED_CONNECTION";
 
 /// Returns the stage of a client's connection; none before it has opened its channel.
-pub(super) fn stage(fabric: &FabricState, client: &ClientState) -> Option<&'static Stage> {
-    let connection = Connection::of(fabric, client)?;
+pub(super) fn stage(
+    fabric: &FabricState,
+    clients: &[FoundClient],
+    client: &FoundClient,
+) -> Option<&'static Stage> {
+    let connection = Connection::of(fabric, clients, client)?;
     Stage::find(CONNECTION, |fact| connection.value(fact))
 }
 
 /// A client's connection, with what it connects to.
 struct Connection<'a> {
-    fabric: &'a FabricState,
-    client: &'a ClientState,
+    clients: &'a [FoundClient],
+    client: &'a FoundClient,
     /// Whether the connection word is not 0: router and mux clear it before they answer a close.
     channel_used: bool,
     /// Whether the mux has answered a close.
@@ -26,7 +31,11 @@ struct Connection<'a> {
 }
 
 impl<'a> Connection<'a> {
-    fn of(fabric: &'a FabricState, client: &'a ClientState) -> Option<Self> {
+    fn of(
+        fabric: &'a FabricState,
+        clients: &'a [FoundClient],
+        client: &'a FoundClient,
+    ) -> Option<Self> {
         let (channel_used, answered, mux) = match client.to {
             Some(FabricPort::Mux(core, channel)) => {
                 let mux = fabric.muxes.iter().find(|mux| mux.at == core)?;
@@ -41,7 +50,7 @@ impl<'a> Connection<'a> {
             }
             None => (true, false, None),
         };
-        Some(Self { fabric, client, channel_used, answered, mux })
+        Some(Self { clients, client, channel_used, answered, mux })
     }
 
     /// Returns a fact of [`CONNECTION`].
@@ -59,7 +68,7 @@ impl<'a> Connection<'a> {
             "mux_queued" => flag(self.mux?.holds_packets()),
             "mux_connection" => {
                 let mux = self.mux?;
-                let mut clients = self.fabric.clients.iter();
+                let mut clients = self.clients.iter();
                 clients.find(|client| client.at == mux.at)?.facts.value("stage")
             }
             own => self.client.facts.value(own),
@@ -77,7 +86,7 @@ impl<'a> Connection<'a> {
     /// master has counted all closed clients.
     fn has_signalled(&self) -> bool {
         let client = self.client;
-        let closed = self.fabric.clients.iter().filter(|other| {
+        let closed = self.clients.iter().filter(|other| {
             other.mux() == client.mux()
                 && other.facts.termination.is("TELLS_MASTER")
                 && other.facts.stage.is("CLIENT_CLOSED")

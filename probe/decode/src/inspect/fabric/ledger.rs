@@ -1,24 +1,24 @@
 //! Joins the credits of a link's two ends: slots, queued, in flight, held by the receiver
 //! (tt-metal.md 4.5).
 
+use crate::inspect::Inspection;
 use crate::state::{LedgerState, RouterState, Verdict};
 use images::Reading;
 use images::fabric::SenderFacts;
 use layouts::EthId;
-use machine::target::Mesh;
 
 /// The control channel has no credits: it drops packets without a free slot.
 const CONTROL: u8 = 2;
 
 /// Returns both directions of every link between two routers, a row for each virtual channel whose
 /// ends are both known.
-pub(super) fn join(mesh: &Mesh, routers: &[RouterState]) -> Vec<LedgerState> {
+pub(super) fn join(view: &Inspection<'_>, routers: &[RouterState]) -> Vec<LedgerState> {
     let at = |end: EthId| routers.iter().find(|router| router.at == end);
     let mut ledgers = Vec::new();
-    for link in &mesh.links {
+    for link in &view.mesh.links {
         if let (Some(a), Some(b)) = (at(link.a), at(link.b)) {
-            ledgers.extend(rows(a, b, routers));
-            ledgers.extend(rows(b, a, routers));
+            ledgers.extend(rows(a, b, routers, view.facts.ledgers));
+            ledgers.extend(rows(b, a, routers, view.facts.ledgers));
         }
     }
     ledgers
@@ -28,6 +28,7 @@ fn rows<'a>(
     from: &'a RouterState,
     to: &'a RouterState,
     routers: &'a [RouterState],
+    before: Option<&'a [LedgerState]>,
 ) -> impl Iterator<Item = LedgerState> + use<'a> {
     let detour = detour(from, to);
     let by = from.facts.fallback.known().filter(|_| detour == Some(Verdict::Rerouted)).and_then(
@@ -70,9 +71,20 @@ fn rows<'a>(
             Some(name) => name == "WAITS_FOR_DOWNSTREAM",
             None => to.downstream.iter().any(|edge| edge.facts.credits == Reading::Known(0)),
         };
-        let verdict = detour.unwrap_or_else(|| verdict(&ledger, waits, is_paused(from, to)));
+        // Both routers are read one after the other: packets that move upset the sums.
+        let moved = || before.is_some_and(|it| !it.iter().any(|old| is_unchanged(&ledger, old)));
+        let verdict = match verdict(&ledger, waits, is_paused(from, to)) {
+            Verdict::Miscounted if moved() => Verdict::Moving,
+            verdict => verdict,
+        };
+        let verdict = detour.unwrap_or(verdict);
         Some(LedgerState { verdict, ..ledger })
     })
+}
+
+/// Whether nothing has changed but the verdict.
+fn is_unchanged(ledger: &LedgerState, old: &LedgerState) -> bool {
+    LedgerState { verdict: old.verdict, ..*ledger } == *old
 }
 
 /// Returns the verdict while the link is not in use: then the ends know each other's counts only by

@@ -1,6 +1,7 @@
 //! Routes of packets by the tables in the L1 of the routers on the way.
 
 use super::peer;
+use super::router::Router;
 use crate::state::{FabricHop, FabricRoute, MeshState, RouteEnd, RouterState};
 use images::Reading;
 use layouts::{ChipId, EthId};
@@ -29,11 +30,11 @@ pub fn fabric_routes(state: &MeshState, from: ChipId, to: FabricNode) -> Vec<Fab
     }
 }
 
-/// Finds the routing planes of routers. They number the links of an edge in the order of the lower
+/// Returns the routing planes of routers. They number the links of an edge in the order of the lower
 /// chip's channels; further routers are spare.
-pub(super) fn find_planes(mesh: &Mesh, routers: &mut [RouterState]) {
+pub(super) fn planes(mesh: &Mesh, routers: &[Router<'_>]) -> BTreeMap<EthId, usize> {
     let mut edges: BTreeMap<(ChipId, Direction), Vec<(EthId, EthId)>> = BTreeMap::new();
-    for router in &*routers {
+    for router in routers {
         if let Some(direction) = router.facts.direction.known() {
             let lower = peer(mesh, router.at).map_or(router.at, |to| to.min(router.at));
             edges.entry((router.at.chip, *direction)).or_default().push((lower, router.at));
@@ -44,10 +45,7 @@ pub(super) fn find_planes(mesh: &Mesh, routers: &mut [RouterState]) {
     }
     let count = edges.values().map(Vec::len).min().unwrap_or(0);
     let planes = edges.values().flat_map(|edge| edge.iter().take(count).enumerate());
-    let planes: BTreeMap<EthId, usize> = planes.map(|(plane, (_, at))| (*at, plane)).collect();
-    for router in routers {
-        router.plane = planes.get(&router.at).copied();
-    }
+    planes.map(|(plane, (_, at))| (*at, plane)).collect()
 }
 
 struct Map<'a>(&'a MeshState);

@@ -1,5 +1,6 @@
 //! Decodes routers.
 
+use super::bounds::most_in_flight;
 use super::site::{Site, Slots};
 use crate::state::{
     CoreState, DownstreamState, HeadState, ReceiverState, RouterState, SenderState,
@@ -8,47 +9,72 @@ use images::Reading;
 use images::fabric::{Edge, Locations as _, Reader, Receiver, RouterFacts, RouterLayout, Sender};
 use layouts::EthId;
 use machine::snapshot::AccessError;
+use std::collections::BTreeMap;
 
-/// A router, being decoded.
+/// A router, being decoded: what it says without its peer.
 pub(super) struct Router<'a> {
     pub(super) site: Site<'a>,
+    pub(super) at: EthId,
+    pub(super) image: &'a str,
     pub(super) layout: &'a RouterLayout,
-    pub(super) core: &'a CoreState,
+    core: &'a CoreState,
+    pub(super) facts: RouterFacts,
+    receivers: Vec<ReceiverState>,
 }
 
-impl Router<'_> {
-    /// Whether the plan had the words of the router.
-    pub(super) fn was_read(&self) -> bool {
-        let status: Reading<u64> = Reader(&self.site).fact(self.layout.facts.status.location());
-        status != Reading::Unread(AccessError::NotRequested)
+impl<'a> Router<'a> {
+    /// Decodes it, if the plan had its words.
+    pub(super) fn read(
+        site: Site<'a>,
+        at: EthId,
+        core: &'a CoreState,
+        (image, layout): (&'a str, &'a RouterLayout),
+    ) -> Option<Self> {
+        let status: Reading<u64> = Reader(&site).fact(layout.facts.status.location());
+        if status == Reading::Unread(AccessError::NotRequested) {
+            return None;
+        }
+        let facts = layout.facts.read(&site);
+        let router = Self { site, at, image, layout, core, facts, receivers: Vec::new() };
+        let receivers = layout.receivers.iter().map(|receiver| router.receiver(receiver)).collect();
+        Some(Self { receivers, ..router })
     }
 
-    pub(super) fn state(&self, image: &str, channel: u8) -> RouterState {
-        let layout = self.layout;
-        let facts = layout.facts.read(&self.site);
-        let downstream = layout.downstream.iter();
+    /// Returns its sender channels, by those that it says of them and by its peer.
+    pub(super) fn senders(&self, peer: Option<&Self>) -> Vec<SenderState> {
+        let peer = peer.map_or(&[][..], |peer| &peer.receivers);
+        self.layout.senders.iter().map(|sender| self.sender(sender, peer)).collect()
+    }
+
+    /// Returns its state, by the planes of all routers and its sender channels.
+    pub(super) fn state(
+        self,
+        planes: &BTreeMap<EthId, usize>,
+        senders: Vec<SenderState>,
+    ) -> RouterState {
+        let downstream = self.layout.downstream.iter();
         RouterState {
-            at: EthId { chip: self.site.chip, channel },
+            at: self.at,
             tile: self.site.tile,
-            plane: None,
-            image: image.to_owned(),
+            plane: planes.get(&self.at).copied(),
+            image: self.image.to_owned(),
             activity: self.core.activity.clone(),
             waypoint: self.core.waypoint.clone(),
-            counts: layout.counts.read(&self.site),
-            senders: layout.senders.iter().map(|sender| self.sender(sender)).collect(),
-            receivers: layout.receivers.iter().map(|receiver| self.receiver(receiver)).collect(),
-            downstream: downstream.filter_map(|edge| self.downstream(&facts, edge)).collect(),
-            facts,
+            counts: self.layout.counts.read(&self.site),
+            senders,
+            downstream: downstream.filter_map(|edge| self.downstream(edge)).collect(),
+            receivers: self.receivers,
+            facts: self.facts,
         }
     }
 
-    fn sender(&self, sender: &Sender) -> SenderState {
+    fn sender(&self, sender: &Sender, peer: &[ReceiverState]) -> SenderState {
         let facts = sender.facts.read(&self.site);
         SenderState {
             index: sender.index,
             virtual_channel: sender.virtual_channel,
             slots: sender.slots,
-            in_flight_at_most: None,
+            in_flight_at_most: most_in_flight(sender, &facts, peer),
             head: self.head(&facts.oldest, [&facts.queued, &facts.in_flight]),
             candidates: self.candidates(
                 [&facts.slots_address, &facts.slot_bytes, &facts.oldest],
@@ -76,8 +102,8 @@ impl Router<'_> {
     }
 
     /// Returns the edge to a router that exists.
-    fn downstream(&self, router: &RouterFacts, edge: &Edge) -> Option<DownstreamState> {
-        let straight = router.direction.known().map(|mine| mine.opposite());
+    fn downstream(&self, edge: &Edge) -> Option<DownstreamState> {
+        let straight = self.facts.direction.known().map(|mine| mine.opposite());
         let there = !edge.straight || straight == Some(edge.direction);
         let facts = edge.facts.read(&self.site);
         (there && facts.tile.known().is_some()).then_some(DownstreamState {

@@ -1,7 +1,7 @@
 //! Compares what sources say of a router: its ELF, a fabric manifest, and L1.
 
+use super::router::Router;
 use super::site::Site;
-use crate::state::RouterState;
 use images::fabric::{Disagreement, Location, Reader, RouterLayout, StaticInfo, disagreements};
 use images::{DescribedRouter, Reading};
 use layouts::EthId;
@@ -29,7 +29,7 @@ impl Sources<'_> {
     }
 
     /// Returns a sentence for each node of the manifest that L1 contradicts.
-    pub(super) fn nodes(self, router: &RouterState) -> Vec<String> {
+    pub(super) fn nodes(self, router: &Router<'_>) -> Vec<String> {
         let (own, peer) = self.described.nodes;
         let (facts, manifest) = (&router.facts, format!("by {}", self.manifest()));
         let all = [
@@ -46,9 +46,9 @@ impl Sources<'_> {
 
 /// Returns a sentence for each fact of a router that its telemetry contradicts, in which the host
 /// has written it too.
-pub(super) fn telemetry(site: &Site<'_>, info: &StaticInfo, router: &RouterState) -> Vec<String> {
+pub(super) fn telemetry(router: &Router<'_>, info: &StaticInfo) -> Vec<String> {
     const FROM: &str = "in FabricTelemetry in L1";
-    let read = Reader(site);
+    let read = Reader(&router.site);
     let node = |at: &Location| read.fact::<FabricNode>(Some(at));
     let direction: Reading<Direction> = read.fact(Some(&info.direction));
     let (facts, at) = (&router.facts, router.at);

@@ -2,7 +2,7 @@
 
 use super::site::Site;
 use super::words;
-use crate::inspect::Inspection;
+use crate::inspect::{Inspection, TargetFacts};
 use crate::state::{PROTOCOLS, Sign};
 use images::fabric::{Location, Locations};
 use images::{Image, ImageMap};
@@ -24,7 +24,7 @@ pub fn stage_words(
     images: &ImageMap,
     tiles: &BTreeSet<(ChipId, NocXy)>,
 ) -> Vec<Span> {
-    let view = Inspection { snapshot, mesh, images };
+    let view = Inspection { snapshot, mesh, images, facts: &TargetFacts::default() };
     let facts: BTreeSet<&str> = PROTOCOLS
         .iter()
         .flat_map(|protocol| protocol.stages.iter().flat_map(|stage| stage.signs))

@@ -29,6 +29,16 @@ pub enum FabricPort {
     Mux(CoreId, u8),
 }
 
+impl FabricPort {
+    /// Returns the mux whose channel it is.
+    pub(crate) fn mux(self) -> Option<CoreId> {
+        match self {
+            Self::Mux(core, _) => Some(core),
+            Self::Router(..) => None,
+        }
+    }
+}
+
 /// The state of a mux.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MuxState {
@@ -102,10 +112,7 @@ pub struct ClientState {
 impl ClientState {
     /// Returns the mux that it sends through.
     pub fn mux(&self) -> Option<CoreId> {
-        match self.to? {
-            FabricPort::Mux(core, _) => Some(core),
-            FabricPort::Router(..) => None,
-        }
+        self.to?.mux()
     }
 
     /// Returns the step of its teardown and of its mux's, 1 to 12 (tt-metal.md 5.2); none before it

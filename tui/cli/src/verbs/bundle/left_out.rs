@@ -6,22 +6,15 @@ use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use machine::words::counted;
 use probe::session::Watched;
-use recordings::Replay;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Returns a sentence for each thing.
-pub(super) fn lines(
-    machine: &mut Machine,
-    target: &Opening,
-    recording: &Path,
-    watched: &Watched,
-) -> Vec<String> {
+pub(super) fn lines(machine: &mut Machine, target: &Opening, watched: &Watched) -> Vec<String> {
     let everything = ReadSet::everything(&machine.mesh());
     let state = machine.take(&everything).state;
     let mut lines = unknown_images(&state);
-    lines.extend(elfs(machine, recording));
-    let manifests = target.manifests.iter().map(|it| it.display());
+    lines.extend(elfs(machine));
+    let manifests = target.options.manifests.iter().map(|it| it.display());
     lines.extend(manifests.map(|it| format!("the fabric manifest {it}")));
     lines.extend(watched.newest.iter().flat_map(|newest| gaps(&newest.state)));
     lines.extend(state.problems.iter().cloned());
@@ -38,10 +31,9 @@ fn unknown_images(state: &MeshState) -> Vec<String> {
 }
 
 /// ELFs of the command line that are not in the recording.
-fn elfs(machine: &mut Machine, recording: &Path) -> Vec<String> {
-    let replay = Replay::open(recording).ok();
-    let attached = replay.as_ref().map_or(&[][..], Replay::attachments);
-    let has = |name: &str| attached.iter().any(|it| it.name == name);
+fn elfs(machine: &mut Machine) -> Vec<String> {
+    let head = machine.session().file().and_then(|file| file.head.clone());
+    let has = |name: &String| head.iter().any(|head| head.attached.contains(name));
     let used = machine.images().attachments();
     let lacking = used.iter().filter(|(name, _)| !has(name));
     lacking

@@ -4,26 +4,22 @@ use console::machine::{Machine, Opening};
 use console::words;
 use decode::inspect::ReadSet;
 use images::Image;
-use recordings::{FORMAT, Replay, sha256};
+use recordings::{FORMAT, sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
 /// Returns the lines.
-pub(super) fn text(machine: &mut Machine, target: &Opening, recording: &Path) -> String {
+pub(super) fn text(machine: &mut Machine, target: &Opening) -> String {
     let mut text = format!(
         "meshscope      {}\ntarget         {}\nformat         {FORMAT}, of this meshscope\n",
         env!("CARGO_PKG_VERSION"),
         target.words
     );
-    // A fabric snapshot is none, and has no such words.
-    if let Ok(replay) = Replay::open(recording) {
+    if let Some(head) = machine.session().file().and_then(|file| file.head.as_ref()) {
         let _ = write!(
             text,
             "recorded by    meshscope {}\nrecorded of    {}\nasked for      {}\n",
-            replay.made_by(),
-            replay.recorded_target(),
-            replay.asked()
+            head.made_by, head.target, head.asked
         );
     }
     text + "\nELFs that run:\n" + &elfs(machine)

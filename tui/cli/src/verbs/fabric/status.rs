@@ -15,7 +15,6 @@ use fabric::status_queue::{StatusReport, read_status, status_queues};
 use launch::ControlError;
 use layouts::{ChipLayout, EthId};
 use machine::words::counted;
-use probe::spec::TargetSpec;
 
 const ENTRIES: [&str; 6] = ["ROUTER", "NODE", "#", "CYCLES", "EVENT", "WHAT"];
 
@@ -28,11 +27,11 @@ pub(super) fn run(
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     // An unusable file is reported before a machine is touched.
     let mut kept = options.keep.as_deref().map(KeptFile::open).transpose()?;
-    if matches!(TargetSpec::parse(&opening.words), Ok(TargetSpec::FabricSnapshot(_))) {
+    let mut machine = open(opening)?;
+    if machine.session().file().is_some_and(|file| file.head.is_none()) {
         let why = "a fabric snapshot holds no status queues: they are read where the fabric runs";
         return Err(Failure::Usage(format!("{}: {why}", opening.words)));
     }
-    let mut machine = open(opening)?;
     cores::check_on(&machine.mesh(), place)?;
     let failed = |error: ControlError| Failure::of_control(&opening.words, &error);
     let reports = read(&mut machine, place).map_err(failed)?;

@@ -1,50 +1,45 @@
 //! tt-metal's fabric snapshots as targets: finds the manifest of a snapshot, and makes mesh and
 //! addresses of it.
 
-use crate::exit::Failure;
+use super::error::OpenError;
+use super::{NamedManifest, RecordedFile, Session};
+use images::ImageMap;
 use images::fabric::manifest::{FabricManifest, ManifestRouter};
 use layouts::{ChipId, EthId};
 use machine::target::Mesh;
-use recordings::{FabricSnapshot, FabricSnapshotTarget, FabricWords, RouterWords, sha256};
+use recordings::{FabricSnapshot, FabricWords, RouterWords, sha256};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Most files beside a snapshot among which its manifest is searched.
 const MOST_FILES: usize = 256;
 
-/// A manifest with its file.
-pub(super) type Given = (PathBuf, FabricManifest);
-
-/// Opens a snapshot with one of the given manifests, or with its own, which lies beside it. Returns
-/// the target, and the manifest that was found.
-///
-/// # Errors
-/// `Usage` for a file that is no snapshot, or of another version or chip.
-pub(super) fn open(
-    words: &str,
-    path: &Path,
-    given: &[Given],
-) -> Result<(FabricSnapshotTarget, Option<Given>), Failure> {
-    let snapshot = FabricSnapshot::read(path).map_err(|error| {
-        let text = error.to_string();
-        Failure::Usage(if text.contains(words) { text } else { format!("{words}: {text}") })
-    })?;
+/// Opens a snapshot with one of the given manifests, or with its own, which lies beside it.
+pub(super) fn open(path: &Path, given: &[NamedManifest]) -> Result<Session, OpenError> {
+    let snapshot = FabricSnapshot::read(path)?;
     let mut problems = Vec::new();
     let found = if given.is_empty() { beside(path, &snapshot, &mut problems) } else { None };
-    let manifest = choose(given, &snapshot, &mut problems).or(found.as_ref());
-    let mut mesh = manifest.map_or_else(|| snapshot.mesh(), |(_, manifest)| manifest.mesh());
+    let named = choose(given, &snapshot, &mut problems).or(found.as_ref());
+    let manifest = named.map(|(_, manifest)| manifest);
+    let mut mesh = manifest.map_or_else(|| snapshot.mesh(), FabricManifest::mesh);
     add_missing(&mut mesh, snapshot.mesh());
     mesh.problems.extend(problems);
-    let addresses = manifest.map(|(_, manifest)| addresses(manifest)).unwrap_or_default();
-    Ok((snapshot.into_target(mesh, &addresses), found))
+    let addresses = manifest.map(addresses).unwrap_or_default();
+    let target = snapshot.into_target(mesh, &addresses);
+    let (images, problems) = ImageMap::firmware();
+    let file = Some(RecordedFile { path: path.to_owned(), head: None });
+    let session = Session::with_target(Box::new(target), images);
+    let mut session = Session { problems, file, ..session };
+    found.iter().for_each(|(path, manifest)| session.add_manifest(path, manifest));
+    Ok(session)
 }
 
 /// Chooses the manifest of the snapshot's run, else the first one.
 fn choose<'a>(
-    given: &'a [Given],
+    given: &'a [NamedManifest],
     snapshot: &FabricSnapshot,
     problems: &mut Vec<String>,
-) -> Option<&'a Given> {
+) -> Option<&'a NamedManifest> {
     let own = given.iter().find(|(path, _)| hash(path).is_some_and(|it| fits(&it, snapshot)));
     if own.is_none()
         && let Some((path, _)) = given.first()
@@ -60,7 +55,11 @@ fn choose<'a>(
 
 /// Finds the manifest in the snapshot's folder and where tt-metal writes it below; says what is
 /// missing.
-fn beside(path: &Path, snapshot: &FabricSnapshot, problems: &mut Vec<String>) -> Option<Given> {
+fn beside(
+    path: &Path,
+    snapshot: &FabricSnapshot,
+    problems: &mut Vec<String>,
+) -> Option<NamedManifest> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let folders = [folder.to_owned(), folder.join("generated/fabric")];
@@ -77,13 +76,9 @@ fn beside(path: &Path, snapshot: &FabricSnapshot, problems: &mut Vec<String>) ->
         ));
         return None;
     };
-    match FabricManifest::read(&own) {
-        Ok(manifest) => Some((own, manifest)),
-        Err(why) => {
-            problems.push(format!("{why}: without the manifest there are no links"));
-            None
-        }
-    }
+    let without = |why| problems.push(format!("{why}: without the manifest there are no links"));
+    let manifest = FabricManifest::read(&own).map_err(without).ok()?;
+    Some((own, manifest))
 }
 
 /// Returns the SHA-256 of a file, if it can be read.
