@@ -72,7 +72,7 @@ pub fn decode(
         links,
         gaps: snapshot.gaps.clone(),
         transactions: snapshot.transactions.max(facts.transactions),
-        before: facts.before.cloned().unwrap_or_default(),
+        before: facts.before.map_or_else(Default::default, Clone::clone),
     }
 }
 

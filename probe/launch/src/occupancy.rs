@@ -166,7 +166,7 @@ fn unread(span: Span, reason: &AccessError) -> RunError {
 
 /// Returns an error if another process has a device open.
 pub fn check_holders(target: &mut dyn Target) -> Result<(), RunError> {
-    let holders = target.bus().map_or_else(Vec::new, |bus| bus.holders());
+    let holders = target.bus().map_or_else(Vec::new, machine::target::TargetBus::holders);
     let Some((chip, holder)) = holders.first() else { return Ok(()) };
     Err(RunError::new(Cause::InUse(User::Process(*chip, holder.clone()))))
 }

@@ -24,13 +24,15 @@ pub(super) fn open(path: &Path, given: &[NamedManifest]) -> Result<Session, Open
     let mut mesh = manifest.map_or_else(|| snapshot.mesh(), FabricManifest::mesh);
     add_missing(&mut mesh, snapshot.mesh());
     mesh.problems.extend(problems);
-    let addresses = manifest.map(addresses).unwrap_or_default();
+    let addresses = manifest.map_or_else(Default::default, addresses);
     let target = snapshot.into_target(mesh, &addresses);
     let (images, problems) = ImageMap::firmware();
     let file = Some(RecordedFile { path: path.to_owned(), head: None });
     let session = Session::with_target(Box::new(target), images);
     let mut session = Session { problems, file, ..session };
-    found.iter().for_each(|(path, manifest)| session.add_manifest(path, manifest));
+    if let Some((path, manifest)) = &found {
+        session.add_manifest(path, manifest);
+    }
     Ok(session)
 }
 

@@ -66,7 +66,7 @@ impl Session {
         let &OpenOptions { allow, keeps, .. } = options;
         let mut session = match TargetSpec::parse(words)? {
             TargetSpec::Emulator(scene) => {
-                Self::open_scene(words, Scene { keeps, ..scene }, listener)?
+                Self::open_scene(words, &Scene { keeps, ..scene }, listener)?
             }
             TargetSpec::Study(scene) => {
                 listener.tell(Progress::Start("an emulated mesh and the run of a study on it"));
@@ -89,7 +89,9 @@ impl Session {
             TargetSpec::Rerun(path, at) => recorded::rerun(&path, at, &mut catalog, listener)?,
             TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
         };
-        given.iter().for_each(|(path, manifest)| session.add_manifest(path, manifest));
+        for (path, manifest) in &given {
+            session.add_manifest(path, manifest);
+        }
         for path in options.elfs.iter().flat_map(|folder| FabricManifest::beside(folder)) {
             match FabricManifest::read(&path) {
                 Ok(manifest) => session.add_manifest(&path, &manifest),
@@ -105,7 +107,7 @@ impl Session {
     /// Opens the mesh of a scene, which this process emulates.
     pub(super) fn open_scene(
         words: &str,
-        scene: Scene,
+        scene: &Scene,
         listener: &Listener,
     ) -> Result<Self, OpenError> {
         Self::open_emulated(words, scene.pace, |images| scene.build_telling(images, listener))

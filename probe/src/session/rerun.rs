@@ -34,7 +34,7 @@ impl Rerun {
         let mesh = match TargetSpec::parse(words) {
             Ok(TargetSpec::Emulator(scene)) => {
                 let scene = Scene { keeps: Keeps::Past, ..scene };
-                Session::open_scene(words, scene, &Listener::default())
+                Session::open_scene(words, &scene, &Listener::default())
             }
             Ok(_) => return Err(OpenError::NoRun),
             Err(error) => Err(error.into()),

@@ -184,7 +184,7 @@ impl RecordingFile {
         if let Some(run) = session.run() {
             return attach(run.run()).map(|()| None);
         }
-        let why = match session.target().run().and_then(|run| run.recorded()) {
+        let why = match session.target().run().and_then(machine::target::KeptRun::recorded) {
             None => return Ok(None),
             Some(Ok(run)) if run.journal.len() <= MOST_JOURNAL => {
                 return attach(&run).map(|()| None);

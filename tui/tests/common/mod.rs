@@ -112,19 +112,17 @@ fn linked(chip: u16, channel: u8) -> bool {
 fn eth(chip: u16, channel: u8, n: u64) -> EthState {
     let up = linked(chip, channel);
     let count = |v: u64| if up { Reading::Known(v) } else { Reading::Absent };
-    EthState {
-        channel,
-        train_status: Reading::Known(if up { 1 } else { 3 }),
-        link_status: Reading::Known(if up { 6 } else { 0 }),
-        retrain_count: Reading::Known(0),
-        crc_errors: Reading::Known(0),
-        corrected_codewords: count(3),
-        uncorrected_codewords: count(0),
-        packets_sent: count(120 + n),
-        packets_received: count(119 + n),
-        firmware_version: Reading::Known((6, 14, 0)),
-        ..EthState::unread(channel, &AccessError::NotRequested)
-    }
+    let mut eth = EthState::unread(channel, &AccessError::NotRequested);
+    eth.train_status = Reading::Known(if up { 1 } else { 3 });
+    eth.link_status = Reading::Known(if up { 6 } else { 0 });
+    eth.retrain_count = Reading::Known(0);
+    eth.crc_errors = Reading::Known(0);
+    eth.corrected_codewords = count(3);
+    eth.uncorrected_codewords = count(0);
+    eth.packets_sent = count(120 + n);
+    eth.packets_received = count(119 + n);
+    eth.firmware_version = Reading::Known((6, 14, 0));
+    eth
 }
 
 fn core(chip: u16, tile: NocXy, kind: CoreKind, channel: Option<u8>, n: u64) -> CoreState {

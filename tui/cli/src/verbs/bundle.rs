@@ -78,23 +78,20 @@ pub(super) fn run(
     let kept = RecordingFile::new(&recording)?;
     interrupt::end_file(&kept)?;
     let mut machine = open(target)?;
-    let packed = match machine.session().file().map(|file| file.path.clone()) {
-        Some(recording) => {
-            let name = file_name(&recording);
-            pack(target, machine, style, &options.file, (&recording, &name))
-        }
-        None => {
-            record(machine, target, &kept, moments)?;
-            // What was recorded just now is judged as the colleague will judge it.
-            let unchanged = OpenOptions { allow: Allow::default(), ..target.options.clone() };
-            let words = recording.display().to_string();
-            let own = Opening { words, options: unchanged, ..target.clone() };
-            let packed = open(&own).and_then(|machine| {
-                pack(target, machine, style, &options.file, (&recording, "run.mcap"))
-            });
-            let _ = fs::remove_file(&recording);
-            packed
-        }
+    let packed = if let Some(recording) = machine.session().file().map(|file| file.path.clone()) {
+        let name = file_name(&recording);
+        pack(target, machine, style, &options.file, (&recording, &name))
+    } else {
+        record(machine, target, &kept, moments)?;
+        // What was recorded just now is judged as the colleague will judge it.
+        let unchanged = OpenOptions { allow: Allow::default(), ..target.options.clone() };
+        let words = recording.display().to_string();
+        let own = Opening { words, options: unchanged, ..target.clone() };
+        let packed = open(&own).and_then(|machine| {
+            pack(target, machine, style, &options.file, (&recording, "run.mcap"))
+        });
+        let _ = fs::remove_file(&recording);
+        packed
     };
     let (bytes, files) = packed?;
     fresh::write(&options.file, &bytes)?;

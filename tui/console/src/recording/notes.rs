@@ -48,7 +48,7 @@ impl Noted {
 /// Returns the lines of the audit log since the last call, and how many older ones are lost.
 pub fn audited(session: &mut Session) -> (Vec<Note>, u64) {
     let audit = session.target().audit();
-    let (lines, lost) = audit.map_or_else(Default::default, |audit| audit.take());
+    let (lines, lost) = audit.map_or_else(Default::default, machine::target::Audit::take);
     (lines.into_iter().map(Note::Audit).collect(), lost)
 }
 

@@ -284,7 +284,9 @@ impl MetalFabric {
                     "{at}: not all kernels reached {status} in {waited_cycles} cycles: {where_all_are}"
                 );
                 // For example a core that the emulator has stopped.
-                for remark in target.bus().map_or_else(Vec::new, |bus| bus.remarks()) {
+                for remark in
+                    target.bus().map_or_else(Vec::new, machine::target::TargetBus::remarks)
+                {
                     text += "; ";
                     text += &remark;
                 }
