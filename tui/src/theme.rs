@@ -1,9 +1,8 @@
 //! All styles of the screens: sixteen colours by meaning, or none.
 
 use crate::glyph::Missing;
-use crate::verdict::Health;
 use decode::state::{Activity, ChannelMeaning, LinkCondition};
-use diagnosis::Progress;
+use diagnosis::{Health, Progress};
 use images::{Provenance, Reading};
 use ratatui::style::{Color, Modifier, Style};
 

@@ -2,8 +2,8 @@
 
 use super::pane::{titled, window, wrapped};
 use crate::model::Model;
-use crate::verdict::{self, Health, MOST};
-use diagnosis::{Diagnosis, Finding, Severity};
+use crate::verdict::{self, MOST};
+use diagnosis::{Diagnosis, Finding, Health, Severity};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
