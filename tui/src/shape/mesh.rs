@@ -3,8 +3,8 @@
 use super::difference::{Differs, difference};
 use super::{End, Missed, Missing, end, missed, value, xy};
 use crate::words;
-use access::expect::Difference;
 use decode::state::{ChipState, EthState, LinkState, MeshState};
+use diagnosis::expect::Difference;
 use images::Reading;
 use layouts::EthId;
 use machine::snapshot::AccessError;

@@ -2,9 +2,9 @@
 
 use crate::exit::Failure;
 use crate::output::{Columns, Part};
-use access::expect::{Difference, differences};
 use decode::state::MeshState;
-use layouts::{ChipCoord, ClusterDescriptor};
+use diagnosis::expect::{Difference, differences};
+use layouts::ClusterDescriptor;
 use machine::target::Mesh;
 use probe::session::OpenError;
 use workloads::scene::described;
@@ -39,33 +39,7 @@ pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> Part {
     }
     let mut table = Columns::new(&["DIFFERENCE", &format!("FROM {}", expected.name)]);
     for difference in all {
-        table.row(vec![difference.kind().to_owned(), sentence(difference)]);
+        table.row(vec![difference.condition().name().to_owned(), difference.to_string()]);
     }
     table.into()
-}
-
-pub(super) fn sentence(difference: &Difference) -> String {
-    match difference {
-        Difference::MissingChip { file_id, coord, unique_id } => {
-            let at = coord.map(|coord| format!(" at {}", place(coord))).unwrap_or_default();
-            let id = unique_id.map(|id| format!(" (unique id {id})")).unwrap_or_default();
-            format!("its chip {file_id}{at}{id}")
-        }
-        Difference::ExtraChip(chip) => format!("chip {chip}"),
-        Difference::OtherChip { chip, expected } => {
-            format!("chip {chip} is in the place of unique id {expected}")
-        }
-        Difference::MovedChip { chip, expected } => {
-            format!("chip {chip} should be at {}", place(*expected))
-        }
-        Difference::MissingLink(a, b) => format!("{a} to {b}"),
-        Difference::ExtraLink(a, b) => format!("{a} to {b}"),
-        Difference::SwappedLink { expected: (a, b), found: (c, d) } => {
-            format!("{c} to {d} instead of {a} to {b}")
-        }
-    }
-}
-
-fn place(at: ChipCoord) -> String {
-    format!("x {} y {} rack {} shelf {}", at.x, at.y, at.rack, at.shelf)
 }
