@@ -28,6 +28,7 @@ mod verdict;
 
 pub use condition::{Condition, Explanation, Severity};
 pub use finding::{Confidence, Evidence, Finding, Step};
+pub use graph::{WaitGraph, WaitLine};
 pub use health::Health;
 pub use kernels::{Count, semaphores};
 pub use look::Look;

@@ -5,7 +5,6 @@ use crate::output::{Columns, Part};
 use decode::state::MeshState;
 use diagnosis::expect::{Difference, differences};
 use layouts::ClusterDescriptor;
-use machine::target::Mesh;
 use probe::session::OpenError;
 use workloads::scene::described;
 
@@ -19,17 +18,7 @@ pub(super) fn load(words: &str) -> Result<ClusterDescriptor, Failure> {
 
 /// The differences between a snapshot's mesh and the descriptor.
 pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Vec<Difference> {
-    differences(&mesh(state), expected)
-}
-
-/// The mesh of a snapshot.
-pub(super) fn mesh(state: &MeshState) -> Mesh {
-    Mesh {
-        kind: state.kind,
-        chips: state.chips.iter().map(|chip| chip.chip.clone()).collect(),
-        links: state.links.iter().map(|link| link.link).collect(),
-        problems: Vec::new(),
-    }
+    differences(&state.mesh(), expected)
 }
 
 /// The differences as a table, or that there are none.

@@ -44,7 +44,7 @@ impl Case<'_> {
         };
         let mut finding = Finding::fault(condition, place, format!("{place}: {words}"));
         finding.evidence = ends.iter().flat_map(|end| self.of_end(*end)).collect();
-        let waiting = ends.map(|at| self.graph.dependants(Party::Link(at)));
+        let waiting = ends.map(|at| self.waits.dependants(Party::Link(at)));
         finding.waiting = waiting.into_iter().max()?;
         Some(finding)
     }

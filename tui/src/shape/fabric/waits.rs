@@ -3,6 +3,7 @@
 use super::clients::Core;
 use crate::shape::{End, end};
 use decode::state::{MeshState, Party, Waits};
+use diagnosis::WaitGraph;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -78,7 +79,7 @@ enum At {
 pub(crate) fn fabric_waits<'a>(
     target: &'a str,
     state: &MeshState,
-    waits: &'a Waits,
+    waits: &'a WaitGraph,
     over: u64,
 ) -> FabricWaits<'a> {
     let root = |root: Party| Root {
