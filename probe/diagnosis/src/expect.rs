@@ -98,8 +98,8 @@ impl fmt::Display for Difference {
             |ChipCoord { x, y, rack, shelf }| format!("x {x} y {y} rack {rack} shelf {shelf}");
         match self {
             Self::MissingChip { file_id, coord, unique_id } => {
-                let at = coord.map(|coord| format!(" at {}", place(coord))).unwrap_or_default();
-                let id = unique_id.map(|id| format!(" (unique id {id})")).unwrap_or_default();
+                let at = coord.map_or(String::new(), |coord| format!(" at {}", place(coord)));
+                let id = unique_id.map_or(String::new(), |id| format!(" (unique id {id})"));
                 write!(f, "its chip {file_id}{at}{id}")
             }
             Self::ExtraChip(chip) => write!(f, "chip {chip}"),
