@@ -157,8 +157,6 @@ pub enum Stuck {
     /// A client of these muxes (each with its router), or of the fabric itself if there are none,
     /// does not answer; its role.
     Client(Vec<(Place, EthId)>, String),
-    /// A router stands still.
-    Router,
     /// The fabric dropped this many packets of a worker.
     Dropped(u32),
 }

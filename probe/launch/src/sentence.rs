@@ -167,9 +167,6 @@ impl Stuck {
                     if muxes.is_empty() { "the fabric".to_owned() } else { muxes.join(" and ") };
                 format!("a client of {fabric} does not answer: {tile} ({role}) stands still")
             }
-            Self::Router => {
-                format!("the router of {tile} stands still: its heartbeat does not move")
-            }
             Self::Dropped(packets) => {
                 let packets = counted((*packets).into(), "packet", "packets");
                 format!("the fabric dropped {packets} of {tile}")

@@ -165,7 +165,6 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 Stuck::Routers { .. } => "routers",
                 Stuck::Mux(..) => "mux-does-not-answer",
                 Stuck::Client(..) => "client-does-not-answer",
-                Stuck::Router => "router-stands-still",
                 Stuck::Dropped(_) => "packets-dropped",
             },
         ),
