@@ -9,10 +9,11 @@ use collectives::{
 };
 use decode::inspect::{ReadSet, inspect, plan};
 use decode::state::{ChannelMeaning, LinkState, MeshState};
+use diagnosis::{Condition, Diagnosis, LEAST_APART_CYCLES, Look, Place as Root, diagnose, wanted};
 use images::{ImageMap, Reading};
 use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
-use layouts::{ChipId, CoreId, CoreKind};
+use layouts::{ChipId, CoreId, CoreKind, EthId};
 use machine::fault::Fault;
 use machine::patience::Deadlines;
 use machine::place::Place;
@@ -90,6 +91,40 @@ impl Bench {
         let snapshot = self.target.read(&request);
         self.images.learn(self.target.mesh(), &snapshot);
         inspect(&snapshot, self.target.mesh(), &self.images)
+    }
+
+    /// Runs to the end; returns its error, and the verdict on the mesh on which it
+    /// stood still.
+    fn stands(&mut self, run: &mut Run) -> (RunError, Diagnosis) {
+        let mut verdict = None;
+        loop {
+            match run.poll(&mut self.target, &mut self.images) {
+                Err(error) => return (error, verdict.unwrap()),
+                Ok(progress) => assert!(matches!(progress, RunProgress::Running { .. })),
+            }
+            self.target.pass(STEP_CYCLES).unwrap();
+            if run.stands() && verdict.is_none() {
+                verdict = Some(self.diagnosis());
+            }
+        }
+    }
+
+    fn diagnosis(&mut self) -> Diagnosis {
+        let mut read_set = ReadSet::everything(self.target.mesh());
+        let mut all = Vec::new();
+        // The first snapshots find the words that the last two have.
+        for _ in 0..4 {
+            let request = plan(self.target.mesh(), &self.images, &read_set);
+            let snapshot = self.target.read(&request);
+            self.images.learn(self.target.mesh(), &snapshot);
+            let state = inspect(&snapshot, self.target.mesh(), &self.images);
+            let look = Look { snapshot: &snapshot, state: &state };
+            read_set.spans.extend(wanted(self.target.mesh(), look));
+            all.push((snapshot, state));
+            self.target.pass(LEAST_APART_CYCLES).unwrap();
+        }
+        let looks = all[2..].iter().map(|(snapshot, state)| Look { snapshot, state });
+        diagnose(self.target.mesh(), &looks.collect::<Vec<_>>())
     }
 
     fn word(&mut self, place: Place, at: u64) -> u32 {
@@ -319,12 +354,21 @@ fn a_dead_link_is_named_and_everything_given_back() {
     let channel = crate::common::layout().tile_at(edm.tile).unwrap().channel.unwrap();
     let fault: Fault = format!("link:{}.{channel}:down@5us", edm.chip).parse().unwrap();
     run.fault(fault);
-    let error = bench.finish(&mut run).unwrap_err();
+    let link = bench
+        .target
+        .mesh()
+        .links
+        .iter()
+        .find(|link| [link.a, link.b].contains(&EthId { chip: edm.chip, channel }));
+    let link = Root::link(link.unwrap());
+    let (error, verdict) = bench.stands(&mut run);
     let message = crate::common::sentence(&error);
     println!("{message}");
     assert!(matches!(error.cause, Cause::TookTooLong(_)), "{message}");
-    assert!(message.contains(": edm makes no progress"), "{message}");
-    assert!(message.contains("at waypoint") && message.contains("(firmware/device/"), "{message}");
+    assert!(message.contains("no progress") && message.contains(" edm"), "{message}");
+    let first = &verdict.findings[0];
+    assert_eq!((first.condition, first.place), (Condition::LinkDown, link), "{verdict:?}");
+    assert!(first.waiting > 0, "{first:?}");
     bench.is_given_back();
 }
 
@@ -355,10 +399,18 @@ fn a_core_that_stands_still_is_blamed() {
     let mut run = bench.start(&slow, settings);
     bench.until_it_moves(&mut run);
     run.fault("core:1.e1:stuck".parse().unwrap());
-    let message = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
+    let (error, verdict) = bench.stands(&mut run);
+    let message = error.sentence(crate::common::layout());
     println!("{message}");
-    assert!(message.starts_with("1:e1: edm makes no progress"), "{message}");
-    assert!(message.contains("stands still") && !message.contains("0x"), "{message}");
+    assert!(message.contains("no progress") && message.contains("1:e1 edm"), "{message}");
+    assert!(!message.contains("0x"), "{message}");
+    let place = bench.target.mesh().place(EthId { chip: ChipId(1), channel: 1 }).unwrap();
+    let core = CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Erisc };
+    let first = &verdict.findings[0];
+    assert_eq!((first.condition, first.place), (Condition::CoreStuck, Root::Core(core)));
+    assert!(first.sentence.contains("its heartbeat does not move"), "{first:?}");
+    let at = first.evidence.iter().find(|it| it.name.contains("waypoint")).unwrap();
+    assert!(at.value.contains("(firmware/device/"), "{first:?}");
 }
 
 /// A compute core has no heartbeat. It stands still if it does not take its go message or does not
@@ -376,10 +428,14 @@ fn a_worker_that_stands_still_is_blamed_and_not_the_cores_that_wait_for_it() {
         let worker = run.program().workers.iter().find(|worker| worker.place.chip == ChipId(1));
         let place = worker.unwrap().place;
         run.fault(format!("core:1.{}:brisc:stuck{when}", place.tile).parse().unwrap());
-        let message = bench.finish(&mut run).unwrap_err().sentence(crate::common::layout());
+        let (error, verdict) = bench.stands(&mut run);
+        let message = error.sentence(crate::common::layout());
         println!("{message}");
-        assert!(message.starts_with(&format!("{place}: ccl_worker (")), "{message}");
-        assert!(message.contains("its core stands still, ") && message.contains(says), "{message}");
+        assert!(message.contains(&format!("{place} ccl_worker (")), "{message}");
+        let core = CoreId { chip: place.chip, tile: place.tile, core: CoreKind::Brisc };
+        let first = &verdict.findings[0];
+        assert_eq!((first.condition, first.place), (Condition::CoreStuck, Root::Core(core)));
+        assert!(first.sentence.contains(says), "{first:?}");
     }
 }
 

@@ -7,15 +7,17 @@ use collectives::{
     FabricOptions, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, Transport,
     compile, compile_over,
 };
+use diagnosis::{Condition, Place as Root};
 use fabric::mux::Policy;
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, running_fabric};
 use images::ImageMap;
 use launch::outcome::RunError;
 use launch::topology::TopologyKind;
-use layouts::ChipId;
+use layouts::{ChipId, EthId};
 use machine::fabric::FabricTopology;
 use machine::fabric::MuxCore;
 use machine::target::Target;
+use probe::session::{Session, WATCHED_CYCLES};
 use workloads::scene::{Scene, Workload};
 
 /// Time between two polls, in cycles.
@@ -185,14 +187,29 @@ fn a_client_that_dies_is_named() {
 
 #[test]
 fn a_router_that_stands_still_is_named() {
-    let mut bench = Bench::new("n300");
+    let bench = Bench::new("n300");
     let program = compile(bench.target.mesh(), &over_fabric(Op::AllGather, 2, 100_000)).unwrap();
     let faults = vec!["core:0.e9:stuck@80us".parse().unwrap()];
     let settings = RunSettings { faults, deadline_cycles: 300_000, ..RunSettings::default() };
     let mut run = Run::new(program, settings);
-    let error = run.finish(&mut bench.target, &mut bench.images, STEP_CYCLES).unwrap_err();
-    let error = crate::common::sentence(&error);
-    assert!(error.starts_with("the router of 0:e9 stands still"), "{error}");
+    let mut session = Session::with_target(Box::new(bench.target), bench.images);
+    let mut verdict = None;
+    let error = loop {
+        let (target, images) = session.parts();
+        match run.poll(target, images) {
+            Err(error) => break crate::common::sentence(&error),
+            Ok(progress) => assert!(matches!(progress, RunProgress::Running { .. })),
+        }
+        target.pass(STEP_CYCLES).unwrap();
+        if run.stands() && verdict.is_none() {
+            verdict = Some(session.diagnose(WATCHED_CYCLES).unwrap().diagnosis);
+        }
+    };
+    println!("{error}");
+    let first = &verdict.unwrap().findings[0];
+    let router = Root::Router(EthId { chip: ChipId(0), channel: 9 });
+    assert_eq!((first.condition, first.place), (Condition::CoreStuck, router), "{first:?}");
+    assert!(first.sentence.contains("its heartbeat does not move"), "{first:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod stages;
 use bench::{Bench, inspected};
 use decode::inspect::{ReadSet, fabric_heads, fabric_read_set, fabric_routes};
 use decode::state::{FabricPort, Party, RouteEnd, Verdict, WaitReason};
+use diagnosis::WaitGraph;
 use fabric::mux::Policy;
 use images::Reading;
 use layouts::ChipId;
@@ -131,7 +132,7 @@ fn a_ring_without_its_dateline_deadlocks_and_the_circle_is_named() {
     let before = session.inspect(&read_set).state.fabric.waits;
     session.target().pass(100_000).unwrap();
     let fabric = session.inspect(&read_set).state.fabric;
-    let lasting = fabric.waits.lasting(&before);
+    let lasting = WaitGraph::from(&fabric.waits).lasting(&WaitGraph::from(&before));
     let cycles = lasting.cycles();
     let [cycle] = &cycles[..] else { panic!("{:?}", lasting.all) };
     // A sender and a receiver for each of the eight links.
@@ -196,7 +197,7 @@ fn an_unknown_client_finds_a_starved_client_and_the_chain_of_waits_up_to_the_lin
     assert_eq!((closes.facts.stage.name(), closes.step()), (Some("CLIENT_CLOSING"), Some(2)));
     assert_eq!(closes.waypoint, Reading::Known("FCFW".to_owned()));
 
-    let waits = &fabric.waits;
+    let waits = WaitGraph::from(&fabric.waits);
     assert_eq!(waits.roots(), [Party::Link(router)], "{:?}", waits.all);
     assert!(waits.cycles().is_empty());
     let Reading::Known(holder) = found.facts.holder else { panic!("{:?}", found.facts.holder) };

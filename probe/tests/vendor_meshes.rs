@@ -5,7 +5,7 @@
 use crate::common;
 
 use access::bar_target::BarTarget;
-use access::expect::{Difference, differences};
+use diagnosis::expect::{Difference, differences};
 use images::ImageMap;
 use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr};
 use machine::target::{Allow, Target};

@@ -5,6 +5,7 @@
 
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Actor, FabricState, Party};
+use diagnosis::WaitGraph;
 use images::{Catalog, ImageMap};
 use launch::constant_of;
 use launch::occupancy::{Loaded, check_tiles, survey_tiles};
@@ -247,7 +248,7 @@ fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
     assert_eq!(stage(0, 8), ("local sync", by_role[usize::from(master.channel == 8)]));
     assert_eq!(stage(1, 0).0, "local sync");
     let party = |chip, channel| Party::Router(end(chip, channel));
-    let waits = &fabric.waits;
+    let waits = WaitGraph::from(&fabric.waits);
     assert_eq!(waits.roots(), [party(1, 1)], "{:?}", waits.all);
     let words = "no router was found there: no kernel was launched on its core";
     assert_eq!(waits.notes[&party(1, 1)], words);

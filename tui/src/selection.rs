@@ -25,10 +25,10 @@ impl Model {
             (Screen::Why, _) => {
                 self.causes().get(self.cause).map_or_else(Vec::new, |cause| match cause.place {
                     Place::Core(core) => vec![Watched::tile(core.chip, core.tile)],
-                    Place::Router(at) => self.ends(&[at]),
+                    Place::Router(at) | Place::End(at) => self.ends(&[at]),
                     Place::Link(a, b) => self.ends(&[a, b]),
                     Place::Chip(chip) => vec![whole(chip)],
-                    Place::Host => Vec::new(),
+                    Place::Mesh | Place::Host => Vec::new(),
                 })
             }
             (Screen::Gaps, _) => Vec::new(),

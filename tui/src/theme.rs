@@ -2,9 +2,8 @@
 
 use console::glyph::{Glyphs, Missing};
 use console::reading;
-use console::verdict::Health;
 use decode::state::{Activity, ChannelMeaning, LinkCondition};
-use diagnosis::Progress;
+use diagnosis::{Health, Progress};
 use images::{Provenance, Reading};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;

@@ -304,7 +304,7 @@ fn open_root(model: &mut Model) {
             motion::select_tile(model, core.tile);
             open_core(model);
         }
-        Place::Router(at) => open_end(model, at),
+        Place::Router(at) | Place::End(at) => open_end(model, at),
         Place::Link(a, b) => {
             model.link_filter.clear();
             let is_it = |link: &&LinkState| {
@@ -319,6 +319,7 @@ fn open_root(model: &mut Model) {
             motion::clamp(model);
             show(model, Screen::Chip);
         }
+        Place::Mesh => show(model, Screen::Mesh),
         Place::Host => model.notice = Some("the host has no screen".to_owned()),
     }
 }

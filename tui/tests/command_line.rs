@@ -646,6 +646,16 @@ fn a_mesh_is_compared_with_a_descriptor() {
     let larger = compared("t3000");
     // No board of the descriptor is in the place of this one.
     assert_eq!((code(&larger), kinds(&larger).len()), (Some(1), 6 + 18 + 2));
+    // `check` finds the same, and `explain` knows each.
+    let target = ["--target", "emulator:n300,run=idle", "check", "--json", "--for", "2ms"];
+    let checked = meshscope(&[&target[..], &["--expect", "t3000"]].concat());
+    let found: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let names: Vec<_> = found["conditions"].as_array().unwrap().iter().collect();
+    assert_eq!((code(&checked), names.len()), (Some(1), 6 + 18 + 2), "{found}");
+    for name in ["missing-chip", "missing-link", "moved-chip"] {
+        assert!(names.iter().any(|it| it["condition"] == name && it["place"] == "mesh"), "{found}");
+        assert_eq!(code(&meshscope(&["explain", name])), Some(0));
+    }
     // Without unique ids coordinates are compared all the same.
     let (places, rest) = n300.split_once("chip_unique_ids:").unwrap();
     let (_, links) = rest.split_once("ethernet_connections:").unwrap();

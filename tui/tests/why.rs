@@ -67,7 +67,7 @@ fn verdict(snapshots: usize) -> Diagnosis {
             since(40_000_000, finding(Condition::CoreStuck, Severity::Hang, stuck, 0)),
         ],
         missing: Vec::new(),
-        waits: decode::state::Waits::default(),
+        waits: diagnosis::WaitGraph::default(),
         stops: Vec::new(),
         bystanders: vec![ChipId(1)],
     }

@@ -45,7 +45,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use crate::bar_target::BarTarget;
-    use crate::expect::differences;
+    use diagnosis::expect::differences;
     use images::ImageMap;
     use machine::patience::Deadlines;
     use machine::target::{Abilities, Target};

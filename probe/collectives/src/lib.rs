@@ -23,7 +23,6 @@
 //! run that is stopped or fails leaves no kernel, credit or packet behind.
 
 mod balance;
-mod blame;
 mod check;
 pub mod clean;
 pub mod compile;
@@ -43,7 +42,6 @@ pub mod request;
 pub mod rest;
 pub mod run;
 pub mod slicer;
-mod stuck;
 mod survey;
 mod task;
 mod teardown;

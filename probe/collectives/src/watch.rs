@@ -1,20 +1,22 @@
 //! Observes the kernels of a launch by their own words until all have returned.
 
-use super::blame::blame;
 use super::edm_builder::EDM;
 use super::launcher::{Layer, firmware_of};
 use super::program::{Program, WorkerPlan};
 use super::watched::Watched;
 use super::words::{StateWords, Values};
 use super::worker::WORKER;
-use images::ImageMap;
-use launch::outcome::{Cause, Ended, RunError};
+use images::{ImageMap, waypoint_code};
+use launch::outcome::{Cause, Ended, RunError, Stuck};
 use launch::{Condition, constant_of, done_condition, image, mailbox};
+use layouts::CoreKind;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 
 /// Maximum number of cores read per poll.
 const MOST_CORES: usize = 48;
+/// The waypoint of a paused kernel.
+const PARKED: &str = "PASW";
 
 /// The kernels of a launch.
 #[derive(Debug)]
@@ -70,9 +72,6 @@ impl Watch {
         let core = |place, kernel, role, takes, packet_bytes| Watched {
             fills: (0, 0),
             takes,
-            over_fabric: program.crossing.is_some(),
-            flags: Vec::new(),
-            has_channel: layer == Layer::Transfer,
             place,
             kernel,
             role,
@@ -89,8 +88,7 @@ impl Watch {
                 let takes = plan.inbound.is_some();
                 let core = core(plan.place, WORKER, plan.role.clone(), takes, packet_bytes(plan));
                 let fills = if layer == Layer::Transfer { (0, 0) } else { filled(plan) };
-                let flags = plan.commands.iter().map(|command| command.flags).collect();
-                Watched { flags, fills, ..core }
+                Watched { fills, ..core }
             })
             .collect();
         if layer == Layer::Transfer {
@@ -163,11 +161,15 @@ impl Watch {
         let waited = now.saturating_sub(since);
         if waited > self.deadline_cycles {
             let open: Vec<&Watched> = self.cores.iter().filter(|core| !core.finished).collect();
-            if let Some(mut error) = blame(target, images, &open, waited)? {
+            if !is_parked(target, images, &open)? {
+                let left = open.iter().map(|core| (core.place, core.name())).collect();
+                let of = self.cores.len();
+                let stuck = Stuck::Kernels { left, of, waited_cycles: waited };
+                let mut error = RunError::new(Cause::TookTooLong(stuck));
                 error.since_cycles = Some(since);
                 return Err(error);
             }
-            // The kernel is paused on request, so there is no deadline.
+            // A kernel is paused on request, so there is no deadline.
             self.moved = Some(now);
         }
         Ok(false)
@@ -230,6 +232,24 @@ impl Watch {
     pub(super) fn cores(&self) -> &[Watched] {
         &self.cores
     }
+}
+
+/// Whether one of these kernels is parked.
+fn is_parked(
+    target: &mut dyn Target,
+    images: &ImageMap,
+    open: &[&Watched],
+) -> Result<bool, RunError> {
+    let span = |core: &&Watched| {
+        let firmware = image(images, firmware_of(core.kernel))?;
+        let kind = if core.kernel == EDM { CoreKind::Erisc } else { CoreKind::Brisc };
+        let own = mailbox(&firmware)?;
+        Ok(Span { addr: core.place.at(own.waypoint(kind)), len: own.waypoint_bytes as u32 })
+    };
+    let spans = open.iter().map(span).collect::<Result<Vec<_>, RunError>>()?;
+    let snapshot = target.read(&Plan { spans: spans.clone() });
+    let code = |span: &Span| snapshot.bytes(span.addr, span.len).map(waypoint_code);
+    Ok(spans.iter().any(|span| code(span).as_deref() == Ok(PARKED)))
 }
 
 fn page_bytes(plan: &WorkerPlan) -> u64 {

@@ -4,7 +4,6 @@ use super::edm_builder::EDM;
 use super::worker::WORKER;
 use images::{Image, ImageMap};
 use launch::{ControlError, image};
-use machine::words::counted;
 use symbols::Located;
 
 /// The words read of a kernel.
@@ -18,8 +17,8 @@ pub(super) struct Values {
     /// Packets of any kind that a worker has begun; read for fills and checks only.
     pub(super) stage: u32,
     /// For a worker: the command in progress, and the signals taken from its partner.
-    pub(super) command: u32,
-    pub(super) signals_taken: u32,
+    command: u32,
+    signals_taken: u32,
     /// For an EDM, summed over its channels.
     sent: u32,
     acknowledged: u32,
@@ -33,41 +32,6 @@ pub(super) struct Values {
     pub(super) finished_cycles: u64,
     /// Over the fabric: when the other worker had taken everything.
     pub(super) acknowledged_cycles: u64,
-}
-
-impl Values {
-    /// Whether an EDM has messages without completion on its link, or has no peer.
-    pub(super) fn unanswered(&self) -> bool {
-        self.ready_cycles == 0 || self.sent != self.completed
-    }
-
-    /// Returns what an EDM waits for, as its words show.
-    pub(super) fn of_edm(&self) -> String {
-        let Self { sent, acknowledged, completed, worker_signals, .. } = self;
-        if self.ready_cycles == 0 {
-            return "it waits for the handshake with the other end of its link".to_owned();
-        }
-        if sent == completed {
-            return format!(
-                "it waits for the next message: all {sent} messages are completed, and its workers signalled {worker_signals}"
-            );
-        }
-        format!(
-            "of {sent} messages {acknowledged} are acknowledged and {completed} completed, and its workers signalled {worker_signals}"
-        )
-    }
-
-    /// Returns what a worker waits for, as its words show.
-    pub(super) fn of_worker(&self, has_channel: bool) -> String {
-        let Self { command, packets_in, packets_out, signals_taken, .. } = self;
-        if has_channel && self.ready_cycles == 0 {
-            return "it waits for its first credit".to_owned();
-        }
-        let packets_in = counted((*packets_in).into(), "packet", "packets");
-        format!(
-            "it waits in command {command} after {packets_in} in, {packets_out} out and {signals_taken} signals"
-        )
-    }
 }
 
 /// Stores the value of a member.

@@ -14,7 +14,7 @@ use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::clients::Holder;
 use machine::clients::ServedHistory;
 use machine::snapshot::Gap;
-use machine::target::{Chip, Link};
+use machine::target::{Chip, Link, Mesh};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -281,6 +281,16 @@ impl CoreState {
 }
 
 impl MeshState {
+    /// Returns the mesh whose state it is.
+    pub fn mesh(&self) -> Mesh {
+        Mesh {
+            kind: self.kind,
+            chips: self.chips.iter().map(|chip| chip.chip.clone()).collect(),
+            links: self.links.iter().map(|link| link.link).collect(),
+            problems: Vec::new(),
+        }
+    }
+
     /// Returns the layout of the mesh's chips.
     pub fn layout(&self) -> &'static ChipLayout {
         self.kind.layout()

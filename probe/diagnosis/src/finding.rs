@@ -76,3 +76,22 @@ pub struct Finding {
     /// Condition, kernel, waypoint and chain without places: equal for equal hangs.
     pub signature: String,
 }
+
+impl Finding {
+    /// Returns a certain finding of something that is wrong, and for which nothing waits.
+    pub(crate) fn fault(condition: Condition, place: Place, sentence: String) -> Self {
+        Self {
+            condition,
+            severity: Severity::Fault,
+            place,
+            sentence,
+            evidence: Vec::new(),
+            chain: Vec::new(),
+            waiting: 0,
+            confidence: Confidence::Certain,
+            party: None,
+            since_cycles: None,
+            signature: String::new(),
+        }
+    }
+}

@@ -24,7 +24,7 @@ use layouts::{CoreId, CoreKind, EthId, NocXy};
 use machine::place::Place;
 use machine::snapshot::Span;
 use machine::target::Mesh;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The waypoint of a kernel that was paused on request.
 pub(crate) const PARKED: &str = "PASW";
@@ -54,7 +54,7 @@ pub(crate) fn waits(mesh: &Mesh, look: Look<'_>) -> Waits {
     let Waits { mut all, turns, notes, .. } = search.waits;
     all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
     all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
-    Waits { cycles: look.state.cycles, all, turns, notes, still: BTreeSet::new() }
+    Waits { cycles: look.state.cycles, all, turns, notes }
 }
 
 impl<'a> Search<'a> {

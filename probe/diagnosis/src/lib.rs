@@ -1,21 +1,35 @@
 //! The verdict on a mesh: what stands still, what it waits for, and which cause is first.
 //!
 //! Everything here is a pure function of some snapshots and their decoded states: no clock, no
-//! target, no file. One snapshot proves no hang.
+//! target, no file. One snapshot proves no hang. [`expect::differences`] compares a mesh with a
+//! cluster descriptor.
+//!
+//! ```
+//! use diagnosis::expect::differences;
+//! use layouts::ClusterDescriptor;
+//! use machine::target::Mesh;
+//!
+//! let shipped = |mesh| ClusterDescriptor::shipped(mesh).expect("shipped").expect("valid");
+//! let found = Mesh::from_descriptor(&shipped("n300"));
+//! assert!(differences(&found, &shipped("n300")).is_empty());
+//! assert!(!differences(&found, &shipped("t3000")).is_empty());
+//! ```
 
 mod condition;
-mod explain;
+pub mod expect;
 mod finding;
 mod graph;
+mod health;
 mod kernels;
 mod look;
 mod place;
 mod progress;
 mod verdict;
 
-pub use condition::{Condition, Severity};
-pub use explain::Explanation;
+pub use condition::{Condition, Explanation, Severity};
 pub use finding::{Confidence, Evidence, Finding, Step};
+pub use graph::{WaitGraph, WaitLine};
+pub use health::Health;
 pub use kernels::{Count, semaphores};
 pub use look::Look;
 pub use place::Place;

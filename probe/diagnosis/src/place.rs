@@ -15,6 +15,10 @@ pub enum Place {
     Link(EthId, EthId),
     /// A chip.
     Chip(ChipId),
+    /// The end of a link, by its Ethernet tile.
+    End(EthId),
+    /// The whole mesh.
+    Mesh,
     /// The host, or the dispatcher that acts for it.
     Host,
 }
@@ -29,10 +33,10 @@ impl Place {
     pub fn chips(self) -> impl Iterator<Item = ChipId> {
         let (one, other) = match self {
             Self::Core(core) => (Some(core.chip), None),
-            Self::Router(at) => (Some(at.chip), None),
+            Self::Router(at) | Self::End(at) => (Some(at.chip), None),
             Self::Link(a, b) => (Some(a.chip), Some(b.chip)),
             Self::Chip(chip) => (Some(chip), None),
-            Self::Host => (None, None),
+            Self::Mesh | Self::Host => (None, None),
         };
         [one, other].into_iter().flatten()
     }
@@ -45,6 +49,8 @@ impl fmt::Display for Place {
             Self::Router(at) => write!(f, "router {at}"),
             Self::Link(a, b) => write!(f, "link {a}-{b}"),
             Self::Chip(chip) => write!(f, "chip {chip}"),
+            Self::End(at) => write!(f, "{at}"),
+            Self::Mesh => f.write_str("mesh"),
             Self::Host => f.write_str("the host"),
         }
     }

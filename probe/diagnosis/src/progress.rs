@@ -1,8 +1,9 @@
 //! What each core does, judged over several snapshots.
 
+use crate::graph::WaitGraph;
 use crate::kernels::{counters, has_returned};
 use crate::look::Look;
-use decode::state::{Activity, CoreState, Party, WaitReason, Waits};
+use decode::state::{Activity, CoreState, Party, WaitReason};
 use images::Reading;
 use layouts::{ChipLayout, CoreId, EthId};
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ impl Progress {
 pub(crate) fn of_cores(
     layout: &ChipLayout,
     looks: &[Look<'_>],
-    lasting: &Waits,
+    lasting: &WaitGraph,
 ) -> BTreeMap<CoreId, Progress> {
     let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
     let waits = waits_of(*last, lasting);
@@ -70,7 +71,7 @@ fn of_core(
     moved: bool,
     alone: bool,
     wait: Option<(Party, WaitReason)>,
-    lasting: &Waits,
+    lasting: &WaitGraph,
 ) -> Progress {
     match &core.activity {
         Reading::Unread(_) => Progress::Unreachable,
@@ -98,7 +99,7 @@ fn fingerprint(core: &CoreState) -> (impl PartialEq + use<'_>, &Reading<String>)
 }
 
 /// Returns the first lasting wait of each core, its channels' included.
-fn waits_of(look: Look<'_>, lasting: &Waits) -> BTreeMap<CoreId, (Party, WaitReason)> {
+fn waits_of(look: Look<'_>, lasting: &WaitGraph) -> BTreeMap<CoreId, (Party, WaitReason)> {
     let ends: BTreeMap<EthId, CoreId> =
         look.cores().filter_map(|(core, end)| Some((end?, core.id))).collect();
     let mut waits = BTreeMap::new();
@@ -145,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_kernel_without_waypoints_is_not_said_to_stand() {
-        let of = |waypoint, moved| of_core(&core(waypoint), moved, false, None, &Waits::default());
+        let of =
+            |waypoint, moved| of_core(&core(waypoint), moved, false, None, &WaitGraph::default());
         let known = || Reading::Known("DWLW".to_owned());
         assert_eq!(of(known(), false), Progress::Still);
         assert_eq!(of(known(), true), Progress::Progressing);

@@ -14,12 +14,12 @@ mod slow;
 
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding};
-use crate::graph::Graph;
+use crate::graph::WaitGraph;
 use crate::kernels::{self, Occupancy};
 use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::{self, Progress};
-use decode::state::{CoreState, Party, Waits};
+use decode::state::{CoreState, Party};
 pub use halted::{debug_words, is_halted};
 use lasting::Lasting;
 pub use lasting::Stop;
@@ -47,7 +47,7 @@ pub struct Diagnosis {
     /// What is missing for a verdict, one sentence each.
     pub missing: Vec<String>,
     /// The waits that lasted.
-    pub waits: Waits,
+    pub waits: WaitGraph,
     /// When each party that stands came to a stand, the first one first.
     pub stops: Vec<Stop>,
     /// The chips that no finding and no wait touches.
@@ -70,10 +70,9 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
     let progress = progress::of_cores(mesh.layout(), looks, &waits);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
-        let graph = Graph::of(&waits);
         let (last, kernels, launched) = (*last, last.kernels(), last.launched());
         let (waits, progress) = (&waits, &progress);
-        let case = Case { mesh, looks, last, waits, progress, graph, kernels, launched };
+        let case = Case { mesh, looks, last, waits, progress, kernels, launched };
         findings = case.findings(missing.is_empty());
         for finding in &mut findings {
             finding.signature = case.signature(finding);
@@ -131,7 +130,7 @@ fn stood_since(finding: &Finding, stops: &[Stop]) -> Option<u64> {
 }
 
 /// Returns the chips that no finding and no wait touches.
-fn bystanders(mesh: &Mesh, waits: &Waits, findings: &[Finding]) -> Vec<ChipId> {
+fn bystanders(mesh: &Mesh, waits: &WaitGraph, findings: &[Finding]) -> Vec<ChipId> {
     let waiting = waits.all.iter().flat_map(|wait| [wait.waiter, wait.on]);
     let parties = waiting.chain(waits.still.iter().copied());
     let mut touched: BTreeSet<ChipId> = parties.filter_map(chip_of).collect();
@@ -186,9 +185,8 @@ struct Case<'a> {
     mesh: &'a Mesh,
     looks: &'a [Look<'a>],
     last: Look<'a>,
-    waits: &'a Waits,
+    waits: &'a WaitGraph,
     progress: &'a BTreeMap<CoreId, Progress>,
-    graph: Graph,
     /// The running kernels of the last snapshot.
     kernels: BTreeMap<CoreId, Kernel<'a>>,
     /// These and those that have ended.
@@ -239,8 +237,8 @@ impl<'a> Case<'a> {
             place,
             sentence,
             evidence: self.core_of(on).map_or_else(Vec::new, |core| self.evidence(core)),
-            chain: self.graph.chain(on),
-            waiting: self.graph.dependants(on),
+            chain: self.waits.chain(on),
+            waiting: self.waits.dependants(on),
             confidence: Confidence::Likely,
             party: Some(on),
             since_cycles: None,

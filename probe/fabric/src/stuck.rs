@@ -100,7 +100,7 @@ fn stuck_router(
     let addr = router.place.at(words.postcode);
     let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
     let postcode = match snapshot.word(addr) {
-        Ok(word) => Waypoint::At(words.postcodes.of_value(word.into()).to_string(), None),
+        Ok(word) => Waypoint::At(words.postcodes.of_value(word.into()).to_string()),
         Err(reason) => Waypoint::Unread(reason.to_string()),
     };
     let status = statuses.get(&router.eth).map(|status| words.status_name(*status));

@@ -33,8 +33,8 @@ pub struct Facts {
 /// The waypoint of a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Waypoint {
-    /// Its code, and the source line that sets it.
-    At(String, Option<String>),
+    /// Its code.
+    At(String),
     /// Why it cannot be read.
     Unread(String),
 }
@@ -128,16 +128,14 @@ pub enum Ended {
 /// What made no progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stuck {
-    /// A kernel.
-    Kernel {
-        /// Its name.
-        kernel: &'static str,
-        /// Its role, if its name does not say so.
-        role: Option<String>,
-        /// How long it made no progress, in cycles.
+    /// Kernels of a launch.
+    Kernels {
+        /// Those that have not finished: each with its tile, its name and its role.
+        left: Vec<(Place, String)>,
+        /// Number of all kernels of the launch.
+        of: usize,
+        /// How long they made no progress, in cycles.
         waited_cycles: u64,
-        /// What shows that its core stands still; none if the core runs.
-        stands_still: Option<String>,
     },
     /// Routers that are coming up.
     Routers {
@@ -159,8 +157,6 @@ pub enum Stuck {
     /// A client of these muxes (each with its router), or of the fabric itself if there are none,
     /// does not answer; its role.
     Client(Vec<(Place, EthId)>, String),
-    /// A router stands still.
-    Router,
     /// The fabric dropped this many packets of a worker.
     Dropped(u32),
 }

@@ -8,6 +8,9 @@ use machine::snapshot::AccessError;
 use machine::words::counted;
 use std::fmt::{self, Display};
 
+/// Most kernels that a sentence names.
+const NAMED: usize = 8;
+
 impl RunError {
     /// Returns all that is known, in one line. Tiles have the names of the chips' layout.
     pub fn sentence(&self, layout: &ChipLayout) -> String {
@@ -135,15 +138,14 @@ impl Ended {
 impl Stuck {
     fn sentence(&self, layout: &ChipLayout, tile: &str, facts: &Facts) -> String {
         match self {
-            Self::Kernel { kernel, role, waited_cycles, stands_still } => {
-                let role = role.as_ref().map_or(String::new(), |role| format!(" ({role})"));
-                let waited_us = waited_cycles / 1_000;
-                let stuck = format!("{tile}: {kernel}{role} makes no progress for {waited_us} us");
-                let at = facts.waypoint.as_ref().map_or(String::new(), Waypoint::to_string);
-                match stands_still {
-                    Some(why) => format!("{stuck}: its core stands still, {why} ({at})"),
-                    None => format!("{stuck}: {at}, {}", facts.waiting_for()),
-                }
+            Self::Kernels { left, of, waited_cycles } => {
+                let named = left.iter().take(NAMED);
+                let named = named.map(|(place, name)| format!("{} {name}", place.name(layout)));
+                let more = left.len().saturating_sub(NAMED);
+                let more = (more > 0).then(|| format!("and {more} more"));
+                let (count, waited_us) = (left.len(), waited_cycles / 1_000);
+                let names = named.chain(more).collect::<Vec<_>>().join(", ");
+                format!("{count} of {of} kernels made no progress for {waited_us} us: {names}")
             }
             Self::Routers { stage, count, of, waited_cycles, router, status } => {
                 let waited_us = waited_cycles / 1_000;
@@ -165,9 +167,6 @@ impl Stuck {
                     if muxes.is_empty() { "the fabric".to_owned() } else { muxes.join(" and ") };
                 format!("a client of {fabric} does not answer: {tile} ({role}) stands still")
             }
-            Self::Router => {
-                format!("the router of {tile} stands still: its heartbeat does not move")
-            }
             Self::Dropped(packets) => {
                 let packets = counted((*packets).into(), "packet", "packets");
                 format!("the fabric dropped {packets} of {tile}")
@@ -180,18 +179,8 @@ impl Waypoint {
     /// Returns its code, or why it cannot be read.
     pub fn code(&self) -> &str {
         match self {
-            Self::At(code, _) => code,
+            Self::At(code) => code,
             Self::Unread(why) => why,
-        }
-    }
-}
-
-impl Display for Waypoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::At(code, None) => write!(f, "at waypoint {code}"),
-            Self::At(code, Some(line)) => write!(f, "at waypoint {code} ({line})"),
-            Self::Unread(why) => write!(f, "its waypoint cannot be read ({why})"),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::bench::{Bench, inspected};
 use super::ending::pause;
 use decode::inspect::ReadSet;
 use decode::state::{FabricState, Party, Wait, WaitReason};
+use diagnosis::WaitGraph;
 use fabric::mux::Policy;
 use fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
@@ -28,6 +29,10 @@ fn begin(target: &mut dyn Target, images: &mut ImageMap, fabric: &mut Fabric) {
         target.pass(2_000).unwrap();
     }
     target.pass(300_000).unwrap();
+}
+
+fn graph(fabric: &FabricState) -> WaitGraph {
+    WaitGraph::from(&fabric.waits)
 }
 
 fn wait(fabric: &FabricState, who: Party) -> &Wait {
@@ -63,19 +68,19 @@ fn a_router_that_stands_still_is_found_before_anything_waits_for_it() {
         session.inspect(&read_set).state.fabric
     };
     let (first, second) = (after(0, None), after(30_000, None));
-    let healthy = second.waits.lasting(&first.waits);
+    let healthy = graph(&second).lasting(&graph(&first));
     assert_eq!((healthy.turns.len(), healthy.still.len()), (second.routers.len(), 0));
     let dead = second.routers[1].at;
     let (words, router) =
         (format!("core:{}.e{}:stuck", dead.chip, dead.channel), Party::Router(dead));
     let (third, fourth) = (after(1_000, Some(&words)), after(30_000, None));
-    let waits = fourth.waits.lasting(&third.waits);
+    let waits = graph(&fourth).lasting(&graph(&third));
     assert!(waits.all.is_empty(), "{:?}", waits.all);
     assert_eq!((waits.roots(), waits.tree().len()), (vec![router], 1));
     let note = &waits.notes[&router];
     assert!(note.starts_with("its loop has not turned for "), "{note}");
     // Two snapshots close together show nothing.
-    assert!(fourth.waits.lasting(&fourth.waits).still.is_empty());
+    assert!(graph(&fourth).lasting(&graph(&fourth)).still.is_empty());
 }
 
 /// Three chips in a line; the last chip has no router.
@@ -110,7 +115,7 @@ fn bring_up_waits_for_the_missing_router() {
     let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
     let (found, _) = inspected(&mut session);
     let root = Party::Router(missing.eth);
-    assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
+    assert_eq!(graph(&found).roots(), [root], "{:?}", found.waits.all);
     assert_eq!(
         found.waits.notes[&root],
         "no router was found there: its core runs base firmware only"
@@ -140,7 +145,7 @@ fn bring_up_waits_for_the_missing_router() {
     session.target().pass(100_000).unwrap();
     let (found, _) = inspected(&mut session);
     let root = router(master);
-    assert_eq!(found.waits.roots(), [root], "{:?}", found.waits.all);
+    assert_eq!(graph(&found).roots(), [root], "{:?}", found.waits.all);
     assert_eq!(
         found.waits.notes[&root],
         "its edm_local_sync is 6 of 1: more routers have reported than its chip has, and it waits \
@@ -187,7 +192,7 @@ fn an_end_waits_for_the_peer() {
     let left = Party::Router(near.eth);
     let leaves = wait(&found, Party::Router(far.eth));
     assert_eq!((leaves.on, leaves.reason), (left, WaitReason::Leave));
-    assert_eq!(found.waits.roots(), [left]);
+    assert_eq!(graph(&found).roots(), [left]);
     assert_eq!(found.waits.notes[&left], "it has no termination signal");
 }
 
@@ -207,11 +212,11 @@ fn an_end_waits_for_packets_and_clients_wait_for_a_router_that_has_ended() {
     let (router, sender) = (Party::Router(near.eth), Party::Sender(near.eth, 0));
     let drains = wait(&found, router);
     assert_eq!((drains.on, drains.reason), (sender, WaitReason::Drain));
-    assert_eq!(found.waits.roots(), [Party::Link(near.eth)], "{:?}", found.waits.all);
+    assert_eq!(graph(&found).roots(), [Party::Link(near.eth)], "{:?}", found.waits.all);
 
     write(&mut session, &near, "termination_signal_addr", 2);
     let (found, _) = inspected(&mut session);
-    assert_eq!(found.waits.roots(), [router], "{:?}", found.waits.all);
+    assert_eq!(graph(&found).roots(), [router], "{:?}", found.waits.all);
     assert_eq!(found.waits.notes[&router], "it has ended (TERMINATED)");
     let waits = wait(&found, sender);
     assert_eq!((waits.on, waits.reason), (router, WaitReason::Router));

@@ -5,7 +5,8 @@ use crate::pictures::picture_of;
 use crate::tt_fabric::{Scratch, build, request, word};
 use access::bar_target::BarTarget;
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{FabricState, Waits};
+use decode::state::FabricState;
+use diagnosis::WaitGraph;
 use images::ImageMap;
 use layouts::EthId;
 use machine::bar::Bar;
@@ -37,7 +38,7 @@ const SIZE: (u16, u16) = (120, 40);
 pub(super) struct Seen {
     pub(super) fabric: FabricState,
     /// The waits that lasted between two snapshots.
-    pub(super) waits: Waits,
+    pub(super) waits: WaitGraph,
 }
 
 /// A machine whose fabric is led from state to state.
@@ -45,6 +46,10 @@ pub(super) struct Walk {
     pub(super) session: Session,
     pub(super) fabric: MetalFabric,
     read_set: ReadSet,
+}
+
+fn lasting(before: &FabricState, now: &FabricState) -> WaitGraph {
+    WaitGraph::from(&now.waits).lasting(&WaitGraph::from(&before.waits))
 }
 
 /// Returns the request of the kernels, if they can be compiled.
@@ -149,7 +154,7 @@ impl Walk {
         let before = self.snapshot();
         self.pass(WAIT_CYCLES);
         let fabric = self.snapshot();
-        let waits = fabric.waits.lasting(&before.waits);
+        let waits = lasting(&before, &fabric);
         Seen { fabric, waits }
     }
 
@@ -175,7 +180,7 @@ impl Walk {
         writer.finish().unwrap();
         self.shows(name, &file);
         let fabric = after.state.fabric;
-        let waits = fabric.waits.lasting(&before.state.fabric.waits);
+        let waits = lasting(&before.state.fabric, &fabric);
         Seen { fabric, waits }
     }
 

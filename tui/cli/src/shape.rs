@@ -29,7 +29,7 @@ mod why;
 
 pub(crate) use access::{Bytes, DryRun, Written};
 pub(crate) use changes::Changes;
-pub(crate) use check::{Checked, Unhealthy};
+pub(crate) use check::Checked;
 pub(crate) use clean::Cleaned;
 pub(crate) use cores::{Cores, Images};
 pub(crate) use debug::{CodeInstruction, DebugStop, Debugged};

@@ -1,5 +1,6 @@
 //! How the program ends: the only place where errors and findings become exit codes.
 
+use diagnosis::Health;
 use launch::ControlError;
 use launch::outcome::{Cause, RunError, User};
 use layouts::ChipLayout;
@@ -18,6 +19,17 @@ pub enum Outcome {
     Findings,
     /// A part could not be read.
     Partial,
+}
+
+impl Outcome {
+    /// The outcome of a verdict, and of whether a part could not be read.
+    pub fn of(health: Health, gaps: bool) -> Self {
+        match health {
+            Health::Fault | Health::Hang => Self::Findings,
+            Health::Healthy | Health::Slow if !gaps => Self::Healthy,
+            Health::Healthy | Health::Slow | Health::Unknown => Self::Partial,
+        }
+    }
 }
 
 /// Why the program failed: one line with what and where.

@@ -9,7 +9,7 @@ pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
-use diagnosis::Diagnosis;
+use diagnosis::{Diagnosis, Look, WaitGraph};
 use machine::past::KeptPast;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Snapshot};
@@ -65,6 +65,12 @@ pub struct MeshSnapshot {
 }
 
 impl MeshSnapshot {
+    /// The wait graph of the fabric's parties.
+    pub fn fabric_waits(&self) -> WaitGraph {
+        let look = Look { snapshot: &self.memory, state: &self.state };
+        WaitGraph::of(&self.state.mesh(), look).of_fabric()
+    }
+
     /// Whether it shows what another one shows, which was taken at another time.
     fn shows_the_same(&self, other: &Self) -> bool {
         let shown = |it: &Self| (it.verdict.clone(), Arc::clone(&it.board), it.timeline.clone());

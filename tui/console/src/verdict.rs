@@ -10,45 +10,6 @@ use std::fmt::Write as _;
 /// Most causes that are printed.
 pub const MOST: usize = 5;
 
-/// How a mesh is, by its worst finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    /// Nothing was found.
-    Healthy,
-    /// Something moves slower than its peers.
-    Slow,
-    /// Something is wrong, and nothing stands still because of it.
-    Fault,
-    /// Something stands still.
-    Hang,
-    /// Too little is known for a verdict.
-    Unknown,
-}
-
-impl Health {
-    /// Judges by a diagnosis. A fault is one however little was seen.
-    pub fn of(diagnosis: &Diagnosis) -> Self {
-        match diagnosis.findings.first().map(|first| first.severity) {
-            Some(Severity::Fault) => Self::Fault,
-            _ if !diagnosis.missing.is_empty() => Self::Unknown,
-            Some(Severity::Hang) => Self::Hang,
-            Some(Severity::Slow) => Self::Slow,
-            None => Self::Healthy,
-        }
-    }
-
-    /// The word of the header.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::Slow => "slow",
-            Self::Fault => "fault",
-            Self::Hang => "hang",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
 /// The verdict as the verbs print it.
 pub fn page(diagnosis: &Diagnosis) -> String {
     let mut page = format!("{}; {}\n", headline(diagnosis), cores(diagnosis));

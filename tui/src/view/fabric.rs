@@ -122,11 +122,10 @@ fn channels(model: &Model, part: Option<&FabricPart<'_>>) -> (String, Vec<Line<'
 
 /// Waits that have not changed since the previous snapshot.
 fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
-    let now = model.mesh().map(|mesh| &mesh.fabric.waits);
-    let Some((now, before)) = now.zip(model.mesh_before().map(|mesh| &mesh.fabric.waits)) else {
+    let Some((now, before)) = model.shown.as_deref().zip(model.before.as_deref()) else {
         return (" waits: one more snapshot is needed ".to_owned(), Vec::new());
     };
-    let waits = now.lasting(before);
+    let waits = now.fabric_waits().lasting(&before.fabric_waits());
     let cycles = waits.cycles();
     let deadlocks = match cycles.len() {
         0 => String::new(),

@@ -2,8 +2,8 @@
 
 use super::pane::{titled, window, wrapped};
 use crate::model::Model;
-use console::verdict::{self, Health, MOST};
-use diagnosis::{Diagnosis, Finding, Severity};
+use console::verdict::{self, MOST};
+use diagnosis::{Diagnosis, Finding, Health, Severity};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;

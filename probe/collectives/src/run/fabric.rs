@@ -10,7 +10,6 @@ use crate::transport::Crossing;
 use crate::worker::worker_semaphore;
 use fabric::{Fabric, FabricProgress, FabricSettings, Release, Termination};
 use images::ImageMap;
-use launch::cause::stuck_cores;
 use launch::outcome::{Cause, RunError, Stuck};
 use launch::{Condition, ControlError, done_condition, image, mailbox};
 use layouts::{TileKind, WritePermission};
@@ -114,12 +113,6 @@ impl Run {
         self.dead = dead.map(|(place, _)| *place).collect();
         let mut found: Vec<RunError> =
             self.dead.iter().filter_map(|place| self.absent(*place)).collect();
-        if let Some(crossing) = self.program.crossing.as_ref().filter(|_| !self.running.is_empty())
-        {
-            let routers = crossing.plan.routers.iter().map(|router| router.place);
-            let still = stuck_cores(target, &routers.collect::<Vec<_>>())?;
-            found.extend(still.into_iter().map(|place| blamed(Stuck::Router, place)));
-        }
         let dropped = nacks.iter().filter_map(|(place, span)| {
             let count = snapshot.word(span.addr).ok().filter(|count| *count > 0)?;
             Some(blamed(Stuck::Dropped(count), *place))

@@ -14,7 +14,7 @@ pub use stages::{
 };
 pub(crate) use stages::{MET, OPENED, SERVES, SIGNALLED};
 pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
-pub use waits::{Party, Wait, WaitLine, WaitReason, Waits};
+pub use waits::{Party, Wait, WaitReason, Waits};
 
 use super::Activity;
 use images::fabric::{

@@ -13,6 +13,15 @@ const WAITS: &str = "NSW";
 const DELAYS: &str = "DWLW";
 /// The waypoint of its end: over the fabric, its packets must be taken.
 const ENDS: &str = "TDNW";
+/// Waypoints that a worker leaves by itself, and what is said of one that does not.
+const PASSING: [(&str, &str); 6] = [
+    ("K", "it began and does not continue"),
+    ("R", "it has work and does not continue"),
+    ("NRBW", "it waits for a read over the NoC"),
+    ("NWBW", "it waits for a write over the NoC"),
+    (ENDS, "it moved all data and does not end"),
+    ("KD", "it ended and does not return"),
+];
 /// The bits of `ccl_flags_t` that say what a packet needs.
 const FROM_CHANNEL: u16 = 1 << 1;
 const TO_CHANNEL: u16 = 1 << 3;
@@ -55,7 +64,13 @@ impl Search<'_> {
             None if kernel.waypoint() == WAITS => {}
             None if kernel.waypoint() == DELAYS => {}
             None if self.waits_as_client(kernel) => {}
-            None => self.turns(kernel, mark),
+            None => {
+                let passing = PASSING.iter().find(|(code, _)| *code == kernel.waypoint());
+                if let Some((_, words)) = passing {
+                    self.note(own, *words);
+                }
+                self.turns(kernel, mark);
+            }
         }
     }
 

@@ -265,7 +265,7 @@ impl Case<'_> {
             );
         }
         let mut finding = self.finding(condition, place, first, words);
-        finding.waiting = circle.iter().map(|party| self.graph.dependants(*party)).max()?;
+        finding.waiting = circle.iter().map(|party| self.waits.dependants(*party)).max()?;
         Some(finding)
     }
 

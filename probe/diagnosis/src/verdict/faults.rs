@@ -1,7 +1,7 @@
 //! Faults that one snapshot shows: links that are down, cores in reset, chips that do not answer.
 
 use super::Case;
-use crate::condition::{Condition, Severity};
+use crate::condition::Condition;
 use crate::finding::{Confidence, Evidence, Finding};
 use crate::look::Look;
 use crate::place::Place;
@@ -42,9 +42,9 @@ impl Case<'_> {
         } else {
             return None;
         };
-        let mut finding = fault(condition, place, format!("{place}: {words}"));
+        let mut finding = Finding::fault(condition, place, format!("{place}: {words}"));
         finding.evidence = ends.iter().flat_map(|end| self.of_end(*end)).collect();
-        let waiting = ends.map(|at| self.graph.dependants(Party::Link(at)));
+        let waiting = ends.map(|at| self.waits.dependants(Party::Link(at)));
         finding.waiting = waiting.into_iter().max()?;
         Some(finding)
     }
@@ -96,7 +96,7 @@ impl Case<'_> {
     fn gone(&self, chip: &ChipState) -> Option<Finding> {
         let id = chip.chip.id;
         let words = format!("chip {id} does not answer: {}", self.lost(id)?);
-        Some(fault(Condition::ChipGone, Place::Chip(id), words))
+        Some(Finding::fault(Condition::ChipGone, Place::Chip(id), words))
     }
 
     /// Returns why nothing of a chip was read, if so.
@@ -125,7 +125,8 @@ impl Case<'_> {
                 TileKind::Eth => core(CoreKind::Erisc),
                 _ => Place::Chip(chip),
             };
-            let mut finding = fault(Condition::NocUnanswered, place, format!("chip {chip}: {why}"));
+            let mut finding =
+                Finding::fault(Condition::NocUnanswered, place, format!("chip {chip}: {why}"));
             finding.confidence = Confidence::Likely;
             finding
         };
@@ -160,22 +161,6 @@ impl Case<'_> {
     }
 }
 
-pub(super) fn fault(condition: Condition, place: Place, sentence: String) -> Finding {
-    Finding {
-        condition,
-        severity: Severity::Fault,
-        place,
-        sentence,
-        evidence: Vec::new(),
-        chain: Vec::new(),
-        waiting: 0,
-        confidence: Confidence::Certain,
-        party: None,
-        since_cycles: None,
-        signature: String::new(),
-    }
-}
-
 /// Returns what of a core's texts differs from its images, if anything is known to.
 pub(super) fn overwritten(core: &CoreState) -> Option<String> {
     let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
@@ -193,7 +178,7 @@ pub(super) fn overwritten(core: &CoreState) -> Option<String> {
 fn faulty_core(core: &CoreState) -> Option<Finding> {
     let place = Place::Core(core.id);
     if let Some(words) = overwritten(core) {
-        return Some(fault(Condition::TextOverwritten, place, words));
+        return Some(Finding::fault(Condition::TextOverwritten, place, words));
     }
     // A core that is not needed has no go message.
     let told = core.go == Reading::Known(GoSignal::Go);
@@ -201,6 +186,6 @@ fn faulty_core(core: &CoreState) -> Option<Finding> {
     let held = core.activity == Reading::Known(Activity::InReset);
     (held && told && enabled).then(|| {
         let words = format!("core {}: it has a go message and is held in reset", core.id);
-        fault(Condition::CoreInReset, place, words)
+        Finding::fault(Condition::CoreInReset, place, words)
     })
 }

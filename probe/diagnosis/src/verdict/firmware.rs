@@ -1,7 +1,6 @@
 //! Ethernet cores on which no kernel runs, and whose firmware has stopped.
 
 use super::Case;
-use super::faults::fault;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::look::Look;
@@ -34,7 +33,7 @@ impl Case<'_> {
                 "core {core}: its {firmware} has stopped: its heartbeat stays {beat:#010x}, and it moves on {}",
                 counted(others as u64, "other core", "other cores")
             );
-            let mut finding = fault(Condition::CoreStuck, Place::Core(*core), words);
+            let mut finding = Finding::fault(Condition::CoreStuck, Place::Core(*core), words);
             finding.confidence = Confidence::Likely;
             finding.evidence = self.evidence(*core);
             (others > 0).then_some(finding)

@@ -1,9 +1,9 @@
 //! The waits that are the same in all snapshots, and when each party came to a stand.
 
 use super::core_of;
-use crate::kernels;
+use crate::graph::WaitGraph;
 use crate::look::Look;
-use decode::state::{Party, Wait, WaitReason, Waits};
+use decode::state::{Party, Wait, WaitReason};
 use layouts::{CoreId, CoreKind};
 use machine::target::Mesh;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,14 +21,14 @@ pub struct Stop {
 
 /// What stands in all snapshots of a mesh.
 pub(super) struct Lasting {
-    pub(super) waits: Waits,
+    pub(super) waits: WaitGraph,
     /// The first one first.
     pub(super) stops: Vec<Stop>,
 }
 
 impl Lasting {
     pub(super) fn of(mesh: &Mesh, looks: &[Look<'_>]) -> Self {
-        let all: Vec<Waits> = looks.iter().map(|look| kernels::waits(mesh, *look)).collect();
+        let all: Vec<WaitGraph> = looks.iter().map(|look| WaitGraph::of(mesh, *look)).collect();
         let mut waits = lasting(&all);
         let mut stops: Vec<Stop> =
             waits.all.iter().map(|wait| stop(wait.waiter, &all, |then| has(then, wait))).collect();
@@ -71,27 +71,27 @@ fn rests_on_heartbeat(party: Party) -> bool {
 }
 
 /// Returns when a party came to what holds for it in the last snapshot.
-fn stop(party: Party, all: &[Waits], holds: impl Fn(&Waits) -> bool) -> Stop {
+fn stop(party: Party, all: &[WaitGraph], holds: impl Fn(&WaitGraph) -> bool) -> Stop {
     let since = all.iter().rposition(|then| !holds(then)).map_or(0, |moving| moving + 1);
     let cycles = all.get(since).or(all.last()).map_or(0, |then| then.cycles);
     Stop { cycles, seen: since > 0, party }
 }
 
-fn has(waits: &Waits, wait: &Wait) -> bool {
+fn has(waits: &WaitGraph, wait: &Wait) -> bool {
     waits.all.contains(wait)
 }
 
 /// Returns the waits of the last snapshot that were the same in all.
-fn lasting(all: &[Waits]) -> Waits {
-    let Some((last, before)) = all.split_last() else { return Waits::default() };
+fn lasting(all: &[WaitGraph]) -> WaitGraph {
+    let Some((last, before)) = all.split_last() else { return WaitGraph::default() };
     let mut lasting = last.clone();
     if before.is_empty() {
-        lasting.all.clear();
+        lasting.waits.all.clear();
     }
     for then in before {
         let shorter = last.lasting(then);
-        lasting.all.retain(|wait| has(&shorter, wait));
-        lasting.notes.extend(shorter.notes);
+        lasting.waits.all.retain(|wait| has(&shorter, wait));
+        lasting.waits.notes.extend(shorter.waits.notes);
     }
     // What has not turned since the first snapshot stands.
     if let Some(first) = before.first() {
@@ -102,20 +102,20 @@ fn lasting(all: &[Waits]) -> Waits {
 
 /// Lets the parties of a core that stands wait for that core, whatever they waited for when it
 /// stopped.
-fn stand_before(mesh: &Mesh, waits: &mut Waits) {
+fn stand_before(mesh: &Mesh, waits: &mut WaitGraph) {
     let still: BTreeMap<CoreId, Party> =
         waits.still.iter().filter_map(|party| Some((core_of(mesh, *party)?, *party))).collect();
-    for wait in &mut waits.all {
+    for wait in &mut waits.waits.all {
         let core = core_of(mesh, wait.waiter).and_then(|core| still.get(&core));
         if let Some(core) = core {
             (wait.on, wait.reason) = (*core, WaitReason::Core);
         }
     }
-    waits.all.retain(|wait| wait.waiter != wait.on);
+    waits.waits.all.retain(|wait| wait.waiter != wait.on);
 }
 
 /// Lets a core that others wait for wait for what its mux or its connections wait for.
-fn wait_with(mesh: &Mesh, waits: &mut Waits) {
+fn wait_with(mesh: &Mesh, waits: &mut WaitGraph) {
     let waiters: BTreeSet<Party> = waits.all.iter().map(|wait| wait.waiter).collect();
     let cores = waits.all.iter().filter_map(|wait| match wait.on {
         Party::Core(core) if !waiters.contains(&wait.on) => Some(core),
@@ -131,7 +131,7 @@ fn wait_with(mesh: &Mesh, waits: &mut Waits) {
             .then(|| Wait { waiter: Party::Core(core), ..wait.clone() })
     });
     let of_cores: Vec<Wait> = of_cores.collect();
-    waits.all.extend(of_cores);
-    waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
-    waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    waits.waits.all.extend(of_cores);
+    waits.waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
+    waits.waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
 }

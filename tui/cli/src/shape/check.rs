@@ -1,7 +1,7 @@
 //! The JSON of a health check.
 
 use decode::state::MeshState;
-use diagnosis::{Finding, Severity};
+use diagnosis::{Diagnosis, Health};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,59 +25,26 @@ pub(crate) struct Checked<'a> {
 struct Condition<'a> {
     /// Its stable name: that of a finding of `why`, of a difference of `mesh --expect`, or
     /// crc-errors.
-    condition: &'a str,
+    condition: &'static str,
     /// slow, fault or hang.
     severity: &'static str,
     /// Where it is, in words.
-    place: &'a str,
+    place: String,
     /// What was found.
     sentence: &'a str,
 }
 
-/// A condition that is not as it should be.
-pub(crate) struct Unhealthy {
-    /// Its stable name.
-    pub(crate) condition: &'static str,
-    /// How bad it is.
-    pub(crate) severity: Severity,
-    /// Where it is, in words.
-    pub(crate) place: String,
-    /// What was found.
-    pub(crate) sentence: String,
-}
-
-impl Unhealthy {
-    /// Takes a finding.
-    pub(crate) fn finding(finding: &Finding) -> Self {
-        Self {
-            condition: finding.condition.name(),
-            severity: finding.severity,
-            place: finding.place.to_string(),
-            sentence: finding.sentence.clone(),
-        }
-    }
-
-    /// Returns a fault.
-    pub(crate) fn fault(condition: &'static str, place: String, sentence: String) -> Self {
-        Self { condition, severity: Severity::Fault, place, sentence }
-    }
-}
-
 impl<'a> Checked<'a> {
     /// Builds it.
-    pub(crate) fn new(
-        target: &'a str,
-        state: &MeshState,
-        healthy: bool,
-        found: &'a [Unhealthy],
-    ) -> Self {
-        let conditions = found.iter().map(|it| Condition {
-            condition: it.condition,
+    pub(crate) fn new(target: &'a str, state: &MeshState, diagnosis: &'a Diagnosis) -> Self {
+        let conditions = diagnosis.findings.iter().map(|it| Condition {
+            condition: it.condition.name(),
             severity: it.severity.word(),
-            place: &it.place,
+            place: it.place.to_string(),
             sentence: &it.sentence,
         });
         let (cycles, gaps) = (state.cycles, state.gaps.len());
+        let healthy = !Health::of(diagnosis).is_sick();
         Self { target, cycles, healthy, gaps, conditions: conditions.collect() }
     }
 }

@@ -1,6 +1,6 @@
 //! The JSON of a difference between a mesh and its descriptor.
 
-use access::expect::{Difference, ExpectedEnd};
+use diagnosis::expect::{Difference, ExpectedEnd};
 use layouts::{ChipCoord, ChipId, EthId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,7 +76,7 @@ impl Ends {
 pub(crate) fn difference(difference: &Difference) -> Differs {
     let place = |c: ChipCoord| [c.x, c.y, c.rack, c.shelf];
     let number = |chip: ChipId| Some(chip.0);
-    let kind = difference.kind();
+    let kind = difference.condition().name();
     match *difference {
         Difference::MissingChip { file_id, coord, unique_id } => {
             let coord = coord.map(place);

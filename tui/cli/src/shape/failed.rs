@@ -94,7 +94,7 @@ impl Facts {
                 (Some((*addr, Some(*value))), Some(*waited_cycles))
             }
             Cause::TookTooLong(
-                Stuck::Kernel { waited_cycles, .. } | Stuck::Routers { waited_cycles, .. },
+                Stuck::Kernels { waited_cycles, .. } | Stuck::Routers { waited_cycles, .. },
             ) => (None, Some(*waited_cycles)),
             _ => (None, None),
         };
@@ -102,7 +102,7 @@ impl Facts {
             cause,
             core: error.core.map(Core::from),
             waypoint: match &error.waypoint {
-                Some(Waypoint::At(code, _)) => Some(code.clone()),
+                Some(Waypoint::At(code)) => Some(code.clone()),
                 Some(Waypoint::Unread(_)) | None => None,
             },
             waiting_for: error.waiting_for.clone(),
@@ -161,12 +161,10 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
         Cause::TookTooLong(stuck) => (
             "timed_out",
             match stuck {
-                Stuck::Kernel { stands_still: Some(_), .. } => "core-stands-still",
-                Stuck::Kernel { .. } => "no-progress",
+                Stuck::Kernels { .. } => "no-progress",
                 Stuck::Routers { .. } => "routers",
                 Stuck::Mux(..) => "mux-does-not-answer",
                 Stuck::Client(..) => "client-does-not-answer",
-                Stuck::Router => "router-stands-still",
                 Stuck::Dropped(_) => "packets-dropped",
             },
         ),

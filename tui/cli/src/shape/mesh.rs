@@ -2,9 +2,9 @@
 
 use super::difference::{Differs, difference};
 use super::{Missed, Missing, missed, value, why};
-use access::expect::Difference;
 use console::words;
 use decode::state::{ChipState, EthState, LinkState, MeshState};
+use diagnosis::expect::Difference;
 use images::Reading;
 use layouts::{ChipId, EthId, NocXy};
 use machine::snapshot::AccessError;

@@ -165,9 +165,9 @@ fn draw(
 fn words_of(place: Place) -> Option<String> {
     match place {
         Place::Core(core) => Some(format!("{}:{}", core.chip, core.tile)),
-        Place::Router(at) | Place::Link(at, _) => Some(at.to_string()),
+        Place::Router(at) | Place::Link(at, _) | Place::End(at) => Some(at.to_string()),
         Place::Chip(chip) => Some(chip.to_string()),
-        Place::Host => None,
+        Place::Mesh | Place::Host => None,
     }
 }
 

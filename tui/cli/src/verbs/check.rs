@@ -4,14 +4,14 @@ use super::expect;
 use super::target::{Style, end_of_all, open, report};
 use crate::amount;
 use crate::output::{Columns, json, say, text};
+use crate::shape::Checked;
 use crate::shape::schema;
-use crate::shape::{Checked, Unhealthy};
 use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use decode::state::MeshState;
-use diagnosis::Severity;
-use layouts::EthId;
+use diagnosis::expect::{Difference, crc_errors};
+use diagnosis::{Finding, Health};
 
 /// Say whether the mesh is healthy, for scripts.
 #[derive(clap::Args, Debug)]
@@ -61,59 +61,32 @@ pub(super) fn run(
     // The report is about all snapshots.
     let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
     report(target, &state);
-    let mut found: Vec<Unhealthy> =
-        watched.diagnosis.findings.iter().map(Unhealthy::finding).collect();
+    let mut diagnosis = watched.diagnosis;
     if let Some(expected) = &expected {
         let differences = expect::compare(&last.state, expected);
-        found.extend(
-            differences
-                .iter()
-                .map(|it| Unhealthy::fault(it.kind(), "mesh".to_owned(), expect::sentence(it))),
-        );
+        diagnosis.findings.extend(differences.iter().map(Difference::finding));
     }
     if let Some(most) = options.max_crc {
-        found.extend(crc_errors(&last.state, most));
+        diagnosis.findings.extend(crc_errors(&last.state, most));
     }
-    let missing = &watched.diagnosis.missing;
-    for missing in missing {
+    for missing in &diagnosis.missing {
         say(&format!("unknown: {missing}"));
     }
-    let sick = found.iter().any(|it| it.severity > Severity::Slow);
-    let partial = !last.state.gaps.is_empty() || !missing.is_empty();
     if style.json {
-        json(Checked::new(&target.words, &last.state, !sick, &found))?;
-    } else if found.is_empty() && !style.csv {
+        json(Checked::new(&target.words, &last.state, &diagnosis))?;
+    } else if diagnosis.findings.is_empty() && !style.csv {
         text("healthy\n")?;
     } else {
-        style.print(table(&found))?;
+        style.print(table(&diagnosis.findings))?;
     }
-    Ok(if sick {
-        Outcome::Findings
-    } else if partial {
-        Outcome::Partial
-    } else {
-        Outcome::Healthy
-    })
+    Ok(Outcome::of(Health::of(&diagnosis), !last.state.gaps.is_empty()))
 }
 
-fn table(found: &[Unhealthy]) -> Columns {
+fn table(found: &[Finding]) -> Columns {
     let mut table = Columns::new(&["CONDITION", "SEVERITY", "PLACE", "FOUND"]);
     for it in found {
-        let cells = [it.condition, it.severity.word(), &it.place, &it.sentence];
-        table.row(cells.map(str::to_owned).to_vec());
+        let (place, sentence) = (it.place.to_string(), it.sentence.clone());
+        table.row(vec![it.condition.name().into(), it.severity.word().into(), place, sentence]);
     }
     table
-}
-
-/// Returns the ends that have counted more CRC errors than may be.
-fn crc_errors(state: &MeshState, most: u32) -> Vec<Unhealthy> {
-    let ends = state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
-    let counted = |end: EthId| {
-        let count = *state.eth(end)?.eth.as_ref()?.crc_errors.known()?;
-        (count > most).then(|| {
-            let words = format!("{count} CRC errors, {most} allowed");
-            Unhealthy::fault("crc-errors", end.to_string(), words)
-        })
-    };
-    ends.filter_map(counted).collect()
 }

@@ -1,11 +1,10 @@
 //! `mesh --expect`: the differences from a cluster descriptor.
 
 use crate::output::{Columns, Part};
-use access::expect::{Difference, differences};
 use console::exit::Failure;
 use decode::state::MeshState;
-use layouts::{ChipCoord, ClusterDescriptor};
-use machine::target::Mesh;
+use diagnosis::expect::{Difference, differences};
+use layouts::ClusterDescriptor;
 use probe::session::OpenError;
 use workloads::scene::described;
 
@@ -19,17 +18,7 @@ pub(super) fn load(words: &str) -> Result<ClusterDescriptor, Failure> {
 
 /// The differences between a snapshot's mesh and the descriptor.
 pub(super) fn compare(state: &MeshState, expected: &ClusterDescriptor) -> Vec<Difference> {
-    differences(&mesh(state), expected)
-}
-
-/// The mesh of a snapshot.
-pub(super) fn mesh(state: &MeshState) -> Mesh {
-    Mesh {
-        kind: state.kind,
-        chips: state.chips.iter().map(|chip| chip.chip.clone()).collect(),
-        links: state.links.iter().map(|link| link.link).collect(),
-        problems: Vec::new(),
-    }
+    differences(&state.mesh(), expected)
 }
 
 /// The differences as a table, or that there are none.
@@ -39,33 +28,7 @@ pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> Part {
     }
     let mut table = Columns::new(&["DIFFERENCE", &format!("FROM {}", expected.name)]);
     for difference in all {
-        table.row(vec![difference.kind().to_owned(), sentence(difference)]);
+        table.row(vec![difference.condition().name().to_owned(), difference.to_string()]);
     }
     table.into()
-}
-
-pub(super) fn sentence(difference: &Difference) -> String {
-    match difference {
-        Difference::MissingChip { file_id, coord, unique_id } => {
-            let at = coord.map(|coord| format!(" at {}", place(coord))).unwrap_or_default();
-            let id = unique_id.map(|id| format!(" (unique id {id})")).unwrap_or_default();
-            format!("its chip {file_id}{at}{id}")
-        }
-        Difference::ExtraChip(chip) => format!("chip {chip}"),
-        Difference::OtherChip { chip, expected } => {
-            format!("chip {chip} is in the place of unique id {expected}")
-        }
-        Difference::MovedChip { chip, expected } => {
-            format!("chip {chip} should be at {}", place(*expected))
-        }
-        Difference::MissingLink(a, b) => format!("{a} to {b}"),
-        Difference::ExtraLink(a, b) => format!("{a} to {b}"),
-        Difference::SwappedLink { expected: (a, b), found: (c, d) } => {
-            format!("{c} to {d} instead of {a} to {b}")
-        }
-    }
-}
-
-fn place(at: ChipCoord) -> String {
-    format!("x {} y {} rack {} shelf {}", at.x, at.y, at.rack, at.shelf)
 }

@@ -25,7 +25,7 @@ use console::feed::MeshSnapshot;
 use console::locate::{self, NamedPlace};
 use console::machine::{Machine, Opening};
 use decode::inspect::{ReadSet, fabric_read_set};
-use decode::state::{ClientState, FabricState, MeshState, MuxState, RouterState, Verdict};
+use decode::state::{ClientState, FabricState, MeshState, MuxState, RouterState};
 use images::Reading;
 use layouts::{ChipId, NocXy};
 
@@ -133,7 +133,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     if routers.is_empty() && muxes.is_empty() && clients.is_empty() {
         say("no router, mux or client of a fabric runs there");
     }
-    Ok(outcome(&state))
+    Ok(judge(&state))
 }
 
 /// Takes snapshots until the read set is complete: oldest packets, clients and their words are
@@ -171,15 +171,6 @@ fn is_at(place: NamedPlace, chip: ChipId, tile: NocXy) -> bool {
         NamedPlace::Chip(of) => of == chip,
         NamedPlace::Tile(of, xy, _) => of == chip && xy == tile,
         NamedPlace::Channel(..) | NamedPlace::Address(_) => false,
-    }
-}
-
-fn outcome(state: &MeshState) -> Outcome {
-    let miscounted = state.fabric.ledgers.iter().any(|l| l.verdict == Verdict::Miscounted);
-    if miscounted || state.fabric.routers.iter().any(RouterState::refused) {
-        Outcome::Findings
-    } else {
-        judge(state)
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) fn describe(target: &Opening, style: Style) -> Result<Outcome, Failur
     let snapshot = inspect(target, |_| ReadSet { links: true, ..ReadSet::default() })?;
     report(target, &snapshot.state);
     let name = &target.words;
-    let descriptor = descriptor(name, &expect::mesh(&snapshot.state));
+    let descriptor = descriptor(name, &snapshot.state.mesh());
     text(&descriptor.map_err(Failure::Unreachable)?.to_yaml())?;
     Ok(judge(&snapshot.state))
 }

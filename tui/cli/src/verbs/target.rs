@@ -10,6 +10,7 @@ use console::machine::{Machine, Opening};
 use console::{reading, words};
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
+use diagnosis::Health;
 use images::Reading;
 use layouts::CoreId;
 use machine::snapshot::{AccessError, Snapshot};
@@ -88,20 +89,9 @@ fn first_gap(state: &MeshState) -> String {
     state.gaps.first().map_or_else(String::new, |g| format!("{}: {}", g.span.addr, g.reason))
 }
 
-/// The outcome of a snapshot of the whole mesh. Problems together with gaps are mostly caused by
-/// them, so only a link that is known to be bad outweighs a gap.
+/// The outcome of a snapshot of the whole mesh.
 pub(super) fn judge(state: &MeshState) -> Outcome {
-    let cores = || state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
-    let images = |wrong| cores().flat_map(|c| &c.findings).any(|f| f.is_unknown() != wrong);
-    if state.links.iter().any(|link| link.condition.is_dead()) || images(true) {
-        Outcome::Findings
-    } else if !state.gaps.is_empty() || images(false) {
-        Outcome::Partial
-    } else if !state.problems.is_empty() {
-        Outcome::Findings
-    } else {
-        Outcome::Healthy
-    }
+    Outcome::of(Health::of_snapshot(state), false)
 }
 
 /// A reading in a cell of a table.

@@ -14,10 +14,10 @@ use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::recording::{FLIGHT_BYTES, RecordingFile};
-use console::verdict::{self, Health};
+use console::verdict;
 use console::words;
 use decode::state::MeshState;
-use diagnosis::{Diagnosis, Evidence, Finding, Progress, Severity, core_of};
+use diagnosis::{Diagnosis, Evidence, Finding, Health, Progress, Severity, core_of};
 use layouts::CoreId;
 use machine::past::Keeps;
 use machine::samples::SampleOrder;
@@ -136,13 +136,7 @@ fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome
     let words = &target.words;
     text(&if style.json { line(words, diagnosis)? } else { page(words, diagnosis) })?;
     diagnosis.missing.iter().for_each(|missing| say(&format!("unknown: {missing}")));
-    Ok(if has_found(diagnosis) {
-        Outcome::Findings
-    } else if !last.state.gaps.is_empty() || !diagnosis.missing.is_empty() {
-        Outcome::Partial
-    } else {
-        Outcome::Healthy
-    })
+    Ok(Outcome::of(Health::of(diagnosis), !last.state.gaps.is_empty()))
 }
 
 /// The verdict on a target as text.
@@ -157,10 +151,6 @@ pub(super) fn page(words: &str, diagnosis: &Diagnosis) -> String {
 /// The verdict on a target as a line of JSON.
 pub(super) fn line(words: &str, diagnosis: &Diagnosis) -> Result<String, Failure> {
     json_line(Judged::new(words, diagnosis))
-}
-
-fn has_found(diagnosis: &Diagnosis) -> bool {
-    diagnosis.findings.iter().any(|finding| finding.severity > Severity::Slow)
 }
 
 /// Watches the mesh until something is found, and records it then.
@@ -214,7 +204,7 @@ fn until_found(
             let since = words::cycles(diagnosis.cycles.saturating_sub(begun));
             say(&format!("watched for {since}: {}", health.word()));
         }
-        kept.is_ok() && !has_found(diagnosis) && !recording.is_stopped()
+        kept.is_ok() && !health.is_sick() && !recording.is_stopped()
     };
     let first = machine.session().diagnose_while(&mut watch, &mut go_on).map_err(gone)?;
     kept?;
@@ -227,7 +217,7 @@ fn until_found(
     let then = machine.session().diagnose_while(&mut watch, &mut |_, _, it| it.cycles < end);
     let then = then.map_err(gone)?;
     // What has passed meanwhile was found all the same.
-    Ok(if has_found(&then.diagnosis) { then } else { first })
+    Ok(if Health::of(&then.diagnosis).is_sick() { then } else { first })
 }
 
 /// The name of a recording, by the time.

@@ -1,9 +1,9 @@
 //! Waits in words, a line each.
 
-use decode::state::{WaitLine, Waits};
+use diagnosis::{WaitGraph, WaitLine};
 
 /// A line of the tree of waits, indented.
-pub fn wait(waits: &Waits, line: &WaitLine) -> String {
+pub fn wait(waits: &WaitGraph, line: &WaitLine) -> String {
     let indent = "  ".repeat(line.depth);
     let waiter = line.who;
     match (line.reason, line.on) {

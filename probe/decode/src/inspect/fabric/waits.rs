@@ -1,4 +1,4 @@
-//! Derives the wait graph from the facts of channels and kernels.
+//! Derives the waits from the facts of channels and kernels.
 
 mod clients;
 mod routers;
@@ -10,7 +10,7 @@ use crate::state::{
 use images::Reading;
 use layouts::{ChipId, EthId, NocXy};
 use machine::target::Mesh;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Returns the waits in a snapshot.
 pub(super) fn find(
@@ -29,7 +29,7 @@ pub(super) fn find(
     let turns = fabric.routers.iter().filter(|router| stages::serves(router));
     let turns = turns.filter_map(|r| Some((Party::Router(r.at), stages::turns(r)?)));
     let turns = turns.collect();
-    Waits { cycles, all: search.all, notes: search.notes, turns, still: BTreeSet::new() }
+    Waits { cycles, all: search.all, notes: search.notes, turns }
 }
 
 /// The control channel drops packets without a free slot.

@@ -1,6 +1,7 @@
 //! Waits of a fabric.
 
 use decode::state::{MeshState, Party, Waits};
+use diagnosis::WaitGraph;
 use layouts::{CoreId, EthId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,7 +78,7 @@ enum At {
 pub(crate) fn fabric_waits<'a>(
     target: &'a str,
     state: &MeshState,
-    waits: &'a Waits,
+    waits: &'a WaitGraph,
     over: u64,
 ) -> FabricWaits<'a> {
     let root = |root: Party| Root {

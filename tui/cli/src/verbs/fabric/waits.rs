@@ -9,7 +9,7 @@ use console::exit::{Failure, Outcome};
 use console::fabric::wait;
 use console::machine::{Machine, Opening};
 use decode::inspect::ReadSet;
-use decode::state::Waits;
+use diagnosis::WaitGraph;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(super) fn run(
         }
         over = over.saturating_mul(2).max(1);
     };
-    let waits = last.state.fabric.waits.lasting(&first.state.fabric.waits);
+    let waits = last.fabric_waits().lasting(&first.fabric_waits());
     report(target, &last.state);
     if style.json {
         json(shape::fabric_waits(&target.words, &last.state, &waits, apart))?;
@@ -58,7 +58,7 @@ pub(super) fn run(
 }
 
 /// Reports what the waits amount to.
-fn conclude(waits: &Waits, apart: u64, gaps: bool) -> Outcome {
+fn conclude(waits: &WaitGraph, apart: u64, gaps: bool) -> Outcome {
     let still = waits.still.len();
     if waits.all.is_empty() && still == 0 {
         if gaps {
@@ -110,7 +110,7 @@ fn pass(machine: &mut Machine, cycles: u64) -> Result<(), machine::snapshot::Acc
     }
 }
 
-fn page(waits: &Waits) -> String {
+fn page(waits: &WaitGraph) -> String {
     let mut page = String::new();
     for (n, cycle) in waits.cycles().iter().enumerate() {
         let n = n + 1;

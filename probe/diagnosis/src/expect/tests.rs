@@ -14,7 +14,7 @@ fn found(name: &str) -> Mesh {
 }
 
 fn kinds(found: &Mesh, expected: &ClusterDescriptor) -> Vec<&'static str> {
-    differences(found, expected).iter().map(Difference::kind).collect()
+    differences(found, expected).iter().map(|it| it.condition().name()).collect()
 }
 
 fn end(chip: u16, channel: u8) -> EthId {
@@ -99,7 +99,7 @@ fn chips_that_are_missing_other_ones_or_moved() {
     let all = differences(&mesh, &shipped("t3000"));
     assert!(matches!(all[0], Difference::MissingChip { file_id: 7, .. }), "{all:?}");
     assert_eq!(all.len(), 1 + 4);
-    assert!(all[1..].iter().all(|difference| difference.kind() == "missing-link"), "{all:?}");
+    assert!(all[1..].iter().all(|it| it.condition() == Condition::MissingLink), "{all:?}");
 
     let mut mesh = found("t3000");
     mesh.chips[2].unique_id = Some(42);

@@ -1,4 +1,5 @@
-//! Compares a mesh with its description: chips and links that are missing, extra, or moved.
+//! What is expected of a mesh: its description, and the most CRC errors of a link. Chips and links are
+//! compared with a description: they are missing, extra, or moved.
 //!
 //! The author of a descriptor chose its chip numbers, so that chips are matched first: by unique
 //! id; without known ids, by coordinates if at least half of the chips and some links agree; else
@@ -7,6 +8,10 @@
 
 mod matching;
 
+use crate::condition::Condition;
+use crate::finding::Finding;
+use crate::place::Place;
+use decode::state::MeshState;
 use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId};
 use machine::target::Mesh;
 use matching::Matching;
@@ -68,16 +73,47 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// Returns its name in tables and JSON.
-    pub fn kind(&self) -> &'static str {
+    /// Returns the condition that it is.
+    pub fn condition(&self) -> Condition {
         match self {
-            Self::MissingChip { .. } => "missing-chip",
-            Self::ExtraChip(_) => "extra-chip",
-            Self::OtherChip { .. } => "other-chip",
-            Self::MovedChip { .. } => "moved-chip",
-            Self::MissingLink(..) => "missing-link",
-            Self::ExtraLink(..) => "extra-link",
-            Self::SwappedLink { .. } => "swapped-link",
+            Self::MissingChip { .. } => Condition::MissingChip,
+            Self::ExtraChip(_) => Condition::ExtraChip,
+            Self::OtherChip { .. } => Condition::OtherChip,
+            Self::MovedChip { .. } => Condition::MovedChip,
+            Self::MissingLink(..) => Condition::MissingLink,
+            Self::ExtraLink(..) => Condition::ExtraLink,
+            Self::SwappedLink { .. } => Condition::SwappedLink,
+        }
+    }
+
+    /// Returns the finding that it is.
+    pub fn finding(&self) -> Finding {
+        Finding::fault(self.condition(), Place::Mesh, self.to_string())
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place =
+            |ChipCoord { x, y, rack, shelf }| format!("x {x} y {y} rack {rack} shelf {shelf}");
+        match self {
+            Self::MissingChip { file_id, coord, unique_id } => {
+                let at = coord.map_or(String::new(), |coord| format!(" at {}", place(coord)));
+                let id = unique_id.map_or(String::new(), |id| format!(" (unique id {id})"));
+                write!(f, "its chip {file_id}{at}{id}")
+            }
+            Self::ExtraChip(chip) => write!(f, "chip {chip}"),
+            Self::OtherChip { chip, expected } => {
+                write!(f, "chip {chip} is in the place of unique id {expected}")
+            }
+            Self::MovedChip { chip, expected } => {
+                write!(f, "chip {chip} should be at {}", place(*expected))
+            }
+            Self::MissingLink(a, b) => write!(f, "{a} to {b}"),
+            Self::ExtraLink(a, b) => write!(f, "{a} to {b}"),
+            Self::SwappedLink { expected: (a, b), found: (c, d) } => {
+                write!(f, "{c} to {d} instead of {a} to {b}")
+            }
         }
     }
 }
@@ -89,6 +125,19 @@ impl fmt::Display for ExpectedEnd {
             Self::Missing { file_id, channel } => write!(f, "missing chip {file_id}:e{channel}"),
         }
     }
+}
+
+/// Returns a finding for each end of a link that has counted more CRC errors than may be.
+pub fn crc_errors(state: &MeshState, most: u32) -> Vec<Finding> {
+    let ends = state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
+    let counted = |end: EthId| {
+        let count = *state.eth(end)?.eth.as_ref()?.crc_errors.known()?;
+        (count > most).then(|| {
+            let words = format!("{count} CRC errors, {most} allowed");
+            Finding::fault(Condition::CrcErrors, Place::End(end), words)
+        })
+    };
+    ends.filter_map(counted).collect()
 }
 
 /// Returns the differences, chips first.

@@ -1,6 +1,7 @@
 //! Waits as trees: a party above those that wait for it.
 
-use super::{Party, WaitReason, Waits};
+use super::WaitGraph;
+use decode::state::{Party, WaitReason};
 use std::collections::BTreeSet;
 
 /// A line of a wait tree.
@@ -18,7 +19,7 @@ pub struct WaitLine {
     pub again: bool,
 }
 
-impl Waits {
+impl WaitGraph {
     /// Returns the trees: cycles first, then each root, with all waiters.
     pub fn tree(&self) -> Vec<WaitLine> {
         let (listed, cycles) = (BTreeSet::new(), BTreeSet::new());
@@ -44,7 +45,7 @@ impl Waits {
 }
 
 struct Tree<'a> {
-    waits: &'a Waits,
+    waits: &'a WaitGraph,
     listed: BTreeSet<Party>,
     /// Waits inside cycles, which have their own lines.
     cycles: BTreeSet<(Party, Party)>,

@@ -1,0 +1,69 @@
+//! Health: how a mesh is, in one word. Verbs, screens and exit codes take it from here.
+
+use crate::condition::Severity;
+use crate::verdict::Diagnosis;
+use decode::state::{MeshState, RouterState, Verdict};
+
+/// How a mesh is, by its worst finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Nothing was found.
+    Healthy,
+    /// Something moves slower than its peers.
+    Slow,
+    /// Something is wrong, and nothing stands still because of it.
+    Fault,
+    /// Something stands still.
+    Hang,
+    /// Too little is known for a verdict.
+    Unknown,
+}
+
+impl Health {
+    /// Judges by a diagnosis. A fault is one however little was seen.
+    pub fn of(diagnosis: &Diagnosis) -> Self {
+        match diagnosis.findings.iter().map(|it| it.severity).max() {
+            Some(Severity::Fault) => Self::Fault,
+            _ if !diagnosis.missing.is_empty() => Self::Unknown,
+            Some(Severity::Hang) => Self::Hang,
+            Some(Severity::Slow) => Self::Slow,
+            None => Self::Healthy,
+        }
+    }
+
+    /// Judges by one snapshot, which proves no hang. Problems together with gaps are mostly caused
+    /// by them, so only a link, router or image that is known to be bad outweighs a gap.
+    pub fn of_snapshot(state: &MeshState) -> Self {
+        let cores = || state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
+        let images = |wrong| cores().flat_map(|c| &c.findings).any(|f| f.is_unknown() != wrong);
+        let fabric = &state.fabric;
+        let wrong = state.links.iter().any(|link| link.condition.is_dead())
+            || fabric.ledgers.iter().any(|ledger| ledger.verdict == Verdict::Miscounted)
+            || fabric.routers.iter().any(RouterState::refused);
+        if wrong || images(true) {
+            Self::Fault
+        } else if !state.gaps.is_empty() || images(false) {
+            Self::Unknown
+        } else if !state.problems.is_empty() {
+            Self::Fault
+        } else {
+            Self::Healthy
+        }
+    }
+
+    /// Whether something is wrong, which is more than slow.
+    pub fn is_sick(self) -> bool {
+        matches!(self, Self::Fault | Self::Hang)
+    }
+
+    /// Returns the word that is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Slow => "slow",
+            Self::Fault => "fault",
+            Self::Hang => "hang",
+            Self::Unknown => "unknown",
+        }
+    }
+}
