@@ -401,7 +401,7 @@ impl dyn Target + '_ {
     /// # Errors
     /// `Refused` on a target that does not keep it.
     pub fn past(&mut self) -> Result<Box<dyn Past>, AccessError> {
-        self.run().and_then(|run| run.past()).ok_or_else(not_kept)
+        self.run().and_then(KeptRun::past).ok_or_else(not_kept)
     }
 }
 
