@@ -7,7 +7,7 @@ use images::{Image, ImageMap, ImageRole, Mailbox};
 use layouts::{CoreId, CoreKind, TileKind, WritePermission};
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::{Allow, Target};
+use machine::target::{Allow, Target, TargetBus};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the exclusive user of a mesh has loaded.
@@ -166,7 +166,7 @@ fn unread(span: Span, reason: &AccessError) -> RunError {
 
 /// Returns an error if another process has a device open.
 pub fn check_holders(target: &mut dyn Target) -> Result<(), RunError> {
-    let holders = target.bus().map_or_else(Vec::new, |bus| bus.holders());
+    let holders = target.bus().map_or_else(Vec::new, TargetBus::holders);
     let Some((chip, holder)) = holders.first() else { return Ok(()) };
     Err(RunError::new(Cause::InUse(User::Process(*chip, holder.clone()))))
 }
