@@ -1,6 +1,7 @@
 //! The JSON of a failure.
 
 use console::exit::{Failure, code};
+use console::locate;
 use console::words::reason;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
@@ -29,7 +30,7 @@ pub(super) struct Error {
 struct Facts {
     /// The cause, such as kernel-runs, no-progress or packets-dropped; or a reason of `gaps`.
     cause: &'static str,
-    /// The tile that caused it; null if it is not known.
+    /// The tile that caused it, also by the verdict; null if it is not known.
     core: Option<Core>,
     /// The waypoint of its core; null if it is not known.
     waypoint: Option<String>,
@@ -75,19 +76,23 @@ struct Word {
 }
 
 impl Error {
-    pub(super) fn of(failure: &Failure, error: Option<&RunError>) -> Self {
+    pub(super) fn of(
+        failure: &Failure,
+        error: Option<&RunError>,
+        root: Option<diagnosis::Place>,
+    ) -> Self {
         let names = error.map(|error| names(&error.cause));
         Self {
             message: failure.to_string(),
             exit_code: code(&Err(failure.clone())),
             kind: names.map_or(kind_of_failure(failure), |(kind, _)| kind),
-            facts: error.zip(names).map(|(error, (_, cause))| Facts::of(error, cause)),
+            facts: error.zip(names).map(|(error, (_, cause))| Facts::of(error, cause, root)),
         }
     }
 }
 
 impl Facts {
-    fn of(error: &RunError, cause: &'static str) -> Self {
+    fn of(error: &RunError, cause: &'static str, root: Option<diagnosis::Place>) -> Self {
         let (word, waited_cycles) = match &error.cause {
             Cause::Control(ControlError::Access { addr, .. }) => (Some((*addr, None)), None),
             Cause::Control(ControlError::TookTooLong { addr, value, waited_cycles, .. }) => {
@@ -100,7 +105,7 @@ impl Facts {
         };
         Self {
             cause,
-            core: error.core.map(Core::from),
+            core: error.core.or(root.and_then(tile_of)).map(Core::from),
             waypoint: match &error.waypoint {
                 Some(Waypoint::At(code)) => Some(code.clone()),
                 Some(Waypoint::Unread(_)) | None => None,
@@ -114,6 +119,17 @@ impl Facts {
                 Word { tile, addr: addr.offset, value }
             }),
         }
+    }
+}
+
+/// The tile of a finding, if it is on one.
+fn tile_of(root: diagnosis::Place) -> Option<Place> {
+    match root {
+        diagnosis::Place::Core(core) => Some(Place { chip: core.chip, tile: core.tile }),
+        diagnosis::Place::Router(end) | diagnosis::Place::End(end) => {
+            Place::of(locate::layout(), end).ok()
+        }
+        _ => None,
     }
 }
 

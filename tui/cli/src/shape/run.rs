@@ -5,6 +5,7 @@ use super::why::Judged;
 use console::exit::Failure;
 use console::run::Measured;
 use console::run::table::{Head, average, out_of_bounds};
+use diagnosis::Diagnosis;
 use launch::outcome::RunError;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -143,13 +144,14 @@ impl<'a> Sweep<'a> {
         mut self,
         failure: &Failure,
         cause: Option<&RunError>,
-        verdict: Option<Judged<'a>>,
+        verdict: Option<&'a Diagnosis>,
     ) -> Self {
         if self.rows.is_empty() {
             (self.avg_busbw_gbps, self.out_of_bounds) = (None, None);
         }
-        self.error = Some(Error::of(failure, cause));
-        self.verdict = verdict;
+        let root = verdict.and_then(|verdict| Some(verdict.findings.first()?.place));
+        self.error = Some(Error::of(failure, cause, root));
+        self.verdict = verdict.map(|verdict| Judged::new(self.target, verdict));
         self
     }
 }

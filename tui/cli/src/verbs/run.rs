@@ -6,8 +6,7 @@ use super::target::{Style, open};
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
 use crate::interrupt::Stop;
 use crate::output::{Columns, json, say, text};
-use crate::shape::schema;
-use crate::shape::{self, Judged};
+use crate::shape::{self, schema};
 use crate::verb::{Pages, Previewer, Schemas, Verb};
 use collectives::writes;
 use console::exit::{Failure, Outcome};
@@ -91,9 +90,7 @@ pub(super) fn run(
             Ok(_) => json(shape)?,
             Err(failure) => {
                 let cause = job.as_ref().and_then(Job::cause);
-                let verdict = verdict.as_ref();
-                let verdict = verdict.map(|it| Judged::new(&opening.words, it));
-                json(shape.failed(failure, cause, verdict))?;
+                json(shape.failed(failure, cause, verdict.as_ref()))?;
             }
         }
     } else if style.csv {
