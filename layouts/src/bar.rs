@@ -272,11 +272,6 @@ impl Arc {
         self.block(arc).map(|_| self.noc_base + u64::from(arc))
     }
 
-    /// Returns the block of this name.
-    pub fn block_named(&self, name: &str) -> Option<&ArcBlock> {
-        self.blocks.iter().find(|block| block.name == name)
-    }
-
     /// Returns the card type in a 64-bit board id.
     pub fn board(&self, board_id: u64) -> Option<&Board> {
         let code = (board_id >> 36) as u16;

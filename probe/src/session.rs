@@ -137,12 +137,6 @@ impl Session {
         }
     }
 
-    /// Returns the session with a pace at which its target's time passes.
-    #[must_use]
-    pub fn at_pace(self, pace: Pace) -> Self {
-        Self { pacer: Some(Pacer::new(pace)), ..self }
-    }
-
     /// Returns the file whose moments it reads; none: it reads a machine.
     pub fn file(&self) -> Option<&RecordedFile> {
         self.file.as_ref()

@@ -1,8 +1,5 @@
 //! Durations in cycles of the 1 GHz clock, each with its source.
 
-/// Cycles per second: everything runs at 1 GHz (wormhole.md 3).
-pub const CYCLES_PER_SECOND: u64 = 1_000_000_000;
-
 /// Latency of an Ethernet link in one direction, without serialisation: subsystem and wire, about
 /// 500 ns of the 530-620 ns that the vendor measured for a small packet (Basic Ethernet guide,
 /// wormhole.md 5.2).

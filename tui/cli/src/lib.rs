@@ -15,10 +15,13 @@ pub mod interrupt;
 pub mod line;
 mod manual;
 mod output;
+mod registration;
 mod screens;
 mod shape;
+mod target;
 mod verb;
 mod verbs;
+mod waiting;
 
 pub use args::DEFAULT_TARGET;
 pub use output::say;
@@ -33,11 +36,11 @@ use console::words::one_line;
 use machine::past::Keeps;
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use verbs::MeshArguments;
+use verbs::{MeshArguments, VERBS, descriptions};
 
 /// Runs the program and returns its exit code; an error is one line on standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, screens: &'static dyn Screens) -> u8 {
-    let result = match manual::parse(arguments) {
+    let result = match manual::parse(arguments, &descriptions()) {
         Ok((arguments, verb)) => carry_out(&arguments, verb, screens),
         Err(error) => refuse(&error),
     };
@@ -67,14 +70,18 @@ fn carry_out(
     screens: &'static dyn Screens,
 ) -> Result<Outcome, Failure> {
     match verb {
-        Some((name, matches)) => verb::run((&name, &matches), arguments, screens),
+        Some((name, matches)) => {
+            let known = VERBS.iter().find(|verb| verb.description.name == name);
+            let unknown = || Failure::Usage(format!("there is no verb {name}"));
+            known.ok_or_else(unknown)?.run(&matches, arguments, (descriptions, screens))
+        }
         None if shows_screens(arguments) && !arguments.dry_run => {
             // The past of an emulated mesh can be visited.
             let opening = arguments.opening().keeping(Keeps::Past);
             let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
             screens.show(opening, arguments.looks(!plain))
         }
-        None => verb::act(&MeshArguments::default(), arguments, screens),
+        None => registration::act(&MeshArguments::default(), arguments, (descriptions, screens)),
     }
 }
 

@@ -3,31 +3,10 @@
 use crate::args::Arguments;
 use crate::output;
 use crate::screens::Screens;
-use crate::verb::{Pages, Verb};
-use crate::verbs::VERBS;
-use crate::verbs::target::Style;
+use crate::verb::Description;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use console::exit::{Failure, Outcome};
-use console::machine::Opening;
 use std::ffi::OsString;
-
-/// Print the page of a verb or a topic; without a name, list them.
-#[derive(clap::Args, Debug)]
-pub(crate) struct HelpArguments {
-    /// A verb with its subcommand, such as symbols type, or a topic, such as targets.
-    pub(crate) name: Vec<String>,
-}
-
-impl Verb for HelpArguments {
-    const NAME: &str = "help";
-    const PAGES: Pages = &[("help", include_str!("manual/verbs/help.md"))];
-    fn no_table(&self) -> Option<&'static str> {
-        Some("help")
-    }
-    fn run(&self, _: &Opening, style: Style) -> Result<Outcome, Failure> {
-        show(&self.name, style.screens)
-    }
-}
 
 /// Pages that belong to no verb. The first line of a page names its subject.
 const TOPICS: &[(&str, &str)] = &[
@@ -48,23 +27,25 @@ const TOPICS: &[(&str, &str)] = &[
 /// Parses the command line: the global options, and the words of the verb.
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
+    verbs: &[&'static Description],
 ) -> Result<(Arguments, Option<(String, ArgMatches)>), clap::Error> {
-    let mut matches = command().try_get_matches_from(arguments)?;
+    let mut matches = command(verbs).try_get_matches_from(arguments)?;
     let arguments = Arguments::from_arg_matches(&matches)?;
     Ok((arguments, matches.remove_subcommand()))
 }
 
 /// The grammar with its pages.
-fn command() -> Command {
+fn command(verbs: &[&'static Description]) -> Command {
     let topics = format!("Topics:\n{}", listed(topics()));
     let command = Arguments::command().after_help(topics);
-    let verbs = VERBS.iter().map(|verb| (verb.grammar)(Command::new(verb.name)));
-    pages().fold(command.subcommands(verbs), |command, (name, page)| with_page(command, name, page))
+    let grammars = verbs.iter().map(|verb| (verb.grammar)(Command::new(verb.name)));
+    let command = command.subcommands(grammars);
+    pages(verbs).fold(command, |command, (name, page)| with_page(command, name, page))
 }
 
 /// The pages of the verbs and their subcommands.
-fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
-    VERBS.iter().flat_map(|verb| verb.pages.iter().copied())
+fn pages(verbs: &[&'static Description]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    verbs.iter().flat_map(|verb| verb.pages.iter().copied())
 }
 
 fn with_page(command: Command, name: &str, page: &'static str) -> Command {
@@ -76,8 +57,12 @@ fn with_page(command: Command, name: &str, page: &'static str) -> Command {
 }
 
 /// `meshscope help`: the page of this name, or the list of all.
-fn show(name: &[String], screens: &dyn Screens) -> Result<Outcome, Failure> {
-    let mut grammar = command();
+pub(crate) fn show(
+    name: &[String],
+    verbs: &[&'static Description],
+    screens: &dyn Screens,
+) -> Result<Outcome, Failure> {
+    let mut grammar = command(verbs);
     // Subcommands take their usage lines from their parents.
     grammar.build();
     let text = match name {

@@ -11,30 +11,27 @@ mod explain;
 mod export;
 mod fabric;
 mod gdb;
+mod help;
 mod images;
 mod launch;
 mod links;
-mod merge;
 mod mesh;
 mod pause;
 mod print;
 mod read;
 mod record;
 mod run;
-mod sample;
 mod schema;
 mod serve;
 mod step;
 mod symbols;
-pub(crate) mod target;
-mod waiting;
 mod who_wrote;
 mod why;
 mod write;
 
 use crate::args::{CleanArguments, LaunchArguments, RunArguments, StepArguments};
-use crate::manual::HelpArguments;
-use crate::verb::Registration;
+use crate::registration::Registration;
+use crate::verb::Description;
 pub(crate) use mesh::MeshArguments;
 pub use record::record_session;
 
@@ -67,6 +64,11 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<LaunchArguments>(),
     Registration::of::<CleanArguments>(),
     Registration::of::<serve::ServeArguments>(),
-    Registration::of::<HelpArguments>(),
+    Registration::of::<help::HelpArguments>(),
     Registration::of::<schema::SchemaArguments>(),
 ];
+
+/// Returns what is known of all verbs.
+pub(crate) fn descriptions() -> Vec<&'static Description> {
+    VERBS.iter().map(|verb| &verb.description).collect()
+}

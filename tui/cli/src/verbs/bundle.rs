@@ -5,14 +5,14 @@ mod left_out;
 mod versions;
 
 use super::record;
-use super::target::{Style, open, report};
-use super::waiting::Opened;
 use super::why;
 use crate::interrupt;
 use crate::output::say;
 use crate::screens::{Picture, Screen};
+use crate::target::{Style, open, report};
 use crate::verb::{Pages, Verb};
 use crate::verbs::export::USUAL_SIZE;
+use crate::waiting::Opened;
 use archive::Archive;
 use console::exit::{Failure, Outcome};
 use console::fresh;

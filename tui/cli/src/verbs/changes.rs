@@ -2,10 +2,10 @@
 
 use super::cores;
 use super::record::Moments;
-use super::target::{Style, open, report};
 use crate::output::{json, say, text};
 use crate::shape::Changes;
 use crate::shape::schema;
+use crate::target::{Style, open, report};
 use crate::verb::{Pages, Schemas, Verb};
 use console::changes::{TileChange, WordChange, compare};
 use console::exit::{Failure, Outcome};

@@ -1,11 +1,11 @@
 //! `check`: whether a mesh is healthy, for scripts: a line for each condition that is not.
 
 use super::expect;
-use super::target::{Style, end_of_all, open, report};
 use crate::amount;
 use crate::output::{Columns, json, say, text};
 use crate::shape::Checked;
 use crate::shape::schema;
+use crate::target::{Style, end_of_all, open, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
@@ -34,8 +34,8 @@ impl Verb for CheckArguments {
     const SCHEMAS: Schemas = &[("check", schema::<Checked<'_>>)];
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
-        Ok(everything())
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
+        Ok(Some(everything()))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)

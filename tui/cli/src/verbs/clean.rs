@@ -1,11 +1,11 @@
 //! `clean`: tears down what stands on a mesh, whoever launched it.
 
-use super::target::{Style, open};
 use crate::args::CleanArguments;
 use crate::interrupt::Stop;
 use crate::output::{Columns, Page, can_wait, json, say, wait_for, waited};
 use crate::shape::Cleaned;
 use crate::shape::schema;
+use crate::target::{Style, open};
 use crate::verb::{Pages, Previewer, Schemas, Verb};
 use collectives::clean::{CleanReport, CleanTile, Found};
 use collectives::{Clean, CleanSettings};
@@ -26,9 +26,9 @@ impl Verb for CleanArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         let options = *self;
-        Ok(Box::new(move |machine| preview(machine, options)))
+        Ok(Some(Box::new(move |machine| preview(machine, options))))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, *self)

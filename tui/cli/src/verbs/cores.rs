@@ -1,12 +1,13 @@
 //! `cores`: groups of equal cores, or a line for each core, of a chip or tile if one is named.
 
 mod groups;
+mod merge;
+pub(super) mod sample;
 
-use super::target::{Style, cell, inspect, judge, report};
-use super::{merge, sample};
 use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
 use crate::shape::schema;
+use crate::target::{Style, cell, inspect, judge, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
@@ -66,18 +67,18 @@ impl Verb for CoresArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         if self.sample.is_some() {
             let why = "--dry-run: only a snapshot shows which cores --sample would sample";
             return Err(Failure::Usage(why.into()));
         }
         let place = self.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
         let details = self.words;
-        Ok(Box::new(move |machine| {
+        Ok(Some(Box::new(move |machine| {
             check_on(&machine.mesh(), place)?;
             let read_set = read_set(&machine.mesh(), place);
             Ok(machine.preview(&ReadSet { details, ..read_set }))
-        }))
+        })))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         match &self.sample {

@@ -1,12 +1,12 @@
 //! `debug`: pauses a core, steps it or waits for a breakpoint, and lets it go on.
 
 use super::cores::read_set;
-use super::target::{Style, core_of, end_of_all, open};
 use crate::interrupt;
 use crate::line::{self, CoreWords, DebugWords};
 use crate::output::{json, say, text};
 use crate::shape::schema;
 use crate::shape::{DebugStop, Debugged};
+use crate::target::{Style, core_of, end_of_all, open};
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::halted::{self, CoreCommand, Held, Pause, code_rows, watchpoints};

@@ -1,9 +1,9 @@
 //! `explain`: what a finding means, and the stages of a protocol.
 
-use super::target::Style;
 use crate::output::{Columns, Page, json, text};
 use crate::shape::Explained;
 use crate::shape::schema;
+use crate::target::Style;
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;

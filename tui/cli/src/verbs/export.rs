@@ -7,9 +7,9 @@ mod track;
 mod tracks;
 
 use super::cores;
-use super::target::{Style, open};
 use crate::output::say;
 use crate::screens::{Picture, Screen};
+use crate::target::{Style, open};
 use crate::verb::{Pages, Verb};
 use console::exit::{Failure, Outcome};
 use console::fresh;

@@ -9,12 +9,11 @@ mod waits;
 pub(super) use keep::KeptEntry;
 
 use super::cores;
-use super::target::{Style, cell, end_of_all, judge, open, report};
 use crate::args::FabricQuestion;
 use crate::output::{Columns, Page, json, say};
 use crate::shape;
 use crate::shape::schema;
-use crate::verb;
+use crate::target::{Style, cell, end_of_all, judge, open, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
 use console::exit::{Failure, Outcome};
 use console::fabric::{
@@ -71,12 +70,12 @@ impl Verb for FabricArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         if self.question.is_some() {
-            return Err(verb::no_dry_run());
+            return Ok(None);
         }
         let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
-        Ok(inspected(read_set))
+        Ok(Some(inspected(read_set)))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         match &self.question {

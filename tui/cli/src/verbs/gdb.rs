@@ -1,8 +1,8 @@
 //! `gdb`: serves cores to GDB, until it leaves or Ctrl-C; then the cores go on.
 
-use super::target::{Style, core_of, open};
 use crate::interrupt::Stop;
 use crate::output::say;
+use crate::target::{Style, core_of, open};
 use crate::verb::{Pages, Verb};
 use ::gdb::Wire;
 use console::exit::{Failure, Outcome};

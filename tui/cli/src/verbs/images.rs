@@ -1,10 +1,10 @@
 //! `images`: the images on each core, with their provenance and problems.
 
 use super::cores::{check, check_on, holds, read_set, say_findings};
-use super::target::{Style, inspect, judge, report};
 use crate::output::{Columns, json};
 use crate::shape::Images;
 use crate::shape::schema;
+use crate::target::{Style, inspect, judge, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate;
@@ -26,13 +26,13 @@ impl Verb for ImagesArguments {
     const SCHEMAS: Schemas = &[("images", schema::<Images<'_>>)];
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         let place = self.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
-        Ok(Box::new(move |machine| {
+        Ok(Some(Box::new(move |machine| {
             check_on(&machine.mesh(), place)?;
             let read_set = read_set(&machine.mesh(), place);
             Ok(machine.preview(&ReadSet { proofs: true, texts: true, ..read_set }))
-        }))
+        })))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self.place.as_deref())

@@ -2,12 +2,12 @@
 
 use super::cores::{HEAD, row};
 use super::run::idle;
-use super::target::{Style, open};
 use crate::args::{Arguments, LaunchArguments};
 use crate::interrupt::Stop;
 use crate::output::{Columns, can_wait, json, say, wait_for, waited};
 use crate::shape::schema;
 use crate::shape::{self, Judged};
+use crate::target::{Style, open};
 use crate::verb::{Pages, Previewer, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::launching::{Launch, LaunchedTile, Order};
@@ -35,10 +35,10 @@ impl Verb for LaunchArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         check(self)?;
         let options = self.clone();
-        Ok(Box::new(move |machine| preview(machine, &options)))
+        Ok(Some(Box::new(move |machine| preview(machine, &options))))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)

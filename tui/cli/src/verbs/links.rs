@@ -1,9 +1,9 @@
 //! `links`: every link with the values at each end.
 
-use super::target::{Style, cell, inspect, judge, report};
 use crate::output::{Columns, json, say};
 use crate::shape::Links;
 use crate::shape::schema;
+use crate::target::{Style, cell, inspect, judge, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
 use console::exit::{Failure, Outcome};
 use console::glyph::link_letter;
@@ -24,8 +24,8 @@ impl Verb for LinksArguments {
     const SCHEMAS: Schemas = &[("links", schema::<Links<'_>>)];
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
-        Ok(inspected(ReadSet { links: true, ..ReadSet::default() }))
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
+        Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() })))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style)

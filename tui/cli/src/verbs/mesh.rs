@@ -1,10 +1,10 @@
 //! `mesh`: chips and links, once.
 
 use super::expect;
-use super::target::{Style, inspect, judge, report};
 use crate::output::{Columns, Page, Part, json, say, text};
 use crate::shape::Mesh;
 use crate::shape::schema;
+use crate::target::{Style, inspect, judge, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
 use access::descriptor::descriptor;
 use console::exit::{Failure, Outcome};
@@ -37,8 +37,8 @@ impl Verb for MeshArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
-        Ok(inspected(ReadSet { links: true, ..ReadSet::default() }))
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
+        Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() })))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         if self.descriptor {

@@ -1,9 +1,9 @@
 //! `pause` and `resume`: kernels are parked, their credits counted, and let run on.
 
-use super::target::{Style, open};
 use crate::output::{Columns, json, say};
 use crate::shape::schema;
 use crate::shape::{PausedMesh, Resumed, rest_word};
+use crate::target::{Style, open};
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;

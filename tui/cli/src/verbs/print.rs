@@ -5,10 +5,10 @@ mod preview;
 
 pub(super) use preview::preview;
 
-use super::target::{Style, core_of, open};
 use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::shape::schema;
+use crate::target::{Style, core_of, open};
 use crate::verb::{Pages, Previewer, Schemas, Verb};
 use answer::{Answer, answer};
 use console::exit::{Failure, Outcome};
@@ -48,11 +48,11 @@ impl Verb for PrintArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, opening: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, opening: &Opening) -> Result<Option<Previewer>, Failure> {
         let question = self.question()?;
         // Only a snapshot shows which files of a directory run there.
         let more = !opening.options.elfs.is_empty();
-        Ok(Box::new(move |machine| preview(machine, &question, more)))
+        Ok(Some(Box::new(move |machine| preview(machine, &question, more))))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, &self.question()?)

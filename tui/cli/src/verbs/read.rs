@@ -1,9 +1,9 @@
 //! `read`: bytes of a tile, as a dump or as JSON.
 
-use super::target::{Style, inspect, report};
 use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::shape::schema;
+use crate::target::{Style, inspect, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb, unrefused};
 use console::exit::{Failure, Outcome};
 use console::locate;
@@ -34,10 +34,10 @@ impl Verb for ReadArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         let spans = vec![span(&self.place, &self.len)?];
         let read_set = ReadSet { spans, ..ReadSet::default() };
-        Ok(Box::new(move |machine| unrefused(machine.preview(&read_set))))
+        Ok(Some(Box::new(move |machine| unrefused(machine.preview(&read_set)))))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, &self.place, &self.len)

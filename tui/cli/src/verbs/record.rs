@@ -4,10 +4,10 @@ mod moments;
 mod ring;
 mod running;
 
-use super::target::{Style, open, report};
 use crate::amount;
 use crate::interrupt;
 use crate::output::say;
+use crate::target::{Style, open, report};
 use crate::verb::{Pages, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate;

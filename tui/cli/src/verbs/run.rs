@@ -2,11 +2,11 @@
 
 use super::record::RunRecorder;
 use super::step;
-use super::target::{Style, open};
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
 use crate::interrupt::Stop;
 use crate::output::{Columns, json, say, text};
 use crate::shape::{self, schema};
+use crate::target::{Style, open};
 use crate::verb::{Pages, Previewer, Schemas, Verb};
 use collectives::writes;
 use console::exit::{Failure, Outcome};
@@ -37,11 +37,11 @@ impl Verb for RunArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         // Invalid arguments are reported before a target is opened.
         self.sweep().map_err(Failure::Usage)?;
         let options = self.clone();
-        Ok(Box::new(move |machine| preview(machine, &options)))
+        Ok(Some(Box::new(move |machine| preview(machine, &options))))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)

@@ -1,10 +1,9 @@
 //! `schema`: the JSON Schema of what a verb prints with `--json`.
 
-use super::VERBS;
-use super::target::Style;
 use crate::output::text;
 use crate::shape::{DryRun, schema};
-use crate::verb::{Pages, Verb};
+use crate::target::Style;
+use crate::verb::{Descriptions, Pages, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use schemars::Schema;
@@ -24,26 +23,26 @@ impl Verb for SchemaArguments {
     fn no_table(&self) -> Option<&'static str> {
         Some("schema")
     }
-    fn run(&self, _: &Opening, _: Style) -> Result<Outcome, Failure> {
-        run(&self.verb)
+    fn run(&self, _: &Opening, style: Style) -> Result<Outcome, Failure> {
+        run(&self.verb, style.verbs)
     }
 }
 
 /// All JSON outputs, by verb, and that of any verb with --dry-run.
-fn schemas() -> impl Iterator<Item = (&'static str, fn() -> Schema)> {
+fn schemas(verbs: Descriptions) -> impl Iterator<Item = (&'static str, fn() -> Schema)> {
     let dry_run: (_, fn() -> Schema) = ("dry-run", schema::<DryRun<'_>>);
-    VERBS.iter().flat_map(|verb| verb.schemas.iter().copied()).chain([dry_run])
+    verbs().into_iter().flat_map(|verb| verb.schemas.iter().copied()).chain([dry_run])
 }
 
 /// Prints the schema of a verb's JSON, or the verbs that have one.
-pub(super) fn run(verb: &[String]) -> Result<Outcome, Failure> {
+fn run(verb: &[String], verbs: Descriptions) -> Result<Outcome, Failure> {
     if verb.is_empty() {
-        let names: Vec<&str> = schemas().map(|(name, _)| name).collect();
+        let names: Vec<&str> = schemas(verbs).map(|(name, _)| name).collect();
         text(&(names.join("\n") + "\n"))?;
         return Ok(Outcome::Healthy);
     }
     let verb = verb.join(" ");
-    let found = schemas().find(|(name, _)| *name == verb);
+    let found = schemas(verbs).find(|(name, _)| *name == verb);
     let Some((_, make)) = found else {
         let why = format!("`{verb}` prints no JSON; meshscope schema lists the verbs that do");
         return Err(Failure::Usage(why));

@@ -1,11 +1,11 @@
 //! `serve`: holds a simulated mesh on a socket, so that it outlives its clients; one socket for
 //! each host.
 
-use super::target::Style;
-use super::waiting::Waiting;
 use crate::interrupt::Signals;
 use crate::output::say;
+use crate::target::Style;
 use crate::verb::{Pages, Verb};
+use crate::waiting::Waiting;
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use images::ImageMap;

@@ -1,11 +1,11 @@
 //! `step`: paused kernels begin their next stage, and park before the one after it; kernels that
 //! nothing holds are followed to their next stage.
 
-use super::target::{Style, open};
 use crate::args::StepArguments;
 use crate::output::{Columns, json, say, text};
 use crate::shape::schema;
 use crate::shape::{SteppedMesh, rest_word};
+use crate::target::{Style, open};
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;

@@ -8,11 +8,11 @@ mod line;
 mod list;
 mod value;
 
-use super::target::Style;
 use crate::args::Question;
 use crate::output::say_once_each;
 use crate::shape::schema;
 use crate::shape::{self, Source};
+use crate::target::Style;
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate;

@@ -1,11 +1,11 @@
 //! `who-wrote`: the last write to a range of memory, found by running the past of the mesh again.
 
 use super::read;
-use super::target::{Style, open};
 use crate::amount;
 use crate::output::{json, say, text};
 use crate::shape::WhoWrote;
 use crate::shape::schema;
+use crate::target::{Style, open};
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};

@@ -1,15 +1,15 @@
 //! `why`: what stands still, what it waits for, and the likely causes, first the likeliest.
 
+use super::cores::sample;
 use super::record;
-use super::sample;
-use super::target::Style;
-use super::target::{end_of_all, open, report};
 use crate::amount;
 use crate::interrupt;
 use crate::interrupt::Stop;
 use crate::output::{json_line, say, text};
 use crate::shape::Judged;
 use crate::shape::schema;
+use crate::target::Style;
+use crate::target::{end_of_all, open, report};
 use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
@@ -55,8 +55,8 @@ impl Verb for WhyArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
-        Ok(everything())
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
+        Ok(Some(everything()))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)

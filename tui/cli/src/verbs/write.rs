@@ -1,10 +1,10 @@
 //! `write`: writes words or bytes into a tile, and prints the value before.
 
 use super::read::misplaced;
-use super::target::{Style, open};
 use crate::output::{json, say, text};
 use crate::shape::Written;
 use crate::shape::schema;
+use crate::target::{Style, open};
 use crate::verb::{Pages, Previewer, Schemas, Verb, unrefused};
 use console::exit::{Failure, Outcome};
 use console::locate;
@@ -41,10 +41,10 @@ impl Verb for WriteArguments {
     }
     const DRY_RUN: bool = true;
 
-    fn question(&self, _: &Opening) -> Result<Previewer, Failure> {
+    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
         let WriteRequest { addr, bytes } = WriteRequest::of(&self.what())?;
         let span = Span { addr, len: bytes.len() as u32 };
-        Ok(Box::new(move |machine| unrefused(machine.target().preview_write(span))))
+        Ok(Some(Box::new(move |machine| unrefused(machine.target().preview_write(span)))))
     }
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, &self.what())

@@ -1,7 +1,7 @@
 //! The table of `cores` without a place: equal cores of each chip together, outliers first.
 
 use crate::output::{Columns, Page};
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::merged::{Group, Operations, groups, label, on_chip};
 use decode::state::{ChipState, MeshState};
 use machine::words::counted;

@@ -4,7 +4,7 @@ use super::follow;
 use crate::args::WaitsArguments;
 use crate::output::{json, say, text};
 use crate::shape;
-use crate::verbs::target::{Style, end_of_all, open, report};
+use crate::target::{Style, end_of_all, open, report};
 use console::exit::{Failure, Outcome};
 use console::fabric::wait;
 use console::machine::{Machine, Opening};

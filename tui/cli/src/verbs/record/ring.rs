@@ -3,7 +3,7 @@
 use super::{Moments, Trigger, keep_moments};
 use crate::interrupt;
 use crate::output::say;
-use crate::verbs::target::{open, report};
+use crate::target::{open, report};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use console::recording::RecordingFile;

@@ -3,7 +3,7 @@
 use super::{frame_words, load};
 use crate::output::{json, say, text};
 use crate::shape::{Stack, StackReason, StackSource, Stacked};
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::exit::{Failure, Outcome};
 use console::locate;
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 use super::{address, frame_words, load, source};
 use crate::output::{json, say, text};
 use crate::shape::Frames;
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::exit::{Failure, Outcome};
 use std::fmt::Write;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::{load, wrong};
 use crate::output::{json, text};
 use crate::shape::{CodeInstruction, Function, FunctionPart, Functions, Inlined};
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::exit::{Failure, Outcome};
 use console::halted::code_rows;
 use console::locate;

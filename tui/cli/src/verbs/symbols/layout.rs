@@ -5,7 +5,7 @@ use crate::output::{json, text};
 use crate::shape::{
     Argument, Base, Decoded, Enumerator, Hole, Layout, Member, Static, VirtualBase,
 };
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::exit::{Failure, Outcome};
 use std::path::Path;
 use symbols::{Kind, Record, Type};

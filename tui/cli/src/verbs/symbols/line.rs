@@ -3,7 +3,7 @@
 use super::{frame_words, load, source, wrong};
 use crate::output::{json, say, text};
 use crate::shape::{Line, LineCode};
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::exit::{Failure, Outcome};
 use std::path::Path;
 use symbols::{Location, Symbols};

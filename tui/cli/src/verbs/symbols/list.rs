@@ -4,7 +4,7 @@ use super::load;
 use crate::args::Listing;
 use crate::output::{json, say, text};
 use crate::shape::Names;
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::exit::{Failure, Outcome};
 use std::path::Path;
 

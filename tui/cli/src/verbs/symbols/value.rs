@@ -3,7 +3,7 @@
 use super::{address, load, with_suggestions};
 use crate::output::{json, text};
 use crate::shape::{Decoded, Range, Valued};
-use crate::verbs::target::Style;
+use crate::target::Style;
 use console::exit::{Failure, Outcome};
 use console::locate;
 use layouts::{Space, TileKind};

@@ -1,14 +1,14 @@
 //! `cores --merge`: one tree of kernel, function and source line, with the cores at each, and what
 //! moved between two snapshots.
 
-use super::cores::CoresArguments;
-use super::cores::{check, holds, read_set, say_findings};
+use super::CoresArguments;
 use super::sample::{is_sampled, order, outcome, refused_all, sample, written};
-use super::target::{Style, end_of_all, judge, open, report};
+use super::{check, holds, read_set, say_findings};
 use crate::amount;
 use crate::interrupt::Stop;
 use crate::output::{Columns, Page, json, say};
 use crate::shape::{Cores, Merged};
+use crate::target::{Style, end_of_all, judge, open, report};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::{Machine, Opening};

@@ -1,11 +1,11 @@
 //! `cores --sample`: where cores are, by program counters that are read without halting them.
 
-use super::cores::{HEAD, check, holds, read_set, row, say_findings};
-use super::record::number;
-use super::target::{Style, end_of_all, judge, open, report};
+use super::{HEAD, check, holds, read_set, row, say_findings};
 use crate::interrupt::Stop;
 use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
+use crate::target::{Style, end_of_all, judge, open, report};
+use crate::verbs::record::number;
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::{Machine, Opening};
@@ -83,7 +83,7 @@ pub(super) fn is_sampled(state: &MeshState, place: Option<NamedPlace>, core: &Co
 }
 
 /// What was written, and where that is kept.
-pub(super) fn written(cores: &BTreeSet<CoreId>) -> String {
+pub(in crate::verbs) fn written(cores: &BTreeSet<CoreId>) -> String {
     if cores.is_empty() {
         return "no core runs, so none is sampled; name a tile to sample all of its cores"
             .to_owned();
@@ -97,7 +97,7 @@ pub(super) fn written(cores: &BTreeSet<CoreId>) -> String {
     )
 }
 
-pub(super) fn sample(
+pub(in crate::verbs) fn sample(
     machine: &mut Machine,
     target: &Opening,
     cores: &BTreeSet<CoreId>,
@@ -150,7 +150,7 @@ fn histogram(text: &mut String, profile: &CoreProfile) {
 }
 
 /// The line, then those of the functions around it, then the image.
-pub(super) fn chain(place: &ProfilePlace) -> String {
+pub(in crate::verbs) fn chain(place: &ProfilePlace) -> String {
     let lines: Vec<_> = place.lines.iter().map(words::source_without_arguments).collect();
     let addresses = || place.pcs.iter().map(|pc| format!("{pc:#x}")).collect::<Vec<_>>();
     match (&place.image, lines.is_empty()) {

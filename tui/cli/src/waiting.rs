@@ -18,7 +18,7 @@ const REPLACED: Duration = Duration::from_millis(200);
 const REPEATED: Duration = Duration::from_secs(10);
 
 /// Says what is waited for until it is dropped.
-pub(super) struct Waiting {
+pub(crate) struct Waiting {
     progress: Arc<Mutex<Option<Progress>>>,
     /// Dropping it closes the channel.
     over: Option<Sender<()>>,
@@ -27,7 +27,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Starts waiting for this target.
-    pub(super) fn on(target: &str) -> Self {
+    pub(crate) fn on(target: &str) -> Self {
         let progress = Arc::default();
         let (pause, show): (_, fn(&str)) =
             if output::can_wait() { (REPLACED, output::wait_for) } else { (REPEATED, output::say) };
@@ -45,7 +45,7 @@ impl Waiting {
     }
 
     /// Returns a listener that keeps the line up to date.
-    pub(super) fn listener(&self) -> Listener {
+    pub(crate) fn listener(&self) -> Listener {
         let progress = Arc::clone(&self.progress);
         Listener::new(move |now| *lock(&progress) = Some(now))
     }
@@ -81,12 +81,12 @@ pub(crate) struct Opened {
 pub(crate) struct VerbMachine(Machine);
 
 impl Opened {
-    pub(super) fn new(machine: Machine, waiting: Waiting) -> Self {
+    pub(crate) fn new(machine: Machine, waiting: Waiting) -> Self {
         Self { machine: VerbMachine(machine), _waiting: waiting }
     }
 
     /// Ends the line, for verbs that report their own progress.
-    pub(super) fn into_machine(self) -> VerbMachine {
+    pub(crate) fn into_machine(self) -> VerbMachine {
         self.machine
     }
 }

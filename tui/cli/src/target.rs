@@ -1,8 +1,8 @@
 //! Shared by the verbs: output style, an opened target, a snapshot of it, and its outcome.
 
-use super::waiting::{Opened, Waiting};
-use crate::output::{Page, say, say_once_each, text};
-use crate::screens::{Looks, Screens};
+use crate::output::{say, say_once_each};
+pub(crate) use crate::verb::Style;
+use crate::waiting::{Opened, Waiting};
 use console::exit::{Failure, Outcome};
 use console::feed::MeshSnapshot;
 use console::locate::{self, Where};
@@ -16,24 +16,6 @@ use layouts::CoreId;
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Mesh;
 
-/// The output style of a verb.
-#[derive(Clone, Copy)]
-pub(crate) struct Style {
-    pub(crate) json: bool,
-    /// Tables are CSV.
-    pub(crate) csv: bool,
-    pub(crate) looks: Looks,
-    pub(crate) screens: &'static dyn Screens,
-}
-
-impl Style {
-    /// Prints tables and the text around them; as CSV the tables alone.
-    pub(crate) fn print(self, page: impl Into<Page>) -> Result<(), Failure> {
-        let page = page.into();
-        text(&if self.csv { page.csv() } else { page.text() })
-    }
-}
-
 /// Opens the target; says what is waited for if that or a later read takes long.
 pub(crate) fn open(target: &Opening) -> Result<Opened, Failure> {
     let waiting = Waiting::on(&target.words);
@@ -42,7 +24,7 @@ pub(crate) fn open(target: &Opening) -> Result<Opened, Failure> {
 }
 
 /// Opens the target and takes a snapshot.
-pub(super) fn inspect(
+pub(crate) fn inspect(
     target: &Opening,
     read_set: impl FnOnce(&Mesh) -> ReadSet,
 ) -> Result<MeshSnapshot, Failure> {
@@ -56,19 +38,19 @@ pub(super) fn inspect(
 }
 
 /// The core of this place.
-pub(super) fn core_of(place: Where, mesh: &Mesh) -> Result<CoreId, Failure> {
+pub(crate) fn core_of(place: Where, mesh: &Mesh) -> Result<CoreId, Failure> {
     locate::core_of(place, mesh).map_err(Failure::Usage)
 }
 
 /// Why the machine is lost, if it was before anything could be read.
-pub(super) fn end_of_all(memory: &Snapshot) -> Option<&AccessError> {
+pub(crate) fn end_of_all(memory: &Snapshot) -> Option<&AccessError> {
     let mut reasons = memory.gaps.iter().map(|gap| &gap.reason);
     let gone = reasons.find(|reason| matches!(reason, AccessError::DeviceGone(_)));
     gone.filter(|_| memory.pieces.is_empty())
 }
 
 /// Reports time and cost of the snapshot, and its problems, on standard error.
-pub(super) fn report(target: &Opening, state: &MeshState) {
+pub(crate) fn report(target: &Opening, state: &MeshState) {
     let cost = state.transactions;
     say(&format!(
         "{} at {} of its own time, {cost} bus transactions",
@@ -90,11 +72,11 @@ fn first_gap(state: &MeshState) -> String {
 }
 
 /// The outcome of a snapshot of the whole mesh.
-pub(super) fn judge(state: &MeshState) -> Outcome {
+pub(crate) fn judge(state: &MeshState) -> Outcome {
     Outcome::of(Health::of_snapshot(state), false)
 }
 
 /// A reading in a cell of a table.
-pub(super) fn cell<T>(style: Style, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
+pub(crate) fn cell<T>(style: Style, reading: &Reading<T>, show: impl Fn(&T) -> String) -> String {
     reading::short(style.looks.glyphs, reading, show)
 }
