@@ -224,7 +224,7 @@ impl Stepping {
     /// # Errors
     /// `Usage` if one that counts stages is not paused; `Refused` if nothing holds them and the time
     /// of the machine passes by itself; a sentence that says where they are if no stage has changed
-    /// after [`PATIENCE_CYCLES`].
+    /// after a while.
     pub fn next(
         &mut self,
         session: &mut Session,
