@@ -382,7 +382,7 @@ fn paths_are_distinguished_by_their_ends() {
     let mut long = (*snapshot(2)).clone();
     let tiles = long.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
     for word in tiles.flat_map(|tile| &mut tile.cores).flat_map(|core| &mut core.words) {
-        word.name = format!("mailboxes.launch[1].kernel_config.{}", word.name);
+        word.name = format!("mailboxes.launch[1].kernel_config.{}", word.name).into();
     }
     update(&mut model, Message::Snapshot(Arc::new(long)));
     press(&mut model, ":0:e8<enter>/erisc_info<enter>");

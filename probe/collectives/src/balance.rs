@@ -33,7 +33,7 @@ struct Counted<'a> {
 impl Counted<'_> {
     /// Returns a word of `edm_state`.
     fn number(&self, path: &str) -> Option<u64> {
-        let member = self.image.state.iter().find(|member| member.name == path)?;
+        let member = self.image.state.iter().find(|member| *member.name == *path)?;
         let bytes = self.snapshot.bytes(self.place.at(member.addr), member.size).ok()?;
         Some(Member::value(bytes))
     }

@@ -17,6 +17,7 @@ use machine::snapshot::Gap;
 use machine::target::{Chip, Link, Mesh};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The state of the whole mesh at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +124,7 @@ pub struct CoreState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MemberState {
     /// Member path, such as `mailboxes.launch_msg_rd_ptr`.
-    pub name: String,
+    pub name: Arc<str>,
     /// Tile-local address.
     pub addr: u64,
     /// Size in bytes.

@@ -23,7 +23,6 @@ pub(crate) struct Kernel<'a> {
     pub(crate) core: &'a CoreState,
     /// Its Ethernet tile, if it runs on one.
     pub(crate) end: Option<EthId>,
-    words: BTreeMap<&'a str, (u64, u64)>,
 }
 
 impl<'a> Look<'a> {
@@ -52,7 +51,7 @@ impl<'a> Look<'a> {
         let is_in =
             |core: &CoreState| core.activity.known().is_some_and(|it| activities.contains(it));
         let kernels = self.cores().filter(|(core, _)| is_in(core));
-        kernels.map(|(core, end)| (core.id, Kernel::of(core, end))).collect()
+        kernels.map(|(core, end)| (core.id, Kernel { core, end })).collect()
     }
 
     /// Returns the word at an address of a tile, if it was read.
@@ -62,14 +61,6 @@ impl<'a> Look<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    fn of(core: &'a CoreState, end: Option<EthId>) -> Self {
-        let known = core
-            .words
-            .iter()
-            .filter_map(|word| Some((word.name.as_str(), (word.addr, *word.value.known()?))));
-        Self { core, end, words: known.collect() }
-    }
-
     /// Returns the name of the kernel's image, if it is known.
     pub(crate) fn name(&self) -> Option<&'a str> {
         let kernel = self.core.images.iter().find(|image| image.role == ImageRole::Kernel);
@@ -92,18 +83,21 @@ impl<'a> Kernel<'a> {
 
     /// Returns a progress word by its name.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        self.words.get(name).map(|(_, value)| *value)
+        self.word(name).map(|(_, value)| value)
     }
 
     /// Returns the address and value of a progress word.
     pub(crate) fn word(&self, name: &str) -> Option<(u64, u64)> {
-        self.words.get(name).copied()
+        let word = self.core.words.iter().rfind(|word| &*word.name == name)?;
+        Some((word.addr, *word.value.known()?))
     }
 
     /// Returns a number that changes when any of its words does, or its waypoint.
     pub(crate) fn mark(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.words.hash(&mut hasher);
+        for word in &self.core.words {
+            word.value.known().hash(&mut hasher);
+        }
         self.waypoint().hash(&mut hasher);
         hasher.finish()
     }

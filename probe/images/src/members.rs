@@ -2,6 +2,7 @@
 
 use super::pointers::place;
 use layouts::ChipLayout;
+use std::sync::Arc;
 use symbols::{Kind, Symbols, Type};
 
 /// The number of elements shown of a longer array.
@@ -13,7 +14,7 @@ const MOST: usize = 400;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Member path from the global, such as `mailboxes.go_messages[0].signal`.
-    pub name: String,
+    pub name: Arc<str>,
     /// Tile-local address.
     pub addr: u64,
     /// Size in bytes, 1 to 8.
@@ -77,7 +78,7 @@ fn walk(ty: &Type, name: &str, addr: u64, found: &mut Vec<Member>) {
         }
         Kind::Base(_) | Kind::Enum(_) | Kind::Pointer(_) => {
             if let Some(size @ 1..=8) = ty.size() {
-                found.push(Member { name: name.to_owned(), addr, size: size as u32 });
+                found.push(Member { name: name.into(), addr, size: size as u32 });
             }
         }
         _ => {}

@@ -225,8 +225,7 @@ fn word_row(model: &Model, row: &MemberRow<'_>, chosen: bool, room: u16) -> Tabl
 /// Why a core has no channels: an image may declare them without using them now.
 fn no_channels(core: &CoreState) -> &'static str {
     let shared = core.outlines.iter().filter_map(|outline| outline.nodes().first());
-    let mut names =
-        shared.map(|n| n.path.as_str()).chain(core.words.iter().map(|w| w.name.as_str()));
+    let mut names = shared.map(|n| n.path.as_str()).chain(core.words.iter().map(|w| &*w.name));
     if !names.any(|name| name.split('.').next() == Some("erisc_info")) {
         return "no channels: no image has erisc_info_t";
     }

@@ -8,6 +8,7 @@ use images::{
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::AccessError;
+use std::sync::Arc;
 
 impl Inspection<'_> {
     pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
@@ -221,18 +222,16 @@ impl Inspection<'_> {
         mailbox: Option<(&Mailbox, &Image)>,
     ) -> Vec<MemberState> {
         let summary = mailbox.map_or(&[][..], |(mailbox, image)| self.summary(id, mailbox, image));
-        let of_images = images.iter().flat_map(|(image, _)| image.state.clone());
-        let spots = of_images.chain(summary.iter().cloned());
-        spots
-            .filter_map(|spot| {
-                match self.snapshot.bytes(Self::at(id.chip, id.tile, spot.addr), spot.size) {
-                    Err(AccessError::NotRequested) => None,
-                    Err(reason) => Some((spot, Reading::Unread(reason))),
-                    Ok(bytes) => Some((spot, Reading::Known(Member::value(bytes)))),
-                }
-            })
-            .map(|(Member { name, addr, size }, value)| MemberState { name, addr, size, value })
-            .collect()
+        let of_images = images.iter().flat_map(|(image, _)| &image.state);
+        let state = |Member { name, addr, size }: &Member| {
+            let value = match self.snapshot.bytes(Self::at(id.chip, id.tile, *addr), *size) {
+                Err(AccessError::NotRequested) => return None,
+                Err(reason) => Reading::Unread(reason),
+                Ok(bytes) => Reading::Known(Member::value(bytes)),
+            };
+            Some(MemberState { name: Arc::clone(name), addr: *addr, size: *size, value })
+        };
+        of_images.chain(summary).filter_map(state).collect()
     }
 
     /// Returns the mailbox members if the snapshot has details: only then is `go_message_index`

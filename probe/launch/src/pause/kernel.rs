@@ -172,7 +172,7 @@ fn pausable(core: CoreId, image: &Image, mailbox: &Mailbox) -> Option<Pausable> 
     let word = image.state.iter().find(|member| member.name.ends_with(PAUSE_WORD))?;
     let global = word.name.strip_suffix(PAUSE_WORD)?;
     let counter = format!("{global}{STAGE_WORD}");
-    let stage = image.state.iter().find(|member| member.name == counter);
+    let stage = image.state.iter().find(|member| *member.name == *counter);
     let flag = mailbox.pause_flags? + mailbox.processor(core.core);
     // A byte of the word that is read.
     let mask = 0xFF << (8 * (flag & 3));

@@ -372,7 +372,7 @@ fn changed(before: Option<&CoreState>, after: Option<&CoreState>) -> Vec<(String
     let words = |core: Option<&CoreState>| -> BTreeMap<(u64, String), u64> {
         let words = core.into_iter().flat_map(|core| &core.words);
         let known = words.filter_map(|it| Some((it, *it.value.known()?)));
-        known.map(|(it, value)| ((it.addr, it.name.clone()), value)).collect()
+        known.map(|(it, value)| ((it.addr, it.name.to_string()), value)).collect()
     };
     let old = words(before);
     let differing = words(after).into_iter().filter_map(|(at, now)| {

@@ -166,7 +166,7 @@ impl CoreState {
         let phased = kernel.and_then(|it| PHASED.iter().find(|phased| phased.image == it.name));
         let Some(phased) = phased else { return };
         let number = |name: &str| {
-            let word = self.words.iter().find(|word| word.name == name)?;
+            let word = self.words.iter().find(|word| *word.name == *name)?;
             word.value.known().copied()
         };
         let waypoint = self.waypoint.known().map(String::as_str);
