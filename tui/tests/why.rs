@@ -12,7 +12,7 @@ use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy};
 use machine::fault::Fault;
 use machine::target::Allow;
 use probe::session::{Session, Watch};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use transport::ttsim::HostCommand;
 use tui::message::Message;
 use tui::model::{Model, Screen};
@@ -179,6 +179,7 @@ fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64
         past: None,
         timeline: None,
         reading: None,
+        waits: OnceLock::new(),
     };
     update(model, Message::Snapshot(Arc::new(snapshot)));
     picture(model)

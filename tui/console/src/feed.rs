@@ -16,7 +16,7 @@ use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Quarantined;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
@@ -62,13 +62,15 @@ pub struct MeshSnapshot {
     pub timeline: Option<Timeline>,
     /// How far the snapshot has come, while it is still being read.
     pub reading: Option<Progress>,
+    /// The wait graph of the fabric's parties, once somebody has asked for it.
+    pub waits: OnceLock<WaitGraph>,
 }
 
 impl MeshSnapshot {
     /// The wait graph of the fabric's parties.
-    pub fn fabric_waits(&self) -> WaitGraph {
+    pub fn fabric_waits(&self) -> &WaitGraph {
         let look = Look { snapshot: &self.memory, state: &self.state };
-        WaitGraph::of(&self.state.mesh(), look).of_fabric()
+        self.waits.get_or_init(|| WaitGraph::of(&self.state.mesh(), look).of_fabric())
     }
 
     /// Whether it shows what another one shows, which was taken at another time.

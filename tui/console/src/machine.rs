@@ -19,7 +19,7 @@ use machine::progress::Listener;
 use machine::snapshot::AccessError;
 use machine::target::{Mesh, Preview, Quarantined, Target};
 use probe::session::{Inspected, OpenOptions, Partly, Session, WATCHED_CYCLES, Watched};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
 use watching::Watching;
@@ -44,8 +44,8 @@ const PARTLY: Duration = Duration::from_millis(200);
 
 /// Where it is this host that executes what is read, snapshots take one part in this of its time,
 /// and nobody waits longer than this for the next one.
-const PART: u32 = 40;
-const MOST_PACE: Duration = Duration::from_millis(1500);
+const PART: u32 = 80;
+const MOST_PACE: Duration = Duration::from_secs(2);
 
 /// What is known of a snapshot before it is read.
 struct PartialSnapshot {
@@ -81,6 +81,7 @@ impl PartialSnapshot {
             // A recording is read at once.
             timeline: None,
             reading: Some(partly.progress),
+            waits: OnceLock::new(),
         }
     }
 }
@@ -212,6 +213,7 @@ impl Machine {
             past: target.run().and_then(|run| run.kept()),
             timeline: self.work.timeline(&mut self.session),
             reading: None,
+            waits: OnceLock::new(),
         }
     }
 

@@ -125,7 +125,7 @@ fn waits(model: &Model) -> (String, Vec<Line<'static>>) {
     let Some((now, before)) = model.shown.as_deref().zip(model.before.as_deref()) else {
         return (" waits: one more snapshot is needed ".to_owned(), Vec::new());
     };
-    let waits = now.fabric_waits().lasting(&before.fabric_waits());
+    let waits = now.fabric_waits().lasting(before.fabric_waits());
     let cycles = waits.cycles();
     let deadlocks = match cycles.len() {
         0 => String::new(),

@@ -14,7 +14,7 @@ use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
 use std::process::Output;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md 3.1).
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
@@ -337,6 +337,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         past: None,
         timeline: None,
         reading: None,
+        waits: OnceLock::new(),
     })
 }
 

@@ -13,7 +13,7 @@ const PART: u32 = 5;
 /// A part that becomes smaller, down to this, while verdict follows verdict and finds the same.
 const LEAST_PART: u32 = 100;
 /// The longest time between two of its snapshots that the host's time makes necessary.
-const MOST_PAUSE: Duration = Duration::from_secs(3);
+const MOST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The newest snapshots of a verdict, and when the next one is due.
 pub(super) struct Watching {

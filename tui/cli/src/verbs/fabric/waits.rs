@@ -43,7 +43,7 @@ pub(super) fn run(
         }
         over = over.saturating_mul(2).max(1);
     };
-    let waits = last.fabric_waits().lasting(&first.fabric_waits());
+    let waits = last.fabric_waits().lasting(first.fabric_waits());
     report(target, &last.state);
     if style.json {
         json(shape::fabric_waits(&target.words, &last.state, &waits, apart))?;
