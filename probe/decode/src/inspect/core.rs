@@ -231,7 +231,10 @@ impl Inspection<'_> {
             };
             Some(MemberState { name: Arc::clone(name), addr: *addr, size: *size, value })
         };
-        of_images.chain(summary).filter_map(state).collect()
+        let mut words: Vec<_> = of_images.chain(summary).filter_map(state).collect();
+        // Snapshots are kept, and they are mostly this.
+        words.shrink_to_fit();
+        words
     }
 
     /// Returns the mailbox members if the snapshot has details: only then is `go_message_index`
