@@ -19,7 +19,7 @@ use ratatui::buffer::Cell;
 use recordings::Replay;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tui::message::Message;
 use tui::model::Model;
 use tui::theme::Theme;
@@ -105,6 +105,7 @@ fn inspected(
         past: None,
         timeline,
         reading: None,
+        waits: OnceLock::new(),
     };
     update(model, Message::Snapshot(Arc::new(snapshot)));
     update(model, Message::Tick(number));

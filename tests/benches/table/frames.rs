@@ -8,7 +8,7 @@ use machine::target::Allow;
 use probe::session::Session;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use transport::ttsim::HostCommand;
 use tui::message::Message;
 use tui::model::Model;
@@ -62,6 +62,7 @@ fn galaxy() -> Model {
         past: None,
         timeline: None,
         reading: None,
+        waits: OnceLock::new(),
     };
     update(&mut model, Message::Snapshot(Arc::new(snapshot)));
     update(&mut model, Message::Tick(1));
