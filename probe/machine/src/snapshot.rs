@@ -36,6 +36,23 @@ pub enum AccessError {
     NotRequested,
 }
 
+impl AccessError {
+    /// Returns its stable name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Refused(_) => "refused",
+            Self::TimedOut { .. } => "timed_out",
+            Self::Unreachable(_) => "unreachable",
+            Self::Hung(_) => "hung",
+            Self::InReset => "in_reset",
+            Self::DeviceGone(_) => "device_gone",
+            Self::QueueError { .. } => "queue_error",
+            Self::NotRecorded => "not_recorded",
+            Self::NotRequested => "not_asked",
+        }
+    }
+}
+
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -52,10 +52,9 @@ pub(crate) use value::Decoded;
 pub(crate) use who_wrote::WhoWrote;
 pub(crate) use why::Judged;
 
-use console::words;
 use images::Reading;
 use layouts::NocXy;
-use machine::snapshot::Gap;
+use machine::snapshot::{AccessError, Gap};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -86,7 +85,7 @@ fn missed(gaps: &[Gap]) -> Vec<Missed> {
             tile: xy(at.tile),
             addr: at.offset,
             len: gap.span.len,
-            reason: words::reason(&gap.reason),
+            reason: gap.reason.name(),
             detail: gap.reason.to_string(),
         }
     };
@@ -111,6 +110,12 @@ struct Why {
     detail: String,
 }
 
+impl From<&AccessError> for Why {
+    fn from(error: &AccessError) -> Self {
+        Self { reason: error.name(), detail: error.to_string() }
+    }
+}
+
 /// The value, or null and an entry in `missing`.
 fn value<T, U>(
     name: &'static str,
@@ -128,9 +133,7 @@ fn why<T>(reading: &Reading<T>) -> Option<Why> {
     match reading {
         Reading::Known(_) => None,
         Reading::Unknown(raw) => Some(Why { reason: "unknown", detail: format!("{raw:#x}") }),
-        Reading::Unread(error) => {
-            Some(Why { reason: words::reason(error), detail: error.to_string() })
-        }
+        Reading::Unread(error) => Some(error.into()),
         Reading::Absent => {
             Some(Why { reason: "absent", detail: "there is no such thing here".into() })
         }

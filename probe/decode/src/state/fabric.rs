@@ -16,7 +16,7 @@ pub(crate) use stages::{MET, OPENED, SERVES, SIGNALLED};
 pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
 pub use waits::{Party, Wait, WaitReason, Waits};
 
-use super::Activity;
+use super::{Activity, known};
 use images::fabric::{
     EdgeFacts, FactValue, PacketFacts, ReceiverFacts, RouterCounts, RouterFacts, SenderFacts,
 };
@@ -24,7 +24,7 @@ use images::{Reading, UNKNOWN_ROUTER};
 use layouts::{EthId, NocXy};
 use machine::fabric::Direction;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The state of the fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -183,11 +183,6 @@ pub struct DownstreamState {
     /// Tile and credits.
     #[serde(flatten)]
     pub facts: EdgeFacts,
-}
-
-/// A reading in JSON: null if the value is not known.
-fn known<T: Serialize, S: Serializer>(reading: &Reading<T>, to: S) -> Result<S::Ok, S::Error> {
-    reading.known().serialize(to)
 }
 
 /// The oldest packet of a channel.

@@ -1,6 +1,6 @@
 //! The JSON of `read`, `write` and `--dry-run`.
 
-use super::{Missed, Missing, Why, missed, xy};
+use super::{Missed, Missing, missed, xy};
 use console::words;
 use layouts::NocAddr;
 use machine::snapshot::AccessError;
@@ -86,7 +86,7 @@ impl Written {
     pub(crate) fn new(at: NocAddr, old: Result<String, &AccessError>, new: String) -> Self {
         let mut missing = Missing::new();
         if let Err(error) = old {
-            missing.insert("old", Why { reason: words::reason(error), detail: error.to_string() });
+            missing.insert("old", error.into());
         }
         let NocAddr { chip, tile, offset } = at;
         Self { chip: chip.0, tile: xy(tile), addr: offset, old: old.ok(), new, missing }

@@ -2,7 +2,6 @@
 
 use console::exit::{Failure, code};
 use console::locate;
-use console::words::reason;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
 use launch::undebuggable::Undebuggable;
@@ -208,12 +207,12 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 ControlError::NoRing => "no-ring",
                 ControlError::Settings(_) => "settings",
                 ControlError::Gone(error) | ControlError::Access { reason: error, .. } => {
-                    reason(error)
+                    error.name()
                 }
                 ControlError::TookTooLong { .. } => "timed_out",
             },
         ),
-        Cause::Access(error) => ("access", reason(error)),
+        Cause::Access(error) => ("access", error.name()),
     }
 }
 
