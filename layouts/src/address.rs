@@ -99,13 +99,14 @@ pub struct EthId {
 }
 
 /// A host-readable address: a chip, a tile on NOC 0 and a 36-bit tile-local offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct NocAddr {
-    /// The chip.
+    /// The chip's id.
     pub chip: ChipId,
-    /// The tile, NOC 0 coordinates.
+    /// NOC 0 coordinates of the tile: x, y.
     pub tile: NocXy,
-    /// Tile-local byte address, below 2^36.
+    /// The address of the first byte in the tile, below 2^36.
+    #[serde(rename = "addr")]
     pub offset: u64,
 }
 

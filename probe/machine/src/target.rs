@@ -17,6 +17,7 @@ use layouts::{
     ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
     TileKind, WritePermission,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -117,7 +118,9 @@ impl fmt::Display for Allow {
 pub type OldBytes = Result<Vec<u8>, AccessError>;
 
 /// The route of an access to its tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum AccessRoute {
     /// Through a TLB window of the chip's own PCIe function.
     Window,
@@ -125,16 +128,17 @@ pub enum AccessRoute {
     Queue,
 }
 
-/// An access in a preview.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An access that would be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlannedAccess {
     /// The range.
+    #[serde(flatten)]
     pub span: Span,
-    /// The route.
+    /// window (a TLB window of a PCIe device) or queue (a routing queue of Ethernet base firmware).
     pub route: AccessRoute,
-    /// Whether it is a write.
+    /// Whether it writes.
     pub write: bool,
-    /// Bus transactions that it would take: exact through a window, a lower bound through a queue,
+    /// Its bus transactions: exact through a window, a lower bound through a queue,
     /// where answers are polled for.
     pub transactions: u64,
 }

@@ -54,43 +54,10 @@ pub(crate) use why::Judged;
 
 use images::Reading;
 use layouts::NocXy;
-use machine::snapshot::{AccessError, Gap};
+use machine::snapshot::AccessError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// A range of memory that could not be read.
-#[derive(Serialize, JsonSchema)]
-struct Missed {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-    /// The first address of the range in the tile.
-    addr: u64,
-    /// Its length in bytes.
-    len: u32,
-    /// refused, timed_out, unreachable, hung, in_reset, device_gone, queue_error, not_recorded or
-    /// not_asked.
-    reason: &'static str,
-    /// The reason in a sentence.
-    detail: String,
-}
-
-fn missed(gaps: &[Gap]) -> Vec<Missed> {
-    let shape = |gap: &Gap| {
-        let at = gap.span.addr;
-        Missed {
-            chip: at.chip.0,
-            tile: xy(at.tile),
-            addr: at.offset,
-            len: gap.span.len,
-            reason: gap.reason.name(),
-            detail: gap.reason.to_string(),
-        }
-    };
-    gaps.iter().map(shape).collect()
-}
 
 fn xy(tile: NocXy) -> [u8; 2] {
     [tile.x, tile.y]

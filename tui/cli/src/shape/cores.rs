@@ -1,11 +1,12 @@
 //! The JSON of `cores` and `images`.
 
-use super::{Merged, Missed, Missing, Why, missed, why};
+use super::{Merged, Missing, Why, why};
 use console::words;
 use decode::profile::CoreProfile;
 use decode::state::{CoreState, ImageUse, MemberState, MeshState};
 use images::ImageFinding;
 use layouts::CoreId;
+use machine::snapshot::Gap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ pub(crate) struct Cores<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     merged: Option<Merged<'a>>,
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
 }
 
 /// A core.
@@ -60,7 +61,7 @@ pub(crate) struct Images<'a> {
     /// The cores with their images.
     cores: Vec<Loads<'a>>,
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
 }
 
 /// A core and its images.
@@ -98,7 +99,7 @@ impl<'a> Cores<'a> {
             cycles: state.cycles,
             cores: all.filter(|c| passes(c)).map(|c| core(c, with_words)).collect(),
             merged: None,
-            gaps: missed(&state.gaps),
+            gaps: &state.gaps,
         }
     }
 
@@ -129,7 +130,7 @@ impl<'a> Images<'a> {
             target,
             cycles: state.cycles,
             cores: cores.iter().map(loads).collect(),
-            gaps: missed(&state.gaps),
+            gaps: &state.gaps,
         }
     }
 }

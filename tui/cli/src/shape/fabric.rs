@@ -9,12 +9,12 @@ mod waits;
 pub(crate) use routes::{FabricRoutes, FabricTables, fabric_routes, fabric_tables};
 pub(crate) use waits::{FabricWaits, fabric_waits};
 
-use super::{Missed, missed};
 use channels::Sender;
 use clients::{Client, Mux, running};
 use decode::state::{DownstreamState, LedgerState, MeshState, ReceiverState, RouterState};
 use images::fabric::{RouterCounts, RouterFacts};
 use layouts::{EthId, NocXy};
+use machine::snapshot::Gap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub(crate) struct Fabric<'a> {
     /// Differences between the ELFs of routers and fabric manifests, one sentence each.
     findings: &'a [String],
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
 }
 
 /// Builds `fabric`.
@@ -53,7 +53,7 @@ pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
         links: &state.fabric.ledgers,
         waits: waits::waits(&state.fabric.waits),
         findings: &state.fabric.findings,
-        gaps: missed(&state.gaps),
+        gaps: &state.gaps,
     }
 }
 

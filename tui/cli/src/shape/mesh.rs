@@ -1,13 +1,13 @@
 //! The JSON of `mesh` and `links`.
 
 use super::difference::{Differs, difference};
-use super::{Missed, Missing, missed, value, why};
+use super::{Missing, value, why};
 use console::words;
 use decode::state::{ChipState, EthState, LinkState, MeshState};
 use diagnosis::expect::Difference;
 use images::Reading;
 use layouts::{ChipId, EthId, NocXy};
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, Gap};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ pub(crate) struct Mesh<'a> {
     /// Its links, each once.
     links: Vec<Link<'a>>,
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
     /// Problems of the mesh, a sentence each.
     problems: &'a [String],
     /// Of a served mesh: the previous client; else null.
@@ -155,7 +155,7 @@ pub(crate) struct Links<'a> {
     /// Ethernet tiles under base firmware whose link never came up, and whose peer is not known.
     no_peer_known: Vec<String>,
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
 }
 
 impl<'a> Mesh<'a> {
@@ -172,7 +172,7 @@ impl<'a> Mesh<'a> {
             transactions: state.transactions,
             chips: state.chips.iter().map(chip).collect(),
             links: state.links.iter().map(|l| link(l, Vec::new())).collect(),
-            gaps: missed(&state.gaps),
+            gaps: &state.gaps,
             problems: &state.problems,
             last_client: before.client.as_ref().map(|visit| LastClient {
                 name: &visit.client.name,
@@ -202,7 +202,7 @@ impl<'a> Links<'a> {
             cycles: state.cycles,
             links: state.links.iter().map(|l| link(l, ends(l))).collect(),
             no_peer_known: state.ports_without_peer().iter().map(ToString::to_string).collect(),
-            gaps: missed(&state.gaps),
+            gaps: &state.gaps,
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::xy;
 use console::words;
-use layouts::NocAddr;
 use machine::past::{PastWrite, PastWriter};
 use machine::snapshot::Span;
 use schemars::JsonSchema;
@@ -11,14 +10,8 @@ use serde::Serialize;
 /// The last write to a range of memory.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WhoWrote {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-    /// The address of the first byte in the tile.
-    addr: u64,
-    /// Number of bytes.
-    len: u32,
+    #[serde(flatten)]
+    span: Span,
     /// The first cycle (nanosecond) of the target that was searched.
     from_cycles: u64,
     /// Writes in this cycle and later were not searched for.
@@ -61,12 +54,12 @@ struct WroteOnce {
 impl WhoWrote {
     /// The shape of `who-wrote`; the source line of the writing instruction apart.
     pub(crate) fn new(
-        Span { addr: NocAddr { chip, tile, offset }, len }: Span,
+        span: Span,
         (from_cycles, before_cycles): (u64, u64),
         write: Option<(&PastWrite, Option<String>)>,
     ) -> Self {
         let write = write.map(|(write, source)| WroteOnce::new(write, source));
-        Self { chip: chip.0, tile: xy(tile), addr: offset, len, from_cycles, before_cycles, write }
+        Self { span, from_cycles, before_cycles, write }
     }
 }
 
