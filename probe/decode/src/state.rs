@@ -99,6 +99,11 @@ fn known<T: Serialize, S: Serializer>(reading: &Reading<T>, to: S) -> Result<S::
     reading.known().serialize(to)
 }
 
+/// An activity in JSON: whether a kernel runs; null if that is not known.
+fn running<S: Serializer>(activity: &Reading<Activity>, to: S) -> Result<S::Ok, S::Error> {
+    activity.known().map(|activity| *activity == Activity::Running).serialize(to)
+}
+
 /// The state of one core.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoreState {
