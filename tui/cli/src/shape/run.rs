@@ -151,7 +151,7 @@ impl<'a> Sweep<'a> {
         }
         let root = verdict.and_then(|verdict| Some(verdict.findings.first()?.place));
         self.error = Some(Error::of(failure, cause, root));
-        self.verdict = verdict.map(|verdict| Judged::new(self.target, verdict));
+        self.verdict = verdict.map(|verdict| Judged { target: self.target, verdict });
         self
     }
 }

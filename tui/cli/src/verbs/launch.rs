@@ -150,7 +150,7 @@ fn report(
             seen: tile.seen.as_ref(),
         });
         let launched = shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles);
-        json(launched.judged(verdict.map(|it| Judged::new(&opening.words, it))))?;
+        json(launched.judged(verdict.map(|verdict| Judged { target: &opening.words, verdict })))?;
     } else {
         style.print(table(style, launch))?;
         if let Some(verdict) = verdict.filter(|it| Health::of(it) != Health::Healthy) {

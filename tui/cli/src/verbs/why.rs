@@ -150,7 +150,7 @@ pub(super) fn page(words: &str, diagnosis: &Diagnosis) -> String {
 
 /// The verdict on a target as a line of JSON.
 pub(super) fn line(words: &str, diagnosis: &Diagnosis) -> Result<String, Failure> {
-    json_line(Judged::new(words, diagnosis))
+    json_line(Judged { target: words, verdict: diagnosis })
 }
 
 /// Watches the mesh until something is found, and records it then.
