@@ -5,6 +5,7 @@ use console::locate;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
 use launch::undebuggable::Undebuggable;
+use layouts::NocAddr;
 use machine::place::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,7 +31,7 @@ struct Facts {
     /// The cause, such as kernel-runs, no-progress or packets-dropped; or a reason of `gaps`.
     cause: &'static str,
     /// The tile that caused it, also by the verdict; null if it is not known.
-    core: Option<Core>,
+    core: Option<Place>,
     /// The waypoint of its core; null if it is not known.
     waypoint: Option<String>,
     /// What the run waited for; null if that is not known.
@@ -47,28 +48,11 @@ struct Facts {
     word: Option<Word>,
 }
 
-/// A tile.
-#[derive(Serialize, JsonSchema)]
-struct Core {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-}
-
-impl From<Place> for Core {
-    fn from(Place { chip, tile }: Place) -> Self {
-        Self { chip: chip.0, tile: [tile.x, tile.y] }
-    }
-}
-
 /// The word that caused it.
 #[derive(Serialize, JsonSchema)]
 struct Word {
     #[serde(flatten)]
-    tile: Core,
-    /// Its address in the tile.
-    addr: u64,
+    at: NocAddr,
     /// Its value, if it was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u32>,
@@ -104,7 +88,7 @@ impl Facts {
         };
         Self {
             cause,
-            core: error.core.or(root.and_then(tile_of)).map(Core::from),
+            core: error.core.or(root.and_then(tile_of)),
             waypoint: match &error.waypoint {
                 Some(Waypoint::At(code)) => Some(code.clone()),
                 Some(Waypoint::Unread(_)) | None => None,
@@ -113,10 +97,7 @@ impl Facts {
             since_cycles: error.since_cycles,
             notes: error.notes.clone(),
             waited_cycles,
-            word: word.map(|(addr, value)| {
-                let tile = Place::from(addr).into();
-                Word { tile, addr: addr.offset, value }
-            }),
+            word: word.map(|(at, value)| Word { at, value }),
         }
     }
 }
