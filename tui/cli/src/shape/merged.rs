@@ -50,6 +50,7 @@ struct OnChip<'a> {
     /// The chip's id.
     chip: ChipId,
     /// The host-assigned ids of the launch messages of its running cores; 0 is none.
+    #[schemars(with = "Vec<u32>")]
     host_assigned_ids: &'a BTreeSet<u32>,
 }
 
