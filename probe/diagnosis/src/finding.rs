@@ -90,6 +90,9 @@ pub struct Finding {
     /// The party that the others wait for, if it is one.
     #[serde(skip)]
     pub party: Option<Party>,
+    /// The waypoint of the core that it is about, if it is known.
+    #[serde(skip)]
+    pub waypoint: Option<String>,
     /// The target's time at the first snapshot that shows it, or those that wait for it, as they
     /// stand now, in cycles; null if nothing stands.
     pub since_cycles: Option<u64>,
@@ -110,6 +113,7 @@ impl Finding {
             waiting: 0,
             confidence: Confidence::Certain,
             party: None,
+            waypoint: None,
             since_cycles: None,
             signature: String::new(),
         }

@@ -91,6 +91,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         findings = case.findings(missing.is_empty());
         for finding in &mut findings {
             finding.signature = case.signature(finding);
+            finding.waypoint = case.waypoint(finding);
             finding.since_cycles = stood_since(finding, &stops);
         }
     }
@@ -238,6 +239,14 @@ impl<'a> Case<'a> {
         self.last.state.core(id)
     }
 
+    fn waypoint(&self, finding: &Finding) -> Option<String> {
+        let core = match finding.place {
+            Place::Core(core) => core,
+            _ => self.core_of(finding.party?)?,
+        };
+        self.core(core)?.waypoint.known().cloned()
+    }
+
     /// Returns the link at an Ethernet tile as a place.
     fn link(&self, at: EthId) -> Place {
         let link = self.mesh.links.iter().find(|link| link.a == at || link.b == at);
@@ -256,6 +265,7 @@ impl<'a> Case<'a> {
             waiting: self.waits.dependants(on),
             confidence: Confidence::Likely,
             party: Some(on),
+            waypoint: None,
             since_cycles: None,
             signature: String::new(),
         }

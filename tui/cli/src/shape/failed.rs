@@ -2,6 +2,7 @@
 
 use console::exit::{Failure, code};
 use console::locate;
+use diagnosis::Finding;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
 use launch::undebuggable::Undebuggable;
@@ -32,9 +33,9 @@ struct Facts {
     cause: &'static str,
     /// The tile that caused it, also by the verdict; null if it is not known.
     core: Option<Place>,
-    /// The waypoint of its core; null if it is not known.
+    /// The waypoint of its core, also by the verdict; null if it is not known.
     waypoint: Option<String>,
-    /// What the run waited for; null if that is not known.
+    /// What the run waited for, also by the verdict; null if that is not known.
     waiting_for: Option<String>,
     /// The target's own time when the run last made progress, in cycles of a nanosecond; null if it
     /// is not known.
@@ -59,11 +60,7 @@ struct Word {
 }
 
 impl Error {
-    pub(super) fn of(
-        failure: &Failure,
-        error: Option<&RunError>,
-        root: Option<diagnosis::Place>,
-    ) -> Self {
+    pub(super) fn of(failure: &Failure, error: Option<&RunError>, root: Option<&Finding>) -> Self {
         let names = error.map(|error| names(&error.cause));
         Self {
             message: failure.to_string(),
@@ -75,7 +72,12 @@ impl Error {
 }
 
 impl Facts {
-    fn of(error: &RunError, cause: &'static str, root: Option<diagnosis::Place>) -> Self {
+    fn of(error: &RunError, cause: &'static str, root: Option<&Finding>) -> Self {
+        let core = error.core.or(root.and_then(|root| tile_of(root.place)));
+        // What the verdict says of another tile is not about this failure.
+        let root = root.filter(|root| tile_of(root.place) == core);
+        let awaited = root.and_then(|root| root.chain.last());
+        let awaited = awaited.map(|step| format!("{} of {}", step.reason, step.on));
         let (word, waited_cycles) = match &error.cause {
             Cause::Control(ControlError::Access { addr, .. }) => (Some((*addr, None)), None),
             Cause::Control(ControlError::TookTooLong { addr, value, waited_cycles, .. }) => {
@@ -88,12 +90,12 @@ impl Facts {
         };
         Self {
             cause,
-            core: error.core.or(root.and_then(tile_of)),
+            core,
             waypoint: match &error.waypoint {
                 Some(Waypoint::At(code)) => Some(code.clone()),
-                Some(Waypoint::Unread(_)) | None => None,
+                Some(Waypoint::Unread(_)) | None => root.and_then(|root| root.waypoint.clone()),
             },
-            waiting_for: error.waiting_for.clone(),
+            waiting_for: error.waiting_for.clone().or(awaited),
             since_cycles: error.since_cycles,
             notes: error.notes.clone(),
             waited_cycles,

@@ -114,7 +114,7 @@ impl<'a> Sweep<'a> {
         if self.rows.is_empty() {
             (self.avg_busbw_gbps, self.out_of_bounds) = (None, None);
         }
-        let root = verdict.and_then(|verdict| Some(verdict.findings.first()?.place));
+        let root = verdict.and_then(|verdict| verdict.findings.first());
         self.error = Some(Error::of(failure, cause, root));
         self.verdict = verdict.map(|verdict| Judged { target: self.target, verdict });
         self
