@@ -275,7 +275,9 @@ impl From<ChannelMeaning> for &'static str {
 }
 
 /// A link's state, derived from both ends. Each variant has a colour and a letter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum LinkCondition {
     /// Both ends are up.
     Up,
@@ -295,18 +297,19 @@ impl LinkCondition {
 }
 
 /// The state of one link, both ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LinkState {
     /// The two ends.
+    #[serde(flatten)]
     pub link: Link,
-    /// The condition of both ends together.
+    /// The state by both ends: up, down, disagree or unread.
+    #[serde(rename = "state")]
     pub condition: LinkCondition,
-    /// The sum of `bytes_sent` in flight from a to b, if the channels are known.
+    /// Bytes in flight from a to b, over all channels; null if these are not known.
     pub a_to_b: Option<u64>,
-    /// The sum of `bytes_sent` in flight from b to a.
+    /// The same from b to a.
     pub b_to_a: Option<u64>,
-    /// Time between the reads of the two ends' counters, in cycles of the target; none if one was
-    /// not read.
+    /// Time between the reads of both ends, in cycles of a nanosecond; null if one was not read.
     pub apart_cycles: Option<u64>,
 }
 

@@ -153,21 +153,23 @@ pub struct Preview {
 }
 
 /// A chip as discovery found it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Chip {
-    /// Its id.
+    /// Its number: chips with PCIe in the order of their devices, then the others by rack, shelf, y
+    /// and x.
     pub id: ChipId,
-    /// The position that its base firmware reports.
+    /// Its position by its base firmware: x, y, rack, shelf. Null if that is not known.
     pub coord: Option<ChipCoord>,
-    /// Whether it has its own PCIe function.
+    /// Whether it is a PCIe device itself.
     pub pcie: bool,
-    /// The 64-bit board id its firmware publishes, in the form of the results block (high, low).
+    /// Its 64-bit board id, as its firmware publishes it (high, low).
     pub unique_id: Option<u64>,
-    /// Name of the board, such as `n300 L`, if the id identifies it.
+    /// Name of its board, such as `n300 L`, if the id identifies it.
     pub board: Option<String>,
     /// The PCIe chip and the Ethernet tiles through which it is reached, if it is remote.
+    #[serde(skip)]
     pub gateway: Option<Vec<EthId>>,
-    /// NOC 0 rows of Tensix tiles that are fused off; none where that could not be read.
+    /// NOC 0 rows of Tensix tiles that are fused off; null where they could not be read.
     pub harvested_rows: Option<Vec<u8>>,
 }
 
@@ -179,11 +181,11 @@ impl Chip {
 }
 
 /// A link as discovery found it, the lower end first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Link {
-    /// One end.
+    /// One end, the lower one.
     pub a: EthId,
-    /// The other.
+    /// The other end.
     pub b: EthId,
 }
 

@@ -53,15 +53,10 @@ pub(crate) use who_wrote::WhoWrote;
 pub(crate) use why::Judged;
 
 use images::Reading;
-use layouts::NocXy;
 use machine::snapshot::AccessError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-fn xy(tile: NocXy) -> [u8; 2] {
-    [tile.x, tile.y]
-}
 
 /// The reasons for null keys, by key.
 type Missing = BTreeMap<&'static str, Why>;

@@ -1,7 +1,7 @@
 //! The JSON of `who-wrote`.
 
-use super::xy;
 use console::words;
+use layouts::NocXy;
 use machine::past::{PastWrite, PastWriter};
 use machine::snapshot::Span;
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ struct WroteOnce {
     /// The source line of the instruction, by the images that run there now.
     source: Option<String>,
     /// NOC 0 coordinates of the tile that sent the NoC packet: x, y.
-    from: Option<[u8; 2]>,
+    from: Option<NocXy>,
     /// The NoC of the packet: 0 or 1.
     noc: Option<u8>,
     /// What the NoC packet was: write, inline write, atomic, answer to a read, answer to an atomic.
@@ -88,7 +88,7 @@ impl WroteOnce {
                 (shape.by, shape.core) = ("debugger", Some(core.name().to_owned()));
             }
             PastWriter::Noc { from, noc, packet } => {
-                (shape.by, shape.from) = ("noc", Some(xy(from)));
+                (shape.by, shape.from) = ("noc", Some(from));
                 (shape.noc, shape.packet) = (Some(noc), Some(packet));
             }
             PastWriter::Link(peer) => {
