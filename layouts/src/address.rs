@@ -11,7 +11,9 @@ use std::fmt;
 pub struct ChipId(pub u16);
 
 /// The position of a chip in the installation, as its base firmware publishes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(into = "[u8; 4]")]
+#[schemars(with = "[u8; 4]", inline)]
 pub struct ChipCoord {
     /// Column of the chip in its shelf.
     pub x: u8,
@@ -21,6 +23,13 @@ pub struct ChipCoord {
     pub rack: u8,
     /// Shelf number.
     pub shelf: u8,
+}
+
+/// In JSON: x, y, rack, shelf.
+impl From<ChipCoord> for [u8; 4] {
+    fn from(ChipCoord { x, y, rack, shelf }: ChipCoord) -> Self {
+        [x, y, rack, shelf]
+    }
 }
 
 /// The NOC 0 coordinates of a tile.
@@ -99,13 +108,14 @@ pub struct EthId {
 }
 
 /// A host-readable address: a chip, a tile on NOC 0 and a 36-bit tile-local offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct NocAddr {
-    /// The chip.
+    /// The chip's id.
     pub chip: ChipId,
-    /// The tile, NOC 0 coordinates.
+    /// NOC 0 coordinates of the tile: x, y.
     pub tile: NocXy,
-    /// Tile-local byte address, below 2^36.
+    /// The address of the first byte in the tile, below 2^36.
+    #[serde(rename = "addr")]
     pub offset: u64,
 }
 

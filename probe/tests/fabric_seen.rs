@@ -185,15 +185,15 @@ fn an_unknown_client_finds_a_starved_client_and_the_chain_of_waits_up_to_the_lin
     // Two workers and the mux itself; the receiver is no client.
     let client = |tile| fabric.clients.iter().find(|client| client.at.tile == tile).unwrap();
     assert_eq!(fabric.clients.len(), 3);
-    assert_eq!(client(mux.tile).to, Some(FabricPort::Router(router, 0)));
+    assert_eq!(client(mux.tile).to, Some(FabricPort::Router { router, channel: 0 }));
     let [sends, closes] = workers.map(|worker| client(worker.tile));
-    assert_eq!(sends.to, Some(FabricPort::Mux(found.at, 0)));
+    assert_eq!(sends.to, Some(FabricPort::Mux { mux: found.at, channel: 0 }));
     assert_eq!((sends.facts.stage.name(), sends.step()), (Some("CLIENT_OPEN"), Some(1)));
     assert_eq!(
         (&sends.facts.waits, &sends.facts.used),
         (&Reading::Known(true), &sends.facts.slots)
     );
-    assert_eq!(closes.to, Some(FabricPort::Mux(found.at, 1)));
+    assert_eq!(closes.to, Some(FabricPort::Mux { mux: found.at, channel: 1 }));
     assert_eq!((closes.facts.stage.name(), closes.step()), (Some("CLIENT_CLOSING"), Some(2)));
     assert_eq!(closes.waypoint, Reading::Known("FCFW".to_owned()));
 

@@ -128,6 +128,20 @@ fn a_failed_run_tells_scripts_what_is_known() {
     let first = &moving["verdict"]["findings"][0];
     assert_eq!((&first["severity"], &first["place"]), (&json!("hang"), &json!("core 1:1-0:erisc")));
     assert_eq!(unknown["verdict"], Value::Null, "nothing ran");
+    // The verdict names the cause where the kernels only made no progress.
+    let still =
+        failed(&["-b", "256K", "--timeout", "1ms", "--fault", "core:0.1-2:brisc:stuck@20us"]);
+    let error = &still["error"];
+    assert_eq!(
+        (&error["cause"], &error["core"], &error["waypoint"], &error["waiting_for"]),
+        (
+            &json!("no-progress"),
+            &json!({"chip": 0, "tile": [1, 2]}),
+            &json!("GW"),
+            &json!("the next message of core 0:1-2:brisc")
+        ),
+        "{still}"
+    );
 }
 
 #[test]

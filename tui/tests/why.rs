@@ -43,6 +43,7 @@ fn finding(condition: Condition, severity: Severity, place: Place, waiting: usiz
         waiting,
         confidence: Confidence::Likely,
         party: None,
+        waypoint: None,
         since_cycles: None,
         signature: String::new(),
     }

@@ -16,7 +16,7 @@ use machine::clients::ServedHistory;
 use machine::snapshot::Gap;
 use machine::target::{Chip, Link, Mesh};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
 /// The state of the whole mesh at one moment.
@@ -73,50 +73,79 @@ pub struct TileState {
     pub cores: Vec<CoreState>,
 }
 
-/// The activity of a core, derived from its words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The activity of a core, derived from its words; in JSON by the words of screens, but for `done`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum Activity {
     /// Held in reset.
+    #[serde(rename = "in reset")]
     InReset,
     /// Base firmware runs and no application was launched.
+    #[serde(rename = "base firmware")]
     BaseFirmware,
     /// Application firmware waits for a go message.
+    #[serde(rename = "never started")]
     Waiting,
     /// A kernel was launched and has not finished.
+    #[serde(rename = "launched")]
     Running,
     /// The last kernel finished.
     Done,
 }
 
+/// A reading in JSON: null if the value is not known.
+fn known<T: Serialize, S: Serializer>(reading: &Reading<T>, to: S) -> Result<S::Ok, S::Error> {
+    reading.known().serialize(to)
+}
+
+/// An activity in JSON: whether a kernel runs; null if that is not known.
+fn running<S: Serializer>(activity: &Reading<Activity>, to: S) -> Result<S::Ok, S::Error> {
+    activity.known().map(|activity| *activity == Activity::Running).serialize(to)
+}
+
 /// The state of one core.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoreState {
     /// The core.
+    #[serde(flatten)]
     pub id: CoreId,
-    /// The core's activity.
+    /// in reset, base firmware (an Ethernet core without an application), never started, launched or
+    /// done. A launched core has its go message; whether it makes progress is the matter of `why`.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<Activity>")]
     pub activity: Reading<Activity>,
-    /// The core's waypoint, 1 to 4 characters.
+    /// Its waypoint: up to four letters.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<String>")]
     pub waypoint: Reading<String>,
-    /// The source lines at which the running image sets that waypoint, innermost first; of several
-    /// places, the lines that they share.
+    /// The source lines of its waypoint, innermost function first; if several places in the code
+    /// set it, the lines that they share.
     pub location: Vec<SourceLine>,
-    /// The source lines of each place, if there are several.
+    /// The source lines of each place, if several places set it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Vec<SourceLine>>,
-    /// The go message's signal.
+    /// The go message: DONE, INIT, GO, RESET_READ_PTR, RESET_READ_PTR_FROM_HOST or REPLAY_TRACE.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<GoSignal>")]
     pub go: Reading<GoSignal>,
-    /// The launch message at the core's read pointer.
+    /// The current launch message of the core.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<LaunchState>")]
     pub launch: Reading<LaunchState>,
-    /// Heartbeat word of the firmware.
+    /// The heartbeat of base firmware.
     pub heartbeat: Reading<u32>,
-    /// The images on the core.
+    /// The images that run on it.
     pub images: Vec<ImageUse>,
-    /// Problems with these images.
+    /// Problems of these images, a sentence each.
     pub findings: Vec<ImageFinding>,
-    /// The channels of `erisc_info_t`, if the application firmware has them.
+    /// The channels of its Ethernet application.
     pub channels: Vec<ChannelState>,
     /// Decoded words of the core's mailbox and counters, in display order.
+    #[serde(skip)]
     pub words: Vec<MemberState>,
     /// Every structure that the core's images describe, to decode from the snapshot.
+    #[serde(skip)]
     pub outlines: Vec<Outline>,
 }
 
@@ -164,25 +193,32 @@ pub struct CircularBuffers {
 }
 
 /// An image on a core, with its provenance.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ImageUse {
-    /// Base firmware, application or kernel.
+    /// base firmware, application or kernel.
     pub role: ImageRole,
-    /// The image's name.
+    /// Its name.
     pub name: String,
     /// The address of its text: in L1, or in instruction RAM if no copy in L1 is known.
     pub load_addr: u32,
-    /// The address from which the core runs the text.
+    /// The address from which the core runs the text: another one if firmware copies it to
+    /// instruction RAM.
     pub run_addr: u32,
-    /// How the image is known to be on the core.
+    /// Its provenance: stated (this process loaded it, or the command line states it), recorded (a
+    /// file of the host or the recording states it), sampled (samples of its text were found in
+    /// L1), verified (its whole text or its build id was found in L1), mismatch (L1 holds another
+    /// text).
+    #[serde(rename = "provenance")]
     pub evidence: Provenance,
-    /// The file, for an image of a named directory.
+    /// The file of `--elfs` that it is from; null if it is built in.
     pub path: Option<String>,
-    /// The distance from a linked address of the code to the address at which it runs, modulo 2^32.
+    /// Run address less link address of its code, modulo 2^32.
     pub bias: u32,
     /// The comparison of the image's text with L1.
+    #[serde(flatten)]
     pub comparison: Comparison,
-    /// Other images with the same text, by name.
+    /// Other images with the same text.
+    #[serde(rename = "same_text")]
     pub also: Vec<String>,
 }
 
@@ -239,7 +275,9 @@ impl From<ChannelMeaning> for &'static str {
 }
 
 /// A link's state, derived from both ends. Each variant has a colour and a letter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum LinkCondition {
     /// Both ends are up.
     Up,
@@ -259,18 +297,19 @@ impl LinkCondition {
 }
 
 /// The state of one link, both ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LinkState {
     /// The two ends.
+    #[serde(flatten)]
     pub link: Link,
-    /// The condition of both ends together.
+    /// The state by both ends: up, down, disagree or unread.
+    #[serde(rename = "state")]
     pub condition: LinkCondition,
-    /// The sum of `bytes_sent` in flight from a to b, if the channels are known.
+    /// Bytes in flight from a to b, over all channels; null if these are not known.
     pub a_to_b: Option<u64>,
-    /// The sum of `bytes_sent` in flight from b to a.
+    /// The same from b to a.
     pub b_to_a: Option<u64>,
-    /// Time between the reads of the two ends' counters, in cycles of the target; none if one was
-    /// not read.
+    /// Time between the reads of both ends, in cycles of a nanosecond; null if one was not read.
     pub apart_cycles: Option<u64>,
 }
 

@@ -1,8 +1,13 @@
 //! The conditions: the citable name of each finding, how much it explains, and what it means, all in
 //! one entry of a table.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum Severity {
     /// It moves, slower than its peers.
     Slow,
@@ -36,11 +41,28 @@ pub struct Explanation {
     pub next: &'static str,
 }
 
+/// A condition in JSON.
+#[derive(Serialize, JsonSchema)]
+struct Named {
+    /// Its citable name, such as `link-down`.
+    condition: &'static str,
+    /// What to look at next.
+    next: &'static str,
+}
+
+impl From<Condition> for Named {
+    fn from(condition: Condition) -> Self {
+        Self { condition: condition.name(), next: condition.explanation().next }
+    }
+}
+
 macro_rules! conditions {
     ($($variant:ident = $name:literal, explains $explains:literal: $meaning:literal,
         evidence: $evidence:literal, refuted by: $refuted_by:literal, next: $next:literal;)*) => {
         /// A finding's citable name, stable over versions.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+        #[serde(into = "Named")]
+        #[schemars(with = "Named", inline)]
         pub enum Condition {
             $(#[doc = $meaning] $variant,)*
         }

@@ -4,9 +4,14 @@ use crate::condition::{Condition, Severity};
 use crate::place::Place;
 use decode::state::{Party, WaitReason};
 use layouts::NocAddr;
+use machine::words::in_words;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum Confidence {
     /// Something else could explain what was seen.
     Possible,
@@ -28,9 +33,11 @@ impl Confidence {
 }
 
 /// A word that a finding rests on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// Where it was read, if it is one word.
+    /// Its address; null if it is not one word.
+    #[serde(serialize_with = "address")]
+    #[schemars(with = "Option<String>")]
     pub at: Option<NocAddr>,
     /// Its name.
     pub name: String,
@@ -38,25 +45,37 @@ pub struct Evidence {
     pub value: String,
 }
 
+fn address<S: Serializer>(at: &Option<NocAddr>, to: S) -> Result<S::Ok, S::Error> {
+    at.map(|at| at.to_string()).serialize(to)
+}
+
 /// A step of the chain from a symptom to its cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Step {
     /// The party that waits.
+    #[serde(rename = "who", serialize_with = "in_words")]
+    #[schemars(with = "String")]
     pub waiter: Party,
     /// What it waits for.
+    #[serde(rename = "for")]
     pub reason: WaitReason,
     /// From whom.
+    #[serde(serialize_with = "in_words")]
+    #[schemars(with = "String")]
     pub on: Party,
 }
 
 /// A named condition at a place, with its evidence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// Its citable name.
+    #[serde(flatten)]
     pub condition: Condition,
-    /// How bad it is.
+    /// slow, fault or hang.
     pub severity: Severity,
-    /// Where it is.
+    /// Where it is, in words.
+    #[serde(serialize_with = "in_words")]
+    #[schemars(with = "String")]
     pub place: Place,
     /// What was found, one sentence.
     pub sentence: String,
@@ -66,12 +85,16 @@ pub struct Finding {
     pub chain: Vec<Step>,
     /// The number of parties that wait for it, directly or through others.
     pub waiting: usize,
-    /// How sure it is.
+    /// possible, likely or certain.
     pub confidence: Confidence,
     /// The party that the others wait for, if it is one.
+    #[serde(skip)]
     pub party: Option<Party>,
-    /// The target's time, in cycles, at the first snapshot that shows the cause as it stands now,
-    /// or those that wait for it; none if nothing stands.
+    /// The waypoint of the core that it is about, if it is known.
+    #[serde(skip)]
+    pub waypoint: Option<String>,
+    /// The target's time at the first snapshot that shows it, or those that wait for it, as they
+    /// stand now, in cycles; null if nothing stands.
     pub since_cycles: Option<u64>,
     /// Condition, kernel, waypoint and chain without places: equal for equal hangs.
     pub signature: String,
@@ -90,6 +113,7 @@ impl Finding {
             waiting: 0,
             confidence: Confidence::Certain,
             party: None,
+            waypoint: None,
             since_cycles: None,
             signature: String::new(),
         }

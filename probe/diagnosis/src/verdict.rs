@@ -25,6 +25,8 @@ use lasting::Lasting;
 pub use lasting::Stop;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
 use machine::target::Mesh;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two snapshots closer than this, in device cycles, prove no hang: a core can wait for one packet
@@ -32,26 +34,39 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const LEAST_APART_CYCLES: u64 = 1_000_000;
 
 /// What is known about a mesh from some snapshots.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosis {
-    /// The number of snapshots.
+    /// Number of snapshots.
     pub snapshots: usize,
-    /// The target's time at the last one, in cycles.
+    /// The target's time at the last snapshot, in cycles of a nanosecond.
     pub cycles: u64,
-    /// Time from the first to the last one, in device cycles.
+    /// Time from the first to the last one, in cycles.
     pub over_cycles: u64,
-    /// What each core does.
+    /// What each core does; in JSON the number of cores by what they do: progressing, waiting, still,
+    /// never started, ended, in reset, unreachable or unknown.
+    #[serde(serialize_with = "counts")]
+    #[schemars(with = "BTreeMap<&'static str, usize>")]
     pub progress: BTreeMap<CoreId, Progress>,
-    /// The findings, the most likely cause first.
+    /// The findings, the likeliest cause first.
     pub findings: Vec<Finding>,
     /// What is missing for a verdict, one sentence each.
+    #[serde(rename = "unknown")]
     pub missing: Vec<String>,
     /// The waits that lasted.
+    #[serde(skip)]
     pub waits: WaitGraph,
     /// When each party that stands came to a stand, the first one first.
     pub stops: Vec<Stop>,
     /// The chips that no finding and no wait touches.
+    #[serde(rename = "healthy_chips")]
     pub bystanders: Vec<ChipId>,
+}
+
+/// The number of cores by what they do.
+fn counts<S: Serializer>(of: &BTreeMap<CoreId, Progress>, to: S) -> Result<S::Ok, S::Error> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    of.values().for_each(|progress| *counts.entry(progress.word()).or_default() += 1);
+    counts.serialize(to)
 }
 
 /// Judges a mesh by some snapshots of it, the oldest first.
@@ -76,6 +91,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         findings = case.findings(missing.is_empty());
         for finding in &mut findings {
             finding.signature = case.signature(finding);
+            finding.waypoint = case.waypoint(finding);
             finding.since_cycles = stood_since(finding, &stops);
         }
     }
@@ -223,6 +239,14 @@ impl<'a> Case<'a> {
         self.last.state.core(id)
     }
 
+    fn waypoint(&self, finding: &Finding) -> Option<String> {
+        let core = match finding.place {
+            Place::Core(core) => core,
+            _ => self.core_of(finding.party?)?,
+        };
+        self.core(core)?.waypoint.known().cloned()
+    }
+
     /// Returns the link at an Ethernet tile as a place.
     fn link(&self, at: EthId) -> Place {
         let link = self.mesh.links.iter().find(|link| link.a == at || link.b == at);
@@ -241,6 +265,7 @@ impl<'a> Case<'a> {
             waiting: self.waits.dependants(on),
             confidence: Confidence::Likely,
             party: Some(on),
+            waypoint: None,
             since_cycles: None,
             signature: String::new(),
         }

@@ -4,11 +4,15 @@ use super::ImageMap;
 use super::text::{Difference, TextCheck};
 use crate::kinds::Provenance;
 use layouts::CoreId;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 
 /// An image that is not in L1, or code in L1 without an image.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(into = "String")]
+#[schemars(with = "String", inline)]
 pub enum ImageFinding {
     /// L1 does not hold the image that was stated, recorded, or found before.
     Differs {
@@ -92,6 +96,12 @@ impl fmt::Display for ImageFinding {
                 write!(f, "{core}: kernel {id} is {path} by {record}, but there is no such file")
             }
         }
+    }
+}
+
+impl From<ImageFinding> for String {
+    fn from(finding: ImageFinding) -> Self {
+        finding.to_string()
     }
 }
 

@@ -1,9 +1,15 @@
 //! The layer of an image, its provenance, go signals, and source lines.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// The layer an image belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum ImageRole {
     /// Serves the link and the routing queues.
+    #[serde(rename = "base firmware")]
     BaseFirmware,
     /// Owns the mailbox.
     Application,
@@ -30,7 +36,9 @@ impl ImageRole {
 }
 
 /// How it is known that an image runs on a core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum Provenance {
     /// This process loaded it, or the user stated it.
     Stated,
@@ -45,7 +53,9 @@ pub enum Provenance {
 }
 
 /// `go_msg_t.signal` (tt-metal dev_msgs.h).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schemars(with = "String", inline)]
 pub enum GoSignal {
     /// 0x00.
     Done,
@@ -62,7 +72,7 @@ pub enum GoSignal {
 }
 
 /// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct SourceLine {
     /// Function, where known.
     pub function: Option<String>,

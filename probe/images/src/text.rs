@@ -3,6 +3,8 @@
 use super::Image;
 use layouts::{ChipLayout, CoreId, NocAddr, Space, TileKind};
 use machine::snapshot::{AccessError, Snapshot};
+use schemars::JsonSchema;
+use serde::Serialize;
 use symbols::{Section, Segment, Symbols};
 
 /// Size of a sample at the start, in the middle and at the end of a text: one transaction each.
@@ -29,7 +31,9 @@ pub struct Difference {
 }
 
 /// The result of comparing an image's text with L1.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(into = "Option<&'static str>")]
+#[schemars(with = "Option<String>", inline)]
 pub enum TextCheck {
     /// No comparison yet.
     #[default]
@@ -46,14 +50,30 @@ pub enum TextCheck {
     Unread(AccessError),
 }
 
+/// In JSON: a name, or null.
+impl From<TextCheck> for Option<&'static str> {
+    fn from(check: TextCheck) -> Self {
+        Some(match check {
+            TextCheck::NotCompared => return None,
+            TextCheck::BuildId => "build-id",
+            TextCheck::Equal => "equal",
+            TextCheck::Differs(_) => "differs",
+            TextCheck::Iram => "iram",
+            TextCheck::Unread(error) => error.name(),
+        })
+    }
+}
+
 /// The result of comparing an image's text with L1, and how many bytes were compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// Length of the text in bytes.
-    pub text_bytes: u32,
-    /// Number of compared bytes, of the text or of the build id.
+    /// Number of bytes compared with L1: of its text, or of its build id.
     pub compared_bytes: u32,
-    /// The result.
+    /// Length of its text in bytes.
+    pub text_bytes: u32,
+    /// The result of the comparison: equal (of the whole text), build-id (only that was compared,
+    /// and found), differs, iram (it runs from instruction RAM, which only the core itself can
+    /// read), or the reason of `gaps` for which L1 was not read. Null: nothing was compared.
     pub check: TextCheck,
 }
 

@@ -1,14 +1,15 @@
 //! The present and past clients of a machine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A program connected to a server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Client {
-    /// Program name, such as `meshscope`.
+    /// Name of its program, such as `meshscope`.
     pub name: String,
-    /// Process id.
+    /// Its process id.
     pub pid: u32,
 }
 
@@ -29,11 +30,11 @@ impl fmt::Display for Client {
 }
 
 /// A process that has a device of the machine open.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Holder {
-    /// Process id; 0 if this process cannot see it.
+    /// Its process id; 0 if this process cannot see it.
     pub pid: u32,
-    /// Command name.
+    /// Name of its program.
     pub name: String,
 }
 

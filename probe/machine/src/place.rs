@@ -1,14 +1,16 @@
 //! Tiles of the mesh.
 
 use layouts::{ChipId, ChipLayout, EthId, NoChannel, NocAddr, NocXy, TileKind};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt;
 
 /// A tile of a chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Place {
-    /// The chip.
+    /// The chip's id.
     pub chip: ChipId,
-    /// The tile, NOC 0 coordinates.
+    /// NOC 0 coordinates of the tile: x, y.
     pub tile: NocXy,
 }
 

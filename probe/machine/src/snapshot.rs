@@ -1,7 +1,8 @@
 //! Plans, and immutable snapshots of the bytes read and the ranges not read.
 
 use layouts::{ChipId, NoChannel, NocAddr, NocXy};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -36,6 +37,23 @@ pub enum AccessError {
     NotRequested,
 }
 
+impl AccessError {
+    /// Returns its stable name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Refused(_) => "refused",
+            Self::TimedOut { .. } => "timed_out",
+            Self::Unreachable(_) => "unreachable",
+            Self::Hung(_) => "hung",
+            Self::InReset => "in_reset",
+            Self::DeviceGone(_) => "device_gone",
+            Self::QueueError { .. } => "queue_error",
+            Self::NotRecorded => "not_recorded",
+            Self::NotRequested => "not_asked",
+        }
+    }
+}
+
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -63,21 +81,39 @@ impl From<NoChannel> for AccessError {
 }
 
 /// A range of device memory: `len` bytes from `addr`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Span {
     /// First byte.
+    #[serde(flatten)]
     pub addr: NocAddr,
-    /// Length in bytes.
+    /// Its length in bytes.
     pub len: u32,
 }
 
-/// A range that was not read, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A range of memory that could not be read, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gap {
     /// What is missing.
+    #[serde(flatten)]
     pub span: Span,
     /// Why.
+    #[serde(flatten, serialize_with = "named")]
+    #[schemars(with = "Reason")]
     pub reason: AccessError,
+}
+
+/// An access error in JSON: in recordings and between processes it has its facts.
+#[derive(Serialize, JsonSchema)]
+struct Reason {
+    /// refused, timed_out, unreachable, hung, in_reset, device_gone, queue_error, not_recorded or
+    /// not_asked.
+    reason: &'static str,
+    /// The reason in a sentence.
+    detail: String,
+}
+
+fn named<S: Serializer>(error: &AccessError, to: S) -> Result<S::Ok, S::Error> {
+    Reason { reason: error.name(), detail: error.to_string() }.serialize(to)
 }
 
 /// Bytes of an answer, shared with other pieces of the same answer.

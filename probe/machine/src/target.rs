@@ -17,6 +17,7 @@ use layouts::{
     ChipCoord, ChipId, ChipKind, ChipLayout, ClusterDescriptor, EthId, NoChannel, NocAddr, NocXy,
     TileKind, WritePermission,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -117,7 +118,9 @@ impl fmt::Display for Allow {
 pub type OldBytes = Result<Vec<u8>, AccessError>;
 
 /// The route of an access to its tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(with = "String", inline)]
 pub enum AccessRoute {
     /// Through a TLB window of the chip's own PCIe function.
     Window,
@@ -125,16 +128,17 @@ pub enum AccessRoute {
     Queue,
 }
 
-/// An access in a preview.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An access that would be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlannedAccess {
     /// The range.
+    #[serde(flatten)]
     pub span: Span,
-    /// The route.
+    /// window (a TLB window of a PCIe device) or queue (a routing queue of Ethernet base firmware).
     pub route: AccessRoute,
-    /// Whether it is a write.
+    /// Whether it writes.
     pub write: bool,
-    /// Bus transactions that it would take: exact through a window, a lower bound through a queue,
+    /// Its bus transactions: exact through a window, a lower bound through a queue,
     /// where answers are polled for.
     pub transactions: u64,
 }
@@ -149,21 +153,23 @@ pub struct Preview {
 }
 
 /// A chip as discovery found it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Chip {
-    /// Its id.
+    /// Its number: chips with PCIe in the order of their devices, then the others by rack, shelf, y
+    /// and x.
     pub id: ChipId,
-    /// The position that its base firmware reports.
+    /// Its position by its base firmware: x, y, rack, shelf. Null if that is not known.
     pub coord: Option<ChipCoord>,
-    /// Whether it has its own PCIe function.
+    /// Whether it is a PCIe device itself.
     pub pcie: bool,
-    /// The 64-bit board id its firmware publishes, in the form of the results block (high, low).
+    /// Its 64-bit board id, as its firmware publishes it (high, low).
     pub unique_id: Option<u64>,
-    /// Name of the board, such as `n300 L`, if the id identifies it.
+    /// Name of its board, such as `n300 L`, if the id identifies it.
     pub board: Option<String>,
     /// The PCIe chip and the Ethernet tiles through which it is reached, if it is remote.
+    #[serde(skip)]
     pub gateway: Option<Vec<EthId>>,
-    /// NOC 0 rows of Tensix tiles that are fused off; none where that could not be read.
+    /// NOC 0 rows of Tensix tiles that are fused off; null where they could not be read.
     pub harvested_rows: Option<Vec<u8>>,
 }
 
@@ -175,11 +181,11 @@ impl Chip {
 }
 
 /// A link as discovery found it, the lower end first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Link {
-    /// One end.
+    /// One end, the lower one.
     pub a: EthId,
-    /// The other.
+    /// The other end.
     pub b: EthId,
 }
 

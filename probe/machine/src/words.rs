@@ -1,5 +1,8 @@
 //! Counts, sizes and times in words.
 
+use serde::Serializer;
+use std::fmt::Display;
+
 /// Units of time, with their cycles of 1 ns, the shortest first.
 pub(crate) const UNITS: [(&str, u64); 6] = [
     ("ns", 1),
@@ -9,6 +12,14 @@ pub(crate) const UNITS: [(&str, u64); 6] = [
     ("m", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
+
+/// Serializes a value as its words.
+///
+/// # Errors
+/// That of the serializer.
+pub fn in_words<S: Serializer>(value: &impl Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(value)
+}
 
 /// Formats a count with its noun: `1 entry`, `2 entries`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {

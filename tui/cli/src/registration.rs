@@ -13,6 +13,9 @@ use console::machine::Opening;
 use console::words;
 use machine::target::{PlannedAccess, Preview};
 
+/// What a verb has around it: all verbs, and the screens.
+pub(crate) type Surroundings = (Descriptions, &'static dyn Screens);
+
 /// A verb that the command line knows.
 pub(crate) struct Registration {
     pub(crate) description: Description,
@@ -30,12 +33,7 @@ impl Registration {
             },
         }
     }
-}
 
-/// What a verb has around it: all verbs, and the screens.
-pub(crate) type Surroundings = (Descriptions, &'static dyn Screens);
-
-impl Registration {
     /// Carries out the verb.
     pub(crate) fn run(
         &self,
@@ -66,8 +64,9 @@ pub(crate) fn act(
 }
 
 /// `--dry-run`: prints what a verb would touch.
-fn dry_run(verb: &impl Verb, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
-    let ask = verb.question(opening)?.ok_or_else(|| {
+fn dry_run<V: Verb>(verb: &V, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
+    let asked = V::QUESTION.map_or(Ok(None), |question| question(verb, opening))?;
+    let ask = asked.ok_or_else(|| {
         let verbs = (style.verbs)().into_iter().filter(|verb| verb.dry_run);
         Failure::Usage(format!(
             "--dry-run is for {}",

@@ -52,50 +52,11 @@ pub(crate) use value::Decoded;
 pub(crate) use who_wrote::WhoWrote;
 pub(crate) use why::Judged;
 
-use console::words;
 use images::Reading;
-use layouts::NocXy;
-use machine::snapshot::Gap;
+use machine::snapshot::AccessError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// A range of memory that could not be read.
-#[derive(Serialize, JsonSchema)]
-struct Missed {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-    /// The first address of the range in the tile.
-    addr: u64,
-    /// Its length in bytes.
-    len: u32,
-    /// refused, timed_out, unreachable, hung, in_reset, device_gone, queue_error, not_recorded or
-    /// not_asked.
-    reason: &'static str,
-    /// The reason in a sentence.
-    detail: String,
-}
-
-fn missed(gaps: &[Gap]) -> Vec<Missed> {
-    let shape = |gap: &Gap| {
-        let at = gap.span.addr;
-        Missed {
-            chip: at.chip.0,
-            tile: xy(at.tile),
-            addr: at.offset,
-            len: gap.span.len,
-            reason: words::reason(&gap.reason),
-            detail: gap.reason.to_string(),
-        }
-    };
-    gaps.iter().map(shape).collect()
-}
-
-fn xy(tile: NocXy) -> [u8; 2] {
-    [tile.x, tile.y]
-}
 
 /// The reasons for null keys, by key.
 type Missing = BTreeMap<&'static str, Why>;
@@ -109,6 +70,12 @@ struct Why {
     reason: &'static str,
     /// The reason in a sentence; the number that was read, if the value is unknown.
     detail: String,
+}
+
+impl From<&AccessError> for Why {
+    fn from(error: &AccessError) -> Self {
+        Self { reason: error.name(), detail: error.to_string() }
+    }
 }
 
 /// The value, or null and an entry in `missing`.
@@ -128,9 +95,7 @@ fn why<T>(reading: &Reading<T>) -> Option<Why> {
     match reading {
         Reading::Known(_) => None,
         Reading::Unknown(raw) => Some(Why { reason: "unknown", detail: format!("{raw:#x}") }),
-        Reading::Unread(error) => {
-            Some(Why { reason: words::reason(error), detail: error.to_string() })
-        }
+        Reading::Unread(error) => Some(error.into()),
         Reading::Absent => {
             Some(Why { reason: "absent", detail: "there is no such thing here".into() })
         }

@@ -16,6 +16,9 @@ pub(crate) type Pages = &'static [(&'static str, &'static str)];
 pub(crate) type Schemas = &'static [(&'static str, fn() -> Schema)];
 /// Asks an open target what would be touched.
 pub(crate) type Previewer = Box<dyn FnOnce(&mut Machine) -> Result<Preview, Failure>>;
+/// Makes the previewer of a verb that has `--dry-run`; none of a subcommand that has none. Invalid
+/// arguments are errors of usage, before a target is opened.
+pub(crate) type Ask<V> = Option<fn(&V, &Opening) -> Result<Option<Previewer>, Failure>>;
 
 /// A verb, implemented by its arguments, whose comment is its help.
 pub(crate) trait Verb: Args {
@@ -25,8 +28,8 @@ pub(crate) trait Verb: Args {
     const PAGES: Pages;
     /// Its JSON; nothing if it has no `--json`.
     const SCHEMAS: Schemas = &[];
-    /// Whether `--dry-run` says what it would touch.
-    const DRY_RUN: bool = false;
+    /// How `--dry-run` finds out what it would touch; none if it has no `--dry-run`.
+    const QUESTION: Ask<Self> = None;
 
     /// What prints no table, and so no CSV; none if it prints one.
     fn no_table(&self) -> Option<&'static str> {
@@ -41,15 +44,6 @@ pub(crate) trait Verb: Args {
     /// The target that it opens.
     fn opening(&self, arguments: &Arguments) -> Opening {
         arguments.opening()
-    }
-
-    /// What it would touch; none of what has no `--dry-run`. Invalid arguments are reported before a
-    /// target is opened.
-    ///
-    /// # Errors
-    /// `Usage` for an invalid argument.
-    fn question(&self, _opening: &Opening) -> Result<Option<Previewer>, Failure> {
-        Ok(None)
     }
 
     /// Does it.
@@ -78,7 +72,7 @@ impl Description {
             name: V::NAME,
             pages: V::PAGES,
             schemas: V::SCHEMAS,
-            dry_run: V::DRY_RUN,
+            dry_run: V::QUESTION.is_some(),
             grammar: V::augment_args,
         }
     }

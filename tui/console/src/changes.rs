@@ -7,6 +7,8 @@ use decode::state::{ChipState, CoreState, MeshState, TileState};
 use images::Reading;
 use layouts::{ChipId, CoreId, NocAddr, NocXy, Space};
 use machine::snapshot::Piece;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The differences of one tile.
@@ -23,15 +25,15 @@ pub struct TileChange {
 }
 
 /// A word that differs.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WordChange {
-    /// The address in the tile.
+    /// Its address in the tile.
     pub addr: u64,
-    /// The member of a known structure that holds it.
+    /// The member of a known structure that holds it; null if none is known.
     pub name: Option<String>,
-    /// Its value in the first snapshot.
+    /// The value before.
     pub before: u32,
-    /// Its value in the second.
+    /// The value after.
     pub after: u32,
 }
 

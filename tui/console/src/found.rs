@@ -1,6 +1,5 @@
 //! The result of an expression on a core: its place, and its value or why there is none.
 
-use crate::words;
 use machine::snapshot::AccessError;
 use std::fmt;
 use symbols::{Evaluated, Storage, Type};
@@ -71,7 +70,7 @@ impl Unread {
         match self {
             Self::Nowhere(why) => ("private", why.clone()),
             Self::Unmapped(why) => ("unmapped", why.clone()),
-            Self::Access(error) => (words::reason(error), error.to_string()),
+            Self::Access(error) => (error.name(), error.to_string()),
         }
     }
 }

@@ -6,25 +6,9 @@ use images::{Comparison, GoSignal, Provenance, Reading, SourceLine, TextCheck};
 use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
 use machine::past::KeptPast;
-use machine::snapshot::AccessError;
 use machine::target::AccessRoute;
 pub use machine::words::{bytes, cycles};
 use std::fmt::Write;
-
-/// The stable value of an access error in JSON.
-pub fn reason(error: &AccessError) -> &'static str {
-    match error {
-        AccessError::Refused(_) => "refused",
-        AccessError::TimedOut { .. } => "timed_out",
-        AccessError::Unreachable(_) => "unreachable",
-        AccessError::Hung(_) => "hung",
-        AccessError::InReset => "in_reset",
-        AccessError::DeviceGone(_) => "device_gone",
-        AccessError::QueueError { .. } => "queue_error",
-        AccessError::NotRecorded => "not_recorded",
-        AccessError::NotRequested => "not_asked",
-    }
-}
 
 /// What a party is called beside its core.
 pub fn party(party: Party) -> String {
@@ -61,17 +45,6 @@ pub fn activity(activity: Activity) -> &'static str {
         Activity::Waiting => Progress::NeverStarted.word(),
         Activity::Running => "launched",
         Activity::Done => Progress::Ended.word(),
-    }
-}
-
-/// The stable value of an activity in JSON: that of the text, but for `done`.
-pub fn activity_value(activity: Activity) -> &'static str {
-    match activity {
-        Activity::InReset => "in reset",
-        Activity::BaseFirmware => "base firmware",
-        Activity::Waiting => Progress::NeverStarted.word(),
-        Activity::Running => "launched",
-        Activity::Done => "done",
     }
 }
 
@@ -147,26 +120,6 @@ pub fn before(before: &ServedHistory, now: u64) -> Vec<String> {
     let writer =
         before.writer.as_ref().map(|client| format!("{client} has the right to write now"));
     visit.into_iter().chain(change).chain(writer).collect()
-}
-
-/// The provenance in JSON.
-pub fn evidence_word(evidence: Provenance) -> &'static str {
-    match evidence {
-        Provenance::Mismatch => "mismatch",
-        known => self::evidence(known),
-    }
-}
-
-/// The result of comparing a text in JSON; none if nothing was compared.
-pub fn check(check: &TextCheck) -> Option<&'static str> {
-    match check {
-        TextCheck::NotCompared => None,
-        TextCheck::BuildId => Some("build-id"),
-        TextCheck::Equal => Some("equal"),
-        TextCheck::Differs(_) => Some("differs"),
-        TextCheck::Iram => Some("iram"),
-        TextCheck::Unread(error) => Some(reason(error)),
-    }
 }
 
 /// How much of a text was compared, for users.

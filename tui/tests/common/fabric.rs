@@ -235,7 +235,7 @@ fn client() -> ClientState {
             sent: Reading::Known(60),
             ..ClientFacts::default()
         },
-        to: Some(FabricPort::Mux(core(MUX), 0)),
+        to: Some(FabricPort::Mux { mux: core(MUX), channel: 0 }),
         entry: None,
         stage: decode::state::CONNECTION.iter().find(|stage| stage.rank == 1),
     }

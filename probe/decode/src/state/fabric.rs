@@ -16,7 +16,7 @@ pub(crate) use stages::{MET, OPENED, SERVES, SIGNALLED};
 pub use tables::{FabricHop, FabricRoute, RouteEnd, TablesState};
 pub use waits::{Party, Wait, WaitReason, Waits};
 
-use super::Activity;
+use super::{Activity, known, running};
 use images::fabric::{
     EdgeFacts, FactValue, PacketFacts, ReceiverFacts, RouterCounts, RouterFacts, SenderFacts,
 };
@@ -24,7 +24,7 @@ use images::{Reading, UNKNOWN_ROUTER};
 use layouts::{EthId, NocXy};
 use machine::fabric::Direction;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// The state of the fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,29 +48,36 @@ pub struct FabricState {
 }
 
 /// The state of a router.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RouterState {
     /// The router's end of its link.
+    #[serde(flatten)]
     pub at: EthId,
-    /// The router's tile.
+    /// NOC 0 coordinates of its tile: x, y.
     pub tile: NocXy,
-    /// Its routing plane; none if it is spare or if its direction is not known.
+    /// Its routing plane; null if it is spare or if its direction is not known.
     pub plane: Option<usize>,
-    /// Name of the image.
+    /// The name of its image.
     pub image: String,
-    /// The core's activity.
+    /// Whether a kernel runs on its core; null if that is not known.
+    #[serde(rename = "running", serialize_with = "running")]
+    #[schemars(with = "Option<bool>")]
     pub activity: Reading<Activity>,
-    /// The core's waypoint.
+    /// The waypoint of its core: up to four letters.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<String>")]
     pub waypoint: Reading<String>,
     /// The router's facts.
+    #[serde(flatten)]
     pub facts: RouterFacts,
-    /// Counts of packets that it dropped, and of entries that it reported.
+    /// Its counters: packets that it dropped, entries that it reported.
     pub counts: RouterCounts,
-    /// Sender channels.
+    /// Its sender channels; JSON adds their clients.
+    #[serde(skip)]
     pub senders: Vec<SenderState>,
-    /// Receiver channels.
+    /// Its receiver channels.
     pub receivers: Vec<ReceiverState>,
-    /// Credits for routers downstream on the same chip.
+    /// Its credits for the other routers of its plane on this chip.
     pub downstream: Vec<DownstreamState>,
 }
 
@@ -183,11 +190,6 @@ pub struct DownstreamState {
     /// Tile and credits.
     #[serde(flatten)]
     pub facts: EdgeFacts,
-}
-
-/// A reading in JSON: null if the value is not known.
-fn known<T: Serialize, S: Serializer>(reading: &Reading<T>, to: S) -> Result<S::Ok, S::Error> {
-    reading.known().serialize(to)
 }
 
 /// The oldest packet of a channel.

@@ -189,8 +189,8 @@ impl Search<'_> {
         let mut clients = self.look.state.fabric.clients.iter();
         let to = clients.find(|it| it.at == far && it.name == client)?.to?;
         Some(match to {
-            FabricPort::Router(at, channel) => Party::Sender(at, channel),
-            FabricPort::Mux(core, channel) => Party::MuxChannel(core, channel),
+            FabricPort::Router { router: at, channel } => Party::Sender(at, channel),
+            FabricPort::Mux { mux: core, channel } => Party::MuxChannel(core, channel),
         })
     }
 

@@ -6,16 +6,21 @@ use crate::look::Look;
 use decode::state::{Party, Wait, WaitReason};
 use layouts::{CoreId, CoreKind};
 use machine::target::Mesh;
+use machine::words::in_words;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// When a party came to a stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Stop {
-    /// The target's time, in cycles, at the first snapshot that shows it as it stands now.
+    /// The target's time at the first snapshot that shows it as it stands now, in cycles.
     pub cycles: u64,
     /// Whether an earlier snapshot shows it otherwise: if not, it may have stopped long before.
     pub seen: bool,
     /// The party.
+    #[serde(rename = "who", serialize_with = "in_words")]
+    #[schemars(with = "String")]
     pub party: Party,
 }
 

@@ -43,7 +43,7 @@ impl Case<'_> {
         let client = format!("clients[{}]", packet.connection);
         let mut clients = self.last.state.fabric.clients.iter();
         let to = clients.find(|client_of| client_of.at == id && client_of.name == client)?.to?;
-        let FabricPort::Router(first, _) = to else { return None };
+        let FabricPort::Router { router: first, .. } = to else { return None };
         let reached = self.after_hops(first, packet.hops);
         if reached.and_then(|chip| self.node(chip)) == Some(packet.to) {
             return None;

@@ -1,9 +1,9 @@
 //! The JSON of `read`, `write` and `--dry-run`.
 
-use super::{Missed, Missing, Why, missed, xy};
+use super::Missing;
 use console::words;
 use layouts::NocAddr;
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, Gap};
 use machine::target::{PlannedAccess, Preview};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,12 +11,8 @@ use serde::Serialize;
 /// Memory of a tile.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Bytes {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-    /// The address of the first byte in the tile.
-    addr: u64,
+    #[serde(flatten)]
+    at: NocAddr,
     /// The bytes in the order of memory, two hexadecimal digits each.
     bytes: String,
 }
@@ -24,12 +20,8 @@ pub(crate) struct Bytes {
 /// Memory of a tile before and after a write.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-    /// The address of the first byte in the tile.
-    addr: u64,
+    #[serde(flatten)]
+    at: NocAddr,
     /// The bytes before the write, in the order of memory, two hexadecimal digits each; null if
     /// they were not read.
     old: Option<String>,
@@ -50,34 +42,15 @@ pub(crate) struct DryRun<'a> {
     /// Bus transactions of all accesses.
     transactions: u64,
     /// The accesses, in order.
-    accesses: Vec<Planned>,
+    accesses: &'a [PlannedAccess],
     /// Ranges that would be refused, with the reason.
-    gaps: Vec<Missed>,
-}
-
-/// An access that would be made.
-#[derive(Serialize, JsonSchema)]
-struct Planned {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-    /// The first address in the tile.
-    addr: u64,
-    /// Its length in bytes.
-    len: u32,
-    /// window (a TLB window of a PCIe device) or queue (a routing queue of Ethernet base firmware).
-    route: &'static str,
-    /// Whether it writes.
-    write: bool,
-    /// Its bus transactions; through a queue a lower bound.
-    transactions: u64,
+    gaps: &'a [Gap],
 }
 
 impl Bytes {
     /// The shape of `read`.
-    pub(crate) fn new(NocAddr { chip, tile, offset }: NocAddr, bytes: &[u8]) -> Self {
-        Self { chip: chip.0, tile: xy(tile), addr: offset, bytes: words::hex(bytes) }
+    pub(crate) fn new(at: NocAddr, bytes: &[u8]) -> Self {
+        Self { at, bytes: words::hex(bytes) }
     }
 }
 
@@ -86,34 +59,21 @@ impl Written {
     pub(crate) fn new(at: NocAddr, old: Result<String, &AccessError>, new: String) -> Self {
         let mut missing = Missing::new();
         if let Err(error) = old {
-            missing.insert("old", Why { reason: words::reason(error), detail: error.to_string() });
+            missing.insert("old", error.into());
         }
-        let NocAddr { chip, tile, offset } = at;
-        Self { chip: chip.0, tile: xy(tile), addr: offset, old: old.ok(), new, missing }
+        Self { at, old: old.ok(), new, missing }
     }
 }
 
 impl<'a> DryRun<'a> {
     /// The shape of any verb with `--dry-run`.
-    pub(crate) fn new(target: &'a str, discovery: u64, preview: &Preview) -> Self {
-        let planned = |visit: &PlannedAccess| {
-            let NocAddr { chip, tile, offset } = visit.span.addr;
-            Planned {
-                chip: chip.0,
-                tile: xy(tile),
-                addr: offset,
-                len: visit.span.len,
-                route: words::route(visit.route),
-                write: visit.write,
-                transactions: visit.transactions,
-            }
-        };
+    pub(crate) fn new(target: &'a str, discovery: u64, preview: &'a Preview) -> Self {
         Self {
             target,
             discovery_transactions: discovery,
             transactions: preview.accesses.iter().map(|visit| visit.transactions).sum(),
-            accesses: preview.accesses.iter().map(planned).collect(),
-            gaps: missed(&preview.gaps),
+            accesses: &preview.accesses,
+            gaps: &preview.gaps,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON of `changes` and `diff`.
 
-use super::xy;
 use console::changes::{TileChange, WordChange};
+use layouts::{ChipId, NocXy};
 use machine::notes::Note;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,13 +37,13 @@ struct Noted {
 #[derive(Serialize, JsonSchema)]
 struct Tile<'a> {
     /// The chip's id.
-    chip: u16,
+    chip: ChipId,
     /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
+    tile: NocXy,
     /// Cores at another waypoint.
     waypoints: Vec<Waypoint<'a>>,
     /// Words of 32 bits that differ, by address.
-    words: Vec<Word<'a>>,
+    words: &'a [WordChange],
 }
 
 /// A core at another waypoint.
@@ -55,19 +55,6 @@ struct Waypoint<'a> {
     before: &'a str,
     /// The waypoint after.
     after: &'a str,
-}
-
-/// A word that differs.
-#[derive(Serialize, JsonSchema)]
-struct Word<'a> {
-    /// Its address in the tile.
-    addr: u64,
-    /// The member of a known structure that holds it; null if none is known.
-    name: Option<&'a str>,
-    /// The value before.
-    before: u32,
-    /// The value after.
-    after: u32,
 }
 
 impl<'a> Changes<'a> {
@@ -94,15 +81,11 @@ impl<'a> Tile<'a> {
             before,
             after,
         });
-        let word = |word: &'a WordChange| {
-            let WordChange { addr, name, before, after } = word;
-            Word { addr: *addr, name: name.as_deref(), before: *before, after: *after }
-        };
         Self {
-            chip: change.chip.0,
-            tile: xy(change.tile),
+            chip: change.chip,
+            tile: change.tile,
             waypoints: waypoints.collect(),
-            words: change.words.iter().map(word).collect(),
+            words: &change.words,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON of `clean`.
 
-use super::xy;
 use collectives::clean::{self, Found};
+use machine::place::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,10 +27,8 @@ pub(crate) struct Cleaned<'a> {
 /// A tile on which something stood.
 #[derive(Serialize, JsonSchema)]
 struct CleanedTile<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates: x, y.
-    tile: [u8; 2],
+    #[serde(flatten)]
+    place: Place,
     /// kernels, application (built-in firmware of an Ethernet core, without a kernel),
     /// unknown-application, unknown-firmware, credits, or unread (the tile cannot be read).
     found: &'static str,
@@ -67,8 +65,7 @@ impl<'a> Cleaned<'a> {
     /// The shape of a report.
     pub(crate) fn new(target: &'a str, escalated: bool, report: &'a clean::CleanReport) -> Self {
         let tile = |tile: &'a clean::CleanTile| CleanedTile {
-            chip: tile.place.chip.0,
-            tile: xy(tile.place.tile),
+            place: tile.place,
             found: word(&tile.found),
             kernels: if let Found::Kernels(names) = &tile.found { names } else { &[] },
             credits: &tile.credits,

@@ -1,12 +1,12 @@
 //! The JSON of `cores` and `images`.
 
-use super::{Merged, Missed, Missing, Why, missed, value, why};
+use super::{Merged, Missing, Why, why};
 use console::words;
 use decode::profile::CoreProfile;
-use decode::state::{ChannelState, CoreState, ImageUse, LaunchState, MemberState, MeshState};
-use images::SourceLine;
+use decode::state::{CoreState, ImageUse, MemberState, MeshState};
+use images::ImageFinding;
 use layouts::CoreId;
-use machine::snapshot::AccessError;
+use machine::snapshot::Gap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,37 +23,14 @@ pub(crate) struct Cores<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     merged: Option<Merged<'a>>,
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
 }
 
 /// A core.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Core<'a> {
     #[serde(flatten)]
-    id: CoreId,
-    /// Its waypoint: up to four letters.
-    waypoint: Option<String>,
-    /// in reset, base firmware (an Ethernet core without an application), never started, launched or
-    /// done. A launched core has its go message; whether it makes progress is the matter of `why`.
-    activity: Option<&'static str>,
-    /// The go message: DONE, INIT, GO, RESET_READ_PTR, RESET_READ_PTR_FROM_HOST or REPLAY_TRACE.
-    go: Option<&'static str>,
-    /// The heartbeat of base firmware.
-    heartbeat: Option<u32>,
-    /// The current launch message of the core.
-    launch: Option<&'a LaunchState>,
-    /// The source lines of its waypoint, innermost function first; if several places in the code
-    /// set it, the lines that they share.
-    location: &'a [SourceLine],
-    /// The source lines of each place, if several places set it.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    candidates: &'a [Vec<SourceLine>],
-    /// The images that run on it.
-    images: Vec<Image<'a>>,
-    /// Problems of these images, a sentence each.
-    findings: Vec<String>,
-    /// The channels of its Ethernet application.
-    channels: &'a [ChannelState],
+    state: &'a CoreState,
     /// With --words: its decoded words.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<Vec<Word<'a>>>,
@@ -74,39 +51,6 @@ struct Profile<'a> {
     missing: Option<Why>,
 }
 
-/// An image on a core.
-#[derive(Serialize, JsonSchema)]
-struct Image<'a> {
-    /// base firmware, application or kernel.
-    role: &'static str,
-    /// Its name.
-    name: &'a str,
-    /// The address of its text: in L1, or in instruction RAM if no copy in L1 is known.
-    load_addr: u32,
-    /// The address from which the core runs the text: another one if firmware copies it to
-    /// instruction RAM.
-    run_addr: u32,
-    /// Its provenance: stated (this process loaded it, or the command line states it), recorded (a
-    /// file of the host or the recording states it), sampled (samples of its text were found in
-    /// L1), verified (its whole text or its build id was found in L1), mismatch (L1 holds another
-    /// text).
-    provenance: &'static str,
-    /// The file of `--elfs` that it is from; null if it is built in.
-    path: Option<&'a str>,
-    /// Run address less link address of its code, modulo 2^32.
-    bias: u32,
-    /// Number of bytes compared with L1: of its text, or of its build id.
-    compared_bytes: u32,
-    /// Length of its text in bytes.
-    text_bytes: u32,
-    /// The result of the comparison: equal (of the whole text), build-id (only that was compared,
-    /// and found), differs, iram (it runs from instruction RAM, which only the core itself can
-    /// read), or the reason of `gaps` for which L1 was not read. Null: nothing was compared.
-    check: Option<&'static str>,
-    /// Other images with the same text.
-    same_text: &'a [String],
-}
-
 /// The images of the cores of a mesh.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Images<'a> {
@@ -117,7 +61,7 @@ pub(crate) struct Images<'a> {
     /// The cores with their images.
     cores: Vec<Loads<'a>>,
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
 }
 
 /// A core and its images.
@@ -126,9 +70,9 @@ struct Loads<'a> {
     #[serde(flatten)]
     id: CoreId,
     /// The images that run on it.
-    images: Vec<Image<'a>>,
+    images: &'a [ImageUse],
     /// Problems of these images, a sentence each.
-    findings: Vec<String>,
+    findings: &'a [ImageFinding],
 }
 
 /// A decoded word.
@@ -155,14 +99,14 @@ impl<'a> Cores<'a> {
             cycles: state.cycles,
             cores: all.filter(|c| passes(c)).map(|c| core(c, with_words)).collect(),
             merged: None,
-            gaps: missed(&state.gaps),
+            gaps: &state.gaps,
         }
     }
 
     /// The same with the profiles of its cores.
     pub(crate) fn with_profiles(mut self, profiles: &'a [CoreProfile]) -> Self {
         for core in &mut self.cores {
-            let of_core = |profile: &&CoreProfile| core.id == profile.core;
+            let of_core = |profile: &&CoreProfile| core.state.id == profile.core;
             core.profile = profiles.iter().find(of_core).map(profile);
         }
         self
@@ -179,37 +123,33 @@ impl<'a> Images<'a> {
     pub(crate) fn new(target: &'a str, state: &'a MeshState, cores: &[&'a CoreState]) -> Self {
         let loads = |core: &&'a CoreState| Loads {
             id: core.id,
-            images: core.images.iter().map(image).collect(),
-            findings: core.findings.iter().map(ToString::to_string).collect(),
+            images: &core.images,
+            findings: &core.findings,
         };
         Self {
             target,
             cycles: state.cycles,
             cores: cores.iter().map(loads).collect(),
-            gaps: missed(&state.gaps),
+            gaps: &state.gaps,
         }
     }
 }
 
 pub(super) fn core(state: &CoreState, with_words: bool) -> Core<'_> {
-    let mut missing = Missing::new();
-    missing.extend(why(&state.launch).map(|why| ("launch", why)));
-    let waypoint = value("waypoint", &state.waypoint, &mut missing, Clone::clone);
+    let reasons = [
+        ("waypoint", why(&state.waypoint)),
+        ("activity", why(&state.activity)),
+        ("go", why(&state.go)),
+        ("heartbeat", why(&state.heartbeat)),
+        ("launch", why(&state.launch)),
+    ];
+    let reasons = reasons.into_iter().filter_map(|(key, why)| Some((key, why?)));
+    let mut missing: Missing = reasons.collect();
     if state.lacks_waypoints() {
         missing.insert("waypoint", Why { reason: "absent", detail: words::NO_WAYPOINTS.into() });
     }
     Core {
-        id: state.id,
-        waypoint,
-        activity: value("activity", &state.activity, &mut missing, |a| words::activity_value(*a)),
-        go: value("go", &state.go, &mut missing, |g| words::go(*g)),
-        heartbeat: value("heartbeat", &state.heartbeat, &mut missing, |h| *h),
-        launch: state.launch.known(),
-        location: &state.location,
-        candidates: &state.candidates,
-        images: state.images.iter().map(image).collect(),
-        findings: state.findings.iter().map(ToString::to_string).collect(),
-        channels: &state.channels,
+        state,
         words: with_words.then(|| state.words.iter().map(word).collect()),
         profile: None,
         missing,
@@ -217,24 +157,7 @@ pub(super) fn core(state: &CoreState, with_words: bool) -> Core<'_> {
 }
 
 fn profile(profile: &CoreProfile) -> Profile<'_> {
-    let reason = |why: &AccessError| Why { reason: words::reason(why), detail: why.to_string() };
-    Profile { profile, missing: profile.missing.as_ref().map(reason) }
-}
-
-fn image(image: &ImageUse) -> Image<'_> {
-    Image {
-        role: image.role.name(),
-        name: &image.name,
-        load_addr: image.load_addr,
-        run_addr: image.run_addr,
-        provenance: words::evidence_word(image.evidence),
-        path: image.path.as_deref(),
-        bias: image.bias,
-        compared_bytes: image.comparison.compared_bytes,
-        text_bytes: image.comparison.text_bytes,
-        check: words::check(&image.comparison.check),
-        same_text: &image.also,
-    }
+    Profile { profile, missing: profile.missing.as_ref().map(Why::from) }
 }
 
 fn word(member: &MemberState) -> Word<'_> {

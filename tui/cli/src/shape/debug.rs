@@ -1,6 +1,5 @@
 //! The JSON of `debug`: where a core was when it was paused.
 
-use super::xy;
 use console::halted::Pause;
 use console::words;
 use images::code::Instruction;
@@ -11,12 +10,8 @@ use serde::Serialize;
 /// What a core did under control. It runs again at the end.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Debugged {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the core's tile: x, y.
-    tile: [u8; 2],
-    /// erisc, brisc, trisc0, trisc1 or trisc2.
-    core: &'static str,
+    #[serde(flatten)]
+    core: CoreId,
     /// Each time it was paused, in order.
     stops: Vec<DebugStop>,
 }
@@ -46,7 +41,7 @@ pub(crate) struct DebugStop {
 
 impl Debugged {
     pub(crate) fn new(core: CoreId, stops: Vec<DebugStop>) -> Self {
-        Self { chip: core.chip.0, tile: xy(core.tile), core: core.core.name(), stops }
+        Self { core, stops }
     }
 }
 

@@ -15,13 +15,13 @@ pub(crate) struct Differs {
     kind: &'static str,
     /// The chip's id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chip: Option<u16>,
+    chip: Option<ChipId>,
     /// The chip's number in the descriptor.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_chip: Option<u32>,
     /// The described position of the chip: x, y, rack, shelf.
     #[serde(skip_serializing_if = "Option::is_none")]
-    coord: Option<[u8; 4]>,
+    coord: Option<ChipCoord>,
     /// The described 64-bit board id of the chip.
     #[serde(skip_serializing_if = "Option::is_none")]
     unique_id: Option<u64>,
@@ -74,20 +74,17 @@ impl Ends {
 
 /// Builds a difference.
 pub(crate) fn difference(difference: &Difference) -> Differs {
-    let place = |c: ChipCoord| [c.x, c.y, c.rack, c.shelf];
-    let number = |chip: ChipId| Some(chip.0);
     let kind = difference.condition().name();
     match *difference {
         Difference::MissingChip { file_id, coord, unique_id } => {
-            let coord = coord.map(place);
             Differs { kind, expected_chip: Some(file_id), coord, unique_id, ..Differs::default() }
         }
-        Difference::ExtraChip(chip) => Differs { kind, chip: number(chip), ..Differs::default() },
+        Difference::ExtraChip(chip) => Differs { kind, chip: Some(chip), ..Differs::default() },
         Difference::OtherChip { chip, expected } => {
-            Differs { kind, chip: number(chip), unique_id: Some(expected), ..Differs::default() }
+            Differs { kind, chip: Some(chip), unique_id: Some(expected), ..Differs::default() }
         }
         Difference::MovedChip { chip, expected } => {
-            Differs { kind, chip: number(chip), coord: Some(place(expected)), ..Differs::default() }
+            Differs { kind, chip: Some(chip), coord: Some(expected), ..Differs::default() }
         }
         Difference::MissingLink(a, b) => {
             Differs { kind, link: Some(Ends::new(a, b)), ..Differs::default() }

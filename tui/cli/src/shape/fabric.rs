@@ -9,12 +9,10 @@ mod waits;
 pub(crate) use routes::{FabricRoutes, FabricTables, fabric_routes, fabric_tables};
 pub(crate) use waits::{FabricWaits, fabric_waits};
 
-use super::{Missed, missed};
 use channels::Sender;
-use clients::{Client, Mux, running};
-use decode::state::{DownstreamState, LedgerState, MeshState, ReceiverState, RouterState};
-use images::fabric::{RouterCounts, RouterFacts};
-use layouts::{EthId, NocXy};
+use clients::Client;
+use decode::state::{LedgerState, MeshState, MuxState, RouterState, Stage};
+use machine::snapshot::Gap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,7 +27,7 @@ pub(crate) struct Fabric<'a> {
     /// Its routers.
     routers: Vec<Router<'a>>,
     /// Its muxes.
-    muxes: Vec<Mux<'a>>,
+    muxes: &'a [MuxState],
     /// The connections of kernels to channels of routers and muxes.
     clients: Vec<Client<'a>>,
     /// The credits of each virtual channel, in each direction of a link.
@@ -39,7 +37,7 @@ pub(crate) struct Fabric<'a> {
     /// Differences between the ELFs of routers and fabric manifests, one sentence each.
     findings: &'a [String],
     /// Ranges that were not read.
-    gaps: Vec<Missed>,
+    gaps: &'a [Gap],
 }
 
 /// Builds `fabric`.
@@ -48,12 +46,12 @@ pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
         target,
         cycles: state.cycles,
         routers: state.fabric.routers.iter().map(Router::of).collect(),
-        muxes: state.fabric.muxes.iter().map(Mux::of).collect(),
+        muxes: &state.fabric.muxes,
         clients: state.fabric.clients.iter().map(Client::of).collect(),
         links: &state.fabric.ledgers,
         waits: waits::waits(&state.fabric.waits),
         findings: &state.fabric.findings,
-        gaps: missed(&state.gaps),
+        gaps: &state.gaps,
     }
 }
 
@@ -61,76 +59,25 @@ pub(crate) fn fabric<'a>(target: &'a str, state: &'a MeshState) -> Fabric<'a> {
 #[derive(Serialize, JsonSchema)]
 struct Router<'a> {
     #[serde(flatten)]
-    at: EthId,
-    /// NOC 0 coordinates of its tile: x, y.
-    tile: NocXy,
-    /// Its routing plane; null if it is spare or if its direction is not known.
-    plane: Option<usize>,
-    /// The name of its image.
-    image: &'a str,
-    /// Whether a kernel runs on its core; null if that is not known.
-    running: Option<bool>,
-    /// The waypoint of its core: up to four letters.
-    waypoint: Option<&'a str>,
+    state: &'a RouterState,
     /// Its stage between launch and end; null if too few of its facts are known.
-    stage: Option<Stage>,
-    #[serde(flatten)]
-    facts: &'a RouterFacts,
+    stage: Option<&'static Stage>,
     /// The name of `postcode`; null if it has none.
     postcode_name: Option<&'a str>,
     /// The name of `refusal`; null if it did not refuse.
     refusal_name: Option<&'a str>,
     /// Its sender channels.
     senders: Vec<Sender<'a>>,
-    /// Its receiver channels.
-    receivers: &'a [ReceiverState],
-    /// Its credits for the other routers of its plane on this chip.
-    downstream: &'a [DownstreamState],
-    /// Its counters.
-    counts: &'a RouterCounts,
 }
 
 impl<'a> Router<'a> {
-    fn of(router: &'a RouterState) -> Self {
+    fn of(state: &'a RouterState) -> Self {
         Self {
-            at: router.at,
-            tile: router.tile,
-            plane: router.plane,
-            image: &router.image,
-            running: running(&router.activity),
-            waypoint: router.waypoint.known().map(String::as_str),
-            stage: router.stage().map(Stage::of),
-            facts: &router.facts,
-            postcode_name: router.facts.postcode.name(),
-            refusal_name: router.refusal_name(),
-            senders: router.senders.iter().map(Sender::of).collect(),
-            receivers: &router.receivers,
-            downstream: &router.downstream,
-            counts: &router.counts,
-        }
-    }
-}
-
-/// A stage of a router.
-#[derive(Serialize, JsonSchema)]
-struct Stage {
-    /// Its name, such as `remote handshake` or `serving`.
-    name: &'static str,
-    /// The facts that show it.
-    signs: Vec<String>,
-    /// Who must act before it ends.
-    next: String,
-    /// What happens in it, and what ends it.
-    meaning: &'static str,
-}
-
-impl Stage {
-    fn of(stage: &decode::state::Stage) -> Self {
-        Self {
-            name: stage.name,
-            signs: stage.signs.iter().map(ToString::to_string).collect(),
-            next: stage.next.to_string(),
-            meaning: stage.meaning,
+            state,
+            stage: state.stage(),
+            postcode_name: state.facts.postcode.name(),
+            refusal_name: state.refusal_name(),
+            senders: state.senders.iter().map(Sender::of).collect(),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use console::exit::{Failure, code};
 use console::locate;
-use console::words::reason;
+use diagnosis::Finding;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, Forbidden, Misfit, RunError, Stuck, User, Waypoint};
 use launch::undebuggable::Undebuggable;
+use layouts::NocAddr;
 use machine::place::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,10 +32,10 @@ struct Facts {
     /// The cause, such as kernel-runs, no-progress or packets-dropped; or a reason of `gaps`.
     cause: &'static str,
     /// The tile that caused it, also by the verdict; null if it is not known.
-    core: Option<Core>,
-    /// The waypoint of its core; null if it is not known.
+    core: Option<Place>,
+    /// The waypoint of its core, also by the verdict; null if it is not known.
     waypoint: Option<String>,
-    /// What the run waited for; null if that is not known.
+    /// What the run waited for, also by the verdict; null if that is not known.
     waiting_for: Option<String>,
     /// The target's own time when the run last made progress, in cycles of a nanosecond; null if it
     /// is not known.
@@ -48,39 +49,18 @@ struct Facts {
     word: Option<Word>,
 }
 
-/// A tile.
-#[derive(Serialize, JsonSchema)]
-struct Core {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-}
-
-impl From<Place> for Core {
-    fn from(Place { chip, tile }: Place) -> Self {
-        Self { chip: chip.0, tile: [tile.x, tile.y] }
-    }
-}
-
 /// The word that caused it.
 #[derive(Serialize, JsonSchema)]
 struct Word {
     #[serde(flatten)]
-    tile: Core,
-    /// Its address in the tile.
-    addr: u64,
+    at: NocAddr,
     /// Its value, if it was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u32>,
 }
 
 impl Error {
-    pub(super) fn of(
-        failure: &Failure,
-        error: Option<&RunError>,
-        root: Option<diagnosis::Place>,
-    ) -> Self {
+    pub(super) fn of(failure: &Failure, error: Option<&RunError>, root: Option<&Finding>) -> Self {
         let names = error.map(|error| names(&error.cause));
         Self {
             message: failure.to_string(),
@@ -92,7 +72,12 @@ impl Error {
 }
 
 impl Facts {
-    fn of(error: &RunError, cause: &'static str, root: Option<diagnosis::Place>) -> Self {
+    fn of(error: &RunError, cause: &'static str, root: Option<&Finding>) -> Self {
+        let core = error.core.or(root.and_then(|root| tile_of(root.place)));
+        // What the verdict says of another tile is not about this failure.
+        let root = root.filter(|root| tile_of(root.place) == core);
+        let awaited = root.and_then(|root| root.chain.last());
+        let awaited = awaited.map(|step| format!("{} of {}", step.reason, step.on));
         let (word, waited_cycles) = match &error.cause {
             Cause::Control(ControlError::Access { addr, .. }) => (Some((*addr, None)), None),
             Cause::Control(ControlError::TookTooLong { addr, value, waited_cycles, .. }) => {
@@ -105,19 +90,16 @@ impl Facts {
         };
         Self {
             cause,
-            core: error.core.or(root.and_then(tile_of)).map(Core::from),
+            core,
             waypoint: match &error.waypoint {
                 Some(Waypoint::At(code)) => Some(code.clone()),
-                Some(Waypoint::Unread(_)) | None => None,
+                Some(Waypoint::Unread(_)) | None => root.and_then(|root| root.waypoint.clone()),
             },
-            waiting_for: error.waiting_for.clone(),
+            waiting_for: error.waiting_for.clone().or(awaited),
             since_cycles: error.since_cycles,
             notes: error.notes.clone(),
             waited_cycles,
-            word: word.map(|(addr, value)| {
-                let tile = Place::from(addr).into();
-                Word { tile, addr: addr.offset, value }
-            }),
+            word: word.map(|(at, value)| Word { at, value }),
         }
     }
 }
@@ -208,12 +190,12 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
                 ControlError::NoRing => "no-ring",
                 ControlError::Settings(_) => "settings",
                 ControlError::Gone(error) | ControlError::Access { reason: error, .. } => {
-                    reason(error)
+                    error.name()
                 }
                 ControlError::TookTooLong { .. } => "timed_out",
             },
         ),
-        Cause::Access(error) => ("access", reason(error)),
+        Cause::Access(error) => ("access", error.name()),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::cores::{Core, core};
 use super::why::Judged;
-use super::xy;
 use decode::state::CoreState;
 use launch::elf_kernel::ElfKernel;
 use layouts::CoreId;
@@ -33,12 +32,8 @@ pub(crate) struct Launched<'a> {
 /// A core on which a kernel was launched or taken away.
 #[derive(Serialize, JsonSchema)]
 struct LaunchedOn<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of its tile: x, y.
-    tile: [u8; 2],
-    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
-    core: &'static str,
+    #[serde(flatten)]
+    core: CoreId,
     /// Whether firmware was booted there first.
     booted: bool,
     /// Address of the runtime arguments; null for a kernel that ran already.
@@ -74,9 +69,7 @@ impl<'a> Launched<'a> {
         on: impl Iterator<Item = LaunchedTile<'a>>,
     ) -> Self {
         let one = |tile: LaunchedTile<'a>| LaunchedOn {
-            chip: tile.core.chip.0,
-            tile: xy(tile.core.tile),
-            core: tile.core.core.name(),
+            core: tile.core,
             booted: tile.booted,
             config_base: tile.config_base,
             outcome: tile.outcome,

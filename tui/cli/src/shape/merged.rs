@@ -1,6 +1,5 @@
 //! The JSON of `cores --merge`.
 
-use super::xy;
 use console::merged::{Branch, Operations};
 use layouts::{ChipId, CoreId};
 use schemars::JsonSchema;
@@ -16,9 +15,9 @@ pub(crate) struct Merged<'a> {
     /// The places, by kernel, function and line.
     branches: Vec<Place<'a>>,
     /// The operations that chips run, if no place was named.
-    operations: Vec<OnChip>,
+    operations: Vec<OnChip<'a>>,
     /// The chips that run the lowest operation, if others do not: likely the first to stand.
-    likely_first: Vec<u16>,
+    likely_first: Vec<ChipId>,
 }
 
 /// A place, and the cores at it.
@@ -39,23 +38,20 @@ struct Place<'a> {
 /// A core at a place.
 #[derive(Serialize, JsonSchema)]
 struct Merge<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of its tile: x, y.
-    tile: [u8; 2],
-    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
-    core: &'static str,
+    #[serde(flatten)]
+    core: CoreId,
     /// The names of its words that moved since the snapshot before.
     moved: Vec<&'a str>,
 }
 
 /// The operations of a chip.
 #[derive(Serialize, JsonSchema)]
-struct OnChip {
+struct OnChip<'a> {
     /// The chip's id.
-    chip: u16,
+    chip: ChipId,
     /// The host-assigned ids of the launch messages of its running cores; 0 is none.
-    host_assigned_ids: Vec<u32>,
+    #[schemars(with = "Vec<u32>")]
+    host_assigned_ids: &'a BTreeSet<u32>,
 }
 
 impl<'a> Merged<'a> {
@@ -63,19 +59,19 @@ impl<'a> Merged<'a> {
     pub(crate) fn new(
         tree: &'a [Branch],
         apart: Option<u64>,
-        operations: Option<&Operations>,
+        operations: Option<&'a Operations>,
     ) -> Self {
         Self {
             apart_cycles: apart,
             branches: tree.iter().map(place).collect(),
             operations: operations.iter().flat_map(|it| &it.ids).map(on_chip).collect(),
-            likely_first: operations.iter().flat_map(|it| it.behind()).map(|it| it.0).collect(),
+            likely_first: operations.iter().flat_map(|it| it.behind()).collect(),
         }
     }
 }
 
-fn on_chip((chip, ids): (&ChipId, &BTreeSet<u32>)) -> OnChip {
-    OnChip { chip: chip.0, host_assigned_ids: ids.iter().copied().collect() }
+fn on_chip<'a>((chip, ids): (&ChipId, &'a BTreeSet<u32>)) -> OnChip<'a> {
+    OnChip { chip: *chip, host_assigned_ids: ids }
 }
 
 fn place(branch: &Branch) -> Place<'_> {
@@ -91,10 +87,5 @@ fn place(branch: &Branch) -> Place<'_> {
 
 fn merge(branch: &Branch, core: CoreId) -> Merge<'_> {
     let moved = branch.moved.get(&core).into_iter().flatten();
-    Merge {
-        chip: core.chip.0,
-        tile: xy(core.tile),
-        core: core.core.name(),
-        moved: moved.map(String::as_str).collect(),
-    }
+    Merge { core, moved: moved.map(String::as_str).collect() }
 }

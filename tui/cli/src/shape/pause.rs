@@ -1,10 +1,10 @@
 //! The JSON of `pause` and `resume`.
 
-use super::xy;
 use console::run::pausing::AtRest;
 use console::run::stepping::{PartyStep, SteppedKernel};
 use console::words;
 use launch::pause::Rest;
+use layouts::CoreId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,12 +35,8 @@ pub(crate) struct PausedMesh<'a> {
 /// A kernel.
 #[derive(Serialize, JsonSchema)]
 struct PausedKernel<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the core's tile: x, y.
-    tile: [u8; 2],
-    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
-    core: &'static str,
+    #[serde(flatten)]
+    core: CoreId,
     /// The kernel's name.
     kernel: &'a str,
     /// parked, waits (it waits for another and changes nothing) or returned.
@@ -70,9 +66,7 @@ impl<'a> PausedMesh<'a> {
     pub(crate) fn new(target: &'a str, rest: &'a AtRest) -> Self {
         let AtRest { paused, balance } = rest;
         let kernels = paused.rest.iter().map(|(core, (kernel, rest))| PausedKernel {
-            chip: core.chip.0,
-            tile: xy(core.tile),
-            core: core.core.name(),
+            core: *core,
             kernel,
             state: rest_word(*rest),
         });
@@ -108,12 +102,8 @@ pub(crate) struct SteppedMesh<'a> {
 /// A kernel after a step.
 #[derive(Serialize, JsonSchema)]
 struct Stepped<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the core's tile: x, y.
-    tile: [u8; 2],
-    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
-    core: &'static str,
+    #[serde(flatten)]
+    core: CoreId,
     /// The kernel's name.
     kernel: &'a str,
     /// parked, waits (it waits for another and changes nothing) or returned; null if nothing holds it.
@@ -189,9 +179,7 @@ impl<'a> SteppedMesh<'a> {
         let kernel = |kernel: &'a SteppedKernel| {
             let changed = kernel.changed.iter();
             Stepped {
-                chip: kernel.core.chip.0,
-                tile: xy(kernel.core.tile),
-                core: kernel.core.core.name(),
+                core: kernel.core,
                 kernel: &kernel.kernel,
                 state: kernel.rest.map(rest_word),
                 parties: kernel.parties.iter().map(SteppedParty::of).collect(),

@@ -1,6 +1,6 @@
 //! The JSON of `print`: a value with its structure.
 
-use super::{Decoded, Missing, Why, xy};
+use super::{Decoded, Missing, Why};
 use console::found::{Found, Value};
 use images::Image;
 use layouts::CoreId;
@@ -11,12 +11,8 @@ use symbols::Storage;
 /// The value of an expression on a core.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Printed<'a> {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the core's tile: x, y.
-    tile: [u8; 2],
-    /// erisc, brisc, ncrisc, trisc0, trisc1 or trisc2.
-    core: &'static str,
+    #[serde(flatten)]
+    core: CoreId,
     /// The image whose debug information was used.
     image: &'a str,
     /// The given expression.
@@ -68,9 +64,7 @@ impl<'a> Printed<'a> {
                 None
             }
         };
-        let (chip, tile) = (core.chip.0, xy(core.tile));
-        let (core, image, kind, size) =
-            (core.core.name(), &*image.name, found.type_name(), found.size);
-        Self { chip, tile, core, image, expression, kind, addr, size, value, missing }
+        let (image, kind, size) = (&*image.name, found.type_name(), found.size);
+        Self { core, image, expression, kind, addr, size, value, missing }
     }
 }

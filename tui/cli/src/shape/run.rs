@@ -7,6 +7,7 @@ use console::run::Measured;
 use console::run::table::{Head, average, out_of_bounds};
 use diagnosis::Diagnosis;
 use launch::outcome::RunError;
+use layouts::ChipId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ pub(crate) struct Sweep<'a> {
     /// The target, as `--target` names it.
     target: &'a str,
     /// The chips that take part, in the order of their ranks.
-    chips: Vec<u16>,
+    chips: &'a [ChipId],
     /// ring or line.
     topology: Option<&'a str>,
     /// A row for each size.
@@ -63,48 +64,12 @@ pub(crate) struct Sweep<'a> {
 /// A size of a sweep. All times are by the clock of the chip that was launched last.
 #[derive(Serialize, JsonSchema)]
 struct Row<'a> {
-    /// The larger of a rank's input and output, in bytes.
-    size: u64,
-    /// Elements of that size.
-    count: u64,
-    /// The type of an element, such as int32.
-    r#type: &'a str,
-    /// The reduction, such as sum; none if nothing is reduced.
-    redop: &'a str,
-    /// The time of the transfer, the mean of all iterations, in microseconds.
-    time_us: f64,
+    #[serde(flatten)]
+    measured: &'a Measured,
     /// Size over time, in GB/s.
     algbw_gbps: f64,
     /// `algbw_gbps` times the collective's factor in nccl-tests, in GB/s.
     busbw_gbps: f64,
-    /// Wrong elements; null if nothing was checked.
-    wrong: Option<u64>,
-    /// The rank of the root; null if the collective has none.
-    root: Option<u32>,
-    /// The longest kernel's time less the transfer's, as kernels wait for others to start, in
-    /// microseconds.
-    start_skew_us: f64,
-    /// The id of the chip that was launched last.
-    last_chip: u16,
-    /// Times of each chip, in the order of the ranks.
-    chips: Vec<Chip>,
-    /// Places of wrong elements, a sentence each.
-    wrong_places: &'a [String],
-}
-
-/// Times of a chip.
-#[derive(Serialize, JsonSchema)]
-struct Chip {
-    /// The chip's id.
-    chip: u16,
-    /// From the kernel's start to its end, in microseconds.
-    kernel_us: f64,
-    /// From when its links were up at both ends to the kernel's end, in microseconds.
-    transfer_us: f64,
-}
-
-fn us(cycles: u64) -> f64 {
-    cycles as f64 / 1e3
 }
 
 impl<'a> Sweep<'a> {
@@ -113,7 +78,7 @@ impl<'a> Sweep<'a> {
         Self {
             op: head.op,
             target: head.target,
-            chips: head.ranks.iter().map(|chip| chip.0).collect(),
+            chips: head.ranks,
             topology: Some(head.topology),
             rows: rows.iter().map(row).collect(),
             links: Some(head.links),
@@ -149,34 +114,15 @@ impl<'a> Sweep<'a> {
         if self.rows.is_empty() {
             (self.avg_busbw_gbps, self.out_of_bounds) = (None, None);
         }
-        let root = verdict.and_then(|verdict| Some(verdict.findings.first()?.place));
+        let root = verdict.and_then(|verdict| verdict.findings.first());
         self.error = Some(Error::of(failure, cause, root));
-        self.verdict = verdict.map(|verdict| Judged::new(self.target, verdict));
+        self.verdict = verdict.map(|verdict| Judged { target: self.target, verdict });
         self
     }
 }
 
-fn row(row: &Measured) -> Row<'_> {
-    let chips = row.chips.iter().map(|chip| Chip {
-        chip: chip.chip.0,
-        kernel_us: us(chip.kernel_cycles),
-        transfer_us: us(chip.transfer_cycles),
-    });
-    Row {
-        size: row.size_bytes,
-        count: row.count,
-        r#type: row.data_type,
-        redop: row.redop,
-        time_us: row.time_us(),
-        algbw_gbps: row.algbw(),
-        busbw_gbps: row.busbw(),
-        wrong: row.wrong,
-        root: row.root,
-        start_skew_us: us(row.start_skew_cycles),
-        last_chip: row.last.0,
-        chips: chips.collect(),
-        wrong_places: &row.places,
-    }
+fn row(measured: &Measured) -> Row<'_> {
+    Row { measured, algbw_gbps: measured.algbw(), busbw_gbps: measured.busbw() }
 }
 
 #[cfg(test)]
@@ -185,7 +131,6 @@ mod tests {
     use super::*;
     use console::run::ChipMeasured;
     use launch::ControlError;
-    use layouts::ChipId;
     use serde_json::json;
 
     fn head() -> Head<'static> {

@@ -1,8 +1,7 @@
 //! The JSON of `who-wrote`.
 
-use super::xy;
 use console::words;
-use layouts::NocAddr;
+use layouts::NocXy;
 use machine::past::{PastWrite, PastWriter};
 use machine::snapshot::Span;
 use schemars::JsonSchema;
@@ -11,14 +10,8 @@ use serde::Serialize;
 /// The last write to a range of memory.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WhoWrote {
-    /// The chip's id.
-    chip: u16,
-    /// NOC 0 coordinates of the tile: x, y.
-    tile: [u8; 2],
-    /// The address of the first byte in the tile.
-    addr: u64,
-    /// Number of bytes.
-    len: u32,
+    #[serde(flatten)]
+    span: Span,
     /// The first cycle (nanosecond) of the target that was searched.
     from_cycles: u64,
     /// Writes in this cycle and later were not searched for.
@@ -47,7 +40,7 @@ struct WroteOnce {
     /// The source line of the instruction, by the images that run there now.
     source: Option<String>,
     /// NOC 0 coordinates of the tile that sent the NoC packet: x, y.
-    from: Option<[u8; 2]>,
+    from: Option<NocXy>,
     /// The NoC of the packet: 0 or 1.
     noc: Option<u8>,
     /// What the NoC packet was: write, inline write, atomic, answer to a read, answer to an atomic.
@@ -61,12 +54,12 @@ struct WroteOnce {
 impl WhoWrote {
     /// The shape of `who-wrote`; the source line of the writing instruction apart.
     pub(crate) fn new(
-        Span { addr: NocAddr { chip, tile, offset }, len }: Span,
+        span: Span,
         (from_cycles, before_cycles): (u64, u64),
         write: Option<(&PastWrite, Option<String>)>,
     ) -> Self {
         let write = write.map(|(write, source)| WroteOnce::new(write, source));
-        Self { chip: chip.0, tile: xy(tile), addr: offset, len, from_cycles, before_cycles, write }
+        Self { span, from_cycles, before_cycles, write }
     }
 }
 
@@ -95,7 +88,7 @@ impl WroteOnce {
                 (shape.by, shape.core) = ("debugger", Some(core.name().to_owned()));
             }
             PastWriter::Noc { from, noc, packet } => {
-                (shape.by, shape.from) = ("noc", Some(xy(from)));
+                (shape.by, shape.from) = ("noc", Some(from));
                 (shape.noc, shape.packet) = (Some(noc), Some(packet));
             }
             PastWriter::Link(peer) => {

@@ -6,7 +6,7 @@ use crate::output::{Columns, json, say, text};
 use crate::shape::Checked;
 use crate::shape::schema;
 use crate::target::{Style, end_of_all, open, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
+use crate::verb::{Ask, Pages, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use decode::state::MeshState;
@@ -32,11 +32,7 @@ impl Verb for CheckArguments {
     const NAME: &str = "check";
     const PAGES: Pages = &[("check", include_str!("../manual/verbs/check.md"))];
     const SCHEMAS: Schemas = &[("check", schema::<Checked<'_>>)];
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        Ok(Some(everything()))
-    }
+    const QUESTION: Ask<Self> = Some(|_, _| Ok(Some(everything())));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)
     }

@@ -6,7 +6,7 @@ use crate::output::{Columns, Page, can_wait, json, say, wait_for, waited};
 use crate::shape::Cleaned;
 use crate::shape::schema;
 use crate::target::{Style, open};
-use crate::verb::{Pages, Previewer, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb};
 use collectives::clean::{CleanReport, CleanTile, Found};
 use collectives::{Clean, CleanSettings};
 use console::exit::{Failure, Outcome};
@@ -24,12 +24,10 @@ impl Verb for CleanArguments {
     fn cleans_up(&self) -> bool {
         true
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        let options = *self;
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        let options = *verb;
         Ok(Some(Box::new(move |machine| preview(machine, options))))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, *self)
     }

@@ -8,7 +8,7 @@ use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
 use crate::shape::schema;
 use crate::target::{Style, cell, inspect, judge, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::Opening;
@@ -65,21 +65,19 @@ impl Verb for CoresArguments {
     fn cleans_up(&self) -> bool {
         self.sample.is_some()
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        if self.sample.is_some() {
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        if verb.sample.is_some() {
             let why = "--dry-run: only a snapshot shows which cores --sample would sample";
             return Err(Failure::Usage(why.into()));
         }
-        let place = self.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
-        let details = self.words;
+        let place = verb.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+        let details = verb.words;
         Ok(Some(Box::new(move |machine| {
             check_on(&machine.mesh(), place)?;
             let read_set = read_set(&machine.mesh(), place);
             Ok(machine.preview(&ReadSet { details, ..read_set }))
         })))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         match &self.sample {
             _ if self.merge => merge::run(target, style, self),

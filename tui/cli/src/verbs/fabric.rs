@@ -14,7 +14,7 @@ use crate::output::{Columns, Page, json, say};
 use crate::shape;
 use crate::shape::schema;
 use crate::target::{Style, cell, end_of_all, judge, open, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
+use crate::verb::{Ask, Pages, Schemas, Verb, inspected};
 use console::exit::{Failure, Outcome};
 use console::fabric::{
     candidates, channel_table, client_table, client_text, ledger_table, link, mux_table, mux_text,
@@ -68,15 +68,13 @@ impl Verb for FabricArguments {
             FabricQuestion::Status(_) | FabricQuestion::Drain(_) => None,
         }
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        if self.question.is_some() {
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        if verb.question.is_some() {
             return Ok(None);
         }
         let read_set = ReadSet { links: true, fabric: true, proofs: true, ..ReadSet::default() };
         Ok(Some(inspected(read_set)))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         match &self.question {
             Some(question) => ask(target, style, question),

@@ -5,7 +5,7 @@ use crate::output::{Columns, json};
 use crate::shape::Images;
 use crate::shape::schema;
 use crate::target::{Style, inspect, judge, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
@@ -24,16 +24,14 @@ impl Verb for ImagesArguments {
     const NAME: &str = "images";
     const PAGES: Pages = &[("images", include_str!("../manual/verbs/images.md"))];
     const SCHEMAS: Schemas = &[("images", schema::<Images<'_>>)];
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        let place = self.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        let place = verb.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
         Ok(Some(Box::new(move |machine| {
             check_on(&machine.mesh(), place)?;
             let read_set = read_set(&machine.mesh(), place);
             Ok(machine.preview(&ReadSet { proofs: true, texts: true, ..read_set }))
         })))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self.place.as_deref())
     }

@@ -8,7 +8,7 @@ use crate::output::{Columns, can_wait, json, say, wait_for, waited};
 use crate::shape::schema;
 use crate::shape::{self, Judged};
 use crate::target::{Style, open};
-use crate::verb::{Pages, Previewer, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::launching::{Launch, LaunchedTile, Order};
 use console::machine::{Machine, Opening};
@@ -33,13 +33,11 @@ impl Verb for LaunchArguments {
     fn opening(&self, arguments: &Arguments) -> Opening {
         idle(arguments)
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        check(self)?;
-        let options = self.clone();
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        check(verb)?;
+        let options = verb.clone();
         Ok(Some(Box::new(move |machine| preview(machine, &options))))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)
     }
@@ -150,7 +148,7 @@ fn report(
             seen: tile.seen.as_ref(),
         });
         let launched = shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles);
-        json(launched.judged(verdict.map(|it| Judged::new(&opening.words, it))))?;
+        json(launched.judged(verdict.map(|verdict| Judged { target: &opening.words, verdict })))?;
     } else {
         style.print(table(style, launch))?;
         if let Some(verdict) = verdict.filter(|it| Health::of(it) != Health::Healthy) {

@@ -4,7 +4,7 @@ use crate::output::{Columns, json, say};
 use crate::shape::Links;
 use crate::shape::schema;
 use crate::target::{Style, cell, inspect, judge, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
+use crate::verb::{Ask, Pages, Schemas, Verb, inspected};
 use console::exit::{Failure, Outcome};
 use console::glyph::link_letter;
 use console::machine::Opening;
@@ -22,11 +22,8 @@ impl Verb for LinksArguments {
     const NAME: &str = "links";
     const PAGES: Pages = &[("links", include_str!("../manual/verbs/links.md"))];
     const SCHEMAS: Schemas = &[("links", schema::<Links<'_>>)];
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() })))
-    }
+    const QUESTION: Ask<Self> =
+        Some(|_, _| Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() }))));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style)
     }

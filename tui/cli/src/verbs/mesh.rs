@@ -5,7 +5,7 @@ use crate::output::{Columns, Page, Part, json, say, text};
 use crate::shape::Mesh;
 use crate::shape::schema;
 use crate::target::{Style, inspect, judge, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb, inspected};
+use crate::verb::{Ask, Pages, Schemas, Verb, inspected};
 use access::descriptor::descriptor;
 use console::exit::{Failure, Outcome};
 use console::glyph::link_letter;
@@ -35,11 +35,8 @@ impl Verb for MeshArguments {
     fn no_table(&self) -> Option<&'static str> {
         self.descriptor.then_some("mesh --descriptor")
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() })))
-    }
+    const QUESTION: Ask<Self> =
+        Some(|_, _| Ok(Some(inspected(ReadSet { links: true, ..ReadSet::default() }))));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         if self.descriptor {
             return describe(target, style);

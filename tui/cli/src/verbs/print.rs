@@ -9,7 +9,7 @@ use crate::output::{json, say, text};
 use crate::shape::Printed;
 use crate::shape::schema;
 use crate::target::{Style, core_of, open};
-use crate::verb::{Pages, Previewer, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb};
 use answer::{Answer, answer};
 use console::exit::{Failure, Outcome};
 use console::found::{Found, Unread, Value};
@@ -46,14 +46,12 @@ impl Verb for PrintArguments {
     fn no_table(&self) -> Option<&'static str> {
         Some("print")
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, opening: &Opening) -> Result<Option<Previewer>, Failure> {
-        let question = self.question()?;
+    const QUESTION: Ask<Self> = Some(|verb, opening| {
+        let question = verb.question()?;
         // Only a snapshot shows which files of a directory run there.
         let more = !opening.options.elfs.is_empty();
         Ok(Some(Box::new(move |machine| preview(machine, &question, more))))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, &self.question()?)
     }

@@ -4,7 +4,7 @@ use crate::output::{json, text};
 use crate::shape::Bytes;
 use crate::shape::schema;
 use crate::target::{Style, inspect, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb, unrefused};
+use crate::verb::{Ask, Pages, Schemas, Verb, unrefused};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
@@ -32,13 +32,11 @@ impl Verb for ReadArguments {
     fn no_table(&self) -> Option<&'static str> {
         Some("read")
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        let spans = vec![span(&self.place, &self.len)?];
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        let spans = vec![span(&verb.place, &verb.len)?];
         let read_set = ReadSet { spans, ..ReadSet::default() };
         Ok(Some(Box::new(move |machine| unrefused(machine.preview(&read_set)))))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, &self.place, &self.len)
     }

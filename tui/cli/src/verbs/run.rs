@@ -7,7 +7,7 @@ use crate::interrupt::Stop;
 use crate::output::{Columns, json, say, text};
 use crate::shape::{self, schema};
 use crate::target::{Style, open};
-use crate::verb::{Pages, Previewer, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb};
 use collectives::writes;
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
@@ -35,14 +35,12 @@ impl Verb for RunArguments {
     fn opening(&self, arguments: &Arguments) -> Opening {
         idle(arguments)
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
+    const QUESTION: Ask<Self> = Some(|verb, _| {
         // Invalid arguments are reported before a target is opened.
-        self.sweep().map_err(Failure::Usage)?;
-        let options = self.clone();
+        verb.sweep().map_err(Failure::Usage)?;
+        let options = verb.clone();
         Ok(Some(Box::new(move |machine| preview(machine, &options))))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)
     }

@@ -10,7 +10,7 @@ use crate::shape::Judged;
 use crate::shape::schema;
 use crate::target::Style;
 use crate::target::{end_of_all, open, report};
-use crate::verb::{Pages, Previewer, Schemas, Verb, everything};
+use crate::verb::{Ask, Pages, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::{Machine, Opening};
 use console::recording::{FLIGHT_BYTES, RecordingFile};
@@ -53,11 +53,7 @@ impl Verb for WhyArguments {
     fn cleans_up(&self) -> bool {
         true
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        Ok(Some(everything()))
-    }
+    const QUESTION: Ask<Self> = Some(|_, _| Ok(Some(everything())));
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, self)
     }
@@ -150,7 +146,7 @@ pub(super) fn page(words: &str, diagnosis: &Diagnosis) -> String {
 
 /// The verdict on a target as a line of JSON.
 pub(super) fn line(words: &str, diagnosis: &Diagnosis) -> Result<String, Failure> {
-    json_line(Judged::new(words, diagnosis))
+    json_line(Judged { target: words, verdict: diagnosis })
 }
 
 /// Watches the mesh until something is found, and records it then.

@@ -5,7 +5,7 @@ use crate::output::{json, say, text};
 use crate::shape::Written;
 use crate::shape::schema;
 use crate::target::{Style, open};
-use crate::verb::{Pages, Previewer, Schemas, Verb, unrefused};
+use crate::verb::{Ask, Pages, Schemas, Verb, unrefused};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
@@ -39,13 +39,11 @@ impl Verb for WriteArguments {
     fn no_table(&self) -> Option<&'static str> {
         Some("write")
     }
-    const DRY_RUN: bool = true;
-
-    fn question(&self, _: &Opening) -> Result<Option<Previewer>, Failure> {
-        let WriteRequest { addr, bytes } = WriteRequest::of(&self.what())?;
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        let WriteRequest { addr, bytes } = WriteRequest::of(&verb.what())?;
         let span = Span { addr, len: bytes.len() as u32 };
         Ok(Some(Box::new(move |machine| unrefused(machine.target().preview_write(span)))))
-    }
+    });
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
         run(target, style, &self.what())
     }

@@ -156,8 +156,8 @@ pub fn target(client: &ClientState) -> String {
 /// A channel in words.
 fn port(port: FabricPort) -> String {
     match port {
-        FabricPort::Router(at, channel) => format!("router {at} sender {channel}"),
-        FabricPort::Mux(at, channel) => format!("mux {at} channel {channel}"),
+        FabricPort::Router { router: at, channel } => format!("router {at} sender {channel}"),
+        FabricPort::Mux { mux: at, channel } => format!("mux {at} channel {channel}"),
     }
 }
 

@@ -3,48 +3,70 @@
 
 use layouts::ChipId;
 use machine::target::Mesh;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::fmt::Write;
 
-/// The measurements of one size.
-#[derive(Clone, Debug, PartialEq)]
+/// The measurements of one size; in JSON its times are in microseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Measured {
     /// The collective.
+    #[serde(skip)]
     pub op: &'static str,
-    /// nccl-tests' `size`, in bytes.
+    /// The larger of a rank's input and output, in bytes.
+    #[serde(rename = "size")]
     pub size_bytes: u64,
-    /// nccl-tests' `count`, in elements.
+    /// Elements of that size.
     pub count: u64,
-    /// Type of an element.
+    /// The type of an element, such as int32.
+    #[serde(rename = "type")]
     pub data_type: &'static str,
-    /// `sum`, or `none` where nothing is added.
+    /// The reduction, such as sum; none if nothing is reduced.
     pub redop: &'static str,
-    /// Rank of the root, where the collective has one.
+    /// The rank of the root; null if the collective has none.
     pub root: Option<u32>,
-    /// The transfer on the quoted chip, in cycles of a nanosecond; the mean of all iterations.
+    /// The time of the transfer on the quoted chip, the mean of all iterations.
+    #[serde(rename = "time_us", serialize_with = "in_micros")]
+    #[schemars(with = "f64")]
     pub time_cycles: u64,
     /// busbw / algbw.
+    #[serde(skip)]
     pub bus_factor: f64,
-    /// Wrong elements on all chips, if data was checked.
+    /// Wrong elements; null if nothing was checked.
     pub wrong: Option<u64>,
-    /// The longest kernel's time less the transfer's, in cycles: kernels wait for others to start.
+    /// The longest kernel's time less the transfer's, as kernels wait for others to start.
+    #[serde(rename = "start_skew_us", serialize_with = "in_micros")]
+    #[schemars(with = "f64")]
     pub start_skew_cycles: u64,
-    /// The chip launched last, whose duration is quoted.
+    /// The id of the chip that was launched last, whose time is quoted.
+    #[serde(rename = "last_chip")]
     pub last: ChipId,
-    /// Each chip's figures by its own clock.
+    /// Times of each chip by its own clock, in the order of the ranks.
     pub chips: Vec<ChipMeasured>,
-    /// Where data is wrong, one sentence each.
+    /// Places of wrong elements, a sentence each.
+    #[serde(rename = "wrong_places")]
     pub places: Vec<String>,
 }
 
-/// One chip's figures, in cycles of its own clock. Clocks of different chips do not compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Times of a chip, by its own clock. Clocks of different chips do not compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChipMeasured {
-    /// The chip.
+    /// The chip's id.
     pub chip: ChipId,
     /// From the kernel's start to its end.
+    #[serde(rename = "kernel_us", serialize_with = "in_micros")]
+    #[schemars(with = "f64")]
     pub kernel_cycles: u64,
-    /// From when its links are up at both ends to its end.
+    /// From when its links were up at both ends to the kernel's end.
+    #[serde(rename = "transfer_us", serialize_with = "in_micros")]
+    #[schemars(with = "f64")]
     pub transfer_cycles: u64,
+}
+
+/// Cycles of a nanosecond in JSON.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn in_micros<S: Serializer>(cycles: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(*cycles as f64 / 1e3)
 }
 
 impl Measured {

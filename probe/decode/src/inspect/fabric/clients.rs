@@ -98,7 +98,7 @@ struct Connection<'a> {
 impl<'a> Connection<'a> {
     fn of_router(router: &'a RouterState, sender: &'a SenderState) -> Option<Self> {
         Some(Self {
-            port: FabricPort::Router(router.at, sender.index),
+            port: FabricPort::Router { router: router.at, channel: sender.index },
             at: (router.at.chip, router.tile),
             name: format!("connection to e{}", router.at.channel),
             client: sender.client()?,
@@ -114,7 +114,7 @@ impl<'a> Connection<'a> {
         let connection = &channel.facts.connection;
         connection.value().filter(|connection| *connection != 0)?;
         Some(Self {
-            port: FabricPort::Mux(mux.at, channel.index),
+            port: FabricPort::Mux { mux: mux.at, channel: channel.index },
             at: (mux.at.chip, mux.at.tile),
             name: format!("connection to {}", mux.at.tile),
             client: *channel.facts.client.known()?,
@@ -178,7 +178,7 @@ impl<'a> Connection<'a> {
 
     /// Returns the entry of its router in the connection table of the client's tile, and its spans.
     fn entry(&self, site: &Site<'_>) -> (Option<EntryFacts>, Vec<Span>) {
-        let FabricPort::Router(at, _) = self.port else { return (None, Vec::new()) };
+        let FabricPort::Router { router: at, .. } = self.port else { return (None, Vec::new()) };
         let place = EntryPlace::new(site.view.layout(), at.channel);
         let Some(place) = place else { return (None, Vec::new()) };
         let (mask, bit) = place.mask();
@@ -217,7 +217,9 @@ pub(super) fn of_connections(
 pub(super) fn differences(fabric: &FabricState, clients: &[FoundClient]) -> Vec<String> {
     let mut found = Vec::new();
     for client in clients {
-        let (Some(entry), Some(FabricPort::Router(at, index))) = (&client.entry, client.to) else {
+        let (Some(entry), Some(FabricPort::Router { router: at, channel: index })) =
+            (&client.entry, client.to)
+        else {
             continue;
         };
         let router = fabric.routers.iter().find(|router| router.at == at);
@@ -276,7 +278,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
             };
             let sender = router.senders.iter().find(counted)?;
             let at = EthId { chip: site.chip, channel: found.channel? };
-            return Some(FabricPort::Router(at, sender.index));
+            return Some(FabricPort::Router { router: at, channel: sender.index });
         }
     }
     found.kind.cores().iter().find_map(|&kind| {
@@ -284,7 +286,7 @@ fn port(site: &Site<'_>, tile: NocXy, id: u64) -> Option<FabricPort> {
         let there = Site { tile, ..*site };
         let first: Reading<u64> = Reader(&there).fact(mux.facts.first_stream.location());
         let channel = id.checked_sub(*first.known()?)?;
-        Some(FabricPort::Mux(core(kind), u8::try_from(channel).ok()?))
+        Some(FabricPort::Mux { mux: core(kind), channel: u8::try_from(channel).ok()? })
     })
 }
 

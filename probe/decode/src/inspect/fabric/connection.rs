@@ -37,13 +37,13 @@ impl<'a> Connection<'a> {
         client: &'a FoundClient,
     ) -> Option<Self> {
         let (channel_used, answered, mux) = match client.to {
-            Some(FabricPort::Mux(core, channel)) => {
+            Some(FabricPort::Mux { mux: core, channel }) => {
                 let mux = fabric.muxes.iter().find(|mux| mux.at == core)?;
                 let facts = &mux.channels.get(usize::from(channel))?.facts;
                 let answered = facts.closes.known().is_some_and(|closes| *closes > 0);
                 (!facts.connection.is(UNUSED), answered, Some(mux))
             }
-            Some(FabricPort::Router(at, channel)) => {
+            Some(FabricPort::Router { router: at, channel }) => {
                 let router = fabric.routers.iter().find(|router| router.at == at);
                 let channel = router.and_then(|router| router.senders.get(usize::from(channel)));
                 (channel.is_some_and(|it| !it.facts.connection.is(UNUSED)), false, None)

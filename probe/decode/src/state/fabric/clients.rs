@@ -1,7 +1,7 @@
 //! The state of muxes, and of clients of routers and muxes.
 
 use super::{HeadState, Stage};
-use crate::state::Activity;
+use crate::state::{Activity, known, running};
 use images::Reading;
 use images::fabric::{ClientFacts, EntryFacts, MuxChannelFacts, MuxFacts};
 use layouts::{ChipId, CoreId, EthId, NocXy};
@@ -21,38 +21,55 @@ pub struct FabricLeads {
 }
 
 /// The channel that a client is connected to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum FabricPort {
     /// A sender channel of a router.
-    Router(EthId, u8),
+    Router {
+        /// The router.
+        router: EthId,
+        /// Its sender channel.
+        channel: u8,
+    },
     /// A channel of a mux.
-    Mux(CoreId, u8),
+    Mux {
+        /// The mux's core.
+        mux: CoreId,
+        /// Its channel.
+        channel: u8,
+    },
 }
 
 impl FabricPort {
     /// Returns the mux whose channel it is.
     pub(crate) fn mux(self) -> Option<CoreId> {
         match self {
-            Self::Mux(core, _) => Some(core),
-            Self::Router(..) => None,
+            Self::Mux { mux, .. } => Some(mux),
+            Self::Router { .. } => None,
         }
     }
 }
 
 /// The state of a mux.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MuxState {
-    /// The mux's core.
+    /// The core that it runs on.
+    #[serde(rename = "core")]
     pub at: CoreId,
-    /// Name of the image.
+    /// The name of its image.
     pub image: String,
-    /// The core's activity.
+    /// Whether a kernel runs on the core; null if that is not known.
+    #[serde(rename = "running", serialize_with = "running")]
+    #[schemars(with = "Option<bool>")]
     pub activity: Reading<Activity>,
-    /// The core's waypoint.
+    /// The waypoint of the core: up to four letters.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<String>")]
     pub waypoint: Reading<String>,
     /// The mux's facts.
+    #[serde(flatten)]
     pub facts: MuxFacts,
-    /// The mux's channels.
+    /// Its channels.
     pub channels: Vec<MuxChannelState>,
 }
 
@@ -87,25 +104,32 @@ pub struct MuxChannelState {
 }
 
 /// A kernel's connection to a channel of a router or mux.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClientState {
-    /// The core of the kernel.
+    /// The core that it runs on.
+    #[serde(rename = "core")]
     pub at: CoreId,
-    /// Name of the image.
+    /// The name of its image.
     pub image: String,
-    /// The member of the kernel's global, such as `clients[0]`.
+    /// The name of the connection in this image, such as `clients[0]`.
     pub name: String,
-    /// The core's activity.
+    /// Whether a kernel runs on the core; null if that is not known.
+    #[serde(rename = "running", serialize_with = "running")]
+    #[schemars(with = "Option<bool>")]
     pub activity: Reading<Activity>,
-    /// The core's waypoint.
+    /// The waypoint of the core: up to four letters.
+    #[serde(serialize_with = "known")]
+    #[schemars(with = "Option<String>")]
     pub waypoint: Reading<String>,
     /// The connection's facts.
+    #[serde(flatten)]
     pub facts: ClientFacts,
-    /// The channel that it sends into, if the router or mux is known.
+    /// The channel that it is connected to; null if that is not known.
     pub to: Option<FabricPort>,
-    /// The router's entry in the connection table of its tile, if a tt-metal kernel uses one.
+    /// The router's entry in the connection table of its tile; null if it does not use one.
     pub entry: Option<EntryFacts>,
     /// The stage of the connection and of its mux; none if too few facts are known.
+    #[serde(skip)]
     pub stage: Option<&'static Stage>,
 }
 

@@ -187,8 +187,10 @@ impl FabricState {
     pub fn party_tiles(&self, mesh: &Mesh, cores: &[CoreId]) -> BTreeSet<(ChipId, NocXy)> {
         let mut tiles: BTreeSet<_> = cores.iter().map(|core| (core.chip, core.tile)).collect();
         let server = |client: &ClientState| match client.to? {
-            FabricPort::Mux(core, _) => Some((core.chip, core.tile)),
-            FabricPort::Router(at, _) => mesh.place(at).ok().map(|place| (place.chip, place.tile)),
+            FabricPort::Mux { mux: core, .. } => Some((core.chip, core.tile)),
+            FabricPort::Router { router: at, .. } => {
+                mesh.place(at).ok().map(|place| (place.chip, place.tile))
+            }
         };
         for client in &self.clients {
             if cores.iter().any(|core| (core.chip, core.tile) == (client.at.chip, client.at.tile)) {

@@ -20,6 +20,9 @@ pub(crate) use router::{MET, SERVES};
 
 use super::WaitReason;
 use images::fabric::FactValue;
+use machine::words::in_words;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt;
 
 /// The stage in which a party serves its channels.
@@ -38,24 +41,30 @@ const NOT_RUNNING: Stage = Stage {
 };
 
 /// A stage of a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stage {
-    /// The name of the stage.
+    /// Its name, such as `remote handshake` or `serving`.
     pub name: &'static str,
     /// Its position on the way from launch to end. Stages in which a party can stop at any time have
     /// the position of the stage that they interrupt, or 0.
+    #[serde(skip)]
     pub rank: u8,
     /// The facts that show it: all hold, and those of no stage before it in its table.
     pub signs: &'static [Sign],
     /// Who must act before it ends.
+    #[serde(serialize_with = "in_words")]
+    #[schemars(with = "String")]
     pub next: Actor,
     /// What that party waits for; none if the stage does not wait.
+    #[serde(skip)]
     pub reason: Option<WaitReason>,
     /// What happens in it, and what ends it.
     pub meaning: &'static str,
     /// How the host can hold a party in it.
+    #[serde(skip)]
     pub hold: Hold,
     /// The names of the stages that can follow it.
+    #[serde(skip)]
     pub then: &'static [&'static str],
 }
 
@@ -167,7 +176,9 @@ impl fmt::Display for Actor {
 }
 
 /// A condition on a fact, by the fact's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(into = "String")]
+#[schemars(with = "String", inline)]
 pub enum Sign {
     /// The value has this name.
     Is(&'static str, &'static str),
@@ -201,6 +212,12 @@ impl fmt::Display for Sign {
             Self::Set(fact) => write!(f, "{fact} is set"),
             Self::At(fact, at) => write!(f, "{fact} is {at}"),
         }
+    }
+}
+
+impl From<Sign> for String {
+    fn from(sign: Sign) -> Self {
+        sign.to_string()
     }
 }
 

@@ -4,6 +4,8 @@ mod words;
 
 use layouts::{CoreId, EthId};
 use machine::fabric::Direction;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A party that waits, or is waited for.
@@ -34,7 +36,9 @@ pub enum Party {
 }
 
 /// The thing that a party waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(into = "&'static str")]
+#[schemars(with = "String", inline)]
 pub enum WaitReason {
     /// A free slot of a channel.
     Slot,

@@ -23,34 +23,33 @@ impl RunArguments {
     /// # Errors
     /// The first option that is invalid, in one sentence.
     pub(crate) fn sweep(&self) -> Result<Sweep, String> {
-        let run = self;
-        let least = bytes("-b", &run.min_bytes)?;
-        let most = run.max_bytes.as_deref().map(|text| bytes("-e", text)).transpose()?;
-        let step = step(run)?;
+        let least = bytes("-b", &self.min_bytes)?;
+        let most = self.max_bytes.as_deref().map(|text| bytes("-e", text)).transpose()?;
+        let step = step(self)?;
         let sizes = sizes(least, most.unwrap_or(least), step)?;
-        let mut request = Request::new(run.op, least);
-        if let Some(list) = &run.chips {
+        let mut request = Request::new(self.op, least);
+        if let Some(list) = &self.chips {
             request.chips = chips(list)?;
         }
-        request.topology = run.topology;
-        request.links = count("--links", &run.links, 1, 16)?;
-        request.data_type = run.data_type;
-        request.layout = run.layout;
-        request.bidirectional = run.bidirectional;
-        request.root = count("--root", &run.root, 0, u16::MAX.into())?;
-        request.worker_initiated = run.worker_initiated;
-        request.seed = count("--seed", &run.seed, 0, u32::MAX)?;
-        request.workers = count("--workers", &run.workers, 1, 64)?;
-        request.transport = match run.transport {
+        request.topology = self.topology;
+        request.links = count("--links", &self.links, 1, 16)?;
+        request.data_type = self.data_type;
+        request.layout = self.layout;
+        request.bidirectional = self.bidirectional;
+        request.root = count("--root", &self.root, 0, u16::MAX.into())?;
+        request.worker_initiated = self.worker_initiated;
+        request.seed = count("--seed", &self.seed, 0, u32::MAX)?;
+        request.workers = count("--workers", &self.workers, 1, 64)?;
+        request.transport = match self.transport {
             Transport::Edm => {
-                fabric_only(run)?;
+                fabric_only(self)?;
                 Transport::Edm
             }
             Transport::Fabric(options) => {
-                let topology = run.fabric;
-                let core = run.mux.unwrap_or(options.core);
-                let policy = run.mux_policy.unwrap_or(options.policy);
-                let planes = run.planes.as_deref().map(|text| count("--planes", text, 1, 16));
+                let topology = self.fabric;
+                let core = self.mux.unwrap_or(options.core);
+                let policy = self.mux_policy.unwrap_or(options.policy);
+                let planes = self.planes.as_deref().map(|text| count("--planes", text, 1, 16));
                 let planes = planes.transpose()?;
                 request.buffers_per_channel = FABRIC_BUFFERS;
                 Transport::Fabric(FabricOptions { topology, planes, core, policy, ..options })
@@ -60,16 +59,16 @@ impl RunArguments {
             let size = bytes(option, text)?;
             u32::try_from(size).map_err(|_| format!("{option}: {size} bytes fit no tile's memory"))
         };
-        if let Some(text) = &run.buffer_bytes {
+        if let Some(text) = &self.buffer_bytes {
             request.buffer_bytes = small("--buffer-bytes", text)?;
         }
-        if let Some(text) = &run.buffers {
+        if let Some(text) = &self.buffers {
             // The upper limit depends on the kernel, which checks it.
             request.buffers_per_channel = count("--buffers", text, 0, u32::MAX)?;
         }
         request.page_bytes =
-            run.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
-        if let Some(text) = &run.delay {
+            self.page_bytes.as_deref().map(|text| small("--page-bytes", text)).transpose()?;
+        if let Some(text) = &self.delay {
             let cycles = time("--delay", text)?;
             let fits = u32::try_from(cycles).ok().filter(|cycles| *cycles <= MOST_DELAY_CYCLES);
             request.delay_cycles =
@@ -79,25 +78,25 @@ impl RunArguments {
             let size = Request { bytes, ..request.clone() };
             size.check().map_err(|error| error.to_string())?;
         }
-        let faults = run
+        let faults = self
             .fault
             .iter()
             .map(|words| words.parse::<Fault>().map_err(|error| error.to_string()))
             .collect::<Result<Vec<_>, _>>()?;
         let settings = RunSettings {
-            warmups: count("-w", &run.warmups, 0, MANY)?,
-            iterations: count("-n", &run.iterations, 1, MANY)?,
-            check: run.check,
+            warmups: count("-w", &self.warmups, 0, MANY)?,
+            iterations: count("-n", &self.iterations, 1, MANY)?,
+            check: self.check,
             faults,
             park: None,
-            deadline_cycles: match &run.timeout {
+            deadline_cycles: match &self.timeout {
                 Some(text) => timeout(text)?,
                 None => {
                     RunSettings::default().deadline_cycles + 2 * u64::from(request.delay_cycles)
                 }
             },
         };
-        let pause_at = run.pause_at.as_deref().map(PauseAt::parse).transpose()?;
+        let pause_at = self.pause_at.as_deref().map(PauseAt::parse).transpose()?;
         Ok(Sweep { request, sizes, step, settings, pause_at })
     }
 }

@@ -1,7 +1,6 @@
 //! What a bundle lacks: ELFs that are not at hand, ranges that were not read.
 
 use console::machine::{Machine, Opening};
-use console::words;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use machine::words::counted;
@@ -45,7 +44,7 @@ fn elfs(machine: &mut Machine) -> Vec<String> {
 fn gaps(state: &MeshState) -> Vec<String> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for gap in &state.gaps {
-        *counts.entry(words::reason(&gap.reason)).or_default() += 1;
+        *counts.entry(gap.reason.name()).or_default() += 1;
     }
     let line = |(reason, count): (&str, u64)| {
         format!("{}: {}", counted(count, "range", "ranges"), reason.replace('_', " "))

@@ -17,8 +17,8 @@ const CLOSE_REQUESTED: &str = "CLOSE_CONNECTION_REQUEST";
 
 fn owner(port: FabricPort) -> Party {
     match port {
-        FabricPort::Router(at, _) => Party::Router(at),
-        FabricPort::Mux(core, _) => Party::Mux(core),
+        FabricPort::Router { router: at, .. } => Party::Router(at),
+        FabricPort::Mux { mux: core, .. } => Party::Mux(core),
     }
 }
 
@@ -27,8 +27,8 @@ impl<'a> Search<'a> {
     /// wait for the router is added.
     fn channel_of(&mut self, port: FabricPort) -> Party {
         match port {
-            FabricPort::Mux(core, channel) => Party::MuxChannel(core, channel),
-            FabricPort::Router(at, channel) => {
+            FabricPort::Mux { mux: core, channel } => Party::MuxChannel(core, channel),
+            FabricPort::Router { router: at, channel } => {
                 let on = Party::Sender(at, channel);
                 if self.router(at).is_some_and(is_stopped) {
                     self.add(on, Party::Router(at), WaitReason::Router, [NOTHING; 2]);
@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
     /// their channels: nobody ends the mux before.
     fn left_open(&mut self) {
         for (who, client) in self.parties() {
-            let Some(FabricPort::Mux(core, index)) = client.to else { continue };
+            let Some(FabricPort::Mux { mux: core, channel: index }) = client.to else { continue };
             let mux = self.fabric.muxes.iter().find(|mux| mux.at == core && runs(&mux.activity));
             let channel = mux.and_then(|mux| mux.channels.get(usize::from(index)));
             let is_open = channel.is_some_and(|it| it.facts.connection.is(OPEN));
@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
 
     /// Returns the slots that a router has returned to its last client.
     fn returned(&self, to: FabricPort) -> &'a Reading<u64> {
-        let FabricPort::Router(at, index) = to else { return NOTHING };
+        let FabricPort::Router { router: at, channel: index } = to else { return NOTHING };
         let channel = self.router(at).and_then(|router| router.senders.get(usize::from(index)));
         channel.map_or(NOTHING, |channel| &channel.facts.client_credits)
     }
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
         let queued = place.facts.queued.known().is_some_and(|queued| *queued > 0);
         let asks = match place.facts.connection.name() {
             Some(CLOSE_REQUESTED) if mux.keeps_close_requests() => {
-                let port = FabricPort::Mux(mux.at, place.index);
+                let port = FabricPort::Mux { mux: mux.at, channel: place.index };
                 self.fabric.clients.iter().any(|client| client.to == Some(port))
             }
             Some(CLOSE_REQUESTED) => true,

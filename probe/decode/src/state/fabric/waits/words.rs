@@ -55,6 +55,12 @@ impl WaitReason {
     }
 }
 
+impl From<WaitReason> for &'static str {
+    fn from(reason: WaitReason) -> Self {
+        reason.word()
+    }
+}
+
 impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
