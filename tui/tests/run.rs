@@ -138,7 +138,7 @@ fn a_failed_run_tells_scripts_what_is_known() {
             &json!("no-progress"),
             &json!({"chip": 0, "tile": [1, 2]}),
             &json!("GW"),
-            &json!("the next message of core 0:1-2:brisc")
+            &json!("the next message: core 0:1-2:brisc")
         ),
         "{still}"
     );

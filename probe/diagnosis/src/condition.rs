@@ -29,7 +29,7 @@ impl Severity {
 }
 
 /// The explanation of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Explanation {
     /// What it means.
     pub meaning: &'static str,

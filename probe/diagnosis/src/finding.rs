@@ -45,6 +45,7 @@ pub struct Evidence {
     pub value: String,
 }
 
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
 fn address<S: Serializer>(at: &Option<NocAddr>, to: S) -> Result<S::Ok, S::Error> {
     at.map(|at| at.to_string()).serialize(to)
 }

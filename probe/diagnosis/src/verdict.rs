@@ -65,7 +65,9 @@ pub struct Diagnosis {
 /// The number of cores by what they do.
 fn counts<S: Serializer>(of: &BTreeMap<CoreId, Progress>, to: S) -> Result<S::Ok, S::Error> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    of.values().for_each(|progress| *counts.entry(progress.word()).or_default() += 1);
+    for progress in of.values() {
+        *counts.entry(progress.word()).or_default() += 1;
+    }
     counts.serialize(to)
 }
 

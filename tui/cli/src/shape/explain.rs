@@ -20,14 +20,8 @@ pub(crate) enum Explained {
 pub(crate) struct ExplainedFinding {
     /// Its name.
     condition: &'static str,
-    /// What it means.
-    meaning: &'static str,
-    /// What it rests on, at both sides.
-    evidence: &'static str,
-    /// What would refute it.
-    refuted_by: &'static str,
-    /// What to look at next.
-    next: &'static str,
+    #[serde(flatten)]
+    explanation: Explanation,
 }
 
 /// A protocol.
@@ -61,9 +55,8 @@ struct ExplainedStage {
 impl Explained {
     /// Builds that of a finding.
     pub(crate) fn of(condition: Condition) -> Self {
-        let Explanation { meaning, evidence, refuted_by, next } = condition.explanation();
-        let condition = condition.name();
-        Self::Finding(ExplainedFinding { condition, meaning, evidence, refuted_by, next })
+        let (condition, explanation) = (condition.name(), condition.explanation());
+        Self::Finding(ExplainedFinding { condition, explanation })
     }
 
     /// Builds that of a protocol.

@@ -77,7 +77,7 @@ impl Facts {
         // What the verdict says of another tile is not about this failure.
         let root = root.filter(|root| tile_of(root.place) == core);
         let awaited = root.and_then(|root| root.chain.last());
-        let awaited = awaited.map(|step| format!("{} of {}", step.reason, step.on));
+        let awaited = awaited.map(|step| format!("{}: {}", step.reason, step.on));
         let (word, waited_cycles) = match &error.cause {
             Cause::Control(ControlError::Access { addr, .. }) => (Some((*addr, None)), None),
             Cause::Control(ControlError::TookTooLong { addr, value, waited_cycles, .. }) => {

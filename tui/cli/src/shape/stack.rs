@@ -1,8 +1,8 @@
 //! The JSON of `symbols backtrace`.
 
+use super::Source;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The frames of a stack.
@@ -32,13 +32,8 @@ pub(crate) struct Stacked<'a> {
 /// A place in source.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StackSource<'a> {
-    /// The function, with the marks of a clone of it, such as `[clone .constprop.0]`; null if it
-    /// is not known.
-    pub(crate) function: Option<Cow<'a, str>>,
-    /// The source file; null if it is not known.
-    pub(crate) file: Option<&'a str>,
-    /// The line; null if it is not known.
-    pub(crate) line: Option<u32>,
+    #[serde(flatten)]
+    pub(crate) source: Source<'a>,
     /// Whether it is inlined into the next one.
     pub(crate) inlined: bool,
 }

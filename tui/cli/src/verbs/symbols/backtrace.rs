@@ -1,6 +1,6 @@
 //! `symbols backtrace`: the frames of a stack, from saved registers and memory.
 
-use super::{frame_words, load};
+use super::{frame_words, load, source};
 use crate::output::{json, say, text};
 use crate::shape::{Stack, StackReason, StackSource, Stacked};
 use crate::target::Style;
@@ -131,12 +131,10 @@ fn lines<E>(modules: &[Module], found: &Backtrace<E>) -> String {
 fn shape<'a, E: std::fmt::Display>(modules: &'a [Module], found: &'a Backtrace<E>) -> Stack<'a> {
     let frame = |frame: &'a StackFrame| {
         let known = |n| Some((Registers::name(n)?, frame.registers.get(n)?));
-        let locations = frame.locations.iter().map(|location| StackSource {
-            function: location.name(),
-            file: location.file.as_deref(),
-            line: location.line,
-            inlined: location.inlined,
-        });
+        let locations = frame
+            .locations
+            .iter()
+            .map(|location| StackSource { source: source(location), inlined: location.inlined });
         Stacked {
             pc: frame.pc,
             cfa: frame.cfa,
