@@ -9,7 +9,7 @@ mod walk;
 
 pub use error::{Missing, TopologyError, TopologyKind};
 pub use free::{FreeLinks, dispatch_reserved};
-pub use walk::{ring_of_hops, ring_of_hops_over};
+pub use walk::ring_of_hops;
 
 use layouts::{ChipId, EthId};
 use machine::target::Mesh;
