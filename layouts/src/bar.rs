@@ -46,8 +46,6 @@ pub struct WindowClass {
 pub struct WindowConfig {
     /// BAR0 offset of entry 0.
     pub bar_offset: u64,
-    /// BAR4 offset of entry 0.
-    pub bar4_offset: u64,
     /// Size of an entry in bytes.
     pub entry_bytes: u64,
     /// Index of the window that belongs to tt-kmd.
@@ -58,22 +56,12 @@ pub struct WindowConfig {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntryFields {
-    /// Target x of a unicast, end x of a multicast.
+    /// Target x.
     pub x_end: u32,
-    /// Target y of a unicast, end y of a multicast.
+    /// Target y.
     pub y_end: u32,
-    /// Start x of a multicast.
-    pub x_start: u32,
-    /// Start y of a multicast.
-    pub y_start: u32,
-    /// NoC select.
-    pub noc_select: u32,
-    /// Multicast.
-    pub multicast: u32,
     /// Ordering mode, two bits.
     pub ordering: u32,
-    /// Linked; never set.
-    pub linked: u32,
     /// Static virtual channel.
     pub static_vc: u32,
     /// Width of each coordinate.
@@ -88,8 +76,6 @@ pub struct OrderingValues {
     pub relaxed: u8,
     /// Value of [`Ordering::Strict`].
     pub strict: u8,
-    /// Value of [`Ordering::Posted`].
-    pub posted: u8,
 }
 
 /// The ordering of accesses through a window (wormhole.md 1.4).
@@ -99,8 +85,6 @@ pub enum Ordering {
     Relaxed,
     /// For registers and queue pointers: everything in order.
     Strict,
-    /// Fastest writes, without acknowledgement of the target.
-    Posted,
 }
 
 /// One window and its place in BAR0.
@@ -182,33 +166,7 @@ impl Bar {
         match ordering {
             Ordering::Relaxed => self.ordering.relaxed,
             Ordering::Strict => self.ordering.strict,
-            Ordering::Posted => self.ordering.posted,
         }
-    }
-
-    /// Returns the problems of the window table: indices or addresses that do not abut, sizes that
-    /// do not fit 36 bits.
-    pub(crate) fn problems(&self) -> Vec<String> {
-        let (mut index, mut offset) = (0_u16, 0_u64);
-        let mut problems = Vec::new();
-        for class in &self.windows {
-            if (class.first, class.bar_offset) != (index, offset) {
-                problems
-                    .push(format!("bar.toml: windows from {} leave a gap or overlap", class.first));
-            }
-            if !class.bytes.is_power_of_two()
-                || class.bytes.trailing_zeros() + class.local_offset_bits != 36
-            {
-                problems
-                    .push(format!("bar.toml: windows from {} do not reach 36 bits", class.first));
-            }
-            index = class.first + class.count;
-            offset = class.bar_offset + u64::from(class.count) * class.bytes;
-        }
-        if self.config.kernel_window >= index || offset > self.config.bar_offset {
-            problems.push("bar.toml: the entry array does not follow the windows".into());
-        }
-        problems
     }
 }
 
@@ -218,8 +176,6 @@ impl Bar {
 pub struct Arc {
     /// Offset from a crossbar address to the NoC address at the ARC tile.
     pub noc_base: u64,
-    /// Message code of a no-operation.
-    pub nop: u16,
     /// A telemetry table with fewer entries is invalid.
     pub telemetry_min_count: u32,
     /// Blocks that a host can reach.
@@ -235,12 +191,8 @@ pub struct Arc {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArcBlock {
-    /// Its name.
-    pub name: String,
     /// Address as ARC sees it.
     pub xbar: u32,
-    /// BAR0 offset.
-    pub bar0: u64,
     /// Size in bytes.
     pub bytes: u32,
 }
@@ -261,15 +213,11 @@ pub struct Board {
 }
 
 impl Arc {
-    /// Returns the BAR0 offset of an ARC address, if a host can reach it through BAR0.
-    pub fn to_bar0(&self, arc: u32) -> Option<u64> {
-        let (block, past) = self.block(arc)?;
-        Some(block.bar0 + u64::from(past))
-    }
-
     /// Returns the offset at the ARC tile (over NOC 0) of an ARC address, if a host can reach it.
     pub fn to_noc(&self, arc: u32) -> Option<u64> {
-        self.block(arc).map(|_| self.noc_base + u64::from(arc))
+        let inside =
+            |block: &ArcBlock| arc.checked_sub(block.xbar).is_some_and(|past| past < block.bytes);
+        self.blocks.iter().any(inside).then(|| self.noc_base + u64::from(arc))
     }
 
     /// Returns the card type in a 64-bit board id.
@@ -290,12 +238,6 @@ impl Arc {
     /// Returns the number of a telemetry tag.
     pub fn tag(&self, name: &str) -> Option<u16> {
         self.telemetry.iter().find(|(_, known)| *known == name).map(|(tag, _)| *tag)
-    }
-
-    fn block(&self, arc: u32) -> Option<(&ArcBlock, u32)> {
-        let inside =
-            |block: &&ArcBlock| arc.checked_sub(block.xbar).is_some_and(|past| past < block.bytes);
-        self.blocks.iter().find(inside).map(|block| (block, arc - block.xbar))
     }
 }
 

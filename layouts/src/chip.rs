@@ -1,7 +1,7 @@
 //! A kind of chip and its layout, read from the embedded data files.
 
 use crate::address::{CoreAddr, CoreId, CoreKind, NocAddr, NocXy, TileKind};
-use crate::bar::{Arc, Bar, WindowSpec};
+use crate::bar::{Arc, Bar};
 use crate::debug_bus::DebugBus;
 use crate::entry::{AnyGroup, Entry, Group, ReadAccess};
 use crate::map::{Maps, ReadMode};
@@ -165,11 +165,11 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    fn find(ranges: &Ranges) -> Result<Self, LayoutError> {
+    fn find(ranges: &Ranges) -> Result<Self, String> {
         let of = |space: Space, name: &str| {
-            let missing = || format!("ranges.toml: {space:?} has no block `{name}`");
             let found = ranges.of(space).iter().find(|range| range.name == name);
-            found.map(|range| range.start).ok_or_else(|| LayoutError::Inconsistent(vec![missing()]))
+            let missing = || format!("ranges.toml: {space:?} has no block `{name}`");
+            found.map(|range| range.start).ok_or_else(missing)
         };
         let (tensix, eth) = (Space::Tile(TileKind::Tensix), Space::Tile(TileKind::Eth));
         Ok(Self {
@@ -233,18 +233,8 @@ pub struct Routing {
     pub read_request: u32,
     /// Flag: the answer to a read.
     pub read_data: u32,
-    /// Flag: the block is in host DRAM.
-    pub block_dram: u32,
     /// Flag: block.
     pub block: u32,
-    /// Flag: broadcast.
-    pub broadcast: u32,
-    /// Flag: use NoC 1.
-    pub noc_1: u32,
-    /// Flag: timestamp.
-    pub timestamp: u32,
-    /// Flag: ordered.
-    pub ordered: u32,
     /// Error flag: no buffer on the route.
     pub block_unavailable: u32,
     /// Error flag: no route, or the chip is absent.
@@ -346,31 +336,6 @@ impl TensixCores {
     }
 }
 
-/// Errors of the data files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LayoutError {
-    /// A file does not parse, or has other keys than the code.
-    File {
-        /// Its name.
-        name: &'static str,
-        /// The error and its position.
-        message: String,
-    },
-    /// The files contradict themselves or each other.
-    Inconsistent(Vec<String>),
-}
-
-impl fmt::Display for LayoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File { name, message } => write!(f, "{name}: {message}"),
-            Self::Inconsistent(problems) => write!(f, "{}", problems.join("\n")),
-        }
-    }
-}
-
-impl std::error::Error for LayoutError {}
-
 /// Registers are reached as fields of the chip: `layout.niu.node_id`.
 impl Deref for ChipLayout {
     type Target = Registers;
@@ -385,30 +350,20 @@ macro_rules! parse {
     };
 }
 
-fn wormhole_bar() -> Result<&'static Bar, LayoutError> {
-    static BAR: OnceLock<Result<Bar, LayoutError>> = OnceLock::new();
+fn wormhole_bar() -> Result<&'static Bar, String> {
+    static BAR: OnceLock<Result<Bar, String>> = OnceLock::new();
     BAR.get_or_init(|| parse!("bar.toml")).as_ref().map_err(Clone::clone)
 }
 
-fn parse_file<T: DeserializeOwned>(name: &'static str, text: &str) -> Result<T, LayoutError> {
+fn parse_file<T: DeserializeOwned>(name: &'static str, text: &str) -> Result<T, String> {
     let read = Node::from_toml(text).and_then(|tree| tree.read());
-    read.map_err(|error| LayoutError::File { name, message: error.to_string() })
+    read.map_err(|error| format!("{name}: {error}"))
 }
 
 impl ChipLayout {
-    /// Parses and checks the shipped files.
-    ///
-    /// # Errors
-    /// The first file that does not parse, or all contradictions.
-    pub fn load() -> Result<Self, LayoutError> {
-        let layout = Self::parse()?;
-        let problems = layout.problems();
-        if problems.is_empty() { Ok(layout) } else { Err(LayoutError::Inconsistent(problems)) }
-    }
-
     /// Parses the shipped files. That they do not contradict each other, a test of this crate proves;
     /// to check it again would be an eighth of the time.
-    fn parse() -> Result<Self, LayoutError> {
+    fn parse() -> Result<Self, String> {
         let tiles: Tiles = parse!("tiles.toml")?;
         let ranges: Ranges = parse!("ranges.toml")?;
         let grid = tiles.all();
@@ -438,7 +393,7 @@ impl ChipLayout {
 
     /// Returns the tile at a NOC 0 coordinate.
     pub fn tile_at(&self, xy: NocXy) -> Option<&Tile> {
-        // Every coordinate of the grid has one tile, by rows: `Tiles::problems` checks this.
+        // Every coordinate of the grid has one tile, by rows, as a test proves.
         let row = usize::from(xy.y) * usize::from(self.tiles.columns);
         let within = xy.x < self.tiles.columns;
         within.then(|| self.grid.get(row + usize::from(xy.x)))?
@@ -450,9 +405,6 @@ impl ChipLayout {
     }
 
     /// Returns the tile of an Ethernet channel.
-    ///
-    /// # Errors
-    /// A channel that the chip does not have.
     pub fn eth_tile(&self, channel: u8) -> Result<NocXy, NoChannel> {
         let none = NoChannel { channel, channels: self.eth_channels() };
         self.eth_channel(channel).ok_or(none)
@@ -554,11 +506,6 @@ impl ChipLayout {
     pub fn arc_tile(&self) -> NocXy {
         let (x, y) = self.tiles.other.arc;
         NocXy { x, y }
-    }
-
-    /// Returns TLB window `index`.
-    pub fn window(&self, index: u16) -> Option<WindowSpec> {
-        self.bar.window(index)
     }
 
     /// Returns the group of this name, as ranges refer to it.

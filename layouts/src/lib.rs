@@ -53,14 +53,13 @@ mod tree;
 pub use address::{ChipCoord, ChipId, CoreAddr, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKind};
 pub use bar::{Arc, ArcBlock, Bar, Board, Ordering, WindowClass, WindowSpec, short_board_id};
 pub use chip::{
-    Blocks, ChipKind, ChipLayout, EthValues, Ethernet, LayoutError, Located, NoChannel, Routing,
-    Tensix, TensixCore,
+    Blocks, ChipKind, ChipLayout, EthValues, Ethernet, Located, NoChannel, Routing, Tensix,
+    TensixCore,
 };
 pub use cluster::{
     ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, DescriptorProblem,
     OutwardLink, Routes,
 };
-pub use coordinates::TranslatedXy;
 pub use debug_bus::{DebugBus, ShownPc};
 pub use entry::{AnyGroup, Entry, Group, Named, ReadAccess, WritePermission};
 pub use map::ReadMode;

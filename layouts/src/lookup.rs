@@ -4,7 +4,7 @@
 use crate::chip::{ChipLayout, Located, private, refusal};
 use crate::entry::{AnyGroup, Entry, ReadAccess, WritePermission};
 use crate::map::ReadMode;
-use crate::ranges::{Range, Ranges, Reason, Space};
+use crate::ranges::{Range, Reason, Space};
 
 /// Registers are read as words of this many bytes.
 const WORD: u64 = 4;
@@ -175,49 +175,6 @@ impl ChipLayout {
             .map(AnyGroup::entries)
             .unwrap_or_default()
     }
-
-    /// Returns the contradictions in and between the files.
-    pub(crate) fn problems(&self) -> Vec<String> {
-        let mut problems =
-            [self.tiles.problems(), self.bar.problems(), self.ranges.problems()].concat();
-        for space in Ranges::spaces() {
-            for range in self.ranges.of(space) {
-                if let Some(name) = &range.group {
-                    problems.extend(self.range_group_problem(range, name));
-                }
-            }
-        }
-        let groups = [
-            "niu",
-            "niu_command",
-            "niu_counters",
-            "debug",
-            "stream",
-            "txq",
-            "rxq",
-            "eth_ctrl",
-            "arc_reset",
-        ];
-        for name in groups.into_iter().chain(["eth_l1", "tensix_l1"]) {
-            match self.group(name) {
-                Some(group) => problems.extend(group_problems(name, group)),
-                None => problems.push(format!("no group {name}")),
-            }
-        }
-        problems.extend(group_problems("queues", &self.eth.queues));
-        problems.extend(group_problems("queue", &self.eth.queue));
-        problems.extend(group_problems("entry", &self.eth.entry));
-        problems
-    }
-
-    fn range_group_problem(&self, range: &Range, name: &str) -> Option<String> {
-        let Some(group) = self.group(name) else {
-            return Some(format!("ranges.toml: {} refers to no group {name}", range.name));
-        };
-        let last = group.entries().iter().map(|(_, entry)| entry.end()).max().unwrap_or(0);
-        (last > range.instance_bytes())
-            .then(|| format!("ranges.toml: {name} does not fit into {}", range.name))
-    }
 }
 
 /// Returns the instance of a range that contains the byte, and the offset in it.
@@ -235,30 +192,9 @@ fn indexed(text: &str) -> Option<(&str, u64)> {
     }
 }
 
-/// Returns entries that overlap, leave their block, or are empty.
-fn group_problems(name: &str, group: &dyn AnyGroup) -> Vec<String> {
-    let mut problems = Vec::new();
-    let entries = group.entries();
-    for (i, (a_name, a)) in entries.iter().enumerate() {
-        if a.end() > group.bytes() || a.count == 0 || a.bytes == 0 {
-            problems.push(format!("{name}.{a_name} leaves its block"));
-        }
-        for (b_name, b) in entries.iter().take(i) {
-            let elements =
-                |entry: &Entry| (0..entry.count).map(|n| entry.nth(n)).collect::<Vec<_>>();
-            let touches = |x: u64, y: u64| x < y + b.bytes && y < x + a.bytes;
-            if elements(a).iter().any(|x| elements(b).iter().any(|y| touches(*x, *y))) {
-                problems.push(format!("{name}.{a_name} and {b_name} overlap"));
-            }
-        }
-    }
-    problems
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::ChipKind;
+    use crate::{ChipKind, Ranges};
 
     /// The lookup and the check with a reason use the same data in two ways.
     #[test]

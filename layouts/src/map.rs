@@ -94,7 +94,6 @@ impl Maps {
         Self(Ranges::spaces().map(|space| ReadableMap::new(ranges.of(space), group)))
     }
 
-    /// Returns the map of a space.
     pub(crate) fn of(&self, space: Space) -> &ReadableMap {
         &self.0[space.index()]
     }

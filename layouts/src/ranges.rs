@@ -217,29 +217,4 @@ impl Ranges {
             [Tensix, Eth, Dram, Arc, Pcie, Router].map(Space::Tile);
         [tensix, Space::Harvested, eth, dram, arc, pcie, router, Space::Bar0]
     }
-
-    /// Returns overlaps, disorder and missing reasons.
-    pub(crate) fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        for space in Self::spaces() {
-            for pair in self.of(space).windows(2) {
-                if let [a, b] = pair
-                    && a.end() > b.start
-                {
-                    problems.push(format!(
-                        "ranges.toml: {} and {} overlap in {space:?}",
-                        a.name, b.name
-                    ));
-                }
-            }
-            let unexplained = self
-                .of(space)
-                .iter()
-                .filter(|r| (r.private || r.access != ReadAccess::Read) && r.why.is_none());
-            problems.extend(
-                unexplained.map(|r| format!("ranges.toml: {} of {space:?} has no `why`", r.name)),
-            );
-        }
-        problems
-    }
 }

@@ -131,39 +131,4 @@ impl Tiles {
         tiles.sort_by_key(|tile| (tile.xy.y, tile.xy.x));
         tiles
     }
-
-    /// Returns the problems of the grid: a coordinate used twice, empty or outside, and an axis
-    /// table that is not a permutation.
-    pub(crate) fn problems(&self) -> Vec<String> {
-        let all = self.all();
-        let mut problems = Vec::new();
-        for y in 0..self.rows {
-            for x in 0..self.columns {
-                let count = all.iter().filter(|tile| tile.xy == NocXy { x, y }).count();
-                if count != 1 {
-                    problems.push(format!("tiles.toml: {count} tiles at {x}-{y}"));
-                }
-            }
-        }
-        let outside = all.iter().filter(|tile| tile.xy.x >= self.columns || tile.xy.y >= self.rows);
-        problems.extend(outside.map(|tile| format!("tiles.toml: {} is outside the grid", tile.xy)));
-        let axis = |name: &str, mut values: Vec<u8>, end: u8| {
-            values.sort_unstable();
-            (values != (0..end).collect::<Vec<_>>())
-                .then(|| format!("tiles.toml: {name} do not name each row or column once"))
-        };
-        problems.extend(axis(
-            "translation columns",
-            self.translation.columns.clone(),
-            self.columns,
-        ));
-        let rows = [&self.translation.rows[..], &self.tensix.rows[..]].concat();
-        problems.extend(axis("translation rows and Tensix rows", rows, self.rows));
-        let mut arc_rows = self.harvesting.arc_rows.clone();
-        arc_rows.sort_unstable();
-        if arc_rows != self.tensix.rows {
-            problems.push("tiles.toml: arc_rows are not the Tensix rows".into());
-        }
-        problems
-    }
 }

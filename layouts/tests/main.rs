@@ -1,5 +1,6 @@
 //! Integration tests of this crate, in one program.
 
 mod cluster;
+mod contradictions;
 mod systems;
 mod wormhole;

@@ -64,13 +64,13 @@ fn a_fabric_comes_up_is_found_and_goes_down() {
         assert_eq!(running_fabric(&mut target, &images), Ok(Some(plan.clone())));
         let mut second = Fabric::new(plan.clone(), FabricSettings::default());
         let refused = second.finish(&mut target, &mut images, STEP).unwrap_err();
-        assert!(refused.is_in_use(), "{refused:?}");
+        assert!(matches!(refused.cause, Cause::InUse(_)), "{refused:?}");
         let queues = status_queues(&mut target, &images, &plan).unwrap();
         let reports = read_status(&mut target, &images, &queues).unwrap();
         assert_eq!(reports.len(), plan.routers.len());
         for report in reports {
             assert_eq!((report.read_count, report.entries.len()), (0, 0), "{report:?}");
-            assert_eq!((report.room, report.lost), (fabric.settings().status_entries, 0));
+            assert_eq!((report.room, report.lost), (FabricSettings::default().status_entries, 0));
         }
         // Another client terminates it.
         let mut found = Fabric::found(plan.clone(), FabricSettings::default());
@@ -114,7 +114,7 @@ fn bring_up_can_be_cancelled_at_any_stage() {
         {
             target.pass(STEP / 4).unwrap();
         }
-        fabric.cancel();
+        fabric.terminate(Termination::Immediately);
         let down = fabric.finish(&mut target, &mut images, STEP);
         assert_eq!(down, Ok(FabricOutcome::Down), "{wanted:?}");
         assert!(all_given_back(&mut target, &plan), "{wanted:?}");

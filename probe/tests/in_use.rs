@@ -154,7 +154,7 @@ fn a_running_kernel_is_named() {
     let settings = RingPingSettings::default();
     ring.launch(&mut images, &settings).unwrap().finish(&mut target).unwrap();
     let error = refused(&mut target, &mut images);
-    assert!(error.is_in_use());
+    assert!(matches!(error.cause, Cause::InUse(_)));
     assert_eq!(crate::common::sentence(&error), "0:e8 is in use: ring_ping runs there");
     // A client that did not launch it sees only that a kernel runs.
     let (mut images, _) = ImageMap::firmware();
@@ -173,7 +173,7 @@ fn an_unknown_application_is_left_alone() {
     let (at, id) = images.named("erisc_app").unwrap().build_id.clone().unwrap();
     target.write(place.at(at), &vec![0xEE; id.len()]).unwrap();
     let error = refused(&mut target, &mut images);
-    assert!(error.is_in_use());
+    assert!(matches!(error.cause, Cause::InUse(_)));
     assert!(
         crate::common::sentence(&error).starts_with("0:e8 is in use: an unknown application"),
         "{error:?}"
@@ -233,7 +233,7 @@ fn the_process_that_has_the_device_open_is_named() {
     let (mut target, mut images) = n300(Allow::ALL);
     target.holders = vec![(ChipId(0), Holder { pid: 4711, name: "trainer".into() })];
     let error = refused(&mut target, &mut images);
-    assert!(error.is_in_use());
+    assert!(matches!(error.cause, Cause::InUse(_)));
     assert_eq!(
         crate::common::sentence(&error),
         "chip 0 is in use: process 4711 trainer has it open"

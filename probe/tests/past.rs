@@ -131,7 +131,8 @@ fn stages_are_walked_back_to_the_cycle() {
         }
         if before - found.at_cycles > READ_CYCLES {
             let mut watch = Watch::new(0);
-            session.look_instead(at(past.as_ref(), found.at_cycles), &mut watch, &cores);
+            let copy = at(past.as_ref(), found.at_cycles);
+            Session::with_target(copy, session.images().clone()).look_at(&mut watch, &cores);
             let state = &watch.newest().unwrap().state;
             let stages = state.party_stages(session.target().mesh());
             for it in &found.moves {

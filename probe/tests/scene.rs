@@ -5,7 +5,7 @@ use access::bar_target::BarTarget;
 use decode::inspect::{ReadSet, inspect, plan};
 use decode::state::{Activity, ChannelMeaning, LinkCondition};
 use images::{ImageMap, Provenance, Reading};
-use launch::{RingPing, RingPingSettings};
+use launch::{Operation, RingPing, RingPingSettings};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Link, Target, TargetBus};
@@ -115,6 +115,16 @@ fn a_thousand_laps_are_intact_and_every_credit_comes_back() {
     }
 }
 
+/// Lets every core begin the stages before `stage`.
+fn pause_at(ring: &RingPing, images: &ImageMap, stage: u32) -> Operation {
+    let word = ring.state(images, "control.pause_at_stage").unwrap();
+    let mut operation = Operation::new("pause the ring ping");
+    for stop in &ring.stops {
+        operation.write_word(stop.place.at(word), stage);
+    }
+    operation
+}
+
 #[test]
 fn a_paused_ring_stands_still_and_runs_on() {
     let (mut target, mut images) = scene(Workload::Idle);
@@ -122,13 +132,13 @@ fn a_paused_ring_stands_still_and_runs_on() {
     ring.prepare(&mut images).unwrap().finish(&mut target).unwrap();
     ring.launch(&mut images, &RingPingSettings::default()).unwrap().finish(&mut target).unwrap();
     target.pass(200_000).unwrap();
-    ring.pause(&images).unwrap().finish(&mut target).unwrap();
+    pause_at(&ring, &images, 0).finish(&mut target).unwrap();
     target.pass(200_000).unwrap();
     let laps = ring.stops[0].place.at(ring.state(&images, "laps").unwrap());
     let parked = word(&mut target, laps);
     target.pass(500_000).unwrap();
     assert_eq!(word(&mut target, laps), parked);
-    ring.resume(&images).unwrap().finish(&mut target).unwrap();
+    pause_at(&ring, &images, u32::MAX).finish(&mut target).unwrap();
     target.pass(200_000).unwrap();
     assert!(word(&mut target, laps) > parked);
     ring.tear_down(&images).unwrap().finish(&mut target).unwrap();

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 /// Limit of the bytes of one chip in a moment: a file must not exhaust the host's memory.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The state of one chip.
 #[derive(Default)]
 struct ChipState {
     now: Memory,
@@ -35,9 +34,6 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// Takes the message of a chip.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(crate) fn take_chip(&mut self, chip: u16, number: u32, data: &[u8]) -> Result<(), Damage> {
         let message: ChipMoment =
             rmp_serde::from_slice(data).map_err(|error| Damage::Chip(chip, error))?;

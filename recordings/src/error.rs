@@ -1,21 +1,25 @@
 //! Errors of recordings, with the remedy.
 
-use std::fmt;
 use std::path::PathBuf;
+use thiserror::Error;
 
 /// Why a recording cannot be written or opened.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum RecordingError {
     /// The operating system reported an error.
+    #[error("{}: {error}", .path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// The error.
+        #[source]
         error: std::io::Error,
     },
     /// The file is refused.
+    #[error("{0}")]
     Unusable(files::Unusable),
     /// The file is not a recording.
+    #[error("{}: not a meshscope recording: {found}", .path.display())]
     NotARecording {
         /// The file.
         path: PathBuf,
@@ -23,6 +27,8 @@ pub enum RecordingError {
         found: String,
     },
     /// A newer meshscope wrote it.
+    #[error("{}: recorded by meshscope {made_by} in format {format}; this version reads up to format {known}: \
+                 open it with meshscope {made_by} or newer", .path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -34,6 +40,7 @@ pub enum RecordingError {
         made_by: String,
     },
     /// It ends, or is damaged, before the first moment.
+    #[error("{}: damaged before the first moment ({what}); record again", .path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -41,6 +48,7 @@ pub enum RecordingError {
         what: String,
     },
     /// The file is no fabric snapshot of tt-metal that can be opened.
+    #[error("{}: {what}", .path.display())]
     FabricSnapshot {
         /// The file.
         path: PathBuf,
@@ -48,6 +56,7 @@ pub enum RecordingError {
         what: String,
     },
     /// The recording could not be continued.
+    #[error("{}: cannot continue recording: {what}", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -56,95 +65,52 @@ pub enum RecordingError {
     },
 }
 
-impl fmt::Display for RecordingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
-            Self::Unusable(error) => write!(f, "{error}"),
-            Self::NotARecording { path, found } => {
-                write!(f, "{}: not a meshscope recording: {found}", path.display())
-            }
-            Self::Newer { path, format, known, made_by } => write!(
-                f,
-                "{}: recorded by meshscope {made_by} in format {format}; this version reads up to format {known}: \
-                 open it with meshscope {made_by} or newer",
-                path.display()
-            ),
-            Self::Damaged { path, what } => write!(
-                f,
-                "{}: damaged before the first moment ({what}); record again",
-                path.display()
-            ),
-            Self::FabricSnapshot { path, what } => write!(f, "{}: {what}", path.display()),
-            Self::Write { path, what } => {
-                write!(f, "{}: cannot continue recording: {what}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for RecordingError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { error, .. } => Some(error),
-            _ => None,
-        }
-    }
-}
-
 /// What is damaged in a file.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub(crate) enum Damage {
     /// The operating system reported an error.
+    #[error("{0}")]
     Io(std::io::Error),
     /// A record is not MCAP.
+    #[error("{0}")]
     Record(mcap::McapError),
     /// JSON of a message.
+    #[error("{0}")]
     Json(serde_json::Error),
     /// MessagePack of a message.
+    #[error("{0}")]
     Message(rmp_serde::decode::Error),
     /// MessagePack of a chip's message.
+    #[error("chip {0}: {1}")]
     Chip(u16, rmp_serde::decode::Error),
     /// The ranges of a chip.
+    #[error("chip {0}: its ranges do not fit")]
     Ranges(u16),
     /// A record is no chunk.
+    #[error("no chunk")]
     NoChunk,
     /// The lengths of a chunk; its record may have another length, too.
+    #[error("lengths that do not fit together")]
     Lengths,
     /// A chunk has this compression.
+    #[error("compression {0:?}")]
     Compression(String),
     /// The checksum of a chunk.
+    #[error("a wrong checksum")]
     Checksum,
     /// The chunk of a moment is missing.
+    #[error("it is missing")]
     ChunkMissing,
     /// The message of a moment is missing.
+    #[error("its message is missing")]
     MessageMissing,
     /// The file has no such moment.
+    #[error("there is no such moment")]
     NoMoment,
     /// The session does not have this key.
+    #[error("the session has no `{0}`")]
     NoKey(&'static str),
     /// JSON of this key of the session.
+    #[error("the session's `{0}`: {1}")]
     Key(&'static str, serde_json::Error),
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "{error}"),
-            Self::Record(error) => write!(f, "{error}"),
-            Self::Json(error) => write!(f, "{error}"),
-            Self::Message(error) => write!(f, "{error}"),
-            Self::Chip(chip, error) => write!(f, "chip {chip}: {error}"),
-            Self::Ranges(chip) => write!(f, "chip {chip}: its ranges do not fit"),
-            Self::NoChunk => f.write_str("no chunk"),
-            Self::Lengths => f.write_str("lengths that do not fit together"),
-            Self::Compression(name) => write!(f, "compression {name:?}"),
-            Self::Checksum => f.write_str("a wrong checksum"),
-            Self::ChunkMissing => f.write_str("it is missing"),
-            Self::MessageMissing => f.write_str("its message is missing"),
-            Self::NoMoment => f.write_str("there is no such moment"),
-            Self::NoKey(key) => write!(f, "the session has no `{key}`"),
-            Self::Key(key, error) => write!(f, "the session's `{key}`: {error}"),
-        }
-    }
 }

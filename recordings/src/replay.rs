@@ -64,11 +64,6 @@ impl Replay {
         }
     }
 
-    /// Returns the host time of a moment, in microseconds since the Unix epoch.
-    pub fn host_micros(&self, index: usize) -> Option<u64> {
-        self.contents.entries.get(index).map(|entry| entry.host_micros)
-    }
-
     /// Returns what the person who recorded asked for.
     pub fn asked(&self) -> &str {
         &self.contents.session.asked

@@ -31,7 +31,7 @@ fn addresses(symbols: &Symbols) -> Vec<u64> {
 /// ELF, symbols, lines and frames.
 pub(crate) fn load(bytes: &[u8]) {
     let Some(symbols) = symbols(bytes) else { return };
-    let _ = (symbols.build_id(), symbols.section(".text"), symbols.file().len());
+    let _ = (symbols.section(".text"), symbols.elf().len());
     for address in addresses(&symbols) {
         let _ = symbols.frames_at(address);
         let _ = symbols.symbol_at(address).map(|symbol| symbol.demangled());
@@ -46,7 +46,6 @@ pub(crate) fn load(bytes: &[u8]) {
 
 /// Functions, and code by source line.
 fn all_code(symbols: &Symbols) {
-    let _ = symbols.line_to_addresses("tiny.cpp", 12);
     for name in symbols.function_names().iter().take(MAX_NAMES) {
         let _ = symbols.functions(name).map(|found| found.len());
     }
@@ -77,7 +76,6 @@ fn all_types(symbols: &Symbols) {
         let Some(ty) = symbols.type_named(name) else { continue };
         one_type(symbols, &ty);
         let _ = symbols.type_named(&format!("struct {name}"));
-        let _ = symbols.print_type(name).map(|text| text.len());
         let _ = symbols.template_argument(&format!("{name}::N"));
     }
 }

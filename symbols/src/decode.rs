@@ -1,4 +1,4 @@
-//! Decoding: a value from a type and bytes, or from a type and a source of bytes.
+//! Decoding: a value from a type and bytes.
 
 use crate::field::{little_endian, read_bits, sign_extend};
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_VALUES};
@@ -9,11 +9,7 @@ use crate::walk::element;
 impl Type {
     /// Decodes bytes that hold one value of this type. Parts past their end are `Unread`.
     pub fn decode(&self, bytes: &[u8]) -> Value {
-        let mut source = |offset: u64, size: u64| {
-            let start = usize::try_from(offset).ok()?;
-            bytes.get(start..start.checked_add(usize::try_from(size).ok()?)?).map(<[u8]>::to_vec)
-        };
-        Decoder { source: &mut source, left: MAX_VALUES }.value(self, 0, MAX_DEPTH)
+        Decoder { bytes, left: MAX_VALUES }.value(self, 0, MAX_DEPTH)
     }
 
     /// Reads one value of this type from memory, in one access.
@@ -32,40 +28,26 @@ impl Type {
         }
         Ok(self.decode(&bytes))
     }
-
-    /// Reads one value of this type piece by piece from memory that has gaps, such as a snapshot:
-    /// each number or run of numbers is a separate read, and missing parts are `Unread`.
-    pub fn read_pieces<E>(
-        &self,
-        address: u64,
-        mut memory: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
-    ) -> Value {
-        let mut source = |offset: u64, size: u64| {
-            let mut bytes = vec![0; usize::try_from(size).ok()?];
-            memory(address.checked_add(offset)?, &mut bytes).ok()?;
-            Some(bytes)
-        };
-        Decoder { source: &mut source, left: MAX_VALUES }.value(self, 0, MAX_DEPTH)
-    }
 }
 
 /// Returns the value of a bit-field from the bytes that hold its bits, counted from bit 0 of the
 /// first byte.
 pub(crate) fn decode_bits(ty: &Type, bits: Bits, bytes: &[u8]) -> Value {
-    let mut source = |offset: u64, size: u64| {
-        let start = usize::try_from(offset).ok()?;
-        bytes.get(start..start.checked_add(usize::try_from(size).ok()?)?).map(<[u8]>::to_vec)
-    };
-    Decoder { source: &mut source, left: MAX_VALUES }.bits(ty, bits, 0)
+    Decoder { bytes, left: MAX_VALUES }.bits(ty, bits, 0)
 }
 
-/// One decoding; `source` returns bytes by offset and size.
-struct Decoder<'s> {
-    source: &'s mut dyn FnMut(u64, u64) -> Option<Vec<u8>>,
+/// One decoding of these bytes.
+struct Decoder<'b> {
+    bytes: &'b [u8],
     left: usize,
 }
 
-impl Decoder<'_> {
+impl<'b> Decoder<'b> {
+    fn at(&self, offset: u64, size: u64) -> Option<&'b [u8]> {
+        let start = usize::try_from(offset).ok()?;
+        self.bytes.get(start..start.checked_add(usize::try_from(size).ok()?)?)
+    }
+
     fn value(&mut self, ty: &Type, offset: u64, depth: usize) -> Value {
         let (Some(left), Some(depth)) = (self.left.checked_sub(1), depth.checked_sub(1)) else {
             return Value::Opaque;
@@ -78,8 +60,8 @@ impl Decoder<'_> {
             Kind::Function | Kind::Void | Kind::Unknown => Value::Opaque,
             _ => match plain.size() {
                 Some(size) if size <= 16 => {
-                    let bytes = (self.source)(offset, size);
-                    bytes.map_or(Value::Unread, |bytes| scalar(plain, &bytes))
+                    let bytes = self.at(offset, size);
+                    bytes.map_or(Value::Unread, |bytes| scalar(plain, bytes))
                 }
                 _ => Value::Opaque,
             },
@@ -108,10 +90,10 @@ impl Decoder<'_> {
         if size == 0 || size > 64 {
             return Value::Opaque;
         }
-        let Some(bytes) = (self.source)(at, u64::from((shift + size).div_ceil(8))) else {
+        let Some(bytes) = self.at(at, u64::from((shift + size).div_ceil(8))) else {
             return Value::Unread;
         };
-        let Some(raw) = read_bits(&bytes, shift, size) else { return Value::Unread };
+        let Some(raw) = read_bits(bytes, shift, size) else { return Value::Unread };
         let plain = ty.plain();
         let raw = if ty.is_signed() { sign_extend(raw, size) as u64 } else { raw };
         let width = plain.size().unwrap_or(0).clamp(1, 8) as usize;
@@ -126,7 +108,7 @@ impl Decoder<'_> {
             return Value::Opaque;
         }
         if is_scalar(&element)
-            && let Some(bytes) = (self.source)(offset, count.saturating_mul(size))
+            && let Some(bytes) = self.at(offset, count.saturating_mul(size))
         {
             self.left -= count as usize;
             let each = bytes.chunks_exact(size as usize);

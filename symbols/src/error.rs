@@ -1,12 +1,11 @@
 //! Errors, as data. An error refuses; a `Problem` accompanies a usable result.
 
-use std::fmt;
-
 /// Why a file or a question was refused.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file is unreadable.
+    #[error("cannot read {path}: {reason}")]
     Unreadable {
         /// The requested file.
         path: String,
@@ -14,20 +13,25 @@ pub enum Error {
         reason: String,
     },
     /// The bytes do not start with an ELF header.
+    #[error("not an ELF file: {}", beginning(.starts))]
     NotElf {
         /// The first bytes, at most eight.
         starts: Vec<u8>,
     },
     /// A 64-bit ELF; the cores are 32-bit.
+    #[error("not a 32-bit ELF file: 64-bit")]
     Not32Bit,
     /// A big-endian ELF; the cores are little-endian.
+    #[error("not a little-endian ELF file: big-endian")]
     NotLittleEndian,
     /// An ELF for another processor.
+    #[error("ELF file for {}, not RISC-V", machine_name(*.machine))]
     NotRiscV {
         /// The `e_machine` field.
         machine: u16,
     },
     /// A required table lies outside the file.
+    #[error("truncated: {what} at {offset:#x} to {end:#x}, but the file has {length:#x} bytes")]
     Truncated {
         /// The table.
         what: &'static str,
@@ -39,6 +43,7 @@ pub enum Error {
         length: u64,
     },
     /// A path that does not follow `name.member[index]`.
+    #[error("cannot follow `{path}`: not a member or index at byte {at}")]
     BadPath {
         /// The whole path.
         path: String,
@@ -46,6 +51,7 @@ pub enum Error {
         at: usize,
     },
     /// Text that is not an expression.
+    #[error("cannot read `{text}` as an expression: {wanted} {}", rest(.text, *.at))]
     BadExpression {
         /// The whole text.
         text: String,
@@ -55,26 +61,31 @@ pub enum Error {
         wanted: &'static str,
     },
     /// No type has this name.
+    #[error("no type `{name}`")]
     NoType {
         /// The requested name.
         name: String,
     },
     /// No variable, constant or symbol has this name.
+    #[error("no variable or constant `{name}`")]
     NoVariable {
         /// The requested name.
         name: String,
     },
     /// No line table contains this file.
+    #[error("no code comes from a file `{name}`")]
     NoFile {
         /// The requested file.
         name: String,
     },
     /// No function has this name.
+    #[error("no function `{name}`")]
     NoFunction {
         /// The requested name.
         name: String,
     },
     /// The type has no member of this name.
+    #[error("`{in_type}` has no member `{member}`")]
     NoMember {
         /// The searched type.
         in_type: String,
@@ -82,6 +93,7 @@ pub enum Error {
         member: String,
     },
     /// A `.` or `[]` was applied to a type that has no parts of that kind.
+    #[error("cannot apply `{step}` to `{in_type}`")]
     NoParts {
         /// The type that has no parts.
         in_type: String,
@@ -89,6 +101,7 @@ pub enum Error {
         step: String,
     },
     /// An index past the end of an array.
+    #[error("index {index} is outside `{in_type}` of length {length}")]
     OutOfRange {
         /// The array's type.
         in_type: String,
@@ -98,26 +111,33 @@ pub enum Error {
         length: u64,
     },
     /// The next step needs the value of a pointer in memory, which is followed on request only.
+    #[error("`{in_type}` is a pointer, and pointers are followed on request only")]
     Dereference {
         /// The pointer's type.
         in_type: String,
     },
     /// The next step needs the value of a pointer, but only types were requested.
+    #[error("the target of `{in_type}` is known in memory only")]
     InMemory {
         /// The pointer's type.
         in_type: String,
     },
     /// A pointer without a target type, such as `void *`.
+    #[error("`{in_type}` has no target type: cast it first")]
     NoTarget {
         /// The pointer's type.
         in_type: String,
     },
     /// The type has no size: it is a declaration or a function.
+    #[error("`{in_type}` has no size")]
     NoSize {
         /// The type.
         in_type: String,
     },
     /// The member is in a virtual base, whose offset is only in the object's vtable.
+    #[error(
+        "`{in_type}` has `{member}` in its virtual base `{base}`, whose offset is in the object's vtable"
+    )]
     InVirtualBase {
         /// The type.
         in_type: String,
@@ -127,6 +147,7 @@ pub enum Error {
         base: String,
     },
     /// The value is larger than is decoded at once.
+    #[error("`{in_type}` is too large: the limit is {bytes} bytes and {values} values")]
     TooLarge {
         /// The type.
         in_type: String,
@@ -136,13 +157,16 @@ pub enum Error {
         values: u64,
     },
     /// A number is required, and the value is not one.
+    #[error("`{in_type}` is not a number")]
     NotNumber {
         /// The type of the value.
         in_type: String,
     },
     /// A division by zero.
+    #[error("division by zero")]
     DivisionByZero,
     /// A result that its type does not hold.
+    #[error("{number} overflows `{in_type}`")]
     Overflow {
         /// The type that C++ gives the result.
         in_type: &'static str,
@@ -150,6 +174,7 @@ pub enum Error {
         number: i128,
     },
     /// A shift by less than nothing, or by all bits of the type.
+    #[error("cannot shift a number of {bits} bits by {by} bits")]
     Shift {
         /// The number of bits.
         by: i128,
@@ -157,6 +182,7 @@ pub enum Error {
         bits: u64,
     },
     /// A negative index into an array.
+    #[error("index {number} is before the start of `{in_type}`")]
     Negative {
         /// The array's type.
         in_type: String,
@@ -164,16 +190,19 @@ pub enum Error {
         number: i128,
     },
     /// A number cannot be converted to this type.
+    #[error("a number cannot be cast to `{to}`; the value at an address is `{to}@address`")]
     NoCast {
         /// The requested type.
         to: String,
     },
     /// An address that no core has.
+    #[error("{}{:#x} is not a 32-bit address", if *.address < 0 { "-" } else { "" }, .address.unsigned_abs())]
     OutsideMemory {
         /// The address, which may be negative.
         address: i128,
     },
     /// The range ends after the last address of a core.
+    #[error("{length} bytes at {address:#x} reach past a core's last address")]
     PastMemory {
         /// The address.
         address: u64,
@@ -181,6 +210,7 @@ pub enum Error {
         length: u64,
     },
     /// The address is in no loaded part of the file.
+    #[error("the file has no bytes there")]
     NotInFile {
         /// The address.
         address: u64,
@@ -188,6 +218,7 @@ pub enum Error {
         length: u64,
     },
     /// The variable exists, but not at an address.
+    #[error("`{name}` has no address: {storage}")]
     NoAddress {
         /// The variable.
         name: String,
@@ -196,93 +227,20 @@ pub enum Error {
     },
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Unreadable { path, reason } => write!(f, "cannot read {path}: {reason}"),
-            Error::NotElf { starts } if starts.is_empty() => f.write_str("not an ELF file: empty"),
-            Error::NotElf { starts } => {
-                f.write_str("not an ELF file: starts with")?;
-                starts.iter().try_for_each(|byte| write!(f, " {byte:02x}"))
-            }
-            Error::Not32Bit => f.write_str("not a 32-bit ELF file: 64-bit"),
-            Error::NotLittleEndian => f.write_str("not a little-endian ELF file: big-endian"),
-            Error::NotRiscV { machine } => {
-                write!(f, "ELF file for {}, not RISC-V", machine_name(*machine))
-            }
-            Error::Truncated { what, offset, end, length } => write!(
-                f,
-                "truncated: {what} at {offset:#x} to {end:#x}, but the file has {length:#x} bytes"
-            ),
-            Error::BadPath { path, at } => {
-                write!(f, "cannot follow `{path}`: not a member or index at byte {at}")
-            }
-            Error::BadExpression { text, at, wanted } => {
-                write!(f, "cannot read `{text}` as an expression: {wanted} ")?;
-                match text.get(*at..).map(str::trim) {
-                    None | Some("") => f.write_str("is missing at the end"),
-                    Some(rest) => write!(f, "expected at `{rest}`"),
-                }
-            }
-            Error::NoType { name } => write!(f, "no type `{name}`"),
-            Error::NoVariable { name } => write!(f, "no variable or constant `{name}`"),
-            Error::NoFile { name } => write!(f, "no code comes from a file `{name}`"),
-            Error::NoFunction { name } => write!(f, "no function `{name}`"),
-            Error::NoMember { in_type, member } => {
-                write!(f, "`{in_type}` has no member `{member}`")
-            }
-            Error::NoParts { in_type, step } => {
-                write!(f, "cannot apply `{step}` to `{in_type}`")
-            }
-            Error::OutOfRange { in_type, index, length } => {
-                write!(f, "index {index} is outside `{in_type}` of length {length}")
-            }
-            Error::Dereference { in_type } => {
-                write!(f, "`{in_type}` is a pointer, and pointers are followed on request only")
-            }
-            Error::InMemory { in_type } => {
-                write!(f, "the target of `{in_type}` is known in memory only")
-            }
-            Error::NoTarget { in_type } => {
-                write!(f, "`{in_type}` has no target type: cast it first")
-            }
-            Error::NoSize { in_type } => write!(f, "`{in_type}` has no size"),
-            Error::InVirtualBase { in_type, member, base } => write!(
-                f,
-                "`{in_type}` has `{member}` in its virtual base `{base}`, whose offset is in the object's vtable"
-            ),
-            Error::TooLarge { in_type, bytes, values } => write!(
-                f,
-                "`{in_type}` is too large: the limit is {bytes} bytes and {values} values"
-            ),
-            Error::NotNumber { in_type } => write!(f, "`{in_type}` is not a number"),
-            Error::DivisionByZero => f.write_str("division by zero"),
-            Error::Overflow { in_type, number } => write!(f, "{number} overflows `{in_type}`"),
-            Error::Shift { by, bits } => {
-                write!(f, "cannot shift a number of {bits} bits by {by} bits")
-            }
-            Error::Negative { in_type, number } => {
-                write!(f, "index {number} is before the start of `{in_type}`")
-            }
-            Error::NoCast { to } => write!(
-                f,
-                "a number cannot be cast to `{to}`; the value at an address is `{to}@address`"
-            ),
-            Error::OutsideMemory { address } => {
-                let sign = if *address < 0 { "-" } else { "" };
-                let size = address.unsigned_abs();
-                write!(f, "{sign}{size:#x} is not a 32-bit address")
-            }
-            Error::PastMemory { address, length } => {
-                write!(f, "{length} bytes at {address:#x} reach past a core's last address")
-            }
-            Error::NotInFile { .. } => f.write_str("the file has no bytes there"),
-            Error::NoAddress { name, storage } => write!(f, "`{name}` has no address: {storage}"),
-        }
+fn beginning(starts: &[u8]) -> String {
+    if starts.is_empty() {
+        return "empty".to_owned();
     }
+    let bytes: Vec<String> = starts.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("starts with {}", bytes.join(" "))
 }
 
-impl std::error::Error for Error {}
+fn rest(text: &str, at: usize) -> String {
+    match text.get(at..).map(str::trim) {
+        None | Some("") => "is missing at the end".to_owned(),
+        Some(rest) => format!("expected at `{rest}`"),
+    }
+}
 
 /// Other processors whose ELFs are opened by mistake, by `e_machine`.
 fn machine_name(machine: u16) -> String {

@@ -5,7 +5,7 @@ use crate::resolve::Resolver;
 use crate::resolved::{EvalError, Resolved};
 use crate::storage::Storage;
 use crate::symbols::Symbols;
-use crate::types::{Bits, Type};
+use crate::types::Type;
 use crate::value::Value;
 
 /// An expression with its value.
@@ -15,8 +15,6 @@ pub struct Evaluated {
     pub ty: Type,
     /// The place of its value.
     pub storage: Storage,
-    /// For bit-fields: the number of bits, and the first bit of the first byte (0 to 7).
-    pub bits: Option<Bits>,
     /// The value; `Unread` where `storage` is not readable.
     pub value: Value,
 }
@@ -51,6 +49,6 @@ impl Symbols {
             let part = expression.text().trim().to_owned();
             EvalError::Memory { part, address, length, error }
         })?;
-        Ok(Evaluated { ty: found.ty, storage: found.storage, bits: found.bits, value })
+        Ok(Evaluated { ty: found.ty, storage: found.storage, value })
     }
 }

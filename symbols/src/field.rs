@@ -25,18 +25,15 @@ pub struct Field {
 /// A typed place inside a root type, the result of a path.
 #[derive(Clone, Debug)]
 pub struct MemberPlace {
-    /// The type the path starts from.
-    pub root: Type,
     /// The type at the end of the path.
     pub ty: Type,
-    /// Its place in `root`.
+    /// Its place in the type the path starts from.
     pub field: Field,
 }
 
 impl MemberPlace {
-    /// Returns the place of a whole type.
     pub(crate) fn whole(ty: &Type) -> MemberPlace {
-        MemberPlace { root: ty.clone(), ty: ty.clone(), field: Field::whole(ty) }
+        MemberPlace { ty: ty.clone(), field: Field::whole(ty) }
     }
 }
 
@@ -89,16 +86,6 @@ impl Field {
     pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let start = usize::try_from(self.offset).ok()?;
         bytes.get(start..start.checked_add(usize::try_from(self.size).ok()?)?)
-    }
-
-    /// Returns one element of an array field; none past its end.
-    #[inline]
-    pub fn element(&self, index: u64) -> Option<Field> {
-        if index >= self.count {
-            return None;
-        }
-        let offset = self.offset.checked_add(index.checked_mul(self.stride)?)?;
-        Some(Field { offset, size: self.stride, count: 1, ..*self })
     }
 
     /// Returns a field of this field; `inner` was resolved from this field's type.
@@ -161,13 +148,6 @@ mod tests {
         assert_eq!(plain(u64::MAX, 2).read(&bytes), None);
         assert_eq!(plain(0, 0).read(&bytes), None);
         assert_eq!(plain(0, 9).read(&[0; 16]), None);
-    }
-
-    #[test]
-    fn elements_stay_inside() {
-        let field = Field { count: 2, stride: 2, ..plain(0, 4) };
-        assert_eq!(field.element(1).and_then(|f| f.read(&[1, 2, 3, 4])), Some(0x0403));
-        assert_eq!(field.element(2), None);
     }
 
     #[test]

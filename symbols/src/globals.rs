@@ -90,7 +90,7 @@ impl Symbols {
                 }
                 _ => return None,
             };
-            Some(Constant { name: variable.name, ty, bytes })
+            Some(Constant { ty, bytes })
         });
         constant.or_else(|| self.inner.build(|builder| enumerator(builder, &parsed)))
     }

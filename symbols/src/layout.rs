@@ -1,6 +1,5 @@
 //! Segments, sections, and the file's own bytes at an address.
 
-use crate::separate;
 use crate::symbols::Symbols;
 
 /// A loadable part of the image.
@@ -41,11 +40,6 @@ pub struct Section<'a> {
 }
 
 impl Symbols {
-    /// Returns the whole file.
-    pub fn file(&self) -> &[u8] {
-        self.inner.data()
-    }
-
     /// Returns the entry point.
     pub fn entry(&self) -> u64 {
         self.inner.image.entry.into()
@@ -91,10 +85,5 @@ impl Symbols {
             let start = usize::try_from(address.checked_sub(segment.address.into())?).ok()?;
             bytes.get(start..start.checked_add(usize::try_from(size).ok()?)?)
         })
-    }
-
-    /// Returns the linker's build id (`--build-id`), if the file has one.
-    pub fn build_id(&self) -> Option<&[u8]> {
-        separate::build_id(self.inner.data(), &self.inner.image)
     }
 }

@@ -48,26 +48,6 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Adds the first address of each run of rows for a line of a file whose path ends in `file`.
-    pub(crate) fn addresses(&self, file: &str, line: u32, found: &mut Vec<u64>) {
-        let wanted: Vec<u64> = (self.first_file..)
-            .zip(&self.files)
-            .filter(|(_, path)| path.as_deref().is_some_and(|path| ends_in(path, file)))
-            .map(|(number, _)| number)
-            .collect();
-        let mut inside = false;
-        for row in &self.rows {
-            let here =
-                !row.end && row.line == line && wanted.binary_search(&u64::from(row.file)).is_ok();
-            if here && !inside {
-                found.push(row.address.into());
-            }
-            inside = here;
-        }
-    }
-}
-
-impl Lines {
     /// Adds the runs of rows for a line of a file whose path ends in `file`.
     pub(crate) fn code(&self, file: &str, line: u32, found: &mut Vec<LineCode>) {
         let mut run: Option<LineCode> = None;
@@ -103,7 +83,6 @@ impl Lines {
         files.map(ToString::to_string).collect()
     }
 
-    /// Returns a file by its number.
     pub(crate) fn file(&self, number: u64) -> Option<&Arc<str>> {
         let at = usize::try_from(number.checked_sub(self.first_file)?).ok()?;
         self.files.get(at)?.as_ref()

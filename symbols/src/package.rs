@@ -63,7 +63,6 @@ impl Package {
         EndianSlice::new(section.unwrap_or_default(), LittleEndian)
     }
 
-    /// Returns the unit of this id.
     pub(crate) fn unit(&mut self, id: u64) -> Option<Source> {
         let index = DebugCuIndex::from(self.section(".debug_cu_index")).index().ok()?;
         let source = self.row(&index, index.find(id)?)?;

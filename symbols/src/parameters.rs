@@ -16,7 +16,7 @@ impl Symbols {
         let parameter = scopes.pop()?;
         let last = scopes.pop()?;
         let owner = Name { keyword: None, scopes, last };
-        self.owners(&owner).into_iter().find_map(|owner| self.argument_of(owner, name, parameter))
+        self.owners(&owner).into_iter().find_map(|owner| self.argument_of(owner, parameter))
     }
 
     /// Returns the classes and functions of this name.
@@ -28,14 +28,14 @@ impl Symbols {
         found
     }
 
-    fn argument_of(&self, owner: DieId, name: &str, parameter: &str) -> Option<Constant> {
+    fn argument_of(&self, owner: DieId, parameter: &str) -> Option<Constant> {
         self.inner.build(|builder| {
             let parameters = arguments::parameters(builder, owner);
             let mut named = parameters.iter().filter(|(_, own)| own.as_deref() == Some(parameter));
             let (die, _) = named.next()?;
             let ty = builder.target(die);
             match storage(builder.view, die, Some(&ty))? {
-                Storage::Constant(bytes) => Some(Constant { name: name.to_owned(), ty, bytes }),
+                Storage::Constant(bytes) => Some(Constant { ty, bytes }),
                 _ => None,
             }
         })

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 
-/// One step of a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum PathStep<'a> {
     /// `.name`

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::symbols::Symbols;
 use crate::types::{Enumeration, Keyword, Kind, Member, Record, Type};
 
 /// Width of the offset and size columns.
@@ -13,13 +12,6 @@ const MAX_DEPTH: usize = 24;
 
 /// The longest text; a hostile file can nest one record in itself many times.
 const MAX_TEXT: usize = 1 << 20;
-
-impl Symbols {
-    /// Returns the layout of a named type as text; none if there is no such type.
-    pub fn print_type(&self, name: &str) -> Option<String> {
-        Some(self.type_named(name)?.layout_text())
-    }
-}
 
 impl Type {
     /// Returns the type's layout as text: a record with its members, or one line for other types.

@@ -108,7 +108,7 @@ fn link(data: &[u8], image: &ElfHeaders) -> Option<(String, u32)> {
 }
 
 /// Returns the linker's build id (`--build-id`).
-pub(crate) fn build_id<'a>(data: &'a [u8], image: &ElfHeaders) -> Option<&'a [u8]> {
+fn build_id<'a>(data: &'a [u8], image: &ElfHeaders) -> Option<&'a [u8]> {
     let section = image.section(".note.gnu.build-id")?;
     let note = data.get(section.file.clone())?;
     let (header, rest) = from_bytes::<NoteHeader32<LittleEndian>>(note).ok()?;

@@ -160,18 +160,6 @@ impl Symbols {
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         self.inner.symbol_named(name)
     }
-
-    /// Returns the start addresses of a source line's code; `file` may be the end of the path.
-    /// Optimised code can have several lines at one address, of which `frames_at` returns the last.
-    pub fn line_to_addresses(&self, file: &str, line: u32) -> Vec<u64> {
-        let mut found = Vec::new();
-        for lines in self.inner.all_lines() {
-            lines.addresses(file, line, &mut found);
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
 }
 
 impl Type {

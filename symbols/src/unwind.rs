@@ -10,8 +10,6 @@ mod expression;
 mod recover;
 mod registers;
 
-use std::sync::Arc;
-
 use gimli::UnwindContext;
 
 pub use end::StackEnd;
@@ -60,13 +58,6 @@ pub struct StackFrame {
     /// The known registers in this frame; in a frame that waits for a call, their values after the
     /// return.
     pub registers: Registers,
-}
-
-impl StackFrame {
-    /// Returns the name of the function that was called.
-    pub fn function(&self) -> Option<&Arc<str>> {
-        self.locations.last()?.function.as_ref()
-    }
 }
 
 /// The frames of a stack, and the reason why it ends.

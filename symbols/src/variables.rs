@@ -32,8 +32,6 @@ pub struct Variable {
 /// A value that needs no memory: an enumerator, a `constexpr`, or a constant pointer.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    /// The name with its scopes.
-    pub name: String,
     /// The type.
     pub ty: Type,
     /// The value as in memory.
@@ -96,8 +94,7 @@ pub(crate) fn enumerator(builder: &mut Builder<'_, '_>, name: &Name<'_>) -> Opti
         let parent = builder.index.scopes(named.scope).next()?;
         let ty = builder.build(parent.die);
         let value = number(die.attr(dw::DW_AT_const_value)?)?;
-        let name = qualified(view, builder.index, named.scope, &view.full_name(named.die)?);
         let bytes = to_bytes(value as u64, value_size(Some(&ty)));
-        Some(Constant { name, ty, bytes })
+        Some(Constant { ty, bytes })
     })
 }

@@ -105,7 +105,6 @@ fn exercise(bytes: Vec<u8>) {
         let _ = symbols.constant(name).map(|constant| constant.ty.decode(&constant.bytes));
         let _ = symbols.locate(&format!("{name}[1].x"));
     }
-    let _ = symbols.build_id();
     for segment in symbols.segments() {
         for offset in (0..segment.bytes.len().min(2048)).step_by(8) {
             let address = segment.address.wrapping_add(offset as u64);
@@ -113,7 +112,7 @@ fn exercise(bytes: Vec<u8>) {
             let _ = symbols.symbol_at(address).map(|symbol| symbol.demangled());
         }
     }
-    let _ = symbols.line_to_addresses("frames.cpp", 12);
+    let _ = symbols.code_of_line("frames.cpp", 12);
     for problem in symbols.problems() {
         assert!(!problem.to_string().is_empty());
     }

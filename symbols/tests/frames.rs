@@ -101,7 +101,7 @@ fn code_that_the_linker_threw_away_is_nowhere() {
     let thrown_away = symbols.functions("thrown_away").ok();
     assert!(thrown_away.is_none_or(|found| found.iter().all(|function| function.parts.is_empty())));
     assert_eq!(symbols.frames_at(0), []);
-    assert_eq!(symbols.line_to_addresses("cases/parts.cpp", 74), Vec::<u64>::new());
+    assert_eq!(symbols.code_of_line("cases/parts.cpp", 74).unwrap(), []);
 }
 
 #[test]
@@ -120,11 +120,11 @@ fn code_without_debug_information_has_its_symbol() {
 #[test]
 fn lines_lead_to_addresses_and_back() {
     let symbols = open("frames.elf");
-    let addresses = symbols.line_to_addresses("cases/frames.cpp", 53);
-    assert!(!addresses.is_empty());
-    for address in addresses {
-        assert_eq!(symbols.frames_at(address)[0].line, Some(53));
+    let found = symbols.code_of_line("cases/frames.cpp", 53).unwrap();
+    assert!(!found.is_empty());
+    for code in found {
+        assert_eq!(symbols.frames_at(code.begin)[0].line, Some(53));
     }
-    assert_eq!(symbols.line_to_addresses("rames.cpp", 48), Vec::<u64>::new());
-    assert_eq!(symbols.line_to_addresses("frames.cpp", 4), Vec::<u64>::new());
+    assert!(symbols.code_of_line("rames.cpp", 48).is_err());
+    assert_eq!(symbols.code_of_line("frames.cpp", 4).unwrap(), []);
 }

@@ -33,7 +33,11 @@ fn open(name: &str) -> Symbols {
 fn layout_is_the_same_from_every_form_of_debug_information() {
     for name in FORMS {
         let symbols = open(name);
-        assert_eq!(symbols.print_type("big_t").unwrap(), include_str!("data/big_t.txt"), "{name}");
+        assert_eq!(
+            symbols.type_named("big_t").unwrap().layout_text(),
+            include_str!("data/big_t.txt"),
+            "{name}"
+        );
         assert_eq!(symbols.problems(), [], "{name}");
     }
 }
@@ -46,7 +50,7 @@ fn layout_has_gdbs_columns() {
         lines.map(|line| line.split("*/").next().unwrap().trim_end().to_owned()).collect()
     };
     assert_eq!(
-        columns(&open("types.elf").print_type("big_t").unwrap()),
+        columns(&open("types.elf").type_named("big_t").unwrap().layout_text()),
         columns(include_str!("data/big_t.gdb.txt"))
     );
 }
@@ -201,7 +205,7 @@ fn handles_are_shared_between_threads() {
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let symbols = symbols.clone();
-            std::thread::spawn(move || symbols.print_type("big_t"))
+            std::thread::spawn(move || symbols.type_named("big_t").map(|ty| ty.layout_text()))
         })
         .collect();
     for thread in threads {

@@ -82,8 +82,9 @@ impl Core {
     /// Returns the functions, innermost first, and the reason for the end.
     fn summary(&self) -> (String, String) {
         let found = self.backtrace();
-        let name =
-            |frame: &symbols::StackFrame| frame.function().map_or("?", |name| name).to_owned();
+        let name = |frame: &symbols::StackFrame| {
+            frame.locations.last().and_then(|it| it.function.as_deref()).unwrap_or("?").to_owned()
+        };
         let names: Vec<String> = found.frames.iter().map(name).collect();
         (names.join(" "), found.end.to_string())
     }

@@ -164,9 +164,12 @@ impl Fabric {
             return Ok([place.tile.x, place.tile.y]);
         }
         let tiles = &self.plan.layout().tiles;
-        let found = tiles.translated(place.tile, &chip.harvested_rows);
-        let xy = found.ok_or_else(|| BuildError(format!("{place} has no coordinates")))?;
-        Ok([xy.x, xy.y])
+        let (x, y) = (tiles.translation.first_x, tiles.translation.first_y);
+        let mut all = (y..y + tiles.rows).flat_map(|y| (x..x + tiles.columns).map(move |x| [x, y]));
+        let stands =
+            |[x, y]: [u8; 2]| tiles.untranslated(x, y, &chip.harvested_rows) == Some(place.tile);
+        let found = all.find(|&xy| stands(xy));
+        found.ok_or_else(|| BuildError(format!("{place} has no coordinates")))
     }
 
     /// Returns a compute tile of a chip, by its number.

@@ -85,9 +85,6 @@ pub struct OutwardLink {
 
 impl ClusterDescriptor {
     /// Reads a descriptor. Messages call it `name`: for a file, its path.
-    ///
-    /// # Errors
-    /// All errors, with their lines.
     pub fn parse(name: &str, text: &str) -> Result<Self, DescriptorError> {
         build::parse(name, text)
     }
@@ -95,15 +92,6 @@ impl ClusterDescriptor {
     /// Returns the chip of this id.
     pub fn chip(&self, id: ChipId) -> Option<&DescribedChip> {
         self.chips.get(usize::from(id.0))
-    }
-
-    /// Returns the other end of a link.
-    pub fn peer(&self, end: EthId) -> Option<EthId> {
-        self.links.iter().find_map(|&(a, b)| match end {
-            _ if end == a => Some(b),
-            _ if end == b => Some(a),
-            _ => None,
-        })
     }
 
     /// Returns for each pair of chips the channels that lead one hop closer.

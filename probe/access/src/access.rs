@@ -144,7 +144,6 @@ impl Access {
         }
     }
 
-    /// Reads the word at `offset`.
     pub(crate) fn word(
         &mut self,
         route: &Route,

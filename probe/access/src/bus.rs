@@ -51,7 +51,6 @@ impl Bus {
         self.bar.chip().layout()
     }
 
-    /// Returns the bar.
     pub(crate) fn bar(&mut self) -> &mut dyn Bar {
         self.bar.as_mut()
     }
@@ -91,7 +90,6 @@ impl Bus {
         self.bar.disrupt(at, fault)
     }
 
-    /// Returns the bar.
     pub(crate) fn into_bar(self) -> Box<dyn Bar> {
         self.bar
     }

@@ -4,20 +4,25 @@ use super::op::{Bidirectional, DataType, Op};
 use fabric::FabricError;
 use launch::topology::{TopologyError, TopologyKind};
 use layouts::{ChipId, EthId};
-use std::fmt;
+use thiserror::Error;
 
 /// Why a collective cannot be compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CclError {
     /// The chips do not form the ring or line.
-    Topology(TopologyError),
+    #[error("{0}")]
+    Topology(#[from] TopologyError),
     /// The number of links is 0.
+    #[error("links: a collective needs one or more")]
     NoLinks,
     /// The number of workers is 0.
+    #[error("workers: a direction needs one or more")]
     NoWorkers,
     /// The number of buffers is 0.
+    #[error("buffers: a channel needs one or more")]
     NoBuffers,
     /// The size is not a whole number of elements for each part.
+    #[error("{bytes} bytes are not a whole number of {} elements of {} bytes{}", .data_type.name(), .data_type.bytes(), of_parts(*.data_type, *.parts))]
     SizeDoesNotDivide {
         /// The size.
         bytes: u64,
@@ -27,6 +32,7 @@ pub enum CclError {
         parts: u64,
     },
     /// A size is not a multiple of 32 bytes.
+    #[error("{what} of {bytes} bytes: must be a nonzero multiple of 32")]
     Unaligned {
         /// What has the size.
         what: &'static str,
@@ -34,6 +40,7 @@ pub enum CclError {
         bytes: u32,
     },
     /// A page does not fit into a buffer.
+    #[error("a page of {page_bytes} bytes does not fit an EDM buffer of {buffer_bytes} bytes")]
     PageTooLarge {
         /// Bytes of a page.
         page_bytes: u32,
@@ -41,6 +48,7 @@ pub enum CclError {
         buffer_bytes: u32,
     },
     /// The root is not a rank.
+    #[error("root {root}: the ranks are 0 to {}", .ranks.saturating_sub(1))]
     RootOutOfRange {
         /// The requested root.
         root: u32,
@@ -48,10 +56,13 @@ pub enum CclError {
         ranks: usize,
     },
     /// The rank does not exist.
+    #[error("there is no rank {0}")]
     NoRank(usize),
     /// The operation has no root.
+    #[error("{} has no root", .0.name())]
     NoRoot(Op),
     /// The tensors do not fit into memory.
+    #[error("the tensors need {bytes} bytes in each of the {banks}, which have {room}")]
     TooLarge {
         /// Bytes needed in one bank.
         bytes: u64,
@@ -61,8 +72,10 @@ pub enum CclError {
         banks: &'static str,
     },
     /// More elements than a worker can count.
+    #[error("{} elements per rank: at most {}", .0, u32::MAX)]
     TooManyElements(u64),
     /// A chip has too few compute tiles.
+    #[error("chip {chip} has {tiles} compute tiles for {wanted} workers")]
     TooFewTiles {
         /// The chip.
         chip: ChipId,
@@ -72,8 +85,10 @@ pub enum CclError {
         tiles: usize,
     },
     /// The list of commands exceeds the room in a worker's L1.
+    #[error("a worker needs {0} commands, more than its list holds")]
     TooManyCommands(usize),
     /// The operation does not support this use of both directions on this topology.
+    #[error("{} on a {kind} does not support {}: {why}", .op.name(), .way.name())]
     Direction {
         /// The operation.
         op: Op,
@@ -85,8 +100,10 @@ pub enum CclError {
         why: &'static str,
     },
     /// The fabric cannot be planned.
+    #[error("{0}")]
     NoFabric(Box<FabricError>),
     /// More links are requested than the fabric has planes.
+    #[error("{links} links requested, but the fabric has {planes} routing plane{}", if *.planes == 1 { "" } else { "s" })]
     TooFewPlanes {
         /// Links requested.
         links: u32,
@@ -94,6 +111,7 @@ pub enum CclError {
         planes: u32,
     },
     /// The fabric has no route from one chip to another.
+    #[error("the fabric has no route from chip {from} to chip {to}")]
     NoRoute {
         /// The source chip.
         from: ChipId,
@@ -101,6 +119,9 @@ pub enum CclError {
         to: ChipId,
     },
     /// A route over a line or ring is too long for the packet header.
+    #[error(
+        "chip {from} to chip {to}: {hops} hops, but the packet header of a line or ring holds at most {most}"
+    )]
     TooManyHops {
         /// The source chip.
         from: ChipId,
@@ -112,6 +133,9 @@ pub enum CclError {
         most: usize,
     },
     /// More workers use one router than its mux has channels.
+    #[error(
+        "{clients} workers share the router of {router}, but its mux has {most} channels: use fewer workers per link"
+    )]
     TooManyClients {
         /// The router.
         router: EthId,
@@ -121,6 +145,7 @@ pub enum CclError {
         most: usize,
     },
     /// No Ethernet tile without a link is free for a mux.
+    #[error("chip {chip} has no free Ethernet tile for the mux of router {router}")]
     NoIdleTile {
         /// The chip.
         chip: ChipId,
@@ -129,90 +154,11 @@ pub enum CclError {
     },
 }
 
-impl fmt::Display for CclError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Topology(error) => write!(f, "{error}"),
-            Self::NoLinks => f.write_str("links: a collective needs one or more"),
-            Self::NoWorkers => f.write_str("workers: a direction needs one or more"),
-            Self::NoBuffers => f.write_str("buffers: a channel needs one or more"),
-            Self::SizeDoesNotDivide { bytes, data_type, parts } => {
-                let (name, element) = (data_type.name(), data_type.bytes());
-                write!(
-                    f,
-                    "{bytes} bytes are not a whole number of {name} elements of {element} bytes"
-                )?;
-                if *parts > 1 {
-                    write!(
-                        f,
-                        " for each of {parts} ranks: must be a multiple of {}",
-                        element * parts
-                    )?;
-                }
-                Ok(())
-            }
-            Self::Unaligned { what, bytes } => {
-                write!(f, "{what} of {bytes} bytes: must be a nonzero multiple of 32")
-            }
-            Self::PageTooLarge { page_bytes, buffer_bytes } => {
-                write!(
-                    f,
-                    "a page of {page_bytes} bytes does not fit an EDM buffer of {buffer_bytes} bytes"
-                )
-            }
-            Self::RootOutOfRange { root, ranks } => {
-                write!(f, "root {root}: the ranks are 0 to {}", ranks.saturating_sub(1))
-            }
-            Self::NoRank(rank) => write!(f, "there is no rank {rank}"),
-            Self::NoRoot(op) => write!(f, "{} has no root", op.name()),
-            Self::TooLarge { bytes, room, banks } => {
-                write!(
-                    f,
-                    "the tensors need {bytes} bytes in each of the {banks}, which have {room}"
-                )
-            }
-            Self::TooManyElements(elements) => {
-                write!(f, "{elements} elements per rank: at most {}", u32::MAX)
-            }
-            Self::TooFewTiles { chip, wanted, tiles } => {
-                write!(f, "chip {chip} has {tiles} compute tiles for {wanted} workers")
-            }
-            Self::TooManyCommands(commands) => {
-                write!(f, "a worker needs {commands} commands, more than its list holds")
-            }
-            Self::Direction { op, kind, way, why } => {
-                write!(f, "{} on a {kind} does not support {}: {why}", op.name(), way.name())
-            }
-            Self::NoFabric(why) => write!(f, "{why}"),
-            Self::TooFewPlanes { links, planes } => {
-                let plural = if *planes == 1 { "" } else { "s" };
-                write!(
-                    f,
-                    "{links} links requested, but the fabric has {planes} routing plane{plural}"
-                )
-            }
-            Self::NoRoute { from, to } => {
-                write!(f, "the fabric has no route from chip {from} to chip {to}")
-            }
-            Self::TooManyHops { from, to, hops, most } => write!(
-                f,
-                "chip {from} to chip {to}: {hops} hops, but the packet header of a line or ring holds at most {most}"
-            ),
-            Self::TooManyClients { router, clients, most } => write!(
-                f,
-                "{clients} workers share the router of {router}, but its mux has {most} channels: use fewer workers per link"
-            ),
-            Self::NoIdleTile { chip, router } => {
-                write!(f, "chip {chip} has no free Ethernet tile for the mux of router {router}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for CclError {}
-
-impl From<TopologyError> for CclError {
-    fn from(error: TopologyError) -> Self {
-        Self::Topology(error)
+fn of_parts(data_type: DataType, parts: u64) -> String {
+    let multiple = data_type.bytes() * parts;
+    if parts > 1 {
+        format!(" for each of {parts} ranks: must be a multiple of {multiple}")
+    } else {
+        String::new()
     }
 }

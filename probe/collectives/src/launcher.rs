@@ -84,9 +84,6 @@ impl Launcher {
     }
 
     /// Returns the launch of a layer, whose kernels park as asked.
-    ///
-    /// # Errors
-    /// If an image is missing or lacks a member, or something does not fit.
     pub(super) fn launch(
         &mut self,
         mesh: &Mesh,
@@ -153,9 +150,6 @@ impl Launcher {
 }
 
 /// Checks that everything fits at its place, before anything is written.
-///
-/// # Errors
-/// What does not fit.
 pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
     for layer in [Layer::Fill, Layer::Transfer, Layer::Check] {
         builders(1, images, (layer.edms(program), None), program)?;
@@ -232,10 +226,6 @@ fn go(
     Ok(chips.into_iter().map(|((.., chip), go)| (chip, go)).collect())
 }
 
-/// Returns the muxes of a program.
-///
-/// # Errors
-/// If an image is missing or lacks a member.
 pub(super) fn muxes(images: &ImageMap, program: &Program) -> Result<Vec<Mux>, RunError> {
     let of = |crossing: &Crossing| {
         let muxes = crossing.muxes.iter().map(|plan| mux(images, crossing, plan));

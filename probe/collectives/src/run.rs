@@ -125,11 +125,6 @@ impl Run {
         &self.program
     }
 
-    /// Returns the settings.
-    pub fn settings(&self) -> &RunSettings {
-        &self.settings
-    }
-
     /// Injects a fault from now on, or from the first go message on if that is still to come.
     pub fn fault(&mut self, fault: Fault) {
         self.faults.push(fault);
@@ -149,9 +144,6 @@ impl Run {
     }
 
     /// Counts the deadline of the kernels from now on, as they were paused until now.
-    ///
-    /// # Errors
-    /// If the machine does not tell the time.
     pub fn resumed(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
         let now = target.now()?;
         if let Some(RunTask::Watch(_, watch)) = self.tasks.front_mut() {
@@ -171,9 +163,6 @@ impl Run {
 
     /// Continues until the run has to wait; time passes outside. A failed run first cleans up, then
     /// returns its error.
-    ///
-    /// # Errors
-    /// Why it was refused, or did not finish.
     pub fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -240,9 +229,6 @@ impl Run {
     }
 
     /// Polls to the end and passes `step_cycles` cycles between polls: for scripts and tests.
-    ///
-    /// # Errors
-    /// As [`Run::poll`], or if time cannot advance.
     pub fn finish(
         &mut self,
         target: &mut dyn Target,

@@ -8,7 +8,6 @@ use super::watch::Watch;
 use fabric::Release;
 use launch::OperationGroup;
 
-/// One task.
 #[derive(Debug)]
 pub(super) enum RunTask {
     /// Checks that the mesh is free.
@@ -51,7 +50,6 @@ pub(super) enum RunTask {
 }
 
 impl RunTask {
-    /// Returns the progress of the task.
     pub(super) fn progress(&self) -> RunProgress {
         let (stage, (done, of)) = match self {
             Self::Judge | Self::Launch(_) | Self::Moves | Self::Gone(_) => (Stage::Survey, (0, 1)),

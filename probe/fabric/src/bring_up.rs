@@ -42,7 +42,6 @@ pub struct Fabric {
     problems: Vec<String>,
 }
 
-/// A task.
 #[derive(Debug)]
 enum BringUpTask {
     /// Checks that the tiles are free.
@@ -123,21 +122,11 @@ impl Fabric {
         &self.plan
     }
 
-    /// Returns the routers' settings.
-    pub fn settings(&self) -> &FabricSettings {
-        &self.settings
-    }
-
-    /// Takes the fabric down in the next polls.
+    /// Takes the fabric down in the next polls, also while it comes up.
     pub fn terminate(&mut self, route: Termination) {
         if !self.is_going_down() {
             self.go_down(route, Ok(FabricOutcome::Down));
         }
-    }
-
-    /// Cancels the bring-up: the next polls stop the running routers and give all tiles back.
-    pub fn cancel(&mut self) {
-        self.terminate(Termination::Immediately);
     }
 
     /// Whether the routers are launched and have not all met: those that were launched to park may be
@@ -174,9 +163,6 @@ impl Fabric {
 
     /// Runs tasks until one has to wait; the caller lets time pass. A failed fabric is first taken
     /// down, then the error is returned.
-    ///
-    /// # Errors
-    /// Why it did not come up, or did not go down.
     pub fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -203,9 +189,6 @@ impl Fabric {
 
     /// Polls until the fabric is up or down, with `step_cycles` between polls: for scenes, scripts
     /// and tests.
-    ///
-    /// # Errors
-    /// As [`Fabric::poll`], and when time cannot pass.
     pub fn finish(
         &mut self,
         target: &mut dyn Target,

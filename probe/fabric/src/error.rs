@@ -1,24 +1,32 @@
 //! Errors of fabric plans and routing tables.
 
-use launch::topology::TopologyError;
+use launch::topology::{TopologyError, not_counted};
 use layouts::{ChipId, NoChannel};
 use machine::fabric::{Direction, FabricNode, FabricTopology};
-use std::fmt;
+use thiserror::Error;
 
 /// Why a fabric cannot be planned, or a table cannot be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FabricError {
     /// The mesh does not have this chip; with the number of its chips.
+    #[error("there is no chip {}: the mesh has chips 0 to {}", .0, .1.saturating_sub(1))]
     NoChip(ChipId, usize),
     /// A chip was named twice.
+    #[error("chip {0} is named twice")]
     Twice(ChipId),
     /// Too few chips, with their number.
+    #[error("a fabric needs at least two linked chips, {}", if *.0 == 0 { "and there are none".to_owned() } else { format!("not {}", .0) })]
     TooFewChips(usize),
     /// The chips form no line or ring.
+    #[error("{0}")]
     NoOrder(TopologyError),
     /// The chips form no rectangle of this topology; with their number.
+    #[error("the {} chips form no {}: they have no arrangement {}", .1, .0, if *.0 == FabricTopology::Torus { "with closed rows or columns" } else { "in linked rows and columns" })]
     NoRectangle(FabricTopology, usize),
     /// A line or ring is longer than the route of a packet.
+    #[error(
+        "a {topology} of {chips} chips is up to {hops} hops long, more than the {most} that a packet's route can hold"
+    )]
     TooLong {
         /// Line or ring.
         topology: FabricTopology,
@@ -30,10 +38,13 @@ pub enum FabricError {
         most: usize,
     },
     /// A link ends at an Ethernet channel that its chip does not have.
-    NoChannel(NoChannel),
+    #[error("{0}")]
+    NoChannel(#[from] NoChannel),
     /// Zero planes were requested.
+    #[error("planes: a fabric needs one or more")]
     NoPlanes,
     /// An edge has fewer links than requested planes.
+    #[error("{}{}", too_many(*.a, *.b, *.planes, *.free), not_counted(*.reserved))]
     TooManyPlanes {
         /// One end of the edge.
         a: ChipId,
@@ -47,12 +58,18 @@ pub enum FabricError {
         reserved: usize,
     },
     /// The chips cannot be cut into this number of meshes; with the reason.
+    #[error("the chips cannot be cut into {0} meshes: {1}")]
     Division(usize, String),
     /// No link leads from this mesh to another.
+    #[error("no link leads from mesh {0} to another one")]
     Apart(u16),
     /// A chip at a link between meshes has no free direction.
+    #[error(
+        "the links between chips {0} and {1} would join two meshes, but one of these chips has no free direction"
+    )]
     NoDirection(ChipId, ChipId),
     /// A table names a device that does not exist.
+    #[error("the {table} table of {node} names device {device}, but its mesh has devices 0 to {}", .devices.saturating_sub(1))]
     NoDevice {
         /// Owner of the table.
         node: FabricNode,
@@ -64,6 +81,7 @@ pub enum FabricError {
         devices: usize,
     },
     /// A table names a mesh that does not exist.
+    #[error("the {table} table of {node} names mesh {mesh}, but there are meshes 0 to {}", .meshes.saturating_sub(1))]
     NoMesh {
         /// Owner of the table.
         node: FabricNode,
@@ -75,6 +93,9 @@ pub enum FabricError {
         meshes: usize,
     },
     /// A table entry leads in a direction without a neighbor.
+    #[error(
+        "entry {entry} of the {table} table of {node} leads {direction}, where the node has no neighbor"
+    )]
     NoNeighbor {
         /// Owner of the table.
         node: FabricNode,
@@ -87,78 +108,15 @@ pub enum FabricError {
     },
 }
 
-impl fmt::Display for FabricError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoChip(chip, chips) => {
-                let last = chips.saturating_sub(1);
-                write!(f, "there is no chip {chip}: the mesh has chips 0 to {last}")
-            }
-            Self::Twice(chip) => write!(f, "chip {chip} is named twice"),
-            Self::TooFewChips(0) => {
-                f.write_str("a fabric needs at least two linked chips, and there are none")
-            }
-            Self::TooFewChips(chips) => {
-                write!(f, "a fabric needs at least two linked chips, not {chips}")
-            }
-            Self::NoOrder(why) => write!(f, "{why}"),
-            Self::NoRectangle(topology, chips) => {
-                write!(f, "the {chips} chips form no {topology}: ")?;
-                f.write_str(match topology {
-                    FabricTopology::Torus => "they have no arrangement with closed rows or columns",
-                    _ => "they have no arrangement in linked rows and columns",
-                })
-            }
-            Self::TooLong { topology, chips, hops, most } => write!(
-                f,
-                "a {topology} of {chips} chips is up to {hops} hops long, more than the {most} that a packet's route can hold"
-            ),
-            Self::NoChannel(error) => write!(f, "{error}"),
-            Self::NoPlanes => f.write_str("planes: a fabric needs one or more"),
-            Self::TooManyPlanes { a, b, planes, free, reserved } => {
-                match (planes, free) {
-                    (1, 0) => write!(f, "chips {a} and {b} have no link left for a routing plane"),
-                    (_, free) => {
-                        let links =
-                            if *free == 1 { "1 link".to_owned() } else { format!("{free} links") };
-                        write!(
-                            f,
-                            "{planes} routing planes were requested, but chips {a} and {b} have {links} for them"
-                        )
-                    }
-                }?;
-                if *reserved > 0 {
-                    write!(f, ", not counting {reserved} reserved for dispatch")?;
-                }
-                Ok(())
-            }
-            Self::Division(parts, why) => {
-                write!(f, "the chips cannot be cut into {parts} meshes: {why}")
-            }
-            Self::Apart(mesh) => write!(f, "no link leads from mesh {mesh} to another one"),
-            Self::NoDirection(a, b) => write!(
-                f,
-                "the links between chips {a} and {b} would join two meshes, but one of these chips has no free direction"
-            ),
-            Self::NoDevice { node, table, device, devices } => write!(
-                f,
-                "the {table} table of {node} names device {device}, but its mesh has devices 0 to {}",
-                devices.saturating_sub(1)
-            ),
-            Self::NoMesh { node, table, mesh, meshes } => write!(
-                f,
-                "the {table} table of {node} names mesh {mesh}, but there are meshes 0 to {}",
-                meshes.saturating_sub(1)
-            ),
-            Self::NoNeighbor { node, table, entry, direction } => write!(
-                f,
-                "entry {entry} of the {table} table of {node} leads {direction}, where the node has no neighbor"
-            ),
-        }
+fn too_many(a: ChipId, b: ChipId, planes: u32, free: usize) -> String {
+    if (planes, free) == (1, 0) {
+        return format!("chips {a} and {b} have no link left for a routing plane");
     }
+    let links = if free == 1 { "link" } else { "links" };
+    format!(
+        "{planes} routing planes were requested, but chips {a} and {b} have {free} {links} for them"
+    )
 }
-
-impl std::error::Error for FabricError {}
 
 impl From<TopologyError> for FabricError {
     fn from(error: TopologyError) -> Self {
@@ -171,11 +129,5 @@ impl From<TopologyError> for FabricError {
             }
             other => Self::NoOrder(other),
         }
-    }
-}
-
-impl From<NoChannel> for FabricError {
-    fn from(error: NoChannel) -> Self {
-        Self::NoChannel(error)
     }
 }

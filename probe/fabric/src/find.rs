@@ -56,7 +56,6 @@ struct RouterNode {
     columns: usize,
 }
 
-/// The spans to read of a router.
 struct RouterSpans {
     args: u64,
     args_bytes: u64,

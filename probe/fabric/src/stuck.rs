@@ -63,7 +63,6 @@ pub(super) fn stuck_routers(
     Ok(StuckRouters { all, more: routers.len().saturating_sub(NAMED) })
 }
 
-/// Whether one of the routers is parked.
 pub(super) fn is_parked(
     target: &mut dyn Target,
     images: &ImageMap,

@@ -16,7 +16,6 @@ pub fn router_image(topology: FabricTopology) -> &'static str {
     }
 }
 
-/// The image of a router.
 #[derive(Clone, Debug)]
 pub(super) struct RouterImage {
     pub(super) name: &'static str,
@@ -69,7 +68,6 @@ impl RouterImage {
         self.global(&format!("fabric_router_state.{member}"))
     }
 
-    /// Returns an enumeration by name.
     pub(super) fn enumeration(&self, name: &str) -> Result<Arc<Enumeration>, ControlError> {
         Enumeration::named(&self.image.symbols, name).ok_or_else(|| self.missing(name))
     }

@@ -4,22 +4,28 @@ use layouts::{NoChannel, NocAddr};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Preview, Target};
 use std::collections::VecDeque;
-use std::fmt;
+use thiserror::Error;
 
 /// Why a command cannot be built or failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ControlError {
     /// There is no image of this name.
+    #[error("there is no image {0}")]
     NoImage(String),
     /// The image's debug information lacks a member that the command writes.
+    #[error("{0} does not describe {1}")]
     NoMember(String, String),
     /// The mesh has no ring of links.
+    #[error("the mesh has no ring of links")]
     NoRing,
     /// The settings are invalid; why, in one sentence.
+    #[error("{0}")]
     Settings(String),
     /// The target was lost while time was to pass.
+    #[error("{0}")]
     Gone(AccessError),
     /// An access failed.
+    #[error("{addr}: {reason}")]
     Access {
         /// The address.
         addr: NocAddr,
@@ -27,6 +33,7 @@ pub enum ControlError {
         reason: AccessError,
     },
     /// A condition was not met before its deadline.
+    #[error("{what}: {addr} is {value:#x} after {waited_cycles} cycles")]
     TookTooLong {
         /// What was waited for.
         what: String,
@@ -40,24 +47,6 @@ pub enum ControlError {
         since_cycles: u64,
     },
 }
-
-impl fmt::Display for ControlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoImage(name) => write!(f, "there is no image {name}"),
-            Self::NoMember(image, member) => write!(f, "{image} does not describe {member}"),
-            Self::NoRing => write!(f, "the mesh has no ring of links"),
-            Self::Gone(reason) => write!(f, "{reason}"),
-            Self::Settings(why) => write!(f, "{why}"),
-            Self::Access { addr, reason } => write!(f, "{addr}: {reason}"),
-            Self::TookTooLong { what, addr, value, waited_cycles, .. } => {
-                write!(f, "{what}: {addr} is {value:#x} after {waited_cycles} cycles")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ControlError {}
 
 impl From<NoChannel> for ControlError {
     fn from(error: NoChannel) -> Self {
@@ -254,9 +243,6 @@ impl Operation {
 
     /// Polls to the end and lets time pass in between: for scenes and scripts, not for the probe
     /// thread.
-    ///
-    /// # Errors
-    /// As [`Operation::poll`], and when time cannot pass.
     pub fn finish(mut self, target: &mut dyn Target) -> Result<(), ControlError> {
         while !self.poll(target)? {
             target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;

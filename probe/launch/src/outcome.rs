@@ -199,11 +199,6 @@ impl RunError {
         }
         self
     }
-
-    /// Returns true if the run was refused because the mesh is in use; nothing was written.
-    pub fn is_in_use(&self) -> bool {
-        matches!(self.cause, Cause::InUse(_))
-    }
 }
 
 impl Deref for RunError {

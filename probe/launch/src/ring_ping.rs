@@ -56,9 +56,6 @@ impl RingPing {
     }
 
     /// Starts the application firmware on every core of the ring.
-    ///
-    /// # Errors
-    /// As [`start_application`].
     pub fn prepare(&self, images: &mut ImageMap) -> Result<Operation, ControlError> {
         let mut operation = Operation::new("start application firmware on the ring");
         for stop in &self.stops {
@@ -140,9 +137,6 @@ impl RingPing {
 
     /// Ends the run: the master marks its next lap as the last, every credit comes back, and all
     /// kernels return.
-    ///
-    /// # Errors
-    /// When an image is missing or lacks a member.
     pub fn tear_down(&self, images: &ImageMap) -> Result<Operation, ControlError> {
         let mut operation = Operation::new("tear down the ring ping");
         if let Some(master) = self.stops.first() {
@@ -155,9 +149,6 @@ impl RingPing {
     }
 
     /// Waits until every core has returned with every credit.
-    ///
-    /// # Errors
-    /// When an image is missing or lacks a member.
     pub fn await_finish(&self, images: &ImageMap) -> Result<Operation, ControlError> {
         let phase = self.state(images, "phase")?;
         let finished = constant_of(images, KERNEL, "RING_PING_FINISHED")?;
@@ -171,44 +162,7 @@ impl RingPing {
         Ok(operation)
     }
 
-    /// Parks every core before its next stage.
-    ///
-    /// # Errors
-    /// When the image is missing or lacks the member.
-    pub fn pause(&self, images: &ImageMap) -> Result<Operation, ControlError> {
-        self.pause_at(images, 0, "pause the ring ping")
-    }
-
-    /// Resumes a paused ring.
-    ///
-    /// # Errors
-    /// As [`RingPing::pause`].
-    pub fn resume(&self, images: &ImageMap) -> Result<Operation, ControlError> {
-        self.pause_at(images, u32::MAX, "resume the ring ping")
-    }
-
-    /// Lets every core begin the stages before `stage`.
-    ///
-    /// # Errors
-    /// As [`RingPing::pause`].
-    pub fn pause_at(
-        &self,
-        images: &ImageMap,
-        stage: u32,
-        name: &str,
-    ) -> Result<Operation, ControlError> {
-        let word = self.state(images, "control.pause_at_stage")?;
-        let mut operation = Operation::new(name);
-        for stop in &self.stops {
-            operation.write_word(stop.place.at(word), stage);
-        }
-        Ok(operation)
-    }
-
     /// Returns the address of a member of `ring_ping_state`, the same on every core.
-    ///
-    /// # Errors
-    /// When the image is missing or lacks the member.
     pub fn state(&self, images: &ImageMap, member: &str) -> Result<u64, ControlError> {
         let kernel = image(images, KERNEL)?;
         let place = kernel.symbols.locate(&format!("ring_ping_state.{member}"));

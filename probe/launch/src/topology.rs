@@ -7,9 +7,9 @@ mod rotate;
 mod search;
 mod walk;
 
-pub use error::{Missing, TopologyError, TopologyKind};
+pub use error::{Missing, TopologyError, TopologyKind, not_counted};
 pub use free::{FreeLinks, dispatch_reserved};
-pub use walk::{ring_of_hops, ring_of_hops_over};
+pub use walk::ring_of_hops;
 
 use layouts::{ChipId, EthId};
 use machine::target::Mesh;

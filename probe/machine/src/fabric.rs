@@ -98,11 +98,6 @@ impl FabricTopology {
     pub fn is_2d(self) -> bool {
         matches!(self, Self::Mesh | Self::Torus)
     }
-
-    /// Whether its routers have a second virtual channel.
-    pub fn has_dateline(self) -> bool {
-        matches!(self, Self::Ring | Self::Torus)
-    }
 }
 
 impl fmt::Display for FabricTopology {

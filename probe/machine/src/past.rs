@@ -3,7 +3,7 @@
 use crate::snapshot::AccessError;
 use layouts::{ChipId, CoreKind, NocXy};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use thiserror::Error;
 
 /// What a mesh that this process emulates keeps of its past.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,9 +138,10 @@ pub struct RecordedRun {
 }
 
 /// Why the past gives no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PastError {
     /// The cycle is not among those that the machine keeps: first and last.
+    #[error("the past of the mesh is kept from cycle {first_cycles} to cycle {last_cycles}")]
     Outside {
         /// The first.
         first_cycles: u64,
@@ -148,34 +149,21 @@ pub enum PastError {
         last_cycles: u64,
     },
     /// There is no such memory.
+    #[error("there is no L1 or DRAM")]
     NoMemory,
     /// The caller did not want to go on.
+    #[error("cancelled")]
     Cancelled,
     /// The actions of the host cannot be read.
+    #[error("{0}")]
     Unreadable(String),
     /// Executed again, the machine did not end as it was recorded.
+    #[error(
+        "executed again, the mesh does not end as it was recorded: another version of \
+                 meshscope or other images recorded it"
+    )]
     Differs,
 }
-
-impl fmt::Display for PastError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Outside { first_cycles, last_cycles } => write!(
-                f,
-                "the past of the mesh is kept from cycle {first_cycles} to cycle {last_cycles}"
-            ),
-            Self::NoMemory => f.write_str("there is no L1 or DRAM"),
-            Self::Cancelled => f.write_str("cancelled"),
-            Self::Unreadable(why) => f.write_str(why),
-            Self::Differs => f.write_str(
-                "executed again, the mesh does not end as it was recorded: another version of \
-                 meshscope or other images recorded it",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PastError {}
 
 /// Returns why a machine has no past to ask.
 pub fn not_kept() -> AccessError {

@@ -2,7 +2,6 @@
 
 use crate::snapshot::AccessError;
 use layouts::CoreId;
-use std::collections::BTreeSet;
 
 /// How many program counters to sample of each core, and how far apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +45,6 @@ pub struct Samples {
     pub cores: Vec<CoreSamples>,
     /// What went wrong afterwards, one sentence each: a debug bus that could not be put back.
     pub problems: Vec<String>,
-}
-
-impl CoreSamples {
-    /// Returns every sampled program counter once, in order. One of several samples: the core
-    /// stands. Several: it moves, though perhaps in a loop that waits.
-    pub fn pcs(&self) -> BTreeSet<u32> {
-        self.samples.iter().map(|sample| sample.pc).collect()
-    }
 }
 
 impl Samples {

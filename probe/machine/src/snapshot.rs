@@ -7,33 +7,43 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use thiserror::Error;
 
 /// Why an access failed or a range was not read; gaps and access errors share it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 pub enum AccessError {
     /// The safe access layer does not allow it, for this reason.
+    #[error("refused: {0}")]
     Refused(String),
     /// No answer within the deadline.
+    #[error("timed out after {deadline_cycles} cycles")]
     TimedOut {
         /// The deadline, in cycles of the target's own time.
         deadline_cycles: u64,
     },
     /// No gateway or route leads to the chip.
+    #[error("unreachable: {0}")]
     Unreachable(String),
     /// The tile does not answer, while its chip does or did until then; the words name it.
+    #[error("{0}")]
     Hung(String),
     /// The tile or core is held in reset.
+    #[error("in reset")]
     InReset,
     /// The device left the bus or its process ended; the last error.
+    #[error("device gone: {0}")]
     DeviceGone(String),
     /// The routing queue answered with error flags.
+    #[error("queue error, flags {flags:#010x}")]
     QueueError {
         /// Flags word of the response entry.
         flags: u32,
     },
     /// The recording does not hold this range.
+    #[error("not recorded")]
     NotRecorded,
     /// The range was not requested.
+    #[error("not asked")]
     NotRequested,
 }
 
@@ -53,26 +63,6 @@ impl AccessError {
         }
     }
 }
-
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(why) => write!(f, "refused: {why}"),
-            Self::TimedOut { deadline_cycles } => {
-                write!(f, "timed out after {deadline_cycles} cycles")
-            }
-            Self::Unreachable(why) => write!(f, "unreachable: {why}"),
-            Self::Hung(words) => f.write_str(words),
-            Self::InReset => write!(f, "in reset"),
-            Self::DeviceGone(words) => write!(f, "device gone: {words}"),
-            Self::QueueError { flags } => write!(f, "queue error, flags {flags:#010x}"),
-            Self::NotRecorded => write!(f, "not recorded"),
-            Self::NotRequested => write!(f, "not asked"),
-        }
-    }
-}
-
-impl std::error::Error for AccessError {}
 
 impl From<NoChannel> for AccessError {
     fn from(error: NoChannel) -> Self {
@@ -288,9 +278,6 @@ impl Snapshot {
     }
 
     /// Returns the little-endian word at `addr`.
-    ///
-    /// # Errors
-    /// As [`Snapshot::bytes`].
     pub fn word(&self, addr: NocAddr) -> Result<u32, AccessError> {
         let mut word = [0; 4];
         word.copy_from_slice(self.bytes(addr, 4)?);

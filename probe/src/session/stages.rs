@@ -8,7 +8,7 @@ use layouts::CoreId;
 use machine::history::{self, seek_next_change};
 use machine::past::PastWatcher;
 use machine::snapshot::{Snapshot, Span};
-use machine::target::{Past, Target};
+use machine::target::Past;
 use std::collections::{BTreeMap, HashMap};
 
 /// A moment at which parties are in another stage than before.
@@ -108,14 +108,6 @@ impl Session {
             before = found.from_cycles;
         }
         Ok(None)
-    }
-
-    /// Takes a snapshot as [`Session::look_at`] does, of another target such as a copy of this one as
-    /// it was.
-    pub fn look_instead(&mut self, other: Box<dyn Target>, watch: &mut Watch, cores: &[CoreId]) {
-        let own = std::mem::replace(&mut self.target, other);
-        self.look_at(watch, cores);
-        self.target = own;
     }
 
     /// Returns what the newest snapshot has of the tiles of the parties on some cores, and the words that

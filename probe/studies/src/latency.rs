@@ -9,7 +9,7 @@ pub use published::Parts;
 use super::bench::Bench;
 use super::published::Published;
 use launch::dice::Random;
-use launch::topology::{FreeLinks, Socket, ring_of_hops_over};
+use launch::topology::{FreeLinks, Socket, ring_of_hops};
 use launch::{ControlError, Ring};
 use layouts::ChipId;
 use machine::place::Place;
@@ -103,9 +103,6 @@ pub fn study(seed: u64, report: &mut dyn FnMut(&Latency)) -> Result<Vec<Latency>
 
 /// Measures rings, by hops and bytes, and round trips, by bytes. The seed chooses the rings and
 /// links of the mesh and the measuring chip of each ring.
-///
-/// # Errors
-/// As [`study`].
 pub fn rows(
     seed: u64,
     rings: &[(usize, u32)],
@@ -165,7 +162,7 @@ fn ring_of(bench: &Bench, hops: usize, dice: &mut Random) -> Result<Vec<Socket>,
     let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
     chips.sort_unstable();
     dice.shuffle(&mut chips);
-    let found = ring_of_hops_over(&mesh, hops, &chips);
+    let found = ring_of_hops(&mesh, hops, &chips);
     found.map_err(|error| ControlError::Settings(error.to_string()))
 }
 

@@ -8,7 +8,7 @@ use diagnosis::WaitGraph;
 use fabric::mux::Policy;
 use fabric::{
     Division, Fabric, FabricPlan, FabricProgress, FabricRequest, FabricSettings, FabricStage,
-    Router,
+    Router, Termination,
 };
 use images::ImageMap;
 use layouts::ChipId;
@@ -130,7 +130,7 @@ fn bring_up_waits_for_the_missing_router() {
 
     // With one count too many the master waits for ever (tt-metal.md 4.1).
     let (target, images) = session.parts();
-    fabric.cancel();
+    fabric.terminate(Termination::Immediately);
     fabric.finish(target, images, 2_000).unwrap();
     let settings = FabricSettings { pause_at_stage: 3, ..settings };
     let mut fabric = Fabric::new(all.clone(), settings);

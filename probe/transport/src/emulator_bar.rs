@@ -167,7 +167,6 @@ impl Bar for EmulatorBar {
     }
 }
 
-/// Returns the index of a chip.
 fn index_of(config: &MeshConfig, at: ChipAddress) -> Option<usize> {
     match at {
         ChipAddress::Device(device) => {

@@ -33,9 +33,9 @@ use machine::place::Place;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Mesh, Target};
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use thiserror::Error;
 use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 use tt_fabric::MetalFabric;
@@ -170,17 +170,11 @@ impl Scene {
     }
 
     /// Builds the mesh, powers it on, and launches the workload through the bus.
-    ///
-    /// # Errors
-    /// Why the scene cannot be built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         self.build_telling(images, &Listener::default())
     }
 
     /// Builds the mesh as [`Scene::build`] does, and tells how far it has come.
-    ///
-    /// # Errors
-    /// As [`Scene::build`].
     pub fn build_telling(
         &self,
         images: &mut ImageMap,
@@ -192,9 +186,6 @@ impl Scene {
     }
 
     /// Boots firmware and launches the workload over the bus of a mesh at power on.
-    ///
-    /// # Errors
-    /// Why the scene cannot be started.
     pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         self.start_telling(bar, images, &Listener::default())
     }
@@ -239,9 +230,6 @@ impl Scene {
     }
 
     /// Returns the mesh at power on.
-    ///
-    /// # Errors
-    /// What is wrong with the mesh or its description.
     pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
         let mesh = emulator::Mesh::new(self.config(images)?);
         let mut mesh = mesh.map_err(|e| SceneError::Mesh(e.to_string()))?;
@@ -254,17 +242,11 @@ impl Scene {
     }
 
     /// Returns the emulator's configuration of the mesh.
-    ///
-    /// # Errors
-    /// What is wrong with the mesh or its description.
     pub fn config(&self, images: &ImageMap) -> Result<emulator::MeshConfig, SceneError> {
         power_on::config(&self.descriptor()?, images, self.seed)
     }
 
     /// Returns the descriptor of the whole mesh, with all its hosts.
-    ///
-    /// # Errors
-    /// What is wrong with the mesh or its description.
     pub fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
         let called = format!("emulator:{}", self.mesh);
         let described = describe::cabled(&self.mesh, self.cabling.as_deref(), &called)?;
@@ -397,38 +379,54 @@ fn compute_tiles(target: &dyn Target, large: bool, most: usize) -> Vec<Place> {
 }
 
 /// Why a scene cannot be built.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum SceneError {
     /// No shipped mesh has this name; the shipped names.
+    #[error("no mesh is called {0}; there is {1}")]
     NoMesh(String, String),
     /// The mesh has no such cabling or host.
+    #[error("{0}")]
     BadOption(String),
     /// The descriptor's file cannot be read.
+    #[error("{0}")]
     File(String),
     /// The descriptor is wrong.
-    Descriptor(DescriptorError),
+    #[error("{0}")]
+    Descriptor(#[from] DescriptorError),
     /// The emulator refuses the mesh.
+    #[error("{0}")]
     Mesh(String),
     /// The image of base firmware is missing or lacks something.
+    #[error("{0}")]
     Image(String),
     /// The given firmware folder, or a file in it, cannot be used.
+    #[error("{0}")]
     Firmware(String),
     /// The given folder of kernels, or a file in it, cannot be used.
+    #[error("{0}")]
     Kernels(String),
     /// A kernel of that folder did not come up.
+    #[error("{0}")]
     Stopped(String),
     /// The workload could not be launched.
-    Control(ControlError),
+    #[error("{0}")]
+    Control(#[from] ControlError),
     /// A collective of a study was not finished, or a fabric did not come up; the kind of its
     /// chips.
+    #[error("{}", .1.sentence(.0.layout()))]
     Run(ChipKind, RunError),
     /// A study's data did not arrive as sent, in one sentence.
+    #[error("{0}")]
     Wrong(String),
     /// The mesh has no such fabric.
+    #[error("{0}")]
     Fabric(FabricError),
     /// The mesh of this name has no ring of links for the workload.
+    #[error("{0} has no ring of links for ring-ping; run=idle shows it without")]
     NoRing(String),
-    /// The requested hand-over is before the scene is ready.
+    /// The requested hand-over is before the scene is ready. The printed time is rounded up, so that
+    /// it is valid as `at`.
+    #[error("at: {}us is too early: the scene is ready at {}us", .at_cycles / 1_000, .earliest_cycles.div_ceil(1_000))]
     TooEarly {
         /// The requested hand-over, in cycles.
         at_cycles: u64,
@@ -436,9 +434,11 @@ pub enum SceneError {
         earliest_cycles: u64,
     },
     /// The mesh cannot have this fault.
-    Fault(FaultError),
+    #[error("{0}")]
+    Fault(#[from] FaultError),
     /// The machine did not answer.
-    Access(AccessError),
+    #[error("{0}")]
+    Access(#[from] AccessError),
 }
 
 impl SceneError {
@@ -446,62 +446,6 @@ impl SceneError {
     pub fn of_run(target: &dyn Target) -> impl FnOnce(RunError) -> Self + use<> {
         let kind = target.mesh().kind;
         move |error| Self::Run(kind, error)
-    }
-}
-
-impl fmt::Display for SceneError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoMesh(name, known) => write!(f, "no mesh is called {name}; there is {known}"),
-            Self::BadOption(why)
-            | Self::File(why)
-            | Self::Mesh(why)
-            | Self::Image(why)
-            | Self::Firmware(why)
-            | Self::Kernels(why)
-            | Self::Stopped(why)
-            | Self::Wrong(why) => f.write_str(why),
-            Self::Descriptor(error) => write!(f, "{error}"),
-            Self::Control(error) => write!(f, "{error}"),
-            Self::Fabric(error) => write!(f, "{error}"),
-            Self::NoRing(mesh) => {
-                write!(f, "{mesh} has no ring of links for ring-ping; run=idle shows it without")
-            }
-            Self::TooEarly { at_cycles, earliest_cycles } => {
-                // Rounded up, so that the printed time is valid as `at`.
-                let (at, first) = (at_cycles / 1_000, earliest_cycles.div_ceil(1_000));
-                write!(f, "at: {at}us is too early: the scene is ready at {first}us")
-            }
-            Self::Fault(error) => write!(f, "{error}"),
-            Self::Access(error) => write!(f, "{error}"),
-            Self::Run(kind, error) => f.write_str(&error.sentence(kind.layout())),
-        }
-    }
-}
-
-impl std::error::Error for SceneError {}
-
-impl From<DescriptorError> for SceneError {
-    fn from(error: DescriptorError) -> Self {
-        Self::Descriptor(error)
-    }
-}
-
-impl From<ControlError> for SceneError {
-    fn from(error: ControlError) -> Self {
-        Self::Control(error)
-    }
-}
-
-impl From<FaultError> for SceneError {
-    fn from(error: FaultError) -> Self {
-        Self::Fault(error)
-    }
-}
-
-impl From<AccessError> for SceneError {
-    fn from(error: AccessError) -> Self {
-        Self::Access(error)
     }
 }
 

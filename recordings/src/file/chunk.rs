@@ -17,7 +17,6 @@ pub(crate) struct Chunk {
     bytes: Vec<u8>,
 }
 
-/// A message.
 pub(crate) struct Message<'a> {
     /// The number of its channel, and the channel of that number in the present format.
     pub(crate) channel: Option<Channel>,
@@ -27,10 +26,6 @@ pub(crate) struct Message<'a> {
 }
 
 impl Chunk {
-    /// Reads a chunk.
-    ///
-    /// # Errors
-    /// What is damaged.
     pub(super) fn read(source: &Source, place: Place) -> Result<Self, Damage> {
         Self::of(&source.body(place).map_err(Damage::Io)?)
     }
@@ -79,9 +74,6 @@ fn message(body: &[u8]) -> Option<Message<'_>> {
 }
 
 /// Returns the note of a message; none if it is of another channel.
-///
-/// # Errors
-/// What is damaged.
 pub(super) fn note(message: &Message<'_>) -> Result<Option<Note>, Damage> {
     fn read<T: DeserializeOwned>(data: &[u8], note: fn(T) -> Note) -> Result<Option<Note>, Damage> {
         serde_json::from_slice(data).map(|read| Some(note(read))).map_err(Damage::Json)

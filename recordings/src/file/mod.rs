@@ -43,10 +43,6 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Reads a chunk.
-    ///
-    /// # Errors
-    /// What is damaged.
     pub(crate) fn chunk(&self, index: usize) -> Result<Chunk, Damage> {
         let place = self.chunks.get(index).ok_or(Damage::ChunkMissing)?;
         Chunk::read(&self.source, *place)

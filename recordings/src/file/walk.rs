@@ -30,7 +30,6 @@ pub(super) enum Content {
     Other,
 }
 
-/// A step of the walk.
 pub(super) enum Step {
     /// A record.
     Record(Place, Content),
@@ -53,9 +52,6 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the next record, or the next damaged part; none at the end.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub(super) fn step(&mut self) -> io::Result<Option<Step>> {
         // The file ends with the same bytes with which it begins.
         let rest = self.source.len().saturating_sub(self.at);

@@ -3,7 +3,6 @@
 use super::{chip, moment, notes};
 use layouts::ChipId;
 
-/// A channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Channel {
     /// The snapshots, without their bytes.
@@ -53,7 +52,6 @@ impl Channel {
         matches!(self, Self::Commands | Self::Audit | Self::Status)
     }
 
-    /// Returns its topic.
     pub(crate) fn topic(self) -> String {
         match self {
             Self::Moments => "/moments".into(),

@@ -193,7 +193,10 @@ impl Tracer {
             Ok(true) => tally.whole += 1,
             Ok(false) => *tally.short.entry(end_text(&found, pc)).or_default() += 1,
             Err(error) => {
-                let function = found.frames.first().and_then(|frame| frame.function());
+                let function = found
+                    .frames
+                    .first()
+                    .and_then(|frame| frame.locations.last().and_then(|it| it.function.as_ref()));
                 let function = function.map_or("?", |name| name);
                 *tally.wrong_in.entry(function.to_owned()).or_default() += 1;
                 tally.wrong.push(format!("at {pc:#x} in {function}: {error}"));

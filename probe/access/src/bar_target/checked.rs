@@ -40,7 +40,6 @@ impl CheckedPlans {
     }
 }
 
-/// A range to read.
 struct RequestedRange {
     /// The Ethernet tiles of all chips come first: both ends of a link are compared, so that their
     /// reads must be close in time.

@@ -249,7 +249,6 @@ fn concerns_chip(error: &AccessError) -> bool {
     }
 }
 
-/// Returns the tiles of these channels.
 fn tiles_of(layout: &ChipLayout, channels: &[u8]) -> Result<Vec<NocXy>, AccessError> {
     channels.iter().map(|&channel| Ok(layout.eth_tile(channel)?)).collect()
 }

@@ -89,7 +89,6 @@ impl Queue {
         Ok(settled)
     }
 
-    /// Drops all answers in the queue.
     pub(super) fn drop_answers(
         &mut self,
         bus: &mut Bus,

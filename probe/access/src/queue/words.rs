@@ -37,7 +37,6 @@ impl Far {
     }
 }
 
-/// A field of a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Field {
     Counters,

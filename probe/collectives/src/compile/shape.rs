@@ -49,7 +49,6 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Whether a rank has an input.
     pub(super) fn has_input(&self, rank: usize) -> bool {
         match self.op {
             Op::Broadcast | Op::Scatter => rank == self.root,
@@ -58,7 +57,6 @@ impl Shape {
         }
     }
 
-    /// Whether a rank has an output.
     pub(super) fn has_output(&self, rank: usize) -> bool {
         match self.op {
             Op::Reduce | Op::Gather => rank == self.root,

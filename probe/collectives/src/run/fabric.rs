@@ -27,7 +27,6 @@ pub(super) fn ownership(crossing: &Crossing, park: Option<Park>) -> Fabric {
     if crossing.found { Fabric::found(plan, settings) } else { Fabric::new(plan, settings) }
 }
 
-/// Whether the kernel is a mux.
 pub(super) fn is_mux(kernel: &str) -> bool {
     kernel.starts_with("fabric_mux_")
 }

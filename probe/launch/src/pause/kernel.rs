@@ -68,7 +68,6 @@ pub(super) struct Pausable {
 }
 
 impl Pausable {
-    /// Whether a pause asks it.
     fn is_asked(&self) -> bool {
         Group::ALL.contains(&self.group)
     }

@@ -2,6 +2,7 @@
 
 use layouts::ChipId;
 use std::fmt;
+use thiserror::Error;
 
 /// How the chips are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,15 +30,19 @@ impl fmt::Display for TopologyKind {
 }
 
 /// Why chips form no ring or line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TopologyError {
     /// The mesh has no chip of this number; the number of its chips.
+    #[error("there is no chip {}: the mesh has chips 0 to {}", .0, .1.saturating_sub(1))]
     NoChip(ChipId, usize),
     /// A chip was named twice.
+    #[error("chip {0} is named twice")]
     Twice(ChipId),
     /// A collective needs at least two chips.
+    #[error("a collective needs two chips or more, not {0}")]
     TooFewChips(usize),
     /// The chips do not form the topology.
+    #[error("the chips form no {kind}: {missing}")]
     NoTopology {
         /// The topology that they should form.
         kind: TopologyKind,
@@ -45,8 +50,10 @@ pub enum TopologyError {
         missing: Missing,
     },
     /// No closed walk of this many hops uses every Ethernet tile at most once.
+    #[error("the mesh has no ring of {0} hops that uses every Ethernet tile at most once")]
     NoWalk(usize),
     /// An edge has fewer links than requested.
+    #[error("{wanted} links were requested, and chips {a} and {b} have {free}{}", not_counted(*.reserved))]
     TooFewLinks {
         /// One end of the edge.
         a: ChipId,
@@ -61,50 +68,26 @@ pub enum TopologyError {
     },
 }
 
-impl fmt::Display for TopologyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoChip(chip, chips) => {
-                write!(
-                    f,
-                    "there is no chip {chip}: the mesh has chips 0 to {}",
-                    chips.saturating_sub(1)
-                )
-            }
-            Self::Twice(chip) => write!(f, "chip {chip} is named twice"),
-            Self::TooFewChips(chips) => {
-                write!(f, "a collective needs two chips or more, not {chips}")
-            }
-            Self::NoTopology { kind, missing } => write!(f, "the chips form no {kind}: {missing}"),
-            Self::NoWalk(hops) => {
-                write!(
-                    f,
-                    "the mesh has no ring of {hops} hops that uses every Ethernet tile at most once"
-                )
-            }
-            Self::TooFewLinks { a, b, wanted, free, reserved } => {
-                write!(f, "{wanted} links were requested, and chips {a} and {b} have {free}")?;
-                if *reserved > 0 {
-                    write!(f, ", not counting {reserved} reserved for dispatch")?;
-                }
-                Ok(())
-            }
-        }
-    }
+/// Returns the end of a sentence about free links: how many others dispatch reserves.
+pub fn not_counted(reserved: usize) -> String {
+    let reserved = (reserved > 0).then_some(reserved);
+    reserved.map_or_else(String::new, |it| format!(", not counting {it} reserved for dispatch"))
 }
 
-impl std::error::Error for TopologyError {}
-
 /// What is missing for a ring or a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Missing {
     /// This chip has no link to any of the others.
+    #[error("chip {0} has no link to any of the others")]
     Alone(ChipId),
     /// No link leads from the first chips to the second.
+    #[error("no link leads from {} to {}", Chips(.0), Chips(.1))]
     Parted(Vec<ChipId>, Vec<ChipId>),
     /// The first chip, which a ring should contain, has only the second as its neighbour.
+    #[error("chip {0} has links to chip {1} only")]
     OneNeighbour(ChipId, ChipId),
     /// No link extends the longest path that was found.
+    #[error("after {} no link leads from chip {from} to chip {to}", Chips(.path))]
     Edge {
         /// Chips of the path.
         path: Vec<ChipId>,
@@ -113,23 +96,6 @@ pub enum Missing {
         /// The chip that should be next.
         to: ChipId,
     },
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Alone(chip) => write!(f, "chip {chip} has no link to any of the others"),
-            Self::Parted(here, there) => {
-                write!(f, "no link leads from {} to {}", Chips(here), Chips(there))
-            }
-            Self::OneNeighbour(chip, neighbour) => {
-                write!(f, "chip {chip} has links to chip {neighbour} only")
-            }
-            Self::Edge { path, from, to } => {
-                write!(f, "after {} no link leads from chip {from} to chip {to}", Chips(path))
-            }
-        }
-    }
 }
 
 struct Chips<'a>(&'a [ChipId]);

@@ -10,23 +10,9 @@ use machine::target::Mesh;
 const BUDGET: u32 = 200_000;
 
 /// Returns a ring of this many hops, each over a link of its own, so that every Ethernet tile is on
-/// at most one hop. The ring enters as many chips as possible; edges that it repeats take other
-/// links (the guide's 12 hops on a T3000).
-///
-/// # Errors
-/// If the mesh has no such ring.
-pub fn ring_of_hops(mesh: &Mesh, hops: usize) -> Result<Vec<Socket>, TopologyError> {
-    let mut chips: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
-    chips.sort_unstable();
-    ring_of_hops_over(mesh, hops, &chips)
-}
-
-/// Returns a ring as [`ring_of_hops`] does, trying chips in this order. If the mesh has several
-/// such rings, another order finds another one.
-///
-/// # Errors
-/// If no such ring leads over these chips.
-pub fn ring_of_hops_over(
+/// at most one hop. The ring enters as many chips as possible, which are tried in this order; edges
+/// that it repeats take other links (the guide's 12 hops on a T3000).
+pub fn ring_of_hops(
     mesh: &Mesh,
     hops: usize,
     chips: &[ChipId],

@@ -19,10 +19,6 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// All outcomes.
-    pub const ALL: [Self; 5] =
-        [Self::Finishes, Self::Slows, Self::Loses, Self::Starves, Self::NeverEnds];
-
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {

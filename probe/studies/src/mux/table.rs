@@ -150,7 +150,6 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
     Ok(true)
 }
 
-/// One of the figures of a channel.
 type Figure = fn(&ChannelFigures) -> u64;
 
 /// The longest times of channels, each with its key.

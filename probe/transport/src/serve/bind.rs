@@ -1,40 +1,29 @@
 //! Binds the socket file of a server; replaces only a file on which no server listens.
 
 use rustix::fs::Mode;
-use std::fmt;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
 
 /// Guards the umask, which belongs to the whole process.
 static MASK: Mutex<()> = Mutex::new(());
 
 /// Why a socket cannot be created at a path.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum BindError {
     /// A server answers there.
+    #[error("{}: a server already listens there", .0.display())]
     Served(PathBuf),
     /// Another kind of file exists there and is not overwritten; its kind.
+    #[error("{}: is {} and is not overwritten", .0.display(), .1)]
     Taken(PathBuf, &'static str),
     /// The error of the file system.
+    #[error("{}: {}", .0.display(), .1)]
     Io(PathBuf, io::Error),
 }
-
-impl fmt::Display for BindError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Served(path) => write!(f, "{}: a server already listens there", path.display()),
-            Self::Taken(path, what) => {
-                write!(f, "{}: is {what} and is not overwritten", path.display())
-            }
-            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for BindError {}
 
 /// Binds a socket at `path` that only its owner can use; replaces a socket file on which no server
 /// listens.

@@ -85,7 +85,6 @@ impl SiliconBar {
         Ok(Self { devices, chip, remarks, opened: Instant::now(), holders: BTreeMap::new() })
     }
 
-    /// Returns all devices as one group.
     fn all_devices(&mut self) -> DeviceGroup<'_> {
         DeviceGroup { devices: &mut self.devices, first: 0, opened: self.opened }
     }

@@ -106,7 +106,6 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the kind of its chip.
     pub(super) fn chip(&self) -> ChipKind {
         self.chip
     }
@@ -191,7 +190,6 @@ impl Device {
         })
     }
 
-    /// Points one of its windows.
     pub(super) fn point(
         &mut self,
         window: u16,

@@ -2,18 +2,22 @@
 
 use layouts::ChipKind;
 use machine::clients::Holder;
-use std::fmt;
 use std::io;
+use thiserror::Error;
 
 /// Why a device cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum DeviceError {
     /// There is no device file: the driver is not loaded or found no card.
+    #[error(
+        "{path}: no such device; check that the tenstorrent driver is loaded and lspci shows a card"
+    )]
     NoDevice {
         /// The missing file or folder.
         path: String,
     },
     /// The file is no device of the driver.
+    #[error("{path} is {what}, not a device of the tenstorrent driver")]
     NotADevice {
         /// The file.
         path: String,
@@ -21,6 +25,7 @@ pub enum DeviceError {
         what: String,
     },
     /// The user has no permission to open the device.
+    #[error("{path}: no permission to read and write; {}", denied(*.mode))]
     NoPermission {
         /// The device file.
         path: String,
@@ -28,6 +33,7 @@ pub enum DeviceError {
         mode: Option<u32>,
     },
     /// Another client has opened the device exclusively.
+    #[error("{path} is opened exclusively by {}", named(.holders))]
     Exclusive {
         /// The device file.
         path: String,
@@ -35,6 +41,7 @@ pub enum DeviceError {
         holders: Vec<Holder>,
     },
     /// The driver is too old to have the window interface.
+    #[error("{path}: tenstorrent driver {}.{}.{} with interface {api} is too old; 2.0.0 with interface 2 is the first that allocates windows", .version[0], .version[1], .version[2])]
     OldDriver {
         /// The device file.
         path: String,
@@ -44,6 +51,7 @@ pub enum DeviceError {
         version: [u8; 3],
     },
     /// The chip is of an unknown kind.
+    #[error("{path} is {}", ChipKind::unknown_device(*.id))]
     UnknownDevice {
         /// The device file.
         path: String,
@@ -51,6 +59,8 @@ pub enum DeviceError {
         id: u32,
     },
     /// All TLB windows are allocated.
+    #[error("{path} has no free TLB window; a hung process may hold some; \
+                 processes with the device open: {}", named(.holders))]
     NoWindows {
         /// The device file.
         path: String,
@@ -58,17 +68,20 @@ pub enum DeviceError {
         holders: Vec<Holder>,
     },
     /// The device was reset or removed while it was opened.
+    #[error("{path} was reset or removed while it was opened")]
     Gone {
         /// The device file.
         path: String,
     },
     /// Another error of the system or the driver.
+    #[error("{path}: {what}: {error}")]
     System {
         /// The device file.
         path: String,
         /// The failed request.
         what: &'static str,
         /// The error.
+        #[source]
         error: io::Error,
     },
 }
@@ -91,59 +104,14 @@ pub(crate) fn named(holders: &[Holder]) -> String {
     holders.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-impl fmt::Display for DeviceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoDevice { path } => write!(
-                f,
-                "{path}: no such device; check that the tenstorrent driver is loaded and lspci shows a card"
-            ),
-            Self::NotADevice { path, what } => {
-                write!(f, "{path} is {what}, not a device of the tenstorrent driver")
-            }
-            Self::NoPermission { path, mode } => {
-                write!(f, "{path}: no permission to read and write; ")?;
-                match mode {
-                    Some(mode) if mode & ALL_MAY == ALL_MAY => write!(
-                        f,
-                        "its mode {mode:04o} allows it: a container or a security module denies it"
-                    ),
-                    Some(mode) => write!(
-                        f,
-                        "its mode is {mode:04o}: install the driver's udev rule, which makes it 0666, \
-                         or join the group that owns it"
-                    ),
-                    None => f.write_str("its folder is not accessible"),
-                }
-            }
-            Self::Exclusive { path, holders } => {
-                write!(f, "{path} is opened exclusively by {}", named(holders))
-            }
-            Self::OldDriver { path, api, version: [major, minor, patch] } => write!(
-                f,
-                "{path}: tenstorrent driver {major}.{minor}.{patch} with interface {api} is too old; \
-                 2.0.0 with interface 2 is the first that allocates windows"
-            ),
-            Self::UnknownDevice { path, id } => {
-                write!(f, "{path} is {}", ChipKind::unknown_device(*id))
-            }
-            Self::NoWindows { path, holders } => write!(
-                f,
-                "{path} has no free TLB window; a hung process may hold some; \
-                 processes with the device open: {}",
-                named(holders)
-            ),
-            Self::Gone { path } => write!(f, "{path} was reset or removed while it was opened"),
-            Self::System { path, what, error } => write!(f, "{path}: {what}: {error}"),
+fn denied(mode: Option<u32>) -> String {
+    match mode {
+        Some(mode) if mode & ALL_MAY == ALL_MAY => {
+            format!("its mode {mode:04o} allows it: a container or a security module denies it")
         }
-    }
-}
-
-impl std::error::Error for DeviceError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::System { error, .. } => Some(error),
-            _ => None,
-        }
+        Some(mode) => format!(
+            "its mode is {mode:04o}: install the driver's udev rule, which makes it 0666, or join the group that owns it"
+        ),
+        None => "its folder is not accessible".to_owned(),
     }
 }

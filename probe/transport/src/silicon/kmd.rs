@@ -136,7 +136,6 @@ pub(crate) fn point_window(
     call.made(node).map(drop)
 }
 
-/// An action on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LockAction {
     /// Takes the lock if it is free.

@@ -131,9 +131,6 @@ impl MetalFabric {
     }
 
     /// Launches these routers.
-    ///
-    /// # Errors
-    /// What was not launched.
     pub fn launch_routers(
         &self,
         these: impl Fn(&MetalRouter) -> bool,
@@ -186,9 +183,6 @@ impl MetalFabric {
     }
 
     /// Launches the workers; each sends this many packets.
-    ///
-    /// # Errors
-    /// What was not launched.
     pub fn launch_workers(
         &self,
         packets: u64,
