@@ -57,6 +57,7 @@ fn the_schemas_are_as_they_were() {
         assert!(schema == kept, "{name} differs from {}; BLESS=1 keeps it", path.display());
         let parsed: Value = serde_json::from_str(&schema).unwrap();
         assert_eq!(parsed["properties"]["schema"]["const"], 1, "{name}");
+        assert_eq!(parsed.get("items"), None, "{name} is an object, no list");
         assert!(!schema.contains("\\n"), "{name}: a description has several lines");
         paths.insert(path);
     }
@@ -199,5 +200,12 @@ fn answers_about_files_are_as_their_schemas_say() {
         (&["backtrace", "--reg", "pc=0x9040", "--reg", "sp=0xffb00fd0"], app),
     ] {
         judge(&[&["symbols"], question, &["--elf", elf]].concat());
+    }
+}
+
+#[test]
+fn explanations_match_their_schema() {
+    for name in [&[][..], &["core-stuck"], &["router"]] {
+        judge(&[&["explain"], name].concat());
     }
 }

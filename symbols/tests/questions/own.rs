@@ -122,13 +122,17 @@ fn function(symbols: &Symbols, query: &str, want: &Json) -> Result<(), String> {
 
 fn line(symbols: &Symbols, query: &str, want: &Json) -> Result<(), String> {
     let (file, line) = query.rsplit_once(':').unwrap();
-    let code = symbols.code_of_line(file, line.parse().unwrap());
+    let line = line.parse().unwrap();
+    let code = symbols.code_of_line(file, line);
     let code = code.map_err(|error| error.to_string())?;
     let got: Vec<u64> = code.iter().map(|code| code.begin).collect();
     let want: Vec<u64> =
         want["addresses"].as_array().unwrap().iter().map(|at| at.as_u64().unwrap()).collect();
     // A line that shares its first instruction with another one has its code after it.
-    let known = got.is_empty() == want.is_empty() && got.iter().all(|at| want.contains(at));
+    let of_another = |at| symbols.frames_at(at).first().and_then(|it| it.line) != Some(line);
+    let known = got.is_empty() == want.is_empty()
+        && got.iter().all(|at| want.contains(at))
+        && want.iter().all(|at| got.contains(at) || of_another(*at));
     if known { Ok(()) } else { Err(format!("addresses: got {got:?}, want {want:?}")) }
 }
 

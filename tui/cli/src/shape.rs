@@ -33,7 +33,7 @@ pub(crate) use check::Checked;
 pub(crate) use clean::Cleaned;
 pub(crate) use cores::{Cores, Images};
 pub(crate) use debug::{CodeInstruction, DebugStop, Debugged};
-pub(crate) use explain::Explained;
+pub(crate) use explain::{Explained, Explanations};
 pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,
     fabric_waits,

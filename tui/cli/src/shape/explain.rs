@@ -5,6 +5,13 @@ use diagnosis::{Condition, Explanation};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// Findings and protocols, explained.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explanations {
+    /// The one that was asked for, or all.
+    pub(crate) explanations: Vec<Explained>,
+}
+
 /// A finding or a protocol.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]

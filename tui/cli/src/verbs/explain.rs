@@ -1,8 +1,7 @@
 //! `explain`: what a finding means, and the stages of a protocol.
 
 use crate::output::{Columns, Page, json, text};
-use crate::shape::Explained;
-use crate::shape::schema;
+use crate::shape::{Explained, Explanations, schema};
 use crate::target::Style;
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
@@ -21,7 +20,7 @@ pub(crate) struct ExplainArguments {
 impl Verb for ExplainArguments {
     const NAME: &str = "explain";
     const PAGES: Pages = &[("explain", include_str!("../manual/verbs/explain.md"))];
-    const SCHEMAS: Schemas = &[("explain", schema::<Vec<Explained>>)];
+    const SCHEMAS: Schemas = &[("explain", schema::<Explanations>)];
     fn no_table(&self) -> Option<&'static str> {
         self.name.as_ref().map(|_| "explain with a name")
     }
@@ -40,7 +39,7 @@ pub(super) fn run(style: Style, name: Option<&str>) -> Result<Outcome, Failure> 
         Failure::Usage(format!("`{name}` {words}"))
     })?;
     if style.json {
-        json(vec![Explained::of(condition)])?;
+        json(Explanations { explanations: vec![Explained::of(condition)] })?;
         return Ok(Outcome::Healthy);
     }
     let Explanation { meaning, evidence, refuted_by, next } = condition.explanation();
@@ -53,7 +52,7 @@ pub(super) fn run(style: Style, name: Option<&str>) -> Result<Outcome, Failure> 
 /// The stages of a protocol: who must act, what holds a party there, and what follows.
 fn stages(style: Style, protocol: &Protocol) -> Result<Outcome, Failure> {
     if style.json {
-        json(vec![Explained::of_protocol(protocol)])?;
+        json(Explanations { explanations: vec![Explained::of_protocol(protocol)] })?;
         return Ok(Outcome::Healthy);
     }
     let mut page = format!("{}\n\n{}\n", protocol.name, protocol.about);
@@ -78,7 +77,7 @@ fn list(style: Style) -> Result<Outcome, Failure> {
     if style.json {
         let findings = Condition::ALL.iter().map(|it| Explained::of(*it));
         let protocols = PROTOCOLS.iter().map(Explained::of_protocol);
-        json(findings.chain(protocols).collect::<Vec<_>>())?;
+        json(Explanations { explanations: findings.chain(protocols).collect() })?;
         return Ok(Outcome::Healthy);
     }
     let mut table = Columns::new(&["FINDING", "MEANING"]);
