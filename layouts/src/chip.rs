@@ -405,6 +405,9 @@ impl ChipLayout {
     }
 
     /// Returns the tile of an Ethernet channel.
+    ///
+    /// # Errors
+    /// A channel that the chip does not have.
     pub fn eth_tile(&self, channel: u8) -> Result<NocXy, NoChannel> {
         let none = NoChannel { channel, channels: self.eth_channels() };
         self.eth_channel(channel).ok_or(none)

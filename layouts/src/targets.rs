@@ -49,6 +49,9 @@ pub fn ttsim_refusals() -> Result<Vec<Refusal>, String> {
 }
 
 /// Returns the ranges that must not be accessed on silicon.
+///
+/// # Errors
+/// As [`ttsim_refusals`].
 pub fn silicon_refusals() -> Result<Vec<Refusal>, String> {
     refusals("silicon.toml", include_str!("../data/targets/silicon.toml"))
 }

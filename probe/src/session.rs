@@ -270,6 +270,9 @@ impl Session {
     }
 
     /// Samples as [`Session::sample`] does, as long as the caller wants it.
+    ///
+    /// # Errors
+    /// As [`Session::sample`].
     pub fn sample_while(
         &mut self,
         cores: &[CoreId],
@@ -413,6 +416,9 @@ impl Session {
 
     /// Lets time pass at the session's pace since the last call; nothing on a machine whose time
     /// passes without it.
+    ///
+    /// # Errors
+    /// If the target is gone.
     pub fn keep_pace(&mut self) -> Result<(), AccessError> {
         match &mut self.pacer {
             Some(pacer) => pacer.keep(self.target.as_mut()),

@@ -93,6 +93,9 @@ impl Simulator {
 
 impl TargetSpec {
     /// Parses the words.
+    ///
+    /// # Errors
+    /// The reason why the words name no target.
     pub fn parse(words: &str) -> Result<Self, SpecError> {
         if words == "silicon" || is_device(words) {
             return Ok(Self::Silicon(words.to_owned()));
@@ -333,6 +336,9 @@ fn number(key: &str, value: &str) -> Result<u64, SpecError> {
 }
 
 /// Parses a time with its unit into cycles of 1 ns; `key` is the setting's name.
+///
+/// # Errors
+/// The reason why the value is invalid.
 pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
     match cycles_of(value) {
         Some(cycles) if cycles <= LATEST_START_CYCLES => Ok(cycles),
@@ -342,6 +348,9 @@ pub fn time(key: &str, value: &str) -> Result<u64, SpecError> {
 }
 
 /// Parses cycles per host second, with k, M or G, or `max`.
+///
+/// # Errors
+/// The reason why the value is invalid.
 pub fn pace(value: &str) -> Result<Pace, SpecError> {
     if value == "max" {
         return Ok(Pace::Max);

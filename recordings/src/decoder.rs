@@ -34,6 +34,9 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// Takes the message of a chip.
+    ///
+    /// # Errors
+    /// What is wrong with it.
     pub(crate) fn take_chip(&mut self, chip: u16, number: u32, data: &[u8]) -> Result<(), Damage> {
         let message: ChipMoment =
             rmp_serde::from_slice(data).map_err(|error| Damage::Chip(chip, error))?;

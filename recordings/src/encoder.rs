@@ -100,6 +100,9 @@ impl Encoder {
 
     /// Returns the messages of a moment, of which perhaps only a part was read. Its time is that of
     /// its newest piece; without pieces, that of the moment before.
+    ///
+    /// # Errors
+    /// Bytes that cannot be encoded.
     pub(crate) fn encode(
         &mut self,
         snapshot: &Snapshot,

@@ -92,6 +92,9 @@ impl FlightRecorder {
     }
 
     /// Writes everything kept to a new file, which goes on from there.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn write(&self, writer: &mut Writer) -> Result<(), RecordingError> {
         for item in &self.items {
             match item {

@@ -54,6 +54,9 @@ pub struct Writer {
 impl Writer {
     /// Starts a recording of `target`; replaces an existing file. `asked` says what was asked for,
     /// in words, and is kept.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn create(path: &Path, target: &dyn Target, asked: &str) -> Result<Self, RecordingError> {
         let file =
             File::create(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
@@ -85,11 +88,17 @@ impl Writer {
     }
 
     /// Attaches an ELF image under a name, so that the recording can be decoded on any host.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn attach_elf(&mut self, name: &str, bytes: &[u8]) -> Result<(), RecordingError> {
         self.attach(name, bytes, USUAL_LEVEL)
     }
 
     /// Attaches the run of an emulated mesh from its start, so that it can be executed again.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn attach_run(&mut self, run: &RecordedRun) -> Result<(), RecordingError> {
         let run = rmp_serde::to_vec_named(run).map_err(|error| self.failed(error.to_string()))?;
         let level = if run.len() <= LONG_RUN { RUN_LEVEL } else { LONG_RUN_LEVEL };
@@ -98,11 +107,17 @@ impl Writer {
 
     /// Appends a moment. Its time is that of its newest piece; without pieces, that of the moment
     /// before.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn append(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
         self.encode(snapshot, false)
     }
 
     /// Appends a moment of which only a part was read; the rest is as the moment before has it.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn append_partial(&mut self, snapshot: &Snapshot) -> Result<(), RecordingError> {
         self.encode(snapshot, true)
     }
@@ -114,6 +129,9 @@ impl Writer {
     }
 
     /// Marks the moment before with words, and with the condition that a verdict found.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn mark(&mut self, mark: Mark) -> Result<(), RecordingError> {
         let times = (mark.target_cycles, mark.host_micros);
         self.message(Channel::Marks, self.marks.len() as u32, times, &json(&mark))?;
@@ -122,6 +140,9 @@ impl Writer {
     }
 
     /// Keeps a note.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn note(&mut self, note: &Note) -> Result<(), RecordingError> {
         let (channel, cycles, message) = match note {
             Note::Command(command) => (Channel::Commands, command.target_cycles, json(command)),
@@ -152,6 +173,9 @@ impl Writer {
     }
 
     /// Writes the index and closes the file.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), RecordingError> {
         if !self.notes.is_empty() {
             let notes = json(&std::mem::take(&mut self.notes));

@@ -11,6 +11,9 @@ use memmap2::Mmap;
 use crate::bytes::Bytes;
 
 /// Opens a regular file, mapped or read.
+///
+/// # Errors
+/// Why it cannot be used.
 pub(crate) fn open(path: &Path) -> Result<Bytes, Unusable> {
     let file = files::open(path, Kind::ELF)?;
     match map(&file) {

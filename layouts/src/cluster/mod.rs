@@ -85,6 +85,9 @@ pub struct OutwardLink {
 
 impl ClusterDescriptor {
     /// Reads a descriptor. Messages call it `name`: for a file, its path.
+    ///
+    /// # Errors
+    /// All errors, with their lines.
     pub fn parse(name: &str, text: &str) -> Result<Self, DescriptorError> {
         build::parse(name, text)
     }

@@ -51,6 +51,9 @@ struct SystemChip {
 
 impl SystemSpec {
     /// Reads a specification. Messages call it `name`.
+    ///
+    /// # Errors
+    /// All errors, with their lines.
     pub fn parse(name: &str, text: &str) -> Result<Self, DescriptorError> {
         let mut problems = Problems::default();
         let raw = match Node::from_yaml(text).and_then(|tree| tree.read::<RawSystem>()) {

@@ -40,16 +40,25 @@ pub struct TextError {
 
 impl Node {
     /// Reads one document.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
     pub fn from_yaml(text: &str) -> Result<Self, TextError> {
         yaml::tree(text)
     }
 
     /// Reads one document.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
     pub fn from_toml(text: &str) -> Result<Self, TextError> {
         toml::tree(text)
     }
 
     /// Reads a value of this type from the tree.
+    ///
+    /// # Errors
+    /// The first thing that is not as the type wants it.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, TextError> {
         T::deserialize(self).map_err(|error| error.at(self.line))
     }

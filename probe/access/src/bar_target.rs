@@ -55,6 +55,9 @@ const TOLD_PAUSE: Duration = Duration::from_millis(50);
 
 impl BarTarget {
     /// Discovers the mesh behind the BAR.
+    ///
+    /// # Errors
+    /// When the machine is gone or has no Wormhole.
     pub fn open(
         name: impl Into<String>,
         bar: Box<dyn Bar>,
@@ -65,6 +68,9 @@ impl BarTarget {
     }
 
     /// Discovers the mesh behind the BAR as [`BarTarget::open`] does, and tells of it.
+    ///
+    /// # Errors
+    /// As [`BarTarget::open`].
     pub fn open_telling(
         name: impl Into<String>,
         bar: Box<dyn Bar>,

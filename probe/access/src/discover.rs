@@ -40,6 +40,9 @@ struct Candidate {
 }
 
 /// Discovers the mesh of a machine.
+///
+/// # Errors
+/// Only when the machine itself is gone or has no Wormhole.
 pub(crate) fn discover(
     access: &mut Access,
     listener: &Listener,

@@ -58,6 +58,9 @@ impl Guard {
     }
 
     /// Checks that this range may be read; returns whether it is memory or registers.
+    ///
+    /// # Errors
+    /// Why it may not be read.
     pub(crate) fn reading(&self, span: &Span) -> Result<ReadMode, AccessError> {
         let space = self.space(span)?;
         let refused = |reason: Reason| AccessError::Refused(reason.to_string());
@@ -66,6 +69,9 @@ impl Guard {
 
     /// Checks that this range may be written: it must be known, not listed as dangerous, and
     /// permitted by the user.
+    ///
+    /// # Errors
+    /// Why it may not be written.
     pub(crate) fn writing(&self, span: &Span) -> Result<(), AccessError> {
         let space = self.space(span)?;
         let offset = span.addr.offset;

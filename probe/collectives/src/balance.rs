@@ -46,6 +46,9 @@ impl Counted<'_> {
 /// Counts the messages of every EDM channel whose both ends run, while nothing moves: what was sent
 /// is completed or in a buffer of the receiver, and each buffer has its credit at the sender.
 /// `running` are the cores on which a kernel runs. Writes nothing.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
 pub fn edm_balance(
     target: &mut dyn Target,
     images: &ImageMap,

@@ -16,6 +16,9 @@ const PAGES_A_POLL: usize = 64;
 
 /// Returns the indices in the program of the ranges whose digests differ from those that the
 /// host computes.
+///
+/// # Errors
+/// If a digest cannot be read.
 pub(super) fn differing(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -80,6 +83,9 @@ impl Comparison {
 
     /// Compares some pages. After the last page, returns the differences; none, if only the padding
     /// differed.
+    ///
+    /// # Errors
+    /// If a page cannot be read.
     pub(super) fn poll(
         &mut self,
         target: &mut dyn Target,

@@ -146,6 +146,9 @@ impl Clean {
 
     /// Refuses a target that may not be changed, or whose devices another process has open. Writes
     /// nothing.
+    ///
+    /// # Errors
+    /// The reason for the refusal.
     pub fn refuse(target: &mut dyn Target) -> Result<(), RunError> {
         let needs = [WritePermission::Write, WritePermission::Launch];
         check_permissions(target, "a teardown", &needs)?;
@@ -154,6 +157,9 @@ impl Clean {
 
     /// Reads what stands on the mesh, and returns it with the writes of the graceful stages. Writes
     /// nothing.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member, or the target is gone.
     pub fn preview(
         &mut self,
         target: &mut dyn Target,
@@ -208,6 +214,9 @@ impl Clean {
     }
 
     /// Polls to the end and passes `step_cycles` cycles between polls: for scripts and tests.
+    ///
+    /// # Errors
+    /// As [`Clean::poll`], or if time cannot advance.
     pub fn finish(
         &mut self,
         target: &mut dyn Target,

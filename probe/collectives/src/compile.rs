@@ -27,12 +27,18 @@ use machine::target::Mesh;
 use shape::Shape;
 
 /// Compiles a collective.
+///
+/// # Errors
+/// The reason why the collective cannot be compiled; nothing has been written.
 pub fn compile(mesh: &Mesh, request: &Request) -> Result<Program, CclError> {
     compile_over(mesh, request, None)
 }
 
 /// Compiles a collective; over the fabric that runs on the mesh, if the request's transport is the
 /// fabric.
+///
+/// # Errors
+/// As [`compile`].
 pub fn compile_over(
     mesh: &Mesh,
     request: &Request,

@@ -40,6 +40,9 @@ pub(super) fn mux(
 }
 
 /// Returns the operation that writes the routing tables of a worker.
+///
+/// # Errors
+/// As [`pack_tables`].
 pub(super) fn write_tables(
     images: &ImageMap,
     crossing: &Crossing,
@@ -57,6 +60,9 @@ pub(super) fn write_tables(
 }
 
 /// Refuses a fabric that cannot come up, or whose routers have other clients. Writes nothing.
+///
+/// # Errors
+/// The reason for the refusal.
 pub(super) fn refuse(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -115,6 +121,9 @@ pub(super) fn sides(
 }
 
 /// Returns the fabric members of a worker's arguments.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
 pub(super) fn members(
     images: &ImageMap,
     crossing: &Crossing,

@@ -96,6 +96,9 @@ impl EdmBuilder {
 
     /// Adds a channel whose buffers workers empty. Without workers the EDM checks incoming messages
     /// and drops them.
+    ///
+    /// # Errors
+    /// As [`EdmBuilder::add_sender_channel`].
     pub fn add_receiver_channel(
         &mut self,
         worker_semaphore: u32,
@@ -155,6 +158,9 @@ impl EdmBuilder {
     }
 
     /// Returns the launch of the EDM.
+    ///
+    /// # Errors
+    /// `NoMember` if the kernel's debug information lacks an argument.
     pub fn build(&self, images: &ImageMap) -> Result<KernelLaunch<'static>, ControlError> {
         let constant = |name| constant_of(images, EDM, name);
         let ends = if self.settings.worker_initiated {

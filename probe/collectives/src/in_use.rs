@@ -16,6 +16,9 @@ use machine::target::Target;
 use std::collections::BTreeMap;
 
 /// Refuses a mesh that is in use, or that may not be changed. Writes nothing.
+///
+/// # Errors
+/// The reason for the refusal.
 pub fn refuse_if_in_use(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -25,6 +28,9 @@ pub fn refuse_if_in_use(
 }
 
 /// Returns the use of each tile of a program, if the program may run.
+///
+/// # Errors
+/// The reason why it may not run.
 pub(super) fn judge(
     target: &mut dyn Target,
     images: &ImageMap,

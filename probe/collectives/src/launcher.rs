@@ -84,6 +84,9 @@ impl Launcher {
     }
 
     /// Returns the launch of a layer, whose kernels park as asked.
+    ///
+    /// # Errors
+    /// If an image is missing or lacks a member, or something does not fit.
     pub(super) fn launch(
         &mut self,
         mesh: &Mesh,
@@ -150,6 +153,9 @@ impl Launcher {
 }
 
 /// Checks that everything fits at its place, before anything is written.
+///
+/// # Errors
+/// What does not fit.
 pub fn fits(images: &ImageMap, program: &Program) -> Result<(), RunError> {
     for layer in [Layer::Fill, Layer::Transfer, Layer::Check] {
         builders(1, images, (layer.edms(program), None), program)?;

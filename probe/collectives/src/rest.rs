@@ -56,6 +56,9 @@ struct EdmUse {
 
 impl Rest {
     /// Finds the addresses in the images of the kernels.
+    ///
+    /// # Errors
+    /// `NoImage` or `NoMember`.
     pub fn new(images: &ImageMap) -> Result<Self, ControlError> {
         let edm = image(images, EDM)?;
         let missing = |what: &str| ControlError::NoMember(EDM.to_owned(), what.to_owned());
@@ -80,6 +83,9 @@ impl Rest {
     }
 
     /// Reads every word; returns one sentence for each that is not at rest.
+    ///
+    /// # Errors
+    /// If a word cannot be read.
     pub fn leftovers(
         &self,
         target: &mut dyn Target,

@@ -144,6 +144,9 @@ impl Run {
     }
 
     /// Counts the deadline of the kernels from now on, as they were paused until now.
+    ///
+    /// # Errors
+    /// If the machine does not tell the time.
     pub fn resumed(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
         let now = target.now()?;
         if let Some(RunTask::Watch(_, watch)) = self.tasks.front_mut() {
@@ -163,6 +166,9 @@ impl Run {
 
     /// Continues until the run has to wait; time passes outside. A failed run first cleans up, then
     /// returns its error.
+    ///
+    /// # Errors
+    /// Why it was refused, or did not finish.
     pub fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -229,6 +235,9 @@ impl Run {
     }
 
     /// Polls to the end and passes `step_cycles` cycles between polls: for scripts and tests.
+    ///
+    /// # Errors
+    /// As [`Run::poll`], or if time cannot advance.
     pub fn finish(
         &mut self,
         target: &mut dyn Target,

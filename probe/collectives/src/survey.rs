@@ -25,6 +25,9 @@ pub(super) fn tiles(program: &Program) -> (Vec<Place>, Vec<Place>) {
 }
 
 /// Returns the use of every tile of the program. Writes nothing.
+///
+/// # Errors
+/// If a tile cannot be read, or an image is missing.
 pub(super) fn survey(
     target: &mut dyn Target,
     images: &ImageMap,

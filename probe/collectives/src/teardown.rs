@@ -37,6 +37,9 @@ pub(super) fn stop(
 }
 
 /// Returns the value of the termination signal.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
 pub(super) fn signal(images: &ImageMap, way: TeardownMode, kernel: &str) -> Result<u32, RunError> {
     let signal = match way {
         TeardownMode::Graceful => "GRACEFULLY_TERMINATE",
@@ -102,6 +105,9 @@ pub(super) fn give_back(images: &ImageMap, place: Place) -> Result<Operation, Ru
 }
 
 /// Returns the address of the word that tells an EDM that its peer has offered the handshake.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
 pub(super) fn handshake(images: &ImageMap) -> Result<u64, ControlError> {
     let field = image(images, EDM)?.symbols.field("edm_words_t.handshake.bytes_sent");
     let missing = |_| ControlError::NoMember(EDM.to_owned(), "the handshake".to_owned());

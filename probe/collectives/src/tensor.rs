@@ -33,6 +33,9 @@ pub struct Placement {
 
 impl Placement {
     /// Places an input and an output of these numbers of pages on each of these chips.
+    ///
+    /// # Errors
+    /// If they do not fit.
     pub fn new(
         mesh: &Mesh,
         chips: &[ChipId],

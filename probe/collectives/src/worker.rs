@@ -61,6 +61,9 @@ pub(super) struct WorkerPlaces {
 
 impl WorkerPlaces {
     /// Returns the addresses for a plan.
+    ///
+    /// # Errors
+    /// `Settings` if it does not fit.
     pub(super) fn of(
         images: &ImageMap,
         program: &Program,
@@ -104,6 +107,9 @@ impl WorkerPlaces {
 }
 
 /// Returns the address of a worker's semaphore, the same in every worker.
+///
+/// # Errors
+/// `NoImage`, or `NoMember` if the image does not describe its arguments.
 pub(super) fn worker_semaphore(images: &ImageMap, name: &str) -> Result<u32, ControlError> {
     let number = constant_of(images, WORKER, name)?;
     let bytes = size(&*image(images, WORKER)?, ARGUMENTS)?;
@@ -111,6 +117,9 @@ pub(super) fn worker_semaphore(images: &ImageMap, name: &str) -> Result<u32, Con
 }
 
 /// Returns the operation that writes a worker's commands and banks.
+///
+/// # Errors
+/// As [`WorkerPlaces::of`].
 pub(super) fn write_lists(
     images: &ImageMap,
     program: &Program,

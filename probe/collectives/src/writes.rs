@@ -12,6 +12,9 @@ use machine::target::Mesh;
 
 /// Returns every range that a run would write up to its transfer, in order, if no tile runs
 /// anything yet. Accesses nothing.
+///
+/// # Errors
+/// If an image is missing or lacks a member, or something does not fit.
 pub fn writes(program: &Program, mesh: &Mesh, images: &ImageMap) -> Result<Vec<Span>, RunError> {
     // Records changes in a copy, since nothing is carried out.
     let mut images = images.clone();

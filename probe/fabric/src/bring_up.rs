@@ -163,6 +163,9 @@ impl Fabric {
 
     /// Runs tasks until one has to wait; the caller lets time pass. A failed fabric is first taken
     /// down, then the error is returned.
+    ///
+    /// # Errors
+    /// Why it did not come up, or did not go down.
     pub fn poll(
         &mut self,
         target: &mut dyn Target,
@@ -189,6 +192,9 @@ impl Fabric {
 
     /// Polls until the fabric is up or down, with `step_cycles` between polls: for scenes, scripts
     /// and tests.
+    ///
+    /// # Errors
+    /// As [`Fabric::poll`], and when time cannot pass.
     pub fn finish(
         &mut self,
         target: &mut dyn Target,

@@ -90,6 +90,9 @@ pub fn router_launch(
 }
 
 /// Returns the connection to a router's sender channel 0.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
 pub fn connection(
     images: &ImageMap,
     plan: &FabricPlan,
@@ -112,6 +115,9 @@ pub fn connection(
 }
 
 /// Returns the size of a packet's header in bytes.
+///
+/// # Errors
+/// `NoImage` or `NoMember`.
 pub fn header_bytes(images: &ImageMap, topology: FabricTopology) -> Result<u32, ControlError> {
     RouterImage::of(images, topology)?.constant("packet_header_bytes")
 }

@@ -8,6 +8,9 @@ use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
 /// Reads members of `fabric_router_state` of each router, in the plan's order.
+///
+/// # Errors
+/// When a router cannot be read, or its image has no such member.
 pub fn router_counters(
     target: &mut dyn Target,
     images: &ImageMap,

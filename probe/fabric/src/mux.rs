@@ -124,6 +124,9 @@ impl Mux {
     }
 
     /// Returns the address of one of the mux's words.
+    ///
+    /// # Errors
+    /// When the image is missing or does not describe it.
     pub fn word(&self, images: &ImageMap, member: &str) -> Result<u32, ControlError> {
         let image = image(images, self.kernel())?;
         Ok(self.words() + offset(&image, &format!("{WORDS}.{member}"))?)
@@ -135,6 +138,9 @@ impl Mux {
     }
 
     /// Returns the connection of a channel's client.
+    ///
+    /// # Errors
+    /// As [`Mux::word`].
     pub fn connection(&self, images: &ImageMap, channel: u32) -> Result<Connection, ControlError> {
         let bytes = self.buffer_count * self.router.buffer_bytes;
         Ok(Connection {
@@ -161,6 +167,9 @@ impl Mux {
     }
 
     /// Launches the mux: [`Mux::place_kernel`], then the go message.
+    ///
+    /// # Errors
+    /// The same.
     pub fn launch(&self, images: &mut ImageMap, run_id: u32) -> Result<Operation, ControlError> {
         let mut operation = self.place_kernel(images, run_id, false)?;
         operation.then(go_kernel(images, self.firmware(), self.place)?);
@@ -170,6 +179,9 @@ impl Mux {
     /// Clears the words, and prepares the launch up to, but without, the go message. On an Ethernet
     /// tile the application must already run. Clients may be launched after this. `in_place`: the
     /// text is already in L1.
+    ///
+    /// # Errors
+    /// When there is no room, or an image is missing or lacks a member.
     pub fn place_kernel(
         &self,
         images: &mut ImageMap,
@@ -180,6 +192,9 @@ impl Mux {
     }
 
     /// Prepares the launch as [`Mux::place_kernel`] does, with options.
+    ///
+    /// # Errors
+    /// The same.
     pub fn place_on(
         &self,
         images: &mut ImageMap,

@@ -144,6 +144,9 @@ impl RandomTraffic {
 
     /// Returns three lists of operations: the launch of the muxes, that of the workers up to the go
     /// messages, and the go messages.
+    ///
+    /// # Errors
+    /// When there is no room, or an image is missing or lacks a member.
     pub fn launch(
         &self,
         images: &mut ImageMap,

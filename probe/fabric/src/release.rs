@@ -35,6 +35,9 @@ pub struct Release {
 
 impl Release {
     /// Prepares the close of these routers' channels; a channel without a client is left unchanged.
+    ///
+    /// # Errors
+    /// `NoImage` or `NoMember`.
     pub fn new(
         images: &ImageMap,
         plan: &FabricPlan,
@@ -76,6 +79,9 @@ impl Release {
 
     /// Closes channels until it has to wait; returns whether it has ended. For channels that are
     /// still open then, see [`Release::left`].
+    ///
+    /// # Errors
+    /// When the machine is gone.
     pub fn poll(&mut self, target: &mut dyn Target) -> Result<bool, AccessError> {
         let now = target.now()?;
         let since = *self.since.get_or_insert(now);

@@ -85,6 +85,9 @@ impl StatusQueue {
     }
 
     /// Returns the operation that makes the queue empty, before its router is launched.
+    ///
+    /// # Errors
+    /// `NoImage` or `NoMember`.
     pub(super) fn fresh(&self, images: &ImageMap, entries: u32) -> Result<Operation, ControlError> {
         let kernel = RouterImage::of(images, self.topology)?;
         let mut header = vec![0; kernel.size(HEADER)? as usize];
@@ -102,6 +105,9 @@ impl StatusQueue {
 
 /// Reads the status queues of a running fabric from its routers' arguments; routers without one are
 /// left out. Nothing is written.
+///
+/// # Errors
+/// When a router cannot be read, or its image lacks a member.
 pub fn status_queues(
     target: &mut dyn Target,
     images: &ImageMap,

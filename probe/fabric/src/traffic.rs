@@ -161,6 +161,9 @@ impl Traffic {
     }
 
     /// Returns the tile of a worker.
+    ///
+    /// # Errors
+    /// When there is no such worker.
     pub fn place(&self, id: WorkerId) -> Result<Place, ControlError> {
         let missing = || ControlError::Settings(format!("traffic has no worker {}", id.0));
         self.workers.get(id.0).map(|worker| worker.place).ok_or_else(missing)
@@ -168,6 +171,9 @@ impl Traffic {
 
     /// Sets a worker's interval between packets, and whether it leaves its connections open as a
     /// crashed worker does.
+    ///
+    /// # Errors
+    /// When there is no such worker.
     pub fn behave(
         &mut self,
         id: WorkerId,
@@ -180,6 +186,9 @@ impl Traffic {
     }
 
     /// Adds a connection to a worker, and returns its number.
+    ///
+    /// # Errors
+    /// When there is no such worker.
     pub fn connect(
         &mut self,
         id: WorkerId,

@@ -22,6 +22,9 @@ const LISTS_END: u32 = 0x6_0000;
 
 impl Traffic {
     /// Launches a worker: [`Traffic::place_kernel`], then the go message.
+    ///
+    /// # Errors
+    /// The same.
     pub fn launch(
         &self,
         images: &mut ImageMap,
@@ -36,6 +39,9 @@ impl Traffic {
 
     /// Prepares the launch of a worker up to, but without, the go message: no worker may send to it
     /// before. `routing` is its chip's `routing_l1_info_t`, in two dimensions.
+    ///
+    /// # Errors
+    /// When there is no room, or an image is missing or lacks a member.
     pub fn place_kernel(
         &self,
         images: &mut ImageMap,

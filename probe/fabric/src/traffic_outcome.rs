@@ -60,6 +60,9 @@ impl TrafficOutcome {
 
 impl Traffic {
     /// Reads a worker's state.
+    ///
+    /// # Errors
+    /// When it cannot be read.
     pub fn outcome(
         &self,
         target: &mut dyn Target,

@@ -45,6 +45,9 @@ impl Wire {
     }
 
     /// Creates a connection of a socket, which is closed at its end.
+    ///
+    /// # Errors
+    /// When the system refuses.
     pub fn of_socket(socket: TcpStream) -> io::Result<Self> {
         socket.set_nodelay(true)?;
         let mut wire = Self::new(socket.try_clone()?, socket.try_clone()?);

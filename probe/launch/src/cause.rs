@@ -86,6 +86,9 @@ pub fn link_is_down(target: &mut dyn Target, end: EthId) -> bool {
 
 /// Returns those of the Ethernet cores whose heartbeat has stopped, provided that the heartbeat of
 /// another one of them, or of the other end of one of their links, moves.
+///
+/// # Errors
+/// When time cannot pass.
 pub fn stuck_cores(target: &mut dyn Target, cores: &[Place]) -> Result<Vec<Place>, RunError> {
     let heartbeat = target.mesh().layout().eth.l1.heartbeat.at;
     let beat = |place: Place| place.at(heartbeat);

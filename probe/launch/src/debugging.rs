@@ -135,6 +135,9 @@ impl CoreControl {
     }
 
     /// Returns why the core is paused; none while it runs.
+    ///
+    /// # Errors
+    /// When the machine does not answer.
     pub fn poll(&mut self, target: &mut dyn Target) -> Result<Option<Stop>, RunError> {
         let bits = &self.layout.risc_debug.status;
         let status = self.status(target)?;

@@ -65,6 +65,9 @@ impl Dispatcher {
     /// Makes a placed kernel signal the dispatcher when it is done, by `DISPATCH_MODE_DEV` in its
     /// launch message. A compute tile's firmware then advances its place in the launch ring; the go
     /// message resets it to the first entry.
+    ///
+    /// # Errors
+    /// When the firmware's image is missing or lacks a member.
     pub fn takes(
         images: &ImageMap,
         firmware: &str,
@@ -86,6 +89,9 @@ impl Dispatcher {
     }
 
     /// Places the kernel with its commands, without the go message.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
     pub fn place_kernel(
         self,
         images: &mut ImageMap,
@@ -151,6 +157,9 @@ impl Dispatcher {
     }
 
     /// Reads its state.
+    ///
+    /// # Errors
+    /// When it cannot be read.
     pub fn report(
         self,
         target: &mut dyn Target,

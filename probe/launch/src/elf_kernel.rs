@@ -101,6 +101,9 @@ impl FittedKernel<'_> {
     }
 
     /// Returns the launch without the go message.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
     pub fn place(&self, images: &mut ImageMap) -> Result<Operation, ControlError> {
         let (kernel, place, room) = (self.kernel, self.site.place, &self.room);
         let own = image(images, &kernel.image)?;

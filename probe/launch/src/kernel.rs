@@ -77,6 +77,9 @@ impl KernelLaunch<'_> {
 }
 
 /// Returns a whole launch: [`place_kernel`], then the go message.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
 pub fn launch_kernel(
     images: &mut ImageMap,
     launch: &KernelLaunch<'_>,
@@ -87,6 +90,9 @@ pub fn launch_kernel(
 }
 
 /// Returns a launch without the go message; [`go_kernel`] follows when all cores are ready.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
 pub fn place_kernel(
     images: &mut ImageMap,
     launch: &KernelLaunch<'_>,
@@ -95,6 +101,9 @@ pub fn place_kernel(
 }
 
 /// As [`place_kernel`], with a kernel for NCRISC.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
 pub fn place_kernels(
     images: &mut ImageMap,
     launch: &KernelLaunch<'_>,

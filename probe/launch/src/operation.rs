@@ -243,6 +243,9 @@ impl Operation {
 
     /// Polls to the end and lets time pass in between: for scenes and scripts, not for the probe
     /// thread.
+    ///
+    /// # Errors
+    /// As [`Operation::poll`], and when time cannot pass.
     pub fn finish(mut self, target: &mut dyn Target) -> Result<(), ControlError> {
         while !self.poll(target)? {
             target.pass(STEP_CYCLES).map_err(ControlError::Gone)?;

@@ -56,6 +56,9 @@ impl RingPing {
     }
 
     /// Starts the application firmware on every core of the ring.
+    ///
+    /// # Errors
+    /// As [`start_application`].
     pub fn prepare(&self, images: &mut ImageMap) -> Result<Operation, ControlError> {
         let mut operation = Operation::new("start application firmware on the ring");
         for stop in &self.stops {
@@ -137,6 +140,9 @@ impl RingPing {
 
     /// Ends the run: the master marks its next lap as the last, every credit comes back, and all
     /// kernels return.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
     pub fn tear_down(&self, images: &ImageMap) -> Result<Operation, ControlError> {
         let mut operation = Operation::new("tear down the ring ping");
         if let Some(master) = self.stops.first() {
@@ -149,6 +155,9 @@ impl RingPing {
     }
 
     /// Waits until every core has returned with every credit.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member.
     pub fn await_finish(&self, images: &ImageMap) -> Result<Operation, ControlError> {
         let phase = self.state(images, "phase")?;
         let finished = constant_of(images, KERNEL, "RING_PING_FINISHED")?;
@@ -163,6 +172,9 @@ impl RingPing {
     }
 
     /// Returns the address of a member of `ring_ping_state`, the same on every core.
+    ///
+    /// # Errors
+    /// When the image is missing or lacks the member.
     pub fn state(&self, images: &ImageMap, member: &str) -> Result<u64, ControlError> {
         let kernel = image(images, KERNEL)?;
         let place = kernel.symbols.locate(&format!("ring_ping_state.{member}"));

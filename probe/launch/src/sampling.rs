@@ -74,6 +74,9 @@ impl Sampling {
 
     /// Takes the next sample of a core of every tile; returns whether all are taken and the buses
     /// are put back.
+    ///
+    /// # Errors
+    /// When the target is gone.
     pub fn poll(&mut self, target: &mut dyn Target) -> Result<bool, AccessError> {
         if self.left == 0 && !self.select_next(target) {
             self.put_back(target);

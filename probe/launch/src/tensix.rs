@@ -17,6 +17,9 @@ pub const CONFIG_BASE: u64 = 0x14000;
 pub const TEXT_OFFSET: u64 = 0x400;
 
 /// Boots the firmware of a compute tile (wormhole.md 4.2). BRISC starts the other cores.
+///
+/// # Errors
+/// When an image is missing or does not describe its mailbox.
 pub fn boot_tensix(
     images: &mut ImageMap,
     firmware: Firmware,
@@ -55,6 +58,9 @@ pub struct Pattern {
 }
 
 /// Launches the worker, which writes a running pattern until its termination signal is set.
+///
+/// # Errors
+/// As [`launch_kernel`].
 pub fn launch_worker(
     images: &mut ImageMap,
     firmware: Firmware,
@@ -99,6 +105,9 @@ pub fn running_workers(
 
 /// Ends workers after their current pattern and waits until they have returned: one operation for
 /// each.
+///
+/// # Errors
+/// When an image is missing or lacks a member.
 pub fn stop_workers(images: &ImageMap, places: &[Place]) -> Result<Vec<Operation>, ControlError> {
     const SIGNAL: &str = "tensix_worker_state.control.termination_signal";
     let missing = |_| ControlError::NoMember(WORKER.to_owned(), SIGNAL.to_owned());

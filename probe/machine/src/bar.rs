@@ -162,6 +162,9 @@ pub trait Bar: Send {
     }
 
     /// Releases the lock.
+    ///
+    /// # Errors
+    /// When the device is gone.
     fn unlock_queues(&mut self, _device: u8) -> Result<(), AccessError> {
         Ok(())
     }
@@ -196,6 +199,9 @@ pub trait Bar: Send {
     }
 
     /// Returns the machine's run from power-on to now; `None` if it does not keep it.
+    ///
+    /// # Errors
+    /// Why the run cannot be executed again, as a clause.
     fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
         None
     }

@@ -16,6 +16,9 @@ pub struct Place {
 
 impl Place {
     /// The tile of a link's end.
+    ///
+    /// # Errors
+    /// A channel that the chip does not have.
     pub fn of(layout: &ChipLayout, end: EthId) -> Result<Self, NoChannel> {
         Ok(Self { chip: end.chip, tile: layout.eth_tile(end.channel)? })
     }

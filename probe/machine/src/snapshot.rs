@@ -278,6 +278,9 @@ impl Snapshot {
     }
 
     /// Returns the little-endian word at `addr`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::bytes`].
     pub fn word(&self, addr: NocAddr) -> Result<u32, AccessError> {
         let mut word = [0; 4];
         word.copy_from_slice(self.bytes(addr, 4)?);

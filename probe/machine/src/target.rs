@@ -241,6 +241,9 @@ impl Mesh {
     }
 
     /// Returns the tile of a link's end.
+    ///
+    /// # Errors
+    /// A channel that the chips do not have.
     pub fn place(&self, end: EthId) -> Result<Place, NoChannel> {
         Place::of(self.layout(), end)
     }
@@ -320,10 +323,19 @@ pub trait Target: Send {
     fn read(&mut self, plan: &Plan) -> Snapshot;
     /// Writes memory or registers, at the user's command. Writes to one chip arrive in order, and
     /// before later reads and before any later passing of time.
+    ///
+    /// # Errors
+    /// What kept the bytes from being written.
     fn write(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<(), AccessError>;
     /// Returns the target's own time, in device cycles.
+    ///
+    /// # Errors
+    /// When the device is gone.
     fn now(&mut self) -> Result<u64, AccessError>;
     /// Lets time pass, in device cycles.
+    ///
+    /// # Errors
+    /// When the device is gone.
     fn pass(&mut self, cycles: u64) -> Result<(), AccessError>;
     /// Injects a fault, at the user's command. The fault's times are the target's own; a fault
     /// whose beginning has passed begins at once.
@@ -405,6 +417,9 @@ pub trait TargetBus {
     /// chip that does not answer keeps nobody from seeing the others.
     fn read_by_chip(&mut self, plan: &Plan, arrived: &mut dyn FnMut(Arrived<'_>)) -> Snapshot;
     /// Writes as [`Target::write`] does, and returns the bytes before the write.
+    ///
+    /// # Errors
+    /// What kept the bytes from being written.
     fn replace(&mut self, addr: NocAddr, bytes: &[u8]) -> Result<OldBytes, AccessError>;
     /// Returns the number of bus transactions since the target was opened.
     fn transactions(&self) -> u64;
@@ -457,6 +472,9 @@ pub trait KeptRun {
     /// Returns how much of the past is kept; none if [`KeptRun::past`] is none.
     fn kept(&self) -> Option<KeptPast>;
     /// Returns the run for a recording; none if it is not kept.
+    ///
+    /// # Errors
+    /// Why the run cannot be executed again, as a clause.
     fn recorded(&mut self) -> Option<Result<RecordedRun, String>>;
 }
 

@@ -47,6 +47,9 @@ pub fn bytes(bytes: u64) -> String {
 }
 
 /// Parses a number, hexadecimal after `0x`; `_` may separate digits.
+///
+/// # Errors
+/// What is wrong with it, in a sentence.
 pub fn number(text: &str) -> Result<u64, String> {
     let digits = text.replace('_', "");
     let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {

@@ -40,12 +40,18 @@ pub struct OpenOptions {
 
 impl Session {
     /// Opens the target that the words name, with these permissions.
+    ///
+    /// # Errors
+    /// The reason why it cannot be opened.
     pub fn open(words: &str, host: &HostCommand, allow: Allow) -> Result<Self, OpenError> {
         let options = OpenOptions { allow, ..OpenOptions::default() };
         Self::open_with(words, host, &options, &Listener::default())
     }
 
     /// Opens the target that the words name, and tells how far it has come.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
     pub fn open_with(
         words: &str,
         host: &HostCommand,
@@ -173,6 +179,9 @@ impl Session {
 }
 
 /// Opens the vendor's simulator for a server: prepared as its words say, with what it supports.
+///
+/// # Errors
+/// Why it cannot be opened or prepared.
 pub fn served_simulator(
     words: &str,
     simulator: &Simulator,

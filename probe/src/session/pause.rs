@@ -39,6 +39,9 @@ impl Session {
     }
 
     /// Counts the credits of a mesh whose kernels are at rest. Writes nothing.
+    ///
+    /// # Errors
+    /// When an image lacks a member.
     pub fn balance(&mut self) -> Result<Balance, ControlError> {
         // What does not add up in two snapshots has not moved between them.
         let mut watch = Watch::new(0);

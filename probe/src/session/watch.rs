@@ -170,6 +170,9 @@ impl Watch {
 impl Session {
     /// Judges the mesh by snapshots that are spread over a time, in device cycles: over the next
     /// one, or in a recording over that before the current moment.
+    ///
+    /// # Errors
+    /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
         if let Some(moments) = self.past_moments(over_cycles) {
             return Ok(self.diagnose_past(over_cycles, &moments));
@@ -195,6 +198,9 @@ impl Session {
 
     /// Adds snapshots and judges the mesh by the newest ones, as long as the caller, who sees each
     /// verdict and the snapshots, wants; returns the last verdict.
+    ///
+    /// # Errors
+    /// When the target is gone.
     pub fn diagnose_while(
         &mut self,
         watch: &mut Watch,
@@ -302,6 +308,9 @@ impl Session {
     }
 
     /// Lets time pass: that of the target, or the host's where a target has its own.
+    ///
+    /// # Errors
+    /// When the target is gone.
     pub fn pass(&mut self, cycles: u64) -> Result<(), AccessError> {
         if self.target.abilities().stepped_time {
             return self.target.pass(cycles);

@@ -18,6 +18,9 @@ pub enum Moment {
 
 impl Moment {
     /// Parses a time of the target, a time before the last moment, or a number.
+    ///
+    /// # Errors
+    /// Why the words name no moment.
     pub fn parse(words: &str) -> Result<Self, SpecError> {
         let no_moment = || {
             SpecError(format!(

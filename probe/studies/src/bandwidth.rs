@@ -147,6 +147,9 @@ pub fn study(
 }
 
 /// Makes the requested measurements, except those that do not fit into L1.
+///
+/// # Errors
+/// As [`study`].
 pub fn rows(
     mesh: &str,
     seed: u64,

@@ -103,6 +103,9 @@ pub fn study(seed: u64, report: &mut dyn FnMut(&Latency)) -> Result<Vec<Latency>
 
 /// Measures rings, by hops and bytes, and round trips, by bytes. The seed chooses the rings and
 /// links of the mesh and the measuring chip of each ring.
+///
+/// # Errors
+/// As [`study`].
 pub fn rows(
     seed: u64,
     rings: &[(usize, u32)],

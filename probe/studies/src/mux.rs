@@ -84,6 +84,9 @@ pub struct MuxReport {
 
 /// Runs every seed's congestion with every way of waiting. Even and odd seeds run on two meshes,
 /// each on a thread of its own.
+///
+/// # Errors
+/// When the mesh or its fabric cannot be built.
 pub fn study(study: &MuxStudy<'_>) -> Result<MuxReport, SceneError> {
     let parts = thread::scope(|scope| {
         let part = |first| scope.spawn(move || part(study, first));

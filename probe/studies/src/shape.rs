@@ -95,6 +95,9 @@ impl Options {
     }
 
     /// Returns the option `seed`.
+    ///
+    /// # Errors
+    /// When it is no number.
     pub fn seed(&self) -> Result<u64, StudyError> {
         self.number("seed", [0, u64::MAX])
     }
@@ -113,6 +116,9 @@ impl Options {
     }
 
     /// Returns which of these words an option has.
+    ///
+    /// # Errors
+    /// When it is none of them.
     pub fn one_of<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Result<T, StudyError> {
         let word = self.text(name);
         let found = known.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
@@ -123,6 +129,9 @@ impl Options {
     }
 
     /// Refuses two options of which one makes the other meaningless.
+    ///
+    /// # Errors
+    /// When both are given.
     pub fn not_both(&self, [one, other]: [&str; 2]) -> Result<(), StudyError> {
         match (self.get(one), self.get(other)) {
             (Some(_), Some(_)) => {
@@ -134,6 +143,9 @@ impl Options {
 
     /// Returns the scene of the option `mesh`: with a fabric, of the topology of the option
     /// `topology` or, without it, of the mesh's words.
+    ///
+    /// # Errors
+    /// When there is no such mesh.
     pub fn scene(&self) -> Result<Scene, StudyError> {
         let mesh = self.text("mesh");
         let with = |name| format!(",topology={name}");

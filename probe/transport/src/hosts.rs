@@ -154,6 +154,9 @@ pub struct JoinedBar {
 
 impl JoinedBar {
     /// Joins machines.
+    ///
+    /// # Errors
+    /// When a machine does not answer.
     pub fn new(bars: Vec<Box<dyn Bar>>) -> Result<Self, AccessError> {
         let chip = bars.first().map(|bar| bar.chip()).ok_or_else(absent)?;
         if bars.iter().any(|bar| bar.chip() != chip) {

@@ -34,6 +34,9 @@ pub struct Server {
 
 impl Server {
     /// Accepts clients from now on; `machine` names the machine for waiting clients.
+    ///
+    /// # Errors
+    /// When no thread can be started.
     pub fn start(listener: UnixListener, machine: &str) -> io::Result<Self> {
         let state = Arc::new(ServerState::new(machine));
         let acceptor = {
@@ -62,6 +65,9 @@ impl Server {
 }
 
 /// Serves the machine until the listener fails.
+///
+/// # Errors
+/// As [`Server::wait`].
 pub fn serve(bar: Box<dyn Bar>, listener: UnixListener, welcome: Welcome) -> io::Result<()> {
     let server = Server::start(listener, &welcome.machine)?;
     server.open(bar, welcome);
@@ -105,6 +111,9 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 /// Serves the machine to a single client at the other end of `stream`, until the client closes it.
+///
+/// # Errors
+/// The stream's error.
 pub fn serve_one(bar: &mut dyn Bar, stream: UnixStream, welcome: &Welcome) -> io::Result<()> {
     Connection::greet(stream)?.serve_alone(bar, welcome)
 }

@@ -35,6 +35,9 @@ use std::time::Duration;
 /// Returns what silicon supports, and what must not be accessed although the allow-list has it. A
 /// read takes about a microsecond of the bus (wormhole.md 1.4), which other clients share:
 /// meshscope uses at most a twentieth.
+///
+/// # Errors
+/// When the shipped list is invalid.
 pub fn abilities() -> Result<Abilities, String> {
     let refusals = layouts::silicon_refusals()?;
     Ok(Abilities { budget: Some(50_000), refusals, ..Abilities::default() })

@@ -70,6 +70,9 @@ impl SocketBar {
 
     /// Greets the server at the other end of `stream`, which has no other client. After `watchdog`
     /// without an answer the server counts as dead.
+    ///
+    /// # Errors
+    /// As [`SocketBar::connect`].
     pub fn over(
         stream: UnixStream,
         last_words: Option<Box<dyn LastWords>>,

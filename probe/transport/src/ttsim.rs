@@ -18,6 +18,9 @@ pub use child::{HostCommand, open};
 pub use host::{HOST_ARGUMENT, run_host_if_requested};
 
 /// Returns what the simulator supports, and what must not be read (wormhole.md 10.3).
+///
+/// # Errors
+/// When the shipped list is invalid.
 pub fn abilities() -> Result<Abilities, String> {
     let refusals = layouts::ttsim_refusals()?;
     Ok(Abilities {
@@ -30,6 +33,9 @@ pub fn abilities() -> Result<Abilities, String> {
 
 /// Loads a library into this process, which its next bad access ends. For processes dedicated to
 /// the library, and to measure the cost of the route to a child.
+///
+/// # Errors
+/// Why it cannot be loaded, in one sentence.
 pub fn load_here(library: &Path) -> Result<Box<dyn Bar>, String> {
     match library::Library::load(library) {
         Ok(loaded) => Ok(Box::new(loaded)),

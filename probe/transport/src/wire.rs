@@ -116,6 +116,9 @@ impl Outbox {
 
     /// Sends the plain bytes that `fill` appends, with the message that it returns for them, if
     /// any.
+    ///
+    /// # Errors
+    /// As [`Outbox::send`].
     pub fn answer(
         &mut self,
         stream: &mut impl Write,

@@ -76,6 +76,9 @@ pub struct MuxSetup<'a> {
 }
 
 /// Returns a seed's case, its congestion, and its healthy run.
+///
+/// # Errors
+/// When the mesh does not answer.
 pub fn prepared(bench: &mut Bench, seed: u64) -> Result<(Case, Congestion, Observed), SceneError> {
     let mut dice = Random(seed);
     let case = Case::draw(&mut dice, bench.links(), bench.workers());

@@ -170,11 +170,17 @@ impl Scene {
     }
 
     /// Builds the mesh, powers it on, and launches the workload through the bus.
+    ///
+    /// # Errors
+    /// Why the scene cannot be built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         self.build_telling(images, &Listener::default())
     }
 
     /// Builds the mesh as [`Scene::build`] does, and tells how far it has come.
+    ///
+    /// # Errors
+    /// As [`Scene::build`].
     pub fn build_telling(
         &self,
         images: &mut ImageMap,
@@ -186,6 +192,9 @@ impl Scene {
     }
 
     /// Boots firmware and launches the workload over the bus of a mesh at power on.
+    ///
+    /// # Errors
+    /// Why the scene cannot be started.
     pub fn start(&self, bar: Box<dyn Bar>, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         self.start_telling(bar, images, &Listener::default())
     }
@@ -230,6 +239,9 @@ impl Scene {
     }
 
     /// Returns the mesh at power on.
+    ///
+    /// # Errors
+    /// What is wrong with the mesh or its description.
     pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
         let mesh = emulator::Mesh::new(self.config(images)?);
         let mut mesh = mesh.map_err(|e| SceneError::Mesh(e.to_string()))?;
@@ -242,11 +254,17 @@ impl Scene {
     }
 
     /// Returns the emulator's configuration of the mesh.
+    ///
+    /// # Errors
+    /// What is wrong with the mesh or its description.
     pub fn config(&self, images: &ImageMap) -> Result<emulator::MeshConfig, SceneError> {
         power_on::config(&self.descriptor()?, images, self.seed)
     }
 
     /// Returns the descriptor of the whole mesh, with all its hosts.
+    ///
+    /// # Errors
+    /// What is wrong with the mesh or its description.
     pub fn descriptor(&self) -> Result<ClusterDescriptor, SceneError> {
         let called = format!("emulator:{}", self.mesh);
         let described = describe::cabled(&self.mesh, self.cabling.as_deref(), &called)?;

@@ -74,6 +74,9 @@ fn message(body: &[u8]) -> Option<Message<'_>> {
 }
 
 /// Returns the note of a message; none if it is of another channel.
+///
+/// # Errors
+/// What is damaged.
 pub(super) fn note(message: &Message<'_>) -> Result<Option<Note>, Damage> {
     fn read<T: DeserializeOwned>(data: &[u8], note: fn(T) -> Note) -> Result<Option<Note>, Damage> {
         serde_json::from_slice(data).map(|read| Some(note(read))).map_err(Damage::Json)

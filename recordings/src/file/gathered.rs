@@ -31,6 +31,9 @@ pub(super) struct Gathered {
 
 impl Gathered {
     /// Reads and checks the whole file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
     pub(super) fn by_walking(source: &Source) -> io::Result<Self> {
         let mut gathered = Self::default();
         let mut walk = Walk::new(source);

@@ -52,6 +52,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the next record, or the next damaged part; none at the end.
+    ///
+    /// # Errors
+    /// The file cannot be read.
     pub(super) fn step(&mut self) -> io::Result<Option<Step>> {
         // The file ends with the same bytes with which it begins.
         let rest = self.source.len().saturating_sub(self.at);

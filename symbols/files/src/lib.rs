@@ -83,11 +83,17 @@ impl fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 /// Opens a regular file of this kind for reading.
+///
+/// # Errors
+/// The reason why it is refused.
 pub fn open(path: &Path, kind: Kind) -> Result<File, Unusable> {
     open_with(OpenOptions::new().read(true), path, kind)
 }
 
 /// Opens a file of this kind for reading and appending; creates an empty one if it does not exist.
+///
+/// # Errors
+/// The reason why it is refused.
 pub fn open_to_append(path: &Path, kind: Kind) -> Result<File, Unusable> {
     open_with(OpenOptions::new().read(true).append(true).create(true), path, kind)
 }
@@ -100,6 +106,9 @@ fn open_with(options: &mut OpenOptions, path: &Path, kind: Kind) -> Result<File,
 }
 
 /// Reads a regular file of this kind.
+///
+/// # Errors
+/// The reason why it is refused.
 pub fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, Unusable> {
     let file = open(path, kind)?;
     read_opened(&file, kind).map_err(|why| Unusable { path: path.to_owned(), why })

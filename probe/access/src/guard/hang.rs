@@ -23,6 +23,9 @@ pub(super) enum HangVerdict {
 /// Reads registers, from the host outwards and up to the first that does not answer: the ARC's NIU
 /// in BAR0, the same register over the NoC, the tile's own NIU. Returns the time as well. `run` is
 /// the range that read as ones, in a batch that began at `since`.
+///
+/// # Errors
+/// When the machine itself is gone.
 pub(super) fn confirm(
     bus: &mut Bus,
     device: u8,

@@ -44,6 +44,9 @@ pub(crate) fn read_near(
 
 /// Checks that a tile answers before it is written to, because writes posted to a dead tile pile
 /// up. Reads the node id, since the range to write may not be readable.
+///
+/// # Errors
+/// Why the tile must not be accessed.
 pub(crate) fn seen(
     bus: &mut Bus,
     quarantine: &mut Quarantine,

@@ -70,6 +70,9 @@ impl Run {
 
     /// Begins, unless the run ended well. A second attempt may do what the first has not: the links
     /// that were lost may be up again, and tiles may be reset.
+    ///
+    /// # Errors
+    /// If the machine does not tell the time.
     pub(super) fn begin_restore(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
         let well = !matches!(self.outcome, RunEnd::Failed(_)) && self.left.is_empty();
         if well || !self.restore.may_begin() {

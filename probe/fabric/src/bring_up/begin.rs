@@ -21,12 +21,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl Fabric {
     /// Refuses a fabric that cannot be brought up, or whose tiles are in use; nothing is written.
+    ///
+    /// # Errors
+    /// The reason for the refusal.
     pub fn refuse(&self, target: &mut dyn Target, images: &ImageMap) -> Result<(), RunError> {
         self.survey(target, images).map(drop)
     }
 
     /// Returns the operations of a bring-up, assuming that base firmware has every tile; nothing is
     /// accessed.
+    ///
+    /// # Errors
+    /// When an image is missing or lacks a member, or something does not fit.
     pub fn writes(&self, images: &mut ImageMap) -> Result<Vec<Operation>, ControlError> {
         let places: BTreeSet<_> = self.plan.routers.iter().map(|router| router.place).collect();
         let takes =

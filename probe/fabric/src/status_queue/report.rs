@@ -53,6 +53,9 @@ pub struct StatusReport {
 
 /// Reads the undrained entries of queues in two reads: first the counts, then the entries. Nothing
 /// is written.
+///
+/// # Errors
+/// When a queue cannot be read, or is not a status queue.
 pub fn read_status(
     target: &mut dyn Target,
     images: &ImageMap,
@@ -130,6 +133,9 @@ impl StatusReport {
 
     /// Returns the operation that drains the entries that were read, with the only word that the
     /// control plane writes.
+    ///
+    /// # Errors
+    /// `NoImage` or `NoMember`.
     pub fn drain(&self, images: &ImageMap) -> Result<Operation, ControlError> {
         let kernel = RouterImage::of(images, self.queue.topology)?;
         let (at, _) = kernel.field(&format!("{HEADER}.read_count"))?;

@@ -10,6 +10,9 @@ use machine::target::{Abilities, Mesh, Target};
 
 /// Reads the status queues of all routers of a running fabric, if there is one, and returns the bytes
 /// as well: a target that has them answers with the same queues. Nothing is written.
+///
+/// # Errors
+/// When a router or a queue cannot be read.
 pub fn read_all_status(
     target: &mut dyn Target,
     images: &ImageMap,

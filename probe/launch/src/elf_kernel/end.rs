@@ -57,6 +57,9 @@ enum Attempt {
 
 impl Ending {
     /// Begins to end the kernel of a tile; writes nothing yet. `kernel` is its image, if known.
+    ///
+    /// # Errors
+    /// When the tile cannot be read, or an image is missing.
     pub fn begin(
         target: &mut dyn Target,
         images: &ImageMap,
@@ -157,6 +160,9 @@ impl Left {
 }
 
 /// Returns the address of the word that ends a kernel; none if the word that leads to it is 0.
+///
+/// # Errors
+/// When the tile cannot be read.
 pub fn termination_address(
     target: &mut dyn Target,
     place: Place,
@@ -187,6 +193,9 @@ pub fn exit_flag(application: &Image, place: Place) -> Option<(NocAddr, u32)> {
 
 /// Returns the operation that resets a compute tile, and what it leaves: built-in or tt-metal's
 /// firmware, booted again, or else a tile in reset. None if the tile has no reset.
+///
+/// # Errors
+/// When an image is missing or does not describe its mailbox.
 pub fn reset_operation(
     images: &mut ImageMap,
     site: &KernelSite,

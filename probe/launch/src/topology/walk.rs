@@ -12,6 +12,9 @@ const BUDGET: u32 = 200_000;
 /// Returns a ring of this many hops, each over a link of its own, so that every Ethernet tile is on
 /// at most one hop. The ring enters as many chips as possible, which are tried in this order; edges
 /// that it repeats take other links (the guide's 12 hops on a T3000).
+///
+/// # Errors
+/// If the mesh has no such ring.
 pub fn ring_of_hops(
     mesh: &Mesh,
     hops: usize,

@@ -31,6 +31,9 @@ pub trait Past: Send + Sync {
 
     /// Returns the last changes of ranges in cycles before one; as far back as one piece of the past
     /// goes.
+    ///
+    /// # Errors
+    /// As [`Past::last_write`].
     fn last_changes(
         &self,
         spans: &[Span],

@@ -34,6 +34,9 @@ pub(super) fn refuse(mut stream: UnixStream, why: &str) {
 }
 
 /// Greets a client, and serves it the machine until it disconnects.
+///
+/// # Errors
+/// The stream's error.
 pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
     let mut connection = Connection::greet(stream)?;
     if connection.writes
@@ -92,6 +95,9 @@ impl Connection {
     }
 
     /// Serves a machine that has no other client.
+    ///
+    /// # Errors
+    /// The stream's error.
     pub(super) fn serve_alone(mut self, bar: &mut dyn Bar, welcome: &Welcome) -> io::Result<()> {
         let welcome = Welcome { version: VERSION, ..welcome.clone() };
         self.send(&WireReply::Welcome(Box::new(welcome), bar.chip()))?;

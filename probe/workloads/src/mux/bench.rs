@@ -33,6 +33,9 @@ pub struct Bench {
 
 impl Bench {
     /// Brings the fabric up and halts the Ethernet cores that no run needs.
+    ///
+    /// # Errors
+    /// When the mesh or its fabric cannot be built.
     pub fn new(setup: &MuxSetup<'_>) -> Result<Self, SceneError> {
         let mut bench = Self::open(setup)?;
         bench.hold_idle_cores()?;

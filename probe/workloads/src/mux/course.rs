@@ -61,6 +61,9 @@ pub struct HostReport {
 impl Bench {
     /// Runs a case until it ends or times out. A run that has not settled leaves the bench
     /// unusable.
+    ///
+    /// # Errors
+    /// When the mesh does not answer.
     pub fn run(
         &mut self,
         case: &Case,
@@ -101,6 +104,9 @@ impl Bench {
 
     /// Lets a case run into its congestion and waits for it as a host does: until there is an event
     /// or no progress for too long.
+    ///
+    /// # Errors
+    /// When the mesh does not answer.
     pub fn wait_as_host(
         &mut self,
         case: &Case,

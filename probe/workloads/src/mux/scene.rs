@@ -37,6 +37,9 @@ impl MuxScene {
     /// Builds the mesh, runs the seed's case without congestion as the study does, which tells how
     /// long it takes, and then with it. The congestion does not end: reading the mesh takes longer
     /// than most congestions of the study last.
+    ///
+    /// # Errors
+    /// When the mesh or its fabric cannot be built.
     pub fn build(&self, images: &mut ImageMap) -> Result<BarTarget, SceneError> {
         let mut bench = Bench::open(&MuxSetup {
             mesh: &self.mesh,

@@ -26,6 +26,9 @@ pub struct StagedMux {
 }
 
 /// Launches a case and passes time up to the end of the congestion's beginning; no core is held.
+///
+/// # Errors
+/// When the mesh or its fabric cannot be built.
 pub fn stage(
     setup: &MuxSetup<'_>,
     case: &Case,

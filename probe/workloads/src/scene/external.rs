@@ -39,6 +39,9 @@ impl External {
     }
 
     /// Boots the firmware, brings the fabric up, and lets time pass up to `at_cycles`, if given.
+    ///
+    /// # Errors
+    /// What did not boot.
     pub fn start(self, target: &mut BarTarget, images: &mut ImageMap) -> Result<(), SceneError> {
         let (packets, at_cycles) = (self.packets, self.at_cycles);
         if let Some(fabric) = self.boot(target, images)? {
@@ -53,6 +56,9 @@ impl External {
     }
 
     /// Boots the firmware, and returns the fabric, which is not launched yet.
+    ///
+    /// # Errors
+    /// What did not boot.
     pub fn boot(
         self,
         target: &mut BarTarget,

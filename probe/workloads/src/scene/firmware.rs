@@ -104,6 +104,9 @@ pub fn allowed(allow: Allow) -> Result<(), SceneError> {
 }
 
 /// Boots compute tiles, and starts the application on both ends of every link.
+///
+/// # Errors
+/// What did not boot.
 pub(crate) fn boot(
     firmware: Firmware,
     tiles: &[Place],

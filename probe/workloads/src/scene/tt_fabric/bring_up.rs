@@ -131,6 +131,9 @@ impl MetalFabric {
     }
 
     /// Launches these routers.
+    ///
+    /// # Errors
+    /// What was not launched.
     pub fn launch_routers(
         &self,
         these: impl Fn(&MetalRouter) -> bool,
@@ -183,6 +186,9 @@ impl MetalFabric {
     }
 
     /// Launches the workers; each sends this many packets.
+    ///
+    /// # Errors
+    /// What was not launched.
     pub fn launch_workers(
         &self,
         packets: u64,
