@@ -6,13 +6,13 @@ use crate::sick;
 
 use access::bar_target::BarTarget;
 use images::ImageMap;
-use layouts::{ChipId, NocAddr, NocXy};
+use layouts::{ChipId, ClusterDescriptor, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Quarantine, Target};
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
-use workloads::scene::{Scene, Workload};
+use workloads::scene::{Scene, Workload, power_on};
 
 const TILE: NocXy = NocXy { x: 1, y: 2 };
 const OTHER: NocXy = NocXy { x: 3, y: 3 };
@@ -40,6 +40,29 @@ fn open(patience: Deadlines) -> (BarTarget, Handle) {
 fn gap(snapshot: &Snapshot, span: Span) -> String {
     let gap = snapshot.gaps.iter().find(|gap| gap.span == span);
     gap.unwrap_or_else(|| panic!("{:?}", snapshot.gaps)).reason.to_string()
+}
+
+#[test]
+fn a_device_that_is_lost_before_the_attach_keeps_its_name() {
+    let descriptor = ClusterDescriptor::shipped("t3000").unwrap().unwrap();
+    let (images, _) = ImageMap::firmware();
+    let mut mesh = emulator::Mesh::new(power_on::config(&descriptor, &images, 0).unwrap()).unwrap();
+    mesh.clock(200_000);
+    let (bar, handle) = Sick::new(Box::new(EmulatorBar::new(mesh)));
+    handle.state().noc = true;
+    let mut target =
+        BarTarget::open("sick", Box::new(bar), abilities(), Deadlines::default()).unwrap();
+    let lost = span(0, TILE, 0x100, 4);
+    let snapshot = read(&mut target, &[lost]);
+    assert_eq!((snapshot.pieces.len(), snapshot.transactions), (0, 0));
+    let found = target.mesh();
+    assert_eq!((found.chips.len(), found.links.len()), (8, 20));
+    for (chip, described) in found.chips.iter().zip(&descriptor.chips) {
+        assert_eq!(chip.unique_id, described.unique_id);
+        assert_eq!((chip.coord, chip.pcie), (described.coord, described.pcie.is_some()));
+    }
+    let first = &found.problems[0];
+    assert!(first.starts_with("chip 0 does not answer: device gone: "), "{:?}", found.problems);
 }
 
 #[test]

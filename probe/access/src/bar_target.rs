@@ -391,6 +391,7 @@ impl KeptRun for BarTarget {
     }
 }
 
+/// The guard lets no chip pass that the mesh has not.
 fn no_route(chip: ChipId) -> AccessError {
-    AccessError::Unreachable(format!("there is no chip {chip}"))
+    AccessError::Unreachable(format!("nothing leads to chip {chip}"))
 }

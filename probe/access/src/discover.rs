@@ -3,9 +3,11 @@
 //! Discovery has no other input. Facts that cannot be determined become sentences in
 //! `Mesh::problems`, and the rest of the mesh stays usable (words and rules: wormhole.md 5.3 and
 //! wormhole.md 6.8). The walk starts at all PCIe chips and goes breadth first, so that each far
-//! chip is reached over the fewest hops.
+//! chip is reached over the fewest hops. A chip that a device, a link or a board names and that
+//! does not answer is part of the mesh, in quarantine from the start.
 
 mod far;
+mod lost;
 mod near;
 mod number;
 mod port;
@@ -28,7 +30,8 @@ pub(crate) struct Discovered {
 
 /// A chip before it gets its id.
 struct Candidate {
-    route: Route,
+    /// None if nothing leads to it.
+    route: Option<Route>,
     id: u64,
     /// Its position, if its own firmware or a peer's published it.
     coord: Option<ChipCoord>,
@@ -37,6 +40,8 @@ struct Candidate {
     harvested_rows: Option<Vec<u8>>,
     gateway: Option<Gateway>,
     board: Option<&'static Board>,
+    /// Why nothing can be read of it; none if it answers.
+    lost: Option<AccessError>,
 }
 
 /// Discovers the mesh of a machine.
@@ -65,6 +70,7 @@ pub(crate) fn discover(
         return Err(AccessError::Unreachable(why.join("; ")));
     }
     walk.follow_links();
+    walk.add_lost_chips();
     let found = walk.number();
     access.finish()?;
     Ok(found)
@@ -76,7 +82,7 @@ struct Discovery<'a> {
     problems: Vec<String>,
     /// Far chips, by device and position, that are not read again over another link: the first
     /// attempt has tried every gateway, and each costs a deadline.
-    given_up: Vec<(u8, ChipCoord)>,
+    given_up: Vec<(u8, ChipCoord, AccessError)>,
     /// Links through which a chip did not answer although it answers through another.
     silent: Vec<(usize, u8, AccessError)>,
     /// Remaining polls for links that are training.

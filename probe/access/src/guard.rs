@@ -112,7 +112,7 @@ impl Guard {
                 Ok(Space::Harvested)
             }
             None => Err(AccessError::Refused(format!(
-                "which rows of chip {chip} are fused off is unknown, and {tile} may be in one"
+                "which rows of compute tiles are fused off on chip {chip} is unknown"
             ))),
         }
     }

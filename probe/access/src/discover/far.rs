@@ -25,9 +25,8 @@ impl Discovery<'_> {
     pub(super) fn far_chip(&mut self, from: usize, channel: u8, port: &Port) -> Option<usize> {
         let place = port.peer.coord;
         let coord: ChipCoord = place.into();
-        let base = self.chips[from].gateway.as_ref().map_or(from, |(base, _)| *base);
-        let Route::Pcie(device) = self.chips[base].route else { return None };
-        if self.given_up.contains(&(device, coord)) {
+        let (base, device) = self.base(from)?;
+        if self.given_up.iter().any(|(by, at, _)| (*by, *at) == (device, coord)) {
             return None;
         }
         let name = format!("chip at {place} behind device {device} e{channel}");
@@ -43,20 +42,30 @@ impl Discovery<'_> {
                 Some(self.chips.len() - 1)
             }
             Err(error) => {
-                self.given_up.push((device, coord));
-                self.problems.push(format!("{name}: {error}"));
+                self.given_up.push((device, coord, error));
                 None
             }
         }
     }
 
+    /// Returns the PCIe chip through which a chip is reached, or itself, and its device.
+    pub(super) fn base(&self, from: usize) -> Option<(usize, u8)> {
+        let base = self.chips[from].gateway.as_ref().map_or(from, |(base, _)| *base);
+        match self.chips[base].route {
+            Some(Route::Pcie(device)) => Some((base, device)),
+            _ => None,
+        }
+    }
+
     /// Checks that no other chip has the position. Queues route by position: the chip already there
     /// would answer, and the walk would never end.
-    fn check_position(&self, base: usize, device: u8, coord: ChipCoord) -> Result<(), AccessError> {
-        let same_device = |chip: &Candidate| match chip.route {
-            Route::Queue { device: other, .. } => other == device,
-            Route::Pcie(_) => false,
-        };
+    pub(super) fn check_position(
+        &self,
+        base: usize,
+        device: u8,
+        coord: ChipCoord,
+    ) -> Result<(), AccessError> {
+        let same_device = |chip: &Candidate| matches!(chip.route, Some(Route::Queue { device: other, .. }) if other == device);
         let behind = self.chips.iter().any(|chip| same_device(chip) && chip.coord == Some(coord));
         let own = &self.chips[base];
         if behind || own.id != 0 && own.coord == Some(coord) {
@@ -115,7 +124,7 @@ impl Discovery<'_> {
         channels: &[u8],
         place: PortPlace,
     ) -> Result<u32, AccessError> {
-        let Route::Pcie(device) = self.chips[base].route else {
+        let Some((_, device)) = self.base(base) else {
             return Err(AccessError::Unreachable("its gateway has no PCIe".into()));
         };
         let tiles = tiles_of(self.access.bus.layout(), channels)?;
@@ -132,7 +141,7 @@ impl Discovery<'_> {
     }
 
     /// Returns channels without a link, whose queues have no other user.
-    fn spare(&self, from: usize) -> Vec<u8> {
+    pub(super) fn spare(&self, from: usize) -> Vec<u8> {
         let ports = self.chips[from].ports.iter().zip(0..);
         let idle = |port: &Port| port.alive && !port.is_up() && !port.routing_off;
         let idle = ports.filter(|(port, _)| port.as_ref().is_some_and(idle));
@@ -165,13 +174,14 @@ impl Discovery<'_> {
             self.problems.push(no_rows(name, mask));
         }
         Ok(Candidate {
-            route,
+            route: Some(route),
             id,
             coord: Some(coord),
             ports,
             harvested_rows: rows,
             gateway: Some(gateway),
             board: None,
+            lost: None,
         })
     }
 
@@ -249,6 +259,6 @@ fn concerns_chip(error: &AccessError) -> bool {
     }
 }
 
-fn tiles_of(layout: &ChipLayout, channels: &[u8]) -> Result<Vec<NocXy>, AccessError> {
+pub(super) fn tiles_of(layout: &ChipLayout, channels: &[u8]) -> Result<Vec<NocXy>, AccessError> {
     channels.iter().map(|&channel| Ok(layout.eth_tile(channel)?)).collect()
 }

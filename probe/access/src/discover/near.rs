@@ -23,7 +23,6 @@ impl Discovery<'_> {
     /// Finds the chips on the bus, up to the first absent device. Losing a device during discovery
     /// does not affect the others.
     pub(super) fn pcie_chips(&mut self) -> Result<(), AccessError> {
-        let mut lost = None;
         for device in 0..self.access.bus.most_devices() {
             let id = self.access.bus.batch().config(device, 0).run().word()?;
             if id == u32::MAX {
@@ -37,14 +36,12 @@ impl Discovery<'_> {
             }
             match self.near_chip(device) {
                 Ok(chip) => self.found(chip),
-                Err(error) => {
-                    self.problems.push(format!("device {device}: {error}"));
-                    lost = lost.or(Some(error));
-                }
+                Err(error) => self.chips.push(Candidate::lost(Some(Route::Pcie(device)), error)),
             }
         }
-        match lost {
-            Some(error) if self.chips.is_empty() => Err(error),
+        let answers = self.chips.iter().any(|chip| chip.lost.is_none());
+        match self.chips.first().and_then(|chip| chip.lost.clone()) {
+            Some(error) if !answers => Err(error),
             _ => Ok(()),
         }
     }
@@ -60,13 +57,14 @@ impl Discovery<'_> {
             self.problems.push(no_rows(&format!("device {device}"), mask));
         }
         Ok(Candidate {
-            route: Route::Pcie(device),
+            route: Some(Route::Pcie(device)),
             id,
             coord: coord.map(ChipCoord::from),
             ports: ports.into_iter().map(Some).collect(),
             harvested_rows: rows,
             gateway: None,
             board: self.board(device),
+            lost: None,
         })
     }
 

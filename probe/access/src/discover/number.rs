@@ -13,9 +13,11 @@ impl Discovery<'_> {
         let mut order: Vec<usize> = (0..self.chips.len()).collect();
         order.sort_by_key(|&i| {
             let chip = &self.chips[i];
+            let place = chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x));
             match chip.route {
-                Route::Pcie(device) => (0, device, None),
-                Route::Queue { .. } => (1, 0, chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x))),
+                Some(Route::Pcie(device)) => (0, device, None),
+                // A chip without a known place comes last.
+                _ => (1, u8::from(place.is_none()), place),
             }
         });
         let mut ids = vec![ChipId(0); order.len()];
@@ -25,14 +27,33 @@ impl Discovery<'_> {
         let links = self.links(&ids);
         self.report_dead_tiles(&ids);
         self.report_other_hosts(&ids);
+        self.quarantine_lost_chips(&ids);
         let mesh = Mesh {
             kind: self.access.bus.bar().chip(),
             chips: order.iter().map(|&i| self.chip(i, &ids)).collect(),
             links,
             problems: std::mem::take(&mut self.problems),
         };
-        let routes = order.iter().map(|&i| (ids[i], self.chips[i].route.clone())).collect();
+        let route = |&i: &usize| Some((ids[i], self.chips[i].route.clone()?));
+        let routes = order.iter().filter_map(route).collect();
         Discovered { mesh, routes }
+    }
+
+    /// Reports the chips that do not answer, and puts them into quarantine.
+    fn quarantine_lost_chips(&mut self, ids: &[ChipId]) {
+        for (chip, id) in self.chips.iter().zip(ids) {
+            let Some(why) = &chip.lost else { continue };
+            self.problems.push(format!("chip {id} does not answer: {why}"));
+            match (&chip.route, chip.coord) {
+                (Some(Route::Pcie(device)), _) => {
+                    self.access.quarantine.lose_device(*device, why.clone());
+                }
+                (Some(Route::Queue { device, .. }), Some(coord)) => {
+                    self.access.quarantine.lose_far((*device, coord), why.clone());
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Returns all links that at least one end publishes, including links that are down if both
@@ -75,7 +96,7 @@ impl Discovery<'_> {
     }
 
     /// Returns the ports that name a peer: those that are up, and those that lost their peer.
-    fn ports_with_peer(&self) -> Vec<(usize, u8, Port)> {
+    pub(super) fn ports_with_peer(&self) -> Vec<(usize, u8, Port)> {
         let names_peer = |port: &&Port| port.is_up() || port.has_lost_its_peer();
         let of_chip = |(from, chip): (usize, &Candidate)| {
             let ports = chip.ports.iter().zip(0..);
@@ -96,8 +117,11 @@ impl Discovery<'_> {
             return;
         }
         let mut problems = Vec::new();
-        for (index, chip) in
-            self.chips.iter().enumerate().filter(|(_, chip)| chip.gateway.is_none())
+        for (index, chip) in self
+            .chips
+            .iter()
+            .enumerate()
+            .filter(|(_, chip)| chip.gateway.is_none() && chip.lost.is_none())
         {
             if !alive(chip) {
                 problems
@@ -155,7 +179,7 @@ impl Discovery<'_> {
     fn board_name(&self, chip: &Candidate) -> Option<String> {
         let same = |other: &&Candidate| other.board.is_some() && other.id as u32 == chip.id as u32;
         let board = chip.board.or_else(|| self.chips.iter().find(same)?.board)?;
-        let side = if matches!(chip.route, Route::Pcie(_)) { " L" } else { " R" };
+        let side = if matches!(chip.route, Some(Route::Pcie(_))) { " L" } else { " R" };
         Some(format!("{}{}", board.name, if board.chips == 2 { side } else { "" }))
     }
 
@@ -167,7 +191,7 @@ impl Discovery<'_> {
         Chip {
             id: ids[index],
             coord: chip.coord.filter(|_| !self.shares_its_coordinates(index)),
-            pcie: matches!(chip.route, Route::Pcie(_)),
+            pcie: matches!(chip.route, Some(Route::Pcie(_))),
             unique_id: (chip.id != 0).then_some(chip.id),
             board: self.board_name(chip),
             gateway,
@@ -180,6 +204,6 @@ impl Discovery<'_> {
     fn shares_its_coordinates(&self, index: usize) -> bool {
         let chip = &self.chips[index];
         let mut others = self.chips.iter().enumerate().filter(|(other, _)| *other != index);
-        others.any(|(_, other)| other.coord == chip.coord)
+        chip.coord.is_some() && others.any(|(_, other)| other.coord == chip.coord)
     }
 }

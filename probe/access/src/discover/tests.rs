@@ -6,8 +6,10 @@ use crate::bar_target::BarTarget;
 use emulator::MeshConfig;
 use images::ImageMap;
 use layouts::{ChipId, ChipKind, ClusterDescriptor, EthId, NocAddr};
+use machine::fault::Fault;
 use machine::patience::Deadlines;
-use machine::target::{Abilities, Allow, Mesh, Target};
+use machine::snapshot::{AccessError, Plan, Span};
+use machine::target::{Abilities, Allow, Mesh, Quarantine, Target};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::power_on;
 
@@ -78,15 +80,73 @@ fn a_healthy_mesh_has_no_problem_and_each_far_chip_its_nearest_gateway() {
     }
 }
 
+/// Returns why each range of a chip's Ethernet tiles is a gap, and that none was asked for.
+fn gaps_of(target: &mut BarTarget, chip: u16) -> Vec<AccessError> {
+    let layout = ChipKind::Wormhole.layout();
+    let tiles = (0..16).map(|channel| layout.eth_channel(channel).unwrap());
+    let addr = |tile| NocAddr { chip: ChipId(chip), tile, offset: layout.eth.l1.heartbeat.at };
+    let spans = tiles.map(|tile| Span { addr: addr(tile), len: 4 }).collect();
+    let snapshot = target.read(&Plan { spans });
+    assert_eq!((snapshot.pieces.len(), snapshot.transactions), (0, 0));
+    snapshot.gaps.into_iter().map(|gap| gap.reason).collect()
+}
+
 #[test]
-fn a_far_chip_without_firmware_is_missing_and_its_links_have_no_known_peer() {
+fn a_chip_that_only_its_board_names_is_there_and_does_not_answer() {
     let mut sick = config("t3000");
     sick.chips[5].power_on.iter_mut().for_each(|load| load.start = false);
-    let mesh = found(powered(sick));
-    assert_eq!(mesh.chips.len(), 7);
-    // Nothing names the peer of the ports that led to it, nor did a link ever come up there.
-    assert_eq!(mesh.problems, Vec::<String>::new());
+    let mut target = open(powered(sick));
+    let mesh = target.mesh();
+    assert_eq!(mesh.chips.len(), 8);
+    // No link to it has ever come up, so that nobody knows its place: it comes last.
+    assert_eq!(mesh.chips[7].coord, None);
+    assert_eq!(mesh.chips[7].board.as_deref(), Some("n300 R"));
+    let why = "the board n300 has 2 chips, and no link names it";
+    assert_eq!(mesh.problems, [format!("chip 7 does not answer: unreachable: {why}")]);
     assert_eq!(mesh.links.len(), 16);
+    assert_eq!(gaps_of(&mut target, 7).len(), 16);
+}
+
+#[test]
+fn a_chip_that_is_lost_before_the_attach_keeps_its_name_and_its_links() {
+    let mut mesh = powered(config("t3000"));
+    let ends = ClusterDescriptor::shipped("t3000").unwrap().unwrap().links;
+    for (index, (a, b)) in ends.iter().enumerate() {
+        mesh.set_link(index, ![a.chip, b.chip].contains(&ChipId(5)));
+    }
+    mesh.clock(TRAINED_CYCLES);
+    let mut target = open(mesh);
+    let found = target.mesh();
+    let descriptor = ClusterDescriptor::shipped("t3000").unwrap().unwrap();
+    let coords: Vec<_> = found.chips.iter().map(|chip| chip.coord).collect();
+    assert_eq!(coords, descriptor.chips.iter().map(|chip| chip.coord).collect::<Vec<_>>());
+    assert_eq!(found.links.len(), 20);
+    let lost = "chip 5 does not answer: unreachable: the links to it are down".to_owned();
+    assert!(found.problems.contains(&lost), "{:?}", found.problems);
+    let reasons = gaps_of(&mut target, 5);
+    assert!(reasons.iter().all(|why| why.to_string().contains("the links to it are down")));
+}
+
+#[test]
+fn a_chip_that_was_lost_before_the_attach_is_read_once_its_links_are_up() {
+    let mut mesh = powered(config("n300"));
+    let links = |mesh: &mut emulator::Mesh, up| {
+        (0..2).for_each(|index| mesh.set_link(index, up));
+        mesh.clock(TRAINED_CYCLES);
+    };
+    links(&mut mesh, false);
+    let mut target = open(mesh);
+    assert_eq!(gaps_of(&mut target, 1).len(), 16);
+    for end in [8, 9] {
+        let up: Fault = format!("link:0.{end}:up").parse().unwrap();
+        target.disrupt(&up).unwrap();
+    }
+    target.pass(TRAINED_CYCLES).unwrap();
+    Quarantine::clear(&mut target);
+    let tile = ChipKind::Wormhole.layout().eth_channel(3).unwrap();
+    let addr = NocAddr { chip: ChipId(1), tile, offset: 0x1C };
+    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
+    assert_eq!((snapshot.pieces.len(), snapshot.gaps), (1, Vec::new()));
 }
 
 #[test]
@@ -135,17 +195,14 @@ fn a_link_whose_far_end_hangs_is_passed_over_and_named() {
 }
 
 #[test]
-fn a_far_chip_that_hangs_is_named_by_its_place_and_its_links() {
+fn a_far_chip_that_hangs_is_there_with_its_links() {
     let mut target = open(powered(config("n300")));
     hold(&mut target, 1, 1);
     hold(&mut target, 1, 0);
     let mesh = reopened(target);
-    assert_eq!(mesh.chips.len(), 1);
-    let chip = "chip at x 1 y 0 behind device 0 e8: ";
-    assert!(mesh.problems[0].starts_with(chip), "{:?}", mesh.problems);
-    let lost =
-        |end, far| format!("0:e{end} leads to e{far} of a chip at x 1 y 0 that was not found");
-    assert_eq!(mesh.problems[1..], [lost(8, 0), lost(9, 1)]);
+    assert_eq!((mesh.chips.len(), mesh.links.len()), (2, 2));
+    assert_eq!(mesh.problems.len(), 1, "{:?}", mesh.problems);
+    assert!(mesh.problems[0].starts_with("chip 1 does not answer: "), "{:?}", mesh.problems);
 }
 
 #[test]
@@ -158,13 +215,9 @@ fn where_base_firmware_does_not_route_no_queue_is_asked() {
     let target = open(powered(lost));
     assert_eq!(target.queue_commands(), 0);
     let mesh = target.mesh();
-    assert_eq!(mesh.chips.len(), 4);
-    assert!(
-        mesh.problems
-            .iter()
-            .all(|problem| problem.contains("of a chip at x 1 y 0 that was not found"))
-    );
-    assert_eq!(mesh.problems.len(), 4);
+    assert_eq!(mesh.chips.len(), 5);
+    let lost = "chip 4 does not answer: unreachable: base firmware does not route there";
+    assert_eq!(mesh.problems, [lost]);
 }
 
 #[test]
@@ -184,7 +237,7 @@ fn garbage_words_end_no_walk() {
             }
         }
         let found = found(mesh);
-        assert!((1..=2).contains(&found.chips.len()), "{found:?}");
+        assert!((2..=4).contains(&found.chips.len()), "{found:?}");
         assert!(found.links.len() == 2 || !found.problems.is_empty(), "{found:?}");
     }
 }

@@ -248,9 +248,11 @@ impl CleanReport {
     pub fn sentence(&self) -> String {
         let tiles = |count: usize| counted(count as u64, "tile", "tiles");
         let all = self.tiles.len();
+        let idle = if self.lost.is_empty() { "the mesh is idle: " } else { "" };
         let what = match (self.left(), all) {
-            (0, 0) => "nothing stood on the mesh".to_owned(),
-            (0, _) => format!("the mesh is idle: {} torn down", tiles(all)),
+            (0, 0) if self.lost.is_empty() => "nothing stood on the mesh".to_owned(),
+            (0, 0) => "nothing stood on the chips that answer".to_owned(),
+            (0, _) => format!("{idle}{} torn down", tiles(all)),
             (left, _) => format!("something is left on {left} of {}", tiles(all)),
         };
         let lost: Vec<String> = self.lost.iter().map(|(chip, _)| chip.to_string()).collect();

@@ -34,19 +34,8 @@ impl Inspection<'_> {
     /// Returns the usable gateways of a far chip. A gateway without a link forwards to one with a
     /// link; if all links are down, no gateway is usable.
     pub(super) fn gateways(&self, chip: &Chip, links: &[LinkState]) -> Vec<EthId> {
-        let values = &self.layout().eth.values;
         let of = |end: &EthId| links.iter().find(|s| s.link.a == *end || s.link.b == *end);
-        let down = |end: &EthId| match of(end).map(|state| state.condition) {
-            None | Some(LinkCondition::Up) => false,
-            Some(LinkCondition::Down | LinkCondition::Disagree) => true,
-            // The far end can be unread because the link is down.
-            Some(LinkCondition::Unread) => {
-                let near = self.eth_at(*end);
-                let trained = near.as_ref().and_then(|near| near.train_status.known().copied());
-                trained
-                    .is_some_and(|train| train != values.train_up || !is_up(values, near.as_ref()))
-            }
-        };
+        let down = |end: &EthId| of(end).is_some_and(|state| state.condition.is_dead());
         let gateways = || chip.gateway.iter().flatten();
         let mut linked = gateways().filter(|end| of(end).is_some()).peekable();
         if linked.peek().is_some() && linked.all(down) {
@@ -93,13 +82,15 @@ impl Inspection<'_> {
 }
 
 fn condition(values: &EthValues, a: Option<&EthState>, b: Option<&EthState>) -> LinkCondition {
-    let word = |eth: Option<&EthState>| eth.and_then(|eth| eth.train_status.known().copied());
-    let (Some(a_train), Some(b_train)) = (word(a), word(b)) else { return LinkCondition::Unread };
-    let up = values.train_up;
-    match (a_train == up && is_up(values, a), b_train == up && is_up(values, b)) {
-        (true, true) => LinkCondition::Up,
-        (false, false) => LinkCondition::Down,
-        _ if a_train == 0 || b_train == 0 => LinkCondition::Down,
+    let train = |eth: Option<&EthState>| eth.and_then(|eth| eth.train_status.known().copied());
+    let trains = [train(a), train(b)];
+    let up = |eth, train: Option<u32>| train.map(|it| it == values.train_up && is_up(values, eth));
+    match (up(a, trains[0]), up(b, trains[1])) {
+        (Some(true), Some(true)) => LinkCondition::Up,
+        // The far end can be unread because the link is down.
+        (Some(false), None | Some(false)) | (None, Some(false)) => LinkCondition::Down,
+        (None, _) | (_, None) => LinkCondition::Unread,
+        _ if trains.contains(&Some(0)) => LinkCondition::Down,
         _ => LinkCondition::Disagree,
     }
 }

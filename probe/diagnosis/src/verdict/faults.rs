@@ -103,9 +103,12 @@ impl Case<'_> {
     fn lost(&self, id: ChipId) -> Option<&AccessError> {
         let gaps = self.last.snapshot.gaps.iter().filter(|gap| gap.span.addr.chip == id);
         let mut reasons = gaps.map(|gap| &gap.reason);
-        // Nobody asked a chip whose ranges were not recorded.
-        let why =
-            reasons.find(|it| !matches!(it, AccessError::Hung(_) | AccessError::NotRecorded))?;
+        // Nobody asked a chip whose ranges were refused or not recorded.
+        let asked = |it: &&AccessError| {
+            use AccessError::{Hung, NotRecorded, Refused};
+            !matches!(it, Hung(_) | NotRecorded | Refused(_))
+        };
+        let why = reasons.find(asked)?;
         let is_read = self.last.snapshot.pieces.iter().any(|piece| piece.addr.chip == id);
         (!is_read).then_some(why)
     }
