@@ -7,8 +7,12 @@ use decode::state::{Activity, ChannelMeaning, LinkCondition};
 use images::{ImageMap, Provenance, Reading};
 use launch::{Operation, RingPing, RingPingSettings};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
+use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Span};
-use machine::target::{Link, Target, TargetBus};
+use machine::target::{Allow, Link, Target, TargetBus};
+use probe::session::Session;
+use std::sync::{Arc, Mutex};
+use transport::ttsim::HostCommand;
 use workloads::scene::{HANDOVER_CYCLES, Scene, SceneError, Workload};
 
 fn scene(run: Workload) -> (BarTarget, ImageMap) {
@@ -207,4 +211,24 @@ fn the_same_scene_and_the_same_accesses_give_the_same_bytes_at_the_same_cycles()
         (mesh, target.now().unwrap(), pieces.collect::<Vec<_>>())
     };
     assert!(inspected() == inspected());
+}
+
+/// A verdict on a slow target says how many of its snapshots are taken.
+#[test]
+fn a_verdict_tells_of_each_of_its_snapshots() {
+    let host = HostCommand::default();
+    let mut session = Session::open("emulator:n300", &host, Allow::default()).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let hear = Arc::clone(&told);
+    let listener = Listener::new(move |progress| hear.lock().unwrap().push(progress));
+    session.diagnose_telling(2_000_000, &listener).unwrap();
+    let mut numbers: Vec<u64> = Vec::new();
+    for progress in told.lock().unwrap().iter() {
+        let Progress::Verdict { snapshot, of, chips } = progress else { panic!("{progress:?}") };
+        assert!(snapshot <= of && chips.done <= chips.of && chips.of == 2, "{progress:?}");
+        numbers.push(*snapshot);
+    }
+    assert!(numbers.is_sorted());
+    numbers.dedup();
+    assert_eq!(numbers[..4], [1, 2, 3, 4]);
 }

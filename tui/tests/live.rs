@@ -237,7 +237,7 @@ fn a_slow_verb_reports_what_it_waits_for_on_one_line() {
     command.args(["--target", SLOW, "--json", "mesh"]);
     let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 80, 24);
     terminal.shows("meshscope: boot: ");
-    terminal.shows(" ms of 100.000 s of its own time (emulator:n300");
+    terminal.shows(" ms of 100.000 s of its own time, after ");
     terminal.press("\x03");
     assert_eq!(terminal.ends().exit_code(), 130);
     terminal.shows("meshscope: interrupted");

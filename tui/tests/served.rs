@@ -124,6 +124,36 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
 }
 
 /// Clients that read take turns in using the windows and the routing queues of the mesh.
+/// Both links of the n300 go down before anybody attaches: the chip behind them is still there.
+#[test]
+fn a_chip_lost_before_the_attach_is_a_finding_and_no_idle_mesh() {
+    let down = "emulator:n300,fault=link:0.8:down,fault=link:0.9:down";
+    let server = Server::of(down, "lost-before");
+    let json = |arguments: &[&str], code| -> Value {
+        let output = server.ask(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        let answer = serde_json::from_slice(&output.stdout).unwrap();
+        conforms(arguments, &answer);
+        answer
+    };
+    let mesh = json(&["--json", "mesh"], 1);
+    assert_eq!(
+        (mesh["chips"].as_array().unwrap().len(), mesh["links"][1]["b"].as_str()),
+        (2, Some("1:e1"))
+    );
+    let check = json(&["--json", "check"], 1);
+    let conditions = check["findings"].as_array().unwrap().iter();
+    let conditions: Vec<_> = conditions.map(|it| it["condition"].as_str().unwrap()).collect();
+    assert_eq!(conditions, ["link-down", "link-down", "chip-gone"]);
+    let why = server.ask(&["why"]);
+    assert_eq!(why.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&why.stdout).starts_with("it stands still"));
+    let clean = server.ask(&["clean", "--escalate", "--allow", "write,reset,launch"]);
+    let said = String::from_utf8_lossy(&clean.stdout);
+    assert_eq!(clean.status.code(), Some(1), "{said}");
+    assert!(said.contains("chip 1 does not answer") && !said.contains("idle"), "{said}");
+}
+
 #[test]
 fn several_clients_read_a_far_chip_at_the_same_time() {
     let server = Server::start("readers");

@@ -30,6 +30,8 @@ pub(crate) struct Discovered {
 
 /// A chip before it gets its id.
 struct Candidate {
+    /// Its PCIe device, also if that does not answer.
+    device: Option<u8>,
     /// None if nothing leads to it.
     route: Option<Route>,
     id: u64,

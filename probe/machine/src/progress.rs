@@ -28,6 +28,15 @@ pub enum Progress {
     Images(ChipCount),
     /// The words of a snapshot are read.
     Snapshot(ChipCount),
+    /// The snapshots of a verdict are taken.
+    Verdict {
+        /// The number of the one that is read, from 1.
+        snapshot: u64,
+        /// The number of the last one.
+        of: u64,
+        /// The chips of it that were read.
+        chips: ChipCount,
+    },
 }
 
 /// The chips of a read that have answered, or were given up.

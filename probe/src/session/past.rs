@@ -4,11 +4,9 @@ use super::watch::{SNAPSHOTS, Watch};
 use super::{Session, Watched};
 
 impl Session {
-    /// Judges a recorded mesh by moments that are spread over the time before the current one, in
-    /// device cycles, at which it stands afterwards.
-    pub(super) fn diagnose_past(&mut self, over_cycles: u64, moments: &[usize]) -> Watched {
+    /// Judges a recorded mesh by moments before the current one, at which it stands afterwards.
+    pub(super) fn diagnose_past(&mut self, mut watch: Watch, moments: &[usize]) -> Watched {
         let current = self.target.history().map_or(0, |history| history.position());
-        let mut watch = Watch::that_does_not_wait(over_cycles);
         for moment in moments {
             self.seek(*moment);
             self.look(&mut watch);

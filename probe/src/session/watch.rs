@@ -10,6 +10,7 @@ use diagnosis::{
 use images::Reading;
 use launch::debugging::show_status;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
+use machine::progress::Listener;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Mesh;
 use std::collections::{BTreeSet, VecDeque};
@@ -44,6 +45,8 @@ pub struct Watch {
     debug_words: Vec<Span>,
     /// What the next snapshot reads.
     read_set: Option<ReadSet>,
+    /// Who is told of its snapshots, and the number of the one that is taken.
+    told: (Listener, u64),
 }
 
 /// The snapshots of a diagnosis, and the verdict.
@@ -69,12 +72,13 @@ impl Watch {
             asked: Vec::new(),
             debug_words: Vec::new(),
             read_set: None,
+            told: (Listener::default(), 0),
         }
     }
 
-    /// Returns one whose verdict does not wait.
-    pub(super) fn that_does_not_wait(over_cycles: u64) -> Self {
-        Self { waits: false, ..Self::new(over_cycles) }
+    /// Returns one whose verdict does not wait, and that tells of each snapshot.
+    pub(super) fn that_does_not_wait(over_cycles: u64, listener: &Listener) -> Self {
+        Self { waits: false, told: (listener.clone(), 0), ..Self::new(over_cycles) }
     }
 
     /// Returns the newest snapshot.
@@ -174,11 +178,23 @@ impl Session {
     /// # Errors
     /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
+        self.diagnose_telling(over_cycles, &Listener::default())
+    }
+
+    /// Judges the mesh as [`Session::diagnose`] does, and tells of each snapshot.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn diagnose_telling(
+        &mut self,
+        over_cycles: u64,
+        listener: &Listener,
+    ) -> Result<Watched, AccessError> {
+        let mut watch = Watch::that_does_not_wait(over_cycles, listener);
         if let Some(moments) = self.past_moments(over_cycles) {
-            return Ok(self.diagnose_past(over_cycles, &moments));
+            return Ok(self.diagnose_past(watch, &moments));
         }
         let before = self.target.transactions();
-        let mut watch = Watch::that_does_not_wait(over_cycles);
         self.look(&mut watch);
         let begun = self.target.now()?;
         for number in 1..SNAPSHOTS {
@@ -245,7 +261,19 @@ impl Session {
         let read_set = watch.read_set.take().unwrap_or_else(everything);
         let mut read_set = ReadSet { only, ..read_set };
         read_set.spans.extend(&watch.debug_words);
-        let mut inspected = self.inspect(&read_set);
+        watch.told.1 += 1;
+        let (listener, snapshot) = watch.told.clone();
+        // Texts that are compared afterwards take one more.
+        let of = SNAPSHOTS.max(snapshot);
+        let inspect = |session: &mut Self, read_set: &ReadSet| {
+            session.inspect_by_chip(read_set, None, &mut |partly| {
+                use machine::progress::Progress::{Images, Snapshot, Verdict};
+                if let Images(chips) | Snapshot(chips) = partly.progress {
+                    listener.tell(Verdict { snapshot, of, chips });
+                }
+            })
+        };
+        let mut inspected = inspect(self, &read_set);
         for _ in 0..most {
             let mut next = self.follow(&read_set, &inspected);
             next.spans.extend(&watch.debug_words);
@@ -253,7 +281,7 @@ impl Session {
             if self.has_all(&had, &inspected) {
                 break;
             }
-            inspected = self.inspect(&read_set);
+            inspected = inspect(self, &read_set);
         }
         watch.read_set = Some(read_set);
         watch.add(inspected);

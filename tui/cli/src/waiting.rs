@@ -8,7 +8,7 @@ use machine::progress::{Listener, Progress};
 use std::ops::{Deref, DerefMut};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The line comes after this time.
 const FIRST_WORD: Duration = Duration::from_secs(2);
@@ -34,9 +34,9 @@ impl Waiting {
         let (over, end) = mpsc::channel::<()>();
         let (heard, target) = (Arc::clone(&progress), target.to_owned());
         let thread = std::thread::spawn(move || {
-            let mut next = FIRST_WORD;
+            let (mut next, begun) = (FIRST_WORD, Instant::now());
             while end.recv_timeout(next) == Err(RecvTimeoutError::Timeout) {
-                show(&sentence(&target, *lock(&heard)));
+                show(&sentence(&target, *lock(&heard), begun.elapsed()));
                 next = pause;
             }
             output::waited();
@@ -63,11 +63,14 @@ fn lock(progress: &Mutex<Option<Progress>>) -> std::sync::MutexGuard<'_, Option<
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn sentence(target: &str, progress: Option<Progress>) -> String {
+fn sentence(target: &str, progress: Option<Progress>, waited: Duration) -> String {
+    let waited = waited.as_secs();
     match progress {
         // The target comes last: its words may be longer than the line.
-        Some(progress) => format!("{}: {} ({target})", name(progress), detail(progress)),
-        None => format!("opening {target}"),
+        Some(progress) => {
+            format!("{}: {}, after {waited} s ({target})", name(progress), detail(progress))
+        }
+        None => format!("opening, after {waited} s ({target})"),
     }
 }
 

@@ -181,7 +181,7 @@ impl Machine {
     /// # Errors
     /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
-        self.session.diagnose(over_cycles)
+        self.session.diagnose_telling(over_cycles, &self.listener)
     }
 
     /// The snapshot of what was inspected, with what else is known of the target.

@@ -35,6 +35,7 @@ pub fn name(progress: Progress) -> &'static str {
         Progress::Boot { .. } => "boot",
         Progress::Images(_) => "images",
         Progress::Snapshot(_) => "snapshot",
+        Progress::Verdict { .. } => "verdict",
     }
 }
 
@@ -54,6 +55,9 @@ pub fn detail(progress: Progress) -> String {
         }
         Progress::Images(chips) => format!("{} verified", chips_of(chips)),
         Progress::Snapshot(chips) => format!("{} read", chips_of(chips)),
+        Progress::Verdict { snapshot, of, chips } => {
+            format!("{} read of snapshot {snapshot} of {of}", chips_of(chips))
+        }
     }
 }
 
@@ -68,6 +72,7 @@ pub fn share(progress: Progress) -> Option<(u64, u64)> {
         Progress::Images(ChipCount { done, of }) | Progress::Snapshot(ChipCount { done, of }) => {
             Some((done as u64, of as u64))
         }
+        Progress::Verdict { snapshot, of, .. } => Some((snapshot - 1, of)),
         Progress::Start(_) | Progress::Discovery { .. } => None,
     }
 }

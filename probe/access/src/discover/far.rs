@@ -174,6 +174,7 @@ impl Discovery<'_> {
             self.problems.push(no_rows(name, mask));
         }
         Ok(Candidate {
+            device: None,
             route: Some(route),
             id,
             coord: Some(coord),

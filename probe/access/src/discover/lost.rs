@@ -12,6 +12,7 @@ impl Candidate {
     /// Returns a chip of which nothing can be read.
     pub(super) fn lost(route: Option<Route>, why: AccessError) -> Self {
         Self {
+            device: None,
             route,
             id: 0,
             coord: None,
@@ -27,17 +28,18 @@ impl Candidate {
 impl Discovery<'_> {
     /// Adds the chips that do not answer and that something else names.
     pub(super) fn add_lost_chips(&mut self) {
+        self.name_lost_device();
         for (from, channel, port) in self.ports_with_peer() {
-            let Peer { id, coord, .. } = port.peer;
+            let id = port.peer.id;
             let known = self.known(&port.peer, from, channel).is_some();
-            if id == 0 || known || self.elsewhere.contains_key(&id) {
-                continue;
+            if id != 0 && !known && !self.elsewhere.contains_key(&id) {
+                match self.lost_device(id) {
+                    Some(device) => {
+                        (device.id, device.coord) = (id, Some(port.peer.coord.into()));
+                    }
+                    None => self.chips.extend(self.lost_peer(from, &port)),
+                }
             }
-            if let Some(device) = self.lost_device(id) {
-                (device.id, device.coord) = (id, Some(coord.into()));
-                continue;
-            }
-            self.chips.extend(self.lost_peer(from, &port));
         }
         for index in 0..self.chips.len() {
             let Candidate { board: Some(board), id, .. } = self.chips[index] else { continue };
@@ -50,6 +52,29 @@ impl Discovery<'_> {
                 self.chips.push(Candidate { id: u64::from(id as u32), ..lost });
             }
         }
+    }
+
+    /// Gives the chip of a device that stopped answering its number, if it was found over a link:
+    /// the first chip of the only board of which no device answers.
+    fn name_lost_device(&mut self) {
+        let near = self.chips.iter().filter(|chip| chip.device.is_some() && chip.lost.is_none());
+        let near: Vec<u64> = near.map(|chip| chip.id).collect();
+        let boards = |chip: &&Candidate| !near.iter().any(|id| same_board(*id, chip.id));
+        let far = self.chips.iter().filter(|chip| chip.device.is_none() && chip.id != 0);
+        let Some(first) = far.clone().filter(boards).map(|chip| chip.id).min() else { return };
+        if far.filter(boards).any(|chip| !same_board(chip.id, first)) {
+            return;
+        }
+        let Some(lost) = self.lost_device(first) else { return };
+        let (device, why) = (lost.device, lost.lost.clone());
+        let at = |is: &dyn Fn(&Candidate) -> bool| self.chips.iter().position(is);
+        let places = at(&|chip| chip.id == first).zip(at(&|chip| chip.device == device));
+        let (Some((found, lost)), Some(device), Some(why)) = (places, device, why) else { return };
+        self.chips[found].device = Some(device);
+        // Devices come first; what comes after the one that moves has no gateway in it.
+        self.chips.swap(found, lost);
+        self.chips.remove(found);
+        self.problems.push(format!("device {device}: {why}; its chip is reached over its links"));
     }
 
     /// Returns the device that stopped answering if it must be the chip with this id: the only one,
@@ -75,10 +100,11 @@ impl Discovery<'_> {
         };
         let why = match self.given_up.iter().find(asked) {
             Some((.., why)) => why.clone(),
-            None if port.is_up() => {
+            None if !port.is_up() => AccessError::Unreachable("the links to it are down".into()),
+            None if self.chips.iter().any(|chip| same_board(chip.id, id)) => {
                 AccessError::Unreachable("base firmware does not route there".into())
             }
-            None => AccessError::Unreachable("the links to it are down".into()),
+            None => return None,
         };
         let lost = |route| Candidate { id, coord: Some(coord), ..Candidate::lost(route, why) };
         // Where another chip has its position, that one would answer.

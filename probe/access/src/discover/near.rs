@@ -36,7 +36,10 @@ impl Discovery<'_> {
             }
             match self.near_chip(device) {
                 Ok(chip) => self.found(chip),
-                Err(error) => self.chips.push(Candidate::lost(Some(Route::Pcie(device)), error)),
+                Err(error) => {
+                    let lost = Candidate::lost(Some(Route::Pcie(device)), error);
+                    self.chips.push(Candidate { device: Some(device), ..lost });
+                }
             }
         }
         let answers = self.chips.iter().any(|chip| chip.lost.is_none());
@@ -57,6 +60,7 @@ impl Discovery<'_> {
             self.problems.push(no_rows(&format!("device {device}"), mask));
         }
         Ok(Candidate {
+            device: Some(device),
             route: Some(Route::Pcie(device)),
             id,
             coord: coord.map(ChipCoord::from),

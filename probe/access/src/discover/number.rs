@@ -14,10 +14,10 @@ impl Discovery<'_> {
         order.sort_by_key(|&i| {
             let chip = &self.chips[i];
             let place = chip.coord.map(|c| (c.rack, c.shelf, c.y, c.x));
-            match chip.route {
-                Some(Route::Pcie(device)) => (0, device, None),
+            match chip.device {
+                Some(device) => (0, device, None),
                 // A chip without a known place comes last.
-                _ => (1, u8::from(place.is_none()), place),
+                None => (1, u8::from(place.is_none()), place),
             }
         });
         let mut ids = vec![ChipId(0); order.len()];

@@ -159,7 +159,8 @@ fn watch(
     let file = file.map_or_else(usual_file, Path::to_owned);
     let recording = RecordingFile::new(&file)?;
     interrupt::end_file(&recording)?;
-    let mut machine = open(&target.keeping(Keeps::Run))?;
+    // What it has found so far is said instead of what it waits for.
+    let mut machine = open(&target.keeping(Keeps::Run))?.into_machine();
     if machine.session().file().is_some() {
         let words = &target.words;
         return Err(Failure::Usage(format!("--watch: {words} is a recording: judge it without")));
