@@ -91,6 +91,7 @@ mod suggestions;
 mod symbols;
 mod symtab;
 mod synthetic;
+mod tail_calls;
 mod types;
 mod units;
 mod unwind;
