@@ -61,6 +61,7 @@ mod initial;
 mod inner;
 mod instruction;
 mod layout;
+mod lengths;
 mod limits;
 mod line_code;
 mod lines;
