@@ -177,8 +177,7 @@ impl Pass<'_, '_> {
                 for &spec in abbreviation.attributes() {
                     let attribute = raw.read_attribute(spec)?;
                     let value = attribute.value();
-                    let address =
-                        || view.dwarf_of(number).attr_address(&unit, value.clone()).ok()?;
+                    let address = || view.dwarf_of(number).attr_address(&unit, value).ok()?;
                     match attribute.name() {
                         dw::DW_AT_call_return_pc | dw::DW_AT_low_pc => back = address(),
                         // LLVM names the tail call itself. No baby core has shorter instructions.

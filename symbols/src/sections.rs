@@ -91,9 +91,9 @@ impl DebugSections {
     }
 
     /// Replaces one section's bytes.
-    pub(crate) fn replace(&mut self, id: SectionId, bytes: Vec<u8>) {
+    pub(crate) fn replace(&mut self, id: SectionId, bytes: &[u8]) {
         let parts = USED.iter().zip(&mut self.parts).filter(|(used, _)| **used == id);
-        parts.for_each(|(_, part)| *part = SectionRange::of(&bytes));
+        parts.for_each(|(_, part)| *part = SectionRange::of(bytes));
     }
 
     /// Returns one section's bytes; empty if the file has none.

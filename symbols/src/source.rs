@@ -22,7 +22,7 @@ impl Source {
     }
 
     /// Replaces one section's bytes.
-    pub(crate) fn replace(&mut self, id: SectionId, bytes: Vec<u8>) {
+    pub(crate) fn replace(&mut self, id: SectionId, bytes: &[u8]) {
         self.sections.replace(id, bytes);
     }
 

@@ -118,7 +118,7 @@ impl SplitReader<'_, '_> {
             }
         }
         if let Some(info) = lengths::completed(&source.split(self.main), &units, self.size) {
-            source.replace(SectionId::DebugInfo, info);
+            source.replace(SectionId::DebugInfo, &info);
         }
         self.keep(source, units);
         Ok(())

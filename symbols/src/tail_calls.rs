@@ -7,7 +7,7 @@ use crate::inner::Inner;
 use crate::units::DieId;
 
 /// The most jumps followed for one frame.
-const MAX_JUMPS: usize = 1 << 12;
+const MAX_JUMPS: usize = 1 << 10;
 
 /// The tail calls of one function.
 #[derive(Debug, Default)]

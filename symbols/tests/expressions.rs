@@ -421,3 +421,24 @@ fn bit_fields_and_types_of_type_units_have_their_values() {
         }
     }
 }
+
+#[test]
+fn objects_without_a_size_have_that_of_their_symbol() {
+    let symbols = open("objects.elf");
+    let mut checks = vec![
+        ("open_words", "const uint32_t [3] = {1, 2, 3735928559}"),
+        ("open_words[2]", "const uint32_t = 3735928559"),
+        ("open_rows", "uint16_t [2][3] = {{1, 2, 3}, {4, 5, 6}}"),
+        ("unseen", "unseen_t = {7, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0}"),
+        ("lone_word", "? = 305419896"),
+        ("lone_word + 1", "unsigned int = 305419897"),
+        ("lone_byte", "? = 200"),
+        ("lone_long", "? = 1311768467463790320"),
+        ("lone_bytes", "? = {1, 2, 3, 4, 5}"),
+        ("lone_bytes[4]", "? = 5"),
+        ("lone_zero", "? = 0"),
+    ];
+    checks.retain(|(text, want)| !from_file(&symbols, text, None).starts_with(want));
+    let found: Vec<_> = checks.iter().map(|(text, _)| from_file(&symbols, text, None)).collect();
+    assert!(checks.is_empty(), "{checks:?}: {found:?}");
+}

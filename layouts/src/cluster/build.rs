@@ -38,6 +38,9 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
     }
 }
 
+/// A chip's number in the file, and a channel.
+type FileEnd = (u32, u8);
+
 struct Builder<'a> {
     raw: &'a RawDescriptor,
     problems: &'a mut Problems,
@@ -156,7 +159,7 @@ impl<'a> Builder<'a> {
 
     /// Cards that no link joins may have the same coordinates, as those that no `tt-topology` has
     /// numbered have (tt-metal#10348).
-    fn part_places(&mut self, links: &[((u32, u8), (u32, u8))]) {
+    fn part_places(&mut self, links: &[(FileEnd, FileEnd)]) {
         let mut parts: BTreeMap<u32, u32> = self.chips.keys().map(|id| (*id, *id)).collect();
         for ((a, _), (b, _)) in links {
             if let (Some(&a), Some(&b)) = (parts.get(a), parts.get(b)) {
@@ -265,7 +268,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn links(&mut self) -> Vec<((u32, u8), (u32, u8))> {
+    fn links(&mut self) -> Vec<(FileEnd, FileEnd)> {
         let mut links = Vec::new();
         for connection in self.raw.ethernet_connections.iter().flatten() {
             let Some((a, b)) = self.two_ends(connection) else { continue };
