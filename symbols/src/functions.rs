@@ -10,7 +10,6 @@ use crate::image::ElfHeaders;
 use crate::index::{Index, NO_SCOPE, Scope};
 use crate::problem::Problem;
 use crate::ranges::{BUDGET, Code};
-use crate::tail_calls::TailCalls;
 use crate::units::DieId;
 
 /// Code of one function: its own, or an inlined copy.
@@ -28,6 +27,15 @@ pub(crate) struct Piece {
 pub(crate) struct FunctionNames {
     pub(crate) plain: Option<Arc<str>>,
     pub(crate) linkage: Option<Arc<str>>,
+}
+
+/// The tail calls of one function.
+#[derive(Debug, Default)]
+pub(crate) struct TailCalls {
+    /// The address after each, with the function called; none if the compiler does not know it.
+    pub(crate) sites: Vec<(u32, Option<DieId>)>,
+    /// Whether the compiler says that there are no others.
+    pub(crate) all: bool,
 }
 
 /// Everything the pass found.

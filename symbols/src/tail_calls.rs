@@ -9,15 +9,6 @@ use crate::units::DieId;
 /// The most jumps followed for one frame.
 const MAX_JUMPS: usize = 1 << 10;
 
-/// The tail calls of one function.
-#[derive(Debug, Default)]
-pub(crate) struct TailCalls {
-    /// The address after each, with the function called; none if the compiler does not know it.
-    pub(crate) sites: Vec<(u32, Option<DieId>)>,
-    /// Whether the compiler says that there are no others.
-    pub(crate) all: bool,
-}
-
 /// The tail calls between a function and the function that its return address is in.
 #[derive(Default)]
 pub(crate) struct Removed {
