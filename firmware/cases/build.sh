@@ -11,8 +11,8 @@ cases() { names case; }
 
 # RISC-V's assembler leaves lengths of code to the linker, which never gets a .dwo: in the output of
 # `g++ -gsplit-dwarf -c` every function is empty. So the split sections of one unit at a time are
-# linked with the program, and then extracted from it. Both functions run in build_case and use its
-# variables.
+# linked with the program, and then extracted from it, unless the manifest wants them `as_assembled`.
+# Both functions run in build_case and use its variables.
 compile_split() { # compile_split <source> <name>
     ${PREFIX}g++ $flags -S "$1" -o "$2.s"
     ${PREFIX}as -march=rv32im -mabi=ilp32 -mno-relax "$2.s" -o "$2.whole.o"
@@ -48,6 +48,7 @@ build_case() ( # build_case <case> <folder>
     objcopy=$(field "$name" objcopy)
     files=$(field "$name" files)
     debug_file=$(field "$name" debug_file)
+    as_assembled=$(field "$name" as_assembled)
     objects=()
     inputs=$(field "$name" sources)
     mkdir "$work/$name"
@@ -81,7 +82,9 @@ build_case() ( # build_case <case> <folder>
          -T $script"
     fi
     ${PREFIX}g++ $flags $layout $link "${objects[@]}" -o "$name.elf"
-    for whole in *.whole.o; do if [[ -f $whole ]]; then link_split "${whole%.whole.o}"; fi; done
+    for whole in *.whole.o; do
+        if [[ -f $whole && -z $as_assembled ]]; then link_split "${whole%.whole.o}"; fi
+    done
     if [[ -n ${objcopy// } ]]; then ${PREFIX}objcopy $objcopy "$name.elf"; fi
     if [[ -n $debug_file ]]; then
         ${PREFIX}objcopy --only-keep-debug "$name.elf" "$name.debug"

@@ -203,9 +203,9 @@ pub struct ArcBlock {
 pub struct Board {
     /// Bits 51:36 of the board id.
     pub code: u16,
-    /// Its name, as UMD writes it.
+    /// Its name.
     pub name: String,
-    /// Other names in cluster descriptors.
+    /// Other names in cluster descriptors; the first is that which UMD writes.
     #[serde(default)]
     pub spellings: Vec<String>,
     /// Wormhole chips on it.
@@ -251,6 +251,19 @@ fn numbered<'de, D: serde::Deserializer<'de>>(
         Err(_) => Err(serde::de::Error::custom(format!("tag {key:?} is not a number"))),
     };
     text.into_iter().map(number).collect()
+}
+
+impl Board {
+    /// Returns the name that UMD writes.
+    pub fn umd_name(&self) -> &str {
+        self.spellings.first().unwrap_or(&self.name)
+    }
+
+    /// Returns a board id of this type with the bits of its 32-bit form; that has no others.
+    pub fn id_from_short(&self, short: u32) -> u64 {
+        let (high, low) = (u64::from(short & 0xF000_0000), u64::from(short & 0x0FFF_FFFF));
+        u64::from(self.code) << 36 | high << 4 | low
+    }
 }
 
 /// Returns the 32-bit form of a 64-bit board id that base firmware publishes (wormhole.md 5.3).

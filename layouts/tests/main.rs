@@ -3,4 +3,5 @@
 mod cluster;
 mod contradictions;
 mod systems;
+mod umd;
 mod wormhole;

@@ -133,7 +133,7 @@ impl<'v, 'a> Builder<'v, 'a> {
     }
 
     fn record(&mut self, die: &Die<'a>, keyword: Keyword) -> Type {
-        if die.flag(dw::DW_AT_declaration) {
+        if die.flag(dw::DW_AT_declaration) || die.attr(dw::DW_AT_signature).is_some() {
             return self.completed(die);
         }
         let record = records::record(self, die.id, keyword);
@@ -141,7 +141,8 @@ impl<'v, 'a> Builder<'v, 'a> {
         self.finish(die.id, size, Kind::Record(record))
     }
 
-    /// Returns the complete type of a declaration, which another unit or a type unit may define.
+    /// Returns the complete type of an entry that a type unit or, for a declaration, another unit
+    /// defines.
     fn completed(&mut self, die: &Die<'a>) -> Type {
         let signature = self.view.reference(die, dw::DW_AT_signature);
         match signature.or_else(|| self.complete_elsewhere(die.id)) {
@@ -170,7 +171,8 @@ impl<'v, 'a> Builder<'v, 'a> {
     }
 
     fn enumeration(&mut self, die: &Die<'a>) -> Type {
-        if die.flag(dw::DW_AT_declaration) && die.udata(dw::DW_AT_byte_size).is_none() {
+        let declared = die.flag(dw::DW_AT_declaration) && die.udata(dw::DW_AT_byte_size).is_none();
+        if declared || die.attr(dw::DW_AT_signature).is_some() {
             return self.completed(die);
         }
         let underlying = self.view.reference(die, dw::DW_AT_type).map(|id| self.build(id));

@@ -104,11 +104,12 @@ impl<'a> DieView<'a> {
         }
     }
 
-    /// Returns the entry that this one completes: it has what an inlined, cloned or out-of-line
-    /// entry omits.
+    /// Returns the entry that has what this one omits: an inlined, cloned or out-of-line function,
+    /// or a type that a type unit defines.
     pub(crate) fn origin(&self, die: &Die<'_>) -> Option<DieId> {
         self.reference(die, dw::DW_AT_abstract_origin)
             .or_else(|| self.reference(die, dw::DW_AT_specification))
+            .or_else(|| self.reference(die, dw::DW_AT_signature))
     }
 
     /// Iterates over the entry and the entries it completes, nearest first.

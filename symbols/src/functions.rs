@@ -1,8 +1,9 @@
 //! The table of functions: one pass over the debug information, made on first use.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use gimli::{UnitOffset, constants as dw};
+use gimli::{AttributeValue, UnitOffset, constants as dw};
 
 use crate::die::DieView;
 use crate::image::ElfHeaders;
@@ -28,6 +29,15 @@ pub(crate) struct FunctionNames {
     pub(crate) linkage: Option<Arc<str>>,
 }
 
+/// The tail calls of one function.
+#[derive(Debug, Default)]
+pub(crate) struct TailCalls {
+    /// The address after each, with the function called; none if the compiler does not know it.
+    pub(crate) sites: Vec<(u32, Option<DieId>)>,
+    /// Whether the compiler says that there are no others.
+    pub(crate) all: bool,
+}
+
 /// Everything the pass found.
 #[derive(Debug, Default)]
 pub(crate) struct Functions {
@@ -37,6 +47,12 @@ pub(crate) struct Functions {
     entries: Vec<(DieId, u32)>,
     /// Sorted by root.
     pub(crate) pieces: Vec<Piece>,
+    /// Begin and end of functions' own code, and the first address of the function, sorted.
+    own: Vec<(u32, u32, u32)>,
+    /// The return addresses of calls, and the functions called, sorted.
+    calls: Vec<(u32, DieId)>,
+    /// By the first address of the function that makes them.
+    pub(crate) tail_calls: HashMap<u32, TailCalls>,
 }
 
 impl Functions {
@@ -51,6 +67,19 @@ impl Functions {
         let mut roots: Vec<DieId> = self.pieces.iter().map(|piece| piece.root).collect();
         roots.dedup();
         roots
+    }
+
+    /// Returns the first address of the function whose own code is at an address.
+    pub(crate) fn start_of(&self, address: u32) -> Option<u32> {
+        let after = self.own.partition_point(|&(begin, ..)| begin <= address);
+        let &(_, end, start) = self.own.get(after.checked_sub(1)?)?;
+        (address < end).then_some(start)
+    }
+
+    /// Returns the function that the call before a return address calls, if the compiler knows it.
+    pub(crate) fn callee(&self, back: u32) -> Option<DieId> {
+        let at = self.calls.binary_search_by_key(&back, |&(back, _)| back).ok()?;
+        Some(self.calls.get(at)?.1)
     }
 
     /// Returns the code of one function.
@@ -75,6 +104,8 @@ pub(crate) fn read(
     let mut found = pass.found;
     found.pieces.sort_unstable();
     found.pieces.dedup();
+    found.own.sort_unstable();
+    found.calls.sort_unstable();
     found
 }
 
@@ -90,7 +121,8 @@ impl Pass<'_, '_> {
         let (view, Some(info)) = (self.view, self.view.units.get(number)) else { return Ok(()) };
         let Some(unit) = view.unit(number) else { return Ok(()) };
         let mut open: Vec<(isize, u32)> = Vec::new();
-        let mut around: Vec<(isize, DieId)> = Vec::new();
+        // The functions around, with the first address of the one whose code theirs is.
+        let mut around: Vec<(isize, DieId, Option<u32>)> = Vec::new();
         let mut raw = unit.entries_raw(None)?;
         while !raw.is_empty() {
             let (UnitOffset(offset), depth) = (raw.next_offset(), raw.next_depth());
@@ -98,7 +130,7 @@ impl Pass<'_, '_> {
             while open.last().is_some_and(|&(at, _)| at >= depth) {
                 open.pop();
             }
-            while around.last().is_some_and(|&(at, _)| at >= depth) {
+            while around.last().is_some_and(|&(at, ..)| at >= depth) {
                 around.pop();
             }
             let tag = abbreviation.tag();
@@ -106,12 +138,21 @@ impl Pass<'_, '_> {
             let scope = open.last().map_or(NO_SCOPE, |&(_, scope)| scope);
             let inlined = tag == dw::DW_TAG_inlined_subroutine;
             if tag == dw::DW_TAG_subprogram || inlined {
-                let (mut code, mut origin) = (Code::default(), None);
+                let (mut code, mut origin, mut all) = (Code::default(), None, false);
                 for &spec in abbreviation.attributes() {
                     let attribute = raw.read_attribute(spec)?;
                     code.note(attribute.name(), attribute.value());
-                    if let dw::DW_AT_abstract_origin | dw::DW_AT_specification = attribute.name() {
-                        origin = view.target(number, &attribute.value());
+                    match attribute.name() {
+                        dw::DW_AT_abstract_origin | dw::DW_AT_specification => {
+                            origin = view.target(number, &attribute.value());
+                        }
+                        dw::DW_AT_call_all_calls
+                        | dw::DW_AT_call_all_source_calls
+                        | dw::DW_AT_call_all_tail_calls
+                        | dw::DW_AT_GNU_all_call_sites
+                        | dw::DW_AT_GNU_all_source_call_sites
+                        | dw::DW_AT_GNU_all_tail_call_sites => all = true,
+                        _ => {}
                     }
                 }
                 if !inlined {
@@ -119,17 +160,55 @@ impl Pass<'_, '_> {
                 }
                 let root = root(view, origin.unwrap_or(die));
                 // A split-off part may be inlined into the rest again: one copy.
-                let again = inlined && around.iter().any(|&(_, outer)| outer == root);
-                if abbreviation.has_children() {
-                    around.push((depth, root));
-                }
-                let (found, image) = (&mut self.found.pieces, self.image);
+                let again = inlined && around.iter().any(|&(_, outer, _)| outer == root);
+                let mut start = around.last().filter(|_| inlined).and_then(|&(.., start)| start);
+                let (found, image) = (&mut self.found, self.image);
                 code.each(view.dwarf_of(number), &unit, &mut self.budget, |begin, end| {
                     // Entries of dropped functions have address 0.
-                    if !again && image.is_code(begin) {
-                        found.push(Piece { root, inlined, begin, end });
+                    if image.is_code(begin) {
+                        if !again {
+                            found.pieces.push(Piece { root, inlined, begin, end });
+                        }
+                        if !inlined {
+                            found.own.push((begin, end, *start.get_or_insert(begin)));
+                        }
                     }
                 });
+                if let Some(start) = start.filter(|_| !inlined) {
+                    found.tail_calls.entry(start).or_default().all |= all;
+                }
+                if abbreviation.has_children() {
+                    around.push((depth, root, start));
+                }
+            } else if let dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site = tag {
+                let (mut back, mut callee, mut tail) = (None, None, false);
+                for &spec in abbreviation.attributes() {
+                    let attribute = raw.read_attribute(spec)?;
+                    let value = attribute.value();
+                    let address = || view.dwarf_of(number).attr_address(&unit, value).ok()?;
+                    match attribute.name() {
+                        dw::DW_AT_call_return_pc | dw::DW_AT_low_pc => back = address(),
+                        // LLVM names the tail call itself. No baby core has shorter instructions.
+                        dw::DW_AT_call_pc => back = address().map(|at| at.wrapping_add(4)),
+                        dw::DW_AT_call_origin | dw::DW_AT_abstract_origin => {
+                            callee = view.target(number, &value).map(|die| root(view, die));
+                        }
+                        dw::DW_AT_call_tail_call | dw::DW_AT_GNU_tail_call => {
+                            tail = value == AttributeValue::Flag(true);
+                        }
+                        _ => {}
+                    }
+                }
+                let caller = around.last().and_then(|&(.., start)| start);
+                let back = back.and_then(|back| u32::try_from(back).ok());
+                match (back, caller, callee) {
+                    (Some(back), Some(caller), callee) if tail => {
+                        let known = self.found.tail_calls.entry(caller).or_default();
+                        known.sites.push((back, callee));
+                    }
+                    (Some(back), Some(_), Some(callee)) => self.found.calls.push((back, callee)),
+                    _ => {}
+                }
             } else {
                 raw.skip_attributes(abbreviation.attributes())?;
             }

@@ -95,6 +95,16 @@ impl Inner {
             }
             None => Source::new(name.clone(), Arc::clone(&bytes), sections.clone()),
         };
+        let symbols = OnceLock::new();
+        let size = |address| {
+            let (data, image) =
+                symbol_image.as_ref().map_or((data, &image), |i| (source.data(), i));
+            let table = symbols.get_or_init(|| SymbolTable::build(data, image));
+            table
+                .at(data, image, address)
+                .filter(|it| it.address == address.into())
+                .map(|it| it.size)
+        };
         let dwarf = source.dwarf();
         let FoundUnits { mut units, skeletons } = units::read(&dwarf, 0, 0, &mut problems);
         let split = split::read(
@@ -103,6 +113,7 @@ impl Inner {
             &skeletons,
             source.length(),
             companions.as_mut(),
+            &size,
             &mut problems,
         );
         units.extend(split.units);
@@ -119,7 +130,7 @@ impl Inner {
             others: split.sources,
             units,
             signatures,
-            symbols: OnceLock::new(),
+            symbols,
             index: OnceLock::new(),
             calls: OnceLock::new(),
             call_frames: OnceLock::new(),
@@ -222,7 +233,8 @@ impl Inner {
     }
 
     pub(crate) fn function_symbols(&self) -> Vec<Symbol> {
-        self.symbols().functions(self.data(), &self.image)
+        let (data, image) = self.symbol_file();
+        self.symbols().functions(data, image)
     }
 
     /// Returns a file by its number in the unit's line table.

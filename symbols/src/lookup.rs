@@ -30,7 +30,11 @@ impl Symbols {
 }
 
 fn resolved(variable: &Variable, pc: Option<u64>) -> Resolved {
-    let ty = variable.ty.clone().unwrap_or_else(synthetic::unknown);
+    let size = variable.symbol.as_ref().map_or(0, |symbol| symbol.size);
+    let ty = match &variable.ty {
+        Some(ty) if ty.size().is_some() => ty.clone(),
+        ty => synthetic::sized(ty.as_ref(), size),
+    };
     let storage = match pc {
         Some(pc) => variable.storage.at(pc),
         None => variable.storage.clone(),

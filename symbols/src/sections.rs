@@ -90,6 +90,12 @@ impl DebugSections {
         cut
     }
 
+    /// Replaces one section's bytes.
+    pub(crate) fn replace(&mut self, id: SectionId, bytes: &[u8]) {
+        let parts = USED.iter().zip(&mut self.parts).filter(|(used, _)| **used == id);
+        parts.for_each(|(_, part)| *part = SectionRange::of(bytes));
+    }
+
     /// Returns one section's bytes; empty if the file has none.
     pub(crate) fn bytes<'a>(&'a self, data: &'a [u8], id: SectionId) -> &'a [u8] {
         let place = USED.iter().position(|&used| used == id);
@@ -123,6 +129,10 @@ impl DebugSections {
 }
 
 impl SectionRange {
+    fn of(bytes: &[u8]) -> SectionRange {
+        SectionRange { range: 0..bytes.len(), own: Some(bytes.into()) }
+    }
+
     fn bytes<'a>(&'a self, data: &'a [u8]) -> &'a [u8] {
         self.own.as_deref().unwrap_or(data).get(self.range.clone()).unwrap_or_default()
     }
@@ -137,7 +147,7 @@ fn part(
     let Some(section) = section else { return SectionRange::default() };
     match section.bytes(data, left) {
         Ok(Cow::Borrowed(_)) => SectionRange { own: None, range: section.file.clone() },
-        Ok(Cow::Owned(bytes)) => SectionRange { range: 0..bytes.len(), own: Some(bytes.into()) },
+        Ok(Cow::Owned(bytes)) => SectionRange::of(&bytes),
         Err(reason) => {
             problems.push(Problem::Section { name: section.name.clone(), reason });
             SectionRange::default()
@@ -156,5 +166,5 @@ fn joined(data: &[u8], first: &SectionRange, rest: &[SectionRange]) -> SectionRa
         }
         bytes.extend_from_slice(next);
     }
-    SectionRange { range: 0..bytes.len(), own: Some(bytes.into()) }
+    SectionRange::of(&bytes)
 }

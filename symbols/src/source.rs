@@ -21,6 +21,11 @@ impl Source {
         Source { name, bytes, sections }
     }
 
+    /// Replaces one section's bytes.
+    pub(crate) fn replace(&mut self, id: SectionId, bytes: &[u8]) {
+        self.sections.replace(id, bytes);
+    }
+
     /// Returns one section's bytes; empty if there is none.
     pub(crate) fn section(&self, id: SectionId) -> &[u8] {
         self.sections.bytes(self.data(), id)

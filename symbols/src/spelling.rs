@@ -129,7 +129,8 @@ impl<'a> Speller<'_, 'a> {
                 _ => "?".to_owned(),
             };
         };
-        qualified(self.view, self.index, self.index.scope_of(die.id), &own)
+        let whole = self.view.reference(die, dw::DW_AT_signature).unwrap_or(die.id);
+        qualified(self.view, self.index, self.index.scope_of(whole), &own)
     }
 }
 

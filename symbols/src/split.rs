@@ -5,9 +5,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gimli::SectionId;
+
 use crate::bytes::Bytes;
 use crate::companions::Companions;
 use crate::image::ElfHeaders;
+use crate::lengths;
 use crate::package::Package;
 use crate::problem::Problem;
 use crate::sections::{DebugSections, Slice};
@@ -25,16 +28,17 @@ pub(crate) struct Split {
 }
 
 /// Reads the units of the skeletons. `own` are the skeletons' units, `first` is the first free
-/// entry id.
+/// entry id, and `size` returns the size of the function at an address.
 pub(crate) fn read(
     main: &gimli::Dwarf<Slice<'_>>,
     own: &[UnitInfo],
     skeletons: &[Skeleton],
     first: usize,
     companions: Option<&mut Companions<'_>>,
+    size: &dyn Fn(u32) -> Option<u64>,
     problems: &mut Vec<Problem>,
 ) -> Split {
-    let mut reader = SplitReader { main, own, split: Split::default(), next: first };
+    let mut reader = SplitReader { main, own, size, split: Split::default(), next: first };
     let Some(companions) = companions.filter(|_| !skeletons.is_empty()) else {
         problems.extend(skeletons.iter().map(|skeleton| problem(skeleton, None)));
         return reader.split;
@@ -74,6 +78,7 @@ fn problem(skeleton: &Skeleton, reason: Option<String>) -> Problem {
 struct SplitReader<'m, 'a> {
     main: &'m gimli::Dwarf<Slice<'a>>,
     own: &'m [UnitInfo],
+    size: &'m dyn Fn(u32) -> Option<u64>,
     split: Split,
     next: usize,
 }
@@ -93,7 +98,7 @@ impl SplitReader<'_, '_> {
     }
 
     /// Keeps the unit of the skeleton, and the type units of its file.
-    fn take(&mut self, skeleton: &Skeleton, source: Source) -> Result<(), String> {
+    fn take(&mut self, skeleton: &Skeleton, mut source: Source) -> Result<(), String> {
         let mut units = self.units(&source)?;
         let ids: Vec<u64> = units.iter().filter_map(|unit| unit.dwo_id).collect();
         if let Some(id) = skeleton.id
@@ -111,6 +116,9 @@ impl SplitReader<'_, '_> {
             for unit in &mut units {
                 unit.complete(own);
             }
+        }
+        if let Some(info) = lengths::completed(&source.split(self.main), &units, self.size) {
+            source.replace(SectionId::DebugInfo, &info);
         }
         self.keep(source, units);
         Ok(())

@@ -48,9 +48,27 @@ fn new_type(name: &str, size: Option<u64>, kind: Kind) -> Type {
     Type(Arc::new(TypeData { id: NO_DIE, name: name.into(), size, kind }))
 }
 
-/// Returns a type for symbols without debug information: it cannot be read or followed.
-pub(crate) fn unknown() -> Type {
-    new_type("?", None, Kind::Unknown)
+/// Returns the type of a symbol whose debug information has no size: with that of the symbol, its
+/// array is complete, and other content is a number or bytes. Without both it cannot be read.
+pub(crate) fn sized(ty: Option<&Type>, size: u64) -> Type {
+    let name = ty.map_or("?", Type::name);
+    let open = ty.and_then(Type::array).filter(|array| array.lengths.first() == Some(&None));
+    let complete = open.and_then(|array| {
+        let rest = array.lengths.get(1..)?;
+        let inner = rest.iter().try_fold(array.element.size()?, |n, it| n.checked_mul((*it)?))?;
+        let length = size.checked_div(inner).filter(|_| size.checked_rem(inner) == Some(0))?;
+        let lengths = std::iter::once(Some(length)).chain(rest.iter().copied());
+        Some(array_of(&array.element, lengths.collect()))
+    });
+    complete.unwrap_or_else(|| match size {
+        0 => ty.cloned().unwrap_or_else(|| new_type("?", None, Kind::Unknown)),
+        1 | 2 | 4 | 8 => new_type(name, Some(size), Kind::Base(Encoding::Unsigned)),
+        _ => {
+            let byte = new_type("?", Some(1), Kind::Base(Encoding::Unsigned));
+            let array = Array { element: byte, lengths: vec![Some(size)] };
+            new_type(name, Some(size), Kind::Array(array))
+        }
+    })
 }
 
 /// Returns a number with the type that C++ gives its literal: the first that its suffix allows and

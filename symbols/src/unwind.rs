@@ -3,7 +3,6 @@
 //! Everything has a limit, whatever the registers, the memory and the files contain: at most
 //! `MAX_FRAMES` frames, none repeated, each with one word read per register, and at most 100
 //! operations per expression in call frame information.
-//! frame information has at most 100 operations.
 
 mod end;
 mod expression;
@@ -19,6 +18,7 @@ use crate::call_frames::Rule;
 use crate::frames::Location;
 use crate::inner::Inner;
 use crate::symbols::Symbols;
+use crate::tail_calls;
 use recover::Recovery;
 
 /// The most frames. More do not fit into a core's private RAM: a function that makes calls needs 16
@@ -58,6 +58,12 @@ pub struct StackFrame {
     /// The known registers in this frame; in a frame that waits for a call, their values after the
     /// return.
     pub registers: Registers,
+    /// Whether it has left the stack: it ended in a jump to the function of the frame before, its
+    /// pc is the address after the jump, and the compiler's list of calls allows no other way.
+    pub tail_call: bool,
+    /// Whether frames that tail calls removed are missing between this frame and the next: the
+    /// compiler's list of calls allows several ways, or does not know all.
+    pub frames_missing: bool,
 }
 
 /// The frames of a stack, and the reason why it ends.
@@ -127,7 +133,15 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Unwinder<'_, R, E> {
         };
         let locations = crate::frames::at(inner, linked);
         let function = locations.last().and_then(Location::name).map(Into::into);
-        let frame = StackFrame { pc, module, cfa: None, locations, registers };
+        let frame = StackFrame {
+            pc,
+            module,
+            cfa: None,
+            locations,
+            registers,
+            tail_call: false,
+            frames_missing: false,
+        };
         let registers = frame.registers.clone();
         self.frames.push(frame);
 
@@ -154,7 +168,40 @@ impl<R: FnMut(u64, &mut [u8]) -> Result<(), E>, E> Unwinder<'_, R, E> {
             return Err(StackEnd::Outermost { function, pc });
         }
         let caller = self.recovery.caller(pc, &rules, cfa, &registers)?;
+        if !rules.interrupts {
+            self.tail_calls(module, linked, &caller);
+        }
         Ok((caller, (!rules.interrupts).then_some(rules.link)))
+    }
+
+    /// Adds the frames that tail calls removed between the last frame and its caller.
+    fn tail_calls(&mut self, module: usize, linked: u32, caller: &Registers) {
+        let back = caller.pc.and_then(|pc| self.module(pc.wrapping_sub(1)));
+        let Some((_, call)) = back.filter(|(of, _)| *of == module) else { return };
+        let (Some(Module { symbols, bias }), Some(last)) =
+            (self.modules.get(module), self.frames.last_mut())
+        else {
+            return;
+        };
+        let removed = tail_calls::removed(&symbols.inner, linked, call.wrapping_add(1));
+        last.frames_missing = removed.missing_at == Some(0);
+        let cfa = last.cfa;
+        let left = MAX_FRAMES.saturating_sub(self.frames.len());
+        let frames = removed.certain.iter().zip(1..).take(left).map(|(&after, number)| {
+            let mut registers = caller.clone();
+            let pc = after.wrapping_add(*bias);
+            registers.pc = Some(pc);
+            StackFrame {
+                pc,
+                module,
+                cfa,
+                locations: crate::frames::at(&symbols.inner, after.wrapping_sub(1)),
+                registers,
+                tail_call: true,
+                frames_missing: removed.missing_at == Some(number),
+            }
+        });
+        self.frames.extend(frames);
     }
 
     /// Returns the first module with code at an address of the core, and the address as linked.

@@ -366,3 +366,79 @@ fn constant_expressions_of_dwarf_are_computed() {
     let want = "uint32_t = 268435456 a constant of the debug information";
     assert_eq!(from_file(&symbols, "status", Some(0x964c)), want);
 }
+
+/// The values are those of the source, and gdb's except for `wide.y`, which has 9 bytes.
+#[test]
+fn bit_fields_and_types_of_type_units_have_their_values() {
+    let checks = [
+        ("cross", "{a = 341, b = 2748, c = 4660, tail = -2}"),
+        ("cross.b + 1", "2749"),
+        ("crosses[1]", "{a = 426, b = 11195, c = 117964, tail = -7}"),
+        ("crosses[1].c", "117964"),
+        (
+            "mixed",
+            "{a = -3, flag = true, kind = LOW, other = NINE, mode = loud, big = 750600224230604, \
+             negative = -4000000001, whole = 48879}",
+        ),
+        ("wide.x", "8152436061464415727"),
+        ("wide.y", "5759483427458204449"),
+        ("wide.z", "-805306368"),
+        ("wide.w", "985456368"),
+        ("wide.last", "-700"),
+        ("plain", "{a = 21, b = -400000, c = true, d = 20015998343868, e = -300000}"),
+        (
+            "inherited",
+            "{{a = 1, b = -2, c = false, d = 3, e = -4}, extra = 300, {inner = 5, deeper = -3}}",
+        ),
+        ("overlaid", "{all = 737894404660, part = 52, in = {x = 4, y = -104996282}}"),
+        ("divided13", "{low = 6844, high = -123456789012345, more = 5461}"),
+        ("divided27", "{low = 95145455, high = -1234567890, more = 124076833}"),
+        ("first.next->value", "22"),
+        ("v1.edge->to.value", "22"),
+        ("v1.same[1]->inner.value", "5"),
+        ("v1.inner.next->around->value", "22"),
+        ("v2.same[0]->edge->any->next", "0x0"),
+        ("numbers.next->value", "-5"),
+        ("vertices.value->value", "22"),
+        ("lists.value.next->value", "-5"),
+        ("*v1.edge->any", "{next = 0x0, vertex = 0x0}"),
+    ];
+    for file in ["records.elf", "records-dwarf2.elf", "records-units.elf", "records-units4.elf"] {
+        let symbols = open(file);
+        for (text, want) in checks {
+            let found = from_file(&symbols, text, None);
+            let value = found.split(" = ").skip(1).collect::<Vec<_>>().join(" = ");
+            let (value, _) = value.split_once(" at ").or(value.split_once(" computed")).unwrap();
+            assert_eq!(value, want, "{file}: {text}");
+        }
+        let types = ["first", "v1.edge", "v1.inner.around", "lists", "any"];
+        let names = types.map(|text| from_file(&symbols, text, None));
+        let graph = if file == "records-dwarf2.elf" { "" } else { "graph::" };
+        let wanted = ["node_t", "edge_t *", "vertex_t *", "list_t<graph::list_t<int> >", "any_t"];
+        for (name, want) in names.iter().zip(wanted) {
+            let want = if want == "node_t" { want.to_owned() } else { format!("{graph}{want}") };
+            assert!(name.starts_with(&format!("{want} = ")), "{file}: {name}, not {want}");
+        }
+    }
+}
+
+#[test]
+fn objects_without_a_size_have_that_of_their_symbol() {
+    let symbols = open("objects.elf");
+    let mut checks = vec![
+        ("open_words", "const uint32_t [3] = {1, 2, 3735928559}"),
+        ("open_words[2]", "const uint32_t = 3735928559"),
+        ("open_rows", "uint16_t [2][3] = {{1, 2, 3}, {4, 5, 6}}"),
+        ("unseen", "unseen_t = {7, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0}"),
+        ("lone_word", "? = 305419896"),
+        ("lone_word + 1", "unsigned int = 305419897"),
+        ("lone_byte", "? = 200"),
+        ("lone_long", "? = 1311768467463790320"),
+        ("lone_bytes", "? = {1, 2, 3, 4, 5}"),
+        ("lone_bytes[4]", "? = 5"),
+        ("lone_zero", "? = 0"),
+    ];
+    checks.retain(|(text, want)| !from_file(&symbols, text, None).starts_with(want));
+    let found: Vec<_> = checks.iter().map(|(text, _)| from_file(&symbols, text, None)).collect();
+    assert!(checks.is_empty(), "{checks:?}: {found:?}");
+}

@@ -37,7 +37,11 @@ fn lines(frame: &StackFrame) -> Vec<String> {
     let line = |location: &symbols::Location| {
         let name = location.function.as_deref().and_then(|name| name.split('<').next()).unwrap();
         let file = location.file.as_deref().and_then(|file| file.rsplit('/').next()).unwrap();
-        let how = if location.inlined { "inlined" } else { "called" };
+        let how = match (location.inlined, frame.tail_call) {
+            (true, _) => "inlined",
+            (false, true) => "tail-called",
+            (false, false) => "called",
+        };
         format!("{:#x} {name} {file}:{} {how} sp={sp:#x}", frame.pc, location.line.unwrap())
     };
     frame.locations.iter().map(line).collect()
@@ -68,4 +72,45 @@ fn gdb_sees_the_same_frames() {
     assert!(names.ends_with(&["call_application", "firmware_main", "firmware_start"]), "{names:?}");
     assert_eq!(found.end.name(), "outermost");
     println!("{} of {} frames match gdb's, which has no more", answers.len(), lines_found.len());
+}
+
+/// gdb shows the tail calls that are certain, and does not say where others are missing.
+#[test]
+fn gdb_sees_the_same_tail_calls() {
+    let answers = std::fs::read_to_string(data("tails.gdb.txt")).unwrap();
+    let stacks: Vec<&str> = answers.split_terminator("frame did not save the PC\n").collect();
+    let missing = [None, None, None, Some("leaf"), Some("leaf"), Some("leaf"), Some("last"), None];
+    assert_eq!(stacks.len(), missing.len());
+    for file in ["tails.elf", "tails-dwarf4.elf"] {
+        let modules = [image(&format!("../cases/images/{file}"))];
+        for (stack, missing) in stacks.iter().zip(missing) {
+            let mut answers: Vec<&str> = stack.lines().collect();
+            assert!(answers.pop().unwrap().starts_with("0x0 ?"), "gdb goes on to the word 0");
+            let back = answers.last().and_then(|start| start.split(' ').next()).unwrap();
+            let mut registers = Registers::at(0x9054);
+            registers.set(2, Some(0xFFB0_0FC0));
+            registers.set(1, Some(number(back)));
+            let found = backtrace(&modules, &registers, |_, out| {
+                out.fill(0);
+                Ok::<_, ()>(())
+            });
+            let lines: Vec<String> = found.frames.iter().flat_map(lines).collect();
+            // gdb has no inlined functions in a frame of a tail call, but the line of one.
+            let placed = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
+                [pc, name, _, "tail-called", sp] => [pc, name, "tail-called", sp].join(" "),
+                _ => line.to_owned(),
+            };
+            let [lines, answers]: [Vec<String>; 2] = [
+                lines.iter().map(|line| placed(line)).collect(),
+                answers.into_iter().map(placed).collect(),
+            ];
+            assert_eq!(lines, answers, "{file}");
+            let before = found.frames.iter().filter(|frame| frame.frames_missing);
+            let names: Vec<_> = before.map(|it| it.locations.last().unwrap().name()).collect();
+            assert_eq!(
+                names,
+                missing.map(|name| Some(name.into())).into_iter().collect::<Vec<_>>()
+            );
+        }
+    }
 }

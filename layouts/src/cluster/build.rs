@@ -1,12 +1,13 @@
 //! Builds a checked descriptor from raw YAML.
 
 use super::error::Problems;
+use super::foreign;
 use super::raw::{RawConnection, RawDescriptor, RawEnd, RawMmio};
 use super::{ClusterDescriptor, DescribedBoard, DescribedChip, DescriptorError, OutwardLink};
 use crate::address::{ChipCoord, ChipId, EthId};
 use crate::chip::ChipKind;
 use crate::tree::{Node, Spanned, TextError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most chips of a mesh. The largest shipped mesh has 72.
 pub(crate) const MOST_CHIPS: usize = 1024;
@@ -28,11 +29,17 @@ pub(super) fn parse(name: &str, text: &str) -> Result<ClusterDescriptor, Descrip
             problems.finish(name, built)
         }
         Err(TextError { line, what }) => {
-            problems.add(line, what);
+            match foreign::refusal(text) {
+                Some(refusal) => problems.add(0, refusal),
+                None => problems.add(line, what),
+            }
             problems.finish(name, ClusterDescriptor::default())
         }
     }
 }
+
+/// A chip's number in the file, and a channel.
+type FileEnd = (u32, u8);
 
 struct Builder<'a> {
     raw: &'a RawDescriptor,
@@ -65,6 +72,7 @@ impl<'a> Builder<'a> {
         self.describe();
         self.seat_on_boards();
         let links = self.links();
+        self.part_places(&links);
         let outward = self.outward();
         let mut chips: Vec<_> = self.chips.into_values().collect();
         for (id, chip) in (0..=u16::MAX).zip(&mut chips) {
@@ -114,8 +122,7 @@ impl<'a> Builder<'a> {
     }
 
     fn place_chips(&mut self) {
-        let mut taken: BTreeMap<ChipCoord, u32> = BTreeMap::new();
-        for (id, place) in self.raw.chips.iter().flatten() {
+        for (id, place) in self.raw.places() {
             let &[x, y, rack, shelf] = place.value.as_slice() else {
                 let what = format!(
                     "chip {id} needs 4 coordinates (x, y, rack, shelf), not {}",
@@ -129,14 +136,8 @@ impl<'a> Builder<'a> {
                 self.problems.add(line(place), what);
                 continue;
             };
-            let coord = ChipCoord { x, y, rack, shelf };
-            if let Some(other) = taken.insert(coord, *id) {
-                let what =
-                    format!("chips {other} and {id} both stand at [{x}, {y}, {rack}, {shelf}]");
-                self.problems.add(line(place), what);
-            }
             if let Some(chip) = self.chip(*id, line(place)) {
-                chip.coord = Some(coord);
+                chip.coord = Some(ChipCoord { x, y, rack, shelf });
             }
         }
     }
@@ -144,13 +145,36 @@ impl<'a> Builder<'a> {
     /// Base firmware routes by coordinates: two chips without them would answer for each other.
     /// Boards without coordinates leave the whole list empty (tt-metal.md 8.4).
     fn miss_places(&mut self) {
-        let Some(placed) = self.raw.chips.as_ref().filter(|chips| !chips.is_empty()) else {
+        let placed: BTreeSet<u32> = self.raw.places().map(|(id, _)| *id).collect();
+        if placed.is_empty() {
             return;
-        };
+        }
         for (id, arch) in self.raw.arch.iter().flatten() {
-            if self.chips.len() > 1 && !placed.contains_key(id) {
+            if self.chips.len() > 1 && !placed.contains(id) {
                 let what = format!("chip {id} has no coordinates in `chips`");
                 self.problems.add(line(arch), what);
+            }
+        }
+    }
+
+    /// Cards that no link joins may have the same coordinates, as those that no `tt-topology` has
+    /// numbered have (tt-metal#10348).
+    fn part_places(&mut self, links: &[(FileEnd, FileEnd)]) {
+        let mut parts: BTreeMap<u32, u32> = self.chips.keys().map(|id| (*id, *id)).collect();
+        for ((a, _), (b, _)) in links {
+            if let (Some(&a), Some(&b)) = (parts.get(a), parts.get(b)) {
+                parts.values_mut().filter(|part| **part == b).for_each(|part| *part = a);
+            }
+        }
+        let mut taken: BTreeMap<(ChipCoord, u32), u32> = BTreeMap::new();
+        for (id, place) in self.raw.places() {
+            let chip = self.chips.get(id).and_then(|chip| chip.coord).zip(parts.get(id));
+            let Some((coord, part)) = chip else { continue };
+            if let Some(other) = taken.insert((coord, *part), *id) {
+                let ChipCoord { x, y, rack, shelf } = coord;
+                let what =
+                    format!("chips {other} and {id} both stand at [{x}, {y}, {rack}, {shelf}]");
+                self.problems.add(line(place), what);
             }
         }
     }
@@ -223,10 +247,18 @@ impl<'a> Builder<'a> {
     }
 
     fn seat_on_boards(&mut self) {
+        let arc = &self.kind.layout().arc;
+        let kind = |kind: &String| arc.board_named(kind).map_or(kind, |board| &board.name).clone();
+        let types = self.raw.chip_to_boardtype.as_ref().or(self.raw.boardtype.as_ref());
+        for (id, of) in types.into_iter().flatten() {
+            if let Some(chip) = self.chip(*id, line(of)) {
+                chip.board = Some(DescribedBoard { id: None, kind: Some(kind(&of.value)) });
+            }
+        }
         for items in self.raw.boards.iter().flatten() {
             let board = DescribedBoard {
                 id: items.value.iter().find_map(|item| item.board_id),
-                kind: items.value.iter().find_map(|item| item.board_type.clone()),
+                kind: items.value.iter().find_map(|item| item.board_type.as_ref().map(kind)),
             };
             for seat in items.value.iter().flat_map(|item| item.chips.iter().flatten()) {
                 if let Some(chip) = self.chip(seat.value, line(seat)) {
@@ -236,7 +268,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn links(&mut self) -> Vec<((u32, u8), (u32, u8))> {
+    fn links(&mut self) -> Vec<(FileEnd, FileEnd)> {
         let mut links = Vec::new();
         for connection in self.raw.ethernet_connections.iter().flatten() {
             let Some((a, b)) = self.two_ends(connection) else { continue };

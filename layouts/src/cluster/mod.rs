@@ -2,6 +2,7 @@
 
 mod build;
 mod error;
+mod foreign;
 mod hosts;
 mod raw;
 mod routes;

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 pub(super) struct RawDescriptor {
     pub(super) arch: Option<BTreeMap<u32, Spanned<String>>>,
     pub(super) chips: Option<BTreeMap<u32, Spanned<Vec<i64>>>>,
+    /// Our own key: see `write`.
+    pub(super) chip_coordinates: Option<BTreeMap<u32, Spanned<Vec<i64>>>>,
     pub(super) chip_unique_ids: Option<BTreeMap<u32, Spanned<u64>>>,
     pub(super) ethernet_connections: Option<Vec<RawConnection>>,
     pub(super) ethernet_connections_to_remote_devices: Option<Vec<RawConnection>>,
@@ -18,9 +20,19 @@ pub(super) struct RawDescriptor {
     pub(super) io_device_type: Option<String>,
     pub(super) harvesting: Option<BTreeMap<u32, Spanned<RawHarvesting>>>,
     pub(super) chip_to_bus_id: Option<BTreeMap<u32, Spanned<String>>>,
+    pub(super) chip_to_boardtype: Option<BTreeMap<u32, Spanned<String>>>,
+    /// The older name of `chip_to_boardtype`.
+    pub(super) boardtype: Option<BTreeMap<u32, Spanned<String>>>,
     pub(super) boards: Option<Vec<Spanned<Vec<RawBoardItem>>>>,
     pub(super) asic_locations: Option<BTreeMap<u32, Spanned<u64>>>,
     pub(super) chip_pci_bdfs: Option<BTreeMap<u32, Spanned<String>>>,
+}
+
+impl RawDescriptor {
+    /// Returns the coordinates of the chips.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&u32, &Spanned<Vec<i64>>)> {
+        [&self.chips, &self.chip_coordinates].into_iter().flatten().flatten()
+    }
 }
 
 /// Two ends, and in older files a third element about routing.

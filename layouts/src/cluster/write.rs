@@ -1,6 +1,6 @@
 //! Writes a descriptor as UMD's YAML, which [`ClusterDescriptor::parse`] reads back.
 
-use super::{ClusterDescriptor, DescribedChip};
+use super::{ClusterDescriptor, DescribedBoard, DescribedChip};
 use crate::address::EthId;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
@@ -19,10 +19,23 @@ impl ClusterDescriptor {
         let mut chips: Vec<_> = self.chips.iter().collect();
         chips.sort_by_key(|chip| chip.file_id);
         per_chip(out, "arch", &chips, |_| Some("wormhole_b0"))?;
-        per_chip(out, "chips", &chips, |chip| {
+        let boards = self.boards();
+        let on_pcie_boards = chips.iter().all(|chip| {
+            let board = boards.values().find(|board| board.iter().any(|c| c.id == chip.id));
+            board.is_some_and(|board| board.iter().any(|chip| chip.pcie.is_some()))
+                || chip.pcie.is_some()
+        });
+        let coordinates = |chip: &DescribedChip| {
             let c = chip.coord?;
             Some(format!("[{}, {}, {}, {}]", c.x, c.y, c.rack, c.shelf))
-        })?;
+        };
+        if on_pcie_boards {
+            per_chip(out, "chips", &chips, coordinates)?;
+        } else {
+            // With coordinates, UMD seeks a chip with PCIe on the board of each chip without.
+            per_chip(out, "chips", &chips, |_| None::<String>)?;
+            per_chip(out, "chip_coordinates", &chips, coordinates)?;
+        }
         per_chip(out, "chip_unique_ids", &chips, |chip| chip.unique_id)?;
         let links = self.links.iter().map(|(a, b)| format!("[{}, {}]", self.end(*a), self.end(*b)));
         list(out, "ethernet_connections", links)?;
@@ -41,11 +54,58 @@ impl ClusterDescriptor {
             let mask = self.kind.layout().tiles.descriptor_mask_from_rows(&chip.harvested_rows);
             Some(format!("{{noc_translation: {}, harvest_mask: {mask}}}", chip.noc_translation))
         })?;
-        if chips.iter().any(|chip| chip.pci_address.is_some()) {
-            per_chip(out, "chip_pci_bdfs", &chips, |chip| chip.pci_address.clone())?;
+        let address = |bus: bool| {
+            move |chip: &DescribedChip| {
+                let address = chip.pci_address.clone();
+                address.filter(|address| address.starts_with("0x") == bus)
+            }
+        };
+        for (key, bus) in [("chip_to_bus_id", true), ("chip_pci_bdfs", false)] {
+            if chips.iter().any(|chip| address(bus)(chip).is_some()) {
+                per_chip(out, key, &chips, address(bus))?;
+            }
         }
-        list(out, "boards", boards(&chips).into_iter())?;
+        let seated = |chip: &DescribedChip| boards.values().flatten().any(|c| c.id == chip.id);
+        if chips.iter().any(|chip| chip.board.is_some() && !seated(chip)) {
+            per_chip(out, "chip_to_boardtype", &chips, |chip| {
+                chip.board.as_ref().filter(|_| !seated(chip))?.kind.clone()
+            })?;
+        }
+        list(
+            out,
+            "boards",
+            boards.iter().map(|((id, kind), chips)| {
+                let chips: Vec<_> = chips.iter().map(|chip| chip.file_id.to_string()).collect();
+                format!(
+                    "[{{board_id: {id}}}, {{board_type: {kind}}}, {{chips: [{}]}}]",
+                    chips.join(", ")
+                )
+            }),
+        )?;
         per_chip(out, "asic_locations", &chips, |chip| chip.asic_location)
+    }
+
+    /// Returns the chips of each board by its id and type, as UMD wants them: the id has to name a
+    /// type that UMD knows. The chips' own ids have the part that base firmware publishes.
+    fn boards(&self) -> BTreeMap<(u64, &str), Vec<&DescribedChip>> {
+        let arc = &self.kind.layout().arc;
+        let mut boards: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for chip in &self.chips {
+            let Some(DescribedBoard { id, kind }) = &chip.board else { continue };
+            let known = id.and_then(|id| Some((arc.board(id)?, id)));
+            let published = || {
+                let board = arc.board_named(kind.as_ref()?)?;
+                let short = chip.unique_id.map(|id| id as u32).filter(|short| *short != 0);
+                Some((board, board.id_from_short(short?)))
+            };
+            if let Some((board, id)) = known.or_else(published) {
+                boards.entry((id, board.umd_name())).or_default().push(chip);
+            }
+        }
+        for chips in boards.values_mut() {
+            chips.sort_by_key(|chip| chip.file_id);
+        }
+        boards
     }
 
     fn end(&self, end: EthId) -> String {
@@ -79,25 +139,4 @@ fn list(out: &mut String, key: &str, items: impl Iterator<Item = String>) -> fmt
         return writeln!(out, "  []");
     }
     items.try_for_each(|item| writeln!(out, "  - {item}"))
-}
-
-/// Common properties of the chips of one board: its id, its type and, for a board without an id,
-/// the low words of their own.
-type OneBoard<'a> = (Option<u64>, Option<&'a str>, Option<u32>);
-
-fn boards(chips: &[&DescribedChip]) -> Vec<String> {
-    let mut boards: BTreeMap<OneBoard<'_>, Vec<String>> = BTreeMap::new();
-    for chip in chips {
-        if let Some(board) = &chip.board {
-            let low = chip.unique_id.filter(|_| board.id.is_none()).map(|id| id as u32);
-            let chips = boards.entry((board.id, board.kind.as_deref(), low)).or_default();
-            chips.push(chip.file_id.to_string());
-        }
-    }
-    let spelled = |((id, kind, _), chips): (OneBoard<'_>, Vec<String>)| {
-        let id = id.map(|id| format!("{{board_id: {id}}}, ")).unwrap_or_default();
-        let kind = kind.map(|kind| format!("{{board_type: {kind}}}, ")).unwrap_or_default();
-        format!("[{id}{kind}{{chips: [{}]}}]", chips.join(", "))
-    };
-    boards.into_iter().map(spelled).collect()
 }

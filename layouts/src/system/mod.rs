@@ -204,6 +204,9 @@ fn check(raw: &RawSystem, chips: &[SystemChip], problems: &mut Problems) {
 
 fn described(id: u16, chip: &SystemChip) -> DescribedChip {
     let placed = &chip.placed;
+    let layout = ChipKind::default().layout();
+    let kind = &placed.board.1;
+    let kind = layout.arc.board_named(kind).map_or(kind, |board| &board.name);
     DescribedChip {
         id: ChipId(id),
         file_id: id.into(),
@@ -211,14 +214,8 @@ fn described(id: u16, chip: &SystemChip) -> DescribedChip {
         unique_id: Some(unique_id(placed)),
         pcie: chip.pcie,
         noc_translation: true,
-        harvested_rows: ChipKind::default()
-            .layout()
-            .tiles
-            .rows_from_descriptor_mask(chip.harvest_mask),
-        board: Some(DescribedBoard {
-            id: Some(placed.board_id),
-            kind: Some(placed.board.1.clone()),
-        }),
+        harvested_rows: layout.tiles.rows_from_descriptor_mask(chip.harvest_mask),
+        board: Some(DescribedBoard { id: Some(placed.board_id), kind: Some(kind.clone()) }),
         asic_location: Some(placed.location.into()),
         pci_address: None,
         host: placed.host as u16,

@@ -3,7 +3,7 @@
 use gimli::{AttributeValue, Operation, constants as dw};
 
 use super::{Builder, arguments};
-use crate::die::{Die, DieView};
+use crate::die::{Die, DieView, number};
 use crate::spelling::Speller;
 use crate::storage::{Storage, storage};
 use crate::types::{
@@ -102,6 +102,10 @@ fn member<'a>(
     };
     let ty = builder.target(die);
     let bits = bits(die, location, &ty);
+    if bits.is_none() && die.attr(dw::DW_AT_bit_size).is_some() {
+        builder.complain(die.id, "the place of the bit-field is invalid");
+        return None;
+    }
     let offset = bits.map_or(location, |bits| bits.offset / 8);
     let name = if base { None } else { view.name(die) };
     Some(Member { name: name.map(Into::into), offset, ty, bits, base, access })
@@ -125,17 +129,18 @@ fn location(view: &DieView<'_>, die: &Die<'_>) -> Option<u64> {
 }
 
 /// Newer compilers count a bit-field from the record's start (`DW_AT_data_bit_offset`), older ones
-/// from the highest bit of its storage unit (`DW_AT_bit_offset`).
+/// from the highest bit of its storage unit (`DW_AT_bit_offset`): below 0 if it ends past the unit.
 fn bits(die: &Die<'_>, location: u64, ty: &Type) -> Option<Bits> {
     let size = die.udata(dw::DW_AT_bit_size)?;
     let start = location.checked_mul(8)?;
     if let Some(offset) = die.udata(dw::DW_AT_data_bit_offset) {
         return Some(Bits { size, offset: start.checked_add(offset)? });
     }
-    let Some(from_top) = die.udata(dw::DW_AT_bit_offset) else {
+    let Some(from_top) = die.attr(dw::DW_AT_bit_offset).and_then(number) else {
         return Some(Bits { size, offset: start });
     };
-    let storage = die.udata(dw::DW_AT_byte_size).or(ty.size())?.checked_mul(8)?;
-    let from_bottom = storage.checked_sub(from_top)?.checked_sub(size)?;
-    Some(Bits { size, offset: start.checked_add(from_bottom)? })
+    let storage = i128::from(die.udata(dw::DW_AT_byte_size).or(ty.size())?) * 8;
+    // LLVM writes a number below 0 as an unsigned one of 64 bits.
+    let offset = i128::from(start) + storage - i128::from(from_top as i64) - i128::from(size);
+    Some(Bits { size, offset: u64::try_from(offset).ok()? })
 }

@@ -148,10 +148,14 @@ fn frames(symbols: &Symbols, strings: &[&str], question: &Json) -> Vec<String> {
     let mut wrong = Vec::new();
     for address in run.step_by(4) {
         let frames = symbols.frames_at(address);
-        let got: Vec<_> = frames
+        let mut got: Vec<_> = frames
             .iter()
             .map(|f| (f.function.as_deref(), f.file.as_deref(), f.line.map(u64::from)))
             .collect();
+        // LLVM has no name for a function whose length the assembler left to the linker.
+        if let (Some(got), Some((None, ..))) = (got.last_mut(), want.last()) {
+            got.0 = None;
+        }
         wrong.extend(equal(&format!("{address:#x}"), &got, &want).err());
     }
     wrong

@@ -14,7 +14,7 @@ gdb.execute(f"target remote | python3 stub.py {stack}.txt {stack}.ram", to_strin
 out = open(f"{stack}.gdb.txt", "w")
 frame = gdb.newest_frame()
 while frame is not None:
-    inlined = "inlined" if frame.type() == gdb.INLINE_FRAME else "called"
+    inlined = {gdb.INLINE_FRAME: "inlined", gdb.TAILCALL_FRAME: "tail-called"}.get(frame.type(), "called")
     place = frame.find_sal()
     file = os.path.basename(place.symtab.filename) if place.symtab else "?"
     sp = int(frame.read_register("sp")) & 0xFFFFFFFF

@@ -27,6 +27,11 @@ pub(crate) struct Stacked<'a> {
     pub(crate) locations: Vec<StackSource<'a>>,
     /// The known registers, by the names of the calling convention.
     pub(crate) registers: BTreeMap<&'static str, u32>,
+    /// Whether the frame has left the stack by a tail call: its program counter is the address
+    /// after the jump.
+    pub(crate) tail_call: bool,
+    /// Whether frames that tail calls removed are missing between this frame and the next.
+    pub(crate) frames_missing: bool,
 }
 
 /// A place in source.

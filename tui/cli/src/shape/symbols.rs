@@ -271,6 +271,9 @@ pub(crate) struct Inlined<'a> {
     pub(crate) file: Option<&'a str>,
     /// The line of the call.
     pub(crate) line: Option<u32>,
+    /// Its instructions, with `--disassemble`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<Vec<CodeInstruction>>,
 }
 
 /// Names of a file.

@@ -13,7 +13,7 @@ use console::machine::Opening;
 use console::words;
 use decode::inspect::ReadSet;
 use decode::state::{ChipState, LinkState, MeshState};
-use layouts::EthId;
+use layouts::{ChipId, EthId};
 
 /// Print chips and links, once.
 #[derive(clap::Args, Debug, Default)]
@@ -57,6 +57,9 @@ pub(super) fn run(
         let holders: Vec<_> = chip.holders.iter().map(ToString::to_string).collect();
         say(&format!("chip {} is also open in {}", chip.chip.id, holders.join(", ")));
     }
+    for note in notes(&snapshot.state.mesh()) {
+        say(&note);
+    }
     for sentence in words::before(&snapshot.state.before, snapshot.taken_micros) {
         say(&sentence);
     }
@@ -73,6 +76,37 @@ pub(super) fn run(
     }
     let differs = differences.is_some_and(|all| !all.is_empty());
     Ok(if differs { Outcome::Findings } else { judge(&snapshot.state) })
+}
+
+/// What the tables do not show: parts that no link joins, and chips that have the same coordinates.
+fn notes(mesh: &machine::target::Mesh) -> Vec<String> {
+    let mut parts: Vec<Vec<ChipId>> = mesh.chips.iter().map(|chip| vec![chip.id]).collect();
+    for link in &mesh.links {
+        let part = |end: EthId| parts.iter().position(|part| part.contains(&end.chip));
+        if let (Some(a), Some(b)) = (part(link.a), part(link.b))
+            && a != b
+        {
+            let joined = std::mem::take(&mut parts[b]);
+            parts[a].extend(joined);
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    let count = parts.len();
+    if count < 2 {
+        return Vec::new();
+    }
+    let size = parts.first().map(Vec::len).filter(|size| parts.iter().all(|p| p.len() == *size));
+    let of = size.map_or(String::new(), |size| {
+        format!(" of {}", machine::words::counted(size as u64, "chip", "chips"))
+    });
+    let alike = mesh.chips.iter().filter(|chip| chip.coord.is_none()).count();
+    let alike = (alike > 1).then(|| {
+        format!(
+            "{alike} chips have no coordinates of their own; tt-topology assigns them, if the cards are to be one mesh"
+        )
+    });
+    let parts = format!("the mesh has {count} parts{of} that no link joins");
+    std::iter::once(parts).chain(alike).collect()
 }
 
 /// Prints the mesh as a cluster descriptor.

@@ -115,14 +115,21 @@ fn lines<E>(modules: &[Module], found: &Backtrace<E>) -> String {
     for frame in &found.frames {
         let (pc, elf) = (frame.pc, elf(modules, frame));
         for location in &frame.locations {
-            let inlined = if location.inlined { "  (inlined)" } else { "" };
+            let mark = match (location.inlined, frame.tail_call) {
+                (true, _) => "  (inlined)",
+                (false, true) => "  (tail call)",
+                (false, false) => "",
+            };
             let words = frame_words(location);
-            let _ = writeln!(lines, "#{number} {pc:#010x} {words}{inlined}  [{elf}]");
+            let _ = writeln!(lines, "#{number} {pc:#010x} {words}{mark}  [{elf}]");
             number += 1;
         }
         if frame.locations.is_empty() {
             let _ = writeln!(lines, "#{number} {pc:#010x} ?  [{elf}]");
             number += 1;
+        }
+        if frame.frames_missing {
+            lines += "   frames are missing here: tail calls removed them, and which ones is not certain\n";
         }
     }
     lines
@@ -141,6 +148,8 @@ fn shape<'a, E: std::fmt::Display>(modules: &'a [Module], found: &'a Backtrace<E
             elf: elf(modules, frame),
             locations: locations.collect(),
             registers: (1..32).filter_map(known).collect(),
+            tail_call: frame.tail_call,
+            frames_missing: frame.frames_missing,
         }
     };
     let end = StackReason { reason: found.end.name(), detail: found.end.to_string() };

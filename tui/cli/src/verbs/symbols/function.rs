@@ -9,8 +9,9 @@ use console::halted::code_rows;
 use console::locate;
 use images::code::{Instruction, listing_of};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
-use symbols::{CodeRange, FunctionCode};
+use symbols::FunctionCode;
 
 /// `symbols function`.
 pub(super) fn run(
@@ -25,9 +26,7 @@ pub(super) fn run(
         let why = "its code is compressed, which is not disassembled: no baby RISC-V core has that";
         return Err(Failure::Usage(format!("{}: {why}", symbols.name())));
     }
-    let code = |part: &CodeRange| {
-        disassemble.then(|| listing_of(locate::layout(), &symbols, part.begin..part.end))
-    };
+    let code = |range| disassemble.then(|| listing_of(locate::layout(), &symbols, range));
     if style.json {
         json(Functions { functions: found.iter().map(|of| shape(of, &code)).collect() })?;
     } else {
@@ -36,15 +35,16 @@ pub(super) fn run(
     Ok(Outcome::Healthy)
 }
 
-/// The instructions of a part, if they were asked for.
-type Code<'a> = &'a dyn Fn(&CodeRange) -> Option<Vec<Instruction>>;
+/// The instructions of a part or of an inlined copy, if they were asked for.
+type Code<'a> = &'a dyn Fn(Range<u64>) -> Option<Vec<Instruction>>;
 
 fn shape<'a>(of: &'a FunctionCode, code: Code<'_>) -> Function<'a> {
+    let code = |range| code(range).map(|code| code.iter().map(CodeInstruction::new).collect());
     let parts = of.parts.iter().map(|part| FunctionPart {
         begin: part.begin,
         end: part.end,
         symbol: part.symbol.as_deref(),
-        code: code(part).map(|code| code.iter().map(CodeInstruction::new).collect()),
+        code: code(part.begin..part.end),
     });
     let inlined = of.copies.iter().map(|copy| Inlined {
         begin: copy.begin,
@@ -52,6 +52,7 @@ fn shape<'a>(of: &'a FunctionCode, code: Code<'_>) -> Function<'a> {
         into: copy.into.as_deref(),
         file: copy.file.as_deref(),
         line: copy.line,
+        code: code(copy.begin..copy.end),
     });
     Function {
         name: &of.name,
@@ -78,11 +79,7 @@ fn words(of: &FunctionCode, code: Code<'_>) -> String {
     for part in &of.parts {
         let symbol = part.symbol.as_deref().unwrap_or("?");
         let _ = writeln!(text, "  {:#x}..{:#x}  {symbol}", part.begin, part.end);
-        let rows = code(part).map(|code| code_rows(&code));
-        for [addr, instruction, source] in rows.into_iter().flatten() {
-            let row = format!("    {addr}  {instruction:<30}  {source}");
-            let _ = writeln!(text, "{}", row.trim_end());
-        }
+        text += &listing(code(part.begin..part.end));
     }
     for copy in &of.copies {
         let into = copy.into.as_deref().unwrap_or("?");
@@ -90,6 +87,16 @@ fn words(of: &FunctionCode, code: Code<'_>) -> String {
         let line = copy.line.map_or("?".to_owned(), |line| line.to_string());
         let (begin, end) = (copy.begin, copy.end);
         let _ = writeln!(text, "  {begin:#x}..{end:#x}  inlined into {into} at {file}:{line}");
+        text += &listing(code(begin..end));
     }
     text
+}
+
+fn listing(code: Option<Vec<Instruction>>) -> String {
+    let rows = code.map(|code| code_rows(&code)).unwrap_or_default();
+    let row = |[addr, instruction, source]: [String; 3]| {
+        let row = format!("    {addr}  {instruction:<30}  {source}");
+        format!("{}\n", row.trim_end())
+    };
+    rows.into_iter().map(row).collect()
 }
