@@ -35,8 +35,17 @@ use ratatui::widgets::{Paragraph, Wrap};
 /// Age above which a snapshot is stale. A live mesh publishes several snapshots per second.
 const STALE_MICROS: u64 = 3_000_000;
 
-/// Draws everything.
+/// Draws everything. No cell has a character on which the terminal would act.
 pub fn view(model: &Model, frame: &mut Frame) {
+    draw(model, frame);
+    for cell in &mut frame.buffer_mut().content {
+        if cell.symbol().contains(words::acts) {
+            cell.set_char(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+fn draw(model: &Model, frame: &mut Frame) {
     let area = frame.area();
     if geometry::too_small((area.width, area.height)) {
         let text = format!("too small: {}x{}, need 40x10", area.width, area.height);

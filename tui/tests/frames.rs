@@ -140,6 +140,32 @@ fn help_is_the_table_of_keys() {
     assert_eq!(model.screen, Screen::Mesh);
 }
 
+/// Letters of boards, files and firmware, wherever the screens show them.
+#[test]
+fn no_cell_has_what_a_terminal_acts_on() {
+    let evil = "\u{1b}[1m\u{202e}\u{9b}go";
+    for keys in ["", "2", "3", "4", "5", "6"] {
+        let mut model = running((160, 48));
+        let mut snapshot = (*common::snapshot(1)).clone();
+        snapshot.target = evil.into();
+        for chip in &mut snapshot.state.chips {
+            chip.chip.board = Some(evil.into());
+            for core in chip.tiles.iter_mut().flat_map(|tile| &mut tile.cores) {
+                core.waypoint = Reading::Known(evil.into());
+                core.images.iter_mut().for_each(|image| image.name = evil.into());
+            }
+        }
+        snapshot.state.problems.push(evil.into());
+        update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+        press(&mut model, keys);
+        let mut terminal = Terminal::new(TestBackend::new(160, 48)).unwrap();
+        terminal.draw(|frame| view(&model, frame)).unwrap();
+        let cells = &terminal.backend().buffer().content;
+        let acts = |cell: &&ratatui::buffer::Cell| cell.symbol().contains(console::words::acts);
+        assert_eq!(cells.iter().find(acts), None, "after {keys:?}");
+    }
+}
+
 #[test]
 fn ascii_is_ascii() {
     for keys in [

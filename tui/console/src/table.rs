@@ -1,5 +1,7 @@
 //! Tables of the verbs: rows of cells, and the pages that they stand on.
 
+use crate::words::printable_line;
+
 /// Rows of cells, padded to the widest cell of each column.
 pub struct Columns {
     rows: Vec<Vec<String>>,
@@ -13,7 +15,7 @@ impl Columns {
 
     /// Adds a row.
     pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(|cell| printable_line(&cell)).collect());
     }
 
     /// Returns the text.
