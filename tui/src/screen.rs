@@ -30,10 +30,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// # Errors
 /// `Interrupted` by a signal, `Internal` if the terminal or the probe thread fails.
 pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| Failure::Internal(format!("event loop: {e}")))?;
+    let runtime = interrupt::runtime()?;
     let mut model = model;
     let result = runtime.block_on(turn(&mut model, &mut feed));
     let busy = model.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some());

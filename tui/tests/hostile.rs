@@ -138,6 +138,48 @@ fn foreign_text_is_shown_and_never_acted_upon() {
     assert!(texts.contains(shown) && !texts.contains(acts), "{}", texts.escape_debug());
 }
 
+/// A cell of more characters than a format can pad.
+#[test]
+fn a_board_of_a_million_letters_is_printed() {
+    let folder = Folder::new("board");
+    let (file, board) = (folder.file("run.mcap"), "x".repeat(1_000_000));
+    recording::write_foreign(Path::new(&file), &board, ("brisc.elf", &evil_elf()));
+    for verb in [&["mesh"][..], &["mesh", "--csv"], &["mesh", "--json"]] {
+        let output = meshscope(&[&["--target", &file], verb].concat());
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(stdout.contains(&board) && stdout.len() < 3_000_000, "{verb:?}: {}", stdout.len());
+    }
+}
+
+/// Runs a command of the shell within limits of its processes.
+fn limited(limits: &str, arguments: &str) -> Output {
+    let script = format!("{limits}; exec '{}' {arguments}", env!("CARGO_BIN_EXE_meshscope"));
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+#[test]
+fn a_poor_machine_gets_a_sentence() {
+    let folder = Folder::new("poor");
+    let says = |output: &Output, code: i32, words: &str| {
+        let stderr = stderr(output);
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(stderr.contains(words) && !stderr.contains("panicked"), "{stderr}");
+    };
+    let n150 = "--target emulator:n150,run=idle";
+    let files = limited("ulimit -n 6", &format!("{n150} mesh"));
+    says(&files, 2, "Too many open files");
+    let full = limited("true", &format!("{n150} mesh > /dev/full"));
+    says(&full, 2, "standard output: No space left on device");
+    let memory = limited("ulimit -v 150000", &format!("{n150} mesh"));
+    says(&memory, 70, "memory allocation of ");
+    let record = format!("{n150} record '{}' --moments 3", folder.file("run.mcap"));
+    says(&limited("ulimit -f 8", &record), 2, "File too large");
+    let page = format!("{n150} mesh > '{}'", folder.file("page"));
+    says(&limited("ulimit -f 0", &page), 2, "standard output: File too large");
+}
+
 /// Ends with this code and one sentence that contains these words.
 #[track_caller]
 fn refuses(arguments: &[&str], code: i32, says: &str) -> String {

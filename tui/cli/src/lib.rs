@@ -40,6 +40,7 @@ use verbs::{MeshArguments, VERBS, descriptions};
 
 /// Runs the program and returns its exit code; an error is one line on standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, screens: &'static dyn Screens) -> u8 {
+    interrupt::bear_limits();
     let result = match manual::parse(arguments, &descriptions()) {
         Ok((arguments, verb)) => carry_out(&arguments, verb, screens),
         Err(error) => refuse(&error),
