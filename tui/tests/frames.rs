@@ -140,6 +140,51 @@ fn help_is_the_table_of_keys() {
     assert_eq!(model.screen, Screen::Mesh);
 }
 
+#[test]
+fn help_and_other_texts_are_searched() {
+    let mut model = running((80, 24));
+    // The letters of a search are no keys.
+    assert!(!press(&mut model, "?/quar<enter>").contains(&Command::Quit));
+    let found = picture(&model);
+    let first = found.lines().nth(3).unwrap();
+    assert!(first.contains("quarantine") && found.contains("1 line matches 'quar'"), "{found}");
+    press(&mut model, "/a recording<enter>");
+    let line = model.help;
+    assert!(picture(&model).contains("lines match 'a recording'"), "{}", picture(&model));
+    press(&mut model, "/a recording<enter>");
+    assert_ne!(model.help, line, "the next one");
+    assert!(!press(&mut model, "<esc>4/quit<enter>").contains(&Command::Quit));
+    assert!(picture(&model).contains("0 lines match 'quit'"), "{}", picture(&model));
+    press(&mut model, "/timed out<enter>");
+    assert_eq!(model.gap, 0, "{}", picture(&model));
+    press(&mut model, "/refused<enter>");
+    assert_eq!(model.gap, 1, "{}", picture(&model));
+}
+
+#[test]
+fn the_terminals_own_keys_hold_everywhere() {
+    for keys in ["", "/half", ":run", "?"] {
+        let mut model = running((80, 24));
+        press(&mut model, keys);
+        assert_eq!(press(&mut model, "<c-z>"), [Command::Suspend], "{keys}");
+        assert_eq!(press(&mut model, "<c-l>"), [Command::Clear], "{keys}");
+        assert_eq!(press(&mut model, "<c-c>"), [Command::Interrupt], "{keys}");
+    }
+}
+
+#[test]
+fn no_word_of_the_header_is_cut() {
+    for columns in 40..160 {
+        let mut model = running((columns, 24));
+        model.dropped = 254;
+        let picture = picture(&model);
+        let header = picture.lines().next().unwrap();
+        let cut = ["254 d", "t 2", "tx"].map(|word| header.contains(word));
+        let whole = ["254 dropped", "t 2050.00 us", "tx/s"].map(|word| header.contains(word));
+        assert_eq!(cut, whole, "{columns}: {header}");
+    }
+}
+
 /// Letters of boards, files and firmware, wherever the screens show them.
 #[test]
 fn no_cell_has_what_a_terminal_acts_on() {

@@ -102,9 +102,11 @@ pub(crate) fn bear_limits() {
     let _ = flag::register_conditional_shutdown(Kind::ABORT.as_raw(), code.into(), condition);
 }
 
-/// The request to suspend; a terminal in raw mode does not send it for Ctrl-Z.
-pub fn suspensions() -> io::Result<Signal> {
-    signal(SignalKind::from_raw(Kind::TSTP.as_raw()))
+/// The request to suspend, which a terminal in raw mode does not send for Ctrl-Z, and the word that
+/// the process was continued.
+pub fn job_control() -> io::Result<(Signal, Signal)> {
+    let listen = |kind: Kind| signal(SignalKind::from_raw(kind.as_raw()));
+    Ok((listen(Kind::TSTP)?, listen(Kind::CONT)?))
 }
 
 /// Whether the process was started with SIGHUP ignored; false if that is unknown.

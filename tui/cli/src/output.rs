@@ -1,5 +1,6 @@
 //! Standard output of the one-shot verbs: JSON or columns of text; a closed pipe is a silent end.
 
+use crate::environment;
 use console::exit::Failure;
 pub(crate) use console::table::{Columns, Page, Part};
 use console::words::{acts, printable, printable_line};
@@ -34,7 +35,7 @@ static WAITS: Mutex<bool> = Mutex::new(false);
 
 /// Whether a line can be shown that is replaced later: standard error is a terminal that can erase.
 pub(crate) fn can_wait() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+    io::stderr().is_terminal() && !environment::is_dumb()
 }
 
 /// Replaces the last line of the terminal by what is waited for, cut so that a `^C` that the terminal
