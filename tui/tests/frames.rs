@@ -10,7 +10,7 @@ use crate::keys;
 use common::{TAKEN, snapshot};
 use console::feed::{MeshSnapshot, Timeline};
 use console::glyph::Glyphs;
-use decode::state::Activity;
+use decode::state::{Activity, LinkState};
 use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
@@ -209,6 +209,43 @@ fn no_cell_has_what_a_terminal_acts_on() {
         let acts = |cell: &&ratatui::buffer::Cell| cell.symbol().contains(console::words::acts);
         assert_eq!(cells.iter().find(acts), None, "after {keys:?}");
     }
+}
+
+#[test]
+fn the_map_says_how_many_links_it_does_not_draw() {
+    let mut snapshot = (*common::torus(8, 4)).clone();
+    let links = std::mem::take(&mut snapshot.state.links);
+    let with_channel = |link: &LinkState, channel: u8| {
+        let mut link = link.clone();
+        (link.link.a.channel, link.link.b.channel) = (channel, channel);
+        link
+    };
+    snapshot.state.links =
+        links.iter().flat_map(|link| (12..16).map(|n| with_channel(link, n))).collect();
+    for (size, drawn) in [((80, 24), 1), ((160, 48), 4)] {
+        let mut model = model(size);
+        update(&mut model, Message::Snapshot(Arc::new(snapshot.clone())));
+        let picture = picture(&model);
+        let map = picture.lines().skip(2).take_while(|line| !line.contains("links:"));
+        let map: Vec<_> = map.filter(|line| !line.starts_with("+ ")).collect();
+        let signs = map.iter().flat_map(|line| line.split('+').skip(1));
+        // No sign stands in place of a digit of a channel.
+        let more = |rest: &&str| {
+            rest.starts_with(['1', '2', '3']) && !rest[1..].starts_with(char::is_alphanumeric)
+        };
+        assert!(signs.clone().all(|rest| more(&rest)), "{picture}");
+        assert_eq!(signs.count() > 8, drawn == 1, "{picture}");
+    }
+}
+
+#[test]
+fn a_router_says_what_its_receivers_hold() {
+    let mut model = running((160, 48));
+    press(&mut model, "5");
+    let picture = picture(&model);
+    let row = picture.lines().find(|line| line.contains("router M0D1 WEST")).unwrap();
+    assert!(row.contains("0+0+5") && !row.contains("empty"), "{row}");
+    assert!(row.contains("receiver 0: 5 of 8, downstream SOUTH; direct"), "{row}");
 }
 
 #[test]
