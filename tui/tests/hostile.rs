@@ -120,7 +120,7 @@ fn foreign_text_is_shown_and_never_acted_upon() {
     std::fs::copy(base, format!("{elfs}/tensix_brisc.elf")).unwrap();
     let n150 = ["--target", "emulator:n150,run=idle", "--elfs", &elfs];
     for format in [&[][..], &["--csv"]] {
-        let text = is_harmless(&[&n150[..], &["images", "0:1-2"], format].concat());
+        let text = is_harmless(&[&n150[..], &["images", "0:1-2:brisc"], format].concat());
         assert!(text.contains(shown), "the path of an ELF: {text}");
     }
     for question in [&["list", "functions"][..], &["function", EVIL], &["addr", "0x3c0"]] {
@@ -303,7 +303,7 @@ fn bytes_of_an_ethernet_channel_are_read_by_its_name() {
         "'0:e8' is not <chip>:<x>-<y>:<addr> or <chip>:e<channel>:<addr>",
     );
     refuses(&["read", "0:ee8:0"], 2, "'ee8' is not an Ethernet channel");
-    refuses(&["read", "0:e16:0"], 2, "a chip has no Ethernet channel 16");
+    refuses(&["read", "0:e16:0"], 2, "chip 0 has no Ethernet channel 16");
 }
 
 /// A library whose constructor never returns: no process is left when the program is killed

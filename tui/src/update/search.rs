@@ -10,7 +10,7 @@ use console::locate::{self, NamedPlace};
 use console::members::{self, MemberRow};
 use console::words;
 use decode::state::TileState;
-use layouts::{ChipId, EthId};
+use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use ratatui::text::Line;
 
 /// `/`: filters links or words, finds a tile, goes to an address in the memory pane.
@@ -161,32 +161,39 @@ pub(super) fn goto(model: &mut Model, text: &str) {
                 show(model, Screen::Chip);
             }
         }
-        Ok(NamedPlace::Channel(chip, channel)) => {
-            if !select_chip(model, chip) {
-                return;
-            }
-            match model.mesh().and_then(|m| m.eth(EthId { chip, channel })).map(|t| t.xy) {
-                Some(xy) => {
-                    motion::select_tile(model, xy);
-                    open_core(model);
-                }
-                None => {
-                    model.notice = Some(format!("chip {chip} has no Ethernet channel {channel}"));
-                }
+        Ok(NamedPlace::Tile(chip, tile)) => {
+            goto_tile(model, chip, tile);
+        }
+        Ok(NamedPlace::Core(CoreId { chip, tile, core })) => {
+            if goto_tile(model, chip, tile) {
+                goto_core(model, core);
             }
         }
-        Ok(NamedPlace::Tile(chip, xy, addr)) => {
-            if !select_chip(model, chip) {
-                return;
-            }
-            motion::select_tile(model, xy);
-            open_core(model);
-            if let Some(addr) = addr
-                && model.screen == Screen::Core
-            {
+        Ok(NamedPlace::Word(chip, tile, addr)) => {
+            if goto_tile(model, chip, tile) {
                 goto_address(model, addr);
             }
         }
+    }
+}
+
+/// Opens the first core of a tile; false if there is none.
+fn goto_tile(model: &mut Model, chip: ChipId, tile: NocXy) -> bool {
+    if !select_chip(model, chip) {
+        return false;
+    }
+    motion::select_tile(model, tile);
+    open_core(model);
+    model.screen == Screen::Core
+}
+
+/// Selects a core of the tile.
+fn goto_core(model: &mut Model, core: CoreKind) {
+    if model.tile_state().is_some_and(|tile| tile.cores.iter().any(|it| it.id.core == core)) {
+        model.core = core;
+        motion::clamp(model);
+    } else {
+        model.notice = Some(format!("tile {}:{} has no {}", model.chip, model.tile, core.name()));
     }
 }
 
