@@ -6,7 +6,9 @@ use crate::recording;
 
 use crate::schemas::conforms;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn meshscope(arguments: &[&str]) -> Output {
@@ -626,6 +628,53 @@ fn impossible_writes_are_refused() {
     write(&["0:9-6:0xffb20101", "--bytes", "aa"], &["aligned 4-byte words"]);
     let file = recorded("unwritten.mcap");
     refuses(&["--target", file.path(), "write", "0:9-6:0x100", "1"], 5, &["recording"]);
+}
+
+/// The letters in the sources below a folder, but for chips that are no Wormhole.
+fn waypoints(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_name().unwrap().to_string_lossy();
+        if ["tt-2xx", "quasar", "cases", "images"].contains(&&*name) || entry.is_symlink() {
+            continue;
+        }
+        if entry.is_dir() {
+            waypoints(&entry, found);
+        } else if [".h", ".hpp", ".cpp", ".cc", ".inl"].iter().any(|end| name.ends_with(end)) {
+            let text = fs::read(&entry).unwrap();
+            let text = String::from_utf8_lossy(&text);
+            let codes = text.split("WAYPOINT(\"").skip(1).filter_map(|rest| rest.split('"').next());
+            found.extend(codes.map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_waypoint_is_explained() {
+    let mut codes = BTreeSet::new();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/device");
+    waypoints(&own, &mut codes);
+    // The example of the macro.
+    assert!(codes.remove("ABCD") && codes.len() > 60, "{codes:?}");
+    match std::env::var_os("MESHSCOPE_TT_METAL_ELFS") {
+        Some(package) => waypoints(Path::new(&package), &mut codes),
+        None => println!("skipped tt-metal: MESHSCOPE_TT_METAL_ELFS is not set"),
+    }
+    let all = meshscope(&["explain", "--json"]);
+    let all: Value = serde_json::from_slice(&all.stdout).unwrap();
+    let all = all["explanations"].as_array().unwrap().iter();
+    let known = all.filter_map(|it| it["waypoints"].as_array()).flatten();
+    let known: BTreeSet<_> = known.map(|code| code.as_str().unwrap().to_owned()).collect();
+    assert_eq!(codes.difference(&known).collect::<Vec<_>>(), [&""; 0]);
+    let text = |name: &str| String::from_utf8(meshscope(&["explain", name]).stdout).unwrap();
+    let waits = "waits for a free slot in the next stage: mux or router";
+    assert!(text("FWSW").starts_with(&format!("FWSW\n\n{waits}")), "{}", text("FWSW"));
+    assert!(text("FWSD").starts_with(&format!("FWSD\n\nthe end of FWSW: {waits}")));
+    let stages = text("connection");
+    let heads = stages.lines().filter_map(|line| line.split_once(": "));
+    assert!(heads.into_iter().all(|(name, meaning)| name != meaning), "{stages}");
+    assert_eq!(stages.matches("\nsends\n").count(), 1, "{stages}");
+    let page = meshscope(&["help", "symbols", "backtrace"]).stdout;
+    assert!(String::from_utf8(page).unwrap().contains("`debug` and `gdb` read them"));
 }
 
 #[test]
