@@ -630,6 +630,30 @@ fn impossible_writes_are_refused() {
     refuses(&["--target", file.path(), "write", "0:9-6:0x100", "1"], 5, &["recording"]);
 }
 
+#[test]
+fn the_links_between_two_chips_are_a_line() {
+    let torus =
+        ["--target", "emulator:galaxy,run=idle", "mesh", "--expect", "galaxy,cabling=torus"];
+    let text = String::from_utf8(meshscope(&torus).stdout).unwrap();
+    let missing: Vec<_> = text.lines().filter(|line| line.starts_with("missing-link")).collect();
+    // The wraps of eight rows and of four columns, four links each.
+    assert_eq!(missing.len(), 12, "{text}");
+    let row = "missing-link  0:e0,e1,e2,e3 to 3:e0,e1,e2,e3 (4 links)";
+    assert!(missing.contains(&row), "{text}");
+    let json = meshscope(&[&["--json"], &torus[..]].concat()).stdout;
+    let found: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(found["differences"].as_array().unwrap().len(), 48, "each link is one for scripts");
+    let down = "emulator:t3000,run=idle,fault=link:0.6:down,fault=link:0.7:down";
+    for (target, expected, says) in [
+        (down, "t3000", "0:e6,e7 to 2:e6,e7 (2 links)  it is down"),
+        ("emulator:n300,run=idle", "t3000", "missing chip 1:e14,e15 (2 links)"),
+    ] {
+        let words = ["--target", target, "check", "--for", "2ms", "--expect", expected];
+        let text = String::from_utf8(meshscope(&words).stdout).unwrap();
+        assert!(text.contains(says), "{target}: {text}");
+    }
+}
+
 /// The letters in the sources below a folder, but for chips that are no Wormhole.
 fn waypoints(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
