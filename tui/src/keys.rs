@@ -8,6 +8,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub(crate) enum Action {
     Quit,
     Interrupt,
+    Suspend,
+    Redraw,
     Help,
     NextPane,
     PreviousPane,
@@ -86,13 +88,14 @@ const fn bind(
 const ALL: &[Screen] = &[];
 const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
 const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric];
-const FINDS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric];
 const OPENS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric, Screen::Why];
 
 /// Every key of every screen; the footer names them in this order.
 pub(crate) const BINDINGS: &[Binding] = &[
     bind(&[char('q')], Action::Quit, ALL, "quit", Some(("q", "quit"))),
     bind(&[control('c')], Action::Interrupt, ALL, "quit at once, also while a line is typed", None),
+    bind(&[control('z')], Action::Suspend, ALL, "suspend; the shell's fg comes back", None),
+    bind(&[control('l')], Action::Redraw, ALL, "draw the screen again", None),
     bind(
         &[char('?'), key(KeyCode::F(1))],
         Action::Help,
@@ -174,8 +177,8 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(
         &[char('/')],
         Action::Find,
-        FINDS,
-        "filter links, words or routers, find a waypoint, go to an address",
+        ALL,
+        "filter links, words or routers, find a waypoint, go to an address or to a line of a text",
         Some(("/", "find")),
     ),
     bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile found", None),

@@ -33,6 +33,10 @@ pub enum Message {
 pub enum Command {
     /// Draw the model again.
     Draw,
+    /// Clear the terminal and draw everything again.
+    Clear,
+    /// Stop until the shell continues the program.
+    Suspend,
     /// Quit.
     Quit,
     /// Quit as interrupted.

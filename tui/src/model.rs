@@ -155,8 +155,8 @@ pub struct Model {
     pub part_filter: String,
     /// Snapshots up to this number were requested without the fabric.
     pub(crate) fabric_unasked: u64,
-    /// The chip at which the displayed path begins, if not that of the selected part.
-    pub(crate) path_from: Option<ChipId>,
+    /// Where the displayed path begins, if not on the chip of the selected part.
+    pub(crate) path_from: Option<Addressee>,
     /// The end of that path, if not the destination of the selected part's oldest packet.
     pub(crate) path_to: Option<Addressee>,
 }

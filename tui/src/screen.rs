@@ -5,7 +5,7 @@ mod moved;
 
 use crate::message::{Command, Message};
 use crate::model::Model;
-use crate::terminal::RawTerminal;
+use crate::terminal::{RawTerminal, can_be_continued};
 use crate::{geometry, source, update, view};
 use cli::interrupt::{self, Signals};
 use cli::say;
@@ -30,10 +30,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// # Errors
 /// `Interrupted` by a signal, `Internal` if the terminal or the probe thread fails.
 pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|e| Failure::Internal(format!("event loop: {e}")))?;
+    let runtime = interrupt::runtime()?;
     let mut model = model;
     let result = runtime.block_on(turn(&mut model, &mut feed));
     let busy = model.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some());
@@ -54,12 +51,12 @@ fn terminal_failed(error: &std::io::Error) -> Failure {
 async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     let failed = |e: std::io::Error| Failure::Internal(format!("signals: {e}"));
     let mut signals = Signals::of_screens().map_err(failed)?;
-    let mut suspensions = interrupt::suspensions().map_err(failed)?;
+    let (mut suspensions, mut continuations) = interrupt::job_control().map_err(failed)?;
     let mut session = RawTerminal::enter().map_err(|e| terminal_failed(&e))?;
     let mut events = EventStream::new();
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut fresh = false;
+    let (mut fresh, mut suspended) = (false, false);
     let mut next_draw = Instant::now();
     let mut moved = Moved::default();
     loop {
@@ -67,8 +64,13 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
             biased;
             () = signals.any() => return Err(Failure::Interrupted),
             _ = suspensions.recv() => {
-                session.suspend().map_err(|e| terminal_failed(&e))?;
-                fresh = false;
+                RawTerminal::suspend().map_err(|e| terminal_failed(&e))?;
+                suspended = true;
+                None
+            }
+            _ = continuations.recv() => {
+                session.resume().map_err(|e| terminal_failed(&e))?;
+                (fresh, suspended) = (false, false);
                 None
             }
             event = events.next() => match event {
@@ -77,7 +79,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 // The terminal is closed.
                 None => return Err(Failure::Interrupted),
             },
-            () = sleep_until(next_draw), if !fresh => {
+            () = sleep_until(next_draw), if !fresh && !suspended => {
                 let draw = |frame: &mut Frame<'_>| {
                     view(model, frame);
                     let end = end_of_snapshot(model, frame.area());
@@ -105,6 +107,16 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                     Command::Draw => {
                         fresh = false;
                         moved.touched |= by_user;
+                    }
+                    Command::Suspend if can_be_continued() => {
+                        RawTerminal::suspend().map_err(|e| terminal_failed(&e))?;
+                        suspended = true;
+                    }
+                    // As the kernel does with the jobs of a terminal that has no shell.
+                    Command::Suspend => {}
+                    Command::Clear => {
+                        session.clear().map_err(|e| terminal_failed(&e))?;
+                        fresh = false;
                     }
                     Command::Quit => return leave(model),
                     Command::Interrupt => return Err(Failure::Interrupted),

@@ -4,11 +4,11 @@ use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use rustix::process::{Signal, getpid, kill_process};
+use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
 use std::io::{self, Stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,20 +44,41 @@ impl RawTerminal {
 }
 
 impl RawTerminal {
-    /// Restores the terminal, suspends this process until it is continued, and takes the terminal
-    /// again.
+    /// Restores the terminal and stops the job that the shell started: this process and those
+    /// around it. The shell may continue it.
+    ///
+    /// # Errors
+    /// The error of the signal.
+    pub fn suspend() -> io::Result<()> {
+        restore();
+        Ok(kill_current_process_group(Signal::STOP)?)
+    }
+
+    /// Takes the terminal again after the process was continued: others have used it, and its
+    /// modes, meanwhile.
     ///
     /// # Errors
     /// The terminal's error.
-    pub fn suspend(&mut self) -> io::Result<()> {
+    pub fn resume(&mut self) -> io::Result<()> {
         restore();
-        // This call returns when the process is continued.
-        kill_process(getpid(), Signal::STOP)?;
         borrow()?;
-        // Everything is drawn again: the old contents are unknown.
+        self.clear()
+    }
+
+    /// Clears the screen, whose contents are unknown: the next frame is drawn as a whole.
+    ///
+    /// # Errors
+    /// The terminal's error.
+    pub fn clear(&mut self) -> io::Result<()> {
+        execute!(io::stdout(), Clear(ClearType::All))?;
         self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         Ok(())
     }
+}
+
+/// Whether somebody can continue this process: a shell, which keeps its jobs out of its own group.
+pub(crate) fn can_be_continued() -> bool {
+    getsid(None).is_ok_and(|session| session != getpgrp())
 }
 
 fn borrow() -> io::Result<()> {

@@ -17,7 +17,7 @@ use console::player::PlayOrder;
 use console::run::Sheet;
 use console::run::{MachineOrder, StepOrder};
 use console::words;
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyEvent, KeyEventKind};
 use decode::state::LinkState;
 use diagnosis::Place;
 use layouts::EthId;
@@ -140,19 +140,22 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     if event.kind == KeyEventKind::Release {
         return Vec::new();
     }
-    let interrupt =
-        event.code == KeyCode::Char('c') && event.modifiers.contains(KeyModifiers::CONTROL);
-    if model.prompt.is_some() && !interrupt {
+    let action = keys::lookup(&event, model.screen);
+    match action {
+        Some(Action::Interrupt) => return vec![Command::Interrupt],
+        Some(Action::Suspend) => return vec![Command::Suspend],
+        Some(Action::Redraw) => return vec![Command::Clear],
+        _ => {}
+    }
+    if model.prompt.is_some() {
         let mut commands = prompt::key(model, event);
         commands.push(Command::Draw);
         return commands;
     }
     model.notice = None;
-    let action = keys::lookup(&event, model.screen);
     let pending = std::mem::take(&mut model.pending_g);
     match action {
         Some(Action::Quit) => return vec![Command::Quit],
-        Some(Action::Interrupt) => return vec![Command::Interrupt],
         Some(Action::Retry) => return retry(model),
         Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
         Some(Action::Step) if model.timeline().is_some() => {
@@ -219,7 +222,7 @@ fn act(model: &mut Model, action: Action) {
         Action::PreviousCore => motion::turn_core(model, -1),
         Action::FindNext => search::find_tile(model, true),
         Action::FindPrevious => search::find_tile(model, false),
-        Action::Quit | Action::Interrupt | Action::HalfTop | Action::Retry | Action::Pause => {}
+        Action::Quit | Action::HalfTop | Action::Retry | Action::Pause => {}
         _ => motion::go(model, action),
     }
 }

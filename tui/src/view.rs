@@ -35,8 +35,18 @@ use ratatui::widgets::{Paragraph, Wrap};
 /// Age above which a snapshot is stale. A live mesh publishes several snapshots per second.
 const STALE_MICROS: u64 = 3_000_000;
 
-/// Draws everything.
+/// Draws everything. No cell has a character on which the terminal would act, or which it lacks.
 pub fn view(model: &Model, frame: &mut Frame) {
+    draw(model, frame);
+    let ascii = model.glyphs.ascii;
+    for cell in &mut frame.buffer_mut().content {
+        if cell.symbol().contains(words::acts) || ascii && !cell.symbol().is_ascii() {
+            cell.set_char(if ascii { '?' } else { char::REPLACEMENT_CHARACTER });
+        }
+    }
+}
+
+fn draw(model: &Model, frame: &mut Frame) {
     let area = frame.area();
     if geometry::too_small((area.width, area.height)) {
         let text = format!("too small: {}x{}, need 40x10", area.width, area.height);
@@ -228,20 +238,15 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
     found
 }
 
-/// Cuts spans to a width.
+/// The spans that fit into a width, each as a whole: a cut number is another number.
 fn clip(spans: Vec<Span<'static>>, width: usize) -> Vec<Span<'static>> {
     let mut room = width;
-    let mut kept = Vec::new();
-    for span in spans {
-        if span.width() > room {
-            let text: String = span.content.chars().take(room).collect();
-            kept.push(Span::styled(text, span.style));
-            break;
-        }
-        room -= span.width();
-        kept.push(span);
-    }
-    kept
+    let fits = |span: &Span<'_>| {
+        let left = room.checked_sub(span.width());
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    spans.into_iter().filter(fits).collect()
 }
 
 fn tab_line(model: &Model) -> Line<'static> {

@@ -6,7 +6,9 @@ use crate::recording;
 
 use crate::schemas::conforms;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn meshscope(arguments: &[&str]) -> Output {
@@ -626,6 +628,77 @@ fn impossible_writes_are_refused() {
     write(&["0:9-6:0xffb20101", "--bytes", "aa"], &["aligned 4-byte words"]);
     let file = recorded("unwritten.mcap");
     refuses(&["--target", file.path(), "write", "0:9-6:0x100", "1"], 5, &["recording"]);
+}
+
+#[test]
+fn the_links_between_two_chips_are_a_line() {
+    let torus =
+        ["--target", "emulator:galaxy,run=idle", "mesh", "--expect", "galaxy,cabling=torus"];
+    let text = String::from_utf8(meshscope(&torus).stdout).unwrap();
+    let missing: Vec<_> = text.lines().filter(|line| line.starts_with("missing-link")).collect();
+    // The wraps of eight rows and of four columns, four links each.
+    assert_eq!(missing.len(), 12, "{text}");
+    let row = "missing-link  0:e0,e1,e2,e3 to 3:e0,e1,e2,e3 (4 links)";
+    assert!(missing.contains(&row), "{text}");
+    let json = meshscope(&[&["--json"], &torus[..]].concat()).stdout;
+    let found: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(found["differences"].as_array().unwrap().len(), 48, "each link is one for scripts");
+    let down = "emulator:t3000,run=idle,fault=link:0.6:down,fault=link:0.7:down";
+    for (target, expected, says) in [
+        (down, "t3000", "0:e6,e7 to 2:e6,e7 (2 links)  it is down"),
+        ("emulator:n300,run=idle", "t3000", "missing chip 1:e14,e15 (2 links)"),
+    ] {
+        let words = ["--target", target, "check", "--for", "2ms", "--expect", expected];
+        let text = String::from_utf8(meshscope(&words).stdout).unwrap();
+        assert!(text.contains(says), "{target}: {text}");
+    }
+}
+
+/// The letters in the sources below a folder, but for chips that are no Wormhole.
+fn waypoints(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_name().unwrap().to_string_lossy();
+        if ["tt-2xx", "quasar", "cases", "images"].contains(&&*name) || entry.is_symlink() {
+            continue;
+        }
+        if entry.is_dir() {
+            waypoints(&entry, found);
+        } else if [".h", ".hpp", ".cpp", ".cc", ".inl"].iter().any(|end| name.ends_with(end)) {
+            let text = fs::read(&entry).unwrap();
+            let text = String::from_utf8_lossy(&text);
+            let codes = text.split("WAYPOINT(\"").skip(1).filter_map(|rest| rest.split('"').next());
+            found.extend(codes.map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_waypoint_is_explained() {
+    let mut codes = BTreeSet::new();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/device");
+    waypoints(&own, &mut codes);
+    // The example of the macro.
+    assert!(codes.remove("ABCD") && codes.len() > 60, "{codes:?}");
+    match std::env::var_os("MESHSCOPE_TT_METAL_ELFS") {
+        Some(package) => waypoints(Path::new(&package), &mut codes),
+        None => println!("skipped tt-metal: MESHSCOPE_TT_METAL_ELFS is not set"),
+    }
+    let all = meshscope(&["explain", "--json"]);
+    let all: Value = serde_json::from_slice(&all.stdout).unwrap();
+    let all = all["explanations"].as_array().unwrap().iter();
+    let known = all.filter_map(|it| it["waypoints"].as_array()).flatten();
+    let known: BTreeSet<_> = known.map(|code| code.as_str().unwrap().to_owned()).collect();
+    assert_eq!(codes.difference(&known).collect::<Vec<_>>(), [&""; 0]);
+    let text = |name: &str| String::from_utf8(meshscope(&["explain", name]).stdout).unwrap();
+    let waits = "waits for a free slot in the next stage: mux or router";
+    assert!(text("FWSW").starts_with(&format!("FWSW\n\n{waits}")), "{}", text("FWSW"));
+    assert!(text("FWSD").starts_with(&format!("FWSD\n\nthe end of FWSW: {waits}")));
+    let stages = text("connection");
+    let heads = stages.lines().filter_map(|line| line.split_once(": "));
+    assert!(heads.into_iter().all(|(name, meaning)| name != meaning), "{stages}");
+    assert_eq!(stages.matches("\nsends\n").count(), 1, "{stages}");
+    let page = meshscope(&["help", "symbols", "backtrace"]).stdout;
+    assert!(String::from_utf8(page).unwrap().contains("`debug` and `gdb` read them"));
 }
 
 #[test]

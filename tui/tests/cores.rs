@@ -33,6 +33,41 @@ fn equal_cores_are_one_line_and_outliers_come_first() {
 }
 
 #[test]
+fn a_core_is_a_place_for_every_verb() {
+    let on = |arguments: &[&str]| {
+        let output = meshscope(&[&["--target", "emulator:n150,run=idle"], arguments].concat());
+        (output.status.code(), String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output))
+    };
+    for verb in ["cores", "images"] {
+        let (code, text, _) = on(&[verb, "0:1-2:brisc", "--json"]);
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        let cores = answer["cores"].as_array().unwrap();
+        let brisc = cores.iter().all(|core| core["core"] == "brisc");
+        assert_eq!((code, cores.len(), brisc), (Some(0), 1, true), "{verb}: {text}");
+        for (place, says) in [
+            ("0:1-2:erisc", "tile 0:1-2 has no erisc"),
+            (
+                "0:1-2:what",
+                "'what' is not a number (decimal, or hexadecimal after 0x), and no core",
+            ),
+            ("0:e16:erisc", "chip 0 has no Ethernet channel 16"),
+        ] {
+            let (code, _, stderr) = on(&[verb, place]);
+            assert!(code == Some(2) && stderr.contains(says), "{verb} {place}: {stderr}");
+        }
+    }
+    for verb in [&["cores", "--merge"][..], &["cores", "--sample", "2"], &["fabric"]] {
+        let (code, text, stderr) = on(&[verb, &["0:e8:erisc"]].concat());
+        assert_eq!(code, Some(0), "{verb:?}: {text}{stderr}");
+    }
+    let recording = ["--target", "recordings/library/n300_router_stuck.mcap"];
+    for verb in ["changes", "cores", "images"] {
+        let output = meshscope(&[&recording[..], &[verb, "0:9-6:erisc"]].concat());
+        assert!(output.status.code() < Some(2), "{verb}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn cores_that_were_not_read_are_a_group_with_its_reason() {
     prints("cores_unreachable", "n300_chip_unreachable", &["cores"]);
 }

@@ -142,6 +142,10 @@ fn a_recorded_fabric_answers_every_question() {
     });
     assert_eq!(route["hops"], json!([hop]));
 
+    for ends in [["path", "M0D0", "1"], ["path", "M0D0", "M0D1"]] {
+        assert_eq!(ask(&ends, 0)["routes"], path_there["routes"], "a node is a place at both ends");
+    }
+
     let refused = on(&file, &["fabric", "drain"]);
     std::fs::remove_file(&path).unwrap();
     // Nothing waits there, and nothing could be freed.

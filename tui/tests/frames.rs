@@ -10,7 +10,7 @@ use crate::keys;
 use common::{TAKEN, snapshot};
 use console::feed::{MeshSnapshot, Timeline};
 use console::glyph::Glyphs;
-use decode::state::Activity;
+use decode::state::{Activity, LinkState};
 use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
 use layouts::{ChipId, NocXy};
@@ -138,6 +138,114 @@ fn help_is_the_table_of_keys() {
     press(&mut model, "<esc>");
     assert!(model.help.is_none());
     assert_eq!(model.screen, Screen::Mesh);
+}
+
+#[test]
+fn help_and_other_texts_are_searched() {
+    let mut model = running((80, 24));
+    // The letters of a search are no keys.
+    assert!(!press(&mut model, "?/quar<enter>").contains(&Command::Quit));
+    let found = picture(&model);
+    let first = found.lines().nth(3).unwrap();
+    assert!(first.contains("quarantine") && found.contains("1 line matches 'quar'"), "{found}");
+    press(&mut model, "/a recording<enter>");
+    let line = model.help;
+    assert!(picture(&model).contains("lines match 'a recording'"), "{}", picture(&model));
+    press(&mut model, "/a recording<enter>");
+    assert_ne!(model.help, line, "the next one");
+    assert!(!press(&mut model, "<esc>4/quit<enter>").contains(&Command::Quit));
+    assert!(picture(&model).contains("0 lines match 'quit'"), "{}", picture(&model));
+    press(&mut model, "/timed out<enter>");
+    assert_eq!(model.gap, 0, "{}", picture(&model));
+    press(&mut model, "/refused<enter>");
+    assert_eq!(model.gap, 1, "{}", picture(&model));
+}
+
+#[test]
+fn the_terminals_own_keys_hold_everywhere() {
+    for keys in ["", "/half", ":run", "?"] {
+        let mut model = running((80, 24));
+        press(&mut model, keys);
+        assert_eq!(press(&mut model, "<c-z>"), [Command::Suspend], "{keys}");
+        assert_eq!(press(&mut model, "<c-l>"), [Command::Clear], "{keys}");
+        assert_eq!(press(&mut model, "<c-c>"), [Command::Interrupt], "{keys}");
+    }
+}
+
+#[test]
+fn no_word_of_the_header_is_cut() {
+    for columns in 40..160 {
+        let mut model = running((columns, 24));
+        model.dropped = 254;
+        let picture = picture(&model);
+        let header = picture.lines().next().unwrap();
+        let cut = ["254 d", "t 2", "tx"].map(|word| header.contains(word));
+        let whole = ["254 dropped", "t 2050.00 us", "tx/s"].map(|word| header.contains(word));
+        assert_eq!(cut, whole, "{columns}: {header}");
+    }
+}
+
+/// Letters of boards, files and firmware, wherever the screens show them.
+#[test]
+fn no_cell_has_what_a_terminal_acts_on() {
+    let evil = "\u{1b}[1m\u{202e}\u{9b}go";
+    for keys in ["", "2", "3", "4", "5", "6"] {
+        let mut model = running((160, 48));
+        let mut snapshot = (*common::snapshot(1)).clone();
+        snapshot.target = evil.into();
+        for chip in &mut snapshot.state.chips {
+            chip.chip.board = Some(evil.into());
+            for core in chip.tiles.iter_mut().flat_map(|tile| &mut tile.cores) {
+                core.waypoint = Reading::Known(evil.into());
+                core.images.iter_mut().for_each(|image| image.name = evil.into());
+            }
+        }
+        snapshot.state.problems.push(evil.into());
+        update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+        press(&mut model, keys);
+        let mut terminal = Terminal::new(TestBackend::new(160, 48)).unwrap();
+        terminal.draw(|frame| view(&model, frame)).unwrap();
+        let cells = &terminal.backend().buffer().content;
+        let acts = |cell: &&ratatui::buffer::Cell| cell.symbol().contains(console::words::acts);
+        assert_eq!(cells.iter().find(acts), None, "after {keys:?}");
+    }
+}
+
+#[test]
+fn the_map_says_how_many_links_it_does_not_draw() {
+    let mut snapshot = (*common::torus(8, 4)).clone();
+    let links = std::mem::take(&mut snapshot.state.links);
+    let with_channel = |link: &LinkState, channel: u8| {
+        let mut link = link.clone();
+        (link.link.a.channel, link.link.b.channel) = (channel, channel);
+        link
+    };
+    snapshot.state.links =
+        links.iter().flat_map(|link| (12..16).map(|n| with_channel(link, n))).collect();
+    for (size, drawn) in [((80, 24), 1), ((160, 48), 4)] {
+        let mut model = model(size);
+        update(&mut model, Message::Snapshot(Arc::new(snapshot.clone())));
+        let picture = picture(&model);
+        let map = picture.lines().skip(2).take_while(|line| !line.contains("links:"));
+        let map: Vec<_> = map.filter(|line| !line.starts_with("+ ")).collect();
+        let signs = map.iter().flat_map(|line| line.split('+').skip(1));
+        // No sign stands in place of a digit of a channel.
+        let more = |rest: &&str| {
+            rest.starts_with(['1', '2', '3']) && !rest[1..].starts_with(char::is_alphanumeric)
+        };
+        assert!(signs.clone().all(|rest| more(&rest)), "{picture}");
+        assert_eq!(signs.count() > 8, drawn == 1, "{picture}");
+    }
+}
+
+#[test]
+fn a_router_says_what_its_receivers_hold() {
+    let mut model = running((160, 48));
+    press(&mut model, "5");
+    let picture = picture(&model);
+    let row = picture.lines().find(|line| line.contains("router M0D1 WEST")).unwrap();
+    assert!(row.contains("0+0+5") && !row.contains("empty"), "{row}");
+    assert!(row.contains("receiver 0: 5 of 8, downstream SOUTH; direct"), "{row}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common::stderr;
+use crate::recording;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -39,6 +40,144 @@ impl Drop for Folder {
 fn meshscope(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// What a terminal acts on: an escape sequence, an override of the direction of text (UAX #9), and a
+/// control character of eight bits.
+const EVIL: &str = "\u{1b}[1m\u{202e}\u{9b}go";
+
+/// The name of a function of `tensix_brisc.elf`, as long as [`EVIL`].
+const FUNCTION: &str = "wait_for_go";
+
+/// The ELF with that function renamed, and another text than the built-in image: its last
+/// instruction that returns does not.
+fn evil_elf() -> Vec<u8> {
+    let image = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/images/tensix_brisc.elf");
+    let mut elf = std::fs::read(image).unwrap();
+    let name = elf.windows(FUNCTION.len()).position(|at| at == FUNCTION.as_bytes()).unwrap();
+    elf[name..name + EVIL.len()].copy_from_slice(EVIL.as_bytes());
+    let returns = 0x0000_8067_u32.to_le_bytes();
+    let last = elf.windows(4).rposition(|at| at == returns).unwrap();
+    elf[last] = 0x6F;
+    elf
+}
+
+/// Prints nothing on which a terminal would act; returns what it prints.
+#[track_caller]
+fn is_harmless(arguments: &[&str]) -> String {
+    let output = meshscope(arguments);
+    let mut all = String::new();
+    for stream in [&output.stdout, &output.stderr] {
+        let text = String::from_utf8(stream.clone()).unwrap().replace("\r\n", "\n");
+        let acts = |c: &char| !"\n\t".contains(*c) && console::words::acts(*c);
+        let found = text.chars().find(acts);
+        assert_eq!(found, None, "{arguments:?}: {}", text.escape_debug());
+        all += &text;
+    }
+    all
+}
+
+#[test]
+fn foreign_text_is_shown_and_never_acted_upon() {
+    let folder = Folder::new("foreign");
+    let (file, elf) = (folder.file("run.mcap"), folder.file("evil.elf"));
+    std::fs::write(&elf, evil_elf()).unwrap();
+    let name = format!("{EVIL}.elf");
+    recording::write_foreign(Path::new(&file), EVIL, (&name, &evil_elf()));
+    let named = folder.file(&format!("{EVIL}.mcap"));
+    std::fs::copy(&file, &named).unwrap();
+    let shown = "\u{fffd}[1m\u{fffd}\u{fffd}go";
+    let escaped = "\\u001b[1m\\u202e\\u009bgo";
+    let verbs = [
+        ("mesh", &["mesh"][..]),
+        ("links", &["links"]),
+        ("images", &["images", "0:1-2"]),
+        ("why", &["why"]),
+        ("changes", &["changes"]),
+        ("cores", &["cores"]),
+        ("cores", &["cores", "0:1-2"]),
+        ("cores", &["cores", "--merge"]),
+        ("fabric", &["fabric"]),
+        ("check", &["check"]),
+    ];
+    for (name, verb) in verbs {
+        // The name of the file stands in the first line of each.
+        let text = is_harmless(&[&["--target", &named], verb].concat());
+        assert!(text.contains(shown), "{verb:?}: {text}");
+        let json = is_harmless(&[&["--target", &named, "--json"], verb].concat());
+        assert!(json.contains(escaped), "{verb:?}: {json}");
+        if !["why", "changes"].contains(&name) {
+            is_harmless(&[&["--target", &named, "--csv"], verb].concat());
+        }
+    }
+    for verb in [&["mesh"][..], &["mesh", "--csv"], &["images", "0:1-2"], &["images", "--csv"]] {
+        let text = is_harmless(&[&["--target", &file], verb].concat());
+        assert!(text.contains(shown), "the board, the image: {verb:?}: {text}");
+    }
+    let elfs = folder.file(EVIL);
+    std::fs::create_dir(&elfs).unwrap();
+    let base = IMAGE.replace("/edm.elf", "/tensix_brisc.elf");
+    std::fs::copy(base, format!("{elfs}/tensix_brisc.elf")).unwrap();
+    let n150 = ["--target", "emulator:n150,run=idle", "--elfs", &elfs];
+    for format in [&[][..], &["--csv"]] {
+        let text = is_harmless(&[&n150[..], &["images", "0:1-2:brisc"], format].concat());
+        assert!(text.contains(shown), "the path of an ELF: {text}");
+    }
+    for question in [&["list", "functions"][..], &["function", EVIL], &["addr", "0x3c0"]] {
+        is_harmless(&[&["symbols"], question, &["--elf", &elf]].concat());
+        is_harmless(&[&["symbols"], question, &["--elf", &elf, "--json"]].concat());
+    }
+    let functions = is_harmless(&["symbols", "list", "functions", "--elf", &elf]);
+    assert!(functions.contains(shown), "{functions}");
+    let archive = folder.file("bundle.tar.gz");
+    is_harmless(&["--target", &named, "bundle", &archive]);
+    let tar = |arguments: &[&str]| Command::new("tar").args(arguments).output().unwrap().stdout;
+    let texts = tar(&["-xzOf", &archive, "--wildcards", "*.txt", "*.json", "*.svg"]);
+    let texts = String::from_utf8(texts).unwrap();
+    let acts = |c: char| c != '\n' && console::words::acts(c);
+    assert!(texts.contains(shown) && !texts.contains(acts), "{}", texts.escape_debug());
+}
+
+/// A cell of more characters than a format can pad.
+#[test]
+fn a_board_of_a_million_letters_is_printed() {
+    let folder = Folder::new("board");
+    let (file, board) = (folder.file("run.mcap"), "x".repeat(1_000_000));
+    recording::write_foreign(Path::new(&file), &board, ("brisc.elf", &evil_elf()));
+    for verb in [&["mesh"][..], &["mesh", "--csv"], &["mesh", "--json"]] {
+        let output = meshscope(&[&["--target", &file], verb].concat());
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(stdout.contains(&board) && stdout.len() < 3_000_000, "{verb:?}: {}", stdout.len());
+    }
+}
+
+/// Runs a command of the shell within limits of its processes.
+fn limited(limits: &str, arguments: &str) -> Output {
+    let script = format!("{limits}; exec '{}' {arguments}", env!("CARGO_BIN_EXE_meshscope"));
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+#[test]
+fn a_poor_machine_gets_a_sentence() {
+    let folder = Folder::new("poor");
+    let says = |output: &Output, code: i32, words: &str| {
+        let stderr = stderr(output);
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(stderr.contains(words) && !stderr.contains("panicked"), "{stderr}");
+    };
+    let n150 = "--target emulator:n150,run=idle";
+    let files = limited("ulimit -n 6", &format!("{n150} mesh"));
+    says(&files, 2, "Too many open files");
+    let full = limited("true", &format!("{n150} mesh > /dev/full"));
+    says(&full, 2, "standard output: No space left on device");
+    let memory = limited("ulimit -v 150000", &format!("{n150} mesh"));
+    says(&memory, 70, "memory allocation of ");
+    let record = format!("{n150} record '{}' --moments 3", folder.file("run.mcap"));
+    says(&limited("ulimit -f 8", &record), 2, "File too large");
+    let page = format!("{n150} mesh > '{}'", folder.file("page"));
+    says(&limited("ulimit -f 0", &page), 2, "standard output: File too large");
 }
 
 /// Ends with this code and one sentence that contains these words.
@@ -164,7 +303,7 @@ fn bytes_of_an_ethernet_channel_are_read_by_its_name() {
         "'0:e8' is not <chip>:<x>-<y>:<addr> or <chip>:e<channel>:<addr>",
     );
     refuses(&["read", "0:ee8:0"], 2, "'ee8' is not an Ethernet channel");
-    refuses(&["read", "0:e16:0"], 2, "a chip has no Ethernet channel 16");
+    refuses(&["read", "0:e16:0"], 2, "chip 0 has no Ethernet channel 16");
 }
 
 /// A library whose constructor never returns: no process is left when the program is killed

@@ -76,6 +76,20 @@ fn board(sheets: Vec<Sheet>) -> Board {
 }
 
 #[test]
+fn pasted_lines_are_words_of_one_line_and_cost_no_time() {
+    let mut model = running((80, 24));
+    press(&mut model, ":x<left>");
+    let start = std::time::Instant::now();
+    update(&mut model, Message::Paste("run all-gather\r\n-b 4K\n".into()));
+    assert!(picture(&model).contains(":run all-gather -b 4Kx"), "{}", picture(&model));
+    press(&mut model, "<esc>:");
+    update(&mut model, Message::Paste("word ".repeat(1 << 20)));
+    press(&mut model, &"y".repeat(10_000));
+    picture(&model);
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+#[test]
 fn a_run_is_shown_live_and_its_results_stay_until_hidden() {
     let rows = || vec![row(4096, 2_345, Some(0)), row(65_536, 7_001, Some(0))];
     for size in SIZES {

@@ -78,7 +78,8 @@ fn ctrl_c_leaves_with_130() {
 
 #[test]
 fn signals_give_the_terminal_back() {
-    for name in ["TERM", "HUP", "INT", "QUIT", "USR1", "USR2", "ALRM"] {
+    let mortal = ["QUIT", "USR1", "USR2", "ALRM", "ABRT", "XCPU", "VTALRM", "PROF"];
+    for name in ["TERM", "HUP", "INT"].into_iter().chain(mortal) {
         let mut terminal = meshscope(name, 80, 24);
         terminal.shows("links: 2");
         terminal.signal(name);
@@ -101,6 +102,67 @@ fn a_suspended_program_gives_the_terminal_back_and_takes_it_again() {
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
     terminal.is_given_back();
+}
+
+/// SIGSTOP gives no warning, and the shell has its own modes when the program goes on.
+#[test]
+fn a_stopped_program_takes_the_terminal_again() {
+    let mut terminal = meshscope("stopped", 80, 24);
+    terminal.shows("links: 2");
+    terminal.signal("STOP");
+    terminal.cook();
+    terminal.signal("CONT");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    terminal.is_given_back();
+}
+
+/// Starts a shell that runs the program on a recording, `{}` in the script.
+fn shell(name: &str, script: &str) -> Terminal {
+    let folder = std::env::temp_dir().join(format!("meshscope-pty-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("n300.mcap");
+    recording::write(&file);
+    let run = format!("'{}' --target '{}'", env!("CARGO_BIN_EXE_meshscope"), file.display());
+    let mut command = CommandBuilder::new("bash");
+    command.args(["-c", &script.replace("{}", &run)]);
+    Terminal::start(&command, folder, 80, 24)
+}
+
+#[test]
+fn ctrl_z_comes_back_to_the_shell() {
+    let mut terminal = shell("ctrl-z", "set -m; {}; echo it stopped; read -r; fg; echo it ended");
+    terminal.shows("links: 2");
+    terminal.press("\x1a");
+    terminal.shows("it stopped");
+    assert!(!terminal.screen.lock().unwrap().screen().alternate_screen());
+    terminal.press("\r");
+    terminal.shows("links: 2");
+    terminal.press("q");
+    terminal.shows("it ended");
+    terminal.is_given_back();
+}
+
+#[test]
+fn a_terminal_gets_only_what_it_has() {
+    for (name, setting) in [("vt100", "TERM=vt100"), ("c", "LC_ALL=C")] {
+        let mut terminal = shell(name, &format!("{setting} exec {{}}"));
+        terminal.shows("links: 2");
+        assert!(terminal.text().is_ascii(), "{name}: {}", terminal.text());
+        let colored = {
+            let guard = terminal.screen.lock().unwrap();
+            let cells = (0..24).flat_map(|row| (0..80).map(move |column| (row, column)));
+            let mut cells = cells.filter_map(|(row, column)| guard.screen().cell(row, column));
+            cells.any(|cell| cell.fgcolor() != vt100::Color::Default)
+        };
+        assert_eq!(colored, name == "c", "{name}");
+        terminal.press("q");
+        assert_eq!(terminal.ends().exit_code(), 0);
+    }
+    let mut terminal = shell("dumb", "TERM=dumb exec {}");
+    terminal.ends();
+    let text = terminal.text();
+    assert!(text.contains("REACHED BY") && text.contains("snapshot"), "mesh and verdict: {text}");
 }
 
 #[test]

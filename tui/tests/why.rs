@@ -124,6 +124,26 @@ fn long_details_scroll() {
 }
 
 #[test]
+fn the_last_line_of_the_details_is_reached_and_left_at_once() {
+    let mut model = shown((80, 10), Some(verdict(4)));
+    press(&mut model, "w");
+    let first = picture(&model);
+    for keys in ["G", "<end>"] {
+        press(&mut model, keys);
+        let last = picture(&model);
+        assert!(!last.contains("stood for") && last.contains("healthy: chip 1"), "{last}");
+        press(&mut model, "gg");
+        assert_eq!(picture(&model), first);
+    }
+    press(&mut model, "G");
+    let last = picture(&model);
+    press(&mut model, "<pgup>");
+    assert_ne!(picture(&model), last);
+    press(&mut model, "gg/healthy<enter>");
+    assert!(picture(&model).contains("healthy: chip 1"), "{}", picture(&model));
+}
+
+#[test]
 fn a_line_on_every_screen_says_what_stands() {
     for keys in ["", "2", "3", "4", "5", "6", "?"] {
         for size in [(40, 10), (80, 24)] {

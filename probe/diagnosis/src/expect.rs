@@ -15,6 +15,7 @@ use decode::state::MeshState;
 use layouts::{ChipCoord, ChipId, ClusterDescriptor, EthId};
 use machine::target::Mesh;
 use matching::Matching;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An end of a link in a comparison.
@@ -72,7 +73,58 @@ pub enum Difference {
     },
 }
 
+impl ExpectedEnd {
+    /// The chip, which sorts and equals as the end, and the channel.
+    fn parts(self) -> (Self, u8) {
+        match self {
+            Self::Found(EthId { chip, channel }) => {
+                (Self::Found(EthId { chip, channel: 0 }), channel)
+            }
+            Self::Missing { file_id, channel } => (Self::Missing { file_id, channel: 0 }, channel),
+        }
+    }
+}
+
+/// Links between the same two chips in words, such as `0:e0,e1 to 3:e0,e1 (2 links)`.
+pub fn links_in_words(links: &[(ExpectedEnd, ExpectedEnd)]) -> String {
+    let Some((a, b)) = links.first() else { return String::new() };
+    let more = |end: fn(&(ExpectedEnd, ExpectedEnd)) -> ExpectedEnd| {
+        let channels = links.iter().skip(1).map(|link| format!(",e{}", end(link).parts().1));
+        channels.collect::<String>()
+    };
+    let count = if links.len() > 1 { format!(" ({} links)", links.len()) } else { String::new() };
+    format!("{a}{} to {b}{}{count}", more(|link| link.0), more(|link| link.1))
+}
+
+/// The differences in words, in which the missing links between two chips, and the extra ones, are
+/// one.
+pub fn summed_up(all: &[Difference]) -> Vec<(Condition, String)> {
+    let mut words = Vec::new();
+    let mut between: BTreeMap<_, (Condition, Vec<_>)> = BTreeMap::new();
+    for difference in all {
+        let condition = difference.condition();
+        match difference.link() {
+            Some((a, b)) => {
+                let pair = (condition.name(), a.parts().0, b.parts().0);
+                between.entry(pair).or_insert((condition, Vec::new())).1.push((a, b));
+            }
+            None => words.push((condition, difference.to_string())),
+        }
+    }
+    let links = between.into_values().map(|(condition, links)| (condition, links_in_words(&links)));
+    words.into_iter().chain(links).collect()
+}
+
 impl Difference {
+    /// The link that is missing or extra.
+    fn link(&self) -> Option<(ExpectedEnd, ExpectedEnd)> {
+        match *self {
+            Self::MissingLink(a, b) => Some((a, b)),
+            Self::ExtraLink(a, b) => Some((ExpectedEnd::Found(a), ExpectedEnd::Found(b))),
+            _ => None,
+        }
+    }
+
     /// Returns the condition that it is.
     pub fn condition(&self) -> Condition {
         match self {

@@ -25,6 +25,7 @@ mod look;
 mod place;
 mod progress;
 mod verdict;
+mod waypoint;
 
 pub use condition::{Condition, Explanation, Severity};
 pub use finding::{Confidence, Evidence, Finding, Step};
@@ -37,3 +38,4 @@ pub use progress::Progress;
 pub use verdict::{
     Diagnosis, LEAST_APART_CYCLES, Stop, core_of, debug_words, diagnose, is_halted, wanted,
 };
+pub use waypoint::Waypoint;

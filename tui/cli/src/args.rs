@@ -16,6 +16,7 @@ pub(crate) use question::{Listing, Question};
 pub(crate) use run::RunArguments;
 pub(crate) use step::StepArguments;
 
+use crate::environment;
 use crate::screens::Looks;
 use clap::{Parser, ValueEnum};
 use console::glyph::Glyphs;
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     /// When to use colours; NO_COLOR is honoured.
     #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN")]
     pub(crate) color: When,
-    /// Draw with ASCII only.
+    /// Draw with ASCII only, as in a locale or on a terminal without Unicode.
     #[arg(long, global = true)]
     pub(crate) ascii: bool,
     /// What may be changed on a target outside this process: write, sample, halt, launch, reset
@@ -100,7 +101,7 @@ impl Arguments {
             When::Never => false,
             When::Auto => auto,
         };
-        Looks { color, glyphs: Glyphs { ascii: self.ascii } }
+        Looks { color, glyphs: Glyphs { ascii: self.ascii || environment::is_ascii() } }
     }
 
     /// The target to open, and what is permitted on it.

@@ -4,14 +4,32 @@
 use crate::output::say;
 use console::exit::{self, Failure};
 use console::recording::RecordingFile;
+use rustix::process::Signal as Kind;
+use signal_hook::flag;
+use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::runtime::Builder;
+use std::sync::{Arc, LazyLock};
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The bit of SIGHUP in the masks of `/proc/self/status` (signal(7), proc(5)).
 const HANGUP_BIT: u64 = 1;
+
+/// The other signals that end a process, but for faults of the processor (signal(7)).
+const MORTAL: [Kind; 11] = [
+    Kind::QUIT,
+    Kind::ABORT,
+    Kind::USR1,
+    Kind::USR2,
+    Kind::ALARM,
+    Kind::STKFLT,
+    Kind::XCPU,
+    Kind::VTALARM,
+    Kind::PROF,
+    Kind::IO,
+    Kind::POWER,
+];
 
 /// The signals with which the user or the system ends the program.
 pub struct Signals(Vec<Signal>);
@@ -28,10 +46,10 @@ impl Signals {
     /// The same, and all others that would end the process at once: the terminal must be restored
     /// first.
     pub fn of_screens() -> io::Result<Self> {
-        let more = [SignalKind::quit(), SignalKind::user_defined1(), SignalKind::user_defined2()];
         let mut signals = Self::new()?;
-        for kind in more.into_iter().chain([SignalKind::alarm()]) {
-            signals.0.push(signal(kind)?);
+        ENDS_ABORTED.store(false, Ordering::SeqCst);
+        for kind in MORTAL {
+            signals.0.push(signal(SignalKind::from_raw(kind.as_raw()))?);
         }
         Ok(signals)
     }
@@ -46,9 +64,49 @@ impl Signals {
     }
 }
 
-/// The request to suspend; a terminal in raw mode does not send it for Ctrl-Z.
-pub fn suspensions() -> io::Result<Signal> {
-    signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))
+/// A runtime for one thread.
+///
+/// # Errors
+/// `Usage` if the process may not open the files that it needs: tokio itself would panic.
+pub fn runtime() -> Result<Runtime, Failure> {
+    let files = (0..FILES).map(|_| File::open("/dev/null")).collect::<io::Result<Vec<_>>>();
+    drop(files.map_err(|error| failed(&error))?);
+    Builder::new_current_thread().enable_all().build().map_err(|error| failed(&error))
+}
+
+/// More than a runtime and its signals open.
+const FILES: usize = 8;
+
+fn listener() -> Result<(Runtime, Signals), Failure> {
+    let runtime = runtime()?;
+    let signals = runtime.block_on(async { Signals::new() });
+    signals.map(|signals| (runtime, signals)).map_err(|error| failed(&error))
+}
+
+/// The failure of a process that cannot have what it needs of the system.
+fn failed(error: &io::Error) -> Failure {
+    Failure::Usage(format!("event loop: {error} (ulimit -a lists the limits)"))
+}
+
+/// Ends the process with the code of an internal error when it aborts, as for want of memory: the
+/// sentence is printed already. The screens restore the terminal instead.
+static ENDS_ABORTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
+
+/// Lets the limits of the process cost it what they must, and no more: a file that reaches the limit
+/// of its size fails the write, and the end of the memory ends the program as any other error.
+pub(crate) fn bear_limits() {
+    // Without a handler it is as before.
+    let _ = flag::register(Kind::XFSZ.as_raw(), Arc::default());
+    let code = exit::code(&Err(Failure::Internal(String::new())));
+    let condition = Arc::clone(&ENDS_ABORTED);
+    let _ = flag::register_conditional_shutdown(Kind::ABORT.as_raw(), code.into(), condition);
+}
+
+/// The request to suspend, which a terminal in raw mode does not send for Ctrl-Z, and the word that
+/// the process was continued.
+pub fn job_control() -> io::Result<(Signal, Signal)> {
+    let listen = |kind: Kind| signal(SignalKind::from_raw(kind.as_raw()));
+    Ok((listen(Kind::TSTP)?, listen(Kind::CONT)?))
 }
 
 /// Whether the process was started with SIGHUP ignored; false if that is unknown.
@@ -65,16 +123,14 @@ fn hangup_is_ignored() -> bool {
 /// # Errors
 /// If signals cannot be listened to.
 pub fn watch(last: impl FnOnce() -> Option<String> + Send + 'static) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::Internal(format!("signals: {error}"));
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let mut signals = runtime.block_on(async { Signals::new() }).map_err(failed)?;
+    let (runtime, mut signals) = listener()?;
     let wait = move || {
         runtime.block_on(signals.any());
         let words = Failure::Interrupted.to_string();
         say(&last().map_or_else(|| words.clone(), |more| format!("{words}: {more}")));
         std::process::exit(exit::code(&Err(Failure::Interrupted)).into());
     };
-    std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop).map_err(failed)
+    std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop).map_err(|e| failed(&e))
 }
 
 /// Lets a signal finish a recording and end the process.
@@ -100,9 +156,7 @@ impl Stop {
     /// # Errors
     /// If signals cannot be listened to.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::Internal(format!("signals: {error}"));
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let mut signals = runtime.block_on(async { Signals::new() }).map_err(failed)?;
+        let (runtime, mut signals) = listener()?;
         let stop = Self::default();
         let own = stop.clone();
         let wait = move || {
@@ -115,7 +169,7 @@ impl Stop {
                 }
             }
         };
-        std::thread::Builder::new().name("signals".into()).spawn(wait).map_err(failed)?;
+        std::thread::Builder::new().name("signals".into()).spawn(wait).map_err(|e| failed(&e))?;
         Ok(stop)
     }
 

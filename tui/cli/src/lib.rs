@@ -11,6 +11,7 @@
 
 mod amount;
 mod args;
+mod environment;
 pub mod interrupt;
 pub mod line;
 mod manual;
@@ -35,11 +36,11 @@ use console::exit::{self, Failure, Outcome};
 use console::words::one_line;
 use machine::past::Keeps;
 use std::ffi::OsString;
-use std::io::IsTerminal;
-use verbs::{MeshArguments, VERBS, descriptions};
+use verbs::{MeshArguments, VERBS, WhyArguments, descriptions};
 
 /// Runs the program and returns its exit code; an error is one line on standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, screens: &'static dyn Screens) -> u8 {
+    interrupt::bear_limits();
     let result = match manual::parse(arguments, &descriptions()) {
         Ok((arguments, verb)) => carry_out(&arguments, verb, screens),
         Err(error) => refuse(&error),
@@ -75,21 +76,29 @@ fn carry_out(
             let unknown = || Failure::Usage(format!("there is no verb {name}"));
             known.ok_or_else(unknown)?.run(&matches, arguments, (descriptions, screens))
         }
-        None if shows_screens(arguments) && !arguments.dry_run => {
+        None if shows_screens(arguments) => {
             // The past of an emulated mesh can be visited.
             let opening = arguments.opening().keeping(Keeps::Past);
-            let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-            screens.show(opening, arguments.looks(!plain))
+            screens.show(opening, arguments.looks(environment::has_colors()))
         }
-        None => registration::act(&MeshArguments::default(), arguments, (descriptions, screens)),
+        None => {
+            let surroundings: registration::Surroundings = (descriptions, screens);
+            let mesh = registration::act(&MeshArguments::default(), arguments, surroundings)?;
+            // A person has the verdict of the screens too.
+            if !is_for_a_person(arguments) {
+                return Ok(mesh);
+            }
+            registration::act(&WhyArguments::usual(), arguments, surroundings)
+        }
     }
 }
 
-/// Whether to show the live view: it needs a terminal for input and output.
+/// Whether to show the live view: it needs a terminal that can draw.
 fn shows_screens(arguments: &Arguments) -> bool {
-    let terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
-    terminal
-        && !arguments.json
-        && !arguments.csv
-        && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+    is_for_a_person(arguments) && !environment::is_dumb()
+}
+
+/// Whether a person reads it, at a terminal for input and output.
+fn is_for_a_person(arguments: &Arguments) -> bool {
+    environment::is_interactive() && !arguments.json && !arguments.csv && !arguments.dry_run
 }

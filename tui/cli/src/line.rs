@@ -15,7 +15,7 @@ use console::player::PlayOrder;
 use console::run::MachineOrder;
 use console::words::one_line;
 use console::words::shown;
-use layouts::{ChipId, NocAddr};
+use layouts::NocAddr;
 use machine::fault::FaultError;
 use machine::snapshot::Span;
 use probe::spec::Moment;
@@ -30,8 +30,8 @@ pub enum Typed {
     Core(CoreCommand),
     /// To show the path of a packet.
     Path {
-        /// The chip that sends it.
-        from: ChipId,
+        /// The chip or node that sends it.
+        from: Addressee,
         /// The chip or node that receives it.
         to: Addressee,
     },
@@ -108,7 +108,7 @@ enum LineWords {
     Halt,
     #[command(flatten)]
     Core(CoreWords),
-    /// Show the path of a packet through the fabric, from a chip to a chip or a node such as M1D3.
+    /// Show the path of a packet through the fabric, from a chip or a node such as M1D3 to another.
     Path(PathArguments),
     /// Show what stands still, and why.
     Why,

@@ -1,9 +1,12 @@
 //! Standard output of the one-shot verbs: JSON or columns of text; a closed pipe is a silent end.
 
+use crate::environment;
 use console::exit::Failure;
 pub(crate) use console::table::{Columns, Page, Part};
+use console::words::{acts, printable, printable_line};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -32,7 +35,7 @@ static WAITS: Mutex<bool> = Mutex::new(false);
 
 /// Whether a line can be shown that is replaced later: standard error is a terminal that can erase.
 pub(crate) fn can_wait() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+    io::stderr().is_terminal() && !environment::is_dumb()
 }
 
 /// Replaces the last line of the terminal by what is waited for, cut so that a `^C` that the terminal
@@ -40,7 +43,7 @@ pub(crate) fn can_wait() -> bool {
 pub(crate) fn wait_for(line: &str) {
     let mut waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
     let width = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-    let line = printable(&format!("meshscope: {line}"));
+    let line = printable_line(&format!("meshscope: {line}"));
     let line: String = line.chars().take(width.saturating_sub(3)).collect();
     let _ = write!(io::stderr().lock(), "\r{line}{ERASE}");
     *waits = true;
@@ -61,7 +64,15 @@ pub(crate) fn waited() {
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     waited();
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::of_output(&e))
+    out.write_all(printable(text).as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|e| Failure::of_output(&e))
+}
+
+/// Writes text to standard error, which may be closed.
+pub(crate) fn beside(text: &str) {
+    waited();
+    let _ = io::stderr().lock().write_all(printable(text).as_bytes());
 }
 
 /// Writes an answer as one line of JSON.
@@ -69,10 +80,20 @@ pub(crate) fn json(answer: impl Serialize) -> Result<(), Failure> {
     text(&json_line(answer)?)
 }
 
-/// Returns an answer as one line of JSON.
+/// Returns an answer as one line of JSON, in which characters on which a terminal would act are
+/// escaped.
 pub(crate) fn json_line(answer: impl Serialize) -> Result<String, Failure> {
     let line = serde_json::to_string(&Answer::new(answer));
-    line.map(|line| line + "\n").map_err(|e| Failure::Internal(format!("JSON: {e}")))
+    let line = line.map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
+    let mut escaped = String::with_capacity(line.len() + 1);
+    for c in line.chars() {
+        if acts(c) {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    Ok(escaped + "\n")
 }
 
 /// Longer words are cut in the middle, so that the rest of the sentence stays readable.
@@ -83,14 +104,9 @@ const LONGEST_LINE: usize = 4000;
 /// Prints a message on standard error, which may be closed. Control characters are removed and long
 /// words cut.
 pub fn say(line: &str) {
-    let line = printable(&readable(line));
+    let line = printable_line(&readable(line));
     waited();
     let _ = writeln!(io::stderr().lock(), "meshscope: {line}");
-}
-
-/// Replaces control characters.
-fn printable(line: &str) -> String {
-    line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Prints each of several messages once, with the number of its occurrences.

@@ -34,6 +34,7 @@ use crate::registration::Registration;
 use crate::verb::Description;
 pub(crate) use mesh::MeshArguments;
 pub use record::record_session;
+pub(crate) use why::WhyArguments;
 
 /// The verbs, in the order of help.
 pub(crate) const VERBS: &[Registration] = &[

@@ -178,12 +178,13 @@ impl Failure {
         }
     }
 
-    /// The failure for an error of standard output: a closed pipe ends the program silently.
+    /// The failure for an error of standard output, which is unusable: a closed pipe ends the program
+    /// silently.
     pub fn of_output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::ClosedPipe
         } else {
-            Self::Internal(format!("standard output: {error}"))
+            Self::Usage(format!("standard output: {error}"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Parses places: `0`, `0:9-0`, `0:9-0:0x1104`, `0:e8`, `0:e8:0x1104`, `0x1104`.
+//! Parses places: `0`, `0:9-0`, `0:e8`, `0:1-2:trisc0`, `0:9-0:0x1104`, `0x1104`.
 
 use images::core_named;
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, CoreKind, NocXy};
@@ -12,10 +12,32 @@ pub enum NamedPlace {
     Address(u64),
     /// A chip.
     Chip(ChipId),
-    /// An Ethernet channel of a chip.
-    Channel(ChipId, u8),
-    /// A tile by its NOC 0 coordinates, and an address in it, if given.
-    Tile(ChipId, NocXy, Option<u64>),
+    /// A tile, by its NOC 0 coordinates or its Ethernet channel.
+    Tile(ChipId, NocXy),
+    /// A core.
+    Core(CoreId),
+    /// An address in a tile.
+    Word(ChipId, NocXy, u64),
+}
+
+impl NamedPlace {
+    /// Whether a tile is at this place, or this place on it.
+    pub fn has_tile(self, chip: ChipId, tile: NocXy) -> bool {
+        match self {
+            Self::Address(_) => false,
+            Self::Chip(of) => of == chip,
+            Self::Tile(of, xy) | Self::Word(of, xy, _) => (of, xy) == (chip, tile),
+            Self::Core(core) => (core.chip, core.tile) == (chip, tile),
+        }
+    }
+
+    /// Whether a core is at this place.
+    pub fn has_core(self, core: CoreId) -> bool {
+        match self {
+            Self::Core(only) => only == core,
+            other => other.has_tile(core.chip, core.tile),
+        }
+    }
 }
 
 /// A parsed core.
@@ -39,8 +61,7 @@ pub fn core(text: &str) -> Result<Where, String> {
         _ => return Err(wrong()),
     };
     match self::place(&place)? {
-        NamedPlace::Tile(chip, tile, None) => Ok(Where { chip, tile, core }),
-        NamedPlace::Channel(chip, channel) => Ok(Where { chip, tile: tile_of(channel)?, core }),
+        NamedPlace::Tile(chip, tile) => Ok(Where { chip, tile, core }),
         _ => Err(wrong()),
     }
 }
@@ -72,7 +93,13 @@ pub fn layout() -> &'static ChipLayout {
     ChipKind::Wormhole.layout()
 }
 
-fn tile(text: &str) -> Result<NocXy, String> {
+/// A tile of a chip, by its coordinates or its Ethernet channel, such as `e8`.
+fn tile(chip: ChipId, text: &str) -> Result<NocXy, String> {
+    if let Some(number) = text.strip_prefix('e') {
+        let channel = number.parse().map_err(|_| format!("'{text}' is not an Ethernet channel"))?;
+        let none = || format!("chip {chip} has no Ethernet channel {channel}");
+        return layout().eth_channel(channel).ok_or_else(none);
+    }
     let pair =
         text.split_once(['-', ',']).and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
     let Some((x, y)) = pair else {
@@ -88,18 +115,6 @@ fn tile(text: &str) -> Result<NocXy, String> {
     Ok(tile)
 }
 
-/// An Ethernet channel, such as `e8`.
-fn channel(text: &str) -> Result<u8, String> {
-    let number = text.strip_prefix('e').and_then(|number| number.parse().ok());
-    number.ok_or_else(|| format!("'{text}' is not an Ethernet channel"))
-}
-
-/// The tile of an Ethernet channel.
-fn tile_of(channel: u8) -> Result<NocXy, String> {
-    let none = || format!("a chip has no Ethernet channel {channel}");
-    layout().eth_channel(channel).ok_or_else(none)
-}
-
 /// Parses any place.
 pub fn place(text: &str) -> Result<NamedPlace, String> {
     let parts: Vec<&str> = text.trim().split(':').collect();
@@ -108,15 +123,19 @@ pub fn place(text: &str) -> Result<NamedPlace, String> {
             Ok(NamedPlace::Address(number(one)?))
         }
         [one] => Ok(NamedPlace::Chip(chip(one)?)),
-        [on, channel] if channel.starts_with('e') => {
-            Ok(NamedPlace::Channel(chip(on)?, self::channel(channel)?))
+        [on, at] => {
+            let on = chip(on)?;
+            Ok(NamedPlace::Tile(on, tile(on, at)?))
         }
-        [on, at] => Ok(NamedPlace::Tile(chip(on)?, tile(at)?, None)),
-        [on, at, addr] if at.starts_with('e') => {
-            let (on, channel) = (chip(on)?, channel(at)?);
-            Ok(NamedPlace::Tile(on, tile_of(channel)?, Some(number(addr)?)))
+        [on, at, part] => {
+            let chip = chip(on)?;
+            let tile = tile(chip, at)?;
+            if let Some(core) = core_named(part) {
+                return Ok(NamedPlace::Core(CoreId { chip, tile, core }));
+            }
+            let neither = |why| format!("{why}, and no core, such as brisc");
+            Ok(NamedPlace::Word(chip, tile, number(part).map_err(neither)?))
         }
-        [on, at, addr] => Ok(NamedPlace::Tile(chip(on)?, tile(at)?, Some(number(addr)?))),
         _ => Err(format!("'{text}' is not <chip>:<x>-<y>:<addr>")),
     }
 }
@@ -124,7 +143,7 @@ pub fn place(text: &str) -> Result<NamedPlace, String> {
 /// Parses a place with an address, as for `meshscope read`.
 pub fn address(text: &str) -> Result<(ChipId, NocXy, u64), String> {
     match place(text)? {
-        NamedPlace::Tile(chip, xy, Some(addr)) => Ok((chip, xy, addr)),
+        NamedPlace::Word(chip, xy, addr) => Ok((chip, xy, addr)),
         _ => Err(format!(
             "'{text}' is not <chip>:<x>-<y>:<addr> or <chip>:e<channel>:<addr>, such as 0:9-0:0x1104 or 0:e8:0x1104"
         )),

@@ -1,5 +1,10 @@
 //! Tables of the verbs: rows of cells, and the pages that they stand on.
 
+use crate::words::printable_line;
+
+/// A column is no wider than this; longer cells push the next ones aside.
+const WIDEST: usize = 400;
+
 /// Rows of cells, padded to the widest cell of each column.
 pub struct Columns {
     rows: Vec<Vec<String>>,
@@ -13,7 +18,7 @@ impl Columns {
 
     /// Adds a row.
     pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(|cell| printable_line(&cell)).collect());
     }
 
     /// Returns the text.
@@ -41,10 +46,11 @@ impl Columns {
         self.rows.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Characters of the widest cell of a column.
+    /// Characters of the widest cell of a column, but for the longest.
     fn cells(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        let counts = cells.map(|cell| cell.chars().count());
+        counts.filter(|count| *count <= WIDEST).max().unwrap_or(0)
     }
 }
 

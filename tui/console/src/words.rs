@@ -241,6 +241,35 @@ pub fn one_line(text: &str) -> String {
     let line = kept.join("; ").replace(":;", ":");
     format!("{} (see --help)", line.trim_start_matches("error: "))
 }
+
+/// Whether a terminal acts on a character instead of showing it: it controls the terminal, ends a
+/// line, or turns the direction of the text around it (UAX #9).
+pub fn acts(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{2028}'..='\u{202e}')
+}
+
+/// Stands for a character on which a terminal would act.
+const REPLACED: char = char::REPLACEMENT_CHARACTER;
+
+/// A text that a terminal only shows: lines, with a sign for each character on which it would act.
+/// Anybody can have written an ELF, a recording, a note or the name of a file.
+pub fn printable(text: &str) -> String {
+    let mut after = text.chars().skip(1);
+    let shown = |c| match (c, after.next()) {
+        // CSV ends its lines so.
+        ('\n' | '\t', _) | ('\r', Some('\n')) => c,
+        _ if acts(c) => REPLACED,
+        _ => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// The same in one line: a message, or a cell of a table.
+pub fn printable_line(text: &str) -> String {
+    text.chars().map(|c| if acts(c) { REPLACED } else { c }).collect()
+}
+
 /// A user's words within a message: shortened, and without control characters.
 pub fn shown(text: &str) -> String {
     const MOST: usize = 40;

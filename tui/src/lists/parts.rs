@@ -3,7 +3,7 @@
 use crate::model::Model;
 use console::fabric::{self, FabricPart};
 use console::reading::short;
-use decode::state::{LedgerState, RouterState, SenderState};
+use decode::state::{LedgerState, ReceiverState, RouterState, SenderState, Verdict};
 use images::Reading;
 use layouts::EthId;
 
@@ -31,12 +31,12 @@ pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
             let node = short(g, &router.facts.node, ToString::to_string);
             let direction = short(g, &router.facts.direction, |it| it.name().to_owned());
             let queued = total(router.senders.iter().map(|channel| &channel.facts.queued));
-            let flying = in_flight(&router.senders);
+            let (flying, received) = (in_flight(&router.senders), received(&router.receivers));
             [
                 router.at.to_string(),
                 format!("router {node} {direction}"),
                 fabric::stage_or_status(g, router),
-                format!("{queued}+{flying}"),
+                format!("{queued}+{flying}+{received}"),
                 link_or_wait(model, router),
             ]
         }
@@ -73,6 +73,17 @@ fn in_flight(senders: &[SenderState]) -> String {
     }
 }
 
+/// Packets that the receivers of a router hold; where a router keeps a count to itself, the least.
+fn received<'a>(receivers: impl IntoIterator<Item = &'a ReceiverState>) -> String {
+    let (mut least, mut exact) = (0, true);
+    for ReceiverState { facts, .. } in receivers {
+        let Some(arrived) = facts.arrived.known() else { return "?".to_owned() };
+        least += arrived + facts.held.known().unwrap_or(&0);
+        exact &= facts.held.known().is_some();
+    }
+    if exact { least.to_string() } else { format!(">={least}") }
+}
+
 /// A sum; `?` where a part of it is not known.
 fn total<'a>(all: impl Iterator<Item = &'a Reading<u64>>) -> String {
     let sum: Option<u64> = all.map(|count| count.known().copied()).sum();
@@ -86,15 +97,20 @@ fn link_or_wait(model: &Model, router: &RouterState) -> String {
     let waits: Vec<_> = waits
         .filter(|channel| channel.head.is_some())
         .map(|channel| {
-            format!("receiver {}: {}", channel.index, fabric::receiver_wait(model.glyphs, channel))
+            let (count, wait) = (received([channel]), fabric::receiver_wait(model.glyphs, channel));
+            format!("receiver {}: {count} of {}, {wait}", channel.index, channel.slots)
         })
         .collect();
-    let verdict = worst_credits(model, router.at).map_or_else(String::new, LedgerState::words);
+    // The credits are those of what it sends: empty does not hold for a router that holds packets.
+    let credits = worst_credits(model, router.at);
+    let credits = credits.filter(|it| waits.is_empty() || it.verdict != Verdict::Empty);
     let link = match router.facts.link {
-        Reading::Absent => verdict,
-        _ => format!("{verdict}, {}", fabric::link(model.glyphs, router)),
+        Reading::Absent => None,
+        _ => Some(fabric::link(model.glyphs, router)),
     };
-    [vec![link], waits].concat().join("; ")
+    let link: Vec<_> = credits.map(LedgerState::words).into_iter().chain(link).collect();
+    let link = Some(link.join(", ")).filter(|link| !link.is_empty());
+    waits.into_iter().chain(link).collect::<Vec<_>>().join("; ")
 }
 
 /// The worst credit verdict of the link in this router's direction.

@@ -1,5 +1,6 @@
 //! A picture as SVG: a rectangle for each background, and a text for each run of cells of one style.
 
+use console::words::acts;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use std::fmt::Write as _;
@@ -120,7 +121,7 @@ fn escaped(text: &str) -> String {
             '<' => xml.push_str("&lt;"),
             '>' => xml.push_str("&gt;"),
             '"' => xml.push_str("&quot;"),
-            c if c.is_control() => xml.push('\u{fffd}'),
+            c if acts(c) => xml.push('\u{fffd}'),
             '\u{fffe}' | '\u{ffff}' => xml.push('\u{fffd}'),
             c => xml.push(c),
         }

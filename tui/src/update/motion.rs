@@ -8,8 +8,6 @@ use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
 use crate::place;
 use console::fabric::Addressee;
 use console::members::MemberRow;
-use console::verdict;
-use console::words;
 use layouts::NocXy;
 use std::collections::BTreeSet;
 
@@ -42,8 +40,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Why, ..) => cause(model, action),
         (Screen::Gaps, ..) => {
-            let quarantined = model.shown.as_ref().map_or(0, |snapshot| snapshot.quarantined.len());
-            let lines = model.mesh().map_or(0, |m| quarantined + m.gaps.len() + m.problems.len());
+            let lines = lists::gaps(model).len();
             model.gap = row(model.gap, lines, geometry::page(model.room()), action);
         }
     }
@@ -52,15 +49,11 @@ pub(super) fn go(model: &mut Model, action: Action) {
 /// Selects a cause, or scrolls what is shown about it.
 fn cause(model: &mut Model, action: Action) {
     let page = geometry::page(model.room());
+    let last = lists::causes::last_details(model);
+    let at = model.cause_line.min(last);
     match action {
-        Action::PageUp => model.cause_line = model.cause_line.saturating_sub(page),
-        Action::PageDown => {
-            let cause = model.causes().get(model.cause);
-            let details = cause.map_or_else(Vec::new, verdict::details);
-            let rows = |text: &String| words::wrapped(text, model.size.0).len();
-            // Since when, how it is explained, and what is healthy are a line each.
-            let last: usize = details.iter().map(rows).sum::<usize>() + 3;
-            model.cause_line = (model.cause_line + page).min(last);
+        Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
+            model.cause_line = row(at, last + 1, page, action);
         }
         _ => {
             let count = model.causes().len();
@@ -114,7 +107,8 @@ pub(super) fn help(model: &mut Model, action: Action) -> bool {
     let lines = help::lines(model.theme, model.glyphs, model.size.0).len();
     match (action, &mut model.help) {
         (Action::Back | Action::Enter, help) => *help = None,
-        (Action::Help | Action::Show(_) | Action::Freeze, _) | (_, None) => return false,
+        (Action::Help | Action::Show(_) | Action::Freeze | Action::Find | Action::Line, _)
+        | (_, None) => return false,
         (action, Some(first)) => *first = row(*first, lines, page, action),
     }
     true

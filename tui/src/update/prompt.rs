@@ -6,22 +6,30 @@ use crate::message::Command;
 use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
 use cli::line::{self, Typed};
 use console::run::MachineOrder;
-use crossterm::event::{Event, KeyCode, KeyEvent};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use layouts::CoreId;
+use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
-use tui_input::{Input, InputRequest};
 
 /// Notice of a run until the probe thread reports on it.
 pub(super) const BEGINS: &str = "run: surveys the tiles";
+/// Characters of a line.
+const LONGEST: usize = 4096;
 /// Lines of history to keep.
 const MOST: usize = 100;
 
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
     let Some(prompt) = &mut model.prompt else { return Vec::new() };
     prompt.choices = None;
-    for c in text.chars().filter(|c| !c.is_control()) {
-        prompt.input.handle(InputRequest::InsertChar(c));
-    }
+    // A line is typed here: lines that are pasted stay words of their own.
+    let words: Vec<_> = text.split(char::is_control).filter(|words| !words.is_empty()).collect();
+    let (before, after): (Vec<_>, Vec<_>) =
+        (0..).zip(prompt.input.value().chars()).partition(|(at, _)| *at < prompt.input.cursor());
+    let line = |part: Vec<(usize, char)>| part.into_iter().map(|(_, c)| c).collect::<String>();
+    let before = line(before) + &words.join(" ");
+    let cursor = before.chars().count();
+    let all = (before + &line(after)).chars().take(LONGEST).collect();
+    prompt.input = Input::new(all).with_cursor(cursor);
     vec![Command::Draw]
 }
 
@@ -29,6 +37,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
 pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     let Some(prompt) = &mut model.prompt else { return Vec::new() };
     let is_line = prompt.kind == PromptKind::Line;
+    let is_letter = !event.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
     match event.code {
         KeyCode::Esc if prompt.choices.is_some() => prompt.choices = None,
         KeyCode::Esc => model.prompt = None,
@@ -38,6 +47,7 @@ pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         KeyCode::Down if is_line => recall(prompt, &model.history, false),
         KeyCode::Tab if is_line => complete(prompt, true),
         KeyCode::BackTab if is_line => complete(prompt, false),
+        KeyCode::Char(_) if is_letter && prompt.input.value().len() >= LONGEST => {}
         _ => {
             prompt.choices = None;
             prompt.input.handle_event(&Event::Key(event));

@@ -2,6 +2,7 @@
 
 use super::motion;
 use super::turn::{open_core, show};
+use crate::help;
 use crate::lists;
 use crate::model::{CorePane, Model, Screen};
 use cli::line;
@@ -9,11 +10,13 @@ use console::locate::{self, NamedPlace};
 use console::members::{self, MemberRow};
 use console::words;
 use decode::state::TileState;
-use layouts::{ChipId, EthId};
+use layouts::{ChipId, CoreId, CoreKind, NocXy};
+use ratatui::text::Line;
 
 /// `/`: filters links or words, finds a tile, goes to an address in the memory pane.
 pub(super) fn find(model: &mut Model, text: &str) {
     match model.screen {
+        _ if model.help.is_some() => find_line(model, text),
         Screen::Mesh => {
             text.clone_into(&mut model.link_filter);
             model.link = 0;
@@ -38,8 +41,34 @@ pub(super) fn find(model: &mut Model, text: &str) {
             let count = lists::parts(model).len();
             model.notice = (!text.is_empty()).then(|| counted(count, "part", text));
         }
-        Screen::Gaps | Screen::Why => {}
+        Screen::Gaps | Screen::Why => find_line(model, text),
     }
+}
+
+/// Scrolls help, the gaps or the details of a cause to the next line that contains the text; after
+/// the last line comes the first.
+fn find_line(model: &mut Model, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let lines = match (model.help, model.screen) {
+        (Some(_), _) => help::lines(model.theme, model.glyphs, model.size.0),
+        (None, Screen::Gaps) => lists::gaps(model),
+        (None, _) => model.verdict().map_or_else(Vec::new, |it| lists::causes::details(model, it)),
+    };
+    let wanted = text.to_lowercase();
+    let holds = |line: &Line<'_>| line.to_string().to_lowercase().contains(&wanted);
+    let found: Vec<_> =
+        (0..).zip(&lines).filter(|(_, line)| holds(line)).map(|(at, _)| at).collect();
+    let first = match (&mut model.help, model.screen) {
+        (Some(first), _) => first,
+        (None, Screen::Gaps) => &mut model.gap,
+        (None, _) => &mut model.cause_line,
+    };
+    if let Some(next) = found.iter().find(|at| *at > first).or(found.first()) {
+        *first = *next;
+    }
+    model.notice = Some(counted(found.len(), "line", text));
 }
 
 /// A notice with the number of matches.
@@ -132,32 +161,39 @@ pub(super) fn goto(model: &mut Model, text: &str) {
                 show(model, Screen::Chip);
             }
         }
-        Ok(NamedPlace::Channel(chip, channel)) => {
-            if !select_chip(model, chip) {
-                return;
-            }
-            match model.mesh().and_then(|m| m.eth(EthId { chip, channel })).map(|t| t.xy) {
-                Some(xy) => {
-                    motion::select_tile(model, xy);
-                    open_core(model);
-                }
-                None => {
-                    model.notice = Some(format!("chip {chip} has no Ethernet channel {channel}"));
-                }
+        Ok(NamedPlace::Tile(chip, tile)) => {
+            goto_tile(model, chip, tile);
+        }
+        Ok(NamedPlace::Core(CoreId { chip, tile, core })) => {
+            if goto_tile(model, chip, tile) {
+                goto_core(model, core);
             }
         }
-        Ok(NamedPlace::Tile(chip, xy, addr)) => {
-            if !select_chip(model, chip) {
-                return;
-            }
-            motion::select_tile(model, xy);
-            open_core(model);
-            if let Some(addr) = addr
-                && model.screen == Screen::Core
-            {
+        Ok(NamedPlace::Word(chip, tile, addr)) => {
+            if goto_tile(model, chip, tile) {
                 goto_address(model, addr);
             }
         }
+    }
+}
+
+/// Opens the first core of a tile; false if there is none.
+fn goto_tile(model: &mut Model, chip: ChipId, tile: NocXy) -> bool {
+    if !select_chip(model, chip) {
+        return false;
+    }
+    motion::select_tile(model, tile);
+    open_core(model);
+    model.screen == Screen::Core
+}
+
+/// Selects a core of the tile.
+fn goto_core(model: &mut Model, core: CoreKind) {
+    if model.tile_state().is_some_and(|tile| tile.cores.iter().any(|it| it.id.core == core)) {
+        model.core = core;
+        motion::clamp(model);
+    } else {
+        model.notice = Some(format!("tile {}:{} has no {}", model.chip, model.tile, core.name()));
     }
 }
 

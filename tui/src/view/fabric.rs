@@ -13,12 +13,13 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 
-/// `packets` counts queued packets and, at routers, packets in flight.
+/// `packets` counts queued packets and, at routers, packets in flight and those that were received
+/// and wait there.
 const HEAD: [&str; 6] = ["", "part", "what", "status", "packets", "link or wait"];
-const WIDTHS: [u16; 5] = [1, 12, 19, 17, 7];
+const WIDTHS: [u16; 5] = [1, 12, 19, 17, 10];
 /// From this width on, the target of a client is shown in full.
 const WIDE: u16 = 110;
-const WIDE_WIDTHS: [u16; 5] = [1, 12, 30, 17, 7];
+const WIDE_WIDTHS: [u16; 5] = [1, 12, 30, 17, 10];
 /// Minimum height of the lower pane.
 const LEAST_BELOW: u16 = 6;
 

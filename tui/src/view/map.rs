@@ -15,6 +15,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
+use std::collections::BTreeMap;
 
 /// Columns of a box and of the gutter right of it, the preferred first.
 const WIDTHS: [(u16, u16); 6] = [(26, 28), (26, 16), (24, 16), (15, 10), (11, 8), (6, 4)];
@@ -191,40 +192,53 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// Draws the links of each gutter. If it has no room for all, the last place says how many are
+    /// not drawn.
     fn draw_links(&self, canvas: &mut Canvas) {
-        let mut used: std::collections::BTreeMap<(usize, usize, bool), u16> =
-            std::collections::BTreeMap::new();
+        let mut gutters: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for link in &self.mesh.links {
             let Some(edge) = self.neighbours(link) else { continue };
-            let beside = edge.from.row == edge.to.row;
-            let n = used.entry((edge.from.row, edge.from.column, beside)).or_default();
-            let (x, y) = self.corner(edge.from);
-            if beside {
-                self.draw_beside(canvas, (x + i32::from(self.box_size.0), y), *n, &edge, link);
+            let gutter = (edge.from.row, edge.from.column, edge.from.row == edge.to.row);
+            gutters.entry(gutter).or_default().push((edge, link));
+        }
+        for ((.., beside), links) in gutters {
+            let Some(corner) = links.first().map(|(edge, _)| self.corner(edge.from)) else {
+                continue;
+            };
+            let (right, below) = (i32::from(self.box_size.0), i32::from(self.box_size.1));
+            // A link beside takes a row next to the box, one below takes some columns under it.
+            let (at, step, room) = if beside {
+                ((corner.0 + right, corner.1 + 1), (0, 1), below - 1)
             } else {
-                self.draw_below(canvas, (x + 1, y + i32::from(self.box_size.1)), *n, &edge, link);
+                let columns = if self.names_channels() { 6 } else { 1 };
+                ((corner.0 + 1, corner.1 + below), (columns, 0), (right - 2) / columns)
+            };
+            let place = |n: usize| (at.0 + step.0 * n as i32, at.1 + step.1 * n as i32);
+            let room = room.max(1) as usize;
+            let drawn = if links.len() > room { room - 1 } else { links.len() };
+            for (n, (edge, link)) in links.iter().take(drawn).enumerate() {
+                if beside {
+                    self.draw_beside(canvas, place(n), edge, link);
+                } else {
+                    self.draw_below(canvas, place(n), edge, link);
+                }
             }
-            *n += 1;
+            if drawn < links.len() {
+                let (x, y) = place(drawn);
+                let more = format!("+{}", links.len() - drawn);
+                canvas.text(x, y, &more, self.model.theme.dim());
+            }
         }
     }
 
+    /// Whether a box is wide enough for the channels of the links below it.
+    fn names_channels(&self) -> bool {
+        self.box_size.0 >= 15
+    }
+
     /// One row of the gutter between two boxes in a row.
-    fn draw_beside(
-        &self,
-        canvas: &mut Canvas,
-        at: (i32, i32),
-        n: u16,
-        edge: &Edge,
-        link: &LinkState,
-    ) {
-        let rows = self.box_size.1.saturating_sub(1).max(1);
-        let first = i32::from(u16::from(rows > 1));
-        if n + 1 > rows {
-            let style = self.model.theme.dim();
-            canvas.text(at.0, at.1 + i32::from(rows), "+", style);
-            return;
-        }
-        let (mut x, y) = (at.0, at.1 + first + i32::from(n));
+    fn draw_beside(&self, canvas: &mut Canvas, at: (i32, i32), edge: &Edge, link: &LinkState) {
+        let (mut x, y) = at;
         let width = i32::from(self.gutter.0);
         let end =
             |e: EthId| if width >= 10 { format!("e{}", e.channel) } else { e.channel.to_string() };
@@ -252,17 +266,9 @@ impl<'a> Map<'a> {
     }
 
     /// Links to the box below share one row: upper channel, letter, lower channel.
-    fn draw_below(
-        &self,
-        canvas: &mut Canvas,
-        at: (i32, i32),
-        n: u16,
-        edge: &Edge,
-        link: &LinkState,
-    ) {
+    fn draw_below(&self, canvas: &mut Canvas, (x, y): (i32, i32), edge: &Edge, link: &LinkState) {
         let letter = link_letter(link.condition);
-        let wide = self.box_size.0 >= 15;
-        let text = if wide {
+        let text = if self.names_channels() {
             let (down, up) = edge.traffic(link);
             let glyph = match (down > 0, up > 0) {
                 (true, _) => {
@@ -285,13 +291,7 @@ impl<'a> Map<'a> {
         } else {
             letter.to_owned()
         };
-        let step = if wide { 6 } else { 1 };
-        let x = i32::from(n) * step;
-        if x + step > i32::from(self.box_size.0) - 1 {
-            canvas.text(at.0 + i32::from(self.box_size.0) - 2, at.1, "+", self.model.theme.dim());
-            return;
-        }
-        canvas.text(at.0 + x, at.1, &text, self.model.theme.link(link.condition));
+        canvas.text(x, y, &text, self.model.theme.link(link.condition));
     }
 }
 

@@ -2,9 +2,7 @@
 
 use crate::geometry;
 use crate::model::Model;
-use console::words;
 use ratatui::style::Style;
-use ratatui::text::Line;
 use ratatui::widgets::{Block, Borders};
 
 /// A line with a title above a pane; style and mark distinguish the focused one.
@@ -30,11 +28,6 @@ const ASCII: ratatui::symbols::border::Set = ratatui::symbols::border::Set {
     horizontal_top: "-",
     horizontal_bottom: "-",
 };
-
-/// A sentence in as many lines as a width needs.
-pub(super) fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line<'static>> {
-    words::wrapped(text, width).into_iter().map(|row| Line::styled(row, style)).collect()
-}
 
 /// The range of rows of a list that are visible.
 pub(super) fn window(selected: usize, count: usize, height: u16) -> std::ops::Range<usize> {

@@ -30,6 +30,10 @@ pub(crate) fn press(model: &mut Model, keys: &str) -> Vec<Command> {
 }
 
 fn named(name: &str) -> KeyEvent {
+    if let Some(letter) = name.strip_prefix("c-") {
+        let letter = KeyCode::Char(letter.chars().next().unwrap());
+        return KeyEvent::new(letter, KeyModifiers::CONTROL);
+    }
     let code = match name {
         "enter" => KeyCode::Enter,
         "esc" => KeyCode::Esc,
@@ -37,10 +41,11 @@ fn named(name: &str) -> KeyEvent {
         "s-tab" => KeyCode::BackTab,
         "up" => KeyCode::Up,
         "down" => KeyCode::Down,
+        "left" => KeyCode::Left,
         "right" => KeyCode::Right,
         "pgdn" => KeyCode::PageDown,
+        "pgup" => KeyCode::PageUp,
         "end" => KeyCode::End,
-        "c-c" => return KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
         other => panic!("no key is named {other}"),
     };
     KeyEvent::new(code, KeyModifiers::NONE)

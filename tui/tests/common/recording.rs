@@ -2,10 +2,10 @@
 //! verbs.
 
 use super::common::{TAKEN, end, eth_xy, mesh};
-use layouts::{ChipKind, NocAddr};
+use layouts::{ChipId, ChipKind, NocAddr, NocXy};
 use machine::history::Mark;
 use machine::snapshot::{AccessError, Piece, Plan, Snapshot};
-use machine::target::{Abilities, Mesh, Target};
+use machine::target::{Abilities, Chip, Mesh, Target};
 use recordings::Writer;
 use std::path::Path;
 
@@ -54,11 +54,41 @@ pub(crate) fn write_marked(path: &Path, mark: &str) {
     writer.finish().unwrap();
 }
 
+/// Writes the recording with this board name on every chip, and an ELF that runs on 0:1-2: its name,
+/// and its bytes.
+pub(crate) fn write_foreign(path: &Path, board: &str, (name, elf): (&str, &[u8])) {
+    let mut writer = begun_on(path, Some(board));
+    writer.attach_elf(&format!("base firmware/brisc/0/{name}"), elf).unwrap();
+    writer.mark(Mark::new(2_000_000, TAKEN, board)).unwrap();
+    let word = |at: usize| u32::from_le_bytes(elf[at..at + 4].try_into().unwrap());
+    // The program headers (ELF, 32 bits): type, offset, virtual and physical address, size.
+    let (first, count) = (word(28) as usize, usize::from(elf[44]));
+    let headers = (0..count).map(|n| first + 32 * n).filter(|at| word(*at) == 1);
+    let pieces = headers.map(|at| {
+        let (from, size) = (word(at + 4) as usize, word(at + 16) as usize);
+        let tile = NocXy { x: 1, y: 2 };
+        let addr = NocAddr { chip: ChipId(0), tile, offset: word(at + 12).into() };
+        let bytes = elf[from..from + size].into();
+        Piece { addr, target_cycles: 2_000_000, host_micros: TAKEN, bytes }
+    });
+    let snapshot = Snapshot { pieces: pieces.collect(), gaps: vec![], transactions: 1 };
+    writer.append(&snapshot).unwrap();
+    writer.finish().unwrap();
+}
+
 fn begun(path: &Path) -> Writer {
+    begun_on(path, None)
+}
+
+fn begun_on(path: &Path, board: Option<&str>) -> Writer {
     let state = mesh(0);
+    let named = |chip: &Chip| {
+        let board = board.map(str::to_owned).or(chip.board.clone());
+        Chip { board, ..chip.clone() }
+    };
     let mesh = Mesh {
         kind: layouts::ChipKind::Wormhole,
-        chips: state.chips.iter().map(|c| c.chip.clone()).collect(),
+        chips: state.chips.iter().map(|c| named(&c.chip)).collect(),
         links: state.links.iter().map(|l| l.link).collect(),
         problems: vec![],
     };

@@ -110,6 +110,14 @@ impl Terminal {
         }
     }
 
+    /// Sets the modes in which a shell reads its own lines.
+    pub(crate) fn cook(&self) {
+        let modes = ["icrnl", "ixon", "opost", "isig", "icanon", "iexten", "echo"];
+        let mut stty = std::process::Command::new("stty");
+        stty.arg("-F").arg(self.master.tty_name().unwrap()).args(modes);
+        assert!(stty.status().unwrap().success());
+    }
+
     /// Checks that the terminal is restored: modes, screen, cursor, pasting.
     pub(crate) fn is_given_back(&self) {
         let start = Instant::now();

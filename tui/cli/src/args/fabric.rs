@@ -2,8 +2,6 @@
 
 use clap::{Args, Subcommand};
 use console::fabric::Addressee;
-use console::locate;
-use layouts::ChipId;
 use std::path::PathBuf;
 
 /// A subcommand of `fabric`.
@@ -33,7 +31,7 @@ pub(crate) enum FabricQuestion {
 /// Which queues, and where their entries are kept.
 #[derive(Args, Debug)]
 pub(crate) struct StatusArguments {
-    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    /// Only this chip, tile, Ethernet channel or core: 0, 0:9-6, 0:e8 or 0:9-6:erisc.
     pub(crate) place: Option<String>,
     /// Append each entry that this file does not contain yet, as a line of JSON.
     #[arg(long, value_name = "FILE")]
@@ -51,16 +49,15 @@ pub(crate) struct WaitsArguments {
 /// The routers of the tables.
 #[derive(Args, Debug)]
 pub(crate) struct TablesArguments {
-    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    /// Only this chip, tile, Ethernet channel or core: 0, 0:9-6, 0:e8 or 0:9-6:erisc.
     pub(crate) place: Option<String>,
 }
 
 /// The ends of the path.
 #[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PathArguments {
-    /// The chip that sends.
-    #[arg(value_parser = locate::chip)]
-    pub(crate) from: ChipId,
-    /// The destination chip, or its node in the fabric, such as M1D3.
+    /// The chip that sends, or its node in the fabric, such as M1D3.
+    pub(crate) from: Addressee,
+    /// The destination chip, or its node.
     pub(crate) to: Addressee,
 }

@@ -71,8 +71,8 @@ pub(crate) enum Question {
     /// Print the frames of a core's stack from saved registers and memory, and why the stack ends
     /// there.
     ///
-    /// Registers and private memory of a core, where stacks are, cannot be read over the bus of any
-    /// target: they come from a debugger that has halted the core, or from an emulator. Nothing is
+    /// Registers and private memory of a core, where stacks are, cannot be read over the NoC: they
+    /// come from a debugger that has halted the core, or from an emulator. Nothing is
     /// guessed: where call frame information (.debug_frame, .eh_frame) lacks the caller's frame,
     /// the stack ends, with the reason on standard error.
     Backtrace {

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser};
 use console::exit::Failure;
-use console::locate;
+use console::locate::{self, NamedPlace};
 use console::run::StepOrder;
 use layouts::{ChipId, EthId};
 
@@ -12,7 +12,7 @@ pub(crate) struct StepArguments {
     /// The cores, such as 0:e8 or 0:1-2; without any, all that are paused.
     #[arg(value_name = "CORE")]
     pub(crate) cores: Vec<String>,
-    /// Both ends of this link, named by one of them: 0.8 is channel 8 of chip 0.
+    /// Both ends of this link, named by one of them: 0.8 and 0:e8 are channel 8 of chip 0.
     #[arg(long, value_name = "LINK")]
     pub(crate) link: Option<String>,
     /// Release only this end of the link, such as 0.8; the other is shown beside it.
@@ -73,11 +73,19 @@ impl StepArguments {
     }
 }
 
-/// A link end such as 0.8.
+/// A link end such as 0.8 or 0:e8.
 fn link_end(words: &str) -> Result<EthId, String> {
     let parts = words.split_once('.');
     let end = parts.and_then(|(chip, channel)| {
         Some(EthId { chip: ChipId(chip.parse().ok()?), channel: channel.parse().ok()? })
     });
-    end.ok_or_else(|| format!("--link: '{words}' is not a link end, such as 0.8"))
+    let place = || match locate::place(words) {
+        Ok(NamedPlace::Tile(chip, tile)) => {
+            let channel = locate::layout().tile_at(tile)?.channel?;
+            Some(EthId { chip, channel })
+        }
+        _ => None,
+    };
+    end.or_else(place)
+        .ok_or_else(|| format!("--link: '{words}' is not a link end, such as 0.8 or 0:e8"))
 }

@@ -1,18 +1,18 @@
-//! The JSON of an explained finding or protocol.
+//! The JSON of an explained finding, protocol or waypoint.
 
 use decode::state::Protocol;
-use diagnosis::{Condition, Explanation};
+use diagnosis::{Condition, Explanation, Waypoint};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Findings and protocols, explained.
+/// Findings, protocols and waypoints, explained.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Explanations {
     /// The one that was asked for, or all.
     pub(crate) explanations: Vec<Explained>,
 }
 
-/// A finding or a protocol.
+/// A finding, a protocol or a waypoint.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Explained {
@@ -20,6 +20,8 @@ pub(crate) enum Explained {
     Finding(ExplainedFinding),
     /// The stages of a protocol.
     Protocol(ExplainedProtocol),
+    /// What a waypoint means.
+    Waypoint(Waypoint),
 }
 
 /// What a finding means.

@@ -128,16 +128,16 @@ fn pack(
     let watched = watched.map_err(|gone| Failure::of_access(&target.words, &gone))?;
     let mut archive = Archive::new(&stem(file));
     archive.add(name, &bytes)?;
-    archive.add("why.txt", why::page(&target.words, &watched.diagnosis).as_bytes())?;
-    archive.add("why.json", why::line(&target.words, &watched.diagnosis)?.as_bytes())?;
+    archive.add_text("why.txt", &why::page(&target.words, &watched.diagnosis))?;
+    archive.add_text("why.json", &why::line(&target.words, &watched.diagnosis)?)?;
     draw(&mut archive, &mut machine, &target.words, style, &watched)?;
     let versions = versions::text(&mut machine, target);
-    archive.add("versions.txt", versions.as_bytes())?;
+    archive.add_text("versions.txt", &versions)?;
     if let Some(last) = &watched.newest {
         report(target, &last.state);
     }
     let readme = readme(&target.words, name, &left_out::lines(&mut machine, target, &watched));
-    archive.add("README.txt", readme.as_bytes())?;
+    archive.add_text("README.txt", &readme)?;
     archive.finish()
 }
 
@@ -155,8 +155,8 @@ fn draw(
         let title = format!("meshscope {words}: {name}");
         let picture = Picture { screen, size: USUAL_SIZE, place, looks, title };
         let drawn = style.screens.draw(&picture, machine, words, &verdict);
-        archive.add(&format!("pictures/{name}.txt"), drawn.text.as_bytes())?;
-        archive.add(&format!("pictures/{name}.svg"), drawn.svg.as_bytes())?;
+        archive.add_text(&format!("pictures/{name}.txt"), &drawn.text)?;
+        archive.add_text(&format!("pictures/{name}.svg"), &drawn.svg)?;
     }
     Ok(())
 }

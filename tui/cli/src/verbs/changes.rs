@@ -24,8 +24,8 @@ use std::fmt::Write as _;
 /// Print what changed between two moments of a recording, or when a word last changed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ChangesArguments {
-    /// Only this chip or tile: 0, 0:9-6 or 0:e8; or the word 0:e8:0x1104, whose last change is shown
-    /// with what else changed then.
+    /// Only this chip, tile or core: 0, 0:9-6, 0:e8 or 0:9-6:erisc; or the word 0:e8:0x1104, whose
+    /// last change is shown with what else changed then.
     pub(crate) place: Option<String>,
     /// The moment to compare with: -2ms before the last one, 17ms of the target's time, or #12; by
     /// default the one before.
@@ -58,7 +58,7 @@ pub(crate) struct DiffArguments {
     pub(crate) a: String,
     /// The one that is compared with it.
     pub(crate) b: String,
-    /// Only this chip or tile: 0, 0:9-6 or 0:e8.
+    /// Only this chip, tile or core: 0, 0:9-6, 0:e8 or 0:9-6:erisc.
     pub(crate) place: Option<String>,
     /// Print every word.
     #[arg(long)]
@@ -93,12 +93,12 @@ pub(super) fn changes(
     let place = options.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
     let mut machine = open(target)?;
     let tile = place.map(|place| match place {
-        NamedPlace::Tile(chip, tile, _) => NamedPlace::Tile(chip, tile, None),
+        NamedPlace::Word(chip, tile, _) => NamedPlace::Tile(chip, tile),
         other => other,
     });
     cores::check_on(&machine.mesh(), tile)?;
     seek(&mut machine, target, to)?;
-    if let Some(NamedPlace::Tile(chip, tile, Some(addr))) = place {
+    if let Some(NamedPlace::Word(chip, tile, addr)) = place {
         last_change(&mut machine, target, (chip, tile, addr))?;
     }
     let mut moments = Moments::new(&mut machine);
@@ -112,7 +112,7 @@ pub(super) fn changes(
     let notes = notes_between(&mut machine, to);
     report(target, &after.state);
     // Of a word, what else changed on the whole mesh is of interest.
-    let place = place.filter(|place| !matches!(place, NamedPlace::Tile(_, _, Some(_))));
+    let place = place.filter(|place| !matches!(place, NamedPlace::Word(..)));
     show(style, &target.words, (&before, &after), &notes, (place, options.all))
 }
 
@@ -227,7 +227,7 @@ fn show(
     (place, all): (Option<NamedPlace>, bool),
 ) -> Result<Outcome, Failure> {
     let mut changes = compare(before, after);
-    changes.retain(|change| place.is_none_or(|place| is_in(place, change, after)));
+    changes.retain(|change| place.is_none_or(|place| place.has_tile(change.chip, change.tile)));
     let times = (before.state.cycles, after.state.cycles);
     if style.json {
         json(Changes::new(words, times, notes, &changes))?;
@@ -235,18 +235,6 @@ fn show(
         text(&page(times, notes, &changes, all))?;
     }
     Ok(Outcome::Healthy)
-}
-
-fn is_in(place: NamedPlace, change: &TileChange, snapshot: &MeshSnapshot) -> bool {
-    match place {
-        NamedPlace::Chip(chip) => chip == change.chip,
-        NamedPlace::Tile(chip, tile, _) => (chip, tile) == (change.chip, change.tile),
-        NamedPlace::Channel(chip, channel) => {
-            let tile = snapshot.state.layout().eth_channel(channel);
-            (Some(change.tile), change.chip) == (tile, chip)
-        }
-        NamedPlace::Address(_) => false,
-    }
 }
 
 /// Returns the page: what was noted, and what changed, tile by tile, named words first.

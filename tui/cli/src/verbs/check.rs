@@ -10,8 +10,9 @@ use crate::verb::{Ask, Pages, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
 use decode::state::MeshState;
-use diagnosis::expect::{Difference, crc_errors};
-use diagnosis::{Finding, Health};
+use diagnosis::expect::{Difference, ExpectedEnd, crc_errors, links_in_words, summed_up};
+use diagnosis::{Finding, Health, Place, Severity};
+use layouts::ChipId;
 
 /// Say whether the mesh is healthy, for scripts.
 #[derive(clap::Args, Debug)]
@@ -58,13 +59,18 @@ pub(super) fn run(
     let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
     report(target, &state);
     let mut diagnosis = watched.diagnosis;
-    if let Some(expected) = &expected {
-        let differences = expect::compare(&last.state, expected);
-        diagnosis.findings.extend(differences.iter().map(Difference::finding));
+    let compare = |expected| expect::compare(&last.state, &expected);
+    let differences = expected.map_or_else(Vec::new, compare);
+    let crc = options.max_crc.map_or_else(Vec::new, |most| crc_errors(&last.state, most));
+    let mut table = table(&diagnosis.findings);
+    for (condition, words) in summed_up(&differences) {
+        let (severity, place) = (Severity::Fault.word().to_owned(), Place::Mesh.to_string());
+        table.row(vec![condition.name().to_owned(), severity, place, words]);
     }
-    if let Some(most) = options.max_crc {
-        diagnosis.findings.extend(crc_errors(&last.state, most));
+    for it in &crc {
+        table.row(row(it));
     }
+    diagnosis.findings.extend(differences.iter().map(Difference::finding).chain(crc));
     for missing in &diagnosis.missing {
         say(&format!("unknown: {missing}"));
     }
@@ -73,16 +79,49 @@ pub(super) fn run(
     } else if diagnosis.findings.is_empty() && !style.csv {
         text("healthy\n")?;
     } else {
-        style.print(table(&diagnosis.findings))?;
+        style.print(table)?;
     }
     Ok(Outcome::of(Health::of(&diagnosis), !last.state.gaps.is_empty()))
 }
 
+/// A line for each finding, and one for those that several links between two chips have alike.
 fn table(found: &[Finding]) -> Columns {
     let mut table = Columns::new(&["CONDITION", "SEVERITY", "PLACE", "FOUND"]);
+    let mut groups: Vec<(Option<LinkFinding<'_>>, Vec<&Finding>)> = Vec::new();
     for it in found {
-        let (place, sentence) = (it.place.to_string(), it.sentence.clone());
-        table.row(vec![it.condition.name().into(), it.severity.word().into(), place, sentence]);
+        let kind = link_finding(it);
+        match groups.iter_mut().find(|(other, _)| kind.is_some() && *other == kind) {
+            Some((_, alike)) => alike.push(it),
+            None => groups.push((kind, vec![it])),
+        }
+    }
+    for (kind, alike) in groups {
+        let Some(first) = alike.first() else { continue };
+        let mut cells = row(first);
+        if let Some((.., sentence)) = kind.filter(|_| alike.len() > 1) {
+            let ends = alike.iter().filter_map(|it| match it.place {
+                Place::Link(a, b) => Some((ExpectedEnd::Found(a), ExpectedEnd::Found(b))),
+                _ => None,
+            });
+            cells.truncate(2);
+            cells.extend([links_in_words(&ends.collect::<Vec<_>>()), sentence.to_owned()]);
+        }
+        table.row(cells);
     }
     table
+}
+
+/// What the findings of links between two chips have alike: condition, severity, chips, and the
+/// sentence without the link.
+type LinkFinding<'a> = (&'static str, &'static str, ChipId, ChipId, &'a str);
+
+fn link_finding(it: &Finding) -> Option<LinkFinding<'_>> {
+    let Place::Link(a, b) = it.place else { return None };
+    let sentence = it.sentence.strip_prefix(&format!("{}: ", it.place))?;
+    Some((it.condition.name(), it.severity.word(), a.chip, b.chip, sentence))
+}
+
+fn row(it: &Finding) -> Vec<String> {
+    let (place, sentence) = (it.place.to_string(), it.sentence.clone());
+    vec![it.condition.name().into(), it.severity.word().into(), place, sentence]
 }

@@ -15,13 +15,13 @@ use console::machine::Opening;
 use console::words;
 use decode::inspect::ReadSet;
 use decode::state::{ChipState, CoreState, MemberState, MeshState};
-use layouts::{ChipId, EthId, NocXy, Tile, TileKind};
+use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::target::Mesh;
 
 /// Print the cores with their waypoints, once; without a place, groups of equal cores.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CoresArguments {
-    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    /// Only this chip, tile, Ethernet channel or core: 0, 0:9-6, 0:e8 or 0:1-2:brisc.
     pub(crate) place: Option<String>,
     /// Print a line for each core of the mesh, instead of groups of equal ones.
     #[arg(long, conflicts_with = "merge")]
@@ -101,7 +101,7 @@ pub(super) fn run(
     let state = &snapshot.state;
     check(state, place)?;
     report(target, state);
-    let passes = |core: &CoreState| place.is_none_or(|p| holds(state, p, core));
+    let passes = |core: &CoreState| place.is_none_or(|p| p.has_core(core.id));
     if style.json {
         json(Cores::new(&target.words, state, words, passes))?;
     } else if place.is_none() && !options.all && !words {
@@ -156,14 +156,8 @@ pub(super) fn read_set(mesh: &Mesh, place: Option<NamedPlace>) -> ReadSet {
         Some(NamedPlace::Chip(chip)) => {
             return ReadSet { links: true, compute: vec![chip], ..ReadSet::default() };
         }
-        Some(NamedPlace::Tile(chip, xy, _)) => (chip, xy),
-        Some(NamedPlace::Channel(chip, channel)) => {
-            let ours = |t: &&Tile| t.kind == TileKind::Eth && t.channel == Some(channel);
-            let Some(tile) = mesh.layout().grid().iter().find(ours) else {
-                return ReadSet::default();
-            };
-            (chip, tile.xy)
-        }
+        Some(NamedPlace::Tile(chip, xy) | NamedPlace::Word(chip, xy, _)) => (chip, xy),
+        Some(NamedPlace::Core(core)) => (core.chip, core.tile),
         Some(NamedPlace::Address(_)) | None => return ReadSet::everything(mesh),
     };
     ReadSet { tile: Some(tile), ..ReadSet::default() }
@@ -190,64 +184,49 @@ pub(super) fn row(style: Style, core: &CoreState) -> Vec<String> {
     ]
 }
 
-/// Refuses a chip, tile or channel that does not exist.
+/// Refuses a chip, tile or core that does not exist.
 pub(super) fn check(state: &MeshState, place: Option<NamedPlace>) -> Result<(), Failure> {
-    check_place(
-        place,
-        |chip| state.chips.iter().any(|known| known.chip.id == chip),
-        |chip, xy| state.tile(chip, xy).is_some_and(|tile| !tile.cores.is_empty()),
-        |chip, channel| state.eth(EthId { chip, channel }).is_some(),
-    )
+    let cores = |chip, xy| {
+        let tile = state.tile(chip, xy);
+        tile.map_or_else(Vec::new, |tile| tile.cores.iter().map(|core| core.id.core).collect())
+    };
+    check_place(place, |chip| state.chips.iter().any(|known| known.chip.id == chip), cores)
 }
 
-/// Refuses a chip, tile or channel that does not exist, also before a snapshot.
+/// Refuses a chip, tile or core that does not exist, also before a snapshot.
 pub(super) fn check_on(mesh: &Mesh, place: Option<NamedPlace>) -> Result<(), Failure> {
-    check_place(
-        place,
-        |chip| mesh.chips.iter().any(|known| known.id == chip),
-        |_, xy| mesh.layout().tile_at(xy).is_some_and(|tile| !tile.kind.cores().is_empty()),
-        |_, channel| mesh.layout().eth_channel(channel).is_some(),
-    )
+    let cores = |_, xy| {
+        let tile = mesh.layout().tile_at(xy);
+        tile.map_or_else(Vec::new, |tile| tile.kind.cores().to_vec())
+    };
+    check_place(place, |chip| mesh.chips.iter().any(|known| known.id == chip), cores)
 }
 
 /// Refuses a place that the mesh does not have, with the same message for snapshots and dry runs.
 fn check_place(
     place: Option<NamedPlace>,
     has_chip: impl Fn(ChipId) -> bool,
-    has_cores: impl Fn(ChipId, NocXy) -> bool,
-    has_channel: impl Fn(ChipId, u8) -> bool,
+    cores: impl Fn(ChipId, NocXy) -> Vec<CoreKind>,
 ) -> Result<(), Failure> {
-    let (chip, fault) = match place {
+    let (chip, tile, core) = match place {
         None => return Ok(()),
-        Some(NamedPlace::Address(_) | NamedPlace::Tile(_, _, Some(_))) => {
+        Some(NamedPlace::Address(_) | NamedPlace::Word(..)) => {
             return Err(Failure::Usage(
                 "cores are not at addresses: give a chip, a tile or a channel".into(),
             ));
         }
-        Some(NamedPlace::Chip(chip)) => (chip, None),
-        Some(NamedPlace::Tile(chip, xy, None)) => {
-            let none = !has_cores(chip, xy);
-            (chip, none.then(|| format!("tile {chip}:{xy} has no cores")))
-        }
-        Some(NamedPlace::Channel(chip, channel)) => {
-            let none = !has_channel(chip, channel);
-            (chip, none.then(|| format!("chip {chip} has no Ethernet channel {channel}")))
-        }
+        Some(NamedPlace::Chip(chip)) => (chip, None, None),
+        Some(NamedPlace::Tile(chip, tile)) => (chip, Some(tile), None),
+        Some(NamedPlace::Core(CoreId { chip, tile, core })) => (chip, Some(tile), Some(core)),
     };
     if !has_chip(chip) {
         return Err(Failure::Usage(format!("there is no chip {chip} in this mesh")));
     }
-    fault.map_or(Ok(()), |why| Err(Failure::Usage(why)))
-}
-
-pub(super) fn holds(state: &MeshState, place: NamedPlace, core: &CoreState) -> bool {
-    match place {
-        NamedPlace::Address(_) => false,
-        NamedPlace::Chip(chip) => core.id.chip == chip,
-        NamedPlace::Tile(chip, xy, _) => (core.id.chip, core.id.tile) == (chip, xy),
-        NamedPlace::Channel(chip, channel) => {
-            let tile = state.eth(EthId { chip, channel });
-            tile.is_some_and(|t| (core.id.chip, core.id.tile) == (chip, t.xy))
-        }
+    let Some(tile) = tile else { return Ok(()) };
+    let cores = cores(chip, tile);
+    if cores.is_empty() || core.is_some_and(|core| !cores.contains(&core)) {
+        let what = core.map_or("cores", CoreKind::name);
+        return Err(Failure::Usage(format!("tile {chip}:{tile} has no {what}")));
     }
+    Ok(())
 }

@@ -83,7 +83,7 @@ pub(super) fn run(
         return show(style, core, Vec::new());
     }
     // The images that run there say where the core is.
-    let named = NamedPlace::Tile(core.chip, core.tile, None);
+    let named = NamedPlace::Core(core);
     let snapshot = machine.take(&read_set(&mesh, Some(named)));
     if let Some(gone) = end_of_all(&snapshot.memory) {
         return Err(Failure::of_access(&opening.words, gone));

@@ -3,7 +3,7 @@
 use crate::output::{Columns, Part};
 use console::exit::Failure;
 use decode::state::MeshState;
-use diagnosis::expect::{Difference, differences};
+use diagnosis::expect::{Difference, differences, summed_up};
 use layouts::ClusterDescriptor;
 use probe::session::OpenError;
 use workloads::scene::described;
@@ -27,8 +27,8 @@ pub(super) fn table(all: &[Difference], expected: &ClusterDescriptor) -> Part {
         return format!("as {} describes it\n", expected.name).into();
     }
     let mut table = Columns::new(&["DIFFERENCE", &format!("FROM {}", expected.name)]);
-    for difference in all {
-        table.row(vec![difference.condition().name().to_owned(), difference.to_string()]);
+    for (condition, words) in summed_up(all) {
+        table.row(vec![condition.name().to_owned(), words]);
     }
     table.into()
 }

@@ -1,4 +1,4 @@
-//! `explain`: what a finding means, and the stages of a protocol.
+//! `explain`: what a finding means, the stages of a protocol, and the letters of a waypoint.
 
 use crate::output::{Columns, Page, json, text};
 use crate::shape::{Explained, Explanations, schema};
@@ -6,14 +6,14 @@ use crate::target::Style;
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
-use decode::state::{PROTOCOLS, Protocol};
-use diagnosis::{Condition, Explanation};
+use decode::state::{PROTOCOLS, Protocol, Stage};
+use diagnosis::{Condition, Explanation, Waypoint};
 use std::fmt::Write;
 
-/// Explain a finding of `why` or `check`; without a name, list them.
+/// Explain a finding of `why` or `check`, a protocol or a waypoint; without a name, list them.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExplainArguments {
-    /// The finding, such as link-down, or the protocol, such as router.
+    /// The finding, such as link-down, the protocol, such as router, or the waypoint, such as FWSW.
     pub(crate) name: Option<String>,
 }
 
@@ -34,8 +34,12 @@ pub(super) fn run(style: Style, name: Option<&str>) -> Result<Outcome, Failure> 
     if let Some(protocol) = Protocol::named(name) {
         return stages(style, protocol);
     }
+    let waypoints = Waypoint::named(name);
+    if !waypoints.is_empty() {
+        return explain_waypoint(style, name, waypoints);
+    }
     let condition = Condition::named(name).ok_or_else(|| {
-        let words = "is no finding and no protocol; `meshscope explain` lists them";
+        let words = "is no finding, no protocol and no waypoint; `meshscope explain` lists them";
         Failure::Usage(format!("`{name}` {words}"))
     })?;
     if style.json {
@@ -49,6 +53,27 @@ pub(super) fn run(style: Style, name: Option<&str>) -> Result<Outcome, Failure> 
     Ok(Outcome::Healthy)
 }
 
+/// The meanings of a waypoint.
+fn explain_waypoint(style: Style, name: &str, all: Vec<Waypoint>) -> Result<Outcome, Failure> {
+    if style.json {
+        let explanations = all.into_iter().map(Explained::Waypoint).collect();
+        json(Explanations { explanations })?;
+        return Ok(Outcome::Healthy);
+    }
+    let mut page = format!("{name}\n");
+    for Waypoint { waypoints, set_by, meaning, if_it_stays } in &all {
+        let begun = name.strip_suffix('D').map(|stem| format!("{stem}W"));
+        let begun = begun.filter(|begun| waypoints.contains(begun));
+        let after = begun.map(|begun| format!("the end of {begun}: ")).unwrap_or_default();
+        let _ = writeln!(
+            page,
+            "\n{after}{meaning}\n  set by        {set_by}\n  if it stays   {if_it_stays}",
+        );
+    }
+    text(&page)?;
+    Ok(Outcome::Healthy)
+}
+
 /// The stages of a protocol: who must act, what holds a party there, and what follows.
 fn stages(style: Style, protocol: &Protocol) -> Result<Outcome, Failure> {
     if style.json {
@@ -56,17 +81,22 @@ fn stages(style: Style, protocol: &Protocol) -> Result<Outcome, Failure> {
         return Ok(Outcome::Healthy);
     }
     let mut page = format!("{}\n\n{}\n", protocol.name, protocol.about);
-    for stage in protocol.stages {
+    for (at, stage) in protocol.stages.iter().enumerate() {
         let signs: Vec<String> = stage.signs.iter().map(ToString::to_string).collect();
+        let signs = signs.join(", ");
+        let rest = |stage: &Stage| (stage.name, stage.meaning, stage.next, stage.hold, stage.then);
+        // Several signs can show one stage, before and after those of another.
+        if protocol.stages[..at].iter().any(|before| rest(before) == rest(stage)) {
+            let _ = writeln!(page, "\n{}, also\n  shown by     {signs}", stage.name);
+            continue;
+        }
+        let meaning = Some(stage.meaning).filter(|meaning| *meaning != stage.name);
+        let meaning = meaning.map(|meaning| format!(": {meaning}")).unwrap_or_default();
         let then = if stage.then.is_empty() { "-".to_owned() } else { stage.then.join(", ") };
         let _ = writeln!(
             page,
-            "\n{}: {}\n  shown by     {}\n  next to act  {}\n  held by      {}\n  then         {then}",
-            stage.name,
-            stage.meaning,
-            signs.join(", "),
-            stage.next,
-            stage.hold,
+            "\n{}{meaning}\n  shown by     {signs}\n  next to act  {}\n  held by      {}\n  then         {then}",
+            stage.name, stage.next, stage.hold,
         );
     }
     text(&page)?;
@@ -77,7 +107,8 @@ fn list(style: Style) -> Result<Outcome, Failure> {
     if style.json {
         let findings = Condition::ALL.iter().map(|it| Explained::of(*it));
         let protocols = PROTOCOLS.iter().map(Explained::of_protocol);
-        json(Explanations { explanations: findings.chain(protocols).collect() })?;
+        let waypoints = Waypoint::all().map(Explained::Waypoint);
+        json(Explanations { explanations: findings.chain(protocols).chain(waypoints).collect() })?;
         return Ok(Outcome::Healthy);
     }
     let mut table = Columns::new(&["FINDING", "MEANING"]);
@@ -89,6 +120,10 @@ fn list(style: Style) -> Result<Outcome, Failure> {
     for protocol in &PROTOCOLS {
         protocols.row(vec![protocol.name.to_owned(), protocol.about.to_owned()]);
     }
-    style.print(Page::from(table).with("\n").with(protocols))?;
+    let mut waypoints = Columns::new(&["WAYPOINT", "MEANING"]);
+    for Waypoint { waypoints: codes, meaning, .. } in Waypoint::all() {
+        waypoints.row(vec![codes.join(" "), meaning.to_owned()]);
+    }
+    style.print(Page::from(table).with("\n").with(protocols).with("\n").with(waypoints))?;
     Ok(Outcome::Healthy)
 }

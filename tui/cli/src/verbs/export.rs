@@ -39,7 +39,8 @@ pub(crate) struct ExportArguments {
     /// Columns and rows of --to svg, such as 80x24; 120x40 without it.
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
-    /// What is selected on the screen of --to svg: a chip, tile or Ethernet channel, such as 0:e8.
+    /// What is selected on the screen of --to svg: a chip, tile, Ethernet channel or core, such
+    /// as 0:e8.
     #[arg(long, value_name = "PLACE")]
     pub(crate) place: Option<String>,
 }

@@ -26,7 +26,6 @@ use console::machine::{Machine, Opening};
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{ClientState, FabricState, MeshState, MuxState, RouterState};
 use images::Reading;
-use layouts::{ChipId, NocXy};
 
 /// Print the routers, muxes and clients of the fabric with their channels and credits, once.
 ///
@@ -34,7 +33,8 @@ use layouts::{ChipId, NocXy};
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct FabricArguments {
-    /// Only this chip, tile or Ethernet channel, with its channels: 0, 0:9-6 or 0:e8.
+    /// Only this chip, tile, Ethernet channel or core, with its channels: 0, 0:9-6, 0:e8 or
+    /// 0:9-6:erisc.
     pub(crate) place: Option<String>,
     /// What to print instead.
     #[command(subcommand)]
@@ -152,23 +152,11 @@ fn follow(machine: &mut Machine, mut read_set: ReadSet) -> (ReadSet, MeshSnapsho
 /// The parts in the given place; of a chip also its clients and muxes.
 fn narrow(fabric: &mut FabricState, place: Option<NamedPlace>) {
     let Some(place) = place else { return };
-    fabric.routers.retain(|router| {
-        matches!(place, NamedPlace::Channel(chip, channel)
-            if router.at.chip == chip && router.at.channel == channel)
-            || is_at(place, router.at.chip, router.tile)
-    });
+    fabric.routers.retain(|router| place.has_tile(router.at.chip, router.tile));
     let FabricState { routers, tables, .. } = fabric;
     tables.retain(|tables| routers.iter().any(|router| router.at == tables.at));
-    fabric.muxes.retain(|mux| is_at(place, mux.at.chip, mux.at.tile));
-    fabric.clients.retain(|client| is_at(place, client.at.chip, client.at.tile));
-}
-
-fn is_at(place: NamedPlace, chip: ChipId, tile: NocXy) -> bool {
-    match place {
-        NamedPlace::Chip(of) => of == chip,
-        NamedPlace::Tile(of, xy, _) => of == chip && xy == tile,
-        NamedPlace::Channel(..) | NamedPlace::Address(_) => false,
-    }
+    fabric.muxes.retain(|mux| place.has_core(mux.at));
+    fabric.clients.retain(|client| place.has_core(client.at));
 }
 
 fn page(style: Style, state: &MeshState, channels: bool) -> Page {

@@ -1,6 +1,6 @@
 //! `images`: the images on each core, with their provenance and problems.
 
-use super::cores::{check, check_on, holds, read_set, say_findings};
+use super::cores::{check, check_on, read_set, say_findings};
 use crate::output::{Columns, json};
 use crate::shape::Images;
 use crate::shape::schema;
@@ -16,7 +16,7 @@ use decode::state::{CoreState, ImageUse};
 /// Print which image runs on which core, and compare the whole text of each with L1.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImagesArguments {
-    /// Only this chip, tile or Ethernet channel: 0, 0:9-6 or 0:e8.
+    /// Only this chip, tile, Ethernet channel or core: 0, 0:9-6, 0:e8 or 0:1-2:brisc.
     pub(crate) place: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     let state = &snapshot.state;
     check(state, place)?;
     report(target, state);
-    let passes = |core: &CoreState| place.is_none_or(|place| holds(state, place, core));
+    let passes = |core: &CoreState| place.is_none_or(|place| place.has_core(core.id));
     let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     let cores: Vec<_> = all.filter(|core| passes(core)).collect();
     if style.json {

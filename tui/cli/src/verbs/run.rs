@@ -4,7 +4,7 @@ use super::record::RunRecorder;
 use super::step;
 use crate::args::{Arguments, DEFAULT_TARGET, DEVICE_TARGET, RunArguments, StepArguments};
 use crate::interrupt::Stop;
-use crate::output::{Columns, json, say, text};
+use crate::output::{self, Columns, json, say, text};
 use crate::shape::{self, schema};
 use crate::target::{Style, open};
 use crate::verb::{Ask, Pages, Schemas, Verb};
@@ -22,7 +22,7 @@ use machine::past::Keeps;
 use machine::target::Preview;
 use probe::session::{Session, WATCHED_CYCLES};
 use probe::spec::TargetSpec;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 impl Verb for RunArguments {
@@ -249,12 +249,12 @@ impl Carrying<'_> {
         loop {
             if self.stop.is_requested() && !stopping {
                 stopping = true;
-                self.line.say("stopping; Ctrl-C again exits at once");
+                say("stopping; Ctrl-C again exits at once");
                 self.job.cancel();
             }
             let (target, images) = machine.session().parts();
             let turn = self.job.poll(target, images);
-            match turn.inspect_err(|_| self.line.clear())? {
+            match turn? {
                 SweepTurn::Going(going) => {
                     self.line.show(&going);
                     if self.job.takes_pause(&going) {
@@ -272,7 +272,6 @@ impl Carrying<'_> {
                     }
                 }
                 SweepTurn::Row(row) => {
-                    self.line.clear();
                     if !style.json && !style.csv {
                         text(&row.line())?;
                     }
@@ -285,7 +284,6 @@ impl Carrying<'_> {
                     return Ok(());
                 }
                 SweepTurn::Cancelled => {
-                    self.line.clear();
                     return Err(Failure::Interrupted);
                 }
             }
@@ -301,7 +299,7 @@ impl Carrying<'_> {
         let turned = recorder.turn(machine);
         let kept = turned.and_then(|()| verdict.map_or(Ok(()), |verdict| recorder.mark(verdict)));
         if let Err(failure) = kept {
-            self.line.say(&failure.to_string());
+            say(&failure.to_string());
             self.recorder = None;
         }
     }
@@ -311,7 +309,7 @@ impl Carrying<'_> {
         let settled = settle(machine.session());
         match &settled {
             Ok(rest) => {
-                self.line.say(&rest.sentence());
+                say(&rest.sentence());
                 rest.balance.miscounts.iter().for_each(|miscount| say(miscount));
                 if std::io::stdin().is_terminal() {
                     say(
@@ -321,14 +319,14 @@ impl Carrying<'_> {
                 }
             }
             // The run itself goes on; what is parked is released.
-            Err(failure) => self.line.say(&failure.to_string()),
+            Err(failure) => say(&failure.to_string()),
         }
         // Steps may have led every kernel to its end.
         if !machine.session().running_kernels().is_empty()
             && let Err(failure) = release(machine.session())
             && settled.is_ok()
         {
-            self.line.say(&failure.to_string());
+            say(&failure.to_string());
         }
         self.job.resumed(machine.target())
     }
@@ -363,7 +361,7 @@ fn steps(session: &mut Session, stepping: &mut Stepping, line: &str) -> Result<(
     let order = StepArguments::of(words)?.order()?;
     // Standard output has the table of the run.
     step::carry_out(&order, session, stepping, |heading, kernels| {
-        let _ = std::io::stderr().write_all(step::page(&heading, &kernels).as_bytes());
+        output::beside(&step::page(&heading, &kernels));
         Ok(())
     })
 }
@@ -371,16 +369,15 @@ fn steps(session: &mut Session, stepping: &mut Stepping, line: &str) -> Result<(
 /// The progress: one line that changes on a terminal, a line each otherwise.
 struct Line {
     op: &'static str,
-    shown: bool,
     next: Instant,
     terminal: bool,
 }
 
 impl Line {
     fn new(op: &'static str) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = output::can_wait();
         let next = Instant::now() + if terminal { Duration::ZERO } else { SAY_PAUSE };
-        Self { op, shown: false, next, terminal }
+        Self { op, next, terminal }
     }
 
     fn show(&mut self, going: &Going) {
@@ -393,18 +390,6 @@ impl Line {
             return;
         }
         self.next = Instant::now() + DRAW_PAUSE;
-        self.shown = true;
-        let _ = write!(std::io::stderr(), "\r\x1b[K{} {}", self.op, going.words());
-    }
-
-    fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
-
-    fn say(&mut self, text: &str) {
-        self.clear();
-        say(text);
+        output::wait_for(&format!("{} {}", self.op, going.words()));
     }
 }

@@ -43,6 +43,13 @@ pub(crate) struct WhyArguments {
     pub(crate) record: Option<PathBuf>,
 }
 
+impl WhyArguments {
+    /// What the verb does without options.
+    pub(crate) fn usual() -> Self {
+        Self { over: "50ms".to_owned(), watch: false, record: None }
+    }
+}
+
 impl Verb for WhyArguments {
     const NAME: &str = "why";
     const PAGES: Pages = &[("why", include_str!("../manual/verbs/why.md"))];

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// Maximum number of devices in a line.
 const MOST_IN_A_LINE: usize = 8;
 
-/// The destination of a packet, as a user names it.
+/// The source or destination of a packet, as a user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressee {
     /// The node of this chip.
@@ -40,7 +40,21 @@ impl FromStr for Addressee {
 }
 
 impl Addressee {
-    /// The node of this destination.
+    /// The chip of this node.
+    ///
+    /// # Errors
+    /// When no router of that node runs.
+    pub fn chip(self, state: &MeshState) -> Result<ChipId, String> {
+        let node = match self {
+            Self::Chip(chip) => return Ok(chip),
+            Self::Node(node) => node,
+        };
+        let mut routers = state.fabric.routers.iter();
+        let there = routers.find(|router| router.facts.node.known() == Some(&node));
+        there.map(|it| it.at.chip).ok_or_else(|| format!("no router runs of node {node}"))
+    }
+
+    /// The node of this chip.
     ///
     /// # Errors
     /// When no router of a fabric runs on that chip.
@@ -108,9 +122,7 @@ pub fn tables_text(state: &MeshState, TablesState { shape, tables, .. }: &Tables
 
 /// The chip of a node.
 pub fn chip_of(state: &MeshState, node: FabricNode) -> String {
-    let mut routers = state.fabric.routers.iter();
-    let there = routers.find(|router| router.facts.node.known() == Some(&node));
-    there.map_or("-".to_owned(), |router| router.at.chip.to_string())
+    Addressee::Node(node).chip(state).map_or("-".to_owned(), |chip| chip.to_string())
 }
 
 /// A direction by its first letter.

@@ -40,7 +40,10 @@ pub(super) fn tables(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
 /// The path of a packet by the tables: of the oldest of the selected part, or to a chosen node.
 pub(super) fn path(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
     let Some((mesh, part)) = model.mesh().zip(part) else { return Default::default() };
-    let from = model.path_from.unwrap_or(part.tile().0);
+    let from = match model.path_from.map_or(Ok(part.tile().0), |from| from.chip(mesh)) {
+        Ok(from) => from,
+        Err(why) => return (format!(" path: {why} "), Vec::new()),
+    };
     let packet =
         heads(part).find_map(|head| head.packet.known()).filter(|_| model.path_to.is_none());
     let to = match (model.path_to, packet.map(|packet| packet.facts.destination.known().copied())) {

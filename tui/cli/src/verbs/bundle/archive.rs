@@ -2,6 +2,7 @@
 
 use console::exit::Failure;
 use console::feed::now_micros;
+use console::words::printable;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{Builder, Header};
@@ -18,6 +19,11 @@ impl Archive {
     pub(super) fn new(folder: &str) -> Self {
         let encoder = GzEncoder::new(Vec::new(), Compression::default());
         Self { builder: Builder::new(encoder), folder: folder.to_owned(), files: 0 }
+    }
+
+    /// Adds a text to the folder.
+    pub(super) fn add_text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
+        self.add(name, printable(text).as_bytes())
     }
 
     /// Adds a file to the folder.

@@ -3,7 +3,7 @@
 
 use super::CoresArguments;
 use super::sample::{is_sampled, order, outcome, refused_all, sample, written};
-use super::{check, holds, read_set, say_findings};
+use super::{check, read_set, say_findings};
 use crate::amount;
 use crate::interrupt::Stop;
 use crate::output::{Columns, Page, json, say};
@@ -42,10 +42,10 @@ pub(super) fn run(
     let (before, now) = two(&mut machine, target, &read_set, over)?;
     check(&now, place)?;
     report(target, &now);
-    let passes = |core: &CoreState| place.is_none_or(|p| holds(&now, p, core));
+    let passes = |core: &CoreState| place.is_none_or(|p| p.has_core(core.id));
     let all = now.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     let cores: Vec<&CoreState> = all.filter(|core| passes(core)).collect();
-    let sampled = |core: &&&CoreState| is_sampled(&now, place, core);
+    let sampled = |core: &&&CoreState| is_sampled(place, core);
     let profiles = match order.zip(stop.as_ref()) {
         Some((order, stop)) => {
             let ids = cores.iter().filter(sampled).map(|core| core.id).collect();

@@ -1,6 +1,6 @@
 //! `cores --sample`: where cores are, by program counters that are read without halting them.
 
-use super::{HEAD, check, holds, read_set, row, say_findings};
+use super::{HEAD, check, read_set, row, say_findings};
 use crate::interrupt::Stop;
 use crate::output::{Columns, json, say, text};
 use crate::shape::Cores;
@@ -48,7 +48,7 @@ pub(super) fn run(
     check(state, place)?;
     report(target, state);
     let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
-    let cores: Vec<_> = all.filter(|core| is_sampled(state, place, core)).collect();
+    let cores: Vec<_> = all.filter(|core| is_sampled(place, core)).collect();
     let ids: BTreeSet<CoreId> = cores.iter().map(|core| core.id).collect();
     let profiles = sample(&mut machine, target, &ids, (order, &stop))?;
     refused_all(target, &profiles)?;
@@ -72,14 +72,14 @@ pub(super) fn order((count, every): (&str, &str)) -> Result<SampleOrder, Failure
 }
 
 /// Whether a core is sampled: one that runs, or of a tile every one that is not in reset.
-pub(super) fn is_sampled(state: &MeshState, place: Option<NamedPlace>, core: &CoreState) -> bool {
-    let of_tile = matches!(place, Some(NamedPlace::Tile(..) | NamedPlace::Channel(..)));
+pub(super) fn is_sampled(place: Option<NamedPlace>, core: &CoreState) -> bool {
+    let of_tile = matches!(place, Some(NamedPlace::Tile(..) | NamedPlace::Core(_)));
     let runs = match core.activity {
         Reading::Known(Activity::Running) => true,
         Reading::Known(Activity::InReset) => false,
         _ => of_tile,
     };
-    runs && place.is_none_or(|place| holds(state, place, core))
+    runs && place.is_none_or(|place| place.has_core(core.id))
 }
 
 /// What was written, and where that is kept.

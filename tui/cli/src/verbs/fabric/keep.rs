@@ -1,7 +1,7 @@
 //! The file of kept status queue entries: a line of JSON each, appended once however often they are
 //! read.
 
-use crate::output::Answer;
+use crate::output::json_line;
 use crate::shape::Event;
 use console::exit::Failure;
 use fabric::status_queue::{StatusEntry, StatusReport};
@@ -89,9 +89,7 @@ impl KeptFile {
                 let name = name(report, entry);
                 if self.names.insert(name) {
                     let kept = KeptEntry { name, event: entry.into() };
-                    let line = serde_json::to_string(&Answer::new(kept));
-                    text += &line.map_err(|e| Failure::Internal(format!("JSON: {e}")))?;
-                    text.push('\n');
+                    text += &json_line(kept)?;
                 }
             }
         }

@@ -56,14 +56,15 @@ pub(super) fn path(
 ) -> Result<Outcome, Failure> {
     let mut machine = open(target)?;
     let mesh = machine.mesh();
-    let from = options.from;
-    cores::check_on(&mesh, Some(NamedPlace::Chip(from)))?;
-    if let Addressee::Chip(chip) = options.to {
-        cores::check_on(&mesh, Some(NamedPlace::Chip(chip)))?;
+    for end in [options.from, options.to] {
+        if let Addressee::Chip(chip) = end {
+            cores::check_on(&mesh, Some(NamedPlace::Chip(chip)))?;
+        }
     }
     let state = read(target, &mut machine, None)?;
     let to = options.to.node(&state).map_err(Failure::Usage)?;
-    Addressee::Chip(from).node(&state).map_err(Failure::Usage)?;
+    options.from.node(&state).map_err(Failure::Usage)?;
+    let from = options.from.chip(&state).map_err(Failure::Usage)?;
     let routes = fabric_routes(&state, from, to);
     if style.json {
         json(shape::fabric_routes(&target.words, &state, from, to, &routes))?;

@@ -13,7 +13,7 @@ use console::words;
 use fabric::running_fabric;
 use fabric::status_queue::{StatusReport, read_status, status_queues};
 use launch::ControlError;
-use layouts::{ChipLayout, EthId};
+use layouts::EthId;
 use machine::words::counted;
 
 const ENTRIES: [&str; 6] = ["ROUTER", "NODE", "#", "CYCLES", "EVENT", "WHAT"];
@@ -76,19 +76,12 @@ fn read(
     };
     let layout = plan.layout();
     let mut queues = status_queues(target, images, &plan)?;
-    queues.retain(|queue| place.is_none_or(|place| holds(layout, place, queue.router)));
+    queues.retain(|queue| {
+        let EthId { chip, channel } = queue.router;
+        let tile = layout.eth_channel(channel);
+        place.is_none_or(|place| tile.is_some_and(|tile| place.has_tile(chip, tile)))
+    });
     read_status(target, images, &queues)
-}
-
-fn holds(layout: &ChipLayout, place: NamedPlace, router: EthId) -> bool {
-    match place {
-        NamedPlace::Chip(chip) => router.chip == chip,
-        NamedPlace::Channel(chip, channel) => router == EthId { chip, channel },
-        NamedPlace::Tile(chip, tile, _) => {
-            router.chip == chip && layout.eth_channel(router.channel) == Some(tile)
-        }
-        NamedPlace::Address(_) => false,
-    }
 }
 
 fn page(reports: &[StatusReport]) -> Columns {

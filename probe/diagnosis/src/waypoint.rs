@@ -1,0 +1,68 @@
+//! What the waypoints of firmware and kernels mean (tt-metal.md 1.3, and the sources of `firmware`).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The meanings, a line each: codes, where they are set, what they mean, and what it means if they
+/// stay.
+const TABLE: &str = include_str!("waypoints.txt");
+
+/// A meaning of a waypoint; the same letters can have several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Waypoint {
+    /// Its letters; of a wait also those of its end.
+    pub waypoints: Vec<String>,
+    /// The code that sets it.
+    pub set_by: &'static str,
+    /// What that code does then.
+    pub meaning: &'static str,
+    /// What it means if the waypoint does not change.
+    pub if_it_stays: &'static str,
+}
+
+impl Waypoint {
+    /// All waypoints.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(Self::of)
+    }
+
+    /// The meanings of these letters.
+    pub fn named(code: &str) -> Vec<Self> {
+        Self::all()
+            .filter(|waypoint| waypoint.waypoints.iter().any(|known| known == code))
+            .collect()
+    }
+
+    fn of(line: &'static str) -> Option<Self> {
+        let mut cells = line.split(" | ");
+        let mut codes = Vec::new();
+        for code in cells.next()?.split(' ') {
+            codes.push(code.to_owned());
+            let stem = code.strip_suffix('W').filter(|stem| !stem.is_empty());
+            let end = stem.map(|stem| format!("{stem}D"));
+            // Some ends have a line of their own.
+            let codes_of =
+                |line: &'static str| line.split(" | ").take(1).flat_map(|it| it.split(' '));
+            let listed = |end: &String| TABLE.lines().flat_map(codes_of).any(|code| code == end);
+            codes.extend(end.filter(|end| !listed(end)));
+        }
+        let (set_by, meaning, if_it_stays) = (cells.next()?, cells.next()?, cells.next()?);
+        Some(Self { waypoints: codes, set_by, meaning, if_it_stays })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waypoint;
+
+    #[test]
+    fn letters_have_their_meanings_and_waits_their_ends() {
+        let all: Vec<_> = Waypoint::all().collect();
+        assert!(all.len() > 80 && all.iter().all(|it| !it.if_it_stays.is_empty()), "{}", all.len());
+        assert!(all.iter().flat_map(|it| &it.waypoints).all(|code| (1..=4).contains(&code.len())));
+        let codes = |code: &str| Waypoint::named(code).into_iter().map(|it| it.waypoints);
+        assert_eq!(codes("FWSD").collect::<Vec<_>>(), [["FWSW", "FWSD"]]);
+        assert_eq!(codes("GW").collect::<Vec<_>>(), [["GW"]], "its end has its own line");
+        assert_eq!(codes("NAWW").count(), 2, "data movement, and the profiler");
+    }
+}
