@@ -212,6 +212,9 @@ pub struct ImageUse {
     pub evidence: Provenance,
     /// The file of `--elfs` that it is from; null if it is built in.
     pub path: Option<String>,
+    /// Whether the recording has it attached: what such an ELF names on the host is not opened.
+    #[serde(skip)]
+    pub attached: bool,
     /// Run address less link address of its code, modulo 2^32.
     pub bias: u32,
     /// The comparison of the image's text with L1.

@@ -200,6 +200,7 @@ fn image(role: ImageRole, name: &str, load_addr: u32, evidence: Provenance) -> I
         run_addr: load_addr,
         evidence,
         path: None,
+        attached: false,
         bias: 0,
         comparison: Comparison::default(),
         also: vec![],
