@@ -36,6 +36,8 @@ pub struct MeshState {
     pub gaps: Vec<Gap>,
     /// Problems that discovery or decoding found, one sentence each.
     pub problems: Vec<String>,
+    /// How many of them are damage of the file that is read: they say nothing of the mesh.
+    pub damage: usize,
     /// Bus transactions of the snapshot.
     pub transactions: u64,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.

@@ -27,9 +27,10 @@ pub(super) fn replay(
         attached: replay.attachments().iter().map(|file| file.name.clone()).collect(),
         run,
     };
+    let damage = replay.damage();
     let file = RecordedFile { path: path.to_owned(), head: Some(head) };
     let session = Session::with_target(Box::new(replay), images);
-    Ok(Session { problems, file: Some(file), ..session })
+    Ok(Session { problems, damage, file: Some(file), ..session })
 }
 
 /// Opens a copy of a recorded mesh as it was at a time: its run is executed again.

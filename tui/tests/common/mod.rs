@@ -58,6 +58,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
             gap(3, 3, 0x10, 288, AccessError::Refused("the tile is held in reset".into())),
         ],
         problems: vec![],
+        damage: 0,
         transactions: 412,
         before: ServedHistory::default(),
     }
@@ -318,6 +319,7 @@ pub(crate) fn memory(chip: u16, tile: NocXy) -> Snapshot {
             reason: AccessError::TimedOut { deadline_cycles: 100_000 },
         }],
         transactions: 3,
+        ..Snapshot::default()
     }
 }
 
