@@ -62,8 +62,11 @@ fn append(part: &mut Snapshot, piece: &Piece, addr: NocAddr, bytes: &[u8]) {
     }
 }
 
-/// The gaps of a snapshot by tile: begin, end and reason, sorted and without overlaps.
-struct Gaps<'a>(BTreeMap<(ChipId, NocXy), Vec<(u64, u64, &'a AccessError)>>);
+/// The gaps of a snapshot by tile, sorted and without overlaps.
+struct Gaps<'a>(BTreeMap<(ChipId, NocXy), Vec<Missing<'a>>>);
+
+/// Begin, end and reason of a gap in a tile.
+type Missing<'a> = (u64, u64, &'a AccessError);
 
 impl<'a> Gaps<'a> {
     fn of(moment: &'a Snapshot) -> Self {

@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// What a copy keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is chosen on its own")]
 pub struct Kept {
     /// The user's name, and process ids.
     pub users: bool,
@@ -114,7 +115,9 @@ impl Redaction {
 
     fn line(&mut self, line: &mut AuditLine) {
         if let AuditLine::Begins { target, command, .. } = line {
-            target.iter_mut().for_each(|target| self.text(target));
+            if let Some(target) = target {
+                self.text(target);
+            }
             self.text(command);
             self.command(command);
         }
