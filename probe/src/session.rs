@@ -104,6 +104,8 @@ pub struct Session {
     images: ImageMap,
     library: Option<Library>,
     problems: Vec<String>,
+    /// How many of them are damage of the file that is read.
+    damage: usize,
     before: ServedHistory,
     pacer: Option<Pacer>,
     snapshots: u64,
@@ -126,6 +128,7 @@ impl Session {
             images,
             library: None,
             problems: Vec::new(),
+            damage: 0,
             before: ServedHistory::default(),
             pacer: None,
             snapshots: 0,
@@ -243,6 +246,7 @@ impl Session {
             ledgers: Some(&self.ledgers),
             holders: &holders,
             problems: &problems,
+            damage: self.damage,
             transactions: self.target.transactions().saturating_sub(before),
             before: Some(&self.before),
         };

@@ -76,6 +76,42 @@ fn what_cannot_be_logged_is_not_done() {
     assert_eq!(word(&mut target, 0x2_0000), 0);
 }
 
+/// Neither a FIFO without a reader, nor one whose reader is slow, stops a program in the middle.
+#[test]
+fn a_log_that_is_a_fifo_is_refused() {
+    let log = scratch("fifo");
+    std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&log).status().unwrap().success());
+    let mut target = open(&log);
+    let says = format!("{}: a FIFO, not a regular file", log.display());
+    let refused = |target: &mut BarTarget| {
+        let error = target.write(at(0x2_0000), &[1; 4]).unwrap_err().to_string();
+        assert!(error.ends_with(&says), "{error}");
+    };
+    refused(&mut target);
+    let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&log).unwrap();
+    refused(&mut target);
+    std::fs::remove_dir_all(log.parent().unwrap().parent().unwrap()).unwrap();
+}
+
+/// A program that keeps the lock of a full log does not keep others from writing.
+#[test]
+fn a_full_log_that_another_program_keeps_locked_is_continued() {
+    let log = scratch("locked");
+    std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+    std::fs::write(&log, "full\n").unwrap();
+    let holder = std::fs::File::open(&log).unwrap();
+    holder.lock().unwrap();
+    let mut target = open(&log);
+    target.keep_audit(AuditLog::at(&log, "emulator:bare").limited_to(5));
+    target.write(at(0x2_0000), &[1; 4]).unwrap();
+    assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 3);
+    drop(holder);
+    target.write(at(0x2_0000), &[2; 4]).unwrap();
+    assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 2);
+    std::fs::remove_dir_all(log.parent().unwrap().parent().unwrap()).unwrap();
+}
+
 #[test]
 fn a_refused_write_is_no_line() {
     let log = scratch("refused");

@@ -52,7 +52,7 @@ fn filled(mesh: &Mesh, images: &ImageMap, fill: impl Fn(u64) -> u8) -> Snapshot 
             }),
         }
     }
-    Snapshot { pieces, gaps: Vec::new(), transactions: 1 }
+    Snapshot { pieces, gaps: Vec::new(), transactions: 1, ..Snapshot::default() }
 }
 
 fn brisc() -> CoreId {

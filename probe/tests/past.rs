@@ -50,16 +50,49 @@ fn a_run_without_checkpoints_is_executed_again() {
         session.target().pass(cycles).unwrap();
         read(session.target(), beat);
         let run = session.target().run().unwrap().recorded().unwrap().unwrap();
-        let past = Rerun::new(run.clone()).past(&mut |_| true).unwrap();
+        let past = Rerun::new(run.clone(), None).past(&mut |_| true).unwrap();
         assert_eq!(past.cycles(), (0, run.end_cycles));
         let other = RecordedRun { checksum: run.checksum ^ 1, ..run.clone() };
-        let refused = Rerun::new(other).past(&mut |_| true).err();
+        let refused = Rerun::new(other, None).past(&mut |_| true).err();
         assert_eq!(refused.unwrap().to_string(), PastError::Differs.to_string());
-        // Words of a recording open nothing but an emulated mesh.
-        let other = RecordedRun { target: "socket:/tmp/mesh".into(), ..run };
-        let refused = Rerun::new(other).past(&mut |_| true).err();
-        assert!(matches!(refused, Some(OpenError::NoRun)));
     }
+}
+
+/// Words of a recording open nothing but an emulated mesh of built-in parts, for a short time. A
+/// person may name another mesh.
+#[test]
+fn the_words_of_a_recording_open_no_file() {
+    let descriptor = std::env::temp_dir().join(format!("rerun-{}.yaml", std::process::id()));
+    std::fs::write(&descriptor, "chips: 7\n").unwrap();
+    let descriptor = format!("emulator:{}", descriptor.display());
+    let rerun = |target: &str, end_cycles: u64, on: Option<&str>| {
+        let target = target.to_owned();
+        let run = RecordedRun { target, end_cycles, checksum: 0, journal: Vec::new() };
+        let past = Rerun::new(run, on.map(str::to_owned)).past(&mut |_| true);
+        past.err().map_or_else(String::new, |error| error.to_string())
+    };
+    let no_run = OpenError::NoRun.to_string();
+    for (target, end, says) in [
+        ("socket:/tmp/mesh", 1, no_run.as_str()),
+        ("ttsim:./x.so", 1, &no_run),
+        ("silicon", 1, &no_run),
+        ("/dev/tenstorrent/0", 1, &no_run),
+        ("other.mcap,rerun=1ms", 1, &no_run),
+        ("emulator:n300,study=mux:1", 1, &no_run),
+        (&descriptor, 1, "which needs files of this host: --rerun-on names the mesh"),
+        ("emulator:n300,firmware=/etc", 1, "which needs files of this host"),
+        ("emulator:n300,run=tt-fabric,kernels=/etc", 1, "which needs files of this host"),
+        ("emulator:n300", 1_000_000_000_000, "which runs for more than 10 s of its own time"),
+        ("emulator:n300,at=99s", 1, "which runs for more than 10 s of its own time"),
+        ("emulator:tgg", 1, "which has more than 36 chips"),
+    ] {
+        let refused = rerun(target, end, None);
+        assert!(refused.contains(says), "{target}: {refused}");
+    }
+    let asked = rerun("silicon", 1, Some(&descriptor));
+    assert!(asked.starts_with(&descriptor) && !asked.contains("--rerun-on"), "{asked}");
+    assert_eq!(rerun("emulator:n300", 1, Some("silicon")), no_run);
+    std::fs::remove_file(descriptor.trim_start_matches("emulator:")).unwrap();
 }
 
 #[test]

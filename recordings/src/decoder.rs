@@ -9,14 +9,18 @@ use layouts::{ChipId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use std::collections::BTreeMap;
 
-/// Limit of the bytes of one chip in a moment: a file must not exhaust the host's memory.
+/// Limit of the bytes of a moment: a file must not exhaust the host's memory.
 const MOST_BYTES: u64 = 256 << 20;
+/// Limit of its ranges.
+const MOST_RANGES: usize = 1 << 20;
 
 #[derive(Default)]
 struct ChipState {
     now: Memory,
     key: Memory,
     pieces: Vec<StoredSpan>,
+    /// Bytes of the pieces.
+    bytes: u64,
     /// When each was read: target and host.
     times: Vec<(u64, u64)>,
     /// The same of the key snapshot.
@@ -29,6 +33,9 @@ struct ChipState {
 #[derive(Default)]
 pub(crate) struct Decoder {
     chips: BTreeMap<u16, ChipState>,
+    /// The bytes of the pieces of all chips, and their number.
+    bytes: u64,
+    ranges: usize,
     gaps: Vec<StoredGap>,
 }
 
@@ -41,7 +48,13 @@ impl Decoder {
         let message: ChipMoment =
             rmp_serde::from_slice(data).map_err(|error| Damage::Chip(chip, error))?;
         let state = self.chips.entry(chip).or_default();
-        state.take(&message, number).ok_or(Damage::Ranges(chip))
+        self.bytes -= state.bytes;
+        self.ranges -= state.pieces.len();
+        let most = (MOST_BYTES - self.bytes, MOST_RANGES - self.ranges);
+        let taken = state.take(&message, number, most).ok_or(Damage::Ranges(chip));
+        self.bytes += state.bytes;
+        self.ranges += state.pieces.len();
+        taken
     }
 
     /// Takes the message of a moment, and returns the snapshot.
@@ -63,10 +76,16 @@ impl Decoder {
 }
 
 impl ChipState {
-    fn take(&mut self, message: &ChipMoment, number: u32) -> Option<()> {
+    /// Takes a message, whose pieces have at most this many bytes and ranges.
+    fn take(
+        &mut self,
+        message: &ChipMoment,
+        number: u32,
+        (most_bytes, most_ranges): (u64, usize),
+    ) -> Option<()> {
         if let Some(pieces) = &message.pieces {
-            let pieces = of_tiles(pieces)?;
-            fit(&pieces).then_some(())?;
+            let pieces = of_tiles(pieces, most_ranges)?;
+            self.bytes = fit(&pieces).filter(|bytes| *bytes <= most_bytes)?;
             self.pieces = pieces;
         }
         match message.since {
@@ -159,8 +178,9 @@ impl ChipState {
     }
 }
 
-/// Whether ranges are sorted, do not overlap, end within a tile's addresses, and are not too many.
-fn fit(spans: &[StoredSpan]) -> bool {
+/// Returns the bytes of ranges; none unless they are sorted, do not overlap, and end within a tile's
+/// addresses.
+fn fit(spans: &[StoredSpan]) -> Option<u64> {
     let end = |span: &StoredSpan| span.2.saturating_add(u64::from(span.3));
     let place = |span: &StoredSpan| (span.0, span.1);
     let total: u64 = spans.iter().map(|span| u64::from(span.3)).sum();
@@ -168,5 +188,6 @@ fn fit(spans: &[StoredSpan]) -> bool {
         [a, b] => place(a) < place(b) || (place(a) == place(b) && end(a) <= b.2),
         _ => true,
     });
-    sorted && total <= MOST_BYTES && spans.iter().all(|span| end(span) <= TILE_END && span.3 > 0)
+    let fit = sorted && spans.iter().all(|span| end(span) <= TILE_END && span.3 > 0);
+    fit.then_some(total)
 }

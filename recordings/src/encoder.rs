@@ -17,7 +17,10 @@ const MOST_CHUNK_MICROS: u64 = 5_000_000;
 /// Host time after which a key snapshot is taken.
 const KEY_MICROS: u64 = 30_000_000;
 /// Bytes of messages after which a chunk ends.
-const CHUNK_BYTES: usize = 8 << 20;
+const CHUNK_BYTES: usize = 2 << 20;
+/// The part of the moments before it that a chunk has at most: a damaged one costs no more of a short
+/// recording.
+const CHUNK_PART: u32 = 8;
 /// Bytes of messages in a file after which a key snapshot is taken.
 const GROUP_BYTES: usize = 64 << 20;
 
@@ -199,7 +202,8 @@ impl Encoder {
         let begins = self.next == 0
             || covers >= CHUNK_MICROS && self.chunk_moments >= CHUNK_MOMENTS
             || covers >= MOST_CHUNK_MICROS
-            || self.chunk_bytes >= CHUNK_BYTES;
+            || self.chunk_bytes >= CHUNK_BYTES
+            || self.chunk_moments >= (self.next / CHUNK_PART).max(1);
         if begins {
             (self.chunk_micros, self.chunk_moments, self.chunk_bytes) = (self.host_micros, 0, 0);
         }

@@ -95,6 +95,9 @@ pub(crate) enum Damage {
     /// A chunk has this compression.
     #[error("compression {0:?}")]
     Compression(String),
+    /// It costs more to open than a file of this size may.
+    #[error("more content than a file of this size may have")]
+    TooMuch,
     /// The checksum of a chunk.
     #[error("a wrong checksum")]
     Checksum,
@@ -110,6 +113,14 @@ pub(crate) enum Damage {
     /// The session does not have this key.
     #[error("the session has no `{0}`")]
     NoKey(&'static str),
+    /// The session names a mesh that nobody has.
+    #[error("the session names {chips} chips and {links} links")]
+    Mesh {
+        /// Its chips.
+        chips: usize,
+        /// Its links.
+        links: usize,
+    },
     /// JSON of this key of the session.
     #[error("the session's `{0}`: {1}")]
     Key(&'static str, serde_json::Error),

@@ -1,23 +1,30 @@
 //! The part of a snapshot that a plan asks for.
 
-use layouts::NocAddr;
+use layouts::{ChipId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
+use std::collections::BTreeMap;
 
 /// Returns the part of a snapshot in a plan, with gaps where the snapshot has no bytes.
 pub(crate) fn excerpt(moment: &Snapshot, plan: &Plan) -> Snapshot {
-    let mut part = Snapshot::default();
+    let mut part = Snapshot { sorted_gaps: true, ..Snapshot::default() };
+    let gaps = Gaps::of(moment);
     for span in merged(plan) {
         let end = span.addr.offset.saturating_add(u64::from(span.len));
         let mut at = span.addr.offset;
         while at < end {
-            at = step(moment, NocAddr { offset: at, ..span.addr }, end, &mut part);
+            at = step((moment, &gaps), NocAddr { offset: at, ..span.addr }, end, &mut part);
         }
     }
     part
 }
 
 /// Takes one piece or gap at `addr`; returns the start of the next one.
-fn step(moment: &Snapshot, addr: NocAddr, end: u64, part: &mut Snapshot) -> u64 {
+fn step(
+    (moment, gaps): (&Snapshot, &Gaps<'_>),
+    addr: NocAddr,
+    end: u64,
+    part: &mut Snapshot,
+) -> u64 {
     let same_tile = |other: NocAddr| (other.chip, other.tile) == (addr.chip, addr.tile);
     let after = moment.pieces.partition_point(|piece| piece.addr <= addr);
     let before =
@@ -33,7 +40,7 @@ fn step(moment: &Snapshot, addr: NocAddr, end: u64, part: &mut Snapshot) -> u64 
     }
     let next = moment.pieces.get(after).filter(|piece| same_tile(piece.addr));
     let stop = next.map_or(end, |piece| piece.addr.offset.min(end));
-    let (reason, stop) = reason(moment, addr, stop);
+    let (reason, stop) = gaps.reason(addr, stop);
     let len = (stop - addr.offset) as u32;
     part.gaps.push(Gap { span: Span { addr, len }, reason });
     stop
@@ -55,24 +62,44 @@ fn append(part: &mut Snapshot, piece: &Piece, addr: NocAddr, bytes: &[u8]) {
     }
 }
 
-/// Returns why bytes from `addr` on are missing, and the end of that reason (at most `stop`).
-fn reason(moment: &Snapshot, addr: NocAddr, stop: u64) -> (AccessError, u64) {
-    let gaps = moment
-        .gaps
-        .iter()
-        .filter(|gap| (gap.span.addr.chip, gap.span.addr.tile) == (addr.chip, addr.tile));
-    let mut nearest = stop;
-    for gap in gaps {
-        let (start, len) = (gap.span.addr.offset, u64::from(gap.span.len));
-        let end = start.saturating_add(len);
-        if (start..end).contains(&addr.offset) {
-            return (gap.reason.clone(), end.min(stop));
+/// The gaps of a snapshot by tile, sorted and without overlaps.
+struct Gaps<'a>(BTreeMap<(ChipId, NocXy), Vec<Missing<'a>>>);
+
+/// Begin, end and reason of a gap in a tile.
+type Missing<'a> = (u64, u64, &'a AccessError);
+
+impl<'a> Gaps<'a> {
+    fn of(moment: &'a Snapshot) -> Self {
+        let mut tiles: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for Gap { span, reason } in &moment.gaps {
+            let (start, len) = (span.addr.offset, u64::from(span.len));
+            let gaps: &mut Vec<_> = tiles.entry((span.addr.chip, span.addr.tile)).or_default();
+            gaps.push((start, start.saturating_add(len), reason));
         }
-        if start > addr.offset {
-            nearest = nearest.min(start);
+        for gaps in tiles.values_mut() {
+            gaps.sort_by_key(|(start, ..)| *start);
+            let mut covered = 0;
+            gaps.retain_mut(|(start, end, _)| {
+                *start = covered.max(*start);
+                covered = covered.max(*end);
+                start < end
+            });
+        }
+        Self(tiles)
+    }
+
+    /// Returns why bytes from `addr` on are missing, and the end of that reason (at most `stop`).
+    fn reason(&self, addr: NocAddr, stop: u64) -> (AccessError, u64) {
+        let gaps = self.0.get(&(addr.chip, addr.tile)).map_or(&[][..], Vec::as_slice);
+        let next = gaps.partition_point(|(_, end, _)| *end <= addr.offset);
+        match gaps.get(next) {
+            Some((start, end, reason)) if *start <= addr.offset => {
+                ((*reason).clone(), stop.min(*end))
+            }
+            Some((start, ..)) => (AccessError::NotRecorded, stop.min(*start)),
+            None => (AccessError::NotRecorded, stop),
         }
     }
-    (AccessError::NotRecorded, nearest)
 }
 
 /// Returns the plan's ranges sorted, with overlapping and adjacent ones joined: the pieces of a

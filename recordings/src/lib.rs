@@ -7,7 +7,8 @@
 //! MessagePack message for each chip with the bytes that changed. A *key snapshot* begins from
 //! nothing; the first moment of every other chunk is relative to the last key snapshot, and all
 //! further moments are relative to the moment before. So a moment needs two chunks at most, and a
-//! damaged chunk costs its own moments.
+//! damaged chunk costs its own moments: one, or an eighth of those before it. The first moment, which
+//! a short recording needs as a whole, stands in the file once more, as an attachment.
 //!
 //! [`Writer`] appends snapshots of a target to a file, [`FlightRecorder`] keeps the newest in
 //! bounded memory, and [`Replay`] is a [`machine::target::Target`] that answers from its current
@@ -43,6 +44,7 @@ mod file;
 mod flight;
 mod format;
 mod memory;
+mod redacted;
 mod replay;
 mod writer;
 
@@ -53,5 +55,6 @@ pub use fabric_snapshot::{
 pub use file::Attachment;
 pub use flight::FlightRecorder;
 pub use format::FORMAT;
+pub use redacted::{Kept, Redacted, without_folders};
 pub use replay::Replay;
 pub use writer::Writer;

@@ -4,7 +4,7 @@ use crate::decoder::Decoder;
 use crate::error::{Damage, RecordingError};
 use crate::excerpt::excerpt;
 use crate::file::{self, Attachment, Chunk, Contents};
-use crate::format::{Channel, EarlierMoment, Entry, MomentRecord};
+use crate::format::{Channel, EarlierMoment, Entry, MomentRecord, SessionRecord};
 use layouts::NocAddr;
 use machine::history::{History, Mark};
 use machine::notes::Note;
@@ -19,6 +19,8 @@ pub struct Replay {
     name: String,
     abilities: Abilities,
     contents: Contents,
+    /// How many of the problems are damage of the file.
+    damage: usize,
     times: Vec<u64>,
     position: usize,
     cycles: u64,
@@ -38,6 +40,7 @@ impl Replay {
             name: path.display().to_string(),
             // Time passes on request.
             abilities: Abilities { stepped_time: true, ..contents.session.abilities.clone() },
+            damage: contents.problems.len(),
             contents,
             times,
             position: 0,
@@ -62,6 +65,10 @@ impl Replay {
                  reset; moments are in recorded order"
             ));
         }
+    }
+
+    pub(crate) fn session(&self) -> &SessionRecord {
+        &self.contents.session
     }
 
     /// Returns what the person who recorded asked for.
@@ -95,15 +102,20 @@ impl Replay {
         rmp_serde::from_slice(&self.contents.run.as_ref()?.bytes).ok()
     }
 
-    /// Returns messages about damaged parts of the file, which are not shown.
+    /// Returns messages about damaged parts of the file, which are not shown, and about its clock.
     pub fn problems(&self) -> &[String] {
         &self.contents.problems
+    }
+
+    /// Returns how many of the problems are damage of the file, which says nothing of the mesh.
+    pub fn damage(&self) -> usize {
+        self.damage
     }
 
     /// Reads a moment: its chunk, and that of its key snapshot.
     fn load(&self, index: usize) -> Result<Snapshot, Damage> {
         let entry = self.contents.entries.get(index).ok_or(Damage::NoMoment)?;
-        let chunk = self.contents.chunk(entry.chunk)?;
+        let chunk = self.contents.chunk_of(entry)?;
         if self.contents.session.format == 1 {
             return earlier(&chunk, entry.number);
         }
@@ -119,7 +131,7 @@ impl Replay {
         let entries = &self.contents.entries;
         let index = entries.binary_search_by_key(&entry.key_moment, |key| key.number).ok()?;
         let key = entries.get(index).filter(|key| key.chunk != entry.chunk)?;
-        self.contents.chunk(key.chunk).ok()
+        self.contents.chunk_of(key).ok()
     }
 }
 

@@ -4,15 +4,15 @@
 use crate::encoder::{Encoded, Encoder};
 use crate::error::RecordingError;
 use crate::format::{
-    COMPRESSED, Channel, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, MomentRecord, NOTES, PROFILE,
-    RUN, SCHEMA_ENCODING, SESSION, SessionRecord, channels,
+    COMPRESSED, Channel, ELF_MEDIA_TYPE, Entry, FORMAT, INDEX, Index, KEY, MomentRecord, NOTES,
+    PROFILE, RUN, SCHEMA_ENCODING, SESSION, SessionRecord, channels,
 };
 use machine::history::Mark;
 use machine::notes::Note;
 use machine::past::RecordedRun;
 use machine::snapshot::Snapshot;
 use machine::target::Target;
-use mcap::records::{MessageHeader, Metadata};
+use mcap::records::{MessageHeader, Metadata, op};
 use mcap::{Attachment, McapError, WriteOptions};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,6 +25,9 @@ const LEVEL: u32 = 9;
 
 /// zstd's usual level, for what is attached.
 const USUAL_LEVEL: i32 = 0;
+/// Bytes of a message before its data: channel, number, two times.
+const MESSAGE_HEAD: u64 = 22;
+
 /// The level of a run, which is compressed once: half a second for the most bytes.
 const RUN_LEVEL: i32 = 19;
 /// Bytes of a run beyond which its level is lower: a third larger, at ten times the speed.
@@ -47,19 +50,19 @@ pub struct Writer {
     open: bool,
     /// The number of the first moment, from which the file counts.
     first: Option<u32>,
+    /// The messages of the first moment, until they are written once more.
+    key: Vec<u8>,
     marks: Vec<Mark>,
     notes: Vec<Note>,
 }
 
 impl Writer {
-    /// Starts a recording of `target`; replaces an existing file. `asked` says what was asked for,
-    /// in words, and is kept.
+    /// Starts a recording of `target` in a new file. `asked` says what was asked for, in words, and is
+    /// kept.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn create(path: &Path, target: &dyn Target, asked: &str) -> Result<Self, RecordingError> {
-        let file =
-            File::create(path).map_err(|error| RecordingError::Io { path: path.into(), error })?;
         let session = SessionRecord {
             made_by: env!("CARGO_PKG_VERSION").into(),
             format: FORMAT,
@@ -68,10 +71,18 @@ impl Writer {
             abilities: target.abilities().clone(),
             asked: asked.into(),
         };
+        Self::create_with(path, session)
+    }
+
+    /// Starts a recording of a session in a new file.
+    pub(crate) fn create_with(path: &Path, session: SessionRecord) -> Result<Self, RecordingError> {
+        let file = files::create(path).map_err(RecordingError::Unusable)?;
+        let chips: Vec<_> = session.mesh.chips.iter().map(|chip| chip.id).collect();
+        let session = SessionRecord { format: FORMAT, ..session };
         let failed = |what: String| RecordingError::Write { path: path.into(), what };
         let session = session.to_record().map_err(|error| failed(error.to_string()))?;
-        let chips = target.mesh().chips.iter().map(|chip| chip.id);
-        let mcap = begin(file, session.clone(), channels(chips)).map_err(|e| failed(words(&e)))?;
+        let chips = channels(chips.into_iter());
+        let mcap = begin(file, session.clone(), chips).map_err(|e| failed(words(&e)))?;
         Ok(Self {
             path: path.into(),
             mcap,
@@ -82,6 +93,7 @@ impl Writer {
             chunks: 1,
             open: false,
             first: None,
+            key: Vec::new(),
             marks: Vec::new(),
             notes: Vec::new(),
         })
@@ -177,6 +189,7 @@ impl Writer {
     /// # Errors
     /// If the file cannot be written.
     pub fn finish(mut self) -> Result<(), RecordingError> {
+        self.write_key()?;
         if !self.notes.is_empty() {
             let notes = json(&std::mem::take(&mut self.notes));
             self.attach(NOTES, &notes, USUAL_LEVEL)?;
@@ -199,8 +212,10 @@ impl Writer {
     /// Writes a moment that was encoded.
     pub(crate) fn write(&mut self, moment: &Encoded) -> Result<(), RecordingError> {
         if moment.begins_chunk {
+            self.write_key()?;
             self.flush()?;
         }
+        let is_first = self.first.is_none();
         let first = *self.first.get_or_insert(moment.number);
         let number = moment.number - first;
         let key_moment = moment.record.key_moment.saturating_sub(first);
@@ -210,6 +225,12 @@ impl Writer {
             self.message(Channel::Chip(*chip), number, times, message)?;
         }
         self.message(Channel::Moments, number, times, &json(record))?;
+        if is_first {
+            let chips = moment.chips.iter().map(|(chip, it)| (Channel::Chip(*chip), it.clone()));
+            let messages = chips.chain([(Channel::Moments, json(record))]);
+            self.key =
+                messages.flat_map(|(channel, it)| message(channel, number, times, &it)).collect();
+        }
         self.entries.push(Entry {
             number,
             target_cycles: record.target_cycles,
@@ -238,6 +259,14 @@ impl Writer {
         self.open = true;
         let written = self.mcap.write_to_known_channel(&header, data);
         written.map_err(|error| self.failed(words(&error)))
+    }
+
+    /// Writes the first moment once more, behind its chunk.
+    fn write_key(&mut self) -> Result<(), RecordingError> {
+        match std::mem::take(&mut self.key) {
+            key if key.is_empty() => Ok(()),
+            key => self.attach(KEY, &key, LEVEL as i32),
+        }
     }
 
     /// Attaches bytes, compressed.
@@ -287,6 +316,19 @@ fn begin(
     }
     mcap.flush()?;
     Ok(mcap)
+}
+
+/// Returns a message as it stands in a chunk.
+fn message(channel: Channel, number: u32, times: (u64, u64), data: &[u8]) -> Vec<u8> {
+    let (target_cycles, host_micros) = times;
+    let mut record = vec![op::MESSAGE];
+    record.extend((MESSAGE_HEAD + data.len() as u64).to_le_bytes());
+    record.extend(channel.ids().0.to_le_bytes());
+    record.extend(number.to_le_bytes());
+    record.extend(nanos(host_micros).to_le_bytes());
+    record.extend(target_cycles.to_le_bytes());
+    record.extend_from_slice(data);
+    record
 }
 
 /// Our own types have text keys and finite numbers, which always become JSON.

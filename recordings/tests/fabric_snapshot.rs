@@ -341,3 +341,17 @@ fn absurd_numbers_are_gaps() {
         kept.document = whole;
     }
 }
+
+/// Every blob may name the whole file.
+#[test]
+fn blobs_that_overlap_are_bounded_in_sum() {
+    let mut kept = Kept::new("overlap");
+    let whole = |n: u64| (format!("b{n:03}"), blob(&kept.raw.clone(), n << 12, 0..kept.raw.len()));
+    let blobs: serde_json::Map<String, Value> = (0..100).map(whole).collect();
+    kept.router()["blobs"] = blobs.into();
+    let mut target = kept.open();
+    let read = (0..100).filter(|n| read(&mut target, n << 12, 4).is_ok()).count();
+    assert_eq!(read, 4);
+    let why = word(&mut target, 50 << 12).unwrap_err().to_string();
+    assert!(why.contains("too many blobs of run.bin overlap"), "{why}");
+}

@@ -4,9 +4,10 @@
 use layouts::{ChipCoord, ChipId, EthId, NocAddr, NocXy, TileKind};
 use machine::history::{History, Mark};
 use machine::notes::{AuditLine, Command, Note, StatusMessage, WrittenPlace};
+use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
-use recordings::{FlightRecorder, RecordingError, Replay, Writer};
+use recordings::{FlightRecorder, Kept, RecordingError, Redacted, Replay, Writer, without_folders};
 use std::path::{Path, PathBuf};
 
 /// A target with only a description.
@@ -114,15 +115,18 @@ fn moments() -> Vec<Snapshot> {
             },
         ],
         transactions: n,
+        ..Snapshot::default()
     };
     (1..=3).map(moment).collect()
 }
 
-/// Returns a separate file for each test.
+/// Returns a separate file for each test, which does not exist.
 fn path(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recordings");
     std::fs::create_dir_all(&folder).unwrap();
-    folder.join(format!("{test}.mcap"))
+    let path = folder.join(format!("{test}.mcap"));
+    let _ = std::fs::remove_file(&path);
+    path
 }
 
 fn record(test: &str) -> PathBuf {
@@ -217,7 +221,8 @@ fn reads_answer_from_the_moment_with_its_gaps() {
         ]
     );
     assert_eq!(snapshot.word(at(0, 0x24)), Err(AccessError::TimedOut { deadline_cycles: 5000 }));
-    assert_eq!(replay.read(&Plan::default()), Snapshot::default());
+    let nothing = Snapshot { sorted_gaps: true, ..Snapshot::default() };
+    assert_eq!(replay.read(&Plan::default()), nothing);
 }
 
 #[test]
@@ -290,11 +295,21 @@ fn a_file_cut_anywhere_shows_what_is_whole() {
 }
 
 /// Every byte of the file, flipped: at most the moments of one chunk, and what is relative to it,
-/// are missing, and that is said.
+/// are missing, and that is said. The first moment stands there twice.
 #[test]
 fn a_spoilt_byte_costs_at_most_its_chunk() {
-    let whole = std::fs::read(in_three_chunks("spoilt_source")).unwrap();
-    let path = path("spoilt");
+    spoil_each_byte(&in_three_chunks("spoilt_source"));
+}
+
+/// The same of a recording of less than a second.
+#[test]
+fn a_spoilt_byte_of_a_short_recording_costs_at_most_a_moment() {
+    spoil_each_byte(&record("spoilt_short"));
+}
+
+fn spoil_each_byte(source: &Path) {
+    let whole = std::fs::read(source).unwrap();
+    let path = source.with_extension("spoilt");
     let mut lost = 0;
     for (i, flip) in (0..whole.len()).zip([0xFF, 0x01, 0x80].into_iter().cycle()) {
         let mut bytes = whole.clone();
@@ -302,6 +317,7 @@ fn a_spoilt_byte_costs_at_most_its_chunk() {
         std::fs::write(&path, &bytes).unwrap();
         let mut replay = Replay::open(&path).unwrap_or_else(|e| panic!("byte {i}: {e}"));
         let missing = 3 - replay.moments().len();
+        assert_eq!(replay.moments().first(), Some(&100), "byte {i}");
         assert!(missing <= 1, "byte {i}: {missing} of 3 moments are missing");
         lost += missing;
         assert_eq!(missing > 0, says_lost(&replay), "byte {i}: {:?}", replay.problems());
@@ -325,7 +341,15 @@ fn shows_what_was_recorded(replay: &mut Replay, at: usize) {
     for index in 0..replay.moments().len() {
         replay.seek(index);
         let recorded = &moments()[(replay.moments()[index] / 100 - 1) as usize];
-        let shown = replay.moment().unwrap_or_else(|| panic!("{at}: moment {index} is damaged"));
+        let Some(shown) = replay.moment() else {
+            let snapshot = replay.read(&Plan {
+                spans: vec![span(
+                    NocAddr { chip: ChipId(0), tile: NocXy { x: 9, y: 6 }, offset: 0 },
+                    4,
+                )],
+            });
+            panic!("{at}: moment {index}: {:?}, {:?}", snapshot.gaps, replay.problems());
+        };
         let mut bytes = 0;
         for piece in &shown.pieces {
             let same = recorded.bytes(piece.addr, piece.bytes.len() as u32);
@@ -353,9 +377,10 @@ fn in_three_chunks(test: &str) -> PathBuf {
     path
 }
 
-/// A chunk ends after a second if it has ten moments, and after five.
+/// A chunk ends after a second if it has ten moments, after five, and when it has more than an eighth
+/// of the moments before it.
 #[test]
-fn chunks_cover_a_second_or_ten_moments() {
+fn chunks_cover_a_second_or_ten_moments_and_a_part() {
     let chunks = |millis: u64, count: u64| {
         let path = path(&format!("chunks_{millis}"));
         let mut writer = Writer::create(&path, &target(), "").unwrap();
@@ -372,7 +397,7 @@ fn chunks_cover_a_second_or_ten_moments() {
         bytes.windows(8).filter(|bytes| bytes == b"\x04\0\0\0zstd").count() / 2 - 1
     };
     let cases = [(10, 200), (50, 40), (200, 20), (450, 20), (1000, 10), (6000, 3)];
-    assert_eq!(cases.map(|(millis, count)| chunks(millis, count)), [2, 2, 2, 2, 2, 3]);
+    assert_eq!(cases.map(|(millis, count)| chunks(millis, count)), [37, 24, 18, 18, 10, 3]);
 }
 
 #[test]
@@ -493,7 +518,8 @@ fn idle_moments_cost_little_and_read_sets_may_change() {
         replay.seek(index);
         assert_eq!(replay.moment(), Some(snapshot), "moment {index}");
     }
-    let len = std::fs::metadata(&path).unwrap().len() as usize;
+    // The first one stands there twice.
+    let len = std::fs::metadata(&path).unwrap().len() as usize - one;
     assert!(len < one * 2, "{len} bytes for 40 moments of {one}");
 }
 
@@ -651,4 +677,219 @@ fn a_newer_format_says_what_to_do() {
         "my.mcap: recorded by meshscope 3.1.0 in format 5; this version reads up to format 4: \
          open it with meshscope 3.1.0 or newer"
     );
+}
+
+#[test]
+fn folders_of_absolute_paths_are_left_out() {
+    let svg = "http://www.w3.org/2000/svg </text></svg>";
+    let kept = "silicon /dev/tenstorrent/0 a/b ../c /x";
+    for (text, without, paths) in [
+        ("emulator:/home/me/x.yaml,kernels=/opt/k,at=2ms", "emulator:x.yaml,kernels=k,at=2ms", 2),
+        ("\"/home/me/a.cpp:12\" in main", "\"a.cpp:12\" in main", 1),
+        ("/home/me/", "", 1),
+        (svg, svg, 0),
+        (kept, kept, 0),
+    ] {
+        assert_eq!(without_folders(text), (without.to_owned(), paths));
+    }
+}
+
+/// A copy for others lacks who recorded, where files are, and what was written; and says so.
+#[test]
+fn a_copy_lacks_what_is_not_kept() {
+    let (from, to) = (path("private"), path("redacted"));
+    let mut writer = Writer::create(&from, &target(), "of /home/me/mesh.yaml").unwrap();
+    writer.attach_elf("erisc.elf", b"\x7fELF and so on").unwrap();
+    moments().iter().try_for_each(|moment| writer.append(moment)).unwrap();
+    writer.mark(Mark::new(100, 5, "see /home/me/notes.txt")).unwrap();
+    let begins = AuditLine::Begins {
+        time_micros: 1 << 52,
+        pid: 4711,
+        user: Some("alice".into()),
+        target: Some("ttsim:/home/me/x.so".into()),
+        command: "write 0:1-1:0x20000 0xdeadbeef".into(),
+    };
+    let given = Command { target_cycles: 1, host_micros: 1 << 52, text: "write 0:1-1:0 77".into() };
+    let written = notes().into_iter().filter(|note| note.kind() == "audit");
+    let all = [Note::Audit(begins), Note::Command(given)].into_iter().chain(written);
+    all.for_each(|note| writer.note(&note).unwrap());
+    let journal = vec![1, 2, 3];
+    let run = RecordedRun { target: "emulator:n300".into(), end_cycles: 9, checksum: 7, journal };
+    writer.attach_run(&run).unwrap();
+    writer.finish().unwrap();
+    let mut whole = Replay::open(&from).unwrap();
+    let lacks = whole.copy(&to, Kept::default()).unwrap();
+    assert_eq!(lacks, Redacted { users: 4, paths: 3, writes: 3, run: true });
+    let mut copy = Replay::open(&to).unwrap();
+    assert_eq!((copy.asked(), copy.run()), ("of mesh.yaml", None));
+    assert_eq!(copy.recorded_target(), whole.recorded_target());
+    assert_eq!(copy.marks()[0].text, "see notes.txt");
+    assert_eq!(copy.attachments(), whole.attachments());
+    for moment in 0..3 {
+        whole.seek(moment);
+        copy.seek(moment);
+        assert_eq!(copy.moment(), whole.moment());
+    }
+    let text = format!("{:?}", copy.notes());
+    for private in ["alice", "4711", "pid: 7", "/home", "deadbeef", " 77", "01000000"] {
+        assert!(!text.contains(private), "{private}: {text}");
+    }
+    let kept = Kept { users: true, paths: true, writes: true, run: true };
+    std::fs::remove_file(&to).unwrap();
+    assert_eq!(whole.copy(&to, kept).unwrap(), Redacted::default());
+    let copy = Replay::open(&to).unwrap();
+    assert_eq!((copy.notes(), copy.run()), (whole.notes(), whole.run()));
+}
+
+/// A record as it stands in a file.
+fn mcap_record(kind: u8, body: &[u8]) -> Vec<u8> {
+    [&[kind][..], &(body.len() as u64).to_le_bytes(), body].concat()
+}
+
+fn attachment(name: &str, data: &[u8]) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u32).to_le_bytes(), text.as_bytes()].concat();
+    let len = (data.len() as u64).to_le_bytes();
+    let mut body = [&[0; 16][..], &text(name), &text(""), &len, data].concat();
+    body.extend(crc32fast::hash(&body).to_le_bytes());
+    mcap_record(mcap::records::op::ATTACHMENT, &body)
+}
+
+/// A chunk of records, which are compressed already if `bytes` says how many they are.
+fn chunk(records: &[u8], bytes: Option<u64>) -> Vec<u8> {
+    let (compression, crc) =
+        if bytes.is_some() { ("zstd", 0) } else { ("", crc32fast::hash(records)) };
+    let size = bytes.unwrap_or(records.len() as u64);
+    let mut body = [[0; 16].as_slice(), &size.to_le_bytes(), &crc.to_le_bytes()].concat();
+    body.extend((compression.len() as u32).to_le_bytes());
+    body.extend(compression.as_bytes());
+    body.extend((records.len() as u64).to_le_bytes());
+    body.extend(records);
+    mcap_record(mcap::records::op::CHUNK, &body)
+}
+
+/// Zeros, compressed.
+fn zeros(bytes: u64) -> Vec<u8> {
+    use std::io::Read as _;
+    zstd::stream::encode_all(std::io::repeat(0).take(bytes), 1).unwrap()
+}
+
+/// The time for which this thread has had a processor, in ticks of 10 ms.
+fn worked() -> u64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
+/// Opens three moments with this behind them, in seconds.
+#[track_caller]
+fn opens_soon(test: &str, more: &[u8], holes: u64) -> Replay {
+    let whole = std::fs::read(record(&format!("{test}_whole"))).unwrap();
+    let end = whole.windows(14).position(|it| it == b"meshscope.inde").unwrap() - 29;
+    assert_eq!(whole[end], mcap::records::op::ATTACHMENT);
+    let path = path(test);
+    std::fs::write(&path, [&whole[..end], more].concat()).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() + holes).unwrap();
+    let begun = worked();
+    let mut replay = Replay::open(&path).unwrap();
+    let took = worked() - begun;
+    std::fs::remove_file(&path).unwrap();
+    println!("{test}: {took} ticks, {:?}", replay.problems());
+    assert!(took < 500, "{took} ticks");
+    assert_eq!(replay.moments(), [100, 200, 300]);
+    shows_what_was_recorded(&mut replay, 0);
+    replay
+}
+
+#[test]
+fn content_that_swells_is_bounded_in_sum() {
+    let gib = zeros(1 << 30);
+    let quarter = zeros(200 << 20);
+    let attached = |n: usize, data: &[u8]| attachment(&format!("kernel/brisc/{n}/x.zst"), data);
+    let mut more: Vec<u8> = (0..5).flat_map(|n| attached(n, &gib)).collect();
+    more.extend((5..10).flat_map(|n| attached(n, &quarter)));
+    more.extend((0..20).flat_map(|_| chunk(&quarter, Some(200 << 20))));
+    more.extend((0..20).flat_map(|_| chunk(&gib, Some(1 << 30))));
+    // It is longer than it says.
+    more.extend(chunk(&gib, Some(100)));
+    let len = more.len() as u64;
+    let replay = opens_soon("swells", &more, 0);
+    let attached: usize = replay.attachments().iter().map(|file| file.bytes.len()).sum();
+    assert!(attached as u64 <= (256 << 20) + 64 * (len + 10_000), "{attached}");
+    let too_much = |problem: &&String| problem.contains("more content than a file of this size");
+    assert!(replay.problems().iter().any(|it| too_much(&it)), "{:?}", replay.problems());
+    assert!(replay.problems().len() < 40);
+}
+
+#[test]
+fn many_attachments_are_not_all_taken() {
+    let more: Vec<u8> =
+        (0..300_000).flat_map(|n| attachment(&format!("kernel/brisc/{n}/x"), b"x")).collect();
+    let replay = opens_soon("many", &more, 0);
+    // One is the first moment.
+    assert_eq!(replay.attachments().len(), 4096 - 1);
+    let last = replay.problems().iter().any(|it| it.ends_with(" parts are damaged, too"));
+    assert!(last && replay.problems().len() < 40, "{:?}", replay.problems());
+}
+
+#[test]
+fn holes_are_not_read() {
+    opens_soon("holes", b"?", 7 << 30);
+    // A chunk of a hole.
+    let head = [&[mcap::records::op::CHUNK][..], &(6_u64 << 30).to_le_bytes()].concat();
+    opens_soon("hole_chunk", &head, 7 << 30);
+}
+
+/// Each of these could be a chunk that ends with the file.
+#[test]
+fn a_search_is_not_done_again_and_again() {
+    let (count, mut more) = (200_000_u64, b"?".to_vec());
+    for n in 0..count {
+        more.push(mcap::records::op::CHUNK);
+        more.extend(((count - n) * 9 - 9).to_le_bytes());
+    }
+    opens_soon("search", &more, 0);
+}
+
+#[test]
+fn a_session_names_no_more_chips_than_there_are() {
+    let path = path("chips");
+    let mut target = target();
+    target.mesh.chips = (0..2000).map(chip).collect();
+    let mut writer = Writer::create(&path, &target, "").unwrap();
+    writer.append(&moments()[0]).unwrap();
+    writer.finish().unwrap();
+    let refused = Replay::open(&path).unwrap_err().to_string();
+    assert!(refused.contains("the session names 2000 chips and 1 links"), "{refused}");
+}
+
+/// Zeros of many chips cost nothing in a file.
+#[test]
+fn ranges_of_a_moment_are_bounded_in_sum() {
+    let message = |channel: u16, data: &[u8]| {
+        let head = [&channel.to_le_bytes()[..], &9_u32.to_le_bytes(), &[0; 16]].concat();
+        mcap_record(mcap::records::op::MESSAGE, &[&head, data].concat())
+    };
+    let of_chip = serde_json::json!({
+        "since": "nothing", "pieces": [[[[9, 6]], [[0, 150 << 20]]]], "which": [0],
+        "target_cycles": [400], "host_micros": [1], "changes": [],
+    });
+    let of_chip = rmp_serde::to_vec_named(&of_chip).unwrap();
+    let moment = serde_json::json!({"target_cycles": 400, "host_micros": 1, "key_moment": 9});
+    let whole = std::fs::read(record("ranges_whole")).unwrap();
+    // The numbers of the channels of chip 0 and of moments.
+    let channels = (16, 1);
+    let records = [
+        message(channels.0, &of_chip),
+        message(channels.0 + 1, &of_chip),
+        message(channels.1, moment.to_string().as_bytes()),
+    ];
+    let end = whole.windows(14).position(|it| it == b"meshscope.inde").unwrap() - 29;
+    let path = path("ranges");
+    std::fs::write(&path, [&whole[..end], &chunk(&records.concat(), None)].concat()).unwrap();
+    let mut replay = Replay::open(&path).unwrap();
+    assert_eq!((replay.moments().len(), replay.moment()), (4, None));
+    let snapshot = replay.read(&Plan { spans: vec![span(at(0, 0), 4)] });
+    let why = snapshot.gaps[0].reason.to_string();
+    assert!(why.ends_with("chip 1: its ranges do not fit"), "{why}");
 }

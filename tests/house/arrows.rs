@@ -13,7 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("probe/emulator", &[]),
     ("probe/machine", &["layouts"]),
     ("probe/transport", &["machine", "layouts", "files", "emulator"]),
-    ("probe/access", &["machine", "layouts"]),
+    ("probe/access", &["machine", "layouts", "files"]),
     ("probe/images", &["machine", "layouts", "files", "firmware", "symbols"]),
     ("probe/decode", &["images", "machine", "layouts", "symbols"]),
     ("probe/diagnosis", &["decode", "images", "machine", "layouts"]),

@@ -82,3 +82,26 @@ fn only_known_modules_may_be_unsafe() {
     found.sort();
     assert_eq!(found, UNSAFE);
 }
+
+/// The sources that open a file to write it: no link is followed, and nothing is overwritten. A
+/// device is opened elsewhere.
+const WRITERS: [&str; 2] = ["probe/transport/src/silicon/os.rs", "symbols/files/src/lib.rs"];
+
+#[test]
+fn files_are_written_in_one_place() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let opens = ["File::create", "fs::write(", "fs::copy(", "File::options(", "OpenOptions::new()"];
+    let mut found = Vec::new();
+    for (path, text) in sources() {
+        let path = path.strip_prefix(root).unwrap();
+        let besides = ["tests", "benches", "tests.rs"];
+        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        if !path.iter().any(|part| besides.iter().any(|it| part == *it))
+            && opens.iter().any(|open| product.contains(open))
+        {
+            found.push(path.to_str().unwrap().to_owned());
+        }
+    }
+    found.sort();
+    assert_eq!(found, WRITERS);
+}

@@ -298,10 +298,14 @@ impl Model {
         verdict::line(self.verdict()?, width.into())
     }
 
-    /// The source file of the selected core's waypoint, if it was not searched for yet.
+    /// The source file of the selected core's waypoint, if it was not searched for yet. An ELF of a
+    /// recording names none.
     pub(crate) fn source_wanted(&self) -> Option<&str> {
         let on_screen = self.screen == Screen::Core;
         let core = self.core_state().filter(|_| on_screen)?;
+        if core.images.iter().any(|image| image.attached) {
+            return None;
+        }
         let pause = self.held().and_then(|held| held.pause.as_ref());
         let place = pause.map_or(&core.location, |pause| &pause.lines).first()?;
         place.file.as_deref().filter(|file| !self.sources.contains_key(*file))

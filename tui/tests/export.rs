@@ -249,6 +249,49 @@ fn a_bundle_of_a_live_target_records_it() {
     assert!(picture.starts_with("meshscope emulator:n150,run=idle "), "{picture}");
 }
 
+/// Who recorded, where files are and what was written is nobody's business by default.
+#[test]
+fn a_bundle_lacks_what_is_private() {
+    let scratch = Scratch::new("private-bundle");
+    let log = scratch.path("audit.jsonl");
+    let recording = scratch.path("run.mcap");
+    let recording = recording.to_str().unwrap();
+    let run_of =
+        ["--target", "emulator:n300", "run", "all-gather", "-b", "4K", "--record", recording];
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(run_of).env("USER", "alice-of-hosts").env("MESHSCOPE_AUDIT_LOG", &log);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (private, whole) = (scratch.path("a.tar.gz"), scratch.path("b.tar.gz"));
+    let (code, said) = run(recording, &["bundle", private.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{said}");
+    let all = ["bundle", "--with", "users,paths,writes,run", whole.to_str().unwrap()];
+    let (code, said) = run(recording, &all);
+    assert_eq!(code, Some(0), "{said}");
+    let folder = scratch.path("").display().to_string();
+    let (private, whole) = (unpacked(&private), unpacked(&whole));
+    let readme = |files: &BTreeMap<String, Vec<u8>>, folder: &str| {
+        String::from_utf8(files[&format!("{folder}/README.txt")].clone()).unwrap()
+    };
+    let said = readme(&private, "a");
+    for option in ["users", "paths", "writes", "run"] {
+        assert!(said.contains(&format!("(--with {option})")), "{option}: {said}");
+    }
+    assert!(!readme(&whole, "b").contains("--with"), "{}", readme(&whole, "b"));
+    assert_eq!(whole["b/run.mcap"], fs::read(recording).unwrap());
+    for (name, bytes) in private.iter().filter(|(name, _)| !name.ends_with(".mcap")) {
+        let text = String::from_utf8_lossy(bytes);
+        assert!(!text.contains(&folder), "{name}: {text}");
+    }
+    let copy = scratch.path("copy.mcap");
+    fs::write(&copy, &private["a/run.mcap"]).unwrap();
+    let notes = recordings::Replay::open(&copy).unwrap().notes();
+    let text = format!("{notes:?}");
+    assert!(text.contains("Write") && !text.contains("alice-of-hosts"), "{text}");
+    let writes = |files: &str| files.matches("new: \"\"").count();
+    assert_eq!(writes(&text), text.matches("Write {").count());
+}
+
 #[test]
 fn tables_are_csv() {
     let output = meshscope(&["--target", PING, "links", "--csv"]);

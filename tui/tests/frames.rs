@@ -595,6 +595,20 @@ fn the_line_of_the_waypoint_is_shown_where_its_file_is_found() {
     assert!(!again.iter().any(|c| matches!(c, Command::ReadSource(_))), "requested once");
 }
 
+/// Anybody may have made a recording: its ELFs do not choose a file of this host.
+#[test]
+fn an_elf_of_a_recording_names_no_source_file() {
+    let mut model = running((80, 24));
+    let mut recorded = (*snapshot(2)).clone();
+    let tiles = recorded.state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
+    let cores = tiles.flat_map(|tile| &mut tile.cores);
+    cores.flat_map(|core| &mut core.images).for_each(|image| image.attached = true);
+    update(&mut model, Message::Snapshot(Arc::new(recorded)));
+    let commands = press(&mut model, ":0:e8<enter>");
+    assert!(!commands.iter().any(|it| matches!(it, Command::ReadSource(_))), "{commands:?}");
+    assert!(picture(&model).contains("firmware/src/erisc/flow.h:58 in eth_wait"));
+}
+
 #[test]
 fn gg_and_shift_g_reach_the_ends() {
     let mut model = running((80, 24));

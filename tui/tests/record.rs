@@ -400,6 +400,57 @@ fn a_run_goes_on_when_its_recording_cannot_be_written() {
     assert_eq!(output.status.code(), Some(0), "{says}");
 }
 
+/// What was found is told, whatever becomes of its recording.
+#[test]
+fn a_watch_tells_its_verdict_when_its_recording_cannot_be_written() {
+    let file = fresh("watch-full");
+    let script = "ulimit -f 16; trap '' XFSZ; exec \"$@\"";
+    let sick = "emulator:n300,fault=link:0.8:down@25ms";
+    let output = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target", sick])
+        .args(["why", "--for", "6ms", "--watch", "--record", file.to_str().unwrap()])
+        .output()
+        .unwrap();
+    let (says, page) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+    assert!(says.contains("File too large"), "{says}");
+    assert!(page.contains("1. link-down"), "{page}{says}");
+    assert_eq!(output.status.code(), Some(1), "{says}");
+}
+
+/// Several recorders of one new file: one of them writes it, and the others say why not.
+#[test]
+fn a_file_is_recorded_once() {
+    let file = fresh("raced");
+    let record = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+        command.args(["--target", "emulator:n150,run=idle", "record", file.to_str().unwrap()]);
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let outputs = [record(), record(), record()].map(|child| child.wait_with_output().unwrap());
+    let codes = outputs.each_ref().map(|output| output.status.code());
+    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{outputs:?}");
+    let refused = outputs.iter().filter(|output| output.status.code() == Some(2));
+    let says = "exists already, and is not overwritten";
+    assert_eq!(refused.filter(|output| stderr(output).contains(says)).count(), 2, "{outputs:?}");
+    let replay = Replay::open(&file).unwrap();
+    assert_eq!((replay.moments().len(), replay.problems()), (10, &[][..]));
+}
+
+/// A damaged file says nothing of its mesh: the links are up, and not all of the file is known.
+#[test]
+fn damage_of_a_file_is_no_finding() {
+    let (whole, cut) = (worker_stuck().with_file_name("n300_ring_ping.mcap"), fresh("cut"));
+    let bytes = std::fs::read(whole).unwrap();
+    let end = bytes.windows(15).position(|it| it == b"meshscope.index").unwrap();
+    std::fs::write(&cut, &bytes[..end]).unwrap();
+    for verb in ["links", "mesh"] {
+        let output = run(cut.to_str().unwrap(), &[verb]);
+        let says = stderr(&output);
+        assert_eq!(output.status.code(), Some(4), "{verb}: {says}");
+        assert!(says.contains("the recording was not finished"), "{says}");
+    }
+}
+
 fn answer_with(target: &str, code: i32) -> Value {
     serde_json::from_str(&printed(target, &["--json", "why"], code)).unwrap()
 }

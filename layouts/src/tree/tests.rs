@@ -83,6 +83,12 @@ fn aliases_repeat_but_not_without_end() {
     assert!(Node::from_yaml(&laughs).unwrap_err().what.contains("repeat too much"));
     let deep = chain(300, |i| format!("- &a{i} [*a{}]\n", i - 1));
     assert!(Node::from_yaml(&deep).unwrap_err().what.contains("nested too deep"));
+    let kept = format!("{}{}{}", "&a [".repeat(250), "x,".repeat(100_000), "]".repeat(250));
+    assert!(Node::from_yaml(&kept).unwrap_err().what.contains("anchors keep too much"));
+    let long = format!("- &a {}\n{}", "x".repeat(1 << 20), "- *a\n".repeat(100));
+    assert!(Node::from_yaml(&long).unwrap_err().what.contains("repeat too much"));
+    let many = "- 1\n".repeat(2 << 20);
+    assert!(Node::from_yaml(&many).unwrap_err().what.contains("too many values"));
     assert!(Node::from_yaml(&"[".repeat(100_000)).is_err());
     assert!(Node::from_yaml(&"- ".repeat(100_000)).is_err());
 }

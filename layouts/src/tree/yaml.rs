@@ -4,8 +4,11 @@ use super::{Node, TextError, Value};
 use granit_parser::{Event, Parser, ScalarStyle};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values of a text at most, those counted again that aliases repeat.
+/// Values of a text at most, those counted again that anchors keep and aliases repeat.
 const MOST_VALUES: usize = 1 << 20;
+
+/// Bytes of a scalar that count as a value.
+const VALUE_BYTES: usize = 64;
 
 /// Lists and mappings inside each other at most.
 const DEEPEST: usize = 255;
@@ -27,6 +30,9 @@ pub(super) fn tree(text: &str) -> Result<Node, TextError> {
         let line = span.start.line() as u64;
         let complain = |what: &str| Err(TextError::new(line, what));
         count += 1;
+        if count > MOST_VALUES {
+            return complain("it has too many values");
+        }
         let (node, anchor) = match event {
             Event::Scalar(text, style, anchor, _) => {
                 let plain = style == ScalarStyle::Plain;
@@ -64,6 +70,10 @@ pub(super) fn tree(text: &str) -> Result<Node, TextError> {
             _ => continue,
         };
         if anchor != 0 {
+            count += measure(&node).0;
+            if count > MOST_VALUES {
+                return complain("its anchors keep too much");
+            }
             anchors.insert(anchor, node.clone());
         }
         match open.last_mut() {
@@ -91,14 +101,15 @@ fn pairs(values: Vec<Node>) -> Result<Vec<(Node, Node)>, TextError> {
     Ok(pairs)
 }
 
-/// How many values there are in a value, itself included, and how deep they are nested.
+/// How many values there are in a value, itself included, and how deep they are nested. A long scalar
+/// counts as several.
 fn measure(node: &Node) -> (usize, usize) {
     let add = |(size, depth): (usize, usize), node| {
         let (more, below) = measure(node);
         (size + more, depth.max(below))
     };
     let (size, depth) = match &node.value {
-        Value::Scalar { .. } => return (1, 0),
+        Value::Scalar { text, .. } => return (1 + text.len() / VALUE_BYTES, 0),
         Value::List(items) => items.iter().fold((1, 0), add),
         Value::Map(pairs) => pairs.iter().map(|(_, value)| value).fold((1 + pairs.len(), 0), add),
     };

@@ -43,6 +43,8 @@ pub struct TargetFacts<'a> {
     pub holders: &'a [(ChipId, Holder)],
     /// Further problems, one sentence each.
     pub problems: &'a [String],
+    /// How many of these are damage of the file that is read.
+    pub damage: usize,
     /// Bus transactions of the snapshot, and of what was read to plan it.
     pub transactions: u64,
     /// Earlier clients of the mesh.
@@ -67,6 +69,7 @@ pub fn decode(
         kind: mesh.kind,
         cycles,
         problems: [&mesh.problems[..], &manifests, &fabric.findings, facts.problems].concat(),
+        damage: facts.damage,
         fabric,
         chips,
         links,

@@ -36,6 +36,8 @@ pub struct MeshState {
     pub gaps: Vec<Gap>,
     /// Problems that discovery or decoding found, one sentence each.
     pub problems: Vec<String>,
+    /// How many of them are damage of the file that is read: they say nothing of the mesh.
+    pub damage: usize,
     /// Bus transactions of the snapshot.
     pub transactions: u64,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.
@@ -212,6 +214,9 @@ pub struct ImageUse {
     pub evidence: Provenance,
     /// The file of `--elfs` that it is from; null if it is built in.
     pub path: Option<String>,
+    /// Whether the recording has it attached: what such an ELF names on the host is not opened.
+    #[serde(skip)]
+    pub attached: bool,
     /// Run address less link address of its code, modulo 2^32.
     pub bias: u32,
     /// The comparison of the image's text with L1.

@@ -44,8 +44,10 @@ impl Health {
             Self::Fault
         } else if !state.gaps.is_empty() || images(false) {
             Self::Unknown
-        } else if !state.problems.is_empty() {
+        } else if state.problems.len() > state.damage {
             Self::Fault
+        } else if state.damage > 0 {
+            Self::Unknown
         } else {
             Self::Healthy
         }

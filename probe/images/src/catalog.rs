@@ -24,6 +24,8 @@ use symbols::Symbols;
 /// An ELF that can run on a kind of core.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CatalogEntry {
+    /// Whether it is attached to a recording: the same ELF of a directory comes before it.
+    pub(crate) attached: bool,
     /// The file.
     pub path: PathBuf,
     /// The build or kernel, and the file's own name.

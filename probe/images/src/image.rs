@@ -35,6 +35,8 @@ pub struct Image {
     pub build_id: Option<(u64, Vec<u8>)>,
     /// The file, for an image of a named directory.
     pub path: Option<PathBuf>,
+    /// Whether a recording has it attached.
+    pub attached: bool,
     /// The same image with its text as loaded, if that differs from the linked text.
     pub(crate) placed: Option<Symbols>,
     file: ImageFile,
@@ -95,6 +97,7 @@ impl Image {
             kernel_id: NO_KERNEL,
             build_id: None,
             path: None,
+            attached: false,
             placed: None,
             file,
             contents: OnceLock::new(),

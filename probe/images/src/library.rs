@@ -95,6 +95,7 @@ impl Library {
         };
         let mut image = Image::new(chip, &entry.name, entry.role, entry.core, symbols);
         image.path = Some(entry.path.clone());
+        image.attached = entry.attached;
         image.placed = placed;
         Some(image)
     }

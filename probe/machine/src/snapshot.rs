@@ -244,6 +244,8 @@ pub struct Snapshot {
     pub pieces: Vec<Piece>,
     /// Requested ranges that were not read.
     pub gaps: Vec<Gap>,
+    /// Whether the gaps are sorted by address, without overlaps.
+    pub sorted_gaps: bool,
     /// Bus transactions that the read took.
     pub transactions: u64,
 }
@@ -300,6 +302,7 @@ impl Snapshot {
             let stale = |addr: NocAddr| !fresh.contains(&place(addr));
             whole.pieces.extend(before.pieces.iter().filter(|p| stale(p.addr)).cloned());
             whole.gaps.extend(before.gaps.iter().filter(|g| stale(g.span.addr)).cloned());
+            whole.sorted_gaps = false;
         }
         whole.pieces.sort_by_key(|piece| piece.addr);
         whole
@@ -348,7 +351,13 @@ impl Snapshot {
             (start.chip, start.tile) == (addr.chip, addr.tile)
                 && (start.offset..start.offset + u64::from(gap.span.len)).contains(&addr.offset)
         };
-        self.gaps.iter().find(covers).map_or(AccessError::NotRequested, |gap| gap.reason.clone())
+        let found = if self.sorted_gaps {
+            let after = self.gaps.partition_point(|gap| gap.span.addr <= addr);
+            after.checked_sub(1).and_then(|index| self.gaps.get(index)).filter(covers)
+        } else {
+            self.gaps.iter().find(covers)
+        };
+        found.map_or(AccessError::NotRequested, |gap| gap.reason.clone())
     }
 
     /// Returns the newest target time of any piece of `chip`, in device cycles.
@@ -376,6 +385,7 @@ mod tests {
         let newer = Snapshot {
             pieces: vec![piece(4, &[9; 4]), piece(20, &[9; 2]), piece(30, &[9; 8])],
             gaps: vec![gap],
+            sorted_gaps: true,
             transactions: 3,
         };
         let whole = newer.completed_by(&older);

@@ -61,6 +61,15 @@ pub enum OpenError {
         /// The reason.
         reason: Box<Self>,
     },
+    /// The run of the recording is executed again only if a person names its mesh: the words of the
+    /// recording, and why.
+    #[error("its run is of {target}, which {why}: --rerun-on names the mesh if that is wanted")]
+    NotAsked {
+        /// The words of the recording.
+        target: String,
+        /// Why they are not followed.
+        why: &'static str,
+    },
     /// The run does not contain the moment: its first cycle and its last.
     #[error("its run is from {} to {}", cycles(*.0), cycles(*.1))]
     OutsideRun(u64, u64),

@@ -36,6 +36,9 @@ pub struct OpenOptions {
     pub elfs: Vec<PathBuf>,
     /// Fabric manifests.
     pub manifests: Vec<PathBuf>,
+    /// The words of the emulated mesh on which the run of a recording is executed again; none: those
+    /// that the recording has, if they name no file and no long work.
+    pub rerun_on: Option<String>,
 }
 
 impl Session {
@@ -64,6 +67,7 @@ impl Session {
         let given = options.manifests.iter().map(read);
         let given = given.collect::<Result<Vec<_>, _>>().map_err(OpenError::Manifest)?;
         let &OpenOptions { allow, keeps, .. } = options;
+        let on = options.rerun_on.as_deref();
         let mut session = match TargetSpec::parse(words)? {
             TargetSpec::Emulator(scene) => {
                 Self::open_scene(words, &Scene { keeps, ..scene }, listener)?
@@ -85,8 +89,10 @@ impl Session {
                 let target = over_silicon(words, &which, (allow, listener))?;
                 Self::open_external(words, target, None, (None, listener))?
             }
-            TargetSpec::Recording(path, at) => recorded::replay(&path, at, &mut catalog)?,
-            TargetSpec::Rerun(path, at) => recorded::rerun(&path, at, &mut catalog, listener)?,
+            TargetSpec::Recording(path, at) => recorded::replay(&path, at, &mut catalog, on)?,
+            TargetSpec::Rerun(path, at) => {
+                recorded::rerun(&path, at, &mut catalog, (on, listener))?
+            }
             TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
         };
         for (path, manifest) in &given {

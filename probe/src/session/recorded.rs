@@ -14,8 +14,9 @@ pub(super) fn replay(
     path: &Path,
     moment: Option<Moment>,
     catalog: &mut Catalog,
+    on: Option<&str>,
 ) -> Result<Session, OpenError> {
-    let (mut replay, run) = opened(path, catalog)?;
+    let (mut replay, run) = opened(path, catalog, on)?;
     moment.map_or(Ok(()), |moment| moment.seek(&mut replay))?;
     let (images, mut problems) = ImageMap::firmware();
     problems.extend(replay.problems().iter().cloned());
@@ -26,9 +27,10 @@ pub(super) fn replay(
         attached: replay.attachments().iter().map(|file| file.name.clone()).collect(),
         run,
     };
+    let damage = replay.damage();
     let file = RecordedFile { path: path.to_owned(), head: Some(head) };
     let session = Session::with_target(Box::new(replay), images);
-    Ok(Session { problems, file: Some(file), ..session })
+    Ok(Session { problems, damage, file: Some(file), ..session })
 }
 
 /// Opens a copy of a recorded mesh as it was at a time: its run is executed again.
@@ -36,9 +38,9 @@ pub(super) fn rerun(
     path: &Path,
     moment: Moment,
     catalog: &mut Catalog,
-    listener: &Listener,
+    (on, listener): (Option<&str>, &Listener),
 ) -> Result<Session, OpenError> {
-    let (_, run) = opened(path, catalog)?;
+    let (_, run) = opened(path, catalog, on)?;
     let run = run.ok_or(OpenError::NoRun)?;
     listener.tell(Progress::Start("the recorded mesh, whose run is executed again"));
     let past = run.past(&mut |_| true)?;
@@ -49,11 +51,15 @@ pub(super) fn rerun(
     Ok(Session { problems, ..Session::with_target(copy, images) })
 }
 
-fn opened(path: &Path, catalog: &mut Catalog) -> Result<(Replay, Option<Rerun>), OpenError> {
+fn opened(
+    path: &Path,
+    catalog: &mut Catalog,
+    on: Option<&str>,
+) -> Result<(Replay, Option<Rerun>), OpenError> {
     let replay = Replay::open(path)?;
     for file in replay.attachments() {
         catalog.attach(path, &file.name, file.bytes.clone());
     }
-    let run = replay.run().map(Rerun::new);
+    let run = replay.run().map(|run| Rerun::new(run, on.map(str::to_owned)));
     Ok((replay, run))
 }

@@ -23,7 +23,7 @@ use launch::{
     self, ControlError, Firmware, Operation, Pattern, RingPing, RingPingSettings, boot_tensix,
     launch_worker,
 };
-use layouts::{ChipKind, ClusterDescriptor, DescriptorError};
+use layouts::{ChipKind, ClusterDescriptor, DescriptorError, SystemSpec};
 use machine::bar::Bar;
 use machine::fabric::FabricTopology;
 use machine::fault::{Fault, FaultError};
@@ -167,6 +167,12 @@ impl Scene {
             seed: 0,
             faults: Vec::new(),
         }
+    }
+
+    /// Whether it names no file of the host: its mesh is a shipped one, and its firmware is built in.
+    pub fn is_built_in(&self) -> bool {
+        let shipped = SystemSpec::shipped(&self.mesh).is_some();
+        shipped && self.firmware.is_none() && self.kernels.is_none()
     }
 
     /// Builds the mesh, powers it on, and launches the workload through the bus.

@@ -3,14 +3,20 @@
 use super::document::{Blob, RawFile, Status};
 use machine::snapshot::AccessError;
 use sha2::{Digest as _, Sha256};
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// How often a byte of the file may stand in blobs, on average.
+const SHARED: usize = 4;
 
 /// The bytes, or why there are none.
 #[derive(Debug)]
 pub(super) struct Raw {
     name: String,
     bytes: Result<Vec<u8>, String>,
+    /// Bytes that blobs may still have in sum.
+    left: Cell<usize>,
     /// What is wrong with the file as a whole.
     pub(super) problem: Option<String>,
 }
@@ -22,14 +28,18 @@ impl Raw {
         // A path could lead anywhere; the tool writes a name.
         if Path::new(&name).file_name().is_none_or(|it| it != name.as_str()) {
             let why = format!("{name:?} is no name of a file beside the snapshot");
-            return Self { name, problem: Some(why.clone()), bytes: Err(why) };
+            return Self { name, problem: Some(why.clone()), bytes: Err(why), left: Cell::new(0) };
         }
         let path = snapshot.parent().unwrap_or(Path::new("")).join(&name);
         match files::read(&path, files::Kind::FABRIC_SNAPSHOT) {
-            Ok(bytes) => Self { problem: difference(file, &bytes), name, bytes: Ok(bytes) },
+            Ok(bytes) => {
+                let left = Cell::new(bytes.len().saturating_mul(SHARED));
+                Self { problem: difference(file, &bytes), name, bytes: Ok(bytes), left }
+            }
             Err(error) => {
                 let problem = Some(format!("{error}: the snapshot's memory is in it"));
-                Self { bytes: Err(format!("{name}: {}", error.reason())), name, problem }
+                let bytes = Err(format!("{name}: {}", error.reason()));
+                Self { bytes, name, problem, left: Cell::new(0) }
             }
         }
     }
@@ -54,6 +64,10 @@ impl Raw {
         let range = start.and_then(|start| Some(start..start.checked_add(blob.size as usize)?));
         let found = range.and_then(|range| bytes.get(range));
         let found = found.ok_or_else(|| unusable(format!("{} ends before it", self.name)))?;
+        let Some(left) = self.left.get().checked_sub(found.len()) else {
+            return Err(unusable(format!("too many blobs of {} overlap", self.name)));
+        };
+        self.left.set(left);
         if blob.sha256.as_deref().is_some_and(|expected| expected != digest(found)) {
             return Err(unusable(format!("its bytes in {} have another SHA-256", self.name)));
         }

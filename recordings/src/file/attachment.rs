@@ -1,6 +1,7 @@
 //! Attachments: ELF images, and the index.
 
-use super::chunk::decompressed;
+use super::chunk::{MOST_BYTES, decompressed};
+use super::source::Budget;
 use crate::format::COMPRESSED;
 use mcap::records::{Record, op};
 use std::sync::Arc;
@@ -15,8 +16,8 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Returns the attachment of a record; none if it is damaged.
-    pub(super) fn of(body: &[u8]) -> Option<Self> {
+    /// Returns the attachment of a record; none if it is damaged, or too large.
+    pub(super) fn of(body: &[u8], budget: &mut Budget) -> Option<Self> {
         if !is_whole(body) {
             return None;
         }
@@ -25,7 +26,14 @@ impl Attachment {
             return None;
         };
         let (name, bytes) = match header.name.strip_suffix(COMPRESSED) {
-            Some(name) => (name.to_owned(), decompressed(&data).ok()?.into()),
+            Some(name) => {
+                let most = budget.left().min(MOST_BYTES);
+                let bytes = decompressed(&data, most);
+                // What turns out to be too much has cost as much.
+                let cost = bytes.as_ref().map_or(most, |bytes| bytes.len() as u64);
+                budget.spend(cost).ok()?;
+                (name.to_owned(), bytes.ok()?.into())
+            }
             None => (header.name.clone(), data.as_ref().into()),
         };
         Some(Self { name, bytes })

@@ -1,20 +1,22 @@
 //! Chunks: their bytes, decompressed and checked, and the messages in them.
 
-use super::source::{Place, Source, split_record};
+use super::source::{Budget, Place, Source, split_record};
 use crate::error::Damage;
 use crate::format::Channel;
 use machine::notes::Note;
 use mcap::records::{Record, op};
 use serde::de::DeserializeOwned;
 use std::io::Read;
+use std::sync::Arc;
 
-/// Limit of a chunk's decompressed bytes: a file must not exhaust the host's memory.
-const MOST_BYTES: u64 = 1 << 30;
+/// Limit of a record's bytes, decompressed: those of a run of 256 MiB. A file must not exhaust the
+/// host's memory.
+pub(super) const MOST_BYTES: u64 = 257 << 20;
 
 /// The decompressed bytes of a chunk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Chunk {
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
 }
 
 pub(crate) struct Message<'a> {
@@ -27,12 +29,13 @@ pub(crate) struct Message<'a> {
 
 impl Chunk {
     pub(super) fn read(source: &Source, place: Place) -> Result<Self, Damage> {
-        Self::of(&source.body(place).map_err(Damage::Io)?)
+        // It was within the budget when the file was opened.
+        Self::of(&source.body(place).map_err(Damage::Io)?, &mut Budget::of(source))
     }
 
     /// Decompresses the body of a chunk record and checks its checksum. Its lengths must fit
     /// together, so that a record with a damaged length is not taken for a chunk.
-    pub(super) fn of(body: &[u8]) -> Result<Self, Damage> {
+    pub(super) fn of(body: &[u8], budget: &mut Budget) -> Result<Self, Damage> {
         let record = mcap::parse_record(op::CHUNK, body).map_err(Damage::Record)?;
         let Record::Chunk { header, data } = record else { return Err(Damage::NoChunk) };
         // Times, size and checksum, the name of the compression with its length, and the size.
@@ -42,18 +45,29 @@ impl Chunk {
         }
         let bytes = match header.compression.as_str() {
             "" => data.into_owned(),
-            "zstd" => decompressed(&data).map_err(Damage::Io)?,
+            "zstd" => {
+                let len = header.uncompressed_size;
+                (len <= MOST_BYTES).then_some(()).ok_or(Damage::Lengths)?;
+                budget.spend(len)?;
+                let bytes = decompressed(&data, len)?;
+                (bytes.len() as u64 == len).then_some(bytes).ok_or(Damage::Lengths)?
+            }
             other => return Err(Damage::Compression(other.to_owned())),
         };
         if crc32fast::hash(&bytes) != header.uncompressed_crc {
             return Err(Damage::Checksum);
         }
-        Ok(Self { bytes })
+        Ok(Self { bytes: bytes.into() })
+    }
+
+    /// Returns the messages of an attachment, which stand in it as in a chunk.
+    pub(super) fn attached(bytes: &Arc<[u8]>) -> Self {
+        Self { bytes: Arc::clone(bytes) }
     }
 
     /// Returns its messages, in their order.
     pub(crate) fn messages(&self) -> impl Iterator<Item = Message<'_>> {
-        let mut rest = self.bytes.as_slice();
+        let mut rest = &*self.bytes;
         std::iter::from_fn(move || {
             loop {
                 let (kind, body) = split_record(&mut rest)?;
@@ -89,9 +103,10 @@ pub(super) fn note(message: &Message<'_>) -> Result<Option<Note>, Damage> {
     }
 }
 
-/// Decompresses up to the limit.
-pub(super) fn decompressed(data: &[u8]) -> std::io::Result<Vec<u8>> {
+/// Decompresses, if it is no more than this.
+pub(super) fn decompressed(data: &[u8], most: u64) -> Result<Vec<u8>, Damage> {
     let mut bytes = Vec::new();
-    zstd::stream::read::Decoder::new(data)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let decoder = zstd::stream::read::Decoder::new(data).map_err(Damage::Io)?;
+    decoder.take(most + 1).read_to_end(&mut bytes).map_err(Damage::Io)?;
+    if bytes.len() as u64 > most { Err(Damage::Lengths) } else { Ok(bytes) }
 }

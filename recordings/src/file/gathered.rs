@@ -5,11 +5,22 @@ use super::chunk::{Chunk, Message, note};
 use super::source::{Place, Source};
 use super::walk::{Content, Step, Walk};
 use crate::error::Damage;
-use crate::format::{Channel, EarlierMoment, Entry, INDEX, Index, MomentRecord, SessionRecord};
+use crate::format::{
+    Channel, EarlierMoment, Entry, INDEX, Index, KEY, MomentRecord, SessionRecord,
+};
 use machine::history::Mark;
 use machine::words::counted;
 use std::collections::BTreeMap;
 use std::io;
+
+/// The place of a chunk that stands for the copy of the first moment.
+const COPY: usize = usize::MAX;
+
+/// Attachments at most: every ELF of a core, twice.
+pub(super) const MOST_ATTACHMENTS: usize = 4096;
+
+/// Damaged parts that are named.
+const MOST_PROBLEMS: usize = 32;
 
 /// The contents found so far.
 #[derive(Default)]
@@ -24,6 +35,10 @@ pub(super) struct Gathered {
     pub(super) attachments: Vec<Attachment>,
     /// Messages about the damaged parts.
     pub(super) problems: Vec<String>,
+    /// The number of those that are not in the list.
+    more_problems: u64,
+    /// Whether a part was not read because it has more content than the file may have.
+    pub(super) has_too_much: bool,
     finished: bool,
     /// The number of moments that the index names.
     indexed: usize,
@@ -42,10 +57,11 @@ impl Gathered {
                 Step::Record(place, content) => gathered.take(place, content),
                 Step::Damaged(from, to) => {
                     let problem = format!("bytes {from} to {to} are damaged and were skipped");
-                    gathered.problems.push(problem);
+                    gathered.complain(problem);
                 }
             }
         }
+        gathered.restore_key();
         gathered.judge();
         Ok(gathered)
     }
@@ -55,15 +71,20 @@ impl Gathered {
             Content::Chunk(chunk) => self.take_chunk(place, &chunk),
             Content::DamagedChunk(why) => {
                 let (from, to) = (place.body, place.end());
-                self.problems.push(format!("the chunk from byte {from} to {to} has {why}"));
+                self.has_too_much |= matches!(why, Damage::TooMuch);
+                self.complain(format!("the chunk from byte {from} to {to} has {why}"));
             }
             Content::Attachment(Some(file)) if file.name == INDEX => {
-                let index = rmp_serde::from_slice(&file.bytes);
-                self.indexed = index.map_or(0, |index: Index| index.moments());
+                self.indexed = Index::of(&file.bytes).map_or(0, |index| index.moments());
             }
-            Content::Attachment(Some(file)) => self.attachments.push(file),
+            Content::Attachment(Some(file)) if self.attachments.len() < MOST_ATTACHMENTS => {
+                self.attachments.push(file);
+            }
+            Content::Attachment(Some(_)) => {
+                self.complain(format!("an attachment after {MOST_ATTACHMENTS} others was skipped"));
+            }
             Content::Attachment(None) => {
-                self.problems.push("a damaged attachment was skipped".into());
+                self.complain("a damaged attachment was skipped".into());
             }
             Content::Session(record) => self.session = self.session.take().or(Some(record)),
             Content::Profile(profile) => self.profile = Some(profile),
@@ -89,7 +110,7 @@ impl Gathered {
                 self.take_message(&message, index)
             };
             if let Err(why) = taken {
-                self.problems.push(format!("a damaged message was skipped: {why}"));
+                self.complain(format!("a damaged message was skipped: {why}"));
             }
         }
     }
@@ -136,8 +157,35 @@ impl Gathered {
         Ok(())
     }
 
+    /// Takes the first moment from its copy, if its chunk is damaged.
+    fn restore_key(&mut self) {
+        let Some(copy) = self.attachments.iter().find(|file| file.name == KEY) else { return };
+        let first = self.entries.first().map(|entry| entry.number);
+        let (copy, mut known) = (Chunk::attached(&copy.bytes), std::mem::take(&mut self.entries));
+        if let Some(message) = copy.messages().last()
+            && first.is_none_or(|first| message.number < first)
+        {
+            // One that is damaged is as lost as the chunk.
+            let _ = self.take_message(&message, COPY);
+        }
+        self.entries.append(&mut known);
+    }
+
+    /// Adds a message about a damaged part.
+    pub(super) fn complain(&mut self, problem: String) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.more_problems += 1;
+        }
+    }
+
     /// Says what is missing.
     fn judge(&mut self) {
+        if self.more_problems > 0 {
+            let more = counted(self.more_problems, "part is", "parts are");
+            self.problems.push(format!("{more} damaged, too"));
+        }
         let count = self.entries.len();
         let last = self.entries.last().map_or(0, |entry| entry.number as usize + 1);
         let lost = last.max(self.indexed).saturating_sub(count);

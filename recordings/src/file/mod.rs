@@ -11,7 +11,7 @@ pub use attachment::Attachment;
 pub(crate) use chunk::Chunk;
 
 use crate::error::{Damage, RecordingError};
-use crate::format::{Entry, FORMAT, NOTES, PROFILE, RUN, SessionRecord};
+use crate::format::{Entry, FORMAT, KEY, NOTES, PROFILE, RUN, SessionRecord};
 use chunk::note;
 use gathered::Gathered;
 use machine::history::Mark;
@@ -32,6 +32,8 @@ pub(crate) struct Contents {
     pub(crate) attachments: Vec<Attachment>,
     /// The run of an emulated mesh.
     pub(crate) run: Option<Attachment>,
+    /// The first moment once more.
+    key: Option<Chunk>,
     /// Messages about the damaged parts.
     pub(crate) problems: Vec<String>,
     source: Source,
@@ -43,7 +45,14 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    pub(crate) fn chunk(&self, index: usize) -> Result<Chunk, Damage> {
+    /// Returns the chunk of a moment, or the copy of the first one.
+    pub(crate) fn chunk_of(&self, entry: &Entry) -> Result<Chunk, Damage> {
+        let is_first = |chunk: &&Chunk| chunk.messages().any(|it| it.number == entry.number);
+        let copy = || self.key.as_ref().filter(is_first).cloned();
+        self.chunk(entry.chunk).or_else(|why| copy().ok_or(why))
+    }
+
+    fn chunk(&self, index: usize) -> Result<Chunk, Damage> {
         let place = self.chunks.get(index).ok_or(Damage::ChunkMissing)?;
         Chunk::read(&self.source, *place)
     }
@@ -74,7 +83,11 @@ pub(crate) fn open(path: &Path) -> Result<Contents, RecordingError> {
     let finished = (source.len() > CHECKED_BYTES).then(|| summary::read(&source)).flatten();
     let gathered = match finished {
         Some(gathered) => gathered,
-        None => Gathered::by_walking(&source).map_err(io)?,
+        None => match Gathered::by_walking(&source).map_err(io)? {
+            // Moments that are like others cost little of a file, and much to be checked.
+            walked if walked.has_too_much => summary::read(&source).unwrap_or(walked),
+            walked => walked,
+        },
     };
     contents(path, source, gathered)
 }
@@ -104,12 +117,14 @@ fn contents(path: &Path, source: Source, gathered: Gathered) -> Result<Contents,
         Some(attachments.remove(at))
     };
     let (run, notes) = (take(RUN), take(NOTES));
+    let key = take(KEY).map(|file| Chunk::attached(&file.bytes));
     Ok(Contents {
         session,
         entries,
         marks,
         attachments,
         run,
+        key,
         problems,
         source,
         chunks,

@@ -1,9 +1,10 @@
 //! A file that is read in parts, and the records in it.
 
+use crate::error::Damage;
 use mcap::records::op;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 /// Bytes of a record's head: a number for its kind, and the length of its body.
 pub(super) const HEAD: u64 = 9;
@@ -13,6 +14,38 @@ pub(super) const HEAD: u64 = 9;
 pub(crate) struct Source {
     file: File,
     len: u64,
+    /// Bytes that it takes on the disk: one with holes has fewer than its length.
+    stored: u64,
+}
+
+/// What opening a file may cost: bytes that are read, decompressed or searched, in sum.
+#[derive(Debug)]
+pub(super) struct Budget(u64);
+
+impl Budget {
+    /// What any file may cost: the snapshots of a large mesh, of which each chip is like the others.
+    const LEAST: u64 = 256 << 20;
+    /// What each of its bytes may cost.
+    const PER_BYTE: u64 = 64;
+
+    /// Returns what a file may cost.
+    pub(super) fn of(source: &Source) -> Self {
+        Self(source.stored.saturating_mul(Self::PER_BYTE).saturating_add(Self::LEAST))
+    }
+
+    /// Takes what something costs, before it is done.
+    ///
+    /// # Errors
+    /// `TooMuch`: nothing is taken.
+    pub(super) fn spend(&mut self, bytes: u64) -> Result<(), Damage> {
+        self.0 = self.0.checked_sub(bytes).ok_or(Damage::TooMuch)?;
+        Ok(())
+    }
+
+    /// Returns what is left.
+    pub(super) fn left(&self) -> u64 {
+        self.0
+    }
 }
 
 /// A record: its kind, and where its body stands.
@@ -33,8 +66,11 @@ impl Place {
 
 impl Source {
     pub(super) fn new(file: File) -> io::Result<Self> {
-        let len = file.metadata()?.len();
-        Ok(Self { file, len })
+        let about = file.metadata()?;
+        let len = about.len();
+        // Blocks of 512 bytes, whatever those of the file system are.
+        let stored = about.blocks().saturating_mul(512).min(len);
+        Ok(Self { file, len, stored })
     }
 
     pub(super) fn len(&self) -> u64 {

@@ -1,8 +1,9 @@
 //! What a finished file says of itself at its end.
 
 use super::attachment::Attachment;
-use super::gathered::Gathered;
-use super::source::{HEAD, Source, split_record};
+use super::chunk::MOST_BYTES;
+use super::gathered::{Gathered, MOST_ATTACHMENTS};
+use super::source::{Budget, HEAD, Source, split_record};
 use super::walk::{Content, content};
 use crate::format::{Channel, INDEX, Index};
 use mcap::records::{Record, op};
@@ -14,7 +15,7 @@ const FOOTER: u64 = 20;
 /// damaged.
 pub(super) fn read(source: &Source) -> Option<Gathered> {
     let mut gathered = Gathered::default();
-    let mut index = None;
+    let (mut index, budget) = (None, &mut Budget::of(source));
     let summary = checked_summary(source)?;
     let mut rest = summary.as_slice();
     while let Some((kind, body)) = split_record(&mut rest) {
@@ -27,14 +28,18 @@ pub(super) fn read(source: &Source) -> Option<Gathered> {
                 gathered.chunks.push(source.record(chunk.chunk_start_offset).ok()??);
             }
             Record::MetadataIndex(at) => {
-                if let Content::Session(session) = record(source, at.offset)? {
+                if let Content::Session(session) = record(source, at.offset, budget)? {
                     gathered.session = Some(session);
                 }
             }
-            Record::AttachmentIndex(at) => match record(source, at.offset)? {
+            Record::AttachmentIndex(at) => match record(source, at.offset, budget)? {
                 Content::Attachment(Some(file)) if file.name == INDEX => index = Some(file),
-                Content::Attachment(Some(file)) => gathered.attachments.push(file),
-                _ => gathered.problems.push("a damaged attachment was skipped".into()),
+                Content::Attachment(Some(file))
+                    if gathered.attachments.len() < MOST_ATTACHMENTS =>
+                {
+                    gathered.attachments.push(file);
+                }
+                _ => gathered.complain("a damaged attachment was skipped".into()),
             },
             _ => {}
         }
@@ -46,16 +51,15 @@ pub(super) fn read(source: &Source) -> Option<Gathered> {
 
 impl Gathered {
     fn take_index(&mut self, file: &Attachment) -> Option<()> {
-        let mut index: Index = rmp_serde::from_slice(&file.bytes).ok()?;
+        let mut index = Index::of(&file.bytes)?;
         self.entries = index.entries(self.chunks.len())?;
         self.marks = index.marks;
         Some(())
     }
 }
 
-fn record(source: &Source, at: u64) -> Option<Content> {
-    let place = source.record(at).ok()??;
-    Some(content(place, &source.body(place).ok()?))
+fn record(source: &Source, at: u64, budget: &mut Budget) -> Option<Content> {
+    content(source.record(at).ok()??, source, budget).ok()
 }
 
 /// Returns the bytes of the summary's records, whose checksum is right.
@@ -67,7 +71,8 @@ fn checked_summary(source: &Source) -> Option<Vec<u8>> {
     let Ok(Record::Footer(fields)) = mcap::parse_record(op::FOOTER, &body) else { return None };
     let start = fields.summary_start;
     // The checksum covers everything up to itself, the last 4 bytes of the footer.
-    let covered = source.read(start, (place.end() - 4).checked_sub(start)?).ok()?;
+    let len = (place.end() - 4).checked_sub(start).filter(|len| *len <= MOST_BYTES)?;
+    let covered = source.read(start, len).ok()?;
     (crc32fast::hash(&covered) == fields.summary_crc).then_some(())?;
     let records = covered.get(..footer.checked_sub(start)? as usize)?;
     Some(records.to_vec())

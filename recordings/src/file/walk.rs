@@ -1,8 +1,8 @@
 //! Walks over the records of a file, and finds its way again behind a damaged part.
 
 use super::attachment::Attachment;
-use super::chunk::Chunk;
-use super::source::{HEAD, Place, Source, place};
+use super::chunk::{Chunk, MOST_BYTES};
+use super::source::{Budget, HEAD, Place, Source, place};
 use crate::error::Damage;
 use crate::format::{SESSION, SessionRecord};
 use mcap::records::{Record, op};
@@ -11,6 +11,9 @@ use std::io;
 
 /// Bytes that are searched at a time behind a damaged part.
 const WINDOW: u64 = 1 << 20;
+
+/// Limit of the bytes of metadata: those of a session, which names the whole mesh.
+const MOST_TEXT: u64 = 16 << 20;
 
 /// What a record holds.
 pub(super) enum Content {
@@ -43,12 +46,13 @@ pub(super) struct Walk<'a> {
     at: u64,
     /// The end of the last record that was checked.
     sure: u64,
+    budget: Budget,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(source: &'a Source) -> Self {
         let at = mcap::MAGIC.len() as u64;
-        Self { source, at, sure: at }
+        Self { source, at, sure: at, budget: Budget::of(source) }
     }
 
     /// Returns the next record, or the next damaged part; none at the end.
@@ -63,8 +67,7 @@ impl<'a> Walk<'a> {
         }
         let place = self.source.record(self.at)?;
         let Some(place) = place else { return self.search().map(Some) };
-        let body = self.source.body(place)?;
-        match content(place, &body) {
+        match content(place, self.source, &mut self.budget)? {
             // Its length may be wrong.
             Content::DamagedChunk(Damage::Lengths) => self.search().map(Some),
             content => {
@@ -81,15 +84,16 @@ impl<'a> Walk<'a> {
     fn search(&mut self) -> io::Result<Step> {
         let from = self.sure;
         let mut start = from;
-        while start < self.source.len() {
+        while start < self.source.len() && self.budget.spend(WINDOW).is_ok() {
             let window = self.source.read(start, WINDOW + HEAD)?;
             for (i, head) in window.windows(HEAD as usize).enumerate() {
+                // Records that are checked, and are not met by chance.
+                if !matches!(head[0], op::CHUNK | op::ATTACHMENT | op::METADATA) {
+                    continue;
+                }
                 let at = start + i as u64;
                 let Some(found) = place(head, at, self.source.len()) else { continue };
-                // Records that are checked, and are not met by chance.
-                if [op::CHUNK, op::ATTACHMENT, op::METADATA].contains(&found.kind)
-                    && is_sure(&content(found, &self.source.body(found)?))
-                {
+                if is_sure(&content(found, self.source, &mut self.budget)?) {
                     (self.at, self.sure) = (at, at);
                     return Ok(Step::Damaged(from, at));
                 }
@@ -102,19 +106,35 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn is_sure(content: &Content) -> bool {
-    matches!(content, Content::Chunk(_) | Content::Attachment(Some(_)) | Content::Session(_))
+/// Returns the content of a record, checked; nothing else is read.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn content(place: Place, source: &Source, budget: &mut Budget) -> io::Result<Content> {
+    let most = match place.kind {
+        op::CHUNK | op::ATTACHMENT => MOST_BYTES,
+        op::METADATA | op::HEADER => MOST_TEXT,
+        op::DATA_END => return Ok(Content::End),
+        _ => return Ok(Content::Other),
+    };
+    let length = if place.len > most { Err(Damage::Lengths) } else { budget.spend(place.len) };
+    if let Err(why) = length {
+        return Ok(match place.kind {
+            op::CHUNK => Content::DamagedChunk(why),
+            op::ATTACHMENT => Content::Attachment(None),
+            _ => Content::Other,
+        });
+    }
+    let body = &source.body(place)?;
+    Ok(match place.kind {
+        op::CHUNK => Chunk::of(body, budget).map_or_else(Content::DamagedChunk, Content::Chunk),
+        op::ATTACHMENT => Content::Attachment(Attachment::of(body, budget)),
+        kind => text(kind, body),
+    })
 }
 
-/// Returns the content of a record, checked.
-pub(super) fn content(place: Place, body: &[u8]) -> Content {
-    match place.kind {
-        op::CHUNK => Chunk::of(body).map_or_else(Content::DamagedChunk, Content::Chunk),
-        op::ATTACHMENT => Content::Attachment(Attachment::of(body)),
-        op::DATA_END => Content::End,
-        op::METADATA | op::HEADER => text(place.kind, body),
-        _ => Content::Other,
-    }
+fn is_sure(content: &Content) -> bool {
+    matches!(content, Content::Chunk(_) | Content::Attachment(Some(_)) | Content::Session(_))
 }
 
 fn text(kind: u8, body: &[u8]) -> Content {

@@ -79,9 +79,6 @@ impl ChipMoment {
     }
 }
 
-/// Limit of the ranges of one chip: a file must not exhaust the host's memory.
-const MOST_RANGES: usize = 1 << 20;
-
 /// Returns ranges, which are sorted, by the tiles that share them: most tiles of a kind do.
 pub(crate) fn by_tiles(spans: &[StoredSpan]) -> Vec<StoredTiles> {
     let mut tiles: BTreeMap<Ranges, Vec<(u8, u8)>> = BTreeMap::new();
@@ -93,11 +90,11 @@ pub(crate) fn by_tiles(spans: &[StoredSpan]) -> Vec<StoredTiles> {
     tiles.into_iter().map(|(ranges, tiles)| (tiles, ranges)).collect()
 }
 
-/// Returns the ranges of [`by_tiles`], sorted; none if they are more than any chip has.
-pub(crate) fn of_tiles(stored: &[StoredTiles]) -> Option<Vec<StoredSpan>> {
+/// Returns the ranges of [`by_tiles`], sorted; none if they are more than `most`.
+pub(crate) fn of_tiles(stored: &[StoredTiles], most: usize) -> Option<Vec<StoredSpan>> {
     let count = |(tiles, ranges): &StoredTiles| tiles.len().saturating_mul(ranges.len());
     let total = stored.iter().map(count).fold(0_usize, usize::saturating_add);
-    (total <= MOST_RANGES).then_some(())?;
+    (total <= most).then_some(())?;
     let of = |(tiles, ranges): &StoredTiles| {
         let ranges = ranges.clone();
         let spans = |(x, y): (u8, u8)| {

@@ -44,7 +44,7 @@ impl EarlierMoment {
         pieces.sort_by_key(|piece| piece.addr);
         pieces.dedup_by(|next, before| overlaps(before, next));
         let gaps = self.gaps.iter().filter_map(StoredGap::gap).collect();
-        Snapshot { pieces, gaps, transactions: self.transactions }
+        Snapshot { pieces, gaps, transactions: self.transactions, ..Snapshot::default() }
     }
 }
 

@@ -23,6 +23,10 @@ pub(crate) struct Entry {
     pub(crate) partial: bool,
 }
 
+/// Limit of the bytes of an index: those of hundred thousands of moments. In memory they are many
+/// times as much.
+const MOST_BYTES: usize = 16 << 20;
+
 /// The index, as columns.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Index {
@@ -52,6 +56,12 @@ impl Index {
             partial: (0..).zip(entries).filter(|(_, it)| it.partial).map(|(at, _)| at).collect(),
             marks,
         }
+    }
+
+    /// Reads an index; none if it is damaged, or too long.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        (bytes.len() <= MOST_BYTES).then_some(())?;
+        rmp_serde::from_slice(bytes).ok()
     }
 
     /// Returns the number of moments.

@@ -36,6 +36,10 @@ pub(crate) const SESSION: &str = "meshscope.session";
 /// The name of the attachment with the times of all moments and the marks.
 pub(crate) const INDEX: &str = "meshscope.index";
 
+/// The name of the attachment with the messages of the first moment, a key snapshot, once more: the
+/// moments after it need it.
+pub(crate) const KEY: &str = "meshscope.key";
+
 /// The name of the attachment with all notes, so that they are read without the chunks.
 pub(crate) const NOTES: &str = "meshscope.notes";
 

@@ -6,6 +6,11 @@ use machine::target::{Abilities, Chip, Link, Mesh, Refusal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Chips of a mesh at most, as of a descriptor.
+const MOST_CHIPS: usize = 1024;
+/// Links of a chip at most.
+const MOST_LINKS: usize = 16;
+
 /// The session record: text keys, so that any MCAP tool can show them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SessionRecord {
@@ -210,7 +215,12 @@ impl SessionRecord {
     pub(crate) fn from_record(record: &BTreeMap<String, String>) -> Result<Self, Damage> {
         let text = |key| record.get(key).ok_or(Damage::NoKey(key));
         let (format, made_by) = Self::version(record).ok_or(Damage::NoKey("format"))?;
-        let mesh = serde_json::from_str(text("mesh")?).map_err(|e| Damage::Key("mesh", e))?;
+        let mesh: StoredMesh =
+            serde_json::from_str(text("mesh")?).map_err(|e| Damage::Key("mesh", e))?;
+        let (chips, links) = (mesh.chips.len(), mesh.links.len());
+        if chips > MOST_CHIPS || links > MOST_CHIPS * MOST_LINKS {
+            return Err(Damage::Mesh { chips, links });
+        }
         let abilities =
             serde_json::from_str(text("abilities")?).map_err(|e| Damage::Key("abilities", e))?;
         Ok(Self {

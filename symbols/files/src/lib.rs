@@ -1,12 +1,14 @@
-//! Reads files that a user names: regular files only, up to a limit for each kind.
+//! Opens files that a user names. To read: regular files only, up to a limit for each kind. To write:
+//! files that are new.
 //!
 //! A FIFO blocks its reader, `/dev/zero` never ends, and files below `/proc` and `/sys` are
-//! generated while they are read. All of these are refused before a byte is read.
+//! generated while they are read. All of these are refused before a byte is read. No link is
+//! followed to a file that is written, and none is overwritten.
 
 use rustix::fs::{FsWord, fstatfs, statfs};
 use std::fmt;
 use std::fs::{File, FileType, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read, Write as _};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -52,6 +54,8 @@ pub struct Unusable {
 enum Why {
     /// The operating system's error.
     Io(io::Error),
+    /// It is there, and would be overwritten.
+    Exists,
     /// It is not a regular file but, for example, a FIFO.
     Irregular(&'static str),
     /// It exceeds the limit of its kind.
@@ -63,6 +67,7 @@ impl Unusable {
     pub fn reason(&self) -> String {
         match &self.why {
             Why::Io(error) => error.to_string(),
+            Why::Exists => "exists already, and is not overwritten".to_owned(),
             Why::Irregular(what) => format!("{what}, not a regular file"),
             Why::TooLong(kind, bytes) => format!(
                 "{} MiB, and {} has at most {} MiB",
@@ -87,20 +92,88 @@ impl std::error::Error for Unusable {}
 /// # Errors
 /// The reason why it is refused.
 pub fn open(path: &Path, kind: Kind) -> Result<File, Unusable> {
-    open_with(OpenOptions::new().read(true), path, kind)
+    // Without this flag, opening a FIFO waits for its other end. Regular files ignore it.
+    open_with(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK), path, kind)
 }
 
 /// Opens a file of this kind for reading and appending; creates an empty one if it does not exist.
+/// No link is followed.
 ///
 /// # Errors
 /// The reason why it is refused.
 pub fn open_to_append(path: &Path, kind: Kind) -> Result<File, Unusable> {
-    open_with(OpenOptions::new().read(true).append(true).create(true), path, kind)
+    open_with(appending().read(true), path, kind)
+}
+
+/// Opens a log of this program for appending; creates an empty one, which only its owner may read,
+/// if it does not exist. It may be a device such as `/dev/null`. No link is followed.
+///
+/// # Errors
+/// The reason why it is refused.
+pub fn open_log(path: &Path) -> Result<File, Unusable> {
+    let file = appending().mode(0o600).open(path).map_err(|error| cause(path, error));
+    let checked = file.and_then(|file| {
+        let kind = file.metadata().map_err(Why::Io)?.file_type();
+        let what = irregular(kind).filter(|_| !kind.is_char_device());
+        what.map_or(Ok(file), |what| Err(Why::Irregular(what)))
+    });
+    checked.map_err(|why| Unusable { path: path.to_owned(), why })
+}
+
+/// Creates a file, which did not exist.
+///
+/// # Errors
+/// The reason why it is refused.
+pub fn create(path: &Path) -> Result<File, Unusable> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Why::Exists,
+        _ => Why::Io(error),
+    })
+    .map_err(|why| Unusable { path: path.to_owned(), why })
+}
+
+/// Writes a file, which did not exist; one that cannot be written whole is removed.
+///
+/// # Errors
+/// The reason why it is refused.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Unusable> {
+    create(path)?.write_all(bytes).map_err(|error| {
+        let _ = std::fs::remove_file(path);
+        Unusable { path: path.to_owned(), why: Why::Io(error) }
+    })
+}
+
+/// Refuses a file that [`create`] would refuse later, before work is done for it.
+///
+/// # Errors
+/// It exists.
+pub fn check_new(path: &Path) -> Result<(), Unusable> {
+    let exists = path.symlink_metadata().is_ok();
+    let refused = || Err(Unusable { path: path.to_owned(), why: Why::Exists });
+    if exists { refused() } else { Ok(()) }
+}
+
+fn appending() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    options
+}
+
+/// Returns why a file could not be opened: what it is, if nothing of that kind can be.
+fn cause(path: &Path, error: io::Error) -> Why {
+    let by_kind =
+        [libc::ELOOP, libc::ENXIO, libc::EISDIR].map(Some).contains(&error.raw_os_error());
+    let there = path.symlink_metadata().ok().filter(|_| by_kind).map(|about| about.file_type());
+    match there.and_then(|kind| kind.is_symlink().then_some("a symbolic link").or(irregular(kind)))
+    {
+        Some(what) => Why::Irregular(what),
+        None => Why::Io(error),
+    }
 }
 
 fn open_with(options: &mut OpenOptions, path: &Path, kind: Kind) -> Result<File, Unusable> {
-    // Without this flag, opening a FIFO waits for its other end. Regular files ignore it.
-    let file = options.custom_flags(libc::O_NONBLOCK).open(path).map_err(Why::Io);
+    let file = options.open(path).map_err(|error| cause(path, error));
     let checked = file.and_then(|file| check(&file, kind).map(|()| file));
     checked.map_err(|why| Unusable { path: path.to_owned(), why })
 }
@@ -188,6 +261,30 @@ mod tests {
         read(path, kind).unwrap_err().to_string()
     }
 
+    /// Between a check and the creation anything may happen: only the creation decides.
+    #[test]
+    fn what_is_there_is_not_written() {
+        let folder = std::env::temp_dir().join(format!("files-new-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (file, link, to) = (folder.join("a"), folder.join("link"), folder.join("new"));
+        write(&file, b"first").unwrap();
+        std::os::unix::fs::symlink(&to, &link).unwrap();
+        for taken in [&file, &link] {
+            let says = format!("{}: exists already, and is not overwritten", taken.display());
+            assert_eq!(create(taken).unwrap_err().to_string(), says);
+            assert_eq!(write(taken, b"second").unwrap_err().to_string(), says);
+            assert_eq!(check_new(taken).unwrap_err().to_string(), says);
+        }
+        let says = format!("{}: a symbolic link, not a regular file", link.display());
+        assert_eq!(open_to_append(&link, Kind::STATUS).unwrap_err().to_string(), says);
+        assert_eq!(open_log(&link).unwrap_err().to_string(), says);
+        assert!(!to.exists());
+        assert_eq!(std::fs::read(&file).unwrap(), b"first");
+        let full = write(Path::new("/dev/full/x"), b"").unwrap_err().to_string();
+        assert!(full.starts_with("/dev/full/x: "), "{full}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
     #[test]
     fn what_never_ends_or_never_begins_is_refused_by_name() {
         let folder = std::env::temp_dir().join(format!("files-{}", std::process::id()));
@@ -201,7 +298,7 @@ mod tests {
             (Path::new("/dev/zero"), "/dev/zero: a character device, not a regular file"),
             (Path::new("/dev/full"), "a character device"),
             (&fifo, "a FIFO, not a regular file"),
-            (&socket, "No such device or address"),
+            (&socket, "a socket, not a regular file"),
             (&folder, "a directory"),
             (Path::new("/proc/kmsg"), "generated by the kernel (/proc)"),
             (Path::new("/proc/self/status"), "generated by the kernel (/proc)"),

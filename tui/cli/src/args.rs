@@ -77,6 +77,13 @@ pub(crate) struct Arguments {
     /// firmware`.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) manifest: Vec<PathBuf>,
+    /// The emulated mesh on which the run of a recording is executed again, such as
+    /// emulator:./mesh.yaml.
+    ///
+    /// Only needed where the mesh that the recording names has files, more than 36 chips, or runs for
+    /// more than 10 s of its own time: `meshscope help targets`.
+    #[arg(long, global = true, value_name = "TARGET")]
+    pub(crate) rerun_on: Option<String>,
     /// Find the mesh, then only print what the verb would touch: `meshscope help json`.
     #[arg(long, global = true)]
     pub(crate) dry_run: bool,
@@ -113,6 +120,7 @@ impl Arguments {
                 keeps: Keeps::Nothing,
                 elfs: elfs(&self.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
                 manifests: self.manifest.clone(),
+                rerun_on: self.rerun_on.clone(),
             },
             budget: self.budget,
         }

@@ -95,6 +95,7 @@ impl Failure {
             | OpenError::Recording(_)
             | OpenError::NoRun
             | OpenError::RecordedMesh { .. }
+            | OpenError::NotAsked { .. }
             | OpenError::OutsideRun(..)
             | OpenError::Past(_)
             | OpenError::NotKept(_)

@@ -58,6 +58,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
             gap(3, 3, 0x10, 288, AccessError::Refused("the tile is held in reset".into())),
         ],
         problems: vec![],
+        damage: 0,
         transactions: 412,
         before: ServedHistory::default(),
     }
@@ -200,6 +201,7 @@ fn image(role: ImageRole, name: &str, load_addr: u32, evidence: Provenance) -> I
         run_addr: load_addr,
         evidence,
         path: None,
+        attached: false,
         bias: 0,
         comparison: Comparison::default(),
         also: vec![],
@@ -317,6 +319,7 @@ pub(crate) fn memory(chip: u16, tile: NocXy) -> Snapshot {
             reason: AccessError::TimedOut { deadline_cycles: 100_000 },
         }],
         transactions: 3,
+        ..Snapshot::default()
     }
 }
 

@@ -100,6 +100,8 @@ fn begun_on(path: &Path, board: Option<&str>) -> Writer {
     let addr = NocAddr { chip: end(0, 8).chip, tile, offset: 0 };
     let piece = Piece { addr, target_cycles: 2_000_000, host_micros: TAKEN, bytes: bytes.into() };
     let mut writer = Writer::create(path, &target, "").unwrap();
-    writer.append(&Snapshot { pieces: vec![piece], gaps: vec![], transactions: 1 }).unwrap();
+    writer
+        .append(&Snapshot { pieces: vec![piece], transactions: 1, ..Snapshot::default() })
+        .unwrap();
     writer
 }

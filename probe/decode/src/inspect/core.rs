@@ -253,6 +253,7 @@ fn usage(core: CoreId, load: &LoadedImage<'_>) -> ImageUse {
         run_addr: load.run_addr(),
         evidence: load.evidence,
         path: load.path().map(|path| path.display().to_string()),
+        attached: load.image.attached,
         bias: load.bias,
         comparison: load.comparison.clone(),
         also: load.also.to_vec(),

@@ -40,6 +40,7 @@ impl Catalog {
             return;
         }
         let entry = CatalogEntry {
+            attached: true,
             path,
             name: own.to_owned(),
             key: String::new(),

@@ -54,6 +54,7 @@ pub(super) fn classify(folder: &Folder, path: &Path, name: &str) -> FileKind {
     let placed = format!("{name}.xip.elf");
     let placed = folder.files.binary_search(&placed).is_ok().then(|| folder.path.join(placed));
     let entry = |core, role, key: &str, name: String| CatalogEntry {
+        attached: false,
         path: path.to_owned(),
         name,
         key: key.to_owned(),

@@ -108,6 +108,9 @@ pub struct FabricContext {
     pub multi_txq: bool,
 }
 
+/// Values of a manifest at most: a few hundred for each router, of which a TGG has a thousand.
+const MOST_VALUES: usize = 1 << 20;
+
 impl FabricManifest {
     /// Reads a manifest.
     ///
@@ -138,11 +141,14 @@ impl FabricManifest {
     /// # Errors
     /// The first key that does not fit.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, ManifestError> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| ManifestError {
-            file: file.to_owned(),
-            key: String::new(),
-            what: format!("is no JSON: {error}"),
-        })?;
+        let refused = |what| ManifestError { file: file.to_owned(), key: String::new(), what };
+        // A value takes many times its text.
+        let begins = |byte: &&u8| matches!(byte, b',' | b'[' | b'{');
+        if bytes.iter().filter(begins).count() > MOST_VALUES {
+            return Err(refused(format!("has more than {MOST_VALUES} values")));
+        }
+        let value: Value = serde_json::from_slice(bytes)
+            .map_err(|error| refused(format!("is no JSON: {error}")))?;
         Self::take(&Cursor::root(&value)).map_err(|refused| refused.within(file))
     }
 

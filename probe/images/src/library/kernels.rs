@@ -107,13 +107,16 @@ impl Library {
         core: CoreKind,
         name: Option<&str>,
     ) -> Option<usize> {
-        if let Ok(number) = self.catalog.entries.binary_search_by(|e| e.path.as_path().cmp(path)) {
+        let place =
+            |entry: &CatalogEntry| (entry.attached, entry.path.as_path()).cmp(&(false, path));
+        if let Ok(number) = self.catalog.entries.binary_search_by(place) {
             return self.open_entry(images, number);
         }
         self.open(images, path, || {
             let file = path.file_stem().map_or("".into(), |stem| stem.to_string_lossy());
             let placed = PathBuf::from(format!("{}.xip.elf", path.display()));
             CatalogEntry {
+                attached: false,
                 path: path.to_owned(),
                 name: format!("{}/{file}", name.unwrap_or("kernel")),
                 key: String::new(),

@@ -22,12 +22,13 @@ use diagnosis::Place;
 use machine::target::Allow;
 use machine::words::counted;
 use probe::session::{OpenOptions, WATCHED_CYCLES, Watched};
+use recordings::{Kept, RecordingError, Redacted, Replay};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Write an archive to send to a colleague: recording, verdict, pictures, versions, and what was
-/// left out.
+/// left out. What is private is left out unless --with names it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BundleArguments {
     /// The archive, such as hang.tar.gz; an existing file is not overwritten.
@@ -35,6 +36,23 @@ pub(crate) struct BundleArguments {
     /// Number of snapshots that are recorded of a live target, 1 ms apart.
     #[arg(long, value_name = "N", default_value = "4")]
     pub(crate) moments: String,
+    /// What is not left out: users (the user's name and process ids), paths (the folders of files),
+    /// writes (the bytes that were written), run (the run of an emulated mesh, for rerun=).
+    #[arg(long, value_enum, value_name = "WHAT,...", value_delimiter = ',')]
+    pub(crate) with: Vec<Private>,
+}
+
+/// What a bundle lacks by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Private {
+    /// The user's name, and process ids.
+    Users,
+    /// The folders of absolute paths.
+    Paths,
+    /// The bytes of writes.
+    Writes,
+    /// The run of an emulated mesh.
+    Run,
 }
 
 impl Verb for BundleArguments {
@@ -78,18 +96,18 @@ pub(super) fn run(
     let kept = RecordingFile::new(&recording)?;
     interrupt::end_file(&kept)?;
     let mut machine = open(target)?;
-    let packed = if let Some(recording) = machine.session().file().map(|file| file.path.clone()) {
-        let name = file_name(&recording);
-        pack(target, machine, style, &options.file, (&recording, &name))
+    let packed = if let Some(file) = machine.session().file().cloned() {
+        let name = file_name(&file.path);
+        let source = Source { recording: &file.path, is_mcap: file.head.is_some(), name: &name };
+        pack(target, machine, style, options, &source)
     } else {
         record(machine, target, &kept, moments)?;
         // What was recorded just now is judged as the colleague will judge it.
         let unchanged = OpenOptions { allow: Allow::default(), ..target.options.clone() };
         let words = recording.display().to_string();
         let own = Opening { words, options: unchanged, ..target.clone() };
-        let packed = open(&own).and_then(|machine| {
-            pack(target, machine, style, &options.file, (&recording, "run.mcap"))
-        });
+        let source = Source { recording: &recording, is_mcap: true, name: "run.mcap" };
+        let packed = open(&own).and_then(|machine| pack(target, machine, style, options, &source));
         let _ = fs::remove_file(&recording);
         packed
     };
@@ -98,6 +116,15 @@ pub(super) fn run(
     let files = counted(files as u64, "file", "files");
     say(&format!("{}: {files}; README.txt says what was left out", options.file.display()));
     Ok(Outcome::Healthy)
+}
+
+/// The recording of a bundle.
+struct Source<'a> {
+    recording: &'a Path,
+    /// Whether it is a recording; else a fabric snapshot, which is text.
+    is_mcap: bool,
+    /// Its name in the archive.
+    name: &'a str,
 }
 
 /// Records a live target over the time on which a verdict rests.
@@ -119,26 +146,58 @@ fn pack(
     target: &Opening,
     mut machine: Opened,
     style: Style,
-    file: &Path,
-    (recording, name): (&Path, &str),
+    options: &BundleArguments,
+    source: &Source<'_>,
 ) -> Result<(Vec<u8>, usize), Failure> {
-    let unreadable = |error| Failure::Usage(format!("{}: {error}", recording.display()));
-    let bytes = fs::read(recording).map_err(unreadable)?;
     let watched = machine.diagnose(WATCHED_CYCLES);
     let watched = watched.map_err(|gone| Failure::of_access(&target.words, &gone))?;
-    let mut archive = Archive::new(&stem(file));
-    archive.add(name, &bytes)?;
-    archive.add_text("why.txt", &why::page(&target.words, &watched.diagnosis))?;
-    archive.add_text("why.json", &why::line(&target.words, &watched.diagnosis)?)?;
-    draw(&mut archive, &mut machine, &target.words, style, &watched)?;
-    let versions = versions::text(&mut machine, target);
-    archive.add_text("versions.txt", &versions)?;
+    let keeps = |what| options.with.contains(&what);
+    let mut archive = Archive::new(&stem(&options.file), keeps(Private::Paths));
+    let lacks = add_recording(&mut archive, source, options)?;
+    let words = &archive.text(&target.words);
+    archive.add_text("why.txt", &why::page(words, &watched.diagnosis))?;
+    archive.add_text("why.json", &why::line(words, &watched.diagnosis)?)?;
+    draw(&mut archive, &mut machine, words, style, &watched)?;
+    archive.add_text("versions.txt", &versions::text(&mut machine, target))?;
     if let Some(last) = &watched.newest {
         report(target, &last.state);
     }
-    let readme = readme(&target.words, name, &left_out::lines(&mut machine, target, &watched));
-    archive.add_text("README.txt", &readme)?;
+    let mut left_out = left_out::lines(&mut machine, target, &watched);
+    let paths = lacks.paths + archive.paths();
+    left_out.extend(left_out::redacted(&Redacted { paths, ..lacks }));
+    archive.add_text("README.txt", &readme(words, source.name, &left_out))?;
     archive.finish()
+}
+
+/// Adds the recording, or a copy without what is private; returns what the copy lacks.
+fn add_recording(
+    archive: &mut Archive,
+    source: &Source<'_>,
+    options: &BundleArguments,
+) -> Result<Redacted, Failure> {
+    let unreadable = |error| Failure::Usage(format!("{}: {error}", source.recording.display()));
+    if !source.is_mcap {
+        let text = fs::read_to_string(source.recording).map_err(unreadable)?;
+        archive.add_text(source.name, &text)?;
+        return Ok(Redacted::default());
+    }
+    let keeps = |what| options.with.contains(&what);
+    let kept = Kept {
+        users: keeps(Private::Users),
+        paths: keeps(Private::Paths),
+        writes: keeps(Private::Writes),
+        run: keeps(Private::Run),
+    };
+    let failed = |error: RecordingError| Failure::Usage(error.to_string());
+    let copy = options.file.with_added_extension("copy.mcap");
+    let copied = Replay::open(source.recording).and_then(|mut replay| replay.copy(&copy, kept));
+    let lacks = copied.map_err(failed)?;
+    // A recording with nothing private is as it was.
+    let file = if lacks == Redacted::default() { source.recording } else { &copy };
+    let bytes = fs::read(file).map_err(unreadable);
+    let _ = fs::remove_file(&copy);
+    archive.add(source.name, &bytes?)?;
+    Ok(lacks)
 }
 
 fn draw(

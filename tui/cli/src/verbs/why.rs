@@ -177,7 +177,7 @@ fn watch(
     recording.in_memory(FlightRecorder::new(FLIGHT_BYTES));
     let watched = until_found(&mut machine, target, over, &recording);
     // The file is valid however the recording ended; without a moment it is removed.
-    let ended = recording.end()?;
+    let ended = recording.end().unwrap_or_else(|failure| failure.to_string());
     if recording.is_stopped() {
         say(&ended);
         return Err(Failure::Interrupted);
@@ -187,7 +187,8 @@ fn watch(
     Ok(outcome)
 }
 
-/// Watches the mesh until something is found, records it, and judges what came of it.
+/// Watches the mesh until something is found, records it, and judges what came of it. A recording
+/// that cannot be written does not cost the verdict.
 fn until_found(
     machine: &mut Machine,
     target: &Opening,
@@ -197,10 +198,10 @@ fn until_found(
     let gone = |error| Failure::of_access(&target.words, &error);
     let mut watch = Watch::new(over);
     let (mut begun, mut said) = (None, Health::Unknown);
-    let mut kept = Ok(());
     let mut go_on = |session: &mut Session, watch: &Watch, diagnosis: &Diagnosis| {
         if let Some(newest) = watch.newest() {
-            kept = recording.append(&newest.snapshot.completed_by(session.proofs()), false);
+            // In memory, where nothing fails.
+            let _ = recording.append(&newest.snapshot.completed_by(session.proofs()), false);
         }
         let begun = *begun.get_or_insert(diagnosis.cycles);
         let health = Health::of(diagnosis);
@@ -208,20 +209,27 @@ fn until_found(
             let since = words::cycles(diagnosis.cycles.saturating_sub(begun));
             say(&format!("watched for {since}: {}", health.word()));
         }
-        kept.is_ok() && !health.is_sick() && !recording.is_stopped()
+        !health.is_sick() && !recording.is_stopped()
     };
     let first = machine.session().diagnose_while(&mut watch, &mut go_on).map_err(gone)?;
-    kept?;
-    recording.write_out()?;
-    if let Some(found) = first.diagnosis.findings.first() {
-        recording.mark_finding(found)?;
+    let found = first.diagnosis.findings.first();
+    let kept = recording
+        .write_out()
+        .and_then(|()| found.map_or(Ok(()), |found| recording.mark_finding(found)))
+        .and_then(|()| {
+            let each = (MOMENTS, over / (MOMENTS - 1));
+            record::keep_moments(machine, target, recording, each)
+        });
+    if let Err(failure) = kept {
+        say(&failure.to_string());
     }
-    record::keep_moments(machine, target, recording, (MOMENTS, over / (MOMENTS - 1)))?;
     let end = first.diagnosis.cycles.saturating_add(over);
     let then = machine.session().diagnose_while(&mut watch, &mut |_, _, it| it.cycles < end);
-    let then = then.map_err(gone)?;
     // What has passed meanwhile was found all the same.
-    Ok(if Health::of(&then.diagnosis).is_sick() { then } else { first })
+    Ok(match then {
+        Ok(then) if Health::of(&then.diagnosis).is_sick() => then,
+        _ => first,
+    })
 }
 
 /// The name of a recording, by the time.

@@ -4,10 +4,14 @@ use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use serde::Serialize;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, create_dir_all, metadata, rename};
+use std::fs::{File, TryLockError, create_dir_all, metadata, rename};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Time for which another program may rename the file: it takes no longer.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The open file.
 pub(super) struct LogFile {
@@ -24,33 +28,43 @@ impl LogFile {
             // If this fails, opening the file reports why.
             let _ = create_dir_all(folder);
         }
-        let failed = |error: io::Error| format!("{}: {error}", path.display());
-        let full = Self::open_once(path).map_err(failed)?;
+        let full = Self::open_once(path)?;
         if full.bytes < limit_bytes {
             return Ok(full);
         }
-        full.make_way().map_err(failed)?;
-        Self::open_once(path).map_err(failed)
+        match full.make_way() {
+            Ok(true) => Self::open_once(path),
+            // A file that nobody can rename now is longer than others.
+            Ok(false) => Ok(full),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        }
     }
 
-    fn open_once(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        let about = file.metadata()?;
+    fn open_once(path: &Path) -> Result<Self, String> {
+        let file = files::open_log(path).map_err(|error| error.to_string())?;
+        let about = file.metadata().map_err(|error| format!("{}: {error}", path.display()))?;
         // What is no file, such as /dev/null, has no size.
         let bytes = if about.is_file() { about.len() } else { 0 };
         Ok(Self { path: path.to_owned(), file, inode: about.ino(), bytes })
     }
 
-    /// Renames the file. The lock keeps programs that find it full at the same time from renaming
-    /// the next one as well.
-    fn make_way(&self) -> io::Result<()> {
-        self.file.lock()?;
+    /// Renames the file, unless another program keeps it locked. The lock keeps programs that find it
+    /// full at the same time from renaming the next one as well.
+    fn make_way(&self) -> io::Result<bool> {
+        let begun = Instant::now();
+        while let Err(held) = self.file.try_lock() {
+            match held {
+                TryLockError::Error(error) => return Err(error),
+                TryLockError::WouldBlock if begun.elapsed() > PATIENCE => return Ok(false),
+                TryLockError::WouldBlock => std::thread::sleep(PATIENCE / 100),
+            }
+        }
         if metadata(&self.path)?.ino() == self.inode {
             let mut before = OsString::from(&self.path);
             before.push(".1");
             rename(&self.path, before)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The number that distinguishes it from the file before and the one after.

@@ -5,6 +5,7 @@ use console::feed::now_micros;
 use console::words::printable;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use recordings::without_folders;
 use tar::{Builder, Header};
 
 /// An archive that is written.
@@ -12,13 +13,38 @@ pub(super) struct Archive {
     builder: Builder<GzEncoder<Vec<u8>>>,
     folder: String,
     files: usize,
+    keeps_paths: bool,
+    /// Absolute paths whose folders were left out.
+    paths: u64,
 }
 
 impl Archive {
-    /// Begins an archive with this folder.
-    pub(super) fn new(folder: &str) -> Self {
+    /// Begins an archive with this folder, whose texts keep absolute paths or not.
+    pub(super) fn new(folder: &str, keeps_paths: bool) -> Self {
         let encoder = GzEncoder::new(Vec::new(), Compression::default());
-        Self { builder: Builder::new(encoder), folder: folder.to_owned(), files: 0 }
+        let (builder, folder) = (Builder::new(encoder), folder.to_owned());
+        Self { builder, folder, files: 0, keeps_paths, paths: 0 }
+    }
+
+    /// Returns a text as it may stand in the archive.
+    pub(super) fn text(&mut self, text: &str) -> String {
+        if self.keeps_paths {
+            return text.to_owned();
+        }
+        let (text, paths) = without_folders(text);
+        self.paths += paths;
+        text
+    }
+
+    /// Returns the number of paths whose folders were left out.
+    pub(super) fn paths(&self) -> u64 {
+        self.paths
+    }
+
+    /// Adds a text to the folder.
+    pub(super) fn add_text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
+        let text = self.text(text);
+        self.add(name, text.as_bytes())
     }
 
     /// Adds a text to the folder.

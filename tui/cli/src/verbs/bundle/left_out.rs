@@ -1,10 +1,11 @@
-//! What a bundle lacks: ELFs that are not at hand, ranges that were not read.
+//! What a bundle lacks: ELFs that are not at hand, ranges that were not read, and what is private.
 
 use console::machine::{Machine, Opening};
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use machine::words::counted;
 use probe::session::Watched;
+use recordings::Redacted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns a sentence for each thing.
@@ -19,6 +20,19 @@ pub(super) fn lines(machine: &mut Machine, target: &Opening, watched: &Watched) 
     lines.extend(state.problems.iter().cloned());
     lines.extend(watched.diagnosis.missing.iter().map(|it| format!("unknown: {it}")));
     lines
+}
+
+/// Returns a sentence for each private thing that is left out, with the option that keeps it.
+pub(super) fn redacted(lacks: &Redacted) -> Vec<String> {
+    let Redacted { users, paths, writes, run } = *lacks;
+    let users = counted(users, "line", "lines");
+    let sentences = [
+        (lacks.users, format!("user and process id in {users} of the audit log (--with users)")),
+        (paths, format!("the folders of {} (--with paths)", counted(paths, "path", "paths"))),
+        (writes, format!("the bytes of {} (--with writes)", counted(writes, "write", "writes"))),
+        (run.into(), "the run of the mesh, which rerun= executes (--with run)".to_owned()),
+    ];
+    sentences.into_iter().filter(|(count, _)| *count > 0).map(|(_, said)| said).collect()
 }
 
 /// Code on cores without its ELF.

@@ -217,3 +217,11 @@ fn no_damaged_bytes_panic() {
         let _ = FabricManifest::parse("m.json", &bytes);
     }
 }
+
+/// A value takes many times its text.
+#[test]
+fn a_manifest_of_too_many_values_is_refused_before_it_is_read() {
+    let many = format!("[{}0]", "0,".repeat(2 << 20));
+    let error = FabricManifest::parse("m.json", many.as_bytes()).unwrap_err().to_string();
+    assert!(error.ends_with("has more than 1048576 values"), "{error}");
+}
