@@ -26,7 +26,7 @@ impl Signals {
     }
 
     /// The same, and all others that would end the process at once: the terminal must be restored
-    /// first.
+    /// first, and paused cores must go on.
     pub fn of_screens() -> io::Result<Self> {
         let more = [SignalKind::quit(), SignalKind::user_defined1(), SignalKind::user_defined2()];
         let mut signals = Self::new()?;
@@ -102,7 +102,7 @@ impl Stop {
     pub(crate) fn listen() -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Internal(format!("signals: {error}"));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let mut signals = runtime.block_on(async { Signals::new() }).map_err(failed)?;
+        let mut signals = runtime.block_on(async { Signals::of_screens() }).map_err(failed)?;
         let stop = Self::default();
         let own = stop.clone();
         let wait = move || {
