@@ -241,6 +241,15 @@ pub struct Routing {
     pub unreachable: u32,
 }
 
+impl Routing {
+    /// Returns the address of the structure, given the pointer to it.
+    pub fn base_of(&self, pointer: u32) -> u64 {
+        let pointer = u64::from(pointer);
+        let valid = (self.base_low..self.base_end).contains(&pointer);
+        if valid { pointer } else { self.fallback_base }
+    }
+}
+
 /// Values of the words of an Ethernet tile.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -423,6 +432,15 @@ impl ChipLayout {
     /// of the grid.
     pub fn kind_at(&self, tile: NocXy) -> TileKind {
         self.tile_at(tile).map_or(TileKind::Router, |tile| tile.kind)
+    }
+
+    /// Returns the rows of compute tiles that are fused off, from the mask of rows closed to
+    /// broadcast; None for an invalid mask.
+    pub fn harvested_rows(&self, mask: u32) -> Option<Vec<u8>> {
+        let always = &self.tiles.harvesting.router_cfg_always;
+        let always = always.iter().fold(0, |mask, row| mask | 1_u32 << row);
+        let sound = mask & always == always && mask < 1 << self.tiles.rows;
+        sound.then(|| (0..32).filter(|row| (mask & !always) >> row & 1 == 1).collect())
     }
 
     /// Whether this range is plain memory, where alignment and neighbours do not matter.

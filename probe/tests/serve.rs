@@ -4,19 +4,21 @@
 use access::bar_target::BarTarget;
 use launch::sampling::Sampling;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
-use machine::bar::{Bar, BarOp, DeviceBatch};
+use machine::bar::{Bar, BarOp, DeviceBatch, Sharing};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
 use machine::patience::Deadlines;
+use machine::progress::{Listener, Progress};
 use machine::samples::SampleOrder;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::{Abilities, Allow, Target};
 use machine::window::WindowOrdering;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use transport::emulator_bar::{self, EmulatorBar};
 use transport::hosts::HostBar;
 use transport::serve::{self, Server};
@@ -179,6 +181,11 @@ fn the_server_itself_keeps_a_reading_client_from_writing() {
     let refused =
         || Err(AccessError::Refused("this client does not have the right to write".into()));
     // Channel 8 of Ethernet is tile 9-6, and its queues are at 0x11000.
+    let unlocked = "this client does not have the lock of the routing queues";
+    let unlocked = Err(AccessError::Refused(unlocked.into()));
+    assert_eq!(judge(vec![point(9, 6), write(0x1_10C0, entry(4))]), unlocked);
+    assert_eq!(reader.lock_queues(0), Ok(Sharing::Shared));
+    let mut judge = |batch: Vec<BarOp>| reader.submit(&batch, &mut Vec::new());
     assert_eq!(judge(vec![point(9, 6), write(0x1_10C0, entry(4))]), Ok(()));
     assert_eq!(judge(vec![write(0x1_10A0, vec![1, 0, 0, 0])]), Ok(()));
     assert_eq!(judge(vec![write(0x1_10C0, entry(1))]), refused());
@@ -186,8 +193,198 @@ fn the_server_itself_keeps_a_reading_client_from_writing() {
     assert_eq!(judge(vec![write(0x9004, vec![1, 0, 0, 0])]), refused());
     assert_eq!(judge(vec![point(1, 1), write(0x1_10A0, vec![0; 4])]), refused());
     assert_eq!(judge(vec![write(0x1FC0_0000, vec![0; 8])]), refused());
+    // Word by word, into the buffer of a block, or by an entry that another client left.
+    for (word, bytes) in (0..).zip(entry(1).chunks(4)) {
+        assert_eq!(judge(vec![point(9, 6), write(0x1_10C0 + 4 * word, bytes.to_vec())]), refused());
+    }
+    assert_eq!(judge(vec![write(0x1_2000, vec![0; 1024])]), refused());
+    let left = [point(9, 6), write(0x1_10E0, entry(1)), write(0x1_1100, entry(4))];
+    connect(&path).submit(&left, &mut Vec::new()).unwrap();
+    for index in [2, 3, 0] {
+        let doorbell = || write(0x1_10A0, vec![index, 0, 0, 0]);
+        assert_eq!(judge(vec![doorbell()]), refused(), "{index}");
+        assert_eq!(judge(vec![write(0x1_1120, entry(4)), doorbell()]), refused(), "{index}");
+    }
+    let whole = vec![write(0x1_10E0, entry(4)), write(0x1_10A0, vec![2, 0, 0, 0])];
+    assert_eq!(judge(whole), Ok(()));
+    assert_eq!(judge(vec![write(0x1_1230, vec![8, 0, 0, 0])]), refused());
+    // A block that is too long, to memory of the host, and from no tile.
+    let mut long = entry(0x44);
+    long[9] = 5;
+    let mut host = entry(4);
+    host[28] = 1;
+    assert_eq!(judge(vec![write(0x1_10C0, long)]), refused());
+    assert_eq!(judge(vec![write(0x1_10C0, host)]), refused());
+    let mut nowhere = entry(4);
+    nowhere[5] = 0xFF;
+    let outside = AccessError::Refused("48-63 is outside the grid".into());
+    assert_eq!(judge(vec![write(0x1_10C0, nowhere)]), Err(outside));
     let stuck: Fault = "core:0.e8:stuck".parse().unwrap();
     assert_eq!(reader.disrupt(ChipAddress::Device(0), &stuck), refused());
+    reader.announce("a change");
+    assert_eq!(reader.submit(&[BarOp::Now], &mut Vec::new()), refused());
+    drop(reader);
+    let change = connect(&path).welcome().before.change.clone();
+    assert_eq!(change, None, "the test's own writer announced nothing");
+    std::fs::remove_file(path).unwrap();
+}
+
+/// A client that speaks the protocol itself.
+struct Raw(BufReader<UnixStream>);
+
+impl Raw {
+    fn connect(path: &Path, writes: bool) -> Self {
+        let mut raw = Self(BufReader::new(UnixStream::connect(path).unwrap()));
+        let hello = WireRequest::Hello { version: VERSION, client: Client::this(), writes };
+        assert!(matches!(raw.ask(&hello), Some(WireReply::Welcome(..))));
+        raw
+    }
+
+    /// Returns the reply; none if a batch succeeded.
+    fn ask(&mut self, request: &WireRequest<'_>) -> Option<WireReply> {
+        Outbox::default().send(self.0.get_mut(), request).unwrap();
+        match receive(&mut self.0, &mut Vec::new()).unwrap() {
+            Received::Message(reply) => Some(reply),
+            Received::Plain => None,
+            Received::End => panic!("the server closed the connection"),
+        }
+    }
+
+    /// Expects that a batch is refused, in these words.
+    fn refuses(&mut self, ops: Vec<BarOp>, words: &str) {
+        let reply = self.ask(&WireRequest::Batch { ops: ops.into(), change: None });
+        assert_eq!(reply, Some(WireReply::Failed(AccessError::Refused(words.into()))));
+    }
+}
+
+#[test]
+fn no_request_takes_the_machine_from_the_others() {
+    let path = start("harm");
+    let point = |x, page| BarOp::Point {
+        device: 0,
+        window: 0,
+        x,
+        y: x,
+        page,
+        order: WindowOrdering::Strict,
+    };
+    let read = |bar, offset, len| BarOp::Read { device: 0, bar, offset, len, ones: 0 };
+    for writes in [false, true] {
+        let mut raw = Raw::connect(&path, writes);
+        let pass = |cycles| BarOp::Pass { cycles };
+        let most = "a request has at most 1000000 cycles to pass, this one";
+        raw.refuses(vec![pass(u64::MAX)], &format!("{most} {}", u64::MAX));
+        raw.refuses(vec![pass(600_000), pass(600_000)], &format!("{most} 1200000"));
+        let most = "a request has at most 2097152 bytes to read, this one";
+        raw.refuses(vec![point(1, 0), read(0, 0, u32::MAX)], &format!("{most} 4294967295"));
+        raw.refuses(vec![read(0, 0, 1 << 20); 3], &format!("{most} 3145728"));
+        let most = "a request has at most 16384 operations, this one 20000";
+        raw.refuses(vec![BarOp::Now; 20_000], most);
+        raw.refuses(vec![point(255, 0)], "255-255 is outside the grid");
+        raw.refuses(vec![point(1, 4)], "0x4 is no page of window 0");
+        let kernels = BarOp::Point {
+            device: 0,
+            window: 185,
+            x: 1,
+            y: 1,
+            page: 0,
+            order: WindowOrdering::Memory,
+        };
+        raw.refuses(vec![kernels], "window 185 cannot be pointed");
+        raw.refuses(
+            vec![read(0, 0x20_0000, 4)],
+            "0x200000 of BAR 0 is in no window of this client",
+        );
+        raw.refuses(vec![read(4, 0, 4)], "0x0 of BAR 4 is in no window of this client");
+        let beyond = BarOp::ConfigRead { device: 32, offset: 0 };
+        raw.refuses(vec![beyond], "there is no device 32");
+        let absent = BarOp::Read { device: 1, bar: 0, offset: 0x1FE8_0000, len: 4, ones: 0 };
+        raw.refuses(vec![absent], "there is no device 1");
+        let class = BarOp::ConfigRead { device: 0, offset: 8 };
+        raw.refuses(vec![class], "only the ids of config space can be read");
+        // L1 ends, registers of a TDMA block the NoC, and so does an empty place between ranges.
+        for (page, offset, len) in [(0x10_0000, 0x6_E000, 4), (0xFFB0_0000, 0x1_1000, 4)] {
+            let ops = vec![point(1, page), read(0, offset, len)];
+            let reply = raw.ask(&WireRequest::Batch { ops: ops.into(), change: None });
+            assert!(matches!(reply, Some(WireReply::Failed(AccessError::Refused(_)))), "{reply:?}");
+        }
+        let twice = WireRequest::Parallel(vec![(0, vec![BarOp::Now].into()); 2]);
+        let Some(WireReply::Parallel(results)) = raw.ask(&twice) else { panic!() };
+        assert_eq!(
+            results.iter().map(|(_, result)| result.is_ok()).collect::<Vec<_>>(),
+            [true, false]
+        );
+    }
+    // A message that is too long is not read; its sender gets a sentence.
+    let mut raw = Raw::connect(&path, false);
+    raw.0.get_mut().write_all(&[0, 0, 0, 1, 0, 0, 0, 0]).unwrap();
+    let reply = receive::<WireReply>(&mut raw.0, &mut Vec::new()).unwrap();
+    let why = "a message has at most 2097152 bytes, this one 16777216";
+    assert_eq!(reply, Received::Message(WireReply::Failed(AccessError::Refused(why.into()))));
+    // The machine has lost nothing, and no time to speak of.
+    let mut next = open(&path);
+    assert!(next.now().unwrap() < 1_000_000);
+    let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
+    next.write(addr, &[7; 4]).unwrap();
+    assert_eq!(
+        next.read(&Plan { spans: vec![Span { addr, len: 4 }] }).bytes(addr, 4).unwrap(),
+        [7; 4]
+    );
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn greetings_that_do_not_end_take_no_place() {
+    let path = start("greetings");
+    let mut slow: Vec<_> = (0..300)
+        .map(|_| {
+            let mut stream = UnixStream::connect(&path).unwrap();
+            // It may have been closed for the others.
+            stream.write_all(&[40]).ok();
+            stream
+        })
+        .collect();
+    assert!(SocketBar::connect(&path, false).is_ok());
+    // Neither does one that says a byte now and then.
+    let mut last = slow.pop().unwrap();
+    let start = Instant::now();
+    while last.write_all(&[0]).is_ok() {
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(start.elapsed() < Duration::from_mins(1));
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_client_that_stops_with_the_lock_of_the_queues_is_overtaken_and_goes_on() {
+    let path = start("stopped");
+    let id = BarOp::ConfigRead { device: 0, offset: 0 };
+    let ask = |bar: &mut SocketBar| bar.submit(std::slice::from_ref(&id), &mut Vec::new());
+    let mut first = SocketBar::connect(&path, false).unwrap();
+    first.lock_queues(0).unwrap();
+    // It is silent from here on.
+    let mut second = SocketBar::connect(&path, false).unwrap();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    second.tell(&Listener::new(move |progress| hears.lock().unwrap().push(progress)));
+    let start = Instant::now();
+    assert_eq!(second.lock_queues(0), Ok(Sharing::Shared));
+    assert!(start.elapsed() < Duration::from_secs(10));
+    let uses = |used_by| Progress::Queues { used_by };
+    let holder = uses(Some(std::process::id()));
+    let heard = heard.lock().unwrap().clone();
+    assert_eq!((heard.first(), heard.last()), (Some(&holder), Some(&uses(None))));
+    // What the first one posted or reads now would be another's.
+    let client = Client::this();
+    let why = format!(
+        "unreachable: {client} has taken over the routing queues: this client was silent for too long"
+    );
+    assert_eq!(ask(&mut first).unwrap_err().to_string(), why);
+    assert_eq!(ask(&mut second), Ok(()));
+    first.unlock_queues(0).unwrap();
+    assert_eq!(ask(&mut first), Ok(()));
+    second.unlock_queues(0).unwrap();
+    assert_eq!(first.lock_queues(0), Ok(Sharing::Shared));
     std::fs::remove_file(path).unwrap();
 }
 

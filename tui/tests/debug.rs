@@ -7,6 +7,9 @@ use crate::schemas::conforms;
 use crate::served::Server;
 use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -95,6 +98,54 @@ fn what_cannot_be_debugged_is_refused_with_the_reason() {
 fn a_client_that_says_nothing_ends_the_session() {
     // Standard input has ended.
     refuses(IDLE, &["gdb", "0:1-2,0:1-2:trisc2", "--stdio"], 0, "the session has ended");
+}
+
+#[test]
+fn a_port_of_the_system_is_refused() {
+    refuses(
+        IDLE,
+        &["gdb", "0:1-2", "--port", "22"],
+        2,
+        "port 22: those below 1024 are the system's",
+    );
+}
+
+/// An IDE attaches, detaches and attaches again; then the verb is ended by a signal in the middle of
+/// a session.
+#[test]
+fn one_client_comes_after_the_other_and_no_signal_leaves_a_core_paused() {
+    let server = Server::of("emulator:n300,run=idle", "debugged");
+    for signal in ["QUIT", "USR1", "INT"] {
+        let socket = server.socket.with_extension("gdb");
+        let path = socket.to_str().unwrap();
+        let mut verb = server.client(&["--allow", "halt", "gdb", "0:1-2", "--socket", path]);
+        let mut verb = verb.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(verb.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let waits = format!("waits for a client: gdb-multiarch -ex 'target remote {path}'");
+        let mut says = |words: &str| assert!(said.any(|line| line.contains(words)), "{words}");
+        let attach = || {
+            let mode = std::fs::metadata(&socket).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            let mut client = UnixStream::connect(&socket).unwrap();
+            client.write_all(b"$?#3f").unwrap();
+            let mut answer = [0; 4];
+            client.read_exact(&mut answer).unwrap();
+            assert_eq!(&answer[..2], b"+$");
+            client
+        };
+        says(&waits);
+        attach().write_all(b"+$D#44").unwrap();
+        says("the session has ended");
+        says(&waits);
+        let _second = attach();
+        let id = verb.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        assert_eq!(verb.wait().unwrap().code(), Some(130), "{signal}");
+        assert!(!socket.exists());
+        let why = server.ask(&["--allow", "halt", "why", "--for", "20ms"]);
+        let why = String::from_utf8_lossy(&why.stdout).into_owned();
+        assert!(!why.contains("core-halted"), "{signal}: {why}");
+    }
 }
 
 #[test]

@@ -4,11 +4,17 @@
 
 use crate::common::stderr;
 use crate::schemas::conforms;
+use machine::bar::{Bar, BarOp};
+use machine::progress::{Listener, Progress};
+use machine::snapshot::AccessError;
+use machine::window::WindowOrdering;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use transport::socket_bar::SocketBar;
 
@@ -123,6 +129,54 @@ fn a_client_killed_in_a_far_read_leaves_the_mesh_to_the_next() {
     );
 }
 
+/// A client is stopped in the middle of a far read, as by Ctrl-Z: it has the lock of the routing
+/// queues, and a request in flight.
+#[test]
+fn a_stopped_client_keeps_the_far_chips_from_nobody() {
+    let server = Server::start("stopped");
+    let write = ["--allow", "write", "write", "1:3-3:0xf0000", "0x12345678", "0x600dcafe"];
+    assert_eq!(server.ask(&write).status.code(), Some(0));
+    let mut reader = server.client(&["read", "1:3-3:0x0", "0x100000", "--json"]);
+    let reader = reader.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let signal = |name: &str| {
+        let id = reader.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    };
+    let holder = Arc::new(AtomicU32::new(0));
+    let told = Arc::clone(&holder);
+    let mut other = SocketBar::connect(&server.socket, false).unwrap();
+    other.tell(&Listener::new(move |progress| {
+        if let Progress::Queues { used_by: Some(pid) } = progress {
+            told.store(pid, Ordering::SeqCst);
+        }
+    }));
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < PATIENCE, "the reader was never stopped with the lock");
+        std::thread::sleep(Duration::from_millis(20));
+        signal("-STOP");
+        other.lock_queues(0).unwrap();
+        other.unlock_queues(0).unwrap();
+        if holder.load(Ordering::SeqCst) == reader.id() {
+            break;
+        }
+        signal("-CONT");
+    }
+    let mesh = server.answer(&["mesh", "--json"]);
+    assert_eq!(mesh["chips"].as_array().unwrap().len(), 2, "{mesh}");
+    assert_eq!(mesh["problems"], Value::Array(vec![]));
+    // What was in flight is read again.
+    signal("-CONT");
+    let read = reader.wait_with_output().unwrap();
+    assert_eq!(read.status.code(), Some(0), "{}", stderr(&read));
+    let read: Value = serde_json::from_slice(&read.stdout).unwrap();
+    let again = server.answer(&["read", "1:3-3:0x0", "0x100000", "--json"]);
+    // Firmware and a kernel work below.
+    let unused = |read: &Value| read["bytes"].as_str().unwrap().split_at(2 * 0x3_0000).1.to_owned();
+    assert!(unused(&read) == unused(&again));
+    assert!(unused(&read).split_at(2 * 0xC_0000).1.starts_with("78563412feca0d60"));
+}
+
 /// Clients that read take turns in using the windows and the routing queues of the mesh.
 /// Both links of the n300 go down before anybody attaches: the chip behind them is still there.
 #[test]
@@ -228,4 +282,28 @@ fn the_vendors_simulator_is_served_like_an_emulated_mesh() {
     assert!(server.ask(&write).status.success());
     let read = server.answer(&["read", "1:1-2:0x20000", "4", "--json"]);
     assert_eq!(read["bytes"], "34120000");
+    // A read that would end the library's process is refused.
+    let mut bar = SocketBar::connect(&server.socket, false).unwrap();
+    let read = |device, bar, offset| BarOp::Read { device, bar, offset, len: 4, ones: 0 };
+    for op in [
+        read(0, 0, 0x1FC0_0000),
+        read(0, 0, 0x1FF7_0000),
+        read(0, 0, 0x1E00_0000),
+        read(0, 2, 0),
+        read(7, 0, 0x1FE8_0000),
+        BarOp::ConfigRead { device: 40, offset: 0 },
+        BarOp::ConfigRead { device: 0, offset: 0x3C },
+        BarOp::Point {
+            device: 0,
+            window: 0,
+            x: 255,
+            y: 255,
+            page: 0,
+            order: WindowOrdering::Strict,
+        },
+    ] {
+        let refused = bar.submit(std::slice::from_ref(&op), &mut Vec::new());
+        assert!(matches!(refused, Err(AccessError::Refused(_))), "{op:?}: {refused:?}");
+    }
+    server.answer(&["mesh", "--json"]);
 }

@@ -14,7 +14,7 @@ mod port;
 
 use crate::access::{Access, Route};
 use far::Gateway;
-use layouts::{Board, ChipCoord, ChipId, ChipLayout};
+use layouts::{Board, ChipCoord, ChipId};
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::Mesh;
@@ -169,15 +169,6 @@ fn no_rows(name: &str, mask: u32) -> String {
         return format!("{name}: the register of closed rows {unread}");
     }
     format!("{name}: {mask:#x} is not a mask of harvested rows")
-}
-
-/// Returns the rows of compute tiles that are fused off, from the mask of rows closed to broadcast;
-/// None for an invalid mask.
-fn harvested_rows(layout: &ChipLayout, mask: u32) -> Option<Vec<u8>> {
-    let always = &layout.tiles.harvesting.router_cfg_always;
-    let always = always.iter().fold(0, |mask, row| mask | 1_u32 << row);
-    let sound = mask & always == always && mask < 1 << layout.tiles.rows;
-    sound.then(|| (0..32).filter(|row| (mask & !always) >> row & 1 == 1).collect())
 }
 
 #[cfg(test)]

@@ -89,14 +89,11 @@ impl Queue {
         patience: Deadlines,
     ) -> Result<Self, AccessError> {
         let eth = eth();
-        let (at, routing) = (eth.l1.queue_pointer.at, &eth.routing);
-        let pointer = u64::from(bus.batch().read(device, tile, at, 4).run().word()?);
-        let valid = (routing.base_low..routing.base_end).contains(&pointer);
-        let base = if valid { pointer } else { routing.fallback_base };
+        let pointer = bus.batch().read(device, tile, eth.l1.queue_pointer.at, 4).run().word()?;
         Ok(Self {
             device,
             tile,
-            base,
+            base: eth.routing.base_of(pointer),
             patience,
             request_write: 0,
             request_read: 0,

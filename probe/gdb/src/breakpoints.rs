@@ -1,6 +1,6 @@
 //! Breakpoints and watchpoints: eight of the hardware for each core, set in all of them.
 
-use crate::debuggee::{Debuggee, tid};
+use crate::debuggee::{Debuggee, Thread, tid};
 use gdbstub::target::TargetResult;
 use gdbstub::target::ext::breakpoints::{
     Breakpoints, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
@@ -27,21 +27,29 @@ impl Debuggee<'_> {
         }
         Ok(found)
     }
+
+    /// Returns one watchpoint for each word of a range: the hardware compares with one address. None
+    /// for a range of more words than each core has watchpoints.
+    fn words(
+        &self,
+        addr: u32,
+        len: u32,
+        kind: WatchKind,
+    ) -> Option<impl Iterator<Item = Watchpoint> + use<>> {
+        let watched = match kind {
+            WatchKind::Write => Watched::Stores,
+            WatchKind::Read => Watched::Loads,
+            WatchKind::ReadWrite => Watched::Accesses,
+        };
+        let addrs = (addr..addr.saturating_add(len)).step_by(4);
+        let fits = |thread: &Thread| addrs.len() <= thread.control.most_watchpoints();
+        let words = addrs.clone().map(move |addr| Watchpoint { addr, watched });
+        self.threads.iter().all(fits).then_some(words)
+    }
 }
 
 fn execution(addr: u32) -> Watchpoint {
     Watchpoint { addr, watched: Watched::Execution }
-}
-
-/// Returns one watchpoint for each word of a range: the hardware compares with one address.
-fn words(addr: u32, len: u32, kind: WatchKind) -> impl Iterator<Item = Watchpoint> {
-    let watched = match kind {
-        WatchKind::Write => Watched::Stores,
-        WatchKind::Read => Watched::Loads,
-        WatchKind::ReadWrite => Watched::Accesses,
-    };
-    let addrs = (addr..addr.saturating_add(len)).step_by(4);
-    addrs.map(move |addr| Watchpoint { addr, watched })
 }
 
 impl Breakpoints for Debuggee<'_> {
@@ -90,8 +98,9 @@ impl HwWatchpoint for Debuggee<'_> {
         len: u32,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
+        let Some(words) = self.words(addr, len, kind) else { return Ok(false) };
         let mut set = true;
-        for word in words(addr, len, kind) {
+        for word in words {
             set = set && self.set(word)?;
         }
         if !set {
@@ -106,8 +115,9 @@ impl HwWatchpoint for Debuggee<'_> {
         len: u32,
         kind: WatchKind,
     ) -> TargetResult<bool, Self> {
+        let Some(words) = self.words(addr, len, kind) else { return Ok(false) };
         let mut found = true;
-        for word in words(addr, len, kind) {
+        for word in words {
             found &= self.clear(word)?;
         }
         Ok(found)

@@ -1,6 +1,6 @@
 //! One client, from the first byte to the last; then the cores go on.
 
-use crate::debuggee::{Action, Debuggee, Thread};
+use crate::debuggee::{Action, Debuggee, Thread, tid};
 use crate::wire::{Received, Wire};
 use gdbstub::common::Signal;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
@@ -99,8 +99,10 @@ fn turn<'a, 'b>(
                 (debuggee.tell)(&error);
                 return Ok(None);
             }
-            let reason = MultiThreadStopReason::Signal(Signal::SIGINT);
-            interrupt.interrupt_handled(debuggee, Some(reason)).map(Some)
+            // All cores are paused; a client without a thread cannot show where.
+            let stop =
+                |tid| MultiThreadStopReason::SignalWithThread { tid, signal: Signal::SIGINT };
+            interrupt.interrupt_handled(debuggee, tid(0).map(stop)).map(Some)
         }
         GdbStubStateMachine::Disconnected(_) => Ok(None),
     }

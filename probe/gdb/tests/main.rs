@@ -6,7 +6,9 @@ use images::ImageMap;
 use launch::debugging::CoreControl;
 use layouts::{ChipId, ChipKind, CoreId, CoreKind};
 use machine::target::Target;
+use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -53,7 +55,7 @@ fn debug(target: &mut dyn Target, cores: &[CoreId], commands: &[&str]) -> (Strin
     let client = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let client = client.spawn().unwrap();
     let (stream, _) = listener.accept().unwrap();
-    let wire = Wire::of_socket(stream).unwrap();
+    let wire = Wire::of_tcp(stream).unwrap();
     let layout = ChipKind::Wormhole.layout();
     let mut told = Vec::new();
     let start = Instant::now();
@@ -160,4 +162,90 @@ fn a_client_that_disappears_leaves_no_core_paused() {
     let wire = Wire::new(std::io::empty(), std::io::sink());
     serve(target.as_mut(), &cores, wire, &mut || true, &mut |_| ()).unwrap();
     CoreControl::attach(target.as_mut(), cores[0]).unwrap();
+}
+
+/// Returns a packet of GDB's remote protocol.
+fn packet(text: &str) -> Vec<u8> {
+    let sum = text.bytes().fold(0_u8, u8::wrapping_add);
+    format!("${text}#{sum:02x}").into_bytes()
+}
+
+/// Lets a client of the test's own speak to two cores; returns what it heard.
+fn speaks<T: Send>(act: impl FnOnce(&mut UnixStream) -> T + Send) -> T {
+    let (mut target, cores) = waiting(&[CoreKind::Brisc, CoreKind::Trisc0]);
+    let (mut client, served) = UnixStream::pair().unwrap();
+    let wire = Wire::of_unix(served).unwrap();
+    let done = std::thread::scope(|scope| {
+        let acts = scope.spawn(move || act(&mut client));
+        let start = Instant::now();
+        let mut wanted = || start.elapsed() < LONGEST;
+        serve(target.as_mut(), &cores, wire, &mut wanted, &mut |_| ()).unwrap();
+        assert!(start.elapsed() < LONGEST, "the session did not end");
+        acts.join().unwrap()
+    });
+    // The cores go on, and nothing of the debugger is left.
+    for core in cores {
+        CoreControl::attach(target.as_mut(), core).unwrap();
+    }
+    done
+}
+
+/// Sends a packet; returns the next one.
+fn answer(client: &mut UnixStream, text: &str) -> String {
+    client.write_all(&packet(text)).unwrap();
+    receive(client)
+}
+
+/// Returns the next packet.
+fn receive(client: &mut UnixStream) -> String {
+    let (mut byte, mut packet) = ([0], String::new());
+    while byte != [b'#'] {
+        client.read_exact(&mut byte).unwrap();
+        packet.push(byte[0].into());
+    }
+    client.read_exact(&mut [0; 2]).unwrap();
+    // The server may have ended the session with this answer.
+    client.write_all(b"+").ok();
+    packet.trim_start_matches(['+', '$']).trim_end_matches('#').to_owned()
+}
+
+#[test]
+fn a_stop_by_an_interrupt_names_a_thread_and_a_detached_client_leaves() {
+    let act = |client: &mut UnixStream| {
+        let supported = answer(client, "qSupported:multiprocess+;swbreak+");
+        assert!(supported.contains("PacketSize"), "{supported}");
+        client.write_all(&packet("vCont;c")).unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        client.write_all(&[3]).unwrap();
+        let stop = receive(client);
+        (stop, answer(client, "D;1"))
+    };
+    let (stop, detached) = speaks(act);
+    assert!(stop.starts_with("T02") && stop.contains("thread:p01.01;"), "{stop}");
+    assert_eq!(detached, "OK");
+}
+
+#[test]
+fn a_range_of_more_words_than_watchpoints_is_refused_at_once() {
+    let act = |client: &mut UnixStream| {
+        let start = Instant::now();
+        let refused = [answer(client, "Z2,0,ffffffff"), answer(client, "z2,0,ffffffff")];
+        let set = [answer(client, "Z2,1000,20"), answer(client, "z2,1000,20")];
+        (refused, set, start.elapsed())
+    };
+    let (refused, set, took) = speaks(act);
+    assert!(refused.iter().all(|answer| answer.starts_with('E')), "{refused:?}");
+    assert_eq!(set, ["OK", "OK"]);
+    assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
+#[test]
+fn a_client_that_asks_and_takes_no_answer_ends_the_session() {
+    let act = |client: &mut UnixStream| {
+        client.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
+        let question = packet("qXfer:features:read:target.xml:0,fff");
+        // Until the server closes the connection.
+        while client.write_all(&question).and_then(|()| client.write_all(b"+")).is_ok() {}
+    };
+    speaks(act);
 }

@@ -236,6 +236,11 @@ impl CoreControl {
         self.command(target, debug.command.write_register)
     }
 
+    /// Returns how many watchpoints it can have.
+    pub fn most_watchpoints(&self) -> usize {
+        self.watchpoints.len()
+    }
+
     /// Sets a watchpoint of the paused core.
     ///
     /// # Errors

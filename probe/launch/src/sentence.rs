@@ -34,6 +34,7 @@ fn is_out_of_reach(facts: &Facts) -> bool {
             AccessError::Refused(_)
             | AccessError::DeviceGone(_)
             | AccessError::Unreachable(_)
+            | AccessError::Overtaken(_)
             | AccessError::Hung(_) => false,
             _ => !facts.notes.is_empty(),
         },

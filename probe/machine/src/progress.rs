@@ -17,6 +17,11 @@ pub enum Progress {
         /// Links of the found chips that are up, counted at each end.
         link_ends: usize,
     },
+    /// The routing queues, which lead to remote chips, had to be waited for.
+    Queues {
+        /// The process that uses them; none once it is this one.
+        used_by: Option<u32>,
+    },
     /// Firmware boots and the workload is launched.
     Boot {
         /// The target's own time, in cycles.

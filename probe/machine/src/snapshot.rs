@@ -24,6 +24,10 @@ pub enum AccessError {
     /// No gateway or route leads to the chip.
     #[error("unreachable: {0}")]
     Unreachable(String),
+    /// Another client took over the routing queues in the middle of the request, which can be made
+    /// again.
+    #[error("unreachable: {0}")]
+    Overtaken(String),
     /// The tile does not answer, while its chip does or did until then; the words name it.
     #[error("{0}")]
     Hung(String),
@@ -53,7 +57,7 @@ impl AccessError {
         match self {
             Self::Refused(_) => "refused",
             Self::TimedOut { .. } => "timed_out",
-            Self::Unreachable(_) => "unreachable",
+            Self::Unreachable(_) | Self::Overtaken(_) => "unreachable",
             Self::Hung(_) => "hung",
             Self::InReset => "in_reset",
             Self::DeviceGone(_) => "device_gone",

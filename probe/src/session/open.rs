@@ -147,7 +147,10 @@ impl Session {
         let writes = !allow.is_nothing();
         listener.tell(Progress::Start("the server at the socket"));
         let bars = paths.iter().map(|path| SocketBar::connect(path, writes));
-        let bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(unreachable)?;
+        let mut bars: Vec<_> = bars.collect::<Result<_, _>>().map_err(unreachable)?;
+        for bar in &mut bars {
+            bar.tell(listener);
+        }
         let (first, others) = bars.split_first().ok_or_else(no_socket)?;
         let Welcome { abilities, before, .. } = first.welcome().clone();
         if others.iter().any(|other| other.welcome().abilities != abilities) {

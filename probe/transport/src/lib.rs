@@ -26,7 +26,8 @@
 //!
 //! # Invariants
 //!
-//! All `unsafe` of machine access is here. This crate does not judge addresses; `access` does.
+//! All `unsafe` of machine access is here. This crate does not judge addresses; `access` does, and
+//! [`serve`] those of clients, which may use another `access`.
 
 pub mod emulator_bar;
 pub mod hosts;

@@ -1,11 +1,15 @@
 //! The server side of the BAR protocol: a machine that outlives its clients.
 //!
 //! Any number of clients read the machine; one at a time has the right to write. Each client has
-//! its own thread and its own bar. Between clients the machine keeps its state.
+//! its own thread and its own bar, which refuses what would harm the others. Between clients the
+//! machine keeps its state.
 
 mod bind;
+mod client_bar;
 mod connection;
-mod reader;
+mod judge;
+mod lease;
+mod patient;
 mod state;
 
 pub use bind::{BindError, bind};
@@ -19,9 +23,6 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// A script that opens more clients at a time than this is faulty.
-const MOST_CLIENTS: usize = 256;
 
 /// Delay before accepting is retried after a failure.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -86,16 +87,9 @@ fn accept(listener: &UnixListener, state: &Arc<ServerState>) -> io::Result<()> {
             }
             Err(error) => return Err(error),
         };
-        let Some(permit) = state.permit(MOST_CLIENTS) else {
-            connection::refuse(stream, &format!("{MOST_CLIENTS} clients use this machine already"));
-            continue;
-        };
         let state = Arc::clone(state);
-        let serve = move || {
-            let _permit = permit;
-            // An error of a client ends only that client.
-            let _ = connection::serve(&state, stream);
-        };
+        // An error of a client ends only that client.
+        let serve = move || drop(connection::serve(&state, stream));
         // Without a thread the connection closes, and the client may try again.
         let _ = std::thread::Builder::new().name("bar-client".into()).spawn(serve);
     }

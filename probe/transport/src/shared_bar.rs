@@ -26,6 +26,9 @@ struct WindowView {
 /// The targets of windows, by device and index in hardware.
 type Views = HashMap<(u8, u16), WindowView>;
 
+/// The tiles and pages of windows, by device and index in hardware.
+pub(crate) type Aims = HashMap<(u8, u16), (NocXy, u64)>;
+
 /// The machine, and the present targets of its windows.
 struct Machine {
     bar: Box<dyn Bar>,
@@ -70,24 +73,19 @@ impl SharedBar {
         }
     }
 
-    /// Returns the tile and the address there to which an offset of BAR 0 leads this client, after
-    /// the operations `pointed`.
-    pub(crate) fn aim_after(
+    /// Returns the tile and the address there of a range of BAR 0 that lies in one window, as this
+    /// client has pointed it, or points it with the operations of a batch that are in `pointed`.
+    pub(crate) fn aim(
         &self,
-        pointed: &[&BarOp],
+        pointed: &Aims,
         device: u8,
         offset: u64,
+        len: u64,
     ) -> Option<(NocXy, u64)> {
-        let (index, within) = window_at(self.chip().bar(), offset)?;
-        let pointed = pointed.iter().rev().find_map(|op| match **op {
-            BarOp::Point { device: other, window, x, y, page, .. } => {
-                (other == device && window == index).then_some((NocXy { x, y }, page))
-            }
-            _ => None,
-        });
+        let (index, within, room) = window_at(self.chip().bar(), offset)?;
         let known = || self.views.get(&(device, index)).map(|view| (view.tile, view.page));
-        let (tile, page) = pointed.or_else(known)?;
-        Some((tile, page + within))
+        let (tile, page) = pointed.get(&(device, index)).copied().or_else(known)?;
+        (len <= room).then_some((tile, page + within))
     }
 
     fn machine(&self) -> FairMutexGuard<'_, Machine> {
@@ -95,14 +93,16 @@ impl SharedBar {
     }
 }
 
-/// Returns the window that contains an offset of BAR 0, and the offset in the window.
-fn window_at(bar: &layouts::Bar, offset: u64) -> Option<(u16, u64)> {
+/// Returns the window that contains an offset of BAR 0, the offset in the window, and the bytes from
+/// there to its end.
+fn window_at(bar: &layouts::Bar, offset: u64) -> Option<(u16, u64, u64)> {
     let class = bar.windows.iter().find(|class| {
         (class.bar_offset..class.bar_offset + u64::from(class.count) * class.bytes)
             .contains(&offset)
     })?;
     let within = offset - class.bar_offset;
-    Some((class.first + (within / class.bytes) as u16, within % class.bytes))
+    let (index, within) = (within / class.bytes, within % class.bytes);
+    Some((class.first + index as u16, within, class.bytes - within))
 }
 
 impl Machine {
@@ -133,7 +133,7 @@ impl Machine {
 
     /// Points the window of an access again, if another client pointed it elsewhere.
     fn repoint(&mut self, views: &Views, device: u8, offset: u64) -> Option<BarOp> {
-        let (window, _) = window_at(self.bar.chip().bar(), offset)?;
+        let (window, ..) = window_at(self.bar.chip().bar(), offset)?;
         let view = *views.get(&(device, window))?;
         if self.shown.insert((device, window), view) == Some(view) {
             return None;
@@ -259,8 +259,9 @@ mod tests {
             [3, 3, 3, 3, 2, 2, 2, 2]
         );
         assert_eq!(words(&mut second, &[read()]), [2; 4]);
-        assert_eq!(second.aim_after(&[], 0, 4), Some((NocXy { x: 2, y: 1 }, 0x10_0004)));
-        assert_eq!(second.aim_after(&[], 0, 0x1FC0_0000), None);
+        let aim = |offset, len| second.aim(&Aims::new(), 0, offset, len);
+        assert_eq!(aim(4, 4), Some((NocXy { x: 2, y: 1 }, 0x10_0004)));
+        assert_eq!((aim(0xF_FFFC, 8), aim(0x1FC0_0000, 4)), (None, None));
         let mut batches = [DeviceBatch::new(0, vec![point(0, 1), read()])];
         second.submit_parallel(&mut batches);
         assert_eq!(batches[0].answer, [3; 4]);

@@ -1,10 +1,11 @@
 //! A machine at the other end of a Unix socket.
 
-use crate::wire::{self, Outbox, Received, VERSION, Welcome, WireReply, WireRequest};
+use crate::wire::{self, Outbox, Received, VERSION, Welcome, WireReply, WireRequest, bounds};
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, MOST_DEVICES, Sharing};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
+use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use std::borrow::Cow;
 use std::io::{self, BufReader};
@@ -17,10 +18,6 @@ pub const WATCHDOG: Duration = Duration::from_mins(2);
 
 /// A server answers a hello at once, even if it is not ready; a library loads in a second or two.
 const WELCOME_PATIENCE: Duration = Duration::from_secs(30);
-
-/// Longest time in one batch, in cycles. Longer times are split, so that the slowest machine (a
-/// simulated Galaxy, some 50,000 cycles a second) answers long before the watchdog expires.
-const LONGEST_PASS_CYCLES: u64 = 1_000_000;
 
 /// Buffer size for reads of the socket: a small answer fits, and a large one bypasses the buffer.
 const BUFFER_BYTES: usize = 32 << 10;
@@ -38,6 +35,7 @@ pub struct SocketBar {
     welcome: Welcome,
     chip: ChipKind,
     change: Option<String>,
+    listener: Listener,
 }
 
 /// The connection to a server.
@@ -106,11 +104,17 @@ impl SocketBar {
             Some(WireReply::Welcome(welcome, chip)) => {
                 line.welcome = true;
                 line.wait_no_longer_than(watchdog)?;
-                Ok(Self { line, welcome: *welcome, chip, change: None })
+                let listener = Listener::default();
+                Ok(Self { line, welcome: *welcome, chip, change: None, listener })
             }
             Some(WireReply::Refused(reason)) => Err(AccessError::Refused(reason)),
             _ => Err(line.broken("it sent an unexpected reply")),
         }
+    }
+
+    /// Tells of waits for other clients from now on.
+    pub fn tell(&mut self, listener: &Listener) {
+        self.listener = listener.clone();
     }
 
     /// Returns the welcome message of the server.
@@ -129,7 +133,7 @@ impl SocketBar {
         }
     }
 
-    fn exchange_parallel(&mut self, batches: &mut [DeviceBatch]) -> Result<(), AccessError> {
+    fn exchange_parallel(&mut self, batches: &mut [&mut DeviceBatch]) -> Result<(), AccessError> {
         let ops = batches.iter().map(|part| (part.device, Cow::Borrowed(part.batch.as_slice())));
         let (request, mut bytes) = (WireRequest::Parallel(ops.collect()), Vec::new());
         let Some(WireReply::Parallel(results)) = self.line.call(&request, &mut bytes)? else {
@@ -204,13 +208,16 @@ impl Connection {
 
 impl Bar for SocketBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        let [BarOp::Pass { cycles }] = batch else { return self.exchange(batch, answer) };
-        let mut left = *cycles;
-        while left > LONGEST_PASS_CYCLES {
-            self.exchange(&[BarOp::Pass { cycles: LONGEST_PASS_CYCLES }], answer)?;
-            left -= LONGEST_PASS_CYCLES;
+        for request in bounds::requests(batch) {
+            let expected: usize = request.iter().map(BarOp::answer_len).sum();
+            let before = answer.len();
+            self.exchange(&request, answer)?;
+            let ended = request.last().is_some_and(|last| last.ends(answer));
+            if ended || answer.len() - before < expected {
+                break;
+            }
         }
-        self.exchange(&[BarOp::Pass { cycles: left }], answer)
+        Ok(())
     }
 
     fn chip(&self) -> ChipKind {
@@ -218,29 +225,49 @@ impl Bar for SocketBar {
     }
 
     fn submit_parallel(&mut self, batches: &mut [DeviceBatch]) {
-        if let Err(error) = self.exchange_parallel(batches) {
-            for batch in batches {
-                batch.result = Err(error.clone());
+        // A batch that is too long for one request is made by itself.
+        let parts = batches.iter_mut();
+        let (long, mut short): (Vec<_>, Vec<_>) =
+            parts.partition(|part| bounds::check(&part.batch).is_err());
+        for DeviceBatch { batch, answer, result, .. } in long {
+            *result = self.submit(batch, answer);
+        }
+        if let Err(error) = self.exchange_parallel(&mut short) {
+            for part in short {
+                part.result = Err(error.clone());
             }
         }
     }
 
-    fn lock_queues(&mut self, _device: u8) -> Result<Sharing, AccessError> {
+    fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
         if !self.welcome.shared {
             return Ok(Sharing::Alone);
         }
-        match self.line.call(&WireRequest::LockQueues, &mut Vec::new())? {
-            Some(WireReply::Locked) => Ok(Sharing::Shared),
+        let mut reply = self.line.call(&WireRequest::LockQueues(device), &mut Vec::new())?;
+        let mut waited = false;
+        while let Some(WireReply::Held(Client { pid, .. })) = reply {
+            self.listener.tell(Progress::Queues { used_by: Some(pid) });
+            waited = true;
+            reply = self.line.reply(&mut Vec::new())?;
+        }
+        match reply {
+            Some(WireReply::Locked) => {
+                if waited {
+                    self.listener.tell(Progress::Queues { used_by: None });
+                }
+                Ok(Sharing::Shared)
+            }
             Some(WireReply::Failed(error)) => Err(error),
             _ => Err(self.line.broken("it sent an unexpected reply")),
         }
     }
 
-    fn unlock_queues(&mut self, _device: u8) -> Result<(), AccessError> {
+    fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
         if !self.welcome.shared || self.line.end.is_some() {
             return Ok(());
         }
-        let sent = self.line.outbox.send(self.line.stream.get_mut(), &WireRequest::UnlockQueues);
+        let request = WireRequest::UnlockQueues(device);
+        let sent = self.line.outbox.send(self.line.stream.get_mut(), &request);
         sent.map_err(|error| self.line.broken(&error.to_string()))
     }
 

@@ -2,8 +2,10 @@
 //!
 //! A frame is two little-endian `u32`, the lengths of its two parts: a message in MessagePack,
 //! and plain bytes. The client sends `Hello` first and `Bye` last. Every request in between gets
-//! exactly one reply, except a released lock, which gets none. Bytes that were read travel as plain
+//! exactly one reply, after signs of life while it waits; a released lock gets none. Bytes that were read travel as plain
 //! bytes, which saves a copy. A reply without a message is a batch that succeeded.
+
+pub mod bounds;
 
 use layouts::ChipKind;
 use machine::bar::{BarOp, Elsewhere};
@@ -17,10 +19,10 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// A longer part of a frame is invalid.
-const MAX_BYTES: u32 = 256 << 20;
+pub(crate) const MAX_BYTES: u32 = 256 << 20;
 
 /// Bytes of the two lengths.
 const PREFIX_BYTES: usize = 8;
@@ -47,10 +49,11 @@ pub enum WireRequest<'a> {
     /// Operations for different devices, by device: those of one device in order, the devices in
     /// parallel.
     Parallel(Vec<(u8, Cow<'a, [BarOp]>)>),
-    /// Takes the lock for requests through the routing queues; answered when the client has it.
-    LockQueues,
+    /// Takes the lock for requests through the routing queues of a device; answered when the client
+    /// has it.
+    LockQueues(u8),
     /// Releases the lock; has no reply.
-    UnlockQueues,
+    UnlockQueues(u8),
     /// Injects a fault; requires the right to write.
     Disrupt {
         /// The chip of the fault.
@@ -73,6 +76,8 @@ pub enum WireReply {
     Refused(String),
     /// The client has the lock of the routing queues.
     Locked,
+    /// This client has the lock; the reply follows.
+    Held(Client),
     /// A batch ended at its first error; the bytes read before it are attached.
     Failed(AccessError),
     /// The length of each device's answer in the plain bytes, and the error that ended it.
@@ -175,6 +180,18 @@ pub fn receive<T: DeserializeOwned>(
     stream: &mut impl BufRead,
     plain: &mut Vec<u8>,
 ) -> io::Result<Received<T>> {
+    receive_at_most(stream, plain, MAX_BYTES)
+}
+
+/// Receives one frame of which no part is longer than `most` bytes.
+///
+/// # Errors
+/// As [`receive`].
+pub fn receive_at_most<T: DeserializeOwned>(
+    stream: &mut impl BufRead,
+    plain: &mut Vec<u8>,
+    most: u32,
+) -> io::Result<Received<T>> {
     if is_at_end(stream)? {
         return Ok(Received::End);
     }
@@ -182,8 +199,10 @@ pub fn receive<T: DeserializeOwned>(
     stream.read_exact(&mut message)?;
     stream.read_exact(&mut bytes)?;
     let (message, bytes) = (u32::from_le_bytes(message), u32::from_le_bytes(bytes));
-    if message > MAX_BYTES || bytes > MAX_BYTES {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "frame too long"));
+    let longest = message.max(bytes);
+    if longest > most {
+        let why = format!("a message has at most {most} bytes, this one {longest}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     let mut encoded = Vec::new();
     read_whole(stream, message, &mut encoded)?;

@@ -91,7 +91,9 @@ fn encode(reason: &AccessError) -> (&'static str, String, u64) {
     match reason {
         AccessError::Refused(why) => ("refused", why.clone(), 0),
         AccessError::TimedOut { deadline_cycles } => ("timed_out", String::new(), *deadline_cycles),
-        AccessError::Unreachable(why) => ("unreachable", why.clone(), 0),
+        AccessError::Unreachable(why) | AccessError::Overtaken(why) => {
+            ("unreachable", why.clone(), 0)
+        }
         AccessError::Hung(why) => ("hung", why.clone(), 0),
         AccessError::InReset => ("in_reset", String::new(), 0),
         AccessError::DeviceGone(words) => ("device_gone", words.clone(), 0),

@@ -17,9 +17,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 const HANGUP_BIT: u64 = 1;
 
 /// The other signals that end a process, but for faults of the processor (signal(7)).
-const MORTAL: [Kind; 11] = [
+const MORTAL: [Kind; 10] = [
     Kind::QUIT,
-    Kind::ABORT,
     Kind::USR1,
     Kind::USR2,
     Kind::ALARM,
@@ -43,14 +42,20 @@ impl Signals {
         kinds.map(signal).collect::<io::Result<_>>().map(Self)
     }
 
-    /// The same, and all others that would end the process at once: the terminal must be restored
-    /// first.
-    pub fn of_screens() -> io::Result<Self> {
+    /// The same, and others that would end the process at once: paused cores must go on first.
+    fn of_verbs() -> io::Result<Self> {
         let mut signals = Self::new()?;
-        ENDS_ABORTED.store(false, Ordering::SeqCst);
         for kind in MORTAL {
             signals.0.push(signal(SignalKind::from_raw(kind.as_raw()))?);
         }
+        Ok(signals)
+    }
+
+    /// The same, and that the process aborts: the terminal must be restored first.
+    pub fn of_screens() -> io::Result<Self> {
+        let mut signals = Self::of_verbs()?;
+        ENDS_ABORTED.store(false, Ordering::SeqCst);
+        signals.0.push(signal(SignalKind::from_raw(Kind::ABORT.as_raw()))?);
         Ok(signals)
     }
 
@@ -77,9 +82,9 @@ pub fn runtime() -> Result<Runtime, Failure> {
 /// More than a runtime and its signals open.
 const FILES: usize = 8;
 
-fn listener() -> Result<(Runtime, Signals), Failure> {
+fn listener(signals: fn() -> io::Result<Signals>) -> Result<(Runtime, Signals), Failure> {
     let runtime = runtime()?;
-    let signals = runtime.block_on(async { Signals::new() });
+    let signals = runtime.block_on(async { signals() });
     signals.map(|signals| (runtime, signals)).map_err(|error| failed(&error))
 }
 
@@ -123,7 +128,7 @@ fn hangup_is_ignored() -> bool {
 /// # Errors
 /// If signals cannot be listened to.
 pub fn watch(last: impl FnOnce() -> Option<String> + Send + 'static) -> Result<(), Failure> {
-    let (runtime, mut signals) = listener()?;
+    let (runtime, mut signals) = listener(Signals::new)?;
     let wait = move || {
         runtime.block_on(signals.any());
         let words = Failure::Interrupted.to_string();
@@ -156,7 +161,7 @@ impl Stop {
     /// # Errors
     /// If signals cannot be listened to.
     pub(crate) fn listen() -> Result<Self, Failure> {
-        let (runtime, mut signals) = listener()?;
+        let (runtime, mut signals) = listener(Signals::of_verbs)?;
         let stop = Self::default();
         let own = stop.clone();
         let wait = move || {

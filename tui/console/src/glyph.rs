@@ -55,7 +55,9 @@ impl Missing {
         match error {
             AccessError::Refused(_) => Self::Refused,
             AccessError::TimedOut { .. } => Self::TimedOut,
-            AccessError::Unreachable(_) | AccessError::Hung(_) => Self::Unreachable,
+            AccessError::Unreachable(_) | AccessError::Overtaken(_) | AccessError::Hung(_) => {
+                Self::Unreachable
+            }
             AccessError::InReset => Self::InReset,
             AccessError::DeviceGone(_) => Self::Gone,
             AccessError::QueueError { .. } => Self::Queue,

@@ -32,6 +32,7 @@ pub fn name(progress: Progress) -> &'static str {
     match progress {
         Progress::Start(_) => "start",
         Progress::Discovery { .. } => "discovery",
+        Progress::Queues { .. } => "routing queues",
         Progress::Boot { .. } => "boot",
         Progress::Images(_) => "images",
         Progress::Snapshot(_) => "snapshot",
@@ -47,6 +48,8 @@ pub fn detail(progress: Progress) -> String {
             let found = chips_of(ChipCount { done: chips, of: named });
             format!("{found} found, {link_ends} ends of links read")
         }
+        Progress::Queues { used_by: Some(pid) } => format!("process {pid} uses them"),
+        Progress::Queues { used_by: None } => "this process uses them".to_owned(),
         Progress::Boot { cycles, until_cycles: None } => {
             format!("{} of its own time", words::cycles(cycles))
         }
@@ -73,7 +76,7 @@ pub fn share(progress: Progress) -> Option<(u64, u64)> {
             Some((done as u64, of as u64))
         }
         Progress::Verdict { snapshot, of, .. } => Some((snapshot - 1, of)),
-        Progress::Start(_) | Progress::Discovery { .. } => None,
+        Progress::Start(_) | Progress::Discovery { .. } | Progress::Queues { .. } => None,
     }
 }
 

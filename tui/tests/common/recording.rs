@@ -71,7 +71,8 @@ pub(crate) fn write_foreign(path: &Path, board: &str, (name, elf): (&str, &[u8])
         let bytes = elf[from..from + size].into();
         Piece { addr, target_cycles: 2_000_000, host_micros: TAKEN, bytes }
     });
-    let snapshot = Snapshot { pieces: pieces.collect(), gaps: vec![], transactions: 1 };
+    let pieces = pieces.collect();
+    let snapshot = Snapshot { pieces, transactions: 1, ..Snapshot::default() };
     writer.append(&snapshot).unwrap();
     writer.finish().unwrap();
 }

@@ -9,6 +9,14 @@ use layouts::{ChipCoord, NocXy};
 use machine::bar::Sharing;
 use machine::snapshot::AccessError;
 
+/// Reads that other clients cut off this often are given up.
+const MOST_TURNS: u32 = 8;
+
+/// Whether another client took over the queues.
+fn is_overtaken(error: &AccessError) -> bool {
+    matches!(error, AccessError::Overtaken(_))
+}
+
 /// The route to a far chip: the parts of a [`Route::Queue`].
 #[derive(Clone, Copy)]
 pub(super) struct FarRoute<'r> {
@@ -38,13 +46,7 @@ impl Access {
             cut(route.coord, run, &mut commands);
             counts.push(commands.len() - before);
         }
-        let read = self.locked(route.device, |access| {
-            access.flush_device(route.device, None)?;
-            access.retry_gateways(route)?;
-            let gateways = access.gateways(route)?;
-            access.read_by(route, gateways, &commands)
-        });
-        match read {
+        match self.read_in_turns(route, &commands) {
             Ok(Results { reads, silent, convicted }) => {
                 let mut reads = reads.into_iter();
                 let mut joined = |(run, count)| join(run, reads.by_ref().take(count));
@@ -53,6 +55,39 @@ impl Access {
             }
             Err(error) => Results::failed(&error, runs.len()),
         }
+    }
+
+    /// Carries out reads; those that another client's turn at the queues cut off are made again.
+    fn read_in_turns(
+        &mut self,
+        route: FarRoute<'_>,
+        commands: &[Command],
+    ) -> Result<Results, AccessError> {
+        let mut all = Results::failed(&AccessError::NotRequested, commands.len());
+        let mut left: Vec<usize> = (0..commands.len()).collect();
+        for turn in 1.. {
+            let again: Vec<Command> = left.iter().map(|number| commands[*number]).collect();
+            let read = self.locked(route.device, |access| {
+                access.flush_device(route.device, None)?;
+                access.retry_gateways(route)?;
+                let gateways = access.gateways(route)?;
+                access.read_by(route, gateways, &again)
+            });
+            let Results { reads, silent, convicted } = match read {
+                Err(error @ AccessError::Overtaken(_)) => Results::failed(&error, again.len()),
+                other => other?,
+            };
+            for (number, read) in left.iter().zip(reads) {
+                all.reads[*number] = read;
+            }
+            all.convicted.extend(convicted);
+            all.silent = silent.filter(|reason| !is_overtaken(reason));
+            left.retain(|number| all.reads[*number].as_ref().is_err_and(is_overtaken));
+            if left.is_empty() || all.silent.is_some() || turn == MOST_TURNS {
+                break;
+            }
+        }
+        Ok(all)
     }
 
     /// Reads ranges of a far chip. Where all those of a tile go unanswered, they are read again

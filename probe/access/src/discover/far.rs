@@ -5,7 +5,7 @@
 //! word, and not at all if the other end of its link has been read.
 
 use super::port::{CHANNELS, Peer, Port, PortPlace, PortWords, can_have_a_peer};
-use super::{Candidate, Discovery, harvested_rows, no_rows};
+use super::{Candidate, Discovery, no_rows};
 use crate::access::Route;
 use crate::eth_firmware::routing;
 use layouts::ChipLayout;
@@ -169,7 +169,7 @@ impl Discovery<'_> {
                 }
             });
         }
-        let rows = harvested_rows(self.access.bus.layout(), mask);
+        let rows = self.access.bus.layout().harvested_rows(mask);
         if rows.is_none() {
             self.problems.push(no_rows(name, mask));
         }

@@ -2,7 +2,7 @@
 //! the live tiles in one batch, and its board in two more.
 
 use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces, training_pieces};
-use super::{Candidate, Discovery, harvested_rows, no_rows};
+use super::{Candidate, Discovery, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
 use crate::telemetry::board_id;
@@ -55,7 +55,7 @@ impl Discovery<'_> {
         let alive = || ports.iter().filter(|port| port.alive);
         let own = alive().find(|port| port.own_id != 0).or_else(|| alive().next());
         let (id, coord) = own.map_or((0, None), |port| (port.own_id, Some(port.coord)));
-        let rows = harvested_rows(self.access.bus.layout(), mask);
+        let rows = self.access.bus.layout().harvested_rows(mask);
         if rows.is_none() {
             self.problems.push(no_rows(&format!("device {device}"), mask));
         }

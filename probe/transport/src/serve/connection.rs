@@ -1,9 +1,12 @@
 //! One client of a served machine, from hello to disconnect.
 
-use super::reader;
+use super::client_bar::ClientBar;
+use super::judge::no_right;
+use super::patient::Patient;
 use super::state::ServerState;
-use crate::shared_bar::SharedBar;
-use crate::wire::{self, Outbox, Received, VERSION, Welcome, WireReply, WireRequest};
+use crate::wire::{
+    self, MAX_BYTES, Outbox, Received, VERSION, Welcome, WireReply, WireRequest, bounds,
+};
 use machine::bar::{Bar, BarOp, DeviceBatch, now};
 use machine::clients::{Change, Client, PastClient};
 use machine::clock::host_micros;
@@ -14,23 +17,15 @@ use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// A client that sends no hello within this time is dropped.
-const HELLO_PATIENCE: Duration = Duration::from_secs(1);
-
-/// Interval of the messages to a client that waits for the machine.
-const WAIT_INTERVAL: Duration = Duration::from_secs(1);
+/// A client whose hello is not there within this time is dropped.
+const HELLO_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A client that has sent its hello.
 pub(super) struct Connection {
     client: Client,
     writes: bool,
-    stream: BufReader<UnixStream>,
+    stream: BufReader<Patient>,
     outbox: Outbox,
-}
-
-/// Refuses a client. Send errors are ignored: the client may have disconnected.
-pub(super) fn refuse(mut stream: UnixStream, why: &str) {
-    let _ = Outbox::default().send(&mut stream, &WireReply::Refused(why.to_owned()));
 }
 
 /// Greets a client, and serves it the machine until it disconnects.
@@ -38,15 +33,28 @@ pub(super) fn refuse(mut stream: UnixStream, why: &str) {
 /// # Errors
 /// The stream's error.
 pub(super) fn serve(state: &ServerState, stream: UnixStream) -> io::Result<()> {
-    let mut connection = Connection::greet(stream)?;
+    let number = state.greets(&stream)?;
+    let greeted = Connection::greet(stream);
+    state.has_greeted(number);
+    let mut connection = greeted?;
+    let _place = match state.permit() {
+        Ok(place) => place,
+        Err(why) => return connection.send(&WireReply::Refused(why.to_string())),
+    };
     if connection.writes
-        && let Err(why) = state.acquire_writer(&connection.client, connection.stream.get_ref())
+        && let Err(why) =
+            state.acquire_writer(&connection.client, connection.stream.get_mut().stream())
     {
         return connection.send(&WireReply::Refused(why.to_string()));
     }
-    let number = state.number();
     let mut change = None;
     let served = connection.serve(state, number, &mut change);
+    if let Err(error) = &served
+        && error.kind() == io::ErrorKind::InvalidData
+    {
+        // The client may have gone.
+        connection.send(&WireReply::Failed(AccessError::Refused(error.to_string()))).ok();
+    }
     let Connection { client, writes, stream, .. } = connection;
     // A client that disconnects or sends an invalid message ends; the machine continues.
     let broke_off = !matches!(served, Ok(Leave::Bye));
@@ -73,10 +81,10 @@ impl Connection {
     /// # Errors
     /// When no hello arrives in time, or it is invalid.
     pub(super) fn greet(stream: UnixStream) -> io::Result<Self> {
-        let mut stream = BufReader::new(stream);
-        stream.get_ref().set_read_timeout(Some(HELLO_PATIENCE))?;
-        let hello = wire::receive(&mut stream, &mut Vec::new())?;
-        stream.get_ref().set_read_timeout(None)?;
+        let mut stream = BufReader::new(Patient::new(stream, HELLO_PATIENCE));
+        let most = bounds::MOST_HELLO_BYTES;
+        let hello = wire::receive_at_most(&mut stream, &mut Vec::new(), most)?;
+        stream.get_mut().wait_for_ever()?;
         let refusal = match hello {
             Received::Message(WireRequest::Hello { version: VERSION, client, writes }) => {
                 return Ok(Self { client, writes, stream, outbox: Outbox::default() });
@@ -86,12 +94,13 @@ impl Connection {
             ),
             _ => "the first message must be a hello".to_owned(),
         };
-        Outbox::default().send(stream.get_mut(), &WireReply::Refused(refusal.clone()))?;
+        let refused = WireReply::Refused(refusal.clone());
+        Outbox::default().send(stream.get_mut().stream(), &refused)?;
         Err(io::Error::other(refusal))
     }
 
     fn send(&mut self, reply: &WireReply) -> io::Result<()> {
-        self.outbox.send(self.stream.get_mut(), reply)
+        self.outbox.send(self.stream.get_mut().stream(), reply)
     }
 
     /// Serves a machine that has no other client.
@@ -117,49 +126,32 @@ impl Connection {
         number: u64,
         change: &mut Option<(String, u64, u64)>,
     ) -> io::Result<Leave> {
-        let (mut bar, welcome) = loop {
-            match state.machine(WAIT_INTERVAL) {
+        let (bar, judge, welcome) = loop {
+            match state.machine() {
                 Ok(ready) => break ready,
                 Err(why) => self.send(&WireReply::Wait(why.to_string()))?,
             }
         };
+        let mut bar = ClientBar { bar, judge, state, number, writes: self.writes };
         let welcome = Welcome { version: VERSION, ..welcome };
         self.send(&WireReply::Welcome(Box::new(welcome), bar.chip()))?;
+        let most = if self.writes { MAX_BYTES } else { bounds::MOST_READER_BYTES };
         loop {
-            match wire::receive(&mut self.stream, &mut Vec::new())? {
+            match wire::receive_at_most(&mut self.stream, &mut Vec::new(), most)? {
                 Received::Message(WireRequest::Bye) => return Ok(Leave::Bye),
                 Received::End => return Ok(Leave::BrokeOff),
-                Received::Message(WireRequest::LockQueues) => {
-                    let reply = match state.lock_queues(number) {
-                        Ok(()) => WireReply::Locked,
-                        Err(why) => WireReply::Failed(AccessError::Unreachable(why.to_string())),
-                    };
-                    self.send(&reply)?;
+                Received::Message(WireRequest::LockQueues(device)) => {
+                    let client = self.client.clone();
+                    let held = |holder| self.send(&WireReply::Held(holder));
+                    let locked = bar.wait_for_queues(&client, device, held)?;
+                    self.send(&locked.map_or_else(WireReply::Failed, |()| WireReply::Locked))?;
                 }
-                Received::Message(WireRequest::UnlockQueues) => state.unlock_queues(number),
-                request if self.is_allowed(&bar, &request) => {
-                    self.answer(&mut bar, request, change)?;
+                Received::Message(WireRequest::UnlockQueues(device)) => {
+                    state.unlock_queues(number, device);
                 }
-                _ => {
-                    let why = "this client does not have the right to write".to_owned();
-                    self.send(&WireReply::Failed(AccessError::Refused(why)))?;
-                }
+                request => self.answer(&mut bar, request, change)?,
             }
         }
-    }
-
-    /// Whether this client may make this request.
-    fn is_allowed(&self, bar: &SharedBar, request: &Received<WireRequest>) -> bool {
-        let Received::Message(request) = request else { return true };
-        self.writes
-            || match request {
-                WireRequest::Batch { ops, .. } => reader::is_allowed(bar, ops),
-                WireRequest::Parallel(parts) => {
-                    parts.iter().all(|(_, ops)| reader::is_allowed(bar, ops))
-                }
-                WireRequest::Disrupt { .. } => false,
-                _ => true,
-            }
     }
 
     fn answer(
@@ -168,8 +160,11 @@ impl Connection {
         request: Received<WireRequest>,
         changed: &mut Option<(String, u64, u64)>,
     ) -> io::Result<()> {
-        let stream = self.stream.get_mut();
+        let stream = self.stream.get_mut().stream();
         match request {
+            Received::Message(WireRequest::Batch { change: Some(_), .. }) if !self.writes => {
+                self.outbox.send(stream, &WireReply::Failed(no_right()))
+            }
             Received::Message(WireRequest::Batch { ops, change }) => {
                 self.outbox.answer(stream, |answer| {
                     let error = bar.submit(&ops, answer).err();

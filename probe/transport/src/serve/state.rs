@@ -1,25 +1,39 @@
-//! State shared by the clients of a served machine: the machine, the right to write, and the lock
-//! of the queues.
+//! State shared by the clients of a served machine: the machine, the right to write, the lock of the
+//! queues, and the places of the clients.
 
+use super::judge::Judge;
+use super::lease::Queues;
 use crate::shared_bar::SharedBar;
 use crate::wire::Welcome;
 use machine::bar::Bar;
 use machine::clients::{Change, Client, PastClient, ServedHistory};
+use machine::snapshot::AccessError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// A script that opens more clients at a time than this is faulty.
+const MOST_CLIENTS: usize = 256;
+
 /// Longest wait for the right to write, if its holder has disconnected while its last batch is
 /// still running.
 const WRITER_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Longest wait for the lock of the queues.
+/// Longest wait for the lock of the queues, and how often it is looked at.
 const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
+
+/// Interval of the messages to a client that waits.
+pub(super) const WAIT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Most connections that are being greeted; the oldest is closed for one more.
+const MOST_GREETINGS: usize = 64;
 
 /// Why a client does not get what it asks for.
 #[derive(Debug)]
@@ -30,8 +44,10 @@ pub(super) enum Denied {
     Held(Client),
     /// The client's own connection cannot be watched.
     Unwatched(io::Error),
-    /// Another client has the lock of the queues.
-    Locked,
+    /// Other clients keep the lock of the queues, at present this one.
+    Locked(Option<Client>),
+    /// There are this many clients already.
+    Full(usize),
 }
 
 impl fmt::Display for Denied {
@@ -40,7 +56,9 @@ impl fmt::Display for Denied {
             Self::NotReady(machine) => write!(f, "{machine} is being brought up"),
             Self::Held(client) => write!(f, "{client} holds this machine"),
             Self::Unwatched(error) => write!(f, "{error}"),
-            Self::Locked => f.write_str("another client keeps the routing queues locked"),
+            Self::Locked(Some(client)) => write!(f, "{client} keeps the routing queues"),
+            Self::Locked(None) => f.write_str("other clients keep the routing queues"),
+            Self::Full(most) => write!(f, "{most} clients use this machine already"),
         }
     }
 }
@@ -48,6 +66,7 @@ impl fmt::Display for Denied {
 /// The machine and its welcome message.
 struct Served {
     bar: SharedBar,
+    judge: Judge,
     welcome: Welcome,
 }
 
@@ -57,23 +76,15 @@ struct Writer {
     stream: UnixStream,
 }
 
-/// The lock of the routing queues of all devices. One lock for all devices avoids deadlock between
-/// clients that use several.
-#[derive(Default)]
-struct Queues {
-    /// The owner's number, and how often it took the lock.
-    owner: Option<(u64, usize)>,
-    /// The waiting clients, in order.
-    waiting: VecDeque<u64>,
-}
-
 #[derive(Default)]
 struct State {
     served: Option<Served>,
     before: ServedHistory,
     writer: Option<Writer>,
     queues: Queues,
-    /// Number of clients so far.
+    /// Connections that are being greeted, from the oldest.
+    greeted: VecDeque<(u64, UnixStream)>,
+    /// Number of connections so far.
     numbered: u64,
 }
 
@@ -105,36 +116,60 @@ impl ServerState {
         }
     }
 
-    /// Admits one more client, unless there are `most` already.
-    pub(super) fn permit(&self, most: usize) -> Option<ClientPermit> {
+    /// Admits one more client.
+    ///
+    /// # Errors
+    /// When there are too many already.
+    pub(super) fn permit(&self) -> Result<ClientPermit, Denied> {
         let permit = ClientPermit(Arc::clone(&self.clients));
-        (self.clients.fetch_add(1, Ordering::SeqCst) < most).then_some(permit)
+        let full = self.clients.fetch_add(1, Ordering::SeqCst) >= MOST_CLIENTS;
+        if full { Err(Denied::Full(MOST_CLIENTS)) } else { Ok(permit) }
+    }
+
+    /// Numbers a connection that is to be greeted. Connections that say nothing give way to it.
+    ///
+    /// # Errors
+    /// When the connection cannot be watched.
+    pub(super) fn greets(&self, stream: &UnixStream) -> io::Result<u64> {
+        let stream = stream.try_clone()?;
+        let mut state = self.lock();
+        state.numbered += 1;
+        let number = state.numbered;
+        state.greeted.push_back((number, stream));
+        if state.greeted.len() > MOST_GREETINGS
+            && let Some((_, oldest)) = state.greeted.pop_front()
+        {
+            // It may be closed already.
+            oldest.shutdown(Shutdown::Both).ok();
+        }
+        Ok(number)
+    }
+
+    /// Ends the greeting of a connection.
+    pub(super) fn has_greeted(&self, number: u64) {
+        self.lock().greeted.retain(|(other, _)| *other != number);
     }
 
     pub(super) fn open(&self, bar: Box<dyn Bar>, welcome: Welcome) {
         let bar = SharedBar::new(bar);
-        self.lock().served = Some(Served { bar, welcome: Welcome { shared: true, ..welcome } });
+        let judge = Judge::new(bar.another(), welcome.abilities.refusals.clone());
+        let welcome = Welcome { shared: true, ..welcome };
+        self.lock().served = Some(Served { bar, judge, welcome });
         self.changed.notify_all();
     }
 
-    /// Returns a bar of the machine and the welcome message, or why the machine is not ready after
-    /// `patience`.
-    pub(super) fn machine(&self, patience: Duration) -> Result<(SharedBar, Welcome), Denied> {
+    /// Returns a bar of the machine, a judge of what it is asked, and the welcome message; or why
+    /// the machine is not ready after a while.
+    pub(super) fn machine(&self) -> Result<(SharedBar, Judge, Welcome), Denied> {
         let state = self.lock();
-        let waited = self.changed.wait_timeout_while(state, patience, |s| s.served.is_none());
+        let waited = self.changed.wait_timeout_while(state, WAIT_INTERVAL, |s| s.served.is_none());
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let not_ready = || Denied::NotReady(self.machine.clone());
         let served = state.served.as_ref().ok_or_else(not_ready)?;
         let writer = state.writer.as_ref().map(|writer| writer.client.clone());
         let before = ServedHistory { writer, ..state.before.clone() };
-        Ok((served.bar.another(), Welcome { before, ..served.welcome.clone() }))
-    }
-
-    /// Returns the number of a new client.
-    pub(super) fn number(&self) -> u64 {
-        let mut state = self.lock();
-        state.numbered += 1;
-        state.numbered
+        let welcome = Welcome { before, ..served.welcome.clone() };
+        Ok((served.bar.another(), served.judge.another(), welcome))
     }
 
     /// Takes the right to write for a client.
@@ -162,49 +197,64 @@ impl ServerState {
         Ok(())
     }
 
-    /// Waits until this client has the lock of the queues, which it may take several times.
+    /// Waits until this client has the lock of a device's queues; `wait` tells it now and then who
+    /// has it.
     ///
     /// # Errors
-    /// When another client keeps it.
-    pub(super) fn lock_queues(&self, number: u64) -> Result<(), Denied> {
-        let start = Instant::now();
+    /// When other clients keep it too long; and the error of `wait`.
+    pub(super) fn lock_queues(
+        &self,
+        (number, client, device): (u64, &Client, u8),
+        mut wait: impl FnMut(Client) -> io::Result<()>,
+    ) -> io::Result<Result<(), Denied>> {
+        let (start, mut told) = (Instant::now(), Instant::now());
         let mut state = self.lock();
-        if let Some((owner, times)) = &mut state.queues.owner
-            && *owner == number
-        {
-            *times += 1;
-            return Ok(());
-        }
-        state.queues.waiting.push_back(number);
-        loop {
-            let queues = &mut state.queues;
-            if queues.owner.is_none() && queues.waiting.front() == Some(&number) {
-                queues.waiting.pop_front();
-                queues.owner = Some((number, 1));
-                return Ok(());
+        while !state.queues.take(number, client, device, Instant::now()) {
+            let holder = state.queues.holder().cloned();
+            if start.elapsed() > LOCK_PATIENCE {
+                state.queues.give_up(number);
+                return Ok(Err(Denied::Locked(holder)));
             }
-            let left = LOCK_PATIENCE.saturating_sub(start.elapsed());
-            if left.is_zero() {
-                queues.waiting.retain(|client| *client != number);
-                return Err(Denied::Locked);
+            if let Some(holder) = holder.filter(|_| told.elapsed() > WAIT_INTERVAL) {
+                drop(state);
+                wait(holder)?;
+                told = Instant::now();
+                state = self.lock();
+            } else {
+                let waited = self.changed.wait_timeout(state, LOCK_PAUSE);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            let waited = self.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        Ok(Ok(()))
     }
 
-    /// Releases the lock of the queues once.
-    pub(super) fn unlock_queues(&self, number: u64) {
-        let mut state = self.lock();
-        if let Some((owner, times)) = &mut state.queues.owner
-            && *owner == number
-        {
-            *times -= 1;
-            if *times == 0 {
-                state.queues.owner = None;
-                self.changed.notify_all();
-            }
-        }
+    /// Releases the lock of a device's queues once.
+    pub(super) fn unlock_queues(&self, number: u64, device: u8) {
+        self.lock().queues.release(number, device);
+        self.changed.notify_all();
+    }
+
+    /// Carries out a request of a client. Its lock is not given to another client meanwhile.
+    pub(super) fn carry_out<T>(&self, number: u64, act: impl FnOnce() -> T) -> T {
+        self.lock().queues.speaks(number, None);
+        let done = act();
+        self.lock().queues.speaks(number, Some(Instant::now()));
+        done
+    }
+
+    /// Whether the client has the lock of a device's queues.
+    pub(super) fn holds_queues(&self, number: u64, device: u8) -> bool {
+        self.lock().queues.holds(number, device)
+    }
+
+    /// Checks that the client did not lose the lock of a device's queues in the middle of a request.
+    ///
+    /// # Errors
+    /// Who has it now.
+    pub(super) fn check_queues(&self, number: u64, device: u8) -> Result<(), AccessError> {
+        let state = self.lock();
+        let lost = state.queues.lost(number, device);
+        lost.map_or(Ok(()), |why| Err(AccessError::Overtaken(why.to_owned())))
     }
 
     /// Ends a client, with its locks and rights.
@@ -216,9 +266,7 @@ impl ServerState {
         writes: bool,
     ) {
         let mut state = self.lock();
-        if state.queues.owner.is_some_and(|(owner, _)| owner == number) {
-            state.queues.owner = None;
-        }
+        state.queues.leave(number);
         if writes {
             state.writer = None;
         }

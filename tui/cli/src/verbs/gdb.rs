@@ -1,5 +1,6 @@
-//! `gdb`: serves cores to GDB, until it leaves or Ctrl-C; then the cores go on.
+//! `gdb`: serves cores to one GDB after the other, until Ctrl-C; when one leaves, the cores go on.
 
+use super::serve::Bound;
 use crate::interrupt::Stop;
 use crate::output::say;
 use crate::target::{Style, core_of, open};
@@ -13,7 +14,10 @@ use launch::outcome::RunError;
 use layouts::CoreId;
 use std::io;
 use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use transport::serve::bind;
 
 /// Serve cores to GDB.
 #[derive(Clone, Debug, clap::Args)]
@@ -21,11 +25,15 @@ pub(crate) struct GdbArguments {
     /// The cores, each a thread: 0:1-2:brisc,0:1-2:trisc0.
     #[arg(required = true, value_delimiter = ',', value_name = "CORE")]
     pub(crate) cores: Vec<String>,
-    /// The port of this host, for a client of this host.
-    #[arg(long, default_value_t = 3333, value_name = "N")]
-    pub(crate) port: u16,
+    /// The Unix socket at which clients are awaited, one after the other; only its owner can use it.
+    /// By default one of this process in the user's runtime folder.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// A TCP port of this host instead, which any user of this host can use; 0 for a free one.
+    #[arg(long, conflicts_with = "socket", value_name = "N")]
+    pub(crate) port: Option<u16>,
     /// Speak on standard input and output instead, for GDB's `target remote |`.
-    #[arg(long, conflicts_with = "port")]
+    #[arg(long, conflicts_with_all = ["port", "socket"])]
     pub(crate) stdio: bool,
 }
 
@@ -43,6 +51,9 @@ impl Verb for GdbArguments {
     }
 }
 
+/// The first port that a user may listen at.
+const FIRST_PORT: u16 = 1024;
+
 /// Time between two looks for a client.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -51,7 +62,7 @@ pub(super) fn run(opening: &Opening, options: &GdbArguments) -> Result<Outcome, 
     let places: Result<Vec<_>, _> = options.cores.iter().map(|core| locate::core(core)).collect();
     let places = places.map_err(Failure::Usage)?;
     let stop = Stop::listen()?;
-    let mut machine = open(opening)?;
+    let mut machine = open(opening)?.into_machine();
     let mesh = machine.mesh();
     let cores: Result<Vec<CoreId>, _> =
         places.into_iter().map(|place| core_of(place, &mesh)).collect();
@@ -66,43 +77,101 @@ pub(super) fn run(opening: &Opening, options: &GdbArguments) -> Result<Outcome, 
     for core in &cores {
         CoreControl::attach(machine.target(), *core).map_err(failed)?;
     }
-    let listener = (!options.stdio).then(|| listen(options.port)).transpose()?;
-    stop.takes_time();
-    let Some(wire) = wire(listener.as_ref(), &stop)? else { return Err(Failure::Interrupted) };
-    let mut tell = |error: &RunError| say(&error.sentence(layout));
-    let served =
-        ::gdb::serve(machine.target(), &cores, wire, &mut || !stop.is_requested(), &mut tell);
-    served.map_err(failed)?;
-    let names: Vec<String> = cores.iter().map(ToString::to_string).collect();
-    say(&format!("the session has ended; no longer controlled: {}", names.join(", ")));
-    if stop.is_requested() { Err(Failure::Interrupted) } else { Ok(Outcome::Healthy) }
-}
-
-/// Listens for clients of this host.
-fn listen(port: u16) -> Result<TcpListener, Failure> {
-    let failed = |error: io::Error| Failure::Usage(format!("port {port}: {error}"));
-    let listener = TcpListener::bind(("127.0.0.1", port)).map_err(failed)?;
-    listener.set_nonblocking(true).map_err(failed)?;
-    Ok(listener)
-}
-
-/// Waits for the client; none if the user does not want to any longer.
-fn wire(listener: Option<&TcpListener>, stop: &Stop) -> Result<Option<Wire>, Failure> {
-    let Some(listener) = listener else {
-        return Ok(Some(Wire::new(io::stdin(), io::stdout())));
+    let path = options.socket.clone().unwrap_or_else(own_socket);
+    let mut bound = Bound::default();
+    let door = match options.port {
+        _ if options.stdio => Door::Stdio,
+        Some(port) => Door::port(port)?,
+        None => {
+            let door = Door::socket(&path)?;
+            bound.add(&path);
+            door
+        }
     };
-    let failed = |error: io::Error| Failure::Usage(format!("the client's connection: {error}"));
-    let at = listener.local_addr().map_err(failed)?;
-    say(&format!("waits for a client: gdb-multiarch -ex 'target remote {at}' FILE.elf"));
-    while !stop.is_requested() {
-        match listener.accept() {
-            Ok((socket, _)) => {
-                socket.set_nonblocking(false).map_err(failed)?;
-                return Wire::of_socket(socket).map(Some).map_err(failed);
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
-            Err(error) => return Err(failed(error)),
+    stop.takes_time();
+    let names: Vec<String> = cores.iter().map(ToString::to_string).collect();
+    while let Some(wire) = door.client(&stop)? {
+        let mut tell = |error: &RunError| say(&error.sentence(layout));
+        let mut wanted = || !stop.is_requested();
+        ::gdb::serve(machine.target(), &cores, wire, &mut wanted, &mut tell).map_err(failed)?;
+        say(&format!("the session has ended; no longer controlled: {}", names.join(", ")));
+        if matches!(door, Door::Stdio) && !stop.is_requested() {
+            return Ok(Outcome::Healthy);
         }
     }
-    Ok(None)
+    Err(Failure::Interrupted)
+}
+
+/// Returns the path of a socket of this process.
+fn own_socket() -> PathBuf {
+    let folder = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let name = format!("meshscope-gdb-{}.sock", std::process::id());
+    folder.unwrap_or_else(std::env::temp_dir).join(name)
+}
+
+/// Where clients come from.
+enum Door {
+    Stdio,
+    Unix(UnixListener, PathBuf),
+    Tcp(TcpListener),
+}
+
+impl Door {
+    fn socket(path: &Path) -> Result<Self, Failure> {
+        let listener = bind(path).map_err(|error| Failure::Usage(error.to_string()))?;
+        listener.set_nonblocking(true).map_err(|error| broken(&error))?;
+        Ok(Self::Unix(listener, path.to_owned()))
+    }
+
+    fn port(port: u16) -> Result<Self, Failure> {
+        if (1..FIRST_PORT).contains(&port) {
+            let why = format!("port {port}: those below {FIRST_PORT} are the system's");
+            return Err(Failure::Usage(why));
+        }
+        let failed = |error: io::Error| Failure::Usage(format!("port {port}: {error}"));
+        let listener = TcpListener::bind(("127.0.0.1", port)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        say("any user of this host can connect to the port, and change memory and registers");
+        Ok(Self::Tcp(listener))
+    }
+
+    /// Waits for the next client; none if the user does not want to any longer.
+    fn client(&self, stop: &Stop) -> Result<Option<Wire>, Failure> {
+        let at = match self {
+            Self::Stdio if stop.is_requested() => return Ok(None),
+            Self::Stdio => return Ok(Some(Wire::new(io::stdin(), io::stdout()))),
+            Self::Unix(_, path) => path.display().to_string(),
+            Self::Tcp(listener) => listener.local_addr().map_err(|e| broken(&e))?.to_string(),
+        };
+        say(&format!("waits for a client: gdb-multiarch -ex 'target remote {at}' FILE.elf"));
+        while !stop.is_requested() {
+            match self.accept() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(PAUSE);
+                }
+                client => return client.map_err(|error| broken(&error)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn accept(&self) -> io::Result<Option<Wire>> {
+        match self {
+            Self::Stdio => Ok(None),
+            Self::Unix(listener, _) => {
+                let (socket, _) = listener.accept()?;
+                socket.set_nonblocking(false)?;
+                Wire::of_unix(socket).map(Some)
+            }
+            Self::Tcp(listener) => {
+                let (socket, _) = listener.accept()?;
+                socket.set_nonblocking(false)?;
+                Wire::of_tcp(socket).map(Some)
+            }
+        }
+    }
+}
+
+fn broken(error: &io::Error) -> Failure {
+    Failure::Usage(format!("the client's connection: {error}"))
 }

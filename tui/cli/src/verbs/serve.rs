@@ -153,10 +153,11 @@ fn bars(
 
 /// Sockets, which are removed at the end unless the path now holds another file.
 #[derive(Default)]
-struct Bound<'a>(Vec<(&'a PathBuf, (u64, u64))>);
+pub(super) struct Bound<'a>(Vec<(&'a Path, (u64, u64))>);
 
 impl<'a> Bound<'a> {
-    fn add(&mut self, socket: &'a PathBuf) {
+    /// Adds a socket.
+    pub(super) fn add(&mut self, socket: &'a Path) {
         self.0.extend(identity(socket).map(|id| (socket, id)));
     }
 }

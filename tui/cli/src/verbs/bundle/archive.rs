@@ -44,12 +44,7 @@ impl Archive {
     /// Adds a text to the folder.
     pub(super) fn add_text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
         let text = self.text(text);
-        self.add(name, text.as_bytes())
-    }
-
-    /// Adds a text to the folder.
-    pub(super) fn add_text(&mut self, name: &str, text: &str) -> Result<(), Failure> {
-        self.add(name, printable(text).as_bytes())
+        self.add(name, printable(&text).as_bytes())
     }
 
     /// Adds a file to the folder.
