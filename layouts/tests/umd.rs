@@ -116,7 +116,7 @@ fn umd(text: &str) -> Result<usize, String> {
             return Err(format!("Closest MMIO capable chip not found for chip {chip}."));
         }
     }
-    let without = read.arch.keys().find(|chip| !board_of.contains_key(chip));
+    let without = read.arch.keys().find(|chip| !board_of.contains_key(*chip));
     without
         .map_or(Ok(read.arch.len()), |chip| Err(format!("Chip {chip} does not have a board type")))
 }
