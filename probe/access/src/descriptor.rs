@@ -10,11 +10,22 @@ use machine::target::{Chip, Mesh};
 /// A chip of which is unknown what a description has to say, in one sentence.
 pub fn descriptor(name: &str, mesh: &Mesh) -> Result<ClusterDescriptor, String> {
     let mut pcie = 0..;
-    let chips = mesh.chips.iter().map(|chip| described(chip, &mut pcie));
+    let short = |chip: &Chip| chip.unique_id.map(|id| id as u32);
+    let of_galaxy = |chip: &Chip| {
+        let known = short(chip).is_some_and(|id| id != 0);
+        known && !mesh.chips.iter().any(|other| other.pcie && short(other) == short(chip))
+    };
+    let chips = mesh.chips.iter().map(|chip| {
+        let mut described = described(chip, &mut pcie)?;
+        if described.board.is_none() && of_galaxy(chip) {
+            described.board = Some(DescribedBoard { id: None, kind: Some("galaxy".to_owned()) });
+        }
+        Ok(described)
+    });
     Ok(ClusterDescriptor {
         name: name.to_owned(),
         kind: mesh.kind,
-        chips: chips.collect::<Result<_, _>>()?,
+        chips: chips.collect::<Result<_, String>>()?,
         links: mesh.links.iter().map(|link| (link.a, link.b)).collect(),
         ..ClusterDescriptor::default()
     })

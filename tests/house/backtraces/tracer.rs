@@ -3,9 +3,9 @@
 
 use emulator::hart::LOCAL_RAM;
 use emulator::{HartView, Mesh};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use symbols::{Backtrace, Module, Registers, StackEnd, StackFrame, backtrace};
+use symbols::{Backtrace, Module, Registers, StackEnd, backtrace};
 
 /// Registers that a function must preserve: s0 to s11.
 const SAVED: [u16; 12] = [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27];
@@ -20,8 +20,6 @@ struct Call {
     /// The stack pointer of the caller at the call.
     sp: u32,
     saved: [u32; SAVED.len()],
-    /// The addresses after the jumps to other functions since, outermost first.
-    tail_calls: Vec<u32>,
 }
 
 /// The registers and private RAM of a hart at one instruction, as input for gdb.
@@ -54,9 +52,6 @@ pub(super) struct Tally {
     pub(super) wrong: Vec<String>,
     /// Frames compared.
     pub(super) frames: u64,
-    /// Frames of tail calls among them, and stacks that say that some are missing.
-    pub(super) tail_calls: u64,
-    pub(super) missing: u64,
     /// Backtraces by the number of files in them.
     pub(super) files: BTreeMap<usize, u64>,
     /// The deepest stack.
@@ -71,8 +66,7 @@ impl Tally {
     pub(super) fn print(&self, name: &str) {
         println!(
             "{name}: {} instructions, {} calls, {} returns ({} over several calls), up to {} deep; {} backtraces of {} \
-             frames at {} pcs compared: {} whole, {} wrong, {} tail calls, {} times some missing; by number of files {:?}; \
-             short: {:?}",
+             frames at {} pcs compared: {} whole, {} wrong; by number of files {:?}; short: {:?}",
             self.instructions,
             self.calls,
             self.returns,
@@ -83,8 +77,6 @@ impl Tally {
             self.pcs.len(),
             self.whole,
             self.wrong.len(),
-            self.tail_calls,
-            self.missing,
             self.files,
             self.short,
         );
@@ -104,8 +96,6 @@ pub(super) struct Tracer {
     /// The next instruction: its count, its pc, its word.
     next: Option<(u64, u32, u32)>,
     before: Option<Call>,
-    /// Whether a jump between these addresses leads to another function.
-    leaves: HashMap<(u32, u32), bool>,
 }
 
 impl Tracer {
@@ -120,7 +110,6 @@ impl Tracer {
             seen: HashSet::new(),
             next: None,
             before: None,
-            leaves: HashMap::new(),
         }
     }
 
@@ -148,8 +137,7 @@ impl Tracer {
         self.next = Some((hart.retired(), pc, word));
         if links(word) {
             let saved = SAVED.map(|number| hart.register(number as u8));
-            let (back, sp) = (pc.wrapping_add(4), hart.register(2));
-            self.before = Some(Call { back, sp, saved, tail_calls: Vec::new() });
+            self.before = Some(Call { back: pc.wrapping_add(4), sp: hart.register(2), saved });
         }
         if self.is_new(pc) {
             self.compare(&hart, pc);
@@ -170,29 +158,8 @@ impl Tracer {
             self.tally.long_returns += u64::from(to + 1 < self.calls.len());
             self.tally.returns += 1;
             self.calls.truncate(to);
-        } else if jumps(word) && self.leaves(pc, now) {
-            if let Some(call) = self.calls.last_mut() {
-                call.tail_calls.push(pc.wrapping_add(4));
-            }
         }
         self.tally.deepest = self.tally.deepest.max(self.calls.len());
-    }
-
-    /// Whether a jump leads to the start of another function.
-    fn leaves(&mut self, from: u32, to: u32) -> bool {
-        let start = |at: u32| {
-            let symbols = self.modules.iter().map(|module| {
-                module
-                    .symbols
-                    .symbol_at(at.wrapping_sub(module.bias).into())
-                    .map(|symbol| (symbol.address as u32).wrapping_add(module.bias))
-            });
-            symbols.flatten().next()
-        };
-        *self
-            .leaves
-            .entry((from, to))
-            .or_insert_with(|| start(to) == Some(to) && start(from) != Some(to))
     }
 
     fn is_new(&mut self, pc: u32) -> bool {
@@ -207,21 +174,19 @@ impl Tracer {
             hart.read(address as u32, out).ok_or("neither L1 nor private RAM")
         });
         let tally = &mut self.tally;
-        if found.frames.len() > tally.captured.frames {
+        let frames = found.frames.iter().filter(|frame| !frame.tail_call).count();
+        if frames > tally.captured.frames {
             let mut ram = vec![0; 4096];
             if hart.read(LOCAL_RAM, &mut ram).is_none() {
                 // A TRISC has half as much.
                 ram.truncate(2048);
                 hart.read(LOCAL_RAM, &mut ram).unwrap();
             }
-            tally.captured =
-                CapturedStack { frames: found.frames.len(), registers: registers(hart), ram };
+            tally.captured = CapturedStack { frames, registers: registers(hart), ram };
         }
         tally.compared += 1;
         tally.pcs.insert(pc);
-        tally.frames += found.frames.len() as u64;
-        tally.tail_calls += found.frames.iter().filter(|frame| frame.tail_call).count() as u64;
-        tally.missing += u64::from(found.frames.iter().any(|frame| frame.frames_missing));
+        tally.frames += frames as u64;
         let files: HashSet<usize> = found.frames.iter().map(|frame| frame.module).collect();
         *tally.files.entry(files.len()).or_default() += 1;
         match check(&self.calls, &found) {
@@ -259,7 +224,7 @@ fn end_text(found: &Backtrace<&str>, pc: u32) -> String {
 
 /// Checks the frames; true if all are there. The error describes a wrong frame.
 fn check(calls: &[Call], found: &Backtrace<&str>) -> Result<bool, String> {
-    check_tail_calls(calls, &found.frames)?;
+    // The frames of tail calls have left the stack.
     let frames: Vec<_> = found.frames.iter().filter(|frame| !frame.tail_call).collect();
     if frames.len() > calls.len() + 1 {
         return Err(format!("{} frames for {} calls", frames.len(), calls.len()));
@@ -289,37 +254,6 @@ fn check(calls: &[Call], found: &Backtrace<&str>) -> Result<bool, String> {
     Ok(frames.len() == calls.len() + 1 && outermost)
 }
 
-/// Checks that the frames of tail calls were executed, and where some are missing.
-fn check_tail_calls(calls: &[Call], frames: &[StackFrame]) -> Result<(), String> {
-    let stacks = frames.chunk_by(|_, next| next.tail_call);
-    for (call, stack) in calls.iter().rev().zip(stacks) {
-        let mut parts = stack.split_inclusive(|frame| frame.frames_missing);
-        let pcs = |frames: &[StackFrame]| -> Vec<u32> {
-            frames.iter().filter(|frame| frame.tail_call).map(|frame| frame.pc).collect()
-        };
-        let (inner, outer) = (parts.next().map(pcs), parts.next().map(pcs).unwrap_or_default());
-        let inner = inner.unwrap_or_default();
-        let truth: Vec<u32> = call.tail_calls.iter().rev().copied().collect();
-        let missing = stack.iter().any(|frame| frame.frames_missing);
-        let right = match (missing, inner.is_empty()) {
-            (true, _) => {
-                truth.len() > inner.len() + outer.len()
-                    && truth.starts_with(&inner)
-                    && truth.ends_with(&outer)
-            }
-            (false, true) => truth.is_empty(),
-            (false, false) => truth == inner,
-        };
-        if !right {
-            let back = call.back;
-            return Err(format!(
-                "tail calls {inner:x?} {outer:x?} before {back:x}, not {truth:x?} (missing: {missing})"
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Returns the instruction at a pc. Instruction RAM was copied from L1.
 fn code(hart: &HartView<'_>, pc: u32) -> u32 {
     let at = if pc >= IRAM { pc - IRAM + IRAM_SOURCE } else { pc };
@@ -336,11 +270,6 @@ fn is_link(register: u32) -> bool {
 /// Whether the instruction is a jal or jalr that saves the return address.
 fn links(word: u32) -> bool {
     matches!(word & 0x7F, 0x6F | 0x67) && is_link(word >> 7)
-}
-
-/// Whether the instruction is a jal or jalr that saves no return address.
-fn jumps(word: u32) -> bool {
-    matches!(word & 0x7F, 0x6F | 0x67) && word >> 7 & 31 == 0
 }
 
 /// Whether the instruction is a jalr to a link register that saves no return address.
