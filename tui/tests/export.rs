@@ -5,6 +5,7 @@ mod proto;
 
 use crate::common::stderr;
 use crate::scratch::{Scratch, meshscope};
+use machine::history::History as _;
 use prost::Message;
 use proto::{EventType, Trace, TrackDescriptor};
 use std::collections::BTreeMap;
