@@ -47,6 +47,7 @@ fn row(size_bytes: u64, time_cycles: u64, wrong: Option<u64>) -> Measured {
         root: None,
         time_cycles,
         bus_factor: 0.5,
+        link_gbps: 12.5,
         wrong,
         start_skew_cycles: 35_210,
         last: ChipId(1),

@@ -321,6 +321,10 @@ impl Run {
                 self.report.wrong = self.report.wrong.map(|sum| sum + wrong.elements);
                 self.report.wrong_ranges.push(wrong);
             }
+            RunTask::Goes(chip) => {
+                self.last = *chip;
+                self.times.goes(*chip, target.now()?);
+            }
             RunTask::Moves => {
                 self.moving = true;
                 self.disrupt(target)?;

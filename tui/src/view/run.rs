@@ -74,6 +74,10 @@ fn standing(model: &Model, sheet: &Sheet, width: usize) -> Vec<Line<'static>> {
     let theme = model.theme;
     let wrong: u64 = sheet.rows.iter().filter_map(|row| row.wrong).sum();
     let dismiss = Span::styled("  (Esc hides it)", theme.dim());
+    let impossible = sheet.rows.iter().find_map(Measured::impossible);
+    if let (SheetState::Done, Some(why)) = (&sheet.state, impossible) {
+        return vec![Line::styled(format!("  done: {why}"), theme.bad())];
+    }
     let line = match &sheet.state {
         SheetState::Going(None) => Line::raw("  starting"),
         SheetState::Going(Some(going)) => Line::from(vec![

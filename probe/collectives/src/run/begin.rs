@@ -60,7 +60,7 @@ impl Run {
             tasks.push(RunTask::Moves);
         }
         for (chip, go) in launch.go {
-            self.last = chip;
+            tasks.push(RunTask::Goes(chip));
             tasks.push(RunTask::Steps(Stage::Launch, OperationGroup::new(go)));
         }
         tasks.push(RunTask::Gone(layer));

@@ -22,7 +22,7 @@ pub struct Job {
     left: VecDeque<Program>,
     total: usize,
     run: Option<Run>,
-    /// The target's time when the data of the current size began to move.
+    /// The target's time when the data of the current launch began to move.
     moving_cycles: Option<u64>,
     cancelled: bool,
     /// What the previous size left on the tiles.
@@ -298,3 +298,4 @@ fn measured(program: &Program, report: &RunReport, root: u32) -> Measured {
         places: report.wrong_ranges.iter().map(ToString::to_string).collect(),
     }
 }
+        link_gbps: program.link_rate(),
