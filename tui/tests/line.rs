@@ -68,7 +68,8 @@ fn going() -> SheetState {
         stage: Stage::Transfer,
         done: 393_216,
         of: 1 << 20,
-        moving_cycles: Some(40_000),
+        launches: (1, 1),
+        moved: Some((393_216, 40_000)),
     }))
 }
 

@@ -124,6 +124,7 @@ impl Launcher {
             let run_id = self.run_id;
             let pause_at_stage = match park {
                 Some(Park::Workers(_)) => 1,
+                Some(Park::Share(percent)) => (plan.packets() * percent / 100) as u32 + 1,
                 Some(Park::Teardown) => plan.packets() as u32 + 1,
                 Some(Park::Handshake) | None => 0,
             };
@@ -186,7 +187,7 @@ fn builders(
         pause_at_stage: match park {
             Some(Park::Handshake) => 1,
             Some(Park::Teardown) => EDM_TEARDOWN,
-            Some(Park::Workers(_)) | None => 0,
+            Some(Park::Workers(_) | Park::Share(_)) | None => 0,
         },
         ..EdmSettings::default()
     };

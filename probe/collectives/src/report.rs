@@ -27,6 +27,8 @@ pub struct RunSettings {
 pub enum Park {
     /// The workers of this stage (fill, transfer or check) before their first packet.
     Workers(Stage),
+    /// Each worker of the transfer when it has begun this share of its packets, in percent.
+    Share(u64),
     /// The EDMs, or the routers of a fabric that the run brings up, before their handshake.
     Handshake,
     /// The EDMs before their teardown, and workers on a fabric before they close their connections.
@@ -38,7 +40,7 @@ impl Park {
     pub(super) fn stage(self) -> Stage {
         match self {
             Self::Workers(stage) => stage,
-            Self::Handshake | Self::Teardown => Stage::Transfer,
+            Self::Share(_) | Self::Handshake | Self::Teardown => Stage::Transfer,
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Times {
     /// When the go messages of each chip were sent, by the clock of the target.
     goes: BTreeMap<ChipId, u64>,
     last: Option<ChipId>,
+    /// Whether the kernels of this launch were paused.
+    paused: bool,
 }
 
 impl Times {
@@ -32,15 +34,30 @@ impl Times {
         self.goes.insert(chip, now_cycles);
     }
 
+    /// Notes that the kernels of this launch were paused.
+    pub(super) fn paused(&mut self) {
+        self.paused = true;
+    }
+
+    /// Whether a launch is still to be measured, as those that were to be were paused.
+    pub(super) fn lacks_launch(&self) -> bool {
+        self.warmups == 0 && self.counted == 0
+    }
+
     /// Takes the times of a finished launch: of every chip from when the one launched last was ready.
-    pub(super) fn take(&mut self, watch: &Watch, launched_last: ChipId) {
+    /// One that was paused has none; returns whether this one was.
+    pub(super) fn take(&mut self, watch: &Watch, launched_last: ChipId) -> bool {
+        let paused = std::mem::take(&mut self.paused);
         if self.warmups > 0 {
             self.warmups -= 1;
-            return;
+            return false;
+        }
+        if paused {
+            return true;
         }
         self.chips = chips(watch);
         let last = self.chips.iter().find(|times| times.chip == launched_last);
-        let Some(last) = last.or(self.chips.last()).copied() else { return };
+        let Some(last) = last.or(self.chips.last()).copied() else { return false };
         let sent = |chip| self.goes.get(&chip).copied().unwrap_or(0);
         for times in self.chips.iter_mut().filter(|times| times.chip != last.chip) {
             let later = sent(last.chip).saturating_sub(sent(times.chip));
@@ -53,6 +70,7 @@ impl Times {
         self.transfer_cycles += self.chips.iter().map(ChipTimes::transfer_cycles).fold(0, u64::max);
         self.skew_cycles += longest.saturating_sub(last.kernel_cycles());
         self.last = Some(last.chip);
+        false
     }
 
     /// Writes the means and the last launch's times to the report.

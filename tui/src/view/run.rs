@@ -123,9 +123,10 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// How much of the current stage is done.
+/// How much is done.
 fn bar(model: &Model, going: &Going) -> String {
-    let filled = (going.done * BAR as u64).checked_div(going.of).unwrap_or(0).min(BAR as u64);
+    let (done, of) = going.share();
+    let filled = (done * BAR as u64).checked_div(of).unwrap_or(0).min(BAR as u64);
     let filled = filled as usize;
     let (full, empty) = model.glyphs.bar();
     full.repeat(filled) + &empty.repeat(BAR - filled)

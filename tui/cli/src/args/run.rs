@@ -127,6 +127,8 @@ pub(crate) struct RunArguments {
     /// Pause the run at a stage (fill, handshake, transfer, teardown, check) or a share of the transfer,
     /// such as 50%, and count its credits.
     ///
+    /// A launch that was paused is not measured; if it was the only one, another is made.
+    ///
     /// On a terminal `s` steps as the verb `step` does, and Enter lets it run on; without a terminal it
     /// runs on at once; in the live view at :resume.
     #[arg(long, value_name = "STAGE")]
