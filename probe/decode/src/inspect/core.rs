@@ -263,7 +263,7 @@ fn runs_layer(activity: &Reading<Activity>) -> impl Fn(ImageRole) -> bool + use<
 
 fn usage(core: CoreId, load: &LoadedImage<'_>, runs: &dyn Fn(ImageRole) -> bool) -> ImageUse {
     let unsaid = load.pending && !runs(load.image.role);
-    let compared = Some(load.comparison).filter(|_| !unsaid).cloned();
+    let comparison = if unsaid { Comparison::default() } else { load.comparison.clone() };
     ImageUse {
         role: load.image.role,
         name: load.image.name.clone(),
@@ -272,7 +272,7 @@ fn usage(core: CoreId, load: &LoadedImage<'_>, runs: &dyn Fn(ImageRole) -> bool)
         evidence: load.evidence,
         path: load.path().map(|path| path.display().to_string()),
         bias: load.bias,
-        comparison: compared.unwrap_or_else(Comparison::default),
+        comparison,
         also: load.also.to_vec(),
     }
 }
