@@ -189,6 +189,8 @@ impl Blocks {
 pub struct Ethernet {
     /// L1 size.
     pub l1_bytes: u64,
+    /// Bytes of a link in each direction per cycle of 1 ns.
+    pub link_bytes_per_cycle: f64,
     /// Local RAM of the ERISC.
     pub erisc_local_bytes: u64,
     /// Instruction RAM.

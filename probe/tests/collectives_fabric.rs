@@ -113,6 +113,16 @@ fn every_collective_goes_over_the_fabric() {
     }
 }
 
+/// Their relays are clients of each other's muxes, and each ends one.
+#[test]
+fn sockets_over_relays_end() {
+    let mut bench = Bench::new("t3000");
+    for ranks in [4, 8] {
+        let chips = (0..ranks).map(ChipId).collect();
+        bench.is_right(&Request { chips, ..over_fabric(Op::SendReceive, 1, 1024) });
+    }
+}
+
 #[test]
 fn ranks_of_a_mesh_or_torus_need_not_be_neighbours() {
     let mut bench = Bench::new("t3000");

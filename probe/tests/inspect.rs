@@ -3,7 +3,7 @@
 
 use decode::inspect::{ReadSet, inspect, plan};
 use decode::state::{Activity, LinkCondition};
-use images::{ImageMap, Provenance, Reading};
+use images::{ImageMap, Provenance, Reading, TextCheck};
 use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot};
 use machine::target::{Chip, Link, Mesh};
@@ -99,6 +99,35 @@ fn stated_images_that_are_absent_are_a_mismatch() {
     assert_eq!(core.images[0].evidence, Provenance::Mismatch);
     assert_eq!(core.waypoint, Reading::Absent);
     assert_eq!(state.cycles, 7);
+}
+
+#[test]
+fn an_image_that_is_being_loaded_is_no_fault() {
+    let (mut images, _) = ImageMap::firmware();
+    images.declare(brisc(), "tensix_brisc", Provenance::Stated);
+    let mesh = mesh();
+    let overwritten = |images: &ImageMap, snapshot: &Snapshot| {
+        let state = inspect(snapshot, &mesh, images);
+        let core = state.core(brisc()).unwrap();
+        let differs = matches!(core.images[0].comparison.check, TextCheck::Differs(_));
+        assert_eq!(differs, !core.findings.is_empty(), "{core:?}");
+        differs
+    };
+    // All cores are held in reset: nothing was loaded yet.
+    let held = filled(&mesh, &images, |_| 0xFF);
+    images.learn(&mesh, &held);
+    assert!(!overwritten(&images, &held));
+    // They run.
+    let runs = filled(&mesh, &images, |_| 0);
+    assert!(overwritten(&images, &runs));
+    // It was loaded, and what was read before is forgotten.
+    let (at, id) = images.named("tensix_brisc").unwrap().build_id.clone().unwrap();
+    let addr = NocAddr { chip: brisc().chip, tile: brisc().tile, offset: at };
+    let piece = Piece { addr, target_cycles: 7, host_micros: 0, bytes: id.into() };
+    let loaded = Snapshot { pieces: vec![piece], ..Snapshot::default() }.completed_by(&runs);
+    images.learn(&mesh, &loaded);
+    assert!(!overwritten(&images, &loaded));
+    assert_eq!(images.on(brisc())[0].1, Provenance::Verified);
 }
 
 #[test]

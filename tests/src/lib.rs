@@ -45,6 +45,7 @@
 //! | `routers` | tt-metal's own routers, muxes and workers: torn down, paused, stepped, judged, and on a T3000 | one test of 9 |
 //! | `pauses` | all-gathers are paused and resumed at many moments | 3 seeds of 10 |
 //! | `cleanings` | killed runs are torn down at many moments | 4 moments of 20 |
+//! | `matrix` | every collective over every transport, mux, layout and number of ranks | a twelfth |
 //! | `mixes` | reads of several hosts through one routing queue | 12 rounds of 60 |
 //! | `past` | the emulator's past at many cycles, random programs, with overflow checks | none |
 //! | `figures` | the table of figures, in the profile of a release | none |

@@ -2,6 +2,7 @@
 //! those of the vendor's claims: `tests/studies.md`.
 
 pub mod clean;
+pub mod collectives;
 pub mod pause;
 mod printer;
 mod program;

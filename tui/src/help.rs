@@ -39,6 +39,7 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
     let progress = [
         Progress::Progressing,
         Progress::Waiting(Party::Host, WaitReason::Done),
+        Progress::Paused,
         Progress::Still,
         Progress::NeverStarted,
         Progress::Ended,

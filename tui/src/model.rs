@@ -264,7 +264,9 @@ impl Model {
     /// everything else from the snapshot itself, which is newer.
     pub(crate) fn progress(&self, core: &CoreState) -> Option<Progress> {
         let diagnosis = self.verdict()?;
-        let judged = *diagnosis.progress.get(&core.id).filter(|_| diagnosis.missing.is_empty())?;
+        // That it is paused shows one snapshot.
+        let tells = |it: &&Progress| diagnosis.missing.is_empty() || **it == Progress::Paused;
+        let judged = *diagnosis.progress.get(&core.id).filter(tells)?;
         match core.activity.known()? {
             Activity::InReset => Some(Progress::InReset),
             Activity::BaseFirmware | Activity::Waiting => Some(Progress::NeverStarted),
@@ -272,6 +274,7 @@ impl Model {
             Activity::Running => match judged {
                 Progress::Progressing
                 | Progress::Waiting(..)
+                | Progress::Paused
                 | Progress::Still
                 | Progress::Unknown => Some(judged),
                 // It was launched since.

@@ -38,6 +38,13 @@ fn status_queues_are_read_and_kept_once() {
     assert_eq!((&queue["write_count"], &queue["read_count"]), (&3.into(), &0.into()));
     let events: Vec<_> = queue["entries"].as_array().unwrap().iter().map(|e| &e["event"]).collect();
     assert_eq!(events, ["EVENT_LINK_DOWN", "EVENT_NO_ROUTE_LEFT", "EVENT_LINK_UP"]);
+    // Both ends saw it at about the same time of the target, whatever their own clocks say.
+    let first =
+        |queue: usize, clock: &str| report["queues"][queue]["entries"][0][clock].as_u64().unwrap();
+    let [here, there] = [0, 1].map(|queue| first(queue, "cycles"));
+    assert!((5_000_000..5_200_000).contains(&here) && here.abs_diff(there) < 50_000, "{report}");
+    let [here, there] = [0, 1].map(|queue| first(queue, "wall_clock_cycles"));
+    assert!(here.abs_diff(there) > 50_000, "the chips' clocks differ: {report}");
     let kept = lines(&path);
     assert_eq!(kept.len(), 6);
     assert_eq!(kept[0]["event"], "EVENT_LINK_DOWN");

@@ -92,11 +92,11 @@ impl Folder {
         Some(elf.display().to_string())
     }
 
-    /// Serves an idle mesh.
-    fn serve(&self) -> Served {
+    /// Serves a mesh.
+    fn serve(&self, target: &str) -> Served {
         let socket = self.0.join("mesh");
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-        command.args(["serve", "emulator:n300,run=idle", "--socket"]).arg(&socket);
+        command.args(["serve", target, "--socket"]).arg(&socket);
         let server = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let since = Instant::now();
         while !socket.exists() {
@@ -207,7 +207,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
 fn a_kernel_of_a_few_lines_is_launched() {
     let folder = Folder::new("launch-few");
     let Some(elf) = folder.compile("sums_brisc.elf", "0x20000") else { return };
-    let served = folder.serve();
+    let served = folder.serve(IDLE);
     let target = &*served.target;
     let launch = |arguments: &[&str]| {
         folder.launch(target, &[&[&*elf, "--on", "0:1-2"], arguments].concat())
@@ -265,7 +265,7 @@ fn a_kernel_of_a_few_lines_is_launched() {
 #[test]
 fn the_live_view_launches_watches_and_takes_away() {
     let folder = Folder::new("launch-live");
-    let served = folder.serve();
+    let served = folder.serve(IDLE);
     let (worker, ring) = (image("tensix_worker"), image("ring_ping"));
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", &served.target, "--allow", "launch,write,reset"]);
@@ -329,7 +329,7 @@ fn what_a_quarantine_refuses_names_the_key_that_ends_it() {
 #[test]
 fn a_full_audit_log_stops_no_teardown() {
     let folder = Folder::new("launch-full");
-    let served = folder.serve();
+    let served = folder.serve(IDLE);
     let (target, worker) = (&*served.target, image("tensix_worker"));
     let full = |arguments: &[&str]| {
         let all = [&["--allow", "launch,write,reset", "launch"], arguments].concat();
@@ -369,7 +369,7 @@ fn a_full_audit_log_stops_no_teardown() {
 #[test]
 fn an_interrupted_launch_leaves_nothing() {
     let folder = Folder::new("launch-interrupted");
-    let served = folder.serve();
+    let served = folder.serve(IDLE);
     let (target, worker) = (&*served.target, image("tensix_worker"));
     let arguments =
         ["--allow", "launch,write", "launch", &worker, "--on", "0:1-2", "--args", FOREVER];
@@ -425,6 +425,41 @@ fn metal_kernel(folder: &Folder) -> Option<(String, String)> {
     Some((target, elf.display().to_string()))
 }
 
+/// On a tile on which it ran before, a kernel is known to every verb, and so is its firmware, which is
+/// booted again.
+fn launched_again(folder: &Folder, target: &str, elf: &str) {
+    let served = folder.serve(target);
+    let firmware = target.split("firmware=").nth(1).unwrap();
+    let own = folder.0.display().to_string();
+    let answer = |elfs: &[&str], arguments: &[&str], code: i32| {
+        let elfs: Vec<&str> = elfs.iter().flat_map(|elfs| ["--elfs", *elfs]).collect();
+        let allow = ["--allow", "launch,write,reset"];
+        let output =
+            folder.command(&served.target, &[&elfs[..], &allow, arguments].concat()).output();
+        with_code(&output.unwrap(), code)
+    };
+    let both = [own.as_str(), firmware];
+    let launch = |args| ["launch", elf, "--on", "0:1-2", "--semaphores", "0,0", "--args", args];
+    let print = "mailboxes->launch[0].kernel_config.watcher_kernel_ids[0]";
+    let mut numbers = Vec::new();
+    for args in ["0,0,0,0xffffffff", "0,0,0,1", "0,0,0,1"] {
+        answer(&both, &launch(args), 0);
+        let printed = answer(&both, &["print", "0:1-2:brisc", print], 0);
+        numbers.extend(printed.lines().find(|line| line.contains("ids[0] = ")).map(str::to_owned));
+        if args == "0,0,0,1" {
+            let images = answer(&both, &["images", "0:1-2"], 0);
+            let row = images.lines().find(|line| line.contains("pops_brisc")).unwrap();
+            assert!(row.contains(" kernel "), "{images}");
+            let images = answer(&[&own], &["images", "0:1-2"], 0);
+            assert!(images.contains(" kernel ") && !images.contains("base firmware"), "{images}");
+            let stopped = answer(&both, &["launch", "--stop", "--on", "0:1-2"], 0);
+            assert!(stopped.contains("rebooted"), "{stopped}");
+        }
+    }
+    assert_eq!(numbers.len(), 3);
+    assert!(numbers.iter().all(|it| *it == numbers[0] && !it.ends_with(" 0")), "{numbers:?}");
+}
+
 #[test]
 fn a_kernel_of_tt_metal_is_launched_on_its_firmware() {
     let folder = Folder::new("launch-metal");
@@ -439,6 +474,7 @@ fn a_kernel_of_tt_metal_is_launched_on_its_firmware() {
         let printed = with_code(&launch(&["--args", args, "--for", "300us"]), 1);
         assert!(printed.contains("rebooted") && printed.contains(waypoint), "{printed}");
     }
+    launched_again(&folder, &target, &elf);
     fs::remove_file(folder.log()).unwrap();
     let says =
         "pops_brisc was not linked for trisc1 of 0:1-2: it was linked with the firmware of brisc";

@@ -47,6 +47,7 @@ fn row(size_bytes: u64, time_cycles: u64, wrong: Option<u64>) -> Measured {
         root: None,
         time_cycles,
         bus_factor: 0.5,
+        link_gbps: 12.5,
         wrong,
         start_skew_cycles: 35_210,
         last: ChipId(1),
@@ -67,7 +68,8 @@ fn going() -> SheetState {
         stage: Stage::Transfer,
         done: 393_216,
         of: 1 << 20,
-        moving_cycles: Some(40_000),
+        launches: (1, 1),
+        moved: Some((393_216, 40_000)),
     }))
 }
 

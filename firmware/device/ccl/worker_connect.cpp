@@ -141,11 +141,15 @@ bool close_fabric() {
             return false;
         }
     }
+    // First its signals, then its waits: the clients that it waits for can be masters that wait for it.
     for (uint32_t i = 0; i < args.connections; ++i) {
-        ccl_termination_t part = args.connection[i].termination;
-        if ((part != CCL_ENDS_NOTHING && !next()) ||
-            (part == CCL_TELLS_MASTER && !tell_master(args.connection[i])) ||
-            (part == CCL_TERMINATION_MASTER && !end_mux(i))) {
+        const ccl_connection_t& connection = args.connection[i];
+        if (connection.termination == CCL_TELLS_MASTER && !(next() && tell_master(connection))) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < args.connections; ++i) {
+        if (args.connection[i].termination == CCL_TERMINATION_MASTER && !(next() && end_mux(i))) {
             return false;
         }
     }

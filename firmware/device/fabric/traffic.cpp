@@ -163,11 +163,16 @@ bool end_mux(uint32_t index) {
            client_wait([] { return noc_outstanding(CLIENT_NOC, CLIENT_WORDS) == 0; }, stop);
 }
 
+// First its signals, then its waits: the clients that it waits for can be masters that wait for it.
 bool end_muxes() {
     for (uint32_t i = 0; i < args.connections; ++i) {
-        fabric_traffic_termination_t part = args.connection[i].termination;
-        if ((part == TELLS_MASTER && !tell_master(args.connection[i])) ||
-            (part == TERMINATION_MASTER && !end_mux(i))) {
+        const fabric_traffic_connection_t& connection = args.connection[i];
+        if (connection.termination == TELLS_MASTER && !tell_master(connection)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < args.connections; ++i) {
+        if (args.connection[i].termination == TERMINATION_MASTER && !end_mux(i)) {
             return false;
         }
     }

@@ -202,7 +202,12 @@ impl<'de> Deserializer<'de> for &Node {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! { i128 u128 f32 f64 char bytes byte_buf unit unit_struct }
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TextError> {
+        let number = self.text().and_then(|text| text.parse().ok());
+        visitor.visit_f64(number.ok_or_else(|| self.wrong("invalid number"))?)
+    }
+
+    forward_to_deserialize_any! { i128 u128 f32 char bytes byte_buf unit unit_struct }
 }
 
 struct Items<'a>(Iter<'a, Node>);

@@ -4,7 +4,7 @@
 use super::connect::{members, mux, sides, write_tables};
 use super::edm_builder::{ChannelAddresses, EDM, EdmBuilder, EdmSettings};
 use super::edm_settings::EDM_TEARDOWN;
-use super::ends::ends_at;
+use super::ends::launched_last;
 use super::program::{Channel, EdmPlan, Program, WorkerPlan};
 use super::report::{Park, Stage};
 use super::transport::Crossing;
@@ -124,6 +124,7 @@ impl Launcher {
             let run_id = self.run_id;
             let pause_at_stage = match park {
                 Some(Park::Workers(_)) => 1,
+                Some(Park::Share(percent)) => (plan.packets() * percent / 100) as u32 + 1,
                 Some(Park::Teardown) => plan.packets() as u32 + 1,
                 Some(Park::Handshake) | None => 0,
             };
@@ -186,7 +187,7 @@ fn builders(
         pause_at_stage: match park {
             Some(Park::Handshake) => 1,
             Some(Park::Teardown) => EDM_TEARDOWN,
-            Some(Park::Workers(_)) | None => 0,
+            Some(Park::Workers(_) | Park::Share(_)) | None => 0,
         },
         ..EdmSettings::default()
     };
@@ -208,9 +209,8 @@ fn builders(
     Ok((builders, channels))
 }
 
-/// Returns the go messages chip by chip. The report's times are those of the chip launched last.
-/// That is the chip at which data arrive last, or a near chip if every chip receives data, since
-/// messages to far chips take long to arrive.
+/// Returns the go messages chip by chip. Times count from the start of the chip launched last: a
+/// near chip if it does not matter which, since messages to far chips take long to arrive.
 fn go(
     mesh: &Mesh,
     images: &ImageMap,
@@ -218,7 +218,7 @@ fn go(
     program: &Program,
 ) -> Result<Vec<(ChipId, Vec<Operation>)>, RunError> {
     let near = |chip| mesh.chip(chip).is_some_and(|chip| chip.pcie);
-    let end = ends_at(mesh, program);
+    let end = launched_last(mesh, program);
     let mut chips: BTreeMap<(bool, bool, ChipId), Vec<Operation>> = BTreeMap::new();
     let workers = layer.workers(program).iter().map(|plan| (plan.place, WORKER));
     let edms = layer.edms(program).iter().map(|plan| (plan.place, EDM));

@@ -9,6 +9,7 @@ use super::transport::Crossing;
 use launch::topology::TopologyKind;
 use layouts::{ChipId, ChipKind};
 use machine::place::Place;
+use std::collections::BTreeSet;
 
 /// A bank: memory that holds pages of tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -226,4 +227,21 @@ pub struct Program {
     pub count: u64,
     /// busbw / algbw, as nccl-tests' PERFORMANCE.md defines it for the collective.
     pub bus_factor: f64,
+}
+
+impl Program {
+    /// Returns the bytes per cycle of all links over which a chip receives: of the chip that has the
+    /// most. No bus bandwidth is above it.
+    pub fn link_rate(&self) -> f64 {
+        let ends: BTreeSet<Place> = match &self.crossing {
+            Some(crossing) => crossing.plan.routers.iter().map(|router| router.place).collect(),
+            None => {
+                let receives = |edm: &&EdmPlan| edm.channels.iter().any(|channel| !channel.sends);
+                self.edms.iter().filter(receives).map(|edm| edm.place).collect()
+            }
+        };
+        let of = |chip: &ChipId| ends.iter().filter(|end| end.chip == *chip).count();
+        let most = self.ranks.iter().map(of).max().unwrap_or(0);
+        most as f64 * self.chip_kind.layout().eth.link_bytes_per_cycle
+    }
 }

@@ -27,6 +27,8 @@ pub struct RunSettings {
 pub enum Park {
     /// The workers of this stage (fill, transfer or check) before their first packet.
     Workers(Stage),
+    /// Each worker of the transfer when it has begun this share of its packets, in percent.
+    Share(u64),
     /// The EDMs, or the routers of a fabric that the run brings up, before their handshake.
     Handshake,
     /// The EDMs before their teardown, and workers on a fabric before they close their connections.
@@ -38,7 +40,7 @@ impl Park {
     pub(super) fn stage(self) -> Stage {
         match self {
             Self::Workers(stage) => stage,
-            Self::Handshake | Self::Teardown => Stage::Transfer,
+            Self::Share(_) | Self::Handshake | Self::Teardown => Stage::Transfer,
         }
     }
 }
@@ -129,7 +131,8 @@ pub struct ChipTimes {
     pub chip: ChipId,
     /// When its first worker was entered, in cycles.
     pub started_cycles: u64,
-    /// When the first of its links was up at both ends, in cycles.
+    /// When the first link of the chip launched last was up at both ends, in cycles: on other chips
+    /// as far as the times of the go messages tell.
     pub ready_cycles: u64,
     /// When its last worker was done, in cycles.
     pub finished_cycles: u64,
@@ -142,7 +145,7 @@ impl ChipTimes {
         self.finished_cycles.saturating_sub(self.started_cycles)
     }
 
-    /// Returns the duration of its data transfer, in cycles.
+    /// Returns the duration of its data transfer since the chip launched last is ready, in cycles.
     pub fn transfer_cycles(&self) -> u64 {
         self.finished_cycles.saturating_sub(self.ready_cycles)
     }
@@ -174,7 +177,7 @@ impl fmt::Display for WrongRange {
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunReport {
-    /// Transfer time of the chip launched last, in cycles; the mean of the iterations.
+    /// Transfer time of the slowest chip, in cycles; the mean of the iterations.
     pub time_cycles: u64,
     /// Kernel time of the slowest chip minus that of the chip launched last, in cycles; the mean of
     /// the iterations.
@@ -183,7 +186,7 @@ pub struct RunReport {
     pub wrong: Option<u64>,
     /// The ranges with wrong elements.
     pub wrong_ranges: Vec<WrongRange>,
-    /// The chip launched last, whose times are reported.
+    /// The chip launched last, from whose start the times count.
     pub last: ChipId,
     /// Measured launches.
     pub iterations: u32,

@@ -51,6 +51,8 @@ pub struct Run {
     /// Faults to inject; their times count from the first go message once that was sent.
     faults: Vec<Fault>,
     moving: bool,
+    /// Launches of the transfer so far.
+    launched: u64,
     report: RunReport,
     outcome: RunEnd,
     /// Cores that do not answer the immediate termination signal.
@@ -92,6 +94,7 @@ impl Run {
             report: RunReport::new(last, &settings),
             faults: settings.faults.clone(),
             moving: false,
+            launched: 0,
             program,
             settings,
             tasks,
@@ -149,13 +152,43 @@ impl Run {
     /// If the machine does not tell the time.
     pub fn resumed(&mut self, target: &mut dyn Target) -> Result<(), RunError> {
         let now = target.now()?;
-        if let Some(RunTask::Watch(_, watch)) = self.tasks.front_mut() {
+        if let Some(RunTask::Watch(layer, watch)) = self.tasks.front_mut() {
             watch.restart(now);
+            if *layer == Layer::Transfer {
+                self.times.paused();
+            }
         }
         if let Some(fabric) = &mut self.fabric {
             fabric.resumed(now);
         }
         Ok(())
+    }
+
+    /// Sets where the kernels of the next launches park: of the first launch that it concerns.
+    pub fn park_next(&mut self, park: Option<Park>) {
+        self.settings.park = park;
+    }
+
+    /// Whether the kernels that it observes have stood for a while, and one of them is parked.
+    ///
+    /// # Errors
+    /// If an image is missing, or the machine does not answer.
+    pub fn rests(&self, target: &mut dyn Target, images: &ImageMap) -> Result<bool, RunError> {
+        match self.tasks.front() {
+            Some(RunTask::Watch(_, watch)) => watch.rests(target, images),
+            _ => Ok(false),
+        }
+    }
+
+    /// Returns the time of the measured launches that have ended, in the mean; none if there is none.
+    pub fn mean_cycles(&self) -> Option<u64> {
+        Some(self.report.time_cycles).filter(|cycles| *cycles > 0)
+    }
+
+    /// Returns the number of the transfer's newest launch, and of all its launches.
+    pub fn launches(&self) -> (u64, u64) {
+        let RunSettings { warmups, iterations, .. } = self.settings;
+        (self.launched, self.launched.max(u64::from(warmups) + u64::from(iterations.max(1))))
     }
 
     /// Cancels the run: the next polls stop the kernels, give everything back, and then report the
@@ -288,6 +321,10 @@ impl Run {
                 return Ok(done);
             }
             RunTask::Stands(seen) => return Ok(std::mem::replace(seen, true)),
+            RunTask::Goes(chip) => {
+                self.last = *chip;
+                self.times.goes(*chip, target.now()?);
+            }
             RunTask::Gone(layer) => {
                 // Reading the time settles the accesses still in flight.
                 target.now()?;
@@ -299,14 +336,18 @@ impl Run {
                 if !watch.poll(target, images)? {
                     return Ok(false);
                 }
+                if *layer == Layer::Transfer {
+                    let paused = self.times.take(watch, self.last);
+                    self.times.report(&mut self.report);
+                    let next = |task: &RunTask| matches!(task, RunTask::Launch(Layer::Transfer));
+                    if paused && self.times.lacks_launch() && !self.tasks.iter().any(next) {
+                        self.tasks.push_front(RunTask::Launch(Layer::Transfer));
+                    }
+                }
                 self.running.retain(|_, kernel| is_mux(kernel));
                 if !self.running.is_empty() {
                     self.tasks.push_front(RunTask::Returned);
                     self.tasks.push_front(RunTask::Muxes);
-                }
-                if *layer == Layer::Transfer {
-                    self.times.take(watch, self.last);
-                    self.times.report(&mut self.report);
                 }
             }
             RunTask::Digests => {

@@ -7,6 +7,7 @@ use super::report::{RunProgress, Stage};
 use super::watch::Watch;
 use fabric::Release;
 use launch::OperationGroup;
+use layouts::ChipId;
 
 #[derive(Debug)]
 pub(super) enum RunTask {
@@ -16,6 +17,8 @@ pub(super) enum RunTask {
     Launch(Layer),
     /// Carries out operations in parallel.
     Steps(Stage, OperationGroup),
+    /// Notes the time before the go messages of a chip.
+    Goes(ChipId),
     /// Marks the start of the data transfer, from which the times of faults count.
     Moves,
     /// Starts the watch, after the last go message of a launch.
@@ -52,7 +55,9 @@ pub(super) enum RunTask {
 impl RunTask {
     pub(super) fn progress(&self) -> RunProgress {
         let (stage, (done, of)) = match self {
-            Self::Judge | Self::Launch(_) | Self::Moves | Self::Gone(_) => (Stage::Survey, (0, 1)),
+            Self::Judge | Self::Launch(_) | Self::Goes(_) | Self::Moves | Self::Gone(_) => {
+                (Stage::Survey, (0, 1))
+            }
             Self::Steps(stage, together) => (*stage, together.done()),
             Self::Watch(layer, watch) => (layer.stage(), watch.done()),
             Self::Digests => (Stage::Check, (0, 1)),

@@ -1,5 +1,5 @@
 //! The transfer times of the chips of a launch. Each chip has its own clock, so only durations are
-//! compared.
+//! compared: of kernels, and of the host between the go messages of two chips.
 
 use super::edm_builder::EDM;
 use super::report::{ChipTimes, RunReport};
@@ -17,7 +17,11 @@ pub(super) struct Times {
     transfer_cycles: u64,
     skew_cycles: u64,
     chips: Vec<ChipTimes>,
+    /// When the go messages of each chip were sent, by the clock of the target.
+    goes: BTreeMap<ChipId, u64>,
     last: Option<ChipId>,
+    /// Whether the kernels of this launch were paused.
+    paused: bool,
 }
 
 impl Times {
@@ -25,20 +29,48 @@ impl Times {
         Self { warmups, ..Self::default() }
     }
 
-    /// Takes the times of a finished launch.
-    pub(super) fn take(&mut self, watch: &Watch, launched_last: ChipId) {
+    /// Notes when the go messages of a chip are sent.
+    pub(super) fn goes(&mut self, chip: ChipId, now_cycles: u64) {
+        self.goes.insert(chip, now_cycles);
+    }
+
+    /// Notes that the kernels of this launch were paused.
+    pub(super) fn paused(&mut self) {
+        self.paused = true;
+    }
+
+    /// Whether a launch is still to be measured, as those that were to be were paused.
+    pub(super) fn lacks_launch(&self) -> bool {
+        self.warmups == 0 && self.counted == 0
+    }
+
+    /// Takes the times of a finished launch: of every chip from when the one launched last was ready.
+    /// One that was paused has none; returns whether this one was.
+    pub(super) fn take(&mut self, watch: &Watch, launched_last: ChipId) -> bool {
+        let paused = std::mem::take(&mut self.paused);
         if self.warmups > 0 {
             self.warmups -= 1;
-            return;
+            return false;
+        }
+        if paused {
+            return true;
         }
         self.chips = chips(watch);
         let last = self.chips.iter().find(|times| times.chip == launched_last);
-        let Some(last) = last.or(self.chips.last()) else { return };
+        let Some(last) = last.or(self.chips.last()).copied() else { return false };
+        let sent = |chip| self.goes.get(&chip).copied().unwrap_or(0);
+        for times in self.chips.iter_mut().filter(|times| times.chip != last.chip) {
+            let later = sent(last.chip).saturating_sub(sent(times.chip));
+            times.ready_cycles = times.started_cycles
+                + later
+                + last.ready_cycles.saturating_sub(last.started_cycles);
+        }
         let longest = self.chips.iter().map(ChipTimes::kernel_cycles).fold(0, u64::max);
         self.counted += 1;
-        self.transfer_cycles += last.transfer_cycles();
+        self.transfer_cycles += self.chips.iter().map(ChipTimes::transfer_cycles).fold(0, u64::max);
         self.skew_cycles += longest.saturating_sub(last.kernel_cycles());
         self.last = Some(last.chip);
+        false
     }
 
     /// Writes the means and the last launch's times to the report.
@@ -58,17 +90,21 @@ fn chips(watch: &Watch) -> Vec<ChipTimes> {
     let mut chips: BTreeMap<ChipId, ChipTimes> = BTreeMap::new();
     for core in watch.cores().iter().filter(|core| core.kernel == WORKER) {
         let (chip, values) = (core.place.chip, &core.values);
-        // A worker without a channel never waits for a link.
-        let ready = if values.ready_cycles == 0 { u64::MAX } else { values.ready_cycles };
-        let times = chips.entry(chip).or_insert(ChipTimes {
-            chip,
-            started_cycles: values.started_cycles,
-            ready_cycles: ready,
-            finished_cycles: values.finished_cycles,
-        });
-        times.started_cycles = times.started_cycles.min(values.started_cycles);
-        times.ready_cycles = times.ready_cycles.min(ready);
-        times.finished_cycles = times.finished_cycles.max(values.finished_cycles);
+        // The first credit of a worker that only receives comes with data.
+        let waits = values.packets_out > 0 && values.ready_cycles > 0;
+        let ready_cycles = if waits { values.ready_cycles } else { values.started_cycles };
+        let (started_cycles, finished_cycles) = (values.started_cycles, values.finished_cycles);
+        let own = ChipTimes { chip, started_cycles, ready_cycles, finished_cycles };
+        let times = chips.entry(chip).or_insert(own);
+        times.started_cycles = times.started_cycles.min(started_cycles);
+        times.ready_cycles = times.ready_cycles.min(ready_cycles);
+        times.finished_cycles = times.finished_cycles.max(finished_cycles);
+    }
+    let edms = || watch.cores().iter().filter(|core| core.kernel == EDM);
+    for times in chips.values_mut() {
+        let own = edms().filter(|core| core.place.chip == times.chip);
+        let ready = own.map(|core| core.values.ready_cycles).min();
+        times.ready_cycles = ready.unwrap_or(times.ready_cycles);
     }
     let takes: BTreeSet<ChipId> =
         watch.cores().iter().filter(|core| core.takes).map(|core| core.place.chip).collect();
@@ -80,9 +116,5 @@ fn chips(watch: &Watch) -> Vec<ChipTimes> {
             times.finished_cycles = times.finished_cycles.max(back);
         }
     }
-    let known = |times: ChipTimes| match times.ready_cycles {
-        u64::MAX => ChipTimes { ready_cycles: times.started_cycles, ..times },
-        _ => times,
-    };
-    chips.into_values().map(known).collect()
+    chips.into_values().collect()
 }

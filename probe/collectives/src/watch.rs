@@ -8,6 +8,7 @@ use super::words::{StateWords, Values};
 use super::worker::WORKER;
 use images::{ImageMap, waypoint_code};
 use launch::outcome::{Cause, Ended, RunError, Stuck};
+use launch::pause::STANDS_CYCLES;
 use launch::{Condition, constant_of, done_condition, image, mailbox};
 use layouts::CoreKind;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
@@ -132,6 +133,21 @@ impl Watch {
     /// Counts the deadline from this time on, in cycles of the target.
     pub(super) fn restart(&mut self, now_cycles: u64) {
         self.moved = Some(now_cycles);
+    }
+
+    /// Whether its kernels have stood for a while, and one of them is parked.
+    ///
+    /// # Errors
+    /// If an image is missing, or the machine does not answer.
+    pub(super) fn rests(
+        &self,
+        target: &mut dyn Target,
+        images: &ImageMap,
+    ) -> Result<bool, RunError> {
+        let now = target.now()?;
+        let stands = self.moved.is_some_and(|since| now.saturating_sub(since) >= STANDS_CYCLES);
+        let open: Vec<&Watched> = self.cores.iter().filter(|core| !core.finished).collect();
+        Ok(stands && is_parked(target, images, &open)?)
     }
 
     /// Reads some of the running kernels; returns whether all have returned.

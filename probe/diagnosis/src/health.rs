@@ -1,6 +1,8 @@
 //! Health: how a mesh is, in one word. Verbs, screens and exit codes take it from here.
 
-use crate::condition::Severity;
+use crate::condition::{Condition, Severity};
+use crate::finding::Finding;
+use crate::progress::Progress;
 use crate::verdict::Diagnosis;
 use decode::state::{MeshState, RouterState, Verdict};
 
@@ -13,6 +15,8 @@ pub enum Health {
     Slow,
     /// Something is wrong, and nothing stands still because of it.
     Fault,
+    /// Kernels were paused, and nothing stands still for another reason.
+    Paused,
     /// Something stands still.
     Hang,
     /// Too little is known for a verdict.
@@ -22,8 +26,12 @@ pub enum Health {
 impl Health {
     /// Judges by a diagnosis. A fault is one however little was seen.
     pub fn of(diagnosis: &Diagnosis) -> Self {
+        let hangs =
+            |it: &Finding| it.severity == Severity::Hang && it.condition != Condition::Paused;
         match diagnosis.findings.iter().map(|it| it.severity).max() {
             Some(Severity::Fault) => Self::Fault,
+            Some(Severity::Hang) if diagnosis.findings.iter().any(hangs) => Self::Hang,
+            _ if diagnosis.progress.values().any(|it| *it == Progress::Paused) => Self::Paused,
             _ if !diagnosis.missing.is_empty() => Self::Unknown,
             Some(Severity::Hang) => Self::Hang,
             Some(Severity::Slow) => Self::Slow,
@@ -55,7 +63,7 @@ impl Health {
 
     /// Whether something is wrong, which is more than slow.
     pub fn is_sick(self) -> bool {
-        matches!(self, Self::Fault | Self::Hang)
+        matches!(self, Self::Fault | Self::Paused | Self::Hang)
     }
 
     /// Returns the word that is printed.
@@ -64,6 +72,7 @@ impl Health {
             Self::Healthy => "healthy",
             Self::Slow => "slow",
             Self::Fault => "fault",
+            Self::Paused => "paused",
             Self::Hang => "hang",
             Self::Unknown => "unknown",
         }

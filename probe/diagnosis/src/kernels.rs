@@ -19,7 +19,9 @@ pub(crate) use niu::outstanding;
 pub(crate) use traffic::last_packet;
 
 use crate::look::{Kernel, Look, peer};
-use decode::state::{LinkCondition, LinkState, Party, Wait, WaitReason, Waits};
+use decode::state::{
+    CoreState, LinkCondition, LinkState, Party, RouterState, Wait, WaitReason, Waits,
+};
 use layouts::{CoreId, CoreKind, EthId, NocXy};
 use machine::place::Place;
 use machine::snapshot::Span;
@@ -28,6 +30,17 @@ use std::collections::BTreeMap;
 
 /// The waypoint of a kernel that was paused on request.
 pub(crate) const PARKED: &str = "PASW";
+/// Returns how a core was paused on request, by its waypoint or that of its router; none if it was not.
+pub(crate) fn paused(core: &CoreState, router: Option<&RouterState>) -> Option<&'static str> {
+    if core.waypoint.known().is_some_and(|code| code == PARKED) {
+        return Some("it was paused (PASW) and not resumed");
+    }
+    let stage = router.and_then(RouterState::stage);
+    stage
+        .is_some_and(|stage| stage.name == "paused")
+        .then_some("its router is paused and was not resumed")
+}
+
 /// The image of the worker of collectives.
 const CCL_WORKER: &str = "ccl_worker";
 /// The waypoint of firmware that waits for a go message.

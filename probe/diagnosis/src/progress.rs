@@ -1,7 +1,7 @@
 //! What each core does, judged over several snapshots.
 
 use crate::graph::WaitGraph;
-use crate::kernels::{counters, has_returned};
+use crate::kernels::{counters, has_returned, paused};
 use crate::look::Look;
 use decode::state::{Activity, CoreState, Party, WaitReason};
 use images::Reading;
@@ -15,6 +15,8 @@ pub enum Progress {
     Progressing,
     /// It waits, and has not moved.
     Waiting(Party, WaitReason),
+    /// It was paused on request.
+    Paused,
     /// It should move and has not.
     Still,
     /// No kernel was launched on it.
@@ -35,6 +37,7 @@ impl Progress {
         match self {
             Self::Progressing => "progressing",
             Self::Waiting(..) => "waiting",
+            Self::Paused => "paused",
             Self::Still => "still",
             Self::NeverStarted => "never started",
             Self::Ended => "ended",
@@ -53,17 +56,21 @@ pub(crate) fn of_cores(
 ) -> BTreeMap<CoreId, Progress> {
     let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
     let waits = waits_of(*last, lasting);
-    let ids = last.cores().map(|(core, _)| (core.id, core));
-    let judge = |(id, core): (CoreId, &CoreState)| {
+    let routers = &last.state.fabric.routers;
+    let judge = |(core, end): (&CoreState, Option<EthId>)| {
+        let (id, router) = (core.id, routers.iter().find(|router| Some(router.at) == end));
         let pages = |look: &Look<'_>, core| counters(layout, *look, core);
         let moved = before.iter().any(|look| {
             look.state.core(id).is_some_and(|then| {
                 fingerprint(then) != fingerprint(core) || pages(look, then) != pages(last, core)
             })
         });
-        (id, of_core(core, moved, before.is_empty(), waits.get(&id).copied(), lasting))
+        let progress = of_core(core, moved, before.is_empty(), waits.get(&id).copied(), lasting);
+        let runs = matches!(core.activity, Reading::Known(Activity::Running));
+        let paused = runs && progress != Progress::Ended && paused(core, router).is_some();
+        (id, if paused { Progress::Paused } else { progress })
     };
-    ids.map(judge).collect()
+    last.cores().map(judge).collect()
 }
 
 fn of_core(

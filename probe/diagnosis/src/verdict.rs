@@ -42,8 +42,8 @@ pub struct Diagnosis {
     pub cycles: u64,
     /// Time from the first to the last one, in cycles.
     pub over_cycles: u64,
-    /// What each core does; in JSON the number of cores by what they do: progressing, waiting, still,
-    /// never started, ended, in reset, unreachable or unknown.
+    /// What each core does; in JSON the number of cores by what they do: progressing, waiting,
+    /// paused, still, never started, ended, in reset, unreachable or unknown.
     #[serde(serialize_with = "counts")]
     #[schemars(with = "BTreeMap<&'static str, usize>")]
     pub progress: BTreeMap<CoreId, Progress>,

@@ -2,7 +2,7 @@
 
 use super::ImageMap;
 use super::text::{Difference, TextCheck};
-use crate::kinds::Provenance;
+use crate::kinds::{ImageRole, Provenance};
 use layouts::CoreId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -113,13 +113,17 @@ impl ImageFinding {
 }
 
 impl ImageMap {
-    /// Returns the problems with the images of a core.
-    pub fn findings(&self, core: CoreId) -> Vec<ImageFinding> {
+    /// Returns the problems with the images of a core. An image that is being loaded is none, unless
+    /// the core has begun to run its layer.
+    pub fn findings(&self, core: CoreId, runs: &dyn Fn(ImageRole) -> bool) -> Vec<ImageFinding> {
         let loads = self.loads(core);
         let on = self.on.get(&core).into_iter().flatten();
         let differs = on.filter_map(|(&index, known)| {
             let wrong = known.evidence == Provenance::Mismatch && !known.released;
             let image = self.images.get(index).filter(|_| wrong)?;
+            if known.is_pending() && !runs(image.role) {
+                return None;
+            }
             // A sampled image is no finding if another image of its layer is verified.
             loads.iter().find(|load| std::ptr::eq(load.image, &raw const **image))?;
             let difference = match known.comparison.check {

@@ -25,6 +25,8 @@ pub struct LoadedImage<'a> {
     pub comparison: &'a Comparison,
     /// Other images whose text is the same, by name.
     pub also: &'a [String],
+    /// Whether this process is loading it, and it was not found in L1 so far.
+    pub pending: bool,
 }
 
 impl LoadedImage<'_> {
@@ -79,6 +81,8 @@ pub(crate) struct Known {
     pub(crate) also: Vec<String>,
     /// Whether the launch has ended: another text at this address is no fault.
     pub(crate) released: bool,
+    /// Whether it was found in L1.
+    pub(crate) found: bool,
 }
 
 impl Known {
@@ -92,15 +96,17 @@ impl Known {
             comparison: Comparison::default(),
             also: Vec::new(),
             released: false,
+            found: false,
         }
     }
 
     /// Records that the build id was found.
     pub(super) fn identified(&mut self, image: &Image, id_bytes: u32) {
-        if matches!(self.comparison.check, TextCheck::Differs(_)) {
+        // A text that is changed behind its build id; before it was found it was not loaded yet.
+        if matches!(self.comparison.check, TextCheck::Differs(_)) && self.found {
             return;
         }
-        self.evidence = Provenance::Verified;
+        (self.evidence, self.found) = (Provenance::Verified, true);
         if !matches!(self.comparison.check, TextCheck::Equal | TextCheck::BuildId) {
             let text_bytes = image.text_bytes();
             let check = TextCheck::BuildId;
@@ -134,7 +140,8 @@ impl Known {
         let narrower = new.compared_bytes < old.compared_bytes;
         match (&old.check, &new.check) {
             // A comparison of fewer bytes does not override one of more.
-            (TextCheck::Equal | TextCheck::Differs(_), TextCheck::Equal) if narrower => return,
+            (TextCheck::Equal, TextCheck::Equal) if narrower => return,
+            (TextCheck::Differs(_), TextCheck::Equal) if narrower && self.found => return,
             (_, TextCheck::Equal) if new.is_final() => self.evidence = Provenance::Verified,
             // A build id is stronger evidence than samples.
             (_, TextCheck::Equal) if self.evidence == Provenance::Verified => {}
@@ -144,7 +151,13 @@ impl Known {
             (TextCheck::BuildId | TextCheck::Equal | TextCheck::Differs(_), _) => return,
             _ => {}
         }
+        self.found |= new.check == TextCheck::Equal;
         self.comparison = new;
+    }
+
+    /// Whether this process is loading it, and it was not found in L1 so far.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.said == Provenance::Stated && !self.found
     }
 }
 
@@ -206,6 +219,7 @@ fn load<'a>(image: &'a Image, known: &'a Known) -> LoadedImage<'a> {
         bias: known.bias,
         comparison: &known.comparison,
         also: &known.also,
+        pending: known.is_pending(),
     }
 }
 

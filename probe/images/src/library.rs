@@ -93,7 +93,10 @@ impl Library {
             Some(path) => Some(self.load(path)?),
             None => None,
         };
-        let mut image = Image::new(chip, &entry.name, entry.role, entry.core, symbols);
+        // Outside of a cache only its contents say what it is.
+        let kernel = entry.key.is_empty() && is_kernel(&symbols);
+        let role = if kernel { ImageRole::Kernel } else { entry.role };
+        let mut image = Image::new(chip, &entry.name, role, entry.core, symbols);
         image.path = Some(entry.path.clone());
         image.attached = entry.attached;
         image.placed = placed;
@@ -129,6 +132,11 @@ impl Library {
     fn entry_name(&self, number: usize) -> String {
         self.catalog.entries.get(number).map_or_else(String::new, |entry| entry.name.clone())
     }
+}
+
+/// Whether the ELF has the function that every kernel of tt-metal defines and its firmware does not.
+fn is_kernel(symbols: &Symbols) -> bool {
+    symbols.functions("kernel_main").is_ok()
 }
 
 /// Makes a plan of ranges.

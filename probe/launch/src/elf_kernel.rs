@@ -119,7 +119,7 @@ impl FittedKernel<'_> {
             arguments: words.flat_map(|word| word.to_le_bytes()).collect(),
             semaphores: kernel.semaphores.clone(),
             in_place: false,
-            host_assigned_id: own.kernel_id.into(),
+            host_assigned_id: number(&own).into(),
         };
         let mut operation = Operation::new(format!("launch {} on {place}", kernel.image));
         let mut members = self.members(&own, &firmware)?;
@@ -153,8 +153,10 @@ impl FittedKernel<'_> {
 
     /// Returns the members of the launch message that other kernels do not set.
     fn members(&self, own: &Image, firmware: &Image) -> Result<Vec<(String, u64)>, ControlError> {
-        let (kernel, mut members) = (self.kernel, Vec::new());
+        let kernel = self.kernel;
         let processor = mailbox(firmware)?.processor(own.core);
+        let number = number(own).into();
+        let mut members = vec![(format!("watcher_kernel_ids[{processor}]"), number)];
         if !kernel.common.is_empty() {
             let path = format!("rta_offset[{processor}].crta_offset");
             members.push((path, kernel.common_offset()));
@@ -168,10 +170,14 @@ impl FittedKernel<'_> {
     }
 }
 
-/// Returns the number by which launch messages name a kernel: the same for the same ELF.
-pub fn kernel_id(elf: &[u8]) -> u16 {
+/// Returns the number by which launch messages name a kernel: the same for the same ELF, wherever its
+/// image comes from.
+fn number(kernel: &Image) -> u16 {
+    if kernel.kernel_id != 0 {
+        return kernel.kernel_id;
+    }
     // FNV-1a, folded to 15 bits.
-    let hash = elf.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+    let hash = kernel.elf().iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)
     });
     FIRST_ID | ((hash ^ hash >> 15 ^ hash >> 30 ^ hash >> 45) & 0x7FFF) as u16

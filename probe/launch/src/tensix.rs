@@ -5,9 +5,10 @@ use super::kernel::{await_done, core_of, done_condition};
 use super::l1_range::{arguments, constant_of, fresh_mailbox, mailbox};
 use super::running::running;
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
-use images::{ImageMap, Provenance};
+use images::{Image, ImageMap, Provenance};
 use machine::place::Place;
 use machine::target::Target;
+use std::sync::Arc;
 
 const WORKER: &str = "tensix_worker";
 
@@ -25,23 +26,36 @@ pub fn boot_tensix(
     firmware: Firmware,
     place: Place,
 ) -> Result<Operation, ControlError> {
+    let all = firmware.tensix.into_iter().map(|name| image(images, name));
+    boot_images(images, &all.collect::<Result<Vec<_>, _>>()?, place)
+}
+
+/// Boots these images, of which the first has the mailbox.
+///
+/// # Errors
+/// When there is none, or it does not describe its mailbox.
+pub(super) fn boot_images(
+    images: &mut ImageMap,
+    all: &[Arc<Image>],
+    place: Place,
+) -> Result<Operation, ControlError> {
     let layout = images.layout();
     let tensix = &layout.tensix;
     let reset = place.at(layout.blocks.tensix_debug + layout.debug.soft_reset_0.at);
-    let brisc = image(images, firmware.tensix[0])?;
+    let none = || ControlError::NoImage(format!("of the firmware of {place}"));
+    let brisc = all.first().ok_or_else(none)?;
     let mut operation = Operation::new(format!("boot {}:{}", place.chip, place.tile));
     operation.write_word(reset, tensix.reset_all);
-    let fresh = fresh_mailbox(&brisc, 0)?;
+    let fresh = fresh_mailbox(brisc, 0)?;
     operation.write(place.at(fresh.start), fresh.bytes);
-    clear_tables(&mut operation, place, &brisc);
-    for name in firmware.tensix {
-        let image = image(images, name)?;
-        load(&mut operation, place, &image)?;
-        images.declare(core_of(place, image.core), name, Provenance::Stated);
+    clear_tables(&mut operation, place, brisc);
+    for image in all {
+        load(&mut operation, place, image)?;
+        images.declare(core_of(place, image.core), &image.name, Provenance::Stated);
     }
-    first_jump(&mut operation, place, &brisc)?;
+    first_jump(&mut operation, place, brisc)?;
     operation.write_word(reset, tensix.reset_all_but_brisc);
-    let (go, up) = done_condition(mailbox(&brisc)?);
+    let (go, up) = done_condition(mailbox(brisc)?);
     operation.wait("all five cores are up", place.at(go), up);
     Ok(operation)
 }

@@ -289,7 +289,7 @@ fn with_entries(
             continue;
         }
         let drops = report.entries.iter().filter(|entry| entry.event == "EVENT_TIMED_OUT");
-        let at: Vec<u64> = drops.map(|entry| entry.cycles).collect();
+        let at: Vec<u64> = drops.map(|entry| entry.wall_clock_cycles).collect();
         (row.entries, row.entries_lost) = (at.len() as u32, report.lost);
         row.first_drop_cycles = at.first().map(|&first| time_at_head(first, moved));
         row.drops_last_cycles = at.first().zip(at.last()).map(|(first, last)| last - first);

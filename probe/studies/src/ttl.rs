@@ -53,9 +53,8 @@ pub struct TtlRow {
     pub route: Vec<u16>,
     /// Where it should end by the tables.
     pub expected: RouteEnd,
-    /// The router whose status queue records its end, the end, and the wall clock of the router's
-    /// chip.
-    pub seen: Option<(EthId, RouteEnd, u64)>,
+    /// The router whose status queue records its end, the end, and the target's time.
+    pub seen: Option<(EthId, RouteEnd, Option<u64>)>,
 }
 
 impl TtlRow {

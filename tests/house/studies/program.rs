@@ -38,6 +38,7 @@ fn refuses(arguments: &[&str], says: &[&str]) {
 fn a_mesh_without_links_is_a_usage_error_of_every_study_and_all_of_them_end() {
     for verb in [
         "bandwidth",
+        "collectives",
         "pause",
         "race",
         "relaunch",
@@ -116,6 +117,7 @@ fn every_column_has_its_key_in_every_row() {
         &["ttl", "--most", "1", "--mesh", "t3000"],
         &["timeout"],
         &["relaunch", "--count", "1"],
+        &["collectives", "--mesh", "n300", "--parts", "1000"],
         &["traffic", "--mesh", "n300", "--packets", "10", "--seeds", "1"],
         &["pause", "--mesh", "n300", "--seeds", "1"],
         &["clean", "--seeds", "1"],

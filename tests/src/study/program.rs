@@ -1,17 +1,18 @@
 //! The program `study`: one registry of all studies, and the command line that it makes.
 
 use super::printer::Printer;
-use super::{clean, pause, relaunch, reroute, traffic, transport, watching, why};
+use super::{clean, collectives, pause, relaunch, reroute, traffic, transport, watching, why};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
 use studies::shape::{Choice, Options, Report, Study, StudyError};
 
 /// The studies of the house.
-const OWN: [Study; 8] = [
+const OWN: [Study; 9] = [
     watching::STUDY,
     relaunch::STUDY,
     traffic::STUDY,
     transport::STUDY,
+    collectives::STUDY,
     reroute::STUDY,
     pause::STUDY,
     clean::STUDY,

@@ -5,7 +5,7 @@ use super::rig::{Shared, lock};
 use access::bar_target::BarTarget;
 use collectives::rest::Rest;
 use collectives::{
-    Bidirectional, DataType, Op, Program, Request, Run, RunSettings, TensorLayout, compile,
+    Bidirectional, DataType, Op, Program, Request, Run, RunSettings, TensorLayout, compile, fits,
 };
 use images::ImageMap;
 use launch::ControlError;
@@ -103,7 +103,8 @@ pub fn study(
     let rest = Rest::new(&images).map_err(SceneError::Control)?;
     let (start, before) = (target.now()?, target.transactions());
     for run in 0..count {
-        let program = draw_program(&mut dice, target.mesh())?;
+        let (_, program) =
+            drawn(target.mesh(), &images, &mut || draw_request(&mut dice, target.mesh()))?;
         found.bytes += program.size_bytes;
         let mut kernels = Run::new(program.clone(), RunSettings::default())
             .with_loaded(std::mem::take(&mut loaded));
@@ -154,21 +155,30 @@ fn unrest(
     Ok(unrest.iter().map(sentence).collect())
 }
 
-/// Draws an all-gather that this mesh can run.
-fn draw_program(dice: &mut Random, mesh: &Mesh) -> Result<Program, ControlError> {
+/// Draws requests until one is of a collective that this mesh can run, and that fits its memories.
+pub(super) fn drawn(
+    mesh: &Mesh,
+    images: &ImageMap,
+    draw: &mut dyn FnMut() -> Request,
+) -> Result<(Request, Program), ControlError> {
     let mut why = None;
     for _ in 0..MOST_DRAWS {
-        let request = draw_request(dice, mesh);
-        match compile(mesh, &request) {
-            Ok(program) => return Ok(program),
-            Err(error) => why.get_or_insert(error),
+        let request = draw();
+        let fitting = |program| match fits(images, &program) {
+            Ok(()) => Ok(program),
+            Err(error) => Err(error.sentence(mesh.layout())),
+        };
+        match compile(mesh, &request).map_err(|error| error.to_string()).and_then(fitting) {
+            Ok(program) => return Ok((request, program)),
+            Err(error) => why.get_or_insert(format!("{}s can be made: {error}", request.op.name())),
         };
     }
-    let why = why.map_or_else(String::new, |error| format!(": {error}"));
-    Err(ControlError::Settings(format!("none of {MOST_DRAWS} drawn all-gathers can be made{why}")))
+    let why = why.unwrap_or_else(|| "requests can be made".to_owned());
+    Err(ControlError::Settings(format!("none of {MOST_DRAWS} drawn {why}")))
 }
 
-fn draw_request(dice: &mut Random, mesh: &Mesh) -> Request {
+/// Draws an all-gather.
+pub(super) fn draw_request(dice: &mut Random, mesh: &Mesh) -> Request {
     let all = mesh.chips.len() as u64;
     // The two ends of a link, or all chips.
     let pair = dice.one(&mesh.links).filter(|_| dice.below(4) > 0);

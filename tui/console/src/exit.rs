@@ -25,7 +25,7 @@ impl Outcome {
     /// The outcome of a verdict, and of whether a part could not be read.
     pub fn of(health: Health, gaps: bool) -> Self {
         match health {
-            Health::Fault | Health::Hang => Self::Findings,
+            Health::Fault | Health::Paused | Health::Hang => Self::Findings,
             Health::Healthy | Health::Slow if !gaps => Self::Healthy,
             Health::Healthy | Health::Slow | Health::Unknown => Self::Partial,
         }

@@ -132,6 +132,7 @@ impl Glyphs {
         match progress {
             Progress::Progressing => self.pick("▶", ">"),
             Progress::Waiting(..) => self.pick("◐", "W"),
+            Progress::Paused => self.pick("‖", "P"),
             Progress::Still => self.pick("⊗", "S"),
             Progress::NeverStarted => self.pick("◌", "w"),
             Progress::Ended => self.pick("■", "d"),

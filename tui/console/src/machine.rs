@@ -270,6 +270,7 @@ impl Inspect for Machine {
             self.session.keep_pace()?;
         }
         self.work.judge_pace(self.session.target())?;
+        self.watching.note_pause(self.work.board().paused);
         // The first snapshot is shown as soon as it can be.
         if self.number > 0 {
             let budget = self.budget.or(self.session.target().abilities().budget);

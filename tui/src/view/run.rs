@@ -74,6 +74,10 @@ fn standing(model: &Model, sheet: &Sheet, width: usize) -> Vec<Line<'static>> {
     let theme = model.theme;
     let wrong: u64 = sheet.rows.iter().filter_map(|row| row.wrong).sum();
     let dismiss = Span::styled("  (Esc hides it)", theme.dim());
+    let impossible = sheet.rows.iter().find_map(Measured::impossible);
+    if let (SheetState::Done, Some(why)) = (&sheet.state, impossible) {
+        return vec![Line::styled(format!("  done: {why}"), theme.bad())];
+    }
     let line = match &sheet.state {
         SheetState::Going(None) => Line::raw("  starting"),
         SheetState::Going(Some(going)) => Line::from(vec![
@@ -119,9 +123,10 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// How much of the current stage is done.
+/// How much is done.
 fn bar(model: &Model, going: &Going) -> String {
-    let filled = (going.done * BAR as u64).checked_div(going.of).unwrap_or(0).min(BAR as u64);
+    let (done, of) = going.share();
+    let filled = (done * BAR as u64).checked_div(of).unwrap_or(0).min(BAR as u64);
     let filled = filled as usize;
     let (full, empty) = model.glyphs.bar();
     full.repeat(filled) + &empty.repeat(BAR - filled)

@@ -57,10 +57,11 @@ impl Run {
         let launch = self.launcher.launch(mesh, images, &self.program, (layer, park))?;
         let mut tasks = vec![RunTask::Steps(Stage::Launch, OperationGroup::new(launch.place))];
         if layer == Layer::Transfer {
+            self.launched += 1;
             tasks.push(RunTask::Moves);
         }
         for (chip, go) in launch.go {
-            self.last = chip;
+            tasks.push(RunTask::Goes(chip));
             tasks.push(RunTask::Steps(Stage::Launch, OperationGroup::new(go)));
         }
         tasks.push(RunTask::Gone(layer));

@@ -3,8 +3,8 @@
 use super::Inspection;
 use crate::state::{Activity, CircularBuffers, CoreState, ImageUse, LaunchState, MemberState};
 use images::{
-    GoSignal, Image, ImageRole, LoadedImage, Mailbox, Member, Provenance, Reading, SourceLine,
-    waypoint_code,
+    Comparison, GoSignal, Image, ImageRole, LoadedImage, Mailbox, Member, Provenance, Reading,
+    SourceLine, waypoint_code,
 };
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::AccessError;
@@ -22,6 +22,7 @@ impl Inspection<'_> {
         let processor = mailbox.map(|(mailbox, _)| mailbox.processor(core));
         let activity = self.activity(id, processor, &held, &go, &launch);
         let kernel_runs = activity == Reading::Known(Activity::Running);
+        let runs = runs_layer(&activity);
         let word = mailbox.map(|(mailbox, _)| mailbox.waypoint(core));
         let waypoint = mailbox.map_or(Reading::Absent, |(mailbox, _)| {
             let kernel = launch.known().map_or(0, |launch| launch.kernel_id);
@@ -43,8 +44,8 @@ impl Inspection<'_> {
             go,
             launch,
             heartbeat: self.heartbeat(id),
-            images: self.images.loads(id).iter().map(|load| usage(id, load)).collect(),
-            findings: self.images.findings(id),
+            images: self.images.loads(id).iter().map(|load| usage(id, load, &runs)).collect(),
+            findings: self.images.findings(id, &runs),
             channels: self.channels(id),
             words: self.words(id, &images, described),
             outlines: self.images.outlines(id),
@@ -245,7 +246,24 @@ impl Inspection<'_> {
     }
 }
 
-fn usage(core: CoreId, load: &LoadedImage<'_>) -> ImageUse {
+/// Returns whether a core that does this runs the image of a layer, or has run it.
+fn runs_layer(activity: &Reading<Activity>) -> impl Fn(ImageRole) -> bool + use<> {
+    let (held, base, kernel) = match activity {
+        Reading::Known(Activity::InReset) | Reading::Unread(_) => (true, true, false),
+        Reading::Known(Activity::BaseFirmware) => (false, true, false),
+        Reading::Known(activity) => (false, false, *activity == Activity::Running),
+        Reading::Unknown(_) | Reading::Absent => (false, false, false),
+    };
+    move |role| match role {
+        ImageRole::BaseFirmware => !held,
+        ImageRole::Application => !base,
+        ImageRole::Kernel => kernel,
+    }
+}
+
+fn usage(core: CoreId, load: &LoadedImage<'_>, runs: &dyn Fn(ImageRole) -> bool) -> ImageUse {
+    let unsaid = load.pending && !runs(load.image.role);
+    let comparison = if unsaid { Comparison::default() } else { load.comparison.clone() };
     ImageUse {
         role: load.image.role,
         name: load.image.name.clone(),
@@ -255,7 +273,7 @@ fn usage(core: CoreId, load: &LoadedImage<'_>) -> ImageUse {
         path: load.path().map(|path| path.display().to_string()),
         attached: load.image.attached,
         bias: load.bias,
-        comparison: load.comparison.clone(),
+        comparison,
         also: load.also.to_vec(),
     }
 }

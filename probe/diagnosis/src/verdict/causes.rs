@@ -6,7 +6,7 @@ use super::lasting::any_heart_beats;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{
-    NO_GO_TAKEN, PARKED, WAITS_FOR_GO, has_returned, outstanding, waits_for, waits_for_semaphore,
+    NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for, waits_for_semaphore,
 };
 use crate::look::{Kernel, Look};
 use crate::place::Place;
@@ -22,7 +22,8 @@ impl Case<'_> {
     /// Returns a finding for each party that is waited for, or stands, and does not wait itself.
     pub(super) fn roots(&self) -> Vec<Finding> {
         let mut roots: BTreeSet<Party> = self.waits.roots().into_iter().collect();
-        let still = self.progress.iter().filter(|(_, progress)| **progress == Progress::Still);
+        let stands = |progress: &Progress| matches!(progress, Progress::Still | Progress::Paused);
+        let still = self.progress.iter().filter(|(_, progress)| stands(progress));
         roots.extend(still.map(|(core, _)| Party::Core(*core)).filter(|at| !self.is_known(*at)));
         roots.into_iter().filter_map(|root| self.root(root)).collect()
     }
@@ -103,14 +104,8 @@ impl Case<'_> {
         if let Some(halted) = self.halted(id) {
             return Some((Condition::CoreHalted, halted.why.to_owned()));
         }
-        if core.waypoint.known().is_some_and(|code| code == PARKED) {
-            return Some((Condition::Paused, "it was paused (PASW) and not resumed".to_owned()));
-        }
-        if router.and_then(RouterState::stage).is_some_and(|stage| stage.name == "paused") {
-            return Some((
-                Condition::Paused,
-                "its router is paused and was not resumed".to_owned(),
-            ));
+        if let Some(how) = paused(core, router) {
+            return Some((Condition::Paused, how.to_owned()));
         }
         let note = self.note(Party::Core(id)).or_else(|| self.note(root));
         match &core.activity {

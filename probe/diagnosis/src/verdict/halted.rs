@@ -53,7 +53,10 @@ impl Case<'_> {
             String::new(),
         );
         let runs = self.progress.get(&core).is_some_and(|progress| {
-            matches!(progress, Progress::Still | Progress::Waiting(..) | Progress::Unknown)
+            matches!(
+                progress,
+                Progress::Still | Progress::Paused | Progress::Waiting(..) | Progress::Unknown
+            )
         });
         if !runs {
             finding.severity = Severity::Fault;

@@ -10,8 +10,6 @@ use layouts::{CoreId, CoreKind};
 
 /// A link's round trip without payload, in cycles: two hops and both cores' work (wormhole.md 6.3).
 const ROUND_TRIP_CYCLES: f64 = 2_000.0;
-/// Bytes of a link per cycle: 100 Gb/s at 1 GHz (wormhole.md 6.1).
-const BYTES_PER_CYCLE: f64 = 12.5;
 /// A window that takes longer than this multiple of its usual time is slow.
 const SLOW: f64 = 8.0;
 
@@ -83,7 +81,8 @@ impl Case<'_> {
         }
         let moved = last.completed.checked_sub(first.completed).filter(|moved| *moved > 0)?;
         let took = (last.cycles - first.cycles) as f64 * buffers as f64 / moved as f64;
-        let usual = ROUND_TRIP_CYCLES + (buffers * bytes) as f64 / BYTES_PER_CYCLE;
+        let usual = ROUND_TRIP_CYCLES
+            + (buffers * bytes) as f64 / self.mesh.layout().eth.link_bytes_per_cycle;
         let factor = Some(took / usual).filter(|factor| *factor >= SLOW)?;
         let place = if count(&|window| window.held >= buffers) + 1 >= windows.len() {
             Place::Core(self.reader(edm, channel)?)

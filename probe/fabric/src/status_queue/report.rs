@@ -5,9 +5,10 @@ use crate::words::RouterImage;
 use images::fabric::Enumeration;
 use images::{ImageMap, Member};
 use launch::{ControlError, Operation};
-use layouts::{ChipId, EthId};
+use layouts::{ChipId, ChipLayout, EthId, NocXy};
 use machine::fabric::FabricNode;
 use machine::notes::StatusMessage;
+use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 use machine::words::counted;
@@ -20,8 +21,10 @@ pub struct StatusEntry {
     pub event: String,
     /// Number of the entry, counted by the router from 0.
     pub number: u32,
-    /// Wall clock of the router's chip, in cycles.
-    pub cycles: u64,
+    /// Wall clock of the router's chip, in cycles. Those of two chips do not compare.
+    pub wall_clock_cycles: u64,
+    /// The target's time at that moment; none if the wall clock could not be read.
+    pub cycles: Option<u64>,
     /// The router's mesh.
     pub mesh_id: u32,
     /// The router's device.
@@ -32,6 +35,8 @@ pub struct StatusEntry {
     pub direction: u32,
     /// Details of the event.
     pub detail: [u32; 4],
+    /// The details in words.
+    pub text: String,
 }
 
 /// The undrained contents of a queue.
@@ -63,14 +68,17 @@ pub fn read_status(
 ) -> Result<Vec<StatusReport>, ControlError> {
     let mut layouts = Vec::new();
     for queue in queues {
-        layouts.push(QueueLayout::of(&RouterImage::of(images, queue.topology)?)?);
+        let kernel = RouterImage::of(images, queue.topology)?;
+        layouts.push(QueueLayout::of(&kernel, images.layout())?);
     }
     let both = || queues.iter().zip(&layouts);
-    let heads = both().flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue)]);
+    let heads = both()
+        .flat_map(|(queue, layout)| [layout.head(queue), layout.lost(queue), layout.clock(queue)]);
     let snapshot = target.read(&Plan { spans: heads.collect() });
-    let mut reports = Vec::new();
+    let (mut reports, mut clocks) = (Vec::new(), Vec::new());
     for (queue, layout) in both() {
         reports.push(layout.report(queue, &snapshot)?);
+        clocks.push(layout.time_of(queue, &snapshot));
     }
     let all = || both().zip(&reports);
     let spans = all().flat_map(|((queue, layout), report)| {
@@ -78,8 +86,11 @@ pub fn read_status(
     });
     let snapshot = target.read(&Plan { spans: spans.collect() });
     let mut entries = Vec::new();
-    for ((queue, layout), report) in all() {
-        let entry = |number| layout.decoded(layout.entry(queue, report, number), &snapshot);
+    for (((queue, layout), report), clock) in all().zip(&clocks) {
+        let entry = |number| {
+            let span = layout.entry(queue, report, number);
+            layout.decoded((queue, span), &snapshot, *clock)
+        };
         entries.push(report.waiting().map(entry).collect::<Result<Vec<_>, _>>()?);
     }
     for (report, entries) in reports.iter_mut().zip(entries) {
@@ -88,21 +99,19 @@ pub fn read_status(
     Ok(reports)
 }
 
-impl StatusEntry {
-    /// Returns the details of the event in words.
-    pub fn text(&self) -> String {
-        let [a, b, c, d] = self.detail;
-        let node = |word: u32| FabricNode { mesh: (word >> 16) as u16, device: word as u16 };
-        match self.event.as_str() {
-            "EVENT_LINK_DOWN" => format!("link status {a}"),
-            "EVENT_LINK_UP" => format!("link in use again; change of link {a}"),
-            "EVENT_RATE" => {
-                format!("{}, {b} B in {c} cycles", counted(a.into(), "packet", "packets"))
-            }
-            "EVENT_REROUTED" => format!("over the router at {}-{}", a & 0xFFFF, a >> 16),
-            "EVENT_NO_ROUTE_LEFT" => "no other link goes there".to_owned(),
-            _ => format!("packet {c} from {} to {}, ttl {d}", node(a), node(b)),
+/// Returns the details of an event of a chip in words.
+fn words_of(layout: &ChipLayout, chip: ChipId, event: &str, [a, b, c, d]: [u32; 4]) -> String {
+    let node = |word: u32| FabricNode { mesh: (word >> 16) as u16, device: word as u16 };
+    match event {
+        "EVENT_LINK_DOWN" => format!("link status {a}"),
+        "EVENT_LINK_UP" => format!("link in use again; change of link {a}"),
+        "EVENT_RATE" => format!("{}, {b} B in {c} cycles", counted(a.into(), "packet", "packets")),
+        "EVENT_REROUTED" => {
+            let tile = NocXy { x: a as u8, y: (a >> 16) as u8 };
+            format!("over the router of {}", Place { chip, tile }.name(layout))
         }
+        "EVENT_NO_ROUTE_LEFT" => "no other link goes there".to_owned(),
+        _ => format!("packet {c} from {} to {}, ttl {d}", node(a), node(b)),
     }
 }
 
@@ -117,10 +126,10 @@ impl StatusReport {
             channel,
             run_id,
             number: entry.number,
-            wall_clock_cycles: entry.cycles,
+            wall_clock_cycles: entry.wall_clock_cycles,
             event: entry.event.clone(),
             detail: entry.detail,
-            text: entry.text(),
+            text: entry.text.clone(),
         })
     }
 
@@ -159,10 +168,11 @@ struct QueueLayout {
     lost: u64,
     /// `fabric_event_t`.
     events: Arc<Enumeration>,
+    layout: &'static ChipLayout,
 }
 
 impl QueueLayout {
-    fn of(kernel: &RouterImage) -> Result<Self, ControlError> {
+    fn of(kernel: &RouterImage, layout: &'static ChipLayout) -> Result<Self, ControlError> {
         let member = |ty: &str, name: &str| {
             let (at, size) = kernel.field(&format!("{ty}.{name}"))?;
             let inside = at + size <= kernel.size(ty)?;
@@ -191,6 +201,7 @@ impl QueueLayout {
             ],
             lost: kernel.state("status_entries_lost")?,
             events: kernel.enumeration("fabric_event_t")?,
+            layout,
         })
     }
 
@@ -201,6 +212,18 @@ impl QueueLayout {
     /// Returns the span of the router's count of lost entries.
     fn lost(&self, queue: &StatusQueue) -> Span {
         Span { addr: queue.router_place.at(self.lost), len: 4 }
+    }
+
+    /// Returns the span of the wall clock of the router's tile.
+    fn clock(&self, queue: &StatusQueue) -> Span {
+        let at = self.layout.blocks.eth_debug + self.layout.debug.wall_clock_low.at;
+        Span { addr: queue.router_place.at(at), len: 8 }
+    }
+
+    /// Returns the target's time, and the wall clock of the router's chip at that time.
+    fn time_of(&self, queue: &StatusQueue, snapshot: &Snapshot) -> Option<(u64, u64)> {
+        let span = self.clock(queue);
+        snapshot.read_at(span.addr).zip(read(snapshot, span).ok().map(Member::value))
     }
 
     fn entry(&self, queue: &StatusQueue, report: &StatusReport, number: u32) -> Span {
@@ -228,19 +251,32 @@ impl QueueLayout {
         Ok(StatusReport { queue: *queue, room, write_count, read_count, lost, entries })
     }
 
-    fn decoded(&self, span: Span, snapshot: &Snapshot) -> Result<StatusEntry, ControlError> {
+    /// Decodes an entry, whose time the target's own at a wall clock gives.
+    fn decoded(
+        &self,
+        (queue, span): (&StatusQueue, Span),
+        snapshot: &Snapshot,
+        time: Option<(u64, u64)>,
+    ) -> Result<StatusEntry, ControlError> {
         let bytes = read(snapshot, span)?;
-        let [event, number, cycles, mesh_id, device_id, eth_channel, direction] =
+        let [event, number, wall_clock_cycles, mesh_id, device_id, eth_channel, direction] =
             self.entry.map(|it| value(bytes, it));
+        let (event, detail) = (
+            self.events.of_value(event).to_string(),
+            self.detail.map(|it| value(bytes, it) as u32),
+        );
+        let ago = |clock: u64| clock.saturating_sub(wall_clock_cycles);
         Ok(StatusEntry {
-            event: self.events.of_value(event).to_string(),
+            text: words_of(self.layout, queue.router.chip, &event, detail),
+            event,
             number: number as u32,
-            cycles,
+            wall_clock_cycles,
+            cycles: time.map(|(now, clock)| now.saturating_sub(ago(clock))),
             mesh_id: mesh_id as u32,
             device_id: device_id as u32,
             eth_channel: eth_channel as u32,
             direction: direction as u32,
-            detail: self.detail.map(|it| value(bytes, it) as u32),
+            detail,
         })
     }
 }
@@ -254,4 +290,17 @@ fn read(snapshot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
 /// range.
 fn value(bytes: &[u8], (at, size): (u64, u64)) -> u64 {
     bytes.get(at as usize..(at + size.min(8)) as usize).map_or(0, Member::value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layouts::ChipKind;
+
+    #[test]
+    fn a_reroute_names_the_router_by_its_channel() {
+        let words =
+            words_of(ChipKind::Wormhole.layout(), ChipId(0), "EVENT_REROUTED", [4, 0, 0, 0]);
+        assert_eq!(words, "over the router of 0:e7");
+    }
 }

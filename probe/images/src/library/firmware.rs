@@ -1,7 +1,7 @@
 //! Search for the firmware on cores by its text.
 
 use super::texts::{TextSet, TextVerdict};
-use super::{Library, Reader, compare, known_as, plan};
+use super::{Library, Reader, compare, is_kernel, known_as, plan};
 use crate::catalog::CatalogEntry;
 use crate::kinds::{ImageRole, Provenance};
 use crate::known::Known;
@@ -9,7 +9,6 @@ use crate::{ImageFinding, ImageMap};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr};
 use machine::snapshot::{Plan, Snapshot};
 use std::collections::{BTreeMap, HashMap};
-use symbols::Symbols;
 
 /// The layers of firmware.
 const LAYERS: [ImageRole; 2] = [ImageRole::BaseFirmware, ImageRole::Application];
@@ -115,7 +114,8 @@ impl Library {
         let also = others.map(|&entry| self.entry_name(entry)).collect();
         let windows = self.set_of(core.core, role).windows_of(best);
         let Some(index) = self.open_entry(images, best) else { return };
-        let known = before.get(&index).cloned();
+        let on = images.on.get(&core);
+        let known = before.get(&index).or_else(|| on?.get(&index)).cloned();
         let mut known = known.unwrap_or_else(|| known_as(Provenance::Sampled, 0, windows));
         known.also = also;
         compare(images, index, core, &mut known, snapshot);
@@ -186,9 +186,4 @@ fn is_expected(layout: &ChipLayout, core: CoreId, role: ImageRole, snapshot: &Sn
         }
         (Some(flag), None) => flag != 0,
     }
-}
-
-/// Whether the ELF has the function that every kernel of tt-metal defines and its firmware does not.
-fn is_kernel(symbols: &Symbols) -> bool {
-    symbols.functions("kernel_main").is_ok()
 }

@@ -4,7 +4,8 @@ use super::site::KernelSite;
 use crate::l1_range::constant_in;
 use crate::occupancy::check_permissions;
 use crate::outcome::RunError;
-use crate::{ControlError, Firmware, Operation, boot_tensix, done_condition, image, mailbox};
+use crate::tensix::boot_images;
+use crate::{ControlError, Operation, done_condition, image, mailbox};
 use images::{Image, ImageMap, TerminationWord};
 use layouts::{ChipLayout, CoreKind, NocAddr, TileKind, WritePermission};
 use machine::place::Place;
@@ -191,8 +192,8 @@ pub fn exit_flag(application: &Image, place: Place) -> Option<(NocAddr, u32)> {
     Some((place.at(at & !3), 1 << (8 * (at & 3))))
 }
 
-/// Returns the operation that resets a compute tile, and what it leaves: built-in or tt-metal's
-/// firmware, booted again, or else a tile in reset. None if the tile has no reset.
+/// Returns the operation that resets a compute tile, and what it leaves: its firmware, booted again
+/// where the images of all cores are known, or else a tile in reset. None if the tile has no reset.
 ///
 /// # Errors
 /// When an image is missing or does not describe its mailbox.
@@ -200,11 +201,10 @@ pub fn reset_operation(
     images: &mut ImageMap,
     site: &KernelSite,
 ) -> Result<Option<(Operation, Left)>, ControlError> {
-    let firmware = site.firmware_name()?;
-    let known = [Firmware::BUILT_IN, Firmware::METAL];
-    let known = known.into_iter().find(|known| known.tensix[0] == firmware);
-    if let Some(known) = known {
-        return Ok(Some((boot_tensix(images, known, site.place)?, Left::Rebooted)));
+    let known = |core: &CoreKind| site.firmware.iter().any(|image| image.core == *core);
+    let is_compute = site.layout().kind_at(site.place.tile) == TileKind::Tensix;
+    if is_compute && site.cores().iter().all(known) {
+        return Ok(Some((boot_images(images, &site.firmware, site.place)?, Left::Rebooted)));
     }
     Ok(hold_operation(site.layout(), site.place).map(|operation| (operation, Left::InReset)))
 }

@@ -51,7 +51,7 @@ fn row(row: &TtlRow) -> Value {
         "expires_at": place(row.expected),
         "seen_at": row.seen.map_or_else(|| "nowhere".to_owned(), |(_, end, _)| place(end)),
         "router": row.seen.map(|(eth, _, _)| eth.to_string()),
-        "seen_cycles": row.seen.map(|(_, _, cycles)| cycles),
+        "seen_cycles": row.seen.and_then(|(_, _, cycles)| cycles),
     })
 }
 

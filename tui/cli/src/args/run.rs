@@ -18,9 +18,10 @@ use std::path::PathBuf;
 /// --allow launch,write,reset. Without --target, and for an emulated mesh without run=, nothing
 /// else runs there.
 ///
-/// size is nccl-tests': the larger of a rank's input and output. time is the transfer by the
-/// clock of the chip that was launched last; algbw is size over time, busbw algbw times the
-/// collective's factor in nccl-tests' PERFORMANCE.md.
+/// size is nccl-tests': the larger of a rank's input and output. time is from the start of the chip
+/// that is launched last, the root if there is one, to the end of the slowest one; algbw is size
+/// over time, busbw algbw times the collective's factor in nccl-tests' PERFORMANCE.md. A busbw
+/// above the rate of the links is an error of the measurement, and the exit code is then 1.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunArguments {
     /// The collective.
@@ -125,6 +126,8 @@ pub(crate) struct RunArguments {
     pub(crate) delay: Option<String>,
     /// Pause the run at a stage (fill, handshake, transfer, teardown, check) or a share of the transfer,
     /// such as 50%, and count its credits.
+    ///
+    /// A launch that was paused is not measured; if it was the only one, another is made.
     ///
     /// On a terminal `s` steps as the verb `step` does, and Enter lets it run on; without a terminal it
     /// runs on at once; in the live view at :resume.

@@ -61,7 +61,7 @@ pub(crate) struct Sweep<'a> {
     verdict: Option<Judged<'a>>,
 }
 
-/// A size of a sweep. All times are by the clock of the chip that was launched last.
+/// A size of a sweep. All times count from the start of the chip that was launched last.
 #[derive(Serialize, JsonSchema)]
 struct Row<'a> {
     #[serde(flatten)]
@@ -217,6 +217,7 @@ mod tests {
             root: None,
             time_cycles: 2000,
             bus_factor: 1.5,
+            link_gbps: 12.5,
             wrong: Some(2),
             start_skew_cycles: 500,
             last: ChipId(0),
@@ -231,7 +232,7 @@ mod tests {
             "op": "all-reduce", "target": "emulator:n300,run=idle", "chips": [1, 0], "topology": "line",
             "rows": [{
                 "size": 4000, "count": 1000, "type": "fp32", "redop": "sum", "time_us": 2.0, "algbw_gbps": 2.0,
-                "busbw_gbps": 3.0, "wrong": 2, "root": null, "start_skew_us": 0.5, "last_chip": 0,
+                "busbw_gbps": 3.0, "link_gbps": 12.5, "wrong": 2, "root": null, "start_skew_us": 0.5, "last_chip": 0,
                 "chips": [{"chip": 1, "kernel_us": 2.5, "transfer_us": 2.0}],
                 "wrong_places": ["chip 0: 2 elements"],
             }],

@@ -50,8 +50,10 @@ struct Entry<'a> {
 pub(crate) struct Event<'a> {
     /// Its name, such as EVENT_LINK_DOWN.
     event: &'a str,
-    /// Time by the wall clock of the router's chip, in cycles of a nanosecond.
-    cycles: u64,
+    /// The target's own time, in cycles of a nanosecond; null if the wall clock could not be read.
+    cycles: Option<u64>,
+    /// Time by the wall clock of the router's chip; those of two chips do not compare.
+    wall_clock_cycles: u64,
     /// The router's mesh.
     mesh: u32,
     /// The router's device in this mesh.
@@ -61,7 +63,7 @@ pub(crate) struct Event<'a> {
     /// Four words that depend on the event.
     detail: [u32; 4],
     /// The event in words.
-    text: String,
+    text: &'a str,
 }
 
 impl<'a> Status<'a> {
@@ -87,11 +89,12 @@ impl<'a> From<&'a StatusEntry> for Event<'a> {
         Self {
             event: &entry.event,
             cycles: entry.cycles,
+            wall_clock_cycles: entry.wall_clock_cycles,
             mesh: entry.mesh_id,
             device: entry.device_id,
             direction: entry.direction,
             detail: entry.detail,
-            text: entry.text(),
+            text: &entry.text,
         }
     }
 }

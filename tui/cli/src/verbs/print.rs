@@ -126,7 +126,7 @@ pub(super) fn run(target: &Opening, style: Style, question: &Question) -> Result
     let session = machine.session();
     session.verify_on(core);
     let (target, images) = session.parts();
-    for finding in images.findings(core) {
+    for finding in images.findings(core, &|_| true) {
         say(&finding.to_string());
     }
     let (on, expression) = question.search(core, images.resolved(core), |load| load.image)?;

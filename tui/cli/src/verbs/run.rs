@@ -104,6 +104,7 @@ pub(super) fn run(
     for place in rows.iter().flat_map(|row| &row.places) {
         say(place);
     }
+    rows.iter().filter_map(Measured::impossible).for_each(|why| say(&why));
     result
 }
 
@@ -160,7 +161,8 @@ fn carry_out(
     result?;
     recorded.transpose()?.iter().for_each(|recorded| say(recorded));
     let wrong = out_of_bounds(&known.rows).unwrap_or(0);
-    Ok(if wrong > 0 { Outcome::Findings } else { Outcome::Healthy })
+    let wrong = wrong > 0 || known.rows.iter().any(|row| row.impossible().is_some());
+    Ok(if wrong { Outcome::Findings } else { Outcome::Healthy })
 }
 
 /// The writes of a run.

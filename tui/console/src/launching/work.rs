@@ -4,7 +4,7 @@ use super::order::{Elf, Order};
 use super::tile::{LaunchedTile, is_ethernet};
 use decode::inspect::ReadSet;
 use images::{Image, ImageMap, ImageRole};
-use launch::elf_kernel::{self, ElfKernel, Ending, KernelSite, Left, core_for, kernel_id};
+use launch::elf_kernel::{self, ElfKernel, Ending, KernelSite, Left, core_for};
 use launch::occupancy::{TileUse, check_holders, check_permissions, reserve_audit};
 use launch::outcome::RunError;
 use launch::task;
@@ -332,8 +332,6 @@ fn add_image(images: &mut ImageMap, elf: &Elf, core: CoreKind) -> String {
         return name.clone();
     }
     let name = if known.is_some() { path } else { name };
-    let mut image = Image::new(images.chip(), name, ImageRole::Kernel, core, symbols.clone());
-    image.kernel_id = kernel_id(symbols.elf());
-    images.add(image);
+    images.add(Image::new(images.chip(), name, ImageRole::Kernel, core, symbols.clone()));
     name.clone()
 }

@@ -24,6 +24,8 @@ pub(super) struct Watching {
     judged: Option<usize>,
     /// One part in this of the time is for the next snapshots.
     part: u32,
+    /// Whether kernels are paused by the user.
+    paused: bool,
 }
 
 impl Watching {
@@ -35,6 +37,15 @@ impl Watching {
             due: Instant::now(),
             judged: None,
             part: PART,
+            paused: false,
+        }
+    }
+
+    /// Begins anew when kernels were paused or resumed: what moved before says nothing.
+    pub(super) fn note_pause(&mut self, paused: bool) {
+        if std::mem::replace(&mut self.paused, paused) != paused {
+            self.watch = Watch::new(WATCHED_CYCLES);
+            self.look_soon();
         }
     }
 

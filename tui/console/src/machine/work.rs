@@ -415,8 +415,9 @@ impl Work {
             Err(failure) => SheetState::Failed(failure.to_string()),
         };
         self.task = MachineTask::None;
-        // A pause was asked that its kernels did not live to see.
-        self.hold = Hold::None;
+        if matches!(std::mem::take(&mut self.hold), Hold::Asked) && state == SheetState::Done {
+            self.board_mut().say("the run ended before its kernels could be paused");
+        }
         self.set(state);
         None
     }

@@ -5,7 +5,7 @@ use super::sweep::Sweep;
 use super::table::{ChipMeasured, Measured};
 use crate::exit::Failure;
 use crate::words;
-use collectives::{Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
+use collectives::{Park, Program, Run, RunProgress, RunReport, Stage, fits, refuse_if_in_use};
 use images::ImageMap;
 use launch::occupancy::Loaded;
 use launch::outcome::RunError;
@@ -22,13 +22,17 @@ pub struct Job {
     left: VecDeque<Program>,
     total: usize,
     run: Option<Run>,
-    /// The target's time when the data of the current size began to move.
+    /// The target's time when the data of the current launch began to move.
     moving_cycles: Option<u64>,
     cancelled: bool,
     /// What the previous size left on the tiles.
     loaded: Loaded,
     /// Where it is to be paused, until it is.
     pause_at: Option<PauseAt>,
+    /// Whether it is to be paused as soon as its kernels move data.
+    pauses: bool,
+    /// Whether its kernels rest where they are to be paused.
+    rests: bool,
     /// The error that ended the sweep.
     cause: Option<RunError>,
 }
@@ -61,21 +65,42 @@ pub struct Going {
     pub done: u64,
     /// Bytes or steps in all.
     pub of: u64,
-    /// Since the data began to move, in cycles of the target.
-    pub moving_cycles: Option<u64>,
+    /// The number of the newest launch that moves data, and of all such launches.
+    pub launches: (u64, u64),
+    /// Bytes, and the cycles in which they moved: those of this launch so far, or of several launches
+    /// those that have ended, in the mean.
+    pub moved: Option<(u64, u64)>,
 }
 
 impl Going {
+    /// How much is done, and of how much: of the current stage, and of all launches while data move.
+    pub fn share(&self) -> (u64, u64) {
+        let Going { stage, done, of, launches: (launch, all), .. } = *self;
+        let before = launch.saturating_sub(1);
+        match stage {
+            Stage::Transfer => (before * of + done, all * of),
+            Stage::Launch | Stage::Survey if all > 1 && launch > 0 => (before, all),
+            _ => (done, of),
+        }
+    }
+
     /// Size, stage, and how much of the stage is done.
     pub fn words(&self) -> String {
-        let Going { size_bytes, number, sizes, stage, done, of, moving_cycles } = *self;
-        let head = format!("{} ({number} of {sizes}): {}", words::bytes(size_bytes), stage.words());
+        let Going { size_bytes, number, sizes, stage, launches, moved, .. } = *self;
+        let launch = match launches {
+            (launch, all) if all > 1 && launch > 0 => format!(", launch {launch} of {all}"),
+            _ => String::new(),
+        };
+        let size = words::bytes(size_bytes);
+        let head = format!("{size} ({number} of {sizes}{launch}): {}", stage.words());
+        let (done, of) = self.share();
         if !stage.counts_bytes() {
             return if of == 0 { head } else { format!("{head}, {done} of {of}") };
         }
         let percent = (done * 100).checked_div(of).unwrap_or(0);
-        let rate = moving_cycles.filter(|cycles| *cycles > 0 && stage.is_transfer());
-        let rate = rate.map(|cycles| format!(", {:.2} GB/s in all", done as f64 / cycles as f64));
+        let rate = moved.filter(|(_, cycles)| *cycles > 0 && stage.is_transfer());
+        let rate = rate
+            .map(|(bytes, cycles)| format!(", {:.2} GB/s in all", bytes as f64 / cycles as f64));
         let rate = rate.unwrap_or_default();
         format!("{head}, {} of {} ({percent}%){rate}", words::bytes(done), words::bytes(of))
     }
@@ -105,6 +130,8 @@ impl Job {
             total,
             run: None,
             moving_cycles: None,
+            pauses: false,
+            rests: false,
             cancelled: false,
             loaded: Loaded::default(),
             cause: None,
@@ -168,9 +195,7 @@ impl Job {
                 Some(program) => {
                     self.moving_cycles = None;
                     let mut settings = self.sweep.settings().clone();
-                    if let Some(at) = self.pause_at {
-                        settings.park = at.park();
-                    }
+                    settings.park = park(self.pauses, self.pause_at);
                     let run = Run::new(program, settings);
                     // The mesh was not released since the previous size.
                     self.run.insert(run.with_loaded(std::mem::take(&mut self.loaded)))
@@ -193,9 +218,16 @@ impl Job {
                 let size_bytes = run.program().size_bytes;
                 if stage.is_transfer() {
                     self.moving_cycles.get_or_insert(now);
+                } else {
+                    self.moving_cycles = None;
                 }
+                let launches = run.launches();
+                let share = matches!(self.pause_at, Some(PauseAt::Percent(_)));
+                self.rests = share && run.rests(target, images).is_ok_and(|rests| rests);
                 let number = self.total - self.left.len();
-                let moving_cycles = self.moving_cycles.map(|since| now - since);
+                let since = self.moving_cycles.map(|since| (done, now - since));
+                let mean = run.mean_cycles().filter(|_| launches.1 > 1);
+                let moved = mean.map(|cycles| (of, cycles)).or(since);
                 let sizes = self.total;
                 Ok(SweepTurn::Going(Going {
                     size_bytes,
@@ -204,7 +236,8 @@ impl Job {
                     stage,
                     done,
                     of,
-                    moving_cycles,
+                    launches,
+                    moved,
                 }))
             }
             RunProgress::Finished(Some(report)) => {
@@ -227,12 +260,22 @@ impl Job {
 
     /// Whether the sweep has come to where it is to be paused; true once.
     pub fn takes_pause(&mut self, going: &Going) -> bool {
-        let reached = self.is_watching()
-            && self.pause_at.is_some_and(|at| at.is_reached(going.stage, going.done, going.of));
+        let is_there = |at: PauseAt| at.is_reached(going.stage, going.done, going.of);
+        let reached =
+            self.is_watching() && self.pause_at.is_some_and(|at| self.rests || is_there(at));
         if reached {
             self.pause_at = None;
         }
         reached
+    }
+
+    /// Lets the kernels of the next launch park before they move data, or, if nothing is to be paused
+    /// any more, as the sweep says.
+    pub fn pauses(&mut self, pauses: bool) {
+        self.pauses = pauses;
+        if let Some(run) = &mut self.run {
+            run.park_next(park(pauses, self.pause_at));
+        }
     }
 
     /// Where the sweep is to be paused, if it has not come so far.
@@ -257,6 +300,12 @@ impl Job {
             run.cancel();
         }
     }
+}
+
+/// Where the kernels of a run park.
+fn park(pauses: bool, pause_at: Option<PauseAt>) -> Option<Park> {
+    let soon = pauses.then_some(Park::Workers(Stage::Transfer));
+    soon.or_else(|| pause_at.and_then(PauseAt::park))
 }
 
 /// Refuses targets that no permission makes writable, such as a recording.
@@ -291,6 +340,7 @@ fn measured(program: &Program, report: &RunReport, root: u32) -> Measured {
         root: program.op.has_root().then_some(root),
         time_cycles: report.time_cycles,
         bus_factor: program.bus_factor,
+        link_gbps: program.link_rate(),
         wrong: report.wrong,
         start_skew_cycles: report.start_skew_cycles,
         last: report.last,

@@ -4,7 +4,7 @@
 use crate::exit::Failure;
 use collectives::{Park, Stage};
 use launch::outcome::RunError;
-use launch::pause::{Pause, Paused, Rest, resume};
+use launch::pause::{Kernels, Pause, Paused, Rest, resume};
 use machine::words::counted;
 use probe::session::{Balance, Session};
 
@@ -54,7 +54,7 @@ impl PauseAt {
             Self::Stage(stage) => Some(Park::Workers(stage)),
             Self::Handshake => Some(Park::Handshake),
             Self::Teardown => Some(Park::Teardown),
-            Self::Percent(_) => None,
+            Self::Percent(percent) => Some(Park::Share(percent)),
         }
     }
 
@@ -116,12 +116,11 @@ pub(super) fn failed(session: &mut Session, error: &RunError) -> Failure {
     Failure::of_run(target.name(), target.mesh().layout(), error)
 }
 
-/// Finds the kernels that run, and begins to pause them.
+/// Begins to pause the kernels that run.
 ///
 /// # Errors
 /// `Refused` or `Usage` if there is nothing to pause.
-pub fn begin(session: &mut Session) -> Result<Pause, Failure> {
-    let kernels = session.running_kernels();
+pub fn begin(session: &mut Session, kernels: Kernels) -> Result<Pause, Failure> {
     Pause::new(session.target(), kernels).map_err(|error| failed(session, &error))
 }
 
@@ -143,7 +142,8 @@ pub fn poll(session: &mut Session, pause: &mut Pause) -> Result<Option<AtRest>, 
 /// # Errors
 /// As [`begin`] and [`poll`].
 pub fn settle(session: &mut Session) -> Result<AtRest, Failure> {
-    let mut pause = begin(session)?;
+    let kernels = session.running_kernels();
+    let mut pause = begin(session, kernels)?;
     loop {
         if let Some(rest) = poll(session, &mut pause)? {
             return Ok(rest);

@@ -25,20 +25,23 @@ pub struct Measured {
     pub redop: &'static str,
     /// The rank of the root; null if the collective has none.
     pub root: Option<u32>,
-    /// The time of the transfer on the quoted chip, the mean of all iterations.
+    /// The time until the slowest chip has ended, the mean of all iterations.
     #[serde(rename = "time_us", serialize_with = "in_micros")]
     #[schemars(with = "f64")]
     pub time_cycles: u64,
     /// busbw / algbw.
     #[serde(skip)]
     pub bus_factor: f64,
+    /// What all links over which a chip receives carry, in GB/s: no bus bandwidth is above it.
+    pub link_gbps: f64,
     /// Wrong elements; null if nothing was checked.
     pub wrong: Option<u64>,
-    /// The longest kernel's time less the transfer's, as kernels wait for others to start.
+    /// How much longer than that of the chip launched last the longest kernel lasted, as kernels wait
+    /// for others to start.
     #[serde(rename = "start_skew_us", serialize_with = "in_micros")]
     #[schemars(with = "f64")]
     pub start_skew_cycles: u64,
-    /// The id of the chip that was launched last, whose time is quoted.
+    /// The id of the chip that was launched last, from whose start times count.
     #[serde(rename = "last_chip")]
     pub last: ChipId,
     /// Times of each chip by its own clock, in the order of the ranks.
@@ -57,7 +60,7 @@ pub struct ChipMeasured {
     #[serde(rename = "kernel_us", serialize_with = "in_micros")]
     #[schemars(with = "f64")]
     pub kernel_cycles: u64,
-    /// From when its links were up at both ends to the kernel's end.
+    /// From when the links of the chip launched last were up at both ends to the kernel's end.
     #[serde(rename = "transfer_us", serialize_with = "in_micros")]
     #[schemars(with = "f64")]
     pub transfer_cycles: u64,
@@ -78,6 +81,17 @@ impl Measured {
     /// Size over time, in GB/s; one byte per nanosecond is 1.
     pub fn algbw(&self) -> f64 {
         if self.time_cycles == 0 { 0.0 } else { self.size_bytes as f64 / self.time_cycles as f64 }
+    }
+
+    /// Why its time cannot be right, in a sentence, if it is impossible.
+    pub fn impossible(&self) -> Option<String> {
+        let (busbw, link_gbps) = (self.busbw(), self.link_gbps);
+        (busbw > link_gbps).then(|| {
+            format!(
+                "{} B: the time is wrong: a busbw of {busbw:.2} GB/s is above the {link_gbps} GB/s of the links",
+                self.size_bytes
+            )
+        })
     }
 
     /// `algbw` times the collective's factor: the bandwidth of one link.
@@ -230,14 +244,14 @@ pub fn foot(op: &str, rows: &[Measured]) -> String {
     };
     let _ = writeln!(text, "# Avg bus bandwidth    : {}\n#", significant(average(rows)));
     text.push_str(
-        "# Clocks of chips differ: time is the transfer by the clock of the chip launched last, start skew how much\n\
-         # longer the longest kernel lasted because it waited for others to start.\n",
+        "# Clocks of chips differ: time is from the start of the chip launched last to the end of the slowest one, start\n\
+         # skew how much longer than its own the longest kernel lasted because it waited for others to start.\n",
     );
     for row in rows {
         let skew = row.start_skew_cycles as f64 / 1e3;
         let _ = writeln!(
             text,
-            "# {:>12} B: time of chip {}, start skew {skew:.2} us",
+            "# {:>12} B: chip {} launched last, start skew {skew:.2} us",
             row.size_bytes, row.last
         );
     }
@@ -283,6 +297,7 @@ mod tests {
             root: None,
             time_cycles,
             bus_factor: 0.5,
+            link_gbps: 12.5,
             wrong,
             start_skew_cycles: 35_210,
             last: ChipId(1),
@@ -350,10 +365,10 @@ mod tests {
 # Out of bounds values : 0 OK
 # Avg bus bandwidth    : 3.21928
 #
-# Clocks of chips differ: time is the transfer by the clock of the chip launched last, start skew how much
-# longer the longest kernel lasted because it waited for others to start.
-#         4096 B: time of chip 1, start skew 35.21 us
-#      1048576 B: time of chip 1, start skew 35.21 us
+# Clocks of chips differ: time is from the start of the chip launched last to the end of the slowest one, start
+# skew how much longer than its own the longest kernel lasted because it waited for others to start.
+#         4096 B: chip 1 launched last, start skew 35.21 us
+#      1048576 B: chip 1 launched last, start skew 35.21 us
 #
 # Collective test concluded: all-gather
 ";
@@ -367,6 +382,9 @@ mod tests {
         assert!(foot("reduce", &[row(64, 10, Some(3))]).contains("values : 3 FAILED\n"));
         assert!(row(64, 10, None).line().ends_with("    N/A\n"));
         assert_eq!(out_of_bounds(&[row(64, 10, Some(3)), row(64, 10, None)]), None);
+        let impossible = row(1000, 39, None).impossible().unwrap();
+        assert!(impossible.contains("12.82 GB/s is above the 12.5 GB/s"), "{impossible}");
+        assert_eq!(row(1000, 40, None).impossible(), None);
         assert!(row(64, 0, None).line().contains("  0.00    0.00"), "a time of 0 is not infinite");
     }
 

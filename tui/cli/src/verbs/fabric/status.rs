@@ -92,9 +92,9 @@ fn page(reports: &[StatusReport]) -> Columns {
                 report.queue.router.to_string(),
                 format!("M{}D{}", entry.mesh_id, entry.device_id),
                 entry.number.to_string(),
-                entry.cycles.to_string(),
+                entry.cycles.map_or_else(|| "-".to_owned(), |cycles| cycles.to_string()),
                 entry.event.clone(),
-                entry.text(),
+                entry.text.clone(),
             ]);
         }
     }

@@ -203,7 +203,9 @@ impl Flight {
         if !verdict.missing.is_empty() {
             return None;
         }
-        let worse = |it: &&Finding| it.severity > Severity::Slow;
+        // A pause does not happen, it is asked for.
+        let worse =
+            |it: &&Finding| it.severity > Severity::Slow && it.condition != Condition::Paused;
         let found = || verdict.findings.iter().filter(worse);
         let before = self.found.replace(found().map(|it| it.condition).collect())?;
         found().find(|it| !before.contains(&it.condition))

@@ -2,8 +2,9 @@
 
 use super::{MachineTask, Work, may_launch};
 use crate::exit::Failure;
+use crate::run::pausing::AtRest;
 use crate::run::{StepOrder, pausing, stepping};
-use launch::pause::Pause;
+use launch::pause::{Pause, Rest};
 use layouts::CoreId;
 use machine::words::counted;
 use probe::session::Session;
@@ -28,7 +29,7 @@ impl Work {
     /// Pauses what runs, at once or as soon as its kernels work.
     pub(super) fn pause(&mut self, session: &mut Session) -> Result<(), Failure> {
         let waits = match &self.task {
-            MachineTask::Run(job) => !job.is_watching(),
+            MachineTask::Run(_) => true,
             MachineTask::Stop(_) | MachineTask::Clean(_) => {
                 return Err(Failure::Refused("what runs is being stopped".into()));
             }
@@ -43,17 +44,22 @@ impl Work {
         }
         if waits {
             self.hold = Hold::Asked;
+            if let MachineTask::Run(job) = &mut self.task {
+                job.pauses(true);
+            }
             self.board_mut().say("pauses as soon as the kernels of the run work");
             return Ok(());
         }
         may_launch(session.target())?;
-        self.hold = Hold::Settles(Box::new(pausing::begin(session)?), Steps::default());
+        let kernels = session.running_kernels();
+        self.hold = Hold::Settles(Box::new(pausing::begin(session, kernels)?), Steps::default());
         self.board_mut().say("pausing");
         Ok(())
     }
 
     pub(super) fn resume(&mut self, session: &mut Session) -> Result<(), Failure> {
         let asked = matches!(std::mem::take(&mut self.hold), Hold::Asked);
+        self.goes_on();
         if asked {
             self.board_mut().say("the run is not paused");
             return Ok(());
@@ -86,10 +92,16 @@ impl Work {
         if let (Hold::Asked, MachineTask::Run(job)) = (&self.hold, &self.task)
             && job.is_watching()
         {
-            match pausing::begin(session) {
+            let kernels = session.running_kernels();
+            // They have just returned: those of the next launch park.
+            if kernels.is_empty() {
+                return false;
+            }
+            match pausing::begin(session, kernels) {
                 Ok(pause) => self.hold = Hold::Settles(Box::new(pause), Steps::default()),
                 Err(failure) => {
                     self.hold = Hold::None;
+                    self.goes_on();
                     self.board_mut().say(failure.to_string());
                 }
             }
@@ -105,17 +117,35 @@ impl Work {
             }
             rest => Ok(rest),
         });
+        let all_returned =
+            |rest: &AtRest| rest.paused.count(Rest::Parked) + rest.paused.count(Rest::Waits) == 0;
         let notice = match rested {
             Ok(None) => return true,
+            Ok(Some(rest)) if !self.board.paused && self.is_run() && all_returned(&rest) => {
+                self.hold = Hold::Asked;
+                return false;
+            }
             Ok(Some(rest)) => rest.sentence(),
             Err(failure) => failure.to_string(),
         };
+        self.goes_on();
         // Also after a failure some are parked.
         self.hold = Hold::Rests;
         let board = self.board_mut();
         board.paused = true;
         board.say(notice);
         true
+    }
+
+    fn is_run(&self) -> bool {
+        matches!(self.task, MachineTask::Run(_))
+    }
+
+    /// Lets the next launches of the run go on.
+    fn goes_on(&mut self) {
+        if let MachineTask::Run(job) = &mut self.task {
+            job.pauses(false);
+        }
     }
 
     /// Lets what was paused run on, before it is stopped.
