@@ -119,7 +119,7 @@ mod tests {
         let found = Expiry {
             round: Loop { from: 0, to: 2, entries: vec![(0, Direction::East)] },
             chips: vec![ChipId(5), ChipId(7), ChipId(6)],
-            rows: vec![row(1, Some((eth, end, 9))), row(2, None)],
+            rows: vec![row(1, Some((eth, end, Some(9)))), row(2, None)],
             sent: 2,
             reported: 1,
             control_dropped: vec![(eth, 1)],
