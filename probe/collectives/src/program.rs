@@ -233,12 +233,11 @@ impl Program {
     /// Returns the bytes per cycle of all links over which a chip receives: of the chip that has the
     /// most. No bus bandwidth is above it.
     pub fn link_rate(&self) -> f64 {
-        let ends: BTreeSet<Place> = match &self.crossing {
-            Some(crossing) => crossing.plan.routers.iter().map(|router| router.place).collect(),
-            None => {
-                let receives = |edm: &&EdmPlan| edm.channels.iter().any(|channel| !channel.sends);
-                self.edms.iter().filter(receives).map(|edm| edm.place).collect()
-            }
+        let ends: BTreeSet<Place> = if let Some(crossing) = &self.crossing {
+            crossing.plan.routers.iter().map(|router| router.place).collect()
+        } else {
+            let receives = |edm: &&EdmPlan| edm.channels.iter().any(|channel| !channel.sends);
+            self.edms.iter().filter(receives).map(|edm| edm.place).collect()
         };
         let of = |chip: &ChipId| ends.iter().filter(|end| end.chip == *chip).count();
         let most = self.ranks.iter().map(of).max().unwrap_or(0);
