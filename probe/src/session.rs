@@ -239,6 +239,7 @@ impl Session {
         if let Some(bus) = self.target.bus() {
             problems.extend(bus.remarks());
             holders = bus.holders();
+            self.before.writer = bus.writer();
         }
         let facts = TargetFacts {
             began_cycles: now.max(began),

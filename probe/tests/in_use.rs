@@ -11,7 +11,7 @@ use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use launch::{Firmware, RingPing, RingPingSettings, boot_tensix, start_application};
 use layouts::{ChipId, NocAddr, NocXy};
-use machine::clients::Holder;
+use machine::clients::{Client, Holder};
 use machine::fault::Fault;
 use machine::patience::Deadlines;
 use machine::place::Place;
@@ -71,6 +71,10 @@ impl TargetBus for Counted {
     fn preview_write(&mut self, span: Span) -> Preview {
         self.inner.preview_write(span)
     }
+    fn writer(&mut self) -> Option<Client> {
+        None
+    }
+
     fn holders(&mut self) -> Vec<(ChipId, Holder)> {
         self.holders.clone()
     }

@@ -14,7 +14,7 @@ use crate::planner::MergedRange;
 use checked::CheckedPlans;
 use layouts::{ChipId, NocAddr};
 use machine::bar::Bar;
-use machine::clients::Holder;
+use machine::clients::{Client, Holder};
 use machine::clock::host_micros;
 use machine::fault::Fault;
 use machine::past::{KeptPast, RecordedRun};
@@ -320,6 +320,10 @@ impl TargetBus for BarTarget {
             }
         }
         found
+    }
+
+    fn writer(&mut self) -> Option<Client> {
+        self.access.bus.bar().writer()
     }
 
     fn remarks(&mut self) -> Vec<String> {

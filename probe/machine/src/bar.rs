@@ -1,6 +1,6 @@
 //! Access to a live machine: PCI config space, BARs and time, in batches.
 
-use crate::clients::Holder;
+use crate::clients::{Client, Holder};
 use crate::fault::{ChipAddress, Fault};
 use crate::past::{KeptPast, RecordedRun};
 use crate::snapshot::AccessError;
@@ -173,6 +173,11 @@ pub trait Bar: Send {
     /// this process.
     fn holders(&mut self, _device: u8) -> Vec<Holder> {
         Vec::new()
+    }
+
+    /// Returns the other client that may change the machine now, if it has one.
+    fn writer(&mut self) -> Option<Client> {
+        None
     }
 
     /// Describes the change that the next batch makes at the user's request. A machine that

@@ -4,7 +4,7 @@ mod past;
 
 pub use past::Past;
 
-use crate::clients::Holder;
+use crate::clients::{Client, Holder};
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::history::History;
 use crate::notes::AuditLine;
@@ -430,6 +430,8 @@ pub trait TargetBus {
     fn preview_write(&mut self, span: Span) -> Preview;
     /// Returns the other processes that have a chip's device open.
     fn holders(&mut self) -> Vec<(ChipId, Holder)>;
+    /// Returns the other client that may change the machine now, if it has one.
+    fn writer(&mut self) -> Option<Client>;
     /// Returns the problems that the machine found since it was opened, one sentence each.
     fn remarks(&mut self) -> Vec<String>;
 }

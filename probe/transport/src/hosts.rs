@@ -2,7 +2,7 @@
 
 use layouts::{ChipKind, ClusterDescriptor};
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, Sharing};
-use machine::clients::Holder;
+use machine::clients::{Client, Holder};
 use machine::fault::{ChipAddress, Fault};
 use machine::snapshot::AccessError;
 
@@ -264,6 +264,10 @@ impl Bar for JoinedBar {
     fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
         let (bar, device) = self.at(device).ok_or_else(absent)?;
         bar.unlock_queues(device)
+    }
+
+    fn writer(&mut self) -> Option<Client> {
+        self.bars.iter_mut().find_map(|(bar, _)| bar.writer())
     }
 
     fn holders(&mut self, device: u8) -> Vec<Holder> {

@@ -281,6 +281,14 @@ impl Bar for SocketBar {
         }
     }
 
+    fn writer(&mut self) -> Option<Client> {
+        match self.line.call(&WireRequest::Writer, &mut Vec::new()) {
+            Ok(Some(WireReply::Writer(writer))) => writer,
+            // The next request says that the server is gone.
+            _ => None,
+        }
+    }
+
     fn most_devices(&self) -> u8 {
         self.welcome.devices.unwrap_or(MOST_DEVICES)
     }

@@ -61,6 +61,8 @@ pub enum WireRequest<'a> {
         /// The text of the fault; its times are the machine's own.
         fault: Cow<'a, str>,
     },
+    /// Asks which other client has the right to write.
+    Writer,
     /// The last message of a client that disconnects in order; has no reply.
     Bye,
 }
@@ -78,6 +80,8 @@ pub enum WireReply {
     Locked,
     /// This client has the lock; the reply follows.
     Held(Client),
+    /// The other client that has the right to write.
+    Writer(Option<Client>),
     /// A batch ended at its first error; the bytes read before it are attached.
     Failed(AccessError),
     /// The length of each device's answer in the plain bytes, and the error that ended it.

@@ -148,15 +148,14 @@ impl Case<'_> {
         }
     }
 
-    /// Whether the go message of a launch may still come: whoever has the mesh open may be slower
-    /// than its clock, and a launch message that not every snapshot shows is a new one.
+    /// Whether the go message of a launch may still come: the client that may write can be slower
+    /// than the mesh's clock, and a launch message that not every snapshot shows is a new one.
     fn is_being_launched(&self, id: CoreId, op: u32) -> bool {
         let shows = |look: &Look<'_>| {
             let core = look.state.core(id).and_then(|core| core.launch.known());
             core.is_some_and(|launch| launch.enables != 0 && launch.host_assigned_id == op)
         };
-        self.last.state.chips.iter().any(|chip| !chip.holders.is_empty())
-            || !self.looks.iter().all(shows)
+        self.last.state.before.writer.is_some() || !self.looks.iter().all(shows)
     }
 
     /// Returns why a running core stands; none if it moves, or may be in a delay that was asked for.

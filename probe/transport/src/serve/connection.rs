@@ -149,6 +149,10 @@ impl Connection {
                 Received::Message(WireRequest::UnlockQueues(device)) => {
                     state.unlock_queues(number, device);
                 }
+                Received::Message(WireRequest::Writer) => {
+                    let writer = state.writer().filter(|_| !self.writes);
+                    self.send(&WireReply::Writer(writer))?;
+                }
                 request => self.answer(&mut bar, request, change)?,
             }
         }

@@ -88,6 +88,12 @@ struct State {
     numbered: u64,
 }
 
+impl State {
+    fn writer_client(&self) -> Option<Client> {
+        self.writer.as_ref().map(|writer| writer.client.clone())
+    }
+}
+
 /// The state that all clients share.
 pub(super) struct ServerState {
     machine: String,
@@ -166,10 +172,14 @@ impl ServerState {
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let not_ready = || Denied::NotReady(self.machine.clone());
         let served = state.served.as_ref().ok_or_else(not_ready)?;
-        let writer = state.writer.as_ref().map(|writer| writer.client.clone());
-        let before = ServedHistory { writer, ..state.before.clone() };
+        let before = ServedHistory { writer: state.writer_client(), ..state.before.clone() };
         let welcome = Welcome { before, ..served.welcome.clone() };
         Ok((served.bar.another(), served.judge.another(), welcome))
+    }
+
+    /// Returns the client that has the right to write.
+    pub(super) fn writer(&self) -> Option<Client> {
+        self.lock().writer_client()
     }
 
     /// Takes the right to write for a client.

@@ -1,7 +1,11 @@
 //! Every kind of the bank brings its machine into the state that its truth claims.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 use super::*;
+use diagnosis::Condition;
+use images::ImageMap;
+use machine::clients::Client;
 use machine::target::{Target, TargetBus};
+use probe::session::{Session, Watch};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -10,6 +14,8 @@ const APART_CYCLES: u64 = 2_000_000;
 /// Time for which a run is watched in the long form, in cycles.
 const WATCHED_CYCLES: u64 = 50_000_000;
 const HANG_WATCHED_CYCLES: u64 = 10_000_000;
+/// Time over which a verdict looks, in cycles.
+const LOOKED_CYCLES: u64 = 30_000_000;
 /// Kinds whose cores do what the machine refuses.
 const REFUSED: [Kind; 3] = [Kind::TextOverwritten, Kind::NocUnanswered, Kind::RegionsOverlap];
 
@@ -105,4 +111,26 @@ fn many_seeds_of_every_kind() {
             eprintln!("  watched in {:.1?}", now.elapsed());
         }
     }
+}
+
+/// The client that may write can be about to send what is missing.
+#[test]
+fn no_launcher_is_accused_while_it_may_be_at_work() {
+    let staged = Kind::LauncherKilled.stage_small(1).unwrap();
+    let (images, _) = ImageMap::firmware();
+    let mut session = Session::with_target(Box::new(staged.target), images);
+    let mut left = |writer: Option<Client>| {
+        let mut watch = Watch::new(LOOKED_CYCLES);
+        for _ in 0..4 {
+            session.look(&mut watch);
+            let mut newest = watch.newest().unwrap().clone();
+            newest.state.before.writer.clone_from(&writer);
+            watch.add(newest);
+            session.pass(LOOKED_CYCLES / 3).unwrap();
+        }
+        let diagnosis = watch.judge(session.target().mesh());
+        diagnosis.findings.iter().filter(|it| it.condition == Condition::Leftover).count()
+    };
+    assert!(left(None) > 0);
+    assert_eq!(left(Some(Client::this())), 0);
 }
