@@ -81,7 +81,11 @@ fn received<'a>(receivers: impl IntoIterator<Item = &'a ReceiverState>) -> Strin
         least += arrived + facts.held.known().unwrap_or(&0);
         exact &= facts.held.known().is_some();
     }
-    if exact { least.to_string() } else { format!(">={least}") }
+    match (exact, least) {
+        (true, _) => least.to_string(),
+        (false, 0) => "?".to_owned(),
+        (false, _) => format!(">={least}"),
+    }
 }
 
 /// A sum; `?` where a part of it is not known.
