@@ -211,7 +211,8 @@ const FILES: [&str; 14] = [
 fn a_bundle_of_a_recording_has_the_recording_itself() {
     let scratch = Scratch::new("bundle");
     let file = scratch.path("hang.tar.gz");
-    let (code, said) = run(STUCK, &["bundle", file.to_str().unwrap()]);
+    let with = ["--with", "users,paths,writes,run"];
+    let (code, said) = run(STUCK, &[&["bundle", file.to_str().unwrap()], &with[..]].concat());
     assert_eq!(code, Some(0), "{said}");
     let mut files = unpacked(&file);
     let recording = files.remove("hang/n300_router_stuck.mcap").unwrap();

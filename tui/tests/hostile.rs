@@ -321,7 +321,7 @@ fn a_library_that_never_loads_leaves_no_child_behind() {
     let mut parent = command.stderr(Stdio::piped()).spawn().unwrap();
     let stderr = std::io::BufReader::new(parent.stderr.take().unwrap());
     let first = std::io::BufRead::lines(stderr).next().unwrap().unwrap();
-    assert!(first.starts_with("meshscope: start: the library and its process ("), "{first}");
+    assert!(first.starts_with("meshscope: start: the library and its process, after "), "{first}");
     let hosts = || -> Vec<PathBuf> {
         let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let runs = |process: &Path| {

@@ -100,6 +100,8 @@ fn begun_on(path: &Path, board: Option<&str>) -> Writer {
     let tile = eth_xy(8);
     let addr = NocAddr { chip: end(0, 8).chip, tile, offset: 0 };
     let piece = Piece { addr, target_cycles: 2_000_000, host_micros: TAKEN, bytes: bytes.into() };
+    // A writer replaces no file.
+    let _ = std::fs::remove_file(path);
     let mut writer = Writer::create(path, &target, "").unwrap();
     writer
         .append(&Snapshot { pieces: vec![piece], transactions: 1, ..Snapshot::default() })
