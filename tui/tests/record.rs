@@ -224,7 +224,7 @@ fn the_live_view_records_what_led_to_a_finding() {
         let before = answer_with(&format!("{target},at=#{}", after - 1), 0);
         assert_eq!(before["findings"], json!([]), "{before}");
         // What no verdict and no screen read is not recorded.
-        let kernel = printed(target, &["cores", "0:e8"], 4);
+        let kernel = printed(target, &["cores", "0:e8"], 1);
         assert!(kernel.contains("ring_ping"), "{kernel}");
     }
     let replay = Replay::open(&file).unwrap();

@@ -191,10 +191,8 @@ fn a_chip_lost_before_the_attach_is_a_finding_and_no_idle_mesh() {
         answer
     };
     let mesh = json(&["--json", "mesh"], 1);
-    assert_eq!(
-        (mesh["chips"].as_array().unwrap().len(), mesh["links"][1]["b"].as_str()),
-        (2, Some("1:e1"))
-    );
+    let count = |what: &str| mesh[what].as_array().unwrap().len();
+    assert_eq!((count("chips"), count("links")), (2, 2), "{mesh}");
     let check = json(&["--json", "check"], 1);
     let conditions = check["findings"].as_array().unwrap().iter();
     let conditions: Vec<_> = conditions.map(|it| it["condition"].as_str().unwrap()).collect();

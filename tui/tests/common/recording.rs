@@ -95,8 +95,11 @@ fn begun_on(path: &Path, board: Option<&str>) -> Writer {
     };
     let target = Named { mesh, abilities: Abilities::default() };
     let mut bytes = vec![0; 0x2000];
-    let beat = ChipKind::Wormhole.layout().eth.l1.heartbeat.at as usize;
-    bytes[beat..beat + 4].copy_from_slice(&BEAT.to_le_bytes());
+    let eth = &ChipKind::Wormhole.layout().eth;
+    let words = [(&eth.l1.heartbeat, BEAT), (&eth.l1.train_status, eth.values.train_up)];
+    for (word, value) in words {
+        bytes[word.at as usize..][..4].copy_from_slice(&value.to_le_bytes());
+    }
     let tile = eth_xy(8);
     let addr = NocAddr { chip: end(0, 8).chip, tile, offset: 0 };
     let piece = Piece { addr, target_cycles: 2_000_000, host_micros: TAKEN, bytes: bytes.into() };
