@@ -194,7 +194,7 @@ fn a_chip_lost_before_the_attach_is_a_finding_and_no_idle_mesh() {
     let count = |what: &str| mesh[what].as_array().unwrap().len();
     assert_eq!((count("chips"), count("links")), (2, 2), "{mesh}");
     let check = json(&["--json", "check"], 1);
-    let conditions = check["findings"].as_array().unwrap().iter();
+    let conditions = check["conditions"].as_array().unwrap().iter();
     let conditions: Vec<_> = conditions.map(|it| it["condition"].as_str().unwrap()).collect();
     assert_eq!(conditions, ["link-down", "link-down", "chip-gone"]);
     let why = server.ask(&["why"]);

@@ -282,6 +282,9 @@ impl Bar for SocketBar {
     }
 
     fn writer(&mut self) -> Option<Client> {
+        if !self.welcome.shared {
+            return None;
+        }
         match self.line.call(&WireRequest::Writer, &mut Vec::new()) {
             Ok(Some(WireReply::Writer(writer))) => writer,
             // The next request says that the server is gone.
