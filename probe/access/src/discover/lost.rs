@@ -42,16 +42,27 @@ impl Discovery<'_> {
             }
         }
         for index in 0..self.chips.len() {
-            let Candidate { board: Some(board), id, .. } = self.chips[index] else { continue };
-            let alone = self.chips.iter().filter(|chip| same_board(chip.id, id)).count() == 1;
-            let unnamed = self.chips.iter().any(|chip| chip.lost.is_some() && chip.id == 0);
-            // Where each chip of a board has PCIe, not all of them need be this machine's.
-            if id != 0 && board.chips == 2 && alone && !unnamed {
+            let Candidate { board, id, .. } = self.chips[index];
+            if let Some(board) = board.filter(|_| self.lacks_a_chip(index)) {
                 let why = format!("the board {} has 2 chips, and no link names it", board.name);
                 let lost = Candidate::lost(None, AccessError::Unreachable(why));
                 self.chips.push(Candidate { id: u64::from(id as u32), ..lost });
             }
         }
+    }
+
+    /// Whether the chip is of a board with a second one, which only links reach, and was found alone.
+    /// Where each chip of a board has PCIe, not all of them need be this machine's.
+    fn lacks_a_chip(&self, index: usize) -> bool {
+        let Candidate { board: Some(board), id, .. } = self.chips[index] else { return false };
+        let same = self.chips.iter().filter(|chip| same_board(chip.id, id)).count();
+        let unnamed = self.chips.iter().any(|chip| chip.lost.is_some() && chip.id == 0);
+        let far = |(from, channel, port): (usize, u8, Port)| {
+            let peer = self.known(&port.peer, from, channel).filter(|_| from == index);
+            peer.is_some_and(|peer| self.chips[peer].device.is_none())
+        };
+        let leads = || self.ports_with_peer().into_iter().any(far);
+        id != 0 && board.chips == 2 && same == 1 && !unnamed && !leads()
     }
 
     /// Gives the chip of a device that stopped answering its number, if it was found over a link:
