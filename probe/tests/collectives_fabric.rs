@@ -123,6 +123,15 @@ fn sockets_over_relays_end() {
     }
 }
 
+/// The sender reads credits from where a relay puts them, although packets of credits are smaller.
+#[test]
+fn a_socket_over_relays_needs_no_fifo_for_all_its_packets() {
+    let mut bench = Bench::new("t3000");
+    let request = over_fabric(Op::SendReceive, 1, 12 * 1024);
+    let (chips, buffer_bytes) = (vec![ChipId(0), ChipId(2), ChipId(5)], 2048);
+    bench.is_right(&Request { chips, buffer_bytes, buffers_per_channel: 1, ..request });
+}
+
 #[test]
 fn ranks_of_a_mesh_or_torus_need_not_be_neighbours() {
     let mut bench = Bench::new("t3000");

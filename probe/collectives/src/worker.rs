@@ -26,6 +26,8 @@ const STAGED_PACKETS: u64 = 4;
 const STAGED_EXTRA_BYTES: u64 = 64;
 /// Bytes after each buffer, as in an EDM.
 const FIFO_EXTRA_BYTES: u64 = 16;
+/// Alignment of the first buffer, in bytes: that of reads from DRAM.
+const ALIGNMENT: u64 = 64;
 
 /// Routing tables of the chip, for senders over a fabric of two dimensions: between the kernel's
 /// data and the lists.
@@ -55,7 +57,8 @@ pub(super) struct WorkerPlaces {
     banks: u32,
     /// One word per command.
     pub(super) digests: u32,
-    /// Buffers of a channel that arrives over the fabric.
+    /// Buffers of a channel that arrives over the fabric: at the end, so that the address is the same
+    /// in workers whose packets differ in size.
     pub(super) fifo: u32,
 }
 
@@ -88,7 +91,7 @@ impl WorkerPlaces {
         }
         let staged = STAGED_PACKETS * packet;
         let buffer = u64::from(program.buffer_bytes) + FIFO_EXTRA_BYTES;
-        let fifo = buffer * u64::from(program.buffers_per_channel);
+        let fifo = (buffer * u64::from(program.buffers_per_channel)).next_multiple_of(ALIGNMENT);
         let over_fabric = program.crossing.is_some();
         if over_fabric && staged + fifo > (STAGING_END - STAGING).into() {
             return refuse(format!(
@@ -101,7 +104,7 @@ impl WorkerPlaces {
             commands: LISTS,
             banks: banks_at,
             digests: banks_at + banks as u32,
-            fifo: STAGING + staged as u32,
+            fifo: STAGING_END.saturating_sub(fifo as u32),
         })
     }
 }
