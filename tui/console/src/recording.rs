@@ -243,8 +243,11 @@ impl RecordingFile {
 
     /// Finishes the file, or removes it if it contains no snapshot; returns what was recorded.
     pub fn end(&self) -> Result<String, Failure> {
-        let ended = finish(&mut self.lock(), &self.file);
+        let mut recording = self.lock();
+        let ended = finish(&mut recording, &self.file);
+        // A signal that finds no recording must find that it has ended.
         self.ended.store(true, Ordering::SeqCst);
+        drop(recording);
         ended
     }
 
