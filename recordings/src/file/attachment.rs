@@ -1,6 +1,7 @@
 //! Attachments: ELF images, and the index.
 
 use super::chunk::{MOST_BYTES, decompressed};
+use super::record::parse;
 use super::source::Budget;
 use crate::format::COMPRESSED;
 use mcap::records::{Record, op};
@@ -21,8 +22,7 @@ impl Attachment {
         if !is_whole(body) {
             return None;
         }
-        let Ok(Record::Attachment { header, data, .. }) = mcap::parse_record(op::ATTACHMENT, body)
-        else {
+        let Ok(Record::Attachment { header, data, .. }) = parse(op::ATTACHMENT, body) else {
             return None;
         };
         let (name, bytes) = match header.name.strip_suffix(COMPRESSED) {
@@ -40,22 +40,9 @@ impl Attachment {
     }
 }
 
-/// Whether the lengths in an attachment record fit into it, which its parser does not check, and
-/// the checksum is right.
+/// Whether the checksum of an attachment record, its last 4 bytes, is right.
 fn is_whole(body: &[u8]) -> bool {
-    let word = |at: usize| {
-        let bytes = body.get(at..at.checked_add(4)?)?;
-        Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
-    };
-    // Two times of 8 bytes, two texts with a length, the 8-byte length of the data, the data, and a
-    // checksum of 4 bytes.
-    let fixed_end = || {
-        let media = 16_usize.checked_add(4)?.checked_add(word(16)?)?;
-        media.checked_add(4)?.checked_add(word(media)?)?.checked_add(8 + 4)
-    };
-    if fixed_end().is_none_or(|end| end > body.len()) {
-        return false;
-    }
-    let (content, checksum) = body.split_at(body.len() - 4);
+    let at = body.len().saturating_sub(4);
+    let (content, checksum) = body.split_at(at);
     crc32fast::hash(content).to_le_bytes() == checksum
 }

@@ -1,5 +1,6 @@
 //! Chunks: their bytes, decompressed and checked, and the messages in them.
 
+use super::record::parse;
 use super::source::{Budget, Place, Source, split_record};
 use crate::error::Damage;
 use crate::format::Channel;
@@ -36,7 +37,7 @@ impl Chunk {
     /// Decompresses the body of a chunk record and checks its checksum. Its lengths must fit
     /// together, so that a record with a damaged length is not taken for a chunk.
     pub(super) fn of(body: &[u8], budget: &mut Budget) -> Result<Self, Damage> {
-        let record = mcap::parse_record(op::CHUNK, body).map_err(Damage::Record)?;
+        let record = parse(op::CHUNK, body)?;
         let Record::Chunk { header, data } = record else { return Err(Damage::NoChunk) };
         // Times, size and checksum, the name of the compression with its length, and the size.
         let head = 28 + 4 + header.compression.len() as u64 + 8;

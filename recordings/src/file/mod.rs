@@ -3,6 +3,7 @@
 mod attachment;
 mod chunk;
 mod gathered;
+mod record;
 mod source;
 mod summary;
 mod walk;

@@ -3,6 +3,7 @@
 use super::attachment::Attachment;
 use super::chunk::MOST_BYTES;
 use super::gathered::{Gathered, MOST_ATTACHMENTS};
+use super::record::parse;
 use super::source::{Budget, HEAD, Source, split_record};
 use super::walk::{Content, content};
 use crate::format::{Channel, INDEX, Index};
@@ -19,7 +20,7 @@ pub(super) fn read(source: &Source) -> Option<Gathered> {
     let summary = checked_summary(source)?;
     let mut rest = summary.as_slice();
     while let Some((kind, body)) = split_record(&mut rest) {
-        match mcap::parse_record(kind, body).ok()? {
+        match parse(kind, body).ok()? {
             Record::ChunkIndex(chunk) => {
                 let mut channels = chunk.message_index_offsets.keys();
                 if channels.any(|id| Channel::of(*id).is_some_and(Channel::has_notes)) {
@@ -68,7 +69,7 @@ fn checked_summary(source: &Source) -> Option<Vec<u8>> {
     let footer = source.len().checked_sub(magic + FOOTER + HEAD)?;
     let place = source.record(footer).ok()?.filter(|place| place.kind == op::FOOTER)?;
     let body = source.body(place).ok()?;
-    let Ok(Record::Footer(fields)) = mcap::parse_record(op::FOOTER, &body) else { return None };
+    let Ok(Record::Footer(fields)) = parse(op::FOOTER, &body) else { return None };
     let start = fields.summary_start;
     // The checksum covers everything up to itself, the last 4 bytes of the footer.
     let len = (place.end() - 4).checked_sub(start).filter(|len| *len <= MOST_BYTES)?;

@@ -2,6 +2,7 @@
 
 use super::attachment::Attachment;
 use super::chunk::{Chunk, MOST_BYTES};
+use super::record::parse;
 use super::source::{Budget, HEAD, Place, Source, place};
 use crate::error::Damage;
 use crate::format::{SESSION, SessionRecord};
@@ -138,7 +139,7 @@ fn is_sure(content: &Content) -> bool {
 }
 
 fn text(kind: u8, body: &[u8]) -> Content {
-    match mcap::parse_record(kind, body) {
+    match parse(kind, body) {
         Ok(Record::Header(header)) => Content::Profile(header.profile),
         Ok(Record::Metadata(record))
             if record.name == SESSION && SessionRecord::is_whole(&record.metadata) =>
