@@ -121,7 +121,7 @@ impl EdmChannel {
         if state("done")? != 0 {
             return None;
         }
-        let workers = (0..args("workers")?).filter_map(|n| args(&format!("worker_xy[{n}]")));
+        let workers = (0..args("workers")?).map_while(|n| args(&format!("worker_xy[{n}]")));
         Some(Self {
             index,
             is_sender: args("is_sender")? != 0,
