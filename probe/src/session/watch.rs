@@ -331,8 +331,9 @@ impl Session {
     fn has_all(&self, had: &ReadSet, inspected: &Inspected) -> bool {
         let leads = &inspected.state.fabric.leads;
         let wanted = wanted(self.target.mesh(), look(inspected));
+        let spans: BTreeSet<_> = had.spans.iter().collect();
         leads.tiles.iter().all(|tile| had.fabric_tiles.contains(tile))
-            && leads.spans.iter().chain(&wanted).all(|span| had.spans.contains(span))
+            && leads.spans.iter().chain(&wanted).all(|span| spans.contains(span))
     }
 
     /// Lets time pass: that of the target, or the host's where a target has its own.
