@@ -137,12 +137,27 @@ fn every_column_has_its_key_in_every_row() {
     }
 }
 
-#[test]
-fn processes_that_get_sigkill_leave_what_clean_tears_down() {
+/// Whether the program is beside this one: a test of `tests` alone does not build it.
+fn has_meshscope() -> bool {
     let meshscope = Path::new(env!("CARGO_BIN_EXE_study")).with_file_name("meshscope");
     if !meshscope.is_file() {
-        // A test of `tests` alone does not build it.
         println!("skipped: there is no {}", meshscope.display());
+    }
+    meshscope.is_file()
+}
+
+/// `.ci/deep hostile` has more. Among them is an EDM that has 2^32 workers by its memory.
+#[test]
+fn hostile_files_do_no_harm() {
+    if has_meshscope() {
+        let answer = json(&["hostile", "--seed", "1", "--count", "33"]);
+        assert!(answer["rows"].as_array().unwrap().iter().all(|row| row["files"] != 0), "{answer}");
+    }
+}
+
+#[test]
+fn processes_that_get_sigkill_leave_what_clean_tears_down() {
+    if !has_meshscope() {
         return;
     }
     let answer = json(&["clean", "--sigkill", "--seeds", "1", "--seed", "3"]);

@@ -1,13 +1,15 @@
 //! The program `study`: one registry of all studies, and the command line that it makes.
 
 use super::printer::Printer;
-use super::{clean, collectives, pause, relaunch, reroute, traffic, transport, watching, why};
+use super::{
+    clean, collectives, hostile, pause, relaunch, reroute, traffic, transport, watching, why,
+};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
 use studies::shape::{Choice, Options, Report, Study, StudyError};
 
 /// The studies of the house.
-const OWN: [Study; 9] = [
+const OWN: [Study; 10] = [
     watching::STUDY,
     relaunch::STUDY,
     traffic::STUDY,
@@ -17,6 +19,7 @@ const OWN: [Study; 9] = [
     pause::STUDY,
     clean::STUDY,
     why::STUDY,
+    hostile::STUDY,
 ];
 
 /// The option that prints one line of JSON.

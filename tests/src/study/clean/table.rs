@@ -2,8 +2,8 @@
 
 use super::faults::{self, Faulted};
 use super::{Killed, processes, study, transports};
+use crate::study::{MESHSCOPE, meshscope};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use studies::shape::{Choice, Options, Report, Study, StudyError, Table, Unit, column};
 
 /// Launchers killed at random moments, and what `clean` then does; faults in mid-run, and what the
@@ -23,11 +23,7 @@ pub const STUDY: Study = Study {
             "faults",
             "Disturb all-gathers that nobody kills, and print what their own teardown does: a link is down for 10 us, a link flaps, a core is stuck for a while, all links between two chips are lost and come back",
         ),
-        Choice::optional(
-            "meshscope",
-            "PATH",
-            "With --sigkill the program meshscope; the one beside this program if not given",
-        ),
+        MESHSCOPE,
     ],
     tables: &[KILLED, FAULTS],
     run,
@@ -84,23 +80,6 @@ fn fault_row(faulted: &Faulted) -> Value {
         "wrong": faulted.wrong,
         "notes": faulted.sentences,
     })
-}
-
-/// The program meshscope: the one that is named, or the one beside this program.
-fn meshscope(options: &Options) -> Result<PathBuf, StudyError> {
-    let path = match options.get("meshscope") {
-        Some(path) => PathBuf::from(path),
-        None => std::env::current_exe()
-            .map_err(|error| StudyError::Internal(format!("this program: {error}")))?
-            .with_file_name("meshscope"),
-    };
-    if path.is_file() {
-        return Ok(path);
-    }
-    let path = path.display();
-    Err(StudyError::Usage(format!(
-        "--meshscope {path}: there is no such program; build it with `cargo build`"
-    )))
 }
 
 fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
