@@ -102,6 +102,18 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Takes over who waits for the worst of its consequences, which are faults from then on.
+    pub(crate) fn take_over(&mut self, consequences: &mut [Self]) {
+        let most = consequences.iter().max_by_key(|it| (it.severity, it.waiting));
+        if let Some(most) = most.filter(|it| it.severity > self.severity) {
+            (self.severity, self.chain) = (most.severity, most.chain.clone());
+            (self.waiting, self.party) = (most.waiting, most.party);
+        }
+        for it in consequences.iter_mut().filter(|it| it.severity > Severity::Fault) {
+            (it.severity, it.chain, it.waiting, it.party) = (Severity::Fault, Vec::new(), 0, None);
+        }
+    }
+
     /// Returns a certain finding of something that is wrong, and for which nothing waits.
     pub(crate) fn fault(condition: Condition, place: Place, sentence: String) -> Self {
         Self {

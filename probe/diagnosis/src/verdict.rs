@@ -230,7 +230,7 @@ impl<'a> Case<'a> {
             findings.extend(self.starving());
             findings.extend(self.slow());
         }
-        rank(self.without_lost_chips(findings))
+        rank(self.with_links_of_lost_chips(self.without_lost_chips(findings)))
     }
 
     fn core_of(&self, party: Party) -> Option<CoreId> {

@@ -9,7 +9,7 @@ use decode::state::{Activity, ChipState, CoreState, LinkCondition, LinkState, Pa
 use images::{GoSignal, ImageFinding, Reading, TextCheck};
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::AccessError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Case<'_> {
     pub(super) fn faults(&self) -> Vec<Finding> {
@@ -149,18 +149,37 @@ impl Case<'_> {
                 }
                 _ => false,
             };
-            let (gone, mut others): (Vec<_>, Vec<_>) = findings.into_iter().partition(went);
+            let (mut gone, mut others): (Vec<_>, Vec<_>) = findings.into_iter().partition(went);
             let same = |it: &&mut Finding| (it.condition, it.place) == (hung.condition, hung.place);
             if let Some(own) = others.iter_mut().find(same) {
-                let most = gone.into_iter().max_by_key(|it| (it.severity, it.waiting));
-                if let Some(most) = most.filter(|it| it.severity > own.severity) {
-                    (own.severity, own.chain) = (most.severity, most.chain);
-                    (own.waiting, own.party) = (most.waiting, most.party);
-                }
+                own.take_over(&mut gone);
             }
             findings = others;
         }
         findings
+    }
+
+    /// What waits for a link of a lost chip waits for that chip, if all its links are down: they went
+    /// with it.
+    pub(super) fn with_links_of_lost_chips(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let is_gone = |it: &Finding| it.condition == Condition::ChipGone;
+        let (mut gone, mut others): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_gone);
+        for lost in &mut gone {
+            let own = |it: &&LinkState| {
+                lost.place == Place::Chip(it.link.a.chip)
+                    || lost.place == Place::Chip(it.link.b.chip)
+            };
+            let own: Vec<_> = self.last.state.links.iter().filter(own).collect();
+            if own.iter().all(|it| it.condition.is_dead()) {
+                let links: BTreeSet<_> = own.iter().map(|it| Place::link(&it.link)).collect();
+                let (mut went, rest): (Vec<_>, Vec<_>) =
+                    others.into_iter().partition(|it: &Finding| links.contains(&it.place));
+                lost.take_over(&mut went);
+                others = went.into_iter().chain(rest).collect();
+            }
+        }
+        gone.extend(others);
+        gone
     }
 }
 
