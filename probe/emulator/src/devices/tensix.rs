@@ -38,6 +38,11 @@ mod config {
     pub(super) const NCRISC_OVERRIDE: u32 = 163;
 }
 
+/// Words of a TRISC whose loads wait until the coprocessor has no instruction of its thread in flight,
+/// or none in the MOP expander, and whose stores are discarded (TTSync.md). The instructions that are
+/// accepted have ended at once.
+const COPROCESSOR_DONE: u32 = 0xFFE8_0004;
+const MOP_EXPANDER_DONE: u32 = 0xFFE8_0008;
 /// Maximum number of commands that wait for the mover (TDMA-RISC.md).
 const QUEUE: usize = 4;
 /// Opcodes (top byte) of coprocessor instructions that firmware pushes while it starts: NOP,
@@ -152,6 +157,7 @@ impl Tensix {
             0xFFE0_0000..0xFFE0_1000 if hart != 1 => {
                 Ok(self.regfile.get(&regfile_key(hart, addr)).copied().unwrap_or(0))
             }
+            COPROCESSOR_DONE | MOP_EXPANDER_DONE if hart > 1 => Ok(0),
             0xFFE8_0020..0xFFE8_0040 if hart > 1 => Ok(self.semaphores[(addr >> 2 & 7) as usize].0),
             0xFFEF_0000..=0xFFEF_FFFF if hart != 1 => {
                 Ok(self.config.get(&((addr & 0xFFFF) / 4)).copied().unwrap_or(0))
@@ -167,6 +173,7 @@ impl Tensix {
                 self.regfile.insert(regfile_key(hart, addr), value);
             }
             0xFFE4_0000..=0xFFE6_FFFF if hart != 1 => return self.push(value),
+            COPROCESSOR_DONE | MOP_EXPANDER_DONE if hart > 1 => {}
             0xFFE8_0020..0xFFE8_0040 if hart > 1 => {
                 // An even value posts, an odd value gets (SyncUnit.md).
                 let semaphore = &mut self.semaphores[(addr >> 2 & 7) as usize];
