@@ -90,8 +90,17 @@ fn a_link_is_used_as_packet_overheads_allow() {
     }
 }
 
-/// Returns the mean time per hop of a lap of the ring.
+/// Returns the time per hop without the ticks of base firmware, which meet some laps and not others.
 fn hop(bench: &mut Bench, ring: &Ring, separate_sync: u32, bytes: u32) -> f64 {
+    let mut mean = |cycles| {
+        bench.target.pass(cycles).unwrap();
+        mean_hop(bench, ring, separate_sync, bytes)
+    };
+    [0, 377, 754, 1131].map(&mut mean).into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// Returns the mean time per hop of a lap of the ring.
+fn mean_hop(bench: &mut Bench, ring: &Ring, separate_sync: u32, bytes: u32) -> f64 {
     bench.run_id += 1;
     let stops = ring.stops(bench.target.mesh()).unwrap();
     for stop in &stops {

@@ -158,7 +158,7 @@ fn every_screen_shows_every_recording_as_before() {
     let mut differing = Vec::new();
     for file in files {
         let bytes = std::fs::metadata(&file).unwrap().len();
-        assert!(bytes <= 200 << 10, "{} has {bytes} bytes, of 200 KiB", file.display());
+        assert!(bytes <= 256 << 10, "{} has {bytes} bytes, of 256 KiB", file.display());
         let recording = file.file_stem().unwrap().to_str().unwrap();
         let (verdict, mut session) = (verdict(&file), ended(&file));
         // One size of each of the many sick meshes.

@@ -5,14 +5,20 @@
 namespace {
 
 constexpr uint32_t TRANSACTION = 15;
+// Acknowledgements of the PCIe tile and the ARC carry this id, whatever the write had
+// (wormhole.md 3.3). Both are in the first column, by whose translated coordinate they are known too.
+constexpr uint32_t TRANSACTION_OF_FIRST_COLUMN = 0;
+constexpr uint32_t FIRST_COLUMN[2] = {0, 9}, FIRST_COLUMN_TRANSLATED = 16;
 // An address that does not answer must not block the tile.
 constexpr uint32_t PATIENCE_CYCLES = 50000;
 constexpr uint32_t INCREMENT_WORD = 0x107C;  // atomic: add to the first word of a 16-byte unit
 constexpr uint32_t FIELDS[] = {NIU_TARG_LO,    NIU_TARG_MID, NIU_RET_LO,    NIU_RET_MID,
                                NIU_PACKET_TAG, NIU_CTRL,     NIU_AT_LEN_BE, NIU_AT_DATA};
 
-// Requests per NoC that timed out and may still be answered.
-uint32_t given_up[2];
+// Requests per NoC that timed out and may still be answered: of each of the two ids.
+uint32_t given_up[2][2];
+
+uint32_t& given_up_of(uint32_t noc, uint32_t id) { return given_up[noc][id == TRANSACTION]; }
 
 template <typename Condition>
 bool wait_bounded(Condition condition) {
@@ -48,12 +54,22 @@ class borrowed_buffer {
     uint32_t saved[8];
 };
 
-bool wait_answer(uint32_t noc) {
-    bool answered =
-        wait_bounded([=] { return noc_outstanding(noc, TRANSACTION) <= given_up[noc]; });
-    given_up[noc] = noc_outstanding(noc, TRANSACTION);
+bool wait_answer(uint32_t noc, uint32_t id = TRANSACTION) {
+    uint32_t& left = given_up_of(noc, id);
+    bool answered = wait_bounded([=, &left] { return noc_outstanding(noc, id) <= left; });
+    left = noc_outstanding(noc, id);
     compiler_barrier();
     return answered;
+}
+
+// Returns the id for a write. An application may have requests of id 0 in flight: they end first.
+uint32_t id_of_write(const noc_target_t& target) {
+    uint32_t column = target.mid >> 4 & 0x3F;
+    if (column != FIRST_COLUMN[target.noc] && column != FIRST_COLUMN_TRANSLATED) {
+        return TRANSACTION;
+    }
+    wait_answer(target.noc, TRANSACTION_OF_FIRST_COLUMN);
+    return TRANSACTION_OF_FIRST_COLUMN;
 }
 
 }  // namespace
@@ -72,8 +88,9 @@ bool access_write(const noc_target_t& target, uint32_t local, uint32_t bytes) {
     if (!buffer.usable) {
         return false;
     }
-    noc_start_write(target.noc, TRANSACTION, local, target.mid, target.address, bytes);
-    return wait_answer(target.noc);
+    uint32_t id = id_of_write(target);
+    noc_start_write(target.noc, id, local, target.mid, target.address, bytes);
+    return wait_answer(target.noc, id);
 }
 
 bool access_increment(const noc_target_t& target) {

@@ -34,7 +34,8 @@ routing_cmd_t& prepare(uint32_t slot, uint8_t via, uint16_t sequence) {
 
 // Bytes of data that a request carries, or that its answer carries.
 uint32_t block_bytes(const routing_cmd_t& command, bool reading) {
-    return is_block(command) && is_read(command) == reading ? whole_words(command.data) : 0;
+    bool carried = is_block(command) && is_read(command) == reading;
+    return carried ? whole_words(command.data + payload_shift(command)) : 0;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ bool begin_read(const routing_cmd_t& request) {
     response.rack = request.rack;
     response.shelf = request.shelf;
     host_commands[slot] = request;
+    begin_host_block(slot);
     begin_request(slot);
     responses.wr_index = (responses.wr_index + 1) & 7;
     queues->eth_req_queue.rd_req = queues->eth_req_queue.rd_req + 1;
@@ -59,6 +60,7 @@ void take_host_requests() {
             if (!any_in_flight()) {
                 host_commands[index & 3] = request;
                 requests.wr_req = requests.wr_req + 1;
+                begin_host_block(HOST_SLOT + (index & 3));
                 begin_request(HOST_SLOT + (index & 3));
             }
             return;  // the index follows when the write is done: its block is in the host's buffer
@@ -69,10 +71,19 @@ void take_host_requests() {
     }
 }
 
-void finish_host_request(uint32_t slot, uint32_t data, uint32_t flags) {
+bool finish_host_request(uint32_t slot, uint32_t data, uint32_t flags) {
+    constexpr uint32_t ERRORS = CMD_DATA_BLOCK_UNAVAILABLE | CMD_DEST_UNREACHABLE;
     eth_queue_t& requests = queues->eth_req_queue;
     flags &= ~CMD_NOT_STARTED;
-    if ((flags & (CMD_DATA_BLOCK_UNAVAILABLE | CMD_DEST_UNREACHABLE)) != 0) {
+    if (has_host_block(slot)) {
+        part_t next = (flags & ERRORS) != 0 ? PARTS_DONE : next_part(slot);
+        if (next == PART_BEGUN) {
+            begin_request(slot);
+            return false;
+        }
+        flags |= CMD_DATA_BLOCK_DRAM | (next == PART_FAILED ? CMD_DATA_BLOCK_UNAVAILABLE : 0);
+    }
+    if ((flags & ERRORS) != 0) {
         requests.error = requests.error + 1;
     }
     if (is_read(host_commands[slot])) {
@@ -85,4 +96,5 @@ void finish_host_request(uint32_t slot, uint32_t data, uint32_t flags) {
         requests.wr_resp = requests.wr_resp + 1;
         requests.rd_index = (requests.rd_index + 1) & 7;
     }
+    return true;
 }

@@ -46,8 +46,9 @@ void answer(uint32_t slot, uint32_t data, uint32_t errors) {
     uint32_t flags = errors | (is_read(command) ? CMD_RD_DATA : CMD_WR_ACK) |
                      (command.flags & CMD_DATA_BLOCK);
     if (is_host(slot)) {
-        finish_host_request(slot, data, flags);
-        release_slot(slot);
+        if (finish_host_request(slot, data, flags)) {
+            release_slot(slot);
+        }
         return;
     }
     queues->answers_out[slot] = {data, flags, command.token, 0};
@@ -60,12 +61,17 @@ bool is_well_formed(const routing_cmd_t& command) {
     if (!is_block(command)) {
         return (command.address_lo & 3) == 0;
     }
-    return (command.address_lo & 31) == 0 && command.data != 0 && command.data <= BUFFER_BYTES &&
-           (command.data & 3) == 0;
+    bool aligned = (command.address_lo & 31) == 0 || payload_shift(command) != 0;
+    return aligned && command.data != 0 && (command.data & 3) == 0 &&
+           command.data <= BUFFER_BYTES - payload_shift(command);
 }
 
 void execute(uint32_t slot) {
     const routing_cmd_t& command = command_of(slot);
+    if ((command.flags & CMD_BROADCAST) != 0) {
+        answer(slot, command.data, broadcast_to_tiles(slot) ? 0 : CMD_DEST_UNREACHABLE);
+        return;
+    }
     noc_target_t target = {(command.flags & CMD_USE_NOC1) != 0 ? 1u : 0u,
                            command.address_hi & 0xFFFF, command.address_lo};
     // The NoC requires both ends to be equal modulo 32 for reads of DRAM, modulo 16 between L1s.
@@ -132,9 +138,8 @@ void send_on(uint32_t slot) {
 void start(uint32_t slot) {
     const routing_cmd_t& command = command_of(slot);
     slot_t& state = slots[slot];
-    if ((command.flags & (CMD_DATA_BLOCK_DRAM | CMD_BROADCAST)) != 0) {
-        // Both need host memory, which this firmware does not use.
-        answer(slot, 0, CMD_DATA_BLOCK_UNAVAILABLE);
+    if ((command.flags & CMD_DATA_BLOCK_DRAM) != 0) {
+        answer(slot, 0, CMD_DATA_BLOCK_UNAVAILABLE);  // its first part could not be begun
     } else if (!is_well_formed(command)) {
         answer(slot, 0, CMD_DEST_UNREACHABLE);
     } else if (is_for_this_chip(command)) {

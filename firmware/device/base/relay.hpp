@@ -39,12 +39,26 @@ bool slot_active(uint32_t slot);
 inline uint32_t buffer_of(uint32_t slot) { return BUFFERS + slot * BUFFER_BYTES; }
 inline bool is_block(const routing_cmd_t& command) { return (command.flags & CMD_DATA_BLOCK) != 0; }
 inline bool is_read(const routing_cmd_t& command) { return (command.flags & CMD_RD_REQ) != 0; }
+// A broadcast may be to any address: its bytes stand in the buffer as in their target, modulo 32.
+inline uint32_t payload_shift(const routing_cmd_t& command) {
+    return (command.flags & CMD_BROADCAST) != 0 ? command.address_lo & 31 : 0;
+}
 inline uint32_t whole_words(uint32_t bytes) { return (bytes + 15) & ~15u; }
 
 // --- host_queue.cpp: the queue that the host sees ---
 extern routing_cmd_t host_commands[4];
 void take_host_requests();
-void finish_host_request(uint32_t slot, uint32_t data, uint32_t flags);
+// Returns false if the request goes on, with its next part.
+bool finish_host_request(uint32_t slot, uint32_t data, uint32_t flags);
+
+// --- host_memory.cpp: requests whose block stands in host memory, and broadcasts ---
+enum part_t { PARTS_DONE, PART_BEGUN, PART_FAILED };
+// Begins the first part of a request that has such a block.
+void begin_host_block(uint32_t slot);
+bool has_host_block(uint32_t slot);
+part_t next_part(uint32_t slot);
+// Writes a part to the tiles of this chip.
+bool broadcast_to_tiles(uint32_t slot);
 
 // --- hop.cpp: to and from the neighbours ---
 void take_link_requests();

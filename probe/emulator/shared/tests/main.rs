@@ -3,6 +3,7 @@
 
 mod common;
 mod entries;
+mod host_blocks;
 mod peers;
 mod sequences;
 mod target;
