@@ -8,6 +8,7 @@ mod common;
 mod cores;
 mod debug;
 mod examples;
+mod exec;
 mod export;
 mod fabric;
 mod frames;

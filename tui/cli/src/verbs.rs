@@ -6,6 +6,7 @@ mod check;
 mod clean;
 mod cores;
 mod debug;
+mod exec;
 mod expect;
 mod explain;
 mod export;
@@ -65,6 +66,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<LaunchArguments>(),
     Registration::of::<CleanArguments>(),
     Registration::of::<serve::ServeArguments>(),
+    Registration::of::<exec::ExecArguments>(),
     Registration::of::<help::HelpArguments>(),
     Registration::of::<schema::SchemaArguments>(),
 ];

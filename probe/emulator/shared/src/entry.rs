@@ -6,39 +6,11 @@
 
 use crate::host_memory::{self, DmaRead, DmaWrite};
 use crate::machine::{Machine, say};
-use emulator::Mesh;
-use std::cell::Cell;
+use crate::process::{at_machine, on_mesh};
+use crate::served;
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
-
-static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
-
-thread_local! {
-    /// Whether this thread is inside one of the functions.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs an action on the slot of the machine; returns `absent` if that is not possible.
-fn at_machine<T: Copy>(absent: T, action: impl FnOnce(&mut Option<Machine>) -> T) -> T {
-    if INSIDE.replace(true) {
-        say("refused: a DMA callback called back into the library");
-        return absent;
-    }
-    let mut machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let done = catch_unwind(AssertUnwindSafe(|| action(&mut machine)));
-    INSIDE.set(false);
-    done.unwrap_or_else(|_| {
-        say("internal error in the emulator: its devices are gone");
-        *machine = None;
-        absent
-    })
-}
-
-/// Runs an action on the mesh; returns `absent` if there is none.
-fn on_mesh<T: Copy>(absent: T, action: impl FnOnce(&mut Mesh) -> T) -> T {
-    at_machine(absent, |machine| machine.as_mut().map_or(absent, |machine| machine.on_mesh(action)))
-}
+use std::sync::Once;
+use std::thread::park;
 
 /// Returns the device number of a bus, device and function word. There is one bus, and devices have
 /// one function.
@@ -56,16 +28,46 @@ pub extern "C" fn libttsim_init() {
             return say("libttsim_init: the machine is already running");
         }
         match Machine::from_environment() {
-            Ok(built) => *machine = Some(built),
+            Ok(built) => {
+                served::serve(built.words(), built.chip(), built.devices());
+                if served::keeps() {
+                    stay_at_exit();
+                }
+                *machine = Some(built);
+            }
             Err(error) => say(&error.to_string()),
         }
     });
 }
 
-/// Drops the mesh.
+/// Lets the process serve when the program has ended, until a signal ends it.
+fn stay_at_exit() {
+    static ONCE: Once = Once::new();
+    extern "C" fn stay() {
+        say("the program has ended; its mesh is served until this process is ended (Ctrl-C)");
+        loop {
+            park();
+        }
+    }
+    // SAFETY: atexit(3) with a function of this library, which is not unloaded before it is called:
+    // exit handlers of a library run when it is unloaded.
+    ONCE.call_once(|| {
+        if unsafe { atexit(stay) } != 0 {
+            say("the mesh ends with the program: atexit failed");
+        }
+    });
+}
+
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> i32;
+}
+
+/// Drops the mesh, unless it outlives its program.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_exit() {
-    at_machine((), |machine| *machine = None);
+    if !served::keeps() {
+        at_machine((), |machine| *machine = None);
+    }
 }
 
 /// Installs the functions through which devices reach host memory; either may be null.

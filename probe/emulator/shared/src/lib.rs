@@ -13,6 +13,9 @@
 //! in reset. With `run=` or `at=` it is the scene that meshscope itself would open, with firmware
 //! booted and the workload launched.
 //!
+//! If [`SOCKET`] is set, the mesh is served there to `meshscope --target socket:PATH` while the program
+//! drives it, and with [`KEEP`] after the program has ended. Only then has the library threads.
+//!
 //! # Differences from the vendor's library
 //!
 //! * No error ends the process. An access that silicon would not answer, or that is not modelled,
@@ -30,9 +33,12 @@ mod error;
 #[allow(unsafe_code, reason = "calls functions of the client")]
 mod host_memory;
 mod machine;
+mod process;
+mod served;
 mod soc_descriptor;
 
 pub use error::MachineError;
 pub use host_memory::{DmaRead, DmaWrite};
 pub use machine::{BOOT_CYCLES, DEFAULT_MESH, MESH};
+pub use served::{KEEP, SOCKET};
 pub use soc_descriptor::soc_descriptor;

@@ -32,6 +32,7 @@ const STARTED_BY: [&str; 3] = ["run=", "at=", "firmware="];
 pub(crate) struct Machine {
     bar: EmulatorBar,
     reported: usize,
+    words: String,
 }
 
 impl Machine {
@@ -56,7 +57,27 @@ impl Machine {
         } else {
             bar.mesh_mut().clock(BOOT_CYCLES);
         }
-        Ok(Self { bar, reported: 0 })
+        Ok(Self { bar, reported: 0, words: words.to_owned() })
+    }
+
+    /// The words that name it.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// The kind of its chips.
+    pub(crate) fn chip(&self) -> ChipKind {
+        self.bar.chip()
+    }
+
+    /// The number of its PCIe devices.
+    pub(crate) fn devices(&self) -> u8 {
+        self.bar.most_devices()
+    }
+
+    /// Returns its bar.
+    pub(crate) fn bar(&mut self) -> &mut EmulatorBar {
+        &mut self.bar
     }
 
     /// Runs an action on the mesh, and reports the new conditions.

@@ -1,6 +1,6 @@
 //! `gdb`: serves cores to one GDB after the other, until Ctrl-C; when one leaves, the cores go on.
 
-use super::serve::Bound;
+use super::serve::{Bound, own_socket};
 use crate::interrupt::Stop;
 use crate::output::say;
 use crate::target::{Style, core_of, open};
@@ -77,7 +77,7 @@ pub(super) fn run(opening: &Opening, options: &GdbArguments) -> Result<Outcome, 
     for core in &cores {
         CoreControl::attach(machine.target(), *core).map_err(failed)?;
     }
-    let path = options.socket.clone().unwrap_or_else(own_socket);
+    let path = options.socket.clone().unwrap_or_else(|| own_socket("gdb"));
     let mut bound = Bound::default();
     let door = match options.port {
         _ if options.stdio => Door::Stdio,
@@ -100,13 +100,6 @@ pub(super) fn run(opening: &Opening, options: &GdbArguments) -> Result<Outcome, 
         }
     }
     Err(Failure::Interrupted)
-}
-
-/// Returns the path of a socket of this process.
-fn own_socket() -> PathBuf {
-    let folder = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let name = format!("meshscope-gdb-{}.sock", std::process::id());
-    folder.unwrap_or_else(std::env::temp_dir).join(name)
 }
 
 /// Where clients come from.

@@ -151,6 +151,13 @@ fn bars(
     (0..sockets as u16).map(of_host).collect()
 }
 
+/// Returns the path of a socket of this process, for a verb.
+pub(super) fn own_socket(verb: &str) -> PathBuf {
+    let folder = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let name = format!("meshscope-{verb}-{}.sock", std::process::id());
+    folder.unwrap_or_else(std::env::temp_dir).join(name)
+}
+
 /// Sockets, which are removed at the end unless the path now holds another file.
 #[derive(Default)]
 pub(super) struct Bound<'a>(Vec<(&'a Path, (u64, u64))>);

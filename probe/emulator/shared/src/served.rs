@@ -1,0 +1,118 @@
+//! The mesh of a program, served to meshscope while the program drives it.
+
+use crate::machine::say;
+use crate::process::with_bar;
+use layouts::ChipKind;
+use machine::bar::{Bar, BarOp, TargetView};
+use machine::fault::{ChipAddress, Fault};
+use machine::past::{KeptPast, RecordedRun};
+use machine::snapshot::AccessError;
+use machine::target::Past;
+use machine::window::all_but_the_drivers;
+use std::path::Path;
+use std::sync::Once;
+use transport::emulator_bar;
+use transport::serve::{Server, bind};
+use transport::wire::Welcome;
+
+/// The environment variable with the path of the socket on which the mesh is served.
+pub const SOCKET: &str = "MESHSCOPE_SOCKET";
+/// The environment variable that, if set, keeps the mesh after the program has ended: its process
+/// stays, and serves.
+pub const KEEP: &str = "MESHSCOPE_KEEP";
+
+/// Windows of each class at its end that the clients of the socket use: programs take the first ones.
+const WINDOWS: u16 = 16;
+
+/// Serves the mesh that `words` names where the environment asks for it. Once for each process: a
+/// later mesh is served on the same socket.
+pub(crate) fn serve(words: &str, chip: ChipKind, devices: u8) {
+    static ONCE: Once = Once::new();
+    if let Some(socket) = std::env::var_os(SOCKET) {
+        ONCE.call_once(|| {
+            if let Err(why) = start(Path::new(&socket), words, chip, devices) {
+                say(&format!("the mesh is not served: {why}"));
+            }
+        });
+    }
+}
+
+fn start(socket: &Path, words: &str, chip: ChipKind, devices: u8) -> Result<(), String> {
+    let machine = format!("emulator:{words}");
+    let listener = bind(socket).map_err(|error| error.to_string())?;
+    let server = Server::start(listener, &machine).map_err(|error| error.to_string())?;
+    let welcome = Welcome {
+        machine,
+        abilities: emulator_bar::abilities(),
+        devices: Some(devices),
+        ..Welcome::default()
+    };
+    server.open(Box::new(ProgramBar { chip, devices }), welcome);
+    say(&format!("the mesh is served: --target socket:{}", socket.display()));
+    // It ends with the process.
+    drop(server);
+    Ok(())
+}
+
+/// Whether the mesh outlives the program.
+pub(crate) fn keeps() -> bool {
+    std::env::var_os(KEEP).is_some()
+}
+
+/// The error of an access to a machine that its program has ended.
+fn absent() -> AccessError {
+    AccessError::DeviceGone("its program has closed the mesh".into())
+}
+
+/// The bar of the program's machine, of which each access waits for its turn.
+struct ProgramBar {
+    chip: ChipKind,
+    devices: u8,
+}
+
+impl Bar for ProgramBar {
+    fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
+        with_bar(|bar| bar.submit(batch, answer)).unwrap_or_else(|| Err(absent()))
+    }
+
+    fn chip(&self) -> ChipKind {
+        self.chip
+    }
+
+    /// Returns windows at the end of each class.
+    fn windows(&mut self, _: u8) -> Result<Vec<u16>, AccessError> {
+        let layout = self.chip.layout();
+        let last = |window: &u16| {
+            let class = |class: &&layouts::WindowClass| {
+                (class.first..class.first + class.count).contains(window)
+            };
+            let class = layout.bar.windows.iter().find(class);
+            class.is_some_and(|it| it.first + it.count - *window <= WINDOWS.min(it.count / 2))
+        };
+        Ok(all_but_the_drivers(layout).into_iter().filter(last).collect())
+    }
+
+    fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
+        with_bar(|bar| bar.disrupt(at, fault)).unwrap_or_else(|| Err(absent()))
+    }
+
+    fn past(&mut self, view: TargetView) -> Option<Box<dyn Past>> {
+        with_bar(|bar| bar.past(view)).flatten()
+    }
+
+    fn kept_past(&self) -> Option<KeptPast> {
+        with_bar(|bar| bar.kept_past()).flatten()
+    }
+
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        with_bar(|bar| bar.recorded_run()).flatten()
+    }
+
+    fn most_devices(&self) -> u8 {
+        self.devices
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        with_bar(Bar::remarks).unwrap_or_else(Vec::new)
+    }
+}

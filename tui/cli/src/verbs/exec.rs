@@ -1,0 +1,180 @@
+//! `exec`: runs a program that uses tt-metal on an emulated mesh, which is served while the program
+//! lives.
+
+use super::serve::own_socket;
+use crate::interrupt::Stop;
+use crate::output::say;
+use crate::target::Style;
+use crate::verb::{Pages, Verb};
+use console::exit::{Failure, Outcome};
+use console::machine::Opening;
+use probe::session::OpenError;
+use probe::spec::TargetSpec;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+/// Run a program that uses tt-metal on an emulated mesh, which is served while it runs.
+///
+/// The program finds the mesh where tt-metal finds a simulator, and runs unchanged. Its output is
+/// its own; exec ends with its exit code.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExecArguments {
+    /// The mesh: what follows emulator: in a target, such as n300 or t3000,seed=3.
+    #[arg(long, default_value = "n150", value_name = "MESH")]
+    pub(crate) mesh: String,
+    /// The emulated mesh as a libttsim; by default libmeshscope_ttsim.so beside meshscope.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) library: Option<PathBuf>,
+    /// tt-metal's SoC descriptor; by default that of `TT_METAL_HOME`, or of the ttnn of the Python that
+    /// is run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) soc_descriptor: Option<PathBuf>,
+    /// The socket on which the mesh is served; by default a new one.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Serve the mesh after the program has ended, too, until Ctrl-C.
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// The program and its arguments, behind `--`.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+}
+
+impl Verb for ExecArguments {
+    const NAME: &str = "exec";
+    const PAGES: Pages = &[("exec", include_str!("../manual/verbs/exec.md"))];
+    fn no_table(&self) -> Option<&'static str> {
+        Some("exec")
+    }
+    fn cleans_up(&self) -> bool {
+        true
+    }
+    fn run(&self, _: &Opening, _: Style) -> Result<Outcome, Failure> {
+        run(self)
+    }
+}
+
+/// The library's name, as cargo builds it.
+const LIBRARY: &str = "libmeshscope_ttsim.so";
+/// The descriptor, from the folder that holds tt-metal's folder `tt_metal`.
+const DESCRIPTOR: &str = "tt_metal/soc_descriptors/wormhole_b0_80_arch.yaml";
+/// Prints the folder of the package ttnn without importing it.
+const FIND_TTNN: &str =
+    "import importlib.util as u, os; print(os.path.dirname(u.find_spec('ttnn').origin))";
+
+fn run(arguments: &ExecArguments) -> Result<Outcome, Failure> {
+    let words = format!("emulator:{}", arguments.mesh);
+    let spec = TargetSpec::parse(&words);
+    let spec = spec.map_err(|error| Failure::of_open(&words, &OpenError::from(error)))?;
+    let TargetSpec::Emulator(scene) = spec else {
+        return Err(Failure::Usage(format!("--mesh {}: not an emulated mesh", arguments.mesh)));
+    };
+    scene.descriptor().map_err(|error| Failure::of_open(&words, &error.into()))?;
+    let [program, words @ ..] = arguments.program.as_slice() else {
+        return Err(Failure::Usage("no program is given".into()));
+    };
+    let library = library(arguments.library.as_deref())?;
+    let descriptor = descriptor(arguments.soc_descriptor.as_deref(), program)?;
+    let folder = Folder::new(&library, &descriptor)?;
+    let socket = arguments.socket.clone().unwrap_or_else(|| own_socket("exec"));
+    let stop = Stop::listen()?;
+    stop.takes_time();
+    let mut command = Command::new(program);
+    command.args(words).env("TT_METAL_SIMULATOR", folder.library());
+    command.env("MESHSCOPE_MESH", &arguments.mesh).env("MESHSCOPE_SOCKET", &socket);
+    if arguments.keep {
+        command.env("MESHSCOPE_KEEP", "1");
+    }
+    let status = command
+        .status()
+        .map_err(|error| Failure::Usage(format!("{}: {error}", Path::new(program).display())));
+    drop(folder);
+    let _ = std::fs::remove_file(&socket);
+    ended(status?, stop.is_requested())
+}
+
+/// Ends as the program ended.
+fn ended(status: ExitStatus, stopped: bool) -> Result<Outcome, Failure> {
+    if let Some(signal) = status.signal().filter(|_| !stopped) {
+        say(&format!("the program was ended by signal {signal}, and its mesh with it"));
+    }
+    match status.code().or_else(|| status.signal().map(|signal| 128 + signal)) {
+        Some(0) => Ok(Outcome::Healthy),
+        _ if stopped => Err(Failure::Interrupted),
+        code => std::process::exit(code.unwrap_or(1)),
+    }
+}
+
+/// Returns the library that was named, or the one beside this program.
+fn library(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let beside = || Some(std::env::current_exe().ok()?.with_file_name(LIBRARY));
+    let path = named.map(Path::to_owned).or_else(beside).unwrap_or_else(|| LIBRARY.into());
+    let found = path.canonicalize().ok().filter(|path| path.is_file());
+    found.ok_or_else(|| {
+        let path = path.display();
+        Failure::Usage(format!(
+            "{path}: there is no such library; `cargo build --release -p shared` builds it, --library names it"
+        ))
+    })
+}
+
+/// Returns tt-metal's description of the tiles of a chip.
+fn descriptor(named: Option<&Path>, program: &OsStr) -> Result<PathBuf, Failure> {
+    if let Some(path) = named {
+        let found = path.canonicalize().ok().filter(|path| path.is_file());
+        let missing = || Failure::Usage(format!("{}: there is no such file", path.display()));
+        return found.ok_or_else(missing);
+    }
+    let home = std::env::var_os("TT_METAL_HOME").map(PathBuf::from);
+    let found = home.into_iter().chain(ttnn_of(program)).map(|folder| folder.join(DESCRIPTOR));
+    let mut found = found.filter_map(|path| path.canonicalize().ok());
+    found.next().ok_or_else(|| {
+        Failure::Usage(format!(
+            "tt-metal's {DESCRIPTOR} was not found: set TT_METAL_HOME, or name the file with --soc-descriptor"
+        ))
+    })
+}
+
+/// Returns the folder of the package ttnn of a Python.
+fn ttnn_of(program: &OsStr) -> Option<PathBuf> {
+    let name = Path::new(program).file_name()?.to_str()?;
+    if !name.starts_with("python") {
+        return None;
+    }
+    let asked =
+        Command::new(program).args(["-c", FIND_TTNN]).stderr(Stdio::null()).output().ok()?;
+    let folder = String::from_utf8(asked.stdout).ok()?;
+    asked.status.success().then(|| PathBuf::from(folder.trim_end()))
+}
+
+/// A folder with links to the library and, under the name that UMD expects, to the descriptor. It is
+/// removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(library: &Path, descriptor: &Path) -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("meshscope-exec-{}", std::process::id()));
+        let made = || -> io::Result<Self> {
+            std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+            let folder = Self(path.clone());
+            symlink(library, folder.library())?;
+            symlink(descriptor, path.join("soc_descriptor.yaml"))?;
+            Ok(folder)
+        };
+        made().map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+    }
+
+    fn library(&self) -> PathBuf {
+        self.0.join(LIBRARY)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,162 @@
+//! `exec`: a program drives the emulated mesh through its library, and clients see it meanwhile.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use crate::common::stderr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// What tt-metal does with a simulator, in short: it loads the library, writes through window 0 to L1
+/// of 2-2, waits for a line, lets time pass, and ends as its argument says.
+const PROGRAM: &str = r#"
+import ctypes, os, signal, sys
+lib = ctypes.CDLL(os.environ["TT_METAL_SIMULATOR"])
+assert os.path.exists(os.path.join(os.path.dirname(os.environ["TT_METAL_SIMULATOR"]), "soc_descriptor.yaml"))
+lib.libttsim_init()
+def write(address, data):
+    lib.libttsim_pci_mem_wr_bytes(ctypes.c_uint64(address), data, len(data))
+write(0x1_1FC0_0000, (0x0000_2400_0082_0000).to_bytes(8, "little"))
+write(0x1_0002_0000, (0xCAFE).to_bytes(4, "little"))
+print("ready", flush=True)
+sys.stdin.readline()
+lib.libttsim_clock(1000)
+data = ctypes.create_string_buffer(4)
+lib.libttsim_pci_mem_rd_bytes(ctypes.c_uint64(0x1_0002_0000), data, 4)
+print(hex(int.from_bytes(data.raw, "little")), flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+lib.libttsim_exit()
+sys.exit(int(sys.argv[1]))
+"#;
+
+fn exec(options: &[&str], program: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.arg("exec").args(options).arg("--").args(program);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The library that cargo builds beside the tests, and a file in place of tt-metal's descriptor.
+fn library() -> (PathBuf, &'static str) {
+    let tests = std::env::current_exe().unwrap();
+    (
+        tests.with_file_name("libmeshscope_ttsim.so"),
+        concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"),
+    )
+}
+
+struct Running {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+    socket: PathBuf,
+}
+
+impl Running {
+    /// Starts the program; none if the library is not built, as in a test of this crate alone.
+    fn start(name: &str, options: &[&str], ends: &str) -> Option<Self> {
+        let (library, descriptor) = library();
+        if !library.is_file() {
+            println!("skipped: there is no {}", library.display());
+            return None;
+        }
+        let socket =
+            std::env::temp_dir().join(format!("meshscope-{name}-{}.sock", std::process::id()));
+        let files = ["--library", library.to_str().unwrap(), "--soc-descriptor", descriptor];
+        let served = ["--socket", socket.to_str().unwrap()];
+        let options = [&files[..], &served, options].concat();
+        let mut child = exec(&options, &["python3", "-c", PROGRAM, ends]).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        Some(Self { child, lines, socket })
+    }
+
+    fn read(&self, place: &str) -> Output {
+        let target = format!("socket:{}", self.socket.display());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+        command.args(["--target", &target, "read", place]).output().unwrap()
+    }
+
+    /// Lets the program go on; returns what it prints then.
+    fn goes_on(&mut self) -> String {
+        self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        line
+    }
+
+    fn ends(self) -> Output {
+        self.child.wait_with_output().unwrap()
+    }
+}
+
+fn shows(output: &Output, bytes: &str) {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(text.contains(bytes), "{text}{}", stderr(output));
+}
+
+#[test]
+fn a_program_and_clients_share_its_mesh() {
+    let Some(mut program) = Running::start("exec", &["--mesh", "n300"], "0") else { return };
+    shows(&program.read("0:2-2:0x20000"), "fe ca 00 00");
+    shows(&program.read("1:9-0:0x210"), "00 e0 06 00");
+    // The windows of the client are not those of the program.
+    assert_eq!(program.goes_on(), "0xcafe\n");
+    let socket = program.socket.clone();
+    let output = program.ends();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("meshscope: the mesh is served: --target socket:"));
+    assert!(!socket.exists());
+}
+
+#[test]
+fn exec_ends_as_its_program() {
+    for (ends, code, says) in
+        [("7", 7, ""), ("killed", 137, "was ended by signal 9, and its mesh with it")]
+    {
+        let Some(mut program) = Running::start(&format!("exec-{ends}"), &[], ends) else { return };
+        program.goes_on();
+        let output = program.ends();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_mesh_is_kept_after_its_program() {
+    let Some(mut program) = Running::start("exec-keep", &["--keep"], "0") else { return };
+    program.goes_on();
+    shows(&program.read("0:2-2:0x20000"), "fe ca 00 00");
+    let pid = program.child.id().to_string();
+    // A terminal sends it to both.
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    for id in children.split_whitespace().chain([pid.as_str()]) {
+        assert!(Command::new("kill").args(["-s", "INT", id]).status().unwrap().success());
+    }
+    let output = program.ends();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+}
+
+#[test]
+fn what_exec_lacks_is_named() {
+    let (library, descriptor) = library();
+    let library = library.to_str().unwrap();
+    let refuses = |options: &[&str], program: &[&str], says: &str| {
+        let output = exec(options, program).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{}", stderr(&output));
+    };
+    refuses(&["--mesh", "nothing"], &["true"], "nothing");
+    refuses(&["--library", "/nowhere.so"], &["true"], "/nowhere.so: there is no such library");
+    if Path::new(library).is_file() {
+        let files = ["--library", library];
+        refuses(
+            &[&files[..], &["--soc-descriptor", "/x"]].concat(),
+            &["true"],
+            "/x: there is no such file",
+        );
+        let with = [&files[..], &["--soc-descriptor", descriptor]].concat();
+        refuses(&with, &["/nowhere"], "/nowhere: No such file or directory");
+    }
+}
