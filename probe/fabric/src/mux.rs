@@ -2,7 +2,7 @@
 
 use super::client::Connection;
 use images::{Image, ImageMap};
-use launch::records::size;
+use launch::records::{field, size};
 use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,
     constant_of, go_kernel, image, place_kernel,
@@ -268,7 +268,5 @@ impl MuxOptions {
 
 /// Returns the offset of a member, by a path that begins with its type.
 pub(super) fn offset(image: &Image, path: &str) -> Result<u32, ControlError> {
-    let field = image.symbols.field(path);
-    let field = field.map_err(|_| ControlError::NoMember(image.name.clone(), path.to_owned()))?;
-    Ok(field.offset as u32)
+    Ok(field(image, path)?.offset as u32)
 }
