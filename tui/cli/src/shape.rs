@@ -46,7 +46,7 @@ pub(crate) use print::Printed;
 pub(crate) use run::Sweep;
 pub(crate) use schema::schema;
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
-pub(crate) use status::{Event, Status};
+pub(crate) use status::Status;
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
 pub(crate) use who_wrote::WhoWrote;
