@@ -280,6 +280,8 @@ impl From<ChannelMeaning> for &'static str {
 }
 
 /// A link's state, derived from both ends. Each variant has a colour and a letter.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(with = "String", inline)]

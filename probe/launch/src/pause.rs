@@ -32,7 +32,8 @@ pub const PATIENCE_CYCLES: u64 = 50_000_000;
 const DELAY: u32 = u32::from_le_bytes(*b"DWLW");
 
 /// What a kernel did when it was asked to pause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Rest {
     /// It works on.
     Works,

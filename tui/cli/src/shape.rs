@@ -41,7 +41,7 @@ pub(crate) use fabric::{
 pub(crate) use launch::{Launched, LaunchedTile};
 pub(crate) use merged::Merged;
 pub(crate) use mesh::{Links, Mesh};
-pub(crate) use pause::{PausedMesh, Resumed, SteppedMesh, rest_word};
+pub(crate) use pause::{PausedMesh, Resumed, SteppedMesh};
 pub(crate) use print::Printed;
 pub(crate) use run::Sweep;
 pub(crate) use schema::schema;

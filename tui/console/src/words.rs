@@ -29,12 +29,7 @@ pub fn route(route: AccessRoute) -> &'static str {
 
 /// The condition of a link.
 pub fn link(condition: LinkCondition) -> &'static str {
-    match condition {
-        LinkCondition::Up => "up",
-        LinkCondition::Down => "down",
-        LinkCondition::Disagree => "disagree",
-        LinkCondition::Unread => "unread",
-    }
+    condition.into()
 }
 
 /// What one snapshot says about a core. A go message is no progress, which several show.
@@ -50,37 +45,17 @@ pub fn activity(activity: Activity) -> &'static str {
 
 /// A go signal.
 pub fn go(signal: GoSignal) -> &'static str {
-    match signal {
-        GoSignal::Done => "DONE",
-        GoSignal::Init => "INIT",
-        GoSignal::Go => "GO",
-        GoSignal::ResetReadPtr => "RESET_READ_PTR",
-        GoSignal::ResetReadPtrFromHost => "RESET_READ_PTR_FROM_HOST",
-        GoSignal::ReplayTrace => "REPLAY_TRACE",
-    }
+    signal.into()
 }
 
 /// How an image is known.
 pub fn evidence(evidence: Provenance) -> &'static str {
-    match evidence {
-        Provenance::Stated => "stated",
-        Provenance::Recorded => "recorded",
-        Provenance::Sampled => "sampled",
-        Provenance::Verified => "verified",
-        Provenance::Mismatch => "MISMATCH",
-    }
+    evidence.into()
 }
 
 /// The kind of a tile.
 pub fn tile(kind: TileKind) -> &'static str {
-    match kind {
-        TileKind::Tensix => "tensix",
-        TileKind::Eth => "eth",
-        TileKind::Dram => "dram",
-        TileKind::Arc => "arc",
-        TileKind::Pcie => "pcie",
-        TileKind::Router => "router",
-    }
+    kind.into()
 }
 
 /// A name with its article.
