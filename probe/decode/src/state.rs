@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
 /// The state of the whole mesh at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeshState {
     /// The kind of the chips.
     pub kind: ChipKind,
