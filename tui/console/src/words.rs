@@ -7,8 +7,7 @@ use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
 use machine::past::KeptPast;
 use machine::target::AccessRoute;
-pub use machine::words::{bytes, cycles};
-use std::fmt::Write;
+pub use machine::words::{bytes, cycles, hex};
 
 /// What a party is called beside its core.
 pub fn party(party: Party) -> String {
@@ -179,14 +178,6 @@ pub fn without_arguments(name: &str) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-/// Bytes in the order of memory, two digits each.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, b| {
-        let _ = write!(hex, "{b:02x}");
-        hex
-    })
 }
 
 /// A sentence in as many lines as a width needs; words are not broken, and further lines are
