@@ -144,7 +144,7 @@ fn damage(dice: &mut Random, bytes: &mut Vec<u8>) {
         match dice.below(5) {
             0 => bytes.truncate(at),
             1 => {
-                let part = bytes.get(at..end).map(<[u8]>::to_vec).unwrap_or_else(Vec::new);
+                let part = bytes.get(at..end).map_or_else(Vec::new, <[u8]>::to_vec);
                 bytes.splice(at..at, part);
             }
             2 => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << dice.below(8)),
