@@ -1,415 +1,95 @@
 //! The table of embedded images, written by `firmware/build` from `firmware/manifest.toml`; do not edit.
-use crate::{EmbeddedImage, LoadSegment, Role};
 
-pub(crate) static IMAGES: &[EmbeddedImage] = &[
-    EmbeddedImage {
-        name: "erisc_base",
-        role: Role::BaseFirmware,
-        kernel_id: None,
-        core: "erisc",
-        elf: include_bytes!("../images/erisc_base.elf"),
-        sha256: "7d17cbb3a9e78b06a599e6bf48d11d491af3db5a8078efa96349d081d1c64d9d",
-        build_id: 0x94fe_b356_4318_8839,
-        build_id_at: 0x00006d80,
-        segments: &[
-            LoadSegment::new(0x00000000, 0x00000000, (0x0000e0, 0x00004), 0x00004, "RE"),
-            LoadSegment::new(0x00004000, 0x00004000, (0x0000f0, 0x02d90), 0x02d90, "RE"),
-            LoadSegment::new(0x00007c00, 0x00007c00, (0x002e80, 0x00fa8), 0x00fa8, "R"),
-            LoadSegment::new(0x00008c00, 0x00008c00, (0x003e30, 0x00000), 0x00368, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "erisc_app",
-        role: Role::Application,
-        kernel_id: None,
-        core: "erisc",
-        elf: include_bytes!("../images/erisc_app.elf"),
-        sha256: "97e318c651dd4799870d7f2dc864b598cdf9892027b80f897b1f8039c96a9dc0",
-        build_id: 0x1e06_60c5_8447_2ada,
-        build_id_at: 0x00009418,
-        segments: &[
-            LoadSegment::new(0x00009040, 0x00009040, (0x0000a0, 0x003f0), 0x003f0, "RE"),
-            LoadSegment::new(0x000103e0, 0x000103e0, (0x000490, 0x00000), 0x00000, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "ring_ping",
-        role: Role::Kernel,
-        kernel_id: Some(1),
-        core: "erisc",
-        elf: include_bytes!("../images/ring_ping.elf"),
-        sha256: "572c5a65ac2d38310af63af5a3ac2f7604a8840f048cff5e8280543b00bc1427",
-        build_id: 0x68a1_2958_b204_f2dd,
-        build_id_at: 0x0000c930,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x02100), 0x02100, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x0021a0, 0x00080), 0x00100, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "tensix_brisc",
-        role: Role::BaseFirmware,
-        kernel_id: None,
-        core: "brisc",
-        elf: include_bytes!("../images/tensix_brisc.elf"),
-        sha256: "0b7509c215a92ea59336fdd28a0cd8e584b815d749a14e2db28a262c2c00f7a6",
-        build_id: 0x2592_9e5b_b1db_4f10,
-        build_id_at: 0x00003dc8,
-        segments: &[
-            LoadSegment::new(0x00000000, 0x00000000, (0x0000c0, 0x00004), 0x00004, "RE"),
-            LoadSegment::new(0x00003a20, 0x00003a20, (0x0000d0, 0x003c0), 0x003c0, "RE"),
-            LoadSegment::new(0x00005820, 0x00005820, (0x000490, 0x00000), 0x00000, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "tensix_ncrisc",
-        role: Role::BaseFirmware,
-        kernel_id: None,
-        core: "ncrisc",
-        elf: include_bytes!("../images/tensix_ncrisc.elf"),
-        sha256: "5c8f24fbdc952044fd3f0a7b13b966a52492350a6e4b08986bdcc133899200b2",
-        build_id: 0x781b_934b_0c46_8ef0,
-        build_id_at: 0x00012170,
-        segments: &[
-            LoadSegment::new(0x00012000, 0x00012000, (0x0000a0, 0x00180), 0x00180, "RE"),
-            LoadSegment::new(0x00012800, 0x00012800, (0x000220, 0x00000), 0x00000, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "tensix_trisc0",
-        role: Role::BaseFirmware,
-        kernel_id: None,
-        core: "trisc0",
-        elf: include_bytes!("../images/tensix_trisc0.elf"),
-        sha256: "6ca6d9872ebe0139e1c6afce82b2ca19e9a4a9fa2c05938a1fae3b4597c134b7",
-        build_id: 0x1e4e_50c1_e30b_037c,
-        build_id_at: 0x00006178,
-        segments: &[
-            LoadSegment::new(0x00006000, 0x00006000, (0x0000a0, 0x00190), 0x00190, "RE"),
-            LoadSegment::new(0x00006800, 0x00006800, (0x000230, 0x00000), 0x00000, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "tensix_trisc1",
-        role: Role::BaseFirmware,
-        kernel_id: None,
-        core: "trisc1",
-        elf: include_bytes!("../images/tensix_trisc1.elf"),
-        sha256: "112018d9834c8123891dc442691ad02fa9ccbf924814f41b436ed6bcb9a9d92f",
-        build_id: 0xf144_41aa_5693_ee7c,
-        build_id_at: 0x0000a178,
-        segments: &[
-            LoadSegment::new(0x0000a000, 0x0000a000, (0x0000a0, 0x00190), 0x00190, "RE"),
-            LoadSegment::new(0x0000a800, 0x0000a800, (0x000230, 0x00000), 0x00000, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "tensix_trisc2",
-        role: Role::BaseFirmware,
-        kernel_id: None,
-        core: "trisc2",
-        elf: include_bytes!("../images/tensix_trisc2.elf"),
-        sha256: "486a057e08cb2cf1407bd512559ef7d58d52354b141b530770075e88b29435dc",
-        build_id: 0x16b4_d6f5_50c5_b29c,
-        build_id_at: 0x0000e178,
-        segments: &[
-            LoadSegment::new(0x0000e000, 0x0000e000, (0x0000a0, 0x00190), 0x00190, "RE"),
-            LoadSegment::new(0x0000e800, 0x0000e800, (0x000230, 0x00000), 0x00000, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "tensix_worker",
-        role: Role::Kernel,
-        kernel_id: Some(2),
-        core: "brisc",
-        elf: include_bytes!("../images/tensix_worker.elf"),
-        sha256: "a9f81167d4b21c161d9f15be6ccedfabbb15d20348d3b07c16cc9cc3b3d9b9d2",
-        build_id: 0xc2fb_66c9_baea_311f,
-        build_id_at: 0x000146f8,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x00310), 0x00310, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x0003b0, 0x00030), 0x00030, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "edm",
-        role: Role::Kernel,
-        kernel_id: Some(3),
-        core: "erisc",
-        elf: include_bytes!("../images/edm.elf"),
-        sha256: "48437c567457c89647c33bc5978ea7c8b440b0d73d8939a666317800e36693d3",
-        build_id: 0x3535_5a97_4686_2185,
-        build_id_at: 0x0000cf30,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x02700), 0x02700, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x0027a0, 0x00288), 0x00804, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_router_line",
-        role: Role::Kernel,
-        kernel_id: Some(10),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_router_line.elf"),
-        sha256: "728aa5a67041d9364a35534ab249afc9bc81eee58e516fd5484da67618b6f5a2",
-        build_id: 0x4d53_089a_c169_f2c2,
-        build_id_at: 0x0000f930,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x05100), 0x05100, "RE"),
-            LoadSegment::new(0x0000f940, 0x0000f940, (0x0051a0, 0x001c4), 0x0057c, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_router_ring",
-        role: Role::Kernel,
-        kernel_id: Some(11),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_router_ring.elf"),
-        sha256: "163a94893f87dcff52241127bed08f4e19e883e3b7c60eaf0bb0d401ac07be31",
-        build_id: 0x67fc_72e4_e870_e3a7,
-        build_id_at: 0x0000fdb0,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x05580), 0x05580, "RE"),
-            LoadSegment::new(0x0000fdc0, 0x0000fdc0, (0x005620, 0x001c4), 0x0061c, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_router_mesh",
-        role: Role::Kernel,
-        kernel_id: Some(12),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_router_mesh.elf"),
-        sha256: "1ab4c2f9566b7f62969a9ab3dde6af32d073937a11ae9a02527103cdd4b2a55f",
-        build_id: 0xa9ca_b020_77e3_6314,
-        build_id_at: 0x0000fda8,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x05580), 0x05580, "RE"),
-            LoadSegment::new(0x0000fdc0, 0x0000fdc0, (0x005620, 0x001c4), 0x0060c, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_router_torus",
-        role: Role::Kernel,
-        kernel_id: Some(13),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_router_torus.elf"),
-        sha256: "b5296ff889038c905dcd809a82be31340ae3b479e6ee02498bb229b093613420",
-        build_id: 0x11d8_89f2_b93a_9773,
-        build_id_at: 0x000101e8,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x059c0), 0x059c0, "RE"),
-            LoadSegment::new(0x00018600, 0x00018600, (0x005a60, 0x001c4), 0x006bc, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "link_bench",
-        role: Role::Kernel,
-        kernel_id: Some(5),
-        core: "erisc",
-        elf: include_bytes!("../images/link_bench.elf"),
-        sha256: "b360b58e036b789f4efb0711160e0707c6e88b11d008ae79d04a2bd1cfd4a9fa",
-        build_id: 0x58e2_98b9_f49d_9506,
-        build_id_at: 0x0000ca70,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x02240), 0x02240, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x0022e0, 0x00078), 0x003d0, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "link_race",
-        role: Role::Kernel,
-        kernel_id: Some(6),
-        core: "erisc",
-        elf: include_bytes!("../images/link_race.elf"),
-        sha256: "ac57994f9eb0ee1a205a6342ff911045abd9b5b9736c8497c162cc581e70fbb2",
-        build_id: 0xa1f6_3eb0_13c2_a338,
-        build_id_at: 0x0000b780,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x00f50), 0x00f50, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x000ff0, 0x000c0), 0x00140, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "ccl_worker",
-        role: Role::Kernel,
-        kernel_id: Some(4),
-        core: "brisc",
-        elf: include_bytes!("../images/ccl_worker.elf"),
-        sha256: "bd337a894689778167f0d26f8bd6523d662aa39d13736e60da0dbbc17d992125",
-        build_id: 0x1e1f_7497_e74f_ddd5,
-        build_id_at: 0x00018908,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000c0, 0x04520), 0x04520, "RE"),
-            LoadSegment::new(0x00019400, 0x00019400, (0x0045e0, 0x00250), 0x00250, "RW"),
-            LoadSegment::new(0x00019660, 0x00019660, (0x000000, 0x00000), 0x00734, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_unbounded_brisc",
-        role: Role::Kernel,
-        kernel_id: Some(7),
-        core: "brisc",
-        elf: include_bytes!("../images/fabric_mux_unbounded_brisc.elf"),
-        sha256: "ccd950d81bec825f062f5999dce9639e89b5aa16af3767c07d0e08069a7e755e",
-        build_id: 0xe5c1_31db_716f_eab5,
-        build_id_at: 0x00015e88,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01aa0), 0x01aa0, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x001b40, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_unbounded_erisc",
-        role: Role::Kernel,
-        kernel_id: Some(14),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_mux_unbounded_erisc.elf"),
-        sha256: "23615e41e86106879258ac9066afc6c50fb1d08a5bd69df1ba54fdae94715814",
-        build_id: 0x1bb9_7592_8202_3494,
-        build_id_at: 0x0000c468,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01c40), 0x01c40, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001ce0, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_no_wait_brisc",
-        role: Role::Kernel,
-        kernel_id: Some(15),
-        core: "brisc",
-        elf: include_bytes!("../images/fabric_mux_no_wait_brisc.elf"),
-        sha256: "c8c24f09e7176f5893f3a2280241b2cc642f604cab28350001fe5d1e49cf2077",
-        build_id: 0xd561_2cd3_b8a4_c2d6,
-        build_id_at: 0x00015e48,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01a60), 0x01a60, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x001b00, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_no_wait_erisc",
-        role: Role::Kernel,
-        kernel_id: Some(16),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_mux_no_wait_erisc.elf"),
-        sha256: "e80d0e18572d94dfdf3e17ead045611c9d99c7de8296262f97c84d6ee5fb4fc3",
-        build_id: 0xfc3a_e410_2786_d53b,
-        build_id_at: 0x0000c420,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01bf0), 0x01bf0, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001c90, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_unbounded_teardown_brisc",
-        role: Role::Kernel,
-        kernel_id: Some(17),
-        core: "brisc",
-        elf: include_bytes!("../images/fabric_mux_unbounded_teardown_brisc.elf"),
-        sha256: "6aeaebf3c2fbbce53ee055efba15d2f73fd6481237749aa3098f5323e92156fd",
-        build_id: 0x7ab5_c046_e9b2_2a39,
-        build_id_at: 0x00015ef0,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01b00), 0x01b00, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x001ba0, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_unbounded_teardown_erisc",
-        role: Role::Kernel,
-        kernel_id: Some(18),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_mux_unbounded_teardown_erisc.elf"),
-        sha256: "103f6078067c1926ee9ec3e6bd934040e51029554e1a3144f8dd07189ecd9691",
-        build_id: 0x9ef9_1715_e767_de1d,
-        build_id_at: 0x0000c4f8,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01cd0), 0x01cd0, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001d70, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_bounded_32768_brisc",
-        role: Role::Kernel,
-        kernel_id: Some(19),
-        core: "brisc",
-        elf: include_bytes!("../images/fabric_mux_bounded_32768_brisc.elf"),
-        sha256: "0adcaad8e3eb3a742b22666489e6477c88b8c6c377b22cf79cc17dd931620b20",
-        build_id: 0x1e20_6117_7884_fdc5,
-        build_id_at: 0x00015f28,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01b40), 0x01b40, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x001be0, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_bounded_32768_erisc",
-        role: Role::Kernel,
-        kernel_id: Some(20),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_mux_bounded_32768_erisc.elf"),
-        sha256: "1bcdd1798f5cba15648908642017a4bcce0cfefcf62ba9efc5b40bd1909e4061",
-        build_id: 0x2fc8_4b8c_9cc0_0c4f,
-        build_id_at: 0x0000c528,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01d00), 0x01d00, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001da0, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_bounded_256_brisc",
-        role: Role::Kernel,
-        kernel_id: Some(21),
-        core: "brisc",
-        elf: include_bytes!("../images/fabric_mux_bounded_256_brisc.elf"),
-        sha256: "2efa2d88f9549a44b1040f33a136cbf09baeecd0e689e17dc6454d5f4895b9c9",
-        build_id: 0x8234_b839_3f44_370c,
-        build_id_at: 0x00015f28,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x01b40), 0x01b40, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x001be0, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_mux_bounded_256_erisc",
-        role: Role::Kernel,
-        kernel_id: Some(22),
-        core: "erisc",
-        elf: include_bytes!("../images/fabric_mux_bounded_256_erisc.elf"),
-        sha256: "7461304b933e1e62451608d9bf6e7e615064e62c35131cc75a187b8735885b73",
-        build_id: 0x8cae_417c_d3a9_8227,
-        build_id_at: 0x0000c528,
-        segments: &[
-            LoadSegment::new(0x0000a840, 0x0000a840, (0x0000a0, 0x01d00), 0x01d00, "RE"),
-            LoadSegment::new(0x0000ebe0, 0x0000ebe0, (0x001da0, 0x001dc), 0x00344, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "fabric_traffic",
-        role: Role::Kernel,
-        kernel_id: Some(8),
-        core: "brisc",
-        elf: include_bytes!("../images/fabric_traffic.elf"),
-        sha256: "18cab600148dbd1c9efe0f0c9b968e3c853c3c7b96f7034fd967fa1b3cba55be",
-        build_id: 0x1f93_6894_2c65_9dd9,
-        build_id_at: 0x00016480,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x02090), 0x02090, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x002130, 0x00238), 0x00254, "RW"),
-        ],
-    },
-    EmbeddedImage {
-        name: "dispatch",
-        role: Role::Kernel,
-        kernel_id: Some(9),
-        core: "brisc",
-        elf: include_bytes!("../images/dispatch.elf"),
-        sha256: "2f6887fcb04f972cd17ba5c70e174128d3616e98911571670169d688796b1ab1",
-        build_id: 0xfb03_98ad_7c9e_e5ef,
-        build_id_at: 0x000148b0,
-        segments: &[
-            LoadSegment::new(0x00014400, 0x00014400, (0x0000a0, 0x004c0), 0x004c0, "RE"),
-            LoadSegment::new(0x00018400, 0x00018400, (0x000560, 0x00148), 0x00150, "RW"),
-        ],
-    },
-];
+images! {
+    "erisc_base", BaseFirmware, None, "erisc", 0x94fe_b356_4318_8839 at 0x00006d80:
+        (0x00000000, 0x00000000, (0x0000e0, 0x00004), 0x00004, "RE"),
+        (0x00004000, 0x00004000, (0x0000f0, 0x02d90), 0x02d90, "RE"),
+        (0x00007c00, 0x00007c00, (0x002e80, 0x00fa8), 0x00fa8, "R"),
+        (0x00008c00, 0x00008c00, (0x003e30, 0x00000), 0x00368, "RW");
+    "erisc_app", Application, None, "erisc", 0x1e06_60c5_8447_2ada at 0x00009418:
+        (0x00009040, 0x00009040, (0x0000a0, 0x003f0), 0x003f0, "RE"),
+        (0x000103e0, 0x000103e0, (0x000490, 0x00000), 0x00000, "RW");
+    "ring_ping", Kernel, Some(1), "erisc", 0x68a1_2958_b204_f2dd at 0x0000c930:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x02100), 0x02100, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x0021a0, 0x00080), 0x00100, "RW");
+    "tensix_brisc", BaseFirmware, None, "brisc", 0x2592_9e5b_b1db_4f10 at 0x00003dc8:
+        (0x00000000, 0x00000000, (0x0000c0, 0x00004), 0x00004, "RE"),
+        (0x00003a20, 0x00003a20, (0x0000d0, 0x003c0), 0x003c0, "RE"),
+        (0x00005820, 0x00005820, (0x000490, 0x00000), 0x00000, "RW");
+    "tensix_ncrisc", BaseFirmware, None, "ncrisc", 0x781b_934b_0c46_8ef0 at 0x00012170:
+        (0x00012000, 0x00012000, (0x0000a0, 0x00180), 0x00180, "RE"),
+        (0x00012800, 0x00012800, (0x000220, 0x00000), 0x00000, "RW");
+    "tensix_trisc0", BaseFirmware, None, "trisc0", 0x1e4e_50c1_e30b_037c at 0x00006178:
+        (0x00006000, 0x00006000, (0x0000a0, 0x00190), 0x00190, "RE"),
+        (0x00006800, 0x00006800, (0x000230, 0x00000), 0x00000, "RW");
+    "tensix_trisc1", BaseFirmware, None, "trisc1", 0xf144_41aa_5693_ee7c at 0x0000a178:
+        (0x0000a000, 0x0000a000, (0x0000a0, 0x00190), 0x00190, "RE"),
+        (0x0000a800, 0x0000a800, (0x000230, 0x00000), 0x00000, "RW");
+    "tensix_trisc2", BaseFirmware, None, "trisc2", 0x16b4_d6f5_50c5_b29c at 0x0000e178:
+        (0x0000e000, 0x0000e000, (0x0000a0, 0x00190), 0x00190, "RE"),
+        (0x0000e800, 0x0000e800, (0x000230, 0x00000), 0x00000, "RW");
+    "tensix_worker", Kernel, Some(2), "brisc", 0xc2fb_66c9_baea_311f at 0x000146f8:
+        (0x00014400, 0x00014400, (0x0000a0, 0x00310), 0x00310, "RE"),
+        (0x00018400, 0x00018400, (0x0003b0, 0x00030), 0x00030, "RW");
+    "edm", Kernel, Some(3), "erisc", 0x3535_5a97_4686_2185 at 0x0000cf30:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x02700), 0x02700, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x0027a0, 0x00288), 0x00804, "RW");
+    "fabric_router_line", Kernel, Some(10), "erisc", 0x4d53_089a_c169_f2c2 at 0x0000f930:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x05100), 0x05100, "RE"),
+        (0x0000f940, 0x0000f940, (0x0051a0, 0x001c4), 0x0057c, "RW");
+    "fabric_router_ring", Kernel, Some(11), "erisc", 0x67fc_72e4_e870_e3a7 at 0x0000fdb0:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x05580), 0x05580, "RE"),
+        (0x0000fdc0, 0x0000fdc0, (0x005620, 0x001c4), 0x0061c, "RW");
+    "fabric_router_mesh", Kernel, Some(12), "erisc", 0xa9ca_b020_77e3_6314 at 0x0000fda8:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x05580), 0x05580, "RE"),
+        (0x0000fdc0, 0x0000fdc0, (0x005620, 0x001c4), 0x0060c, "RW");
+    "fabric_router_torus", Kernel, Some(13), "erisc", 0x11d8_89f2_b93a_9773 at 0x000101e8:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x059c0), 0x059c0, "RE"),
+        (0x00018600, 0x00018600, (0x005a60, 0x001c4), 0x006bc, "RW");
+    "link_bench", Kernel, Some(5), "erisc", 0x58e2_98b9_f49d_9506 at 0x0000ca70:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x02240), 0x02240, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x0022e0, 0x00078), 0x003d0, "RW");
+    "link_race", Kernel, Some(6), "erisc", 0xa1f6_3eb0_13c2_a338 at 0x0000b780:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x00f50), 0x00f50, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x000ff0, 0x000c0), 0x00140, "RW");
+    "ccl_worker", Kernel, Some(4), "brisc", 0x1e1f_7497_e74f_ddd5 at 0x00018908:
+        (0x00014400, 0x00014400, (0x0000c0, 0x04520), 0x04520, "RE"),
+        (0x00019400, 0x00019400, (0x0045e0, 0x00250), 0x00250, "RW"),
+        (0x00019660, 0x00019660, (0x000000, 0x00000), 0x00734, "RW");
+    "fabric_mux_unbounded_brisc", Kernel, Some(7), "brisc", 0xe5c1_31db_716f_eab5 at 0x00015e88:
+        (0x00014400, 0x00014400, (0x0000a0, 0x01aa0), 0x01aa0, "RE"),
+        (0x00018400, 0x00018400, (0x001b40, 0x001dc), 0x00344, "RW");
+    "fabric_mux_unbounded_erisc", Kernel, Some(14), "erisc", 0x1bb9_7592_8202_3494 at 0x0000c468:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x01c40), 0x01c40, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x001ce0, 0x001dc), 0x00344, "RW");
+    "fabric_mux_no_wait_brisc", Kernel, Some(15), "brisc", 0xd561_2cd3_b8a4_c2d6 at 0x00015e48:
+        (0x00014400, 0x00014400, (0x0000a0, 0x01a60), 0x01a60, "RE"),
+        (0x00018400, 0x00018400, (0x001b00, 0x001dc), 0x00344, "RW");
+    "fabric_mux_no_wait_erisc", Kernel, Some(16), "erisc", 0xfc3a_e410_2786_d53b at 0x0000c420:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x01bf0), 0x01bf0, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x001c90, 0x001dc), 0x00344, "RW");
+    "fabric_mux_unbounded_teardown_brisc", Kernel, Some(17), "brisc", 0x7ab5_c046_e9b2_2a39 at 0x00015ef0:
+        (0x00014400, 0x00014400, (0x0000a0, 0x01b00), 0x01b00, "RE"),
+        (0x00018400, 0x00018400, (0x001ba0, 0x001dc), 0x00344, "RW");
+    "fabric_mux_unbounded_teardown_erisc", Kernel, Some(18), "erisc", 0x9ef9_1715_e767_de1d at 0x0000c4f8:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x01cd0), 0x01cd0, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x001d70, 0x001dc), 0x00344, "RW");
+    "fabric_mux_bounded_32768_brisc", Kernel, Some(19), "brisc", 0x1e20_6117_7884_fdc5 at 0x00015f28:
+        (0x00014400, 0x00014400, (0x0000a0, 0x01b40), 0x01b40, "RE"),
+        (0x00018400, 0x00018400, (0x001be0, 0x001dc), 0x00344, "RW");
+    "fabric_mux_bounded_32768_erisc", Kernel, Some(20), "erisc", 0x2fc8_4b8c_9cc0_0c4f at 0x0000c528:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x01d00), 0x01d00, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x001da0, 0x001dc), 0x00344, "RW");
+    "fabric_mux_bounded_256_brisc", Kernel, Some(21), "brisc", 0x8234_b839_3f44_370c at 0x00015f28:
+        (0x00014400, 0x00014400, (0x0000a0, 0x01b40), 0x01b40, "RE"),
+        (0x00018400, 0x00018400, (0x001be0, 0x001dc), 0x00344, "RW");
+    "fabric_mux_bounded_256_erisc", Kernel, Some(22), "erisc", 0x8cae_417c_d3a9_8227 at 0x0000c528:
+        (0x0000a840, 0x0000a840, (0x0000a0, 0x01d00), 0x01d00, "RE"),
+        (0x0000ebe0, 0x0000ebe0, (0x001da0, 0x001dc), 0x00344, "RW");
+    "fabric_traffic", Kernel, Some(8), "brisc", 0x1f93_6894_2c65_9dd9 at 0x00016480:
+        (0x00014400, 0x00014400, (0x0000a0, 0x02090), 0x02090, "RE"),
+        (0x00018400, 0x00018400, (0x002130, 0x00238), 0x00254, "RW");
+    "dispatch", Kernel, Some(9), "brisc", 0xfb03_98ad_7c9e_e5ef at 0x000148b0:
+        (0x00014400, 0x00014400, (0x0000a0, 0x004c0), 0x004c0, "RE"),
+        (0x00018400, 0x00018400, (0x000560, 0x00148), 0x00150, "RW");
+}

@@ -51,6 +51,8 @@ impl From<NocXy> for [u8; 2] {
 }
 
 /// The kind of a tile (one NoC endpoint).
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TileKind {
@@ -69,6 +71,8 @@ pub enum TileKind {
 }
 
 /// A baby RISC-V core of a tile.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(with = "String", inline)]
@@ -150,14 +154,7 @@ impl fmt::Display for EthId {
 impl CoreKind {
     /// Returns tt-metal's name of the core, in lower case.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Brisc => "brisc",
-            Self::Ncrisc => "ncrisc",
-            Self::Trisc0 => "trisc0",
-            Self::Trisc1 => "trisc1",
-            Self::Trisc2 => "trisc2",
-            Self::Erisc => "erisc",
-        }
+        self.into()
     }
 }
 

@@ -18,6 +18,8 @@ pub enum ReadAccess {
 }
 
 /// The user's permission that a write needs.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WritePermission {
@@ -39,14 +41,7 @@ pub enum WritePermission {
 impl WritePermission {
     /// Returns the permission's name on the command line.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Sample => "sample",
-            Self::Halt => "halt",
-            Self::Launch => "launch",
-            Self::Reset => "reset",
-            Self::Never => "never",
-        }
+        self.into()
     }
 }
 

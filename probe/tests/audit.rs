@@ -5,7 +5,6 @@ use access::AuditLog;
 use access::bar_target::BarTarget;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::patience::Deadlines;
-use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target, TargetBus};
 use std::path::{Path, PathBuf};
 use transport::emulator_bar::EmulatorBar;
@@ -24,7 +23,7 @@ fn at(offset: u64) -> NocAddr {
 }
 
 fn word(target: &mut BarTarget, offset: u64) -> u32 {
-    target.read(&Plan { spans: vec![Span { addr: at(offset), len: 4 }] }).word(at(offset)).unwrap()
+    target.read_word(at(offset)).unwrap()
 }
 
 /// Returns the path of a file in a folder that does not exist yet.

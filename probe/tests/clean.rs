@@ -3,7 +3,7 @@
 //! more moments.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use access::bar_target::BarTarget;
+use crate::common::{permitted, powered};
 use collectives::clean::{CleanReport, CleanTile, Done};
 use collectives::{
     Clean, CleanSettings, FabricOptions, Op, Request, Run, RunProgress, RunSettings, Transport,
@@ -13,12 +13,9 @@ use images::ImageMap;
 use launch::dice::Random;
 use layouts::{ChipId, NocXy};
 use machine::fault::Fault;
-use machine::patience::Deadlines;
 use machine::place::Place;
 use machine::target::{Abilities, Allow};
 use probe::session::Session;
-use transport::emulator_bar::EmulatorBar;
-use workloads::scene::Scene;
 
 const STEP_CYCLES: u64 = 2_000;
 
@@ -32,11 +29,7 @@ fn fabric() -> Transport {
 }
 
 fn open(mesh: &str, allow: Allow) -> Session {
-    let (images, problems) = ImageMap::firmware();
-    assert_eq!(problems, Vec::<String>::new());
-    let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
-    let abilities = Abilities { allow, stepped_time: true, faults: true, ..Abilities::default() };
-    let target = BarTarget::open(mesh, bar, abilities, Deadlines::default()).unwrap();
+    let (target, images) = powered(mesh, Abilities { allow, ..permitted() });
     Session::with_target(Box::new(target), images)
 }
 

@@ -1,6 +1,7 @@
 //! Collectives end to end on emulated meshes: launch, polls, check and cleanup.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{permitted, powered};
 use access::bar_target::BarTarget;
 use collectives::program::flags;
 use collectives::{
@@ -15,12 +16,8 @@ use launch::outcome::{Cause, RunError};
 use launch::topology::TopologyKind;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
 use machine::fault::Fault;
-use machine::patience::Deadlines;
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
-use machine::target::{Abilities, Allow, Target};
-use transport::emulator_bar::EmulatorBar;
-use workloads::scene::Scene;
+use machine::target::Target;
 
 /// Time between two polls, in cycles.
 const STEP_CYCLES: u64 = 2_000;
@@ -33,16 +30,7 @@ struct Bench {
 
 impl Bench {
     fn new(mesh: &str) -> Self {
-        let (images, problems) = ImageMap::firmware();
-        assert_eq!(problems, Vec::<String>::new());
-        let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
-        let abilities = Abilities {
-            allow: Allow::ALL,
-            stepped_time: true,
-            faults: true,
-            ..Abilities::default()
-        };
-        let target = BarTarget::open(mesh, bar, abilities, Deadlines::default()).unwrap();
+        let (target, images) = powered(mesh, permitted());
         Self { target, images }
     }
 
@@ -128,8 +116,7 @@ impl Bench {
     }
 
     fn word(&mut self, place: Place, at: u64) -> u32 {
-        let addr = place.at(at);
-        self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] }).word(addr).unwrap()
+        self.target.read_word(place.at(at)).unwrap()
     }
 
     /// Asserts that base firmware has every Ethernet tile again.

@@ -2,6 +2,7 @@
 //! transfer between workers, and cleanup.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{built, idle};
 use access::bar_target::BarTarget;
 use collectives::{
     FabricOptions, Op, Request, Run, RunProgress, RunReport, RunSettings, Stage, Transport,
@@ -18,7 +19,7 @@ use machine::fabric::FabricTopology;
 use machine::fabric::MuxCore;
 use machine::target::Target;
 use probe::session::{Session, WATCHED_CYCLES};
-use workloads::scene::{Scene, Workload};
+use workloads::scene::Scene;
 
 /// Time between two polls, in cycles.
 const STEP_CYCLES: u64 = 2_000;
@@ -30,10 +31,7 @@ struct Bench {
 
 impl Bench {
     fn new(mesh: &str) -> Self {
-        let (mut images, problems) = ImageMap::firmware();
-        assert_eq!(problems, Vec::<String>::new());
-        let scene = Scene { run: Some(Workload::Idle), tiles: Some(0), ..Scene::new(mesh) };
-        let target = scene.build(&mut images).unwrap();
+        let (target, images) = built(&Scene { tiles: Some(0), ..idle(mesh) });
         Self { target, images }
     }
 

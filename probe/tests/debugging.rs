@@ -5,16 +5,11 @@
 use crate::common;
 
 use access::bar_target::BarTarget;
-use common::{addr, library, sentence, word};
-use images::ImageMap;
+use common::{addr, library, powered, sentence, word};
 use launch::debugging::{CoreControl, Stop, Watched, Watchpoint};
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::fault::{CoreFault, Fault, FaultKind};
-use machine::patience::Deadlines;
 use machine::target::{Abilities, Allow, Target};
-use transport::emulator_bar::EmulatorBar;
-use transport::ttsim;
-use workloads::scene::Scene;
 
 /// A tile that is there on both chips.
 const TILE: (u8, u8) = (2, 4);
@@ -36,9 +31,8 @@ fn core(chip: u16, (x, y): (u8, u8), core: CoreKind) -> CoreId {
 
 /// Returns an n300 with base firmware; a BRISC of each chip counts.
 fn counting_with(abilities: Abilities) -> (BarTarget, [CoreId; 2]) {
-    let (images, _) = ImageMap::firmware();
-    let bar = Box::new(EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap()));
-    let mut target = BarTarget::open("emulator", bar, abilities, Deadlines::default()).unwrap();
+    let (mut target, _) = powered("n300", abilities);
+    target.rename("emulator");
     let cores = [0, 1].map(|chip| {
         let core = core(chip, TILE, CoreKind::Brisc);
         let (x, y) = TILE;
@@ -253,10 +247,7 @@ fn cores_that_cannot_be_debugged_are_refused_with_the_reason() {
 #[test]
 fn the_vendors_simulator_refuses_and_survives() {
     let Some(path) = library("wh_x2") else { return };
-    let bar = ttsim::open(&path, &common::host()).unwrap();
-    let abilities = Abilities { allow: Allow::ALL, ..ttsim::abilities().unwrap() };
-    let mut target =
-        BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap();
+    let mut target = common::open_at(&path);
     let refused = CoreControl::attach(&mut target, core(0, (1, 2), CoreKind::Brisc)).unwrap_err();
     let says = "refused: the simulator does not model the RISC debug interface";
     assert!(sentence(&refused).contains(says), "{}", sentence(&refused));

@@ -28,9 +28,7 @@ fn open(words: &str) -> Result<BarTarget, SceneError> {
 }
 
 fn word(target: &mut BarTarget, chip: u16, tile: NocXy, offset: u64) -> u32 {
-    let addr = NocAddr { chip: ChipId(chip), tile, offset };
-    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    u32::from_le_bytes(snapshot.bytes(addr, 4).unwrap().try_into().unwrap())
+    target.read_word(NocAddr { chip: ChipId(chip), tile, offset }).unwrap()
 }
 
 #[test]

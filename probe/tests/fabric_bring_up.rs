@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+use crate::common::{self, built, word};
 use access::bar_target::BarTarget;
 use fabric::status_queue::{read_status, status_queues};
 use fabric::{
@@ -15,31 +16,20 @@ use fabric::{
 };
 use images::ImageMap;
 use launch::outcome::{Cause, Waypoint};
-use layouts::{ChipId, NocAddr};
+use layouts::ChipId;
 use machine::fabric::{Direction, Entry, FabricTopology};
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use workloads::scene::{Scene, Workload};
 
 const STEP: u64 = 2_000;
 
 fn idle(mesh: &str, faults: &[&str]) -> (BarTarget, ImageMap) {
-    let (mut images, problems) = ImageMap::firmware();
-    assert_eq!(problems, Vec::<String>::new());
     let faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
-    let (run, tiles) = (Some(Workload::Idle), Some(1));
-    let scene = Scene { run, tiles, faults, ..Scene::new(mesh) };
-    let target = scene.build(&mut images).unwrap();
-    (target, images)
+    built(&Scene { tiles: Some(1), faults, ..common::idle(mesh) })
 }
 
 fn plan(target: &BarTarget, topology: FabricTopology) -> FabricPlan {
     FabricPlan::new(target.mesh(), &FabricRequest::new(topology)).unwrap()
-}
-
-fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
-    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    snapshot.word(addr).unwrap()
 }
 
 /// Returns true if base firmware has every core of the plan.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::common;
+use common::{built, idle};
 
 mod played;
 
@@ -19,7 +20,6 @@ use machine::fabric::MuxCore;
 use machine::place::Place;
 use machine::target::Target;
 use played::Played;
-use workloads::scene::{Scene, Workload};
 
 const FINISHED: u32 = 4;
 const STOPPED: u32 = 5;
@@ -37,10 +37,7 @@ struct Bench {
 
 impl Bench {
     fn emulated() -> Self {
-        let (mut images, problems) = ImageMap::firmware();
-        assert_eq!(problems, Vec::<String>::new());
-        let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
-        let target = scene.build(&mut images).unwrap();
+        let (target, images) = built(&idle("n300"));
         Self { target, images, run_id: 0 }
     }
 

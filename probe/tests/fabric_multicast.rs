@@ -2,15 +2,14 @@
 //! west, north and south.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{built, idle};
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic, WorkerId};
 use fabric::{Fabric, FabricMesh, FabricPlan, FabricRequest, FabricSettings, connection};
-use images::ImageMap;
 use launch::{Firmware, go_kernel};
 use layouts::NocXy;
 use machine::fabric::{Direction, FabricTopology};
 use machine::place::Place;
 use machine::target::Target;
-use workloads::scene::{Scene, Workload};
 
 const STEP: u64 = 2_000;
 const BYTES: u32 = 1_024;
@@ -39,9 +38,7 @@ fn reached(mesh: &FabricMesh, device: usize, direction: Direction) -> Vec<usize>
 
 #[test]
 fn every_chip_writes_to_all_others_with_a_packet_in_each_direction() {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("t3000") };
-    let mut target = scene.build(&mut images).unwrap();
+    let (mut target, mut images) = built(&idle("t3000"));
     let request = FabricRequest::new(FabricTopology::Mesh);
     let plan = FabricPlan::new(target.mesh(), &request).unwrap();
     let mesh = &plan.meshes[0];

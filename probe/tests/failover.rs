@@ -2,19 +2,18 @@
 //! a silent tile does not delay other reads. All times are the mesh's own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{self, built, permitted};
 use access::bar_target::BarTarget;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
-use images::ImageMap;
 use layouts::{ChipId, EthId, NocAddr, NocXy};
 use machine::fault::Fault;
 use machine::patience::Deadlines;
 use machine::progress::{ChipCount, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
-use machine::target::{Abilities, Allow};
 use probe::session::{Inspected, Session};
 use std::collections::BTreeSet;
-use workloads::scene::{Scene, Workload};
+use workloads::scene::Scene;
 
 /// A relay times out a request after one millisecond, and the host times out a queue after four.
 const A_REFUSAL: u64 = 1_200_000;
@@ -25,13 +24,9 @@ const A_SNAPSHOT: u64 = 1_000_000;
 const RETRY: u64 = 20_000_000;
 
 fn idle(mesh: &str) -> Session {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), tiles: Some(1), ..Scene::new(mesh) };
-    let bar = scene.build(&mut images).unwrap().into_bar();
-    let abilities =
-        Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() };
+    let (target, images) = built(&Scene { tiles: Some(1), ..common::idle(mesh) });
     let patience = Deadlines { retry_cycles: RETRY, ..Deadlines::default() };
-    let target = BarTarget::open(mesh, bar, abilities, patience).unwrap();
+    let target = BarTarget::open(mesh, target.into_bar(), permitted(), patience).unwrap();
     Session::with_target(Box::new(target), images)
 }
 

@@ -2,6 +2,7 @@
 //! mismatches are reported.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{built, idle};
 use crate::{common, folder};
 
 use decode::inspect::ReadSet;
@@ -326,8 +327,7 @@ fn what_was_proved_is_not_read_again() {
 
 #[test]
 fn a_kernel_that_was_replaced_is_found_in_the_next_snapshot() {
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
-    let target = scene.build(&mut ImageMap::firmware().0).unwrap();
+    let (target, _) = built(&idle("n300"));
     let mut session = Session::with_target(Box::new(target), ImageMap::firmware().0);
     let brisc = core(TENSIX, CoreKind::Brisc);
     let load = |session: &mut Session, kernel: &str| {

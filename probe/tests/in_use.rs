@@ -1,6 +1,7 @@
 //! A mesh that is in use, or that must not be changed, is refused before anything is written.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::powered;
 use access::bar_target::BarTarget;
 use collectives::{
     DataType, EdmChannel, EdmPlan, Op, Program, Run, RunSettings, WorkerCommand, WorkerPlan,
@@ -17,8 +18,6 @@ use machine::patience::Deadlines;
 use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Arrived, Mesh, OldBytes, Preview, Target, TargetBus};
-use transport::emulator_bar::EmulatorBar;
-use workloads::scene::Scene;
 
 /// A target that counts the writes to it.
 struct Counted {
@@ -85,10 +84,9 @@ impl TargetBus for Counted {
 
 /// Returns an n300 with only base firmware.
 fn n300(allow: Allow) -> (Counted, ImageMap) {
-    let (images, _) = ImageMap::firmware();
-    let bar = Box::new(EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap()));
     let abilities = Abilities { allow, stepped_time: true, ..Abilities::default() };
-    let inner = BarTarget::open("emulator:n300", bar, abilities, Deadlines::default()).unwrap();
+    let (mut inner, images) = powered("n300", abilities);
+    inner.rename("emulator:n300");
     (Counted { inner, holders: Vec::new(), writes: 0 }, images)
 }
 

@@ -2,14 +2,13 @@
 //! guide).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{built, idle};
 use crate::edm::bench;
 
 use bench::{Bench, FAR, NEAR, Values};
-use images::ImageMap;
 use launch::{Firmware, KernelLaunch, Ring, launch_kernel, start_application};
 use machine::place::Place;
 use machine::target::Target;
-use workloads::scene::{Scene, Workload};
 
 const PING: u32 = 0;
 const RING: u32 = 1;
@@ -125,9 +124,7 @@ fn mean_hop(bench: &mut Bench, ring: &Ring, separate_sync: u32, bytes: u32) -> f
 
 #[test]
 fn a_hop_of_a_ring_takes_650_ns_and_690_without_merged_signals() {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("t3000") };
-    let mut target = scene.build(&mut images).unwrap();
+    let (mut target, mut images) = built(&idle("t3000"));
     let ring = Ring::find(target.mesh()).unwrap();
     assert_eq!(ring.hops.len(), 8);
     for stop in ring.stops(target.mesh()).unwrap() {

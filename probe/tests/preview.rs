@@ -1,18 +1,17 @@
 //! The cost that a dry run previews is the cost of the access.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{built, idle};
 use crate::sick;
 
 use access::AuditLog;
 use access::bar_target::BarTarget;
-use images::ImageMap;
 use layouts::{ChipId, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, AccessRoute, Allow, Preview, Target, TargetBus};
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
-use workloads::scene::{Scene, Workload};
 
 fn open(allow: Allow) -> (BarTarget, Handle) {
     let mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
@@ -78,9 +77,7 @@ fn a_write_costs_what_was_promised() {
 
 #[test]
 fn what_goes_through_a_queue_costs_at_least_what_was_promised() {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
-    let mut target = scene.build(&mut images).unwrap();
+    let (mut target, _) = built(&idle("n300"));
     for wanted in [span(1, 1, 0x2_0000, 4), span(1, 1, 0x2_0010, 0x1000)] {
         let plan = Plan { spans: vec![wanted] };
         let promised = target.preview(std::slice::from_ref(&plan));

@@ -2,6 +2,7 @@
 //! it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{built, idle};
 use crate::sick;
 
 use access::bar_target::BarTarget;
@@ -12,7 +13,7 @@ use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Quarantine, Target};
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
-use workloads::scene::{Scene, Workload, power_on};
+use workloads::scene::power_on;
 
 const TILE: NocXy = NocXy { x: 1, y: 2 };
 const OTHER: NocXy = NocXy { x: 3, y: 3 };
@@ -199,9 +200,7 @@ fn the_emulators_own_hang_is_quarantined() {
 
 #[test]
 fn a_far_chip_behind_a_dead_queue_is_tried_once() {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
-    let (bar, handle) = Sick::new(scene.build(&mut images).unwrap().into_bar());
+    let (bar, handle) = Sick::new(built(&idle("n300")).0.into_bar());
     let mut target =
         BarTarget::open("far", Box::new(bar), abilities(), Deadlines::default()).unwrap();
     let far = [span(1, TILE, 0x2_0000, 64), span(1, OTHER, 0x2_0000, 4)];

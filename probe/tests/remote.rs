@@ -5,20 +5,14 @@
 use crate::common;
 
 use access::bar_target::BarTarget;
-use common::{addr, read};
-use images::ImageMap;
+use common::{addr, powered, read};
 use layouts::NocAddr;
-use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Chip, Quarantine, Target};
-use transport::emulator_bar::EmulatorBar;
-use workloads::scene::Scene;
 
 fn emulator(scene: &str) -> BarTarget {
-    let (images, _) = ImageMap::firmware();
-    let bar = EmulatorBar::new(Scene::new(scene).power_on(&images).unwrap());
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..Abilities::default() };
-    BarTarget::open("emulator", Box::new(bar), abilities, Deadlines::default()).unwrap()
+    powered(scene, abilities).0
 }
 
 /// Returns the emulated mesh and, if available, the vendor's build of the same shape.

@@ -6,14 +6,13 @@ use crate::common;
 
 use access::AuditLog;
 use access::bar_target::BarTarget;
-use common::{addr, library, sentence, word};
+use common::{addr, library, powered, sentence, word};
 use decode::inspect::ReadSet;
 use decode::profile::profile;
 use images::ImageMap;
 use launch::sampling::Sampling;
 use layouts::{ChipId, ChipKind, CoreId, CoreKind, NocXy};
 use machine::bar::{Bar, BarOp};
-use machine::patience::Deadlines;
 use machine::samples::{CoreSamples, SampleOrder};
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Target};
@@ -21,7 +20,7 @@ use probe::session::Session;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use transport::emulator_bar::EmulatorBar;
-use transport::{silicon, ttsim};
+use transport::silicon;
 use workloads::scene::Scene;
 
 const CONTROL: u64 = 0xFFB1_2054;
@@ -150,11 +149,9 @@ fn samples_are_what_the_harts_execute() {
 
 /// Returns an n300 with base firmware; a BRISC of each chip runs a loop of three instructions.
 fn looping(abilities: &Abilities) -> (BarTarget, [CoreId; 2]) {
-    let (images, _) = ImageMap::firmware();
-    let bar = EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap());
     let abilities = Abilities { allow: Allow::ALL, stepped_time: true, ..abilities.clone() };
-    let mut target =
-        BarTarget::open("emulator", Box::new(bar), abilities, Deadlines::default()).unwrap();
+    let (mut target, _) = powered("n300", abilities);
+    target.rename("emulator");
     let cores = [0, 1].map(|chip| {
         let place = target.mesh().compute_tiles(ChipId(chip)).last().unwrap();
         // Two of nop, and back to them.
@@ -267,10 +264,7 @@ fn a_recording_cannot_be_sampled() {
 #[test]
 fn the_vendors_simulator_refuses_and_survives() {
     let Some(path) = library("wh_x2") else { return };
-    let bar = ttsim::open(&path, &common::host()).unwrap();
-    let abilities = Abilities { allow: Allow::ALL, ..ttsim::abilities().unwrap() };
-    let mut target =
-        BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap();
+    let mut target = common::open_at(&path);
     let cores = [core(0, (1, 2), CoreKind::Brisc), core(1, (9, 6), CoreKind::Erisc)];
     for found in sample(&mut target, &cores, 2) {
         let says = "refused: the simulator does not model the debug bus";

@@ -1,6 +1,7 @@
 //! The emulated n300 from power on to a running ring ping, over the same bus as any machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use crate::common::{built, read, word};
 use access::bar_target::BarTarget;
 use decode::inspect::{ReadSet, inspect, plan};
 use decode::state::{Activity, ChannelMeaning, LinkCondition};
@@ -16,20 +17,7 @@ use transport::ttsim::HostCommand;
 use workloads::scene::{HANDOVER_CYCLES, Scene, SceneError, Workload};
 
 fn scene(run: Workload) -> (BarTarget, ImageMap) {
-    let (mut images, problems) = ImageMap::firmware();
-    assert_eq!(problems, Vec::<String>::new());
-    let scene = Scene { run: Some(run), ..Scene::new("n300") };
-    let target = scene.build(&mut images).unwrap();
-    (target, images)
-}
-
-fn read(target: &mut BarTarget, addr: NocAddr, len: u32) -> Vec<u8> {
-    let snapshot = target.read(&Plan { spans: vec![Span { addr, len }] });
-    snapshot.bytes(addr, len).unwrap().to_vec()
-}
-
-fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
-    u32::from_le_bytes(read(target, addr, 4).try_into().unwrap())
+    built(&Scene { run: Some(run), ..Scene::new("n300") })
 }
 
 #[test]

@@ -4,14 +4,10 @@
 
 use crate::common;
 
-use access::bar_target::BarTarget;
 use collectives::{FabricOptions, Op, Request, Run, RunSettings, Transport, compile};
-use common::open;
+use common::{open, powered};
 use images::ImageMap;
-use machine::patience::Deadlines;
 use machine::target::Target;
-use transport::emulator_bar::EmulatorBar;
-use workloads::scene::Scene;
 
 /// Runs the collectives and returns their expected digests, which the kernels verify.
 fn digests(target: &mut dyn Target, requests: &[Request]) -> Vec<Vec<u32>> {
@@ -38,10 +34,7 @@ fn same_data(build: &str, mesh: &str, ranks: u64) {
 fn same(build: &str, mesh: &str, requests: &[Request]) {
     let Some(mut vendor) = open(build) else { return };
     let theirs = digests(&mut vendor, requests);
-    let (images, _) = ImageMap::firmware();
-    let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
-    let abilities = vendor.abilities().clone();
-    let mut ours = BarTarget::open(mesh, bar, abilities, Deadlines::default()).unwrap();
+    let (mut ours, _) = powered(mesh, vendor.abilities().clone());
     assert_eq!(digests(&mut ours, requests), theirs);
 }
 

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::common;
+use common::built;
 
 use access::bar_target::BarTarget;
 use diagnosis::expect::{Difference, differences};
-use images::ImageMap;
 use layouts::{ChipId, ClusterDescriptor, EthId, NocAddr};
 use machine::target::{Allow, Target};
 use probe::session::{OpenError, Session};
@@ -18,12 +18,10 @@ fn shipped(mesh: &str) -> ClusterDescriptor {
 }
 
 fn emulated(mesh: &str) -> BarTarget {
-    let (mut images, _) = ImageMap::firmware();
     let Ok(TargetSpec::Emulator(scene)) = TargetSpec::parse(&format!("emulator:{mesh}")) else {
         panic!("{mesh}")
     };
-    let scene = Scene { run: Some(Workload::Idle), ..scene };
-    scene.build(&mut images).unwrap()
+    built(&Scene { run: Some(Workload::Idle), ..scene }).0
 }
 
 /// Asserts the chips and links of a mesh. Returns the target.

@@ -6,16 +6,13 @@ use crate::common;
 
 use access::bar_target::BarTarget;
 use collectives::{Op, Program, Request, Run, RunProgress, RunSettings, Stage, compile};
-use common::open;
+use common::{open, powered};
 use diagnosis::{Condition, Finding, Place as Root};
 use images::ImageMap;
 use launch::{CONFIG_BASE, TEXT_OFFSET};
 use layouts::{CoreId, CoreKind};
-use machine::patience::Deadlines;
 use machine::target::Target;
 use probe::session::Session;
-use transport::emulator_bar::EmulatorBar;
-use workloads::scene::Scene;
 
 /// The vendor's simulator is slow: the least time that proves a hang, and some.
 const WATCHED_CYCLES: u64 = 1_500_000;
@@ -58,10 +55,7 @@ fn victim(program: &Program) -> CoreId {
 /// Judges the same hang on both machines, whose worker is the cause.
 fn same(condition: Condition, change: fn(&mut Program), harm: fn(&mut BarTarget, &Program)) {
     let Some(vendor) = open("wh_x2") else { return };
-    let (images, _) = ImageMap::firmware();
-    let bar = Box::new(EmulatorBar::new(Scene::new("n300").power_on(&images).unwrap()));
-    let abilities = vendor.abilities().clone();
-    let ours = BarTarget::open("n300", bar, abilities, Deadlines::default()).unwrap();
+    let (ours, _) = powered("n300", vendor.abilities().clone());
     for target in [vendor, ours] {
         let name = target.name().to_owned();
         let (worker, findings) = verdict(target, change, harm);

@@ -4,7 +4,7 @@ use crate::keys::BINDINGS;
 use crate::panes::Screen;
 use crate::theme::Theme;
 use cli::line;
-use console::glyph::{Glyphs, MISSING, link_letter};
+use console::glyph::{Glyphs, Missing, link_letter};
 use console::words;
 use decode::state::{Activity, LinkCondition, Party, WaitReason};
 use diagnosis::Progress;
@@ -65,7 +65,7 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
         lines.push(entry(&text, words::link(condition)));
     }
     lines.push(Line::styled("In place of a value", theme.title()));
-    lines.extend(MISSING.map(|m| entry(glyphs.missing(m), m.word())));
+    lines.extend(Missing::ALL.iter().map(|m| entry(glyphs.missing(*m), m.word())));
     lines.push(entry(glyphs.stale(), "stale: no newer snapshot for some seconds"));
     lines.push(entry(glyphs.harvested(), "harvested: fused off"));
     lines.push(entry("~", "counts move, and the ends were read more than 10 us apart"));

@@ -1,7 +1,7 @@
 //! The binary as scripts use it: exit codes, one line per error, guaranteed JSON, closed pipes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{meshscope, stderr};
 use crate::recording;
 
 use crate::schemas::conforms;
@@ -10,11 +10,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-
-fn meshscope(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(arguments).stdin(Stdio::null()).output().unwrap()
-}
 
 fn image(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../firmware/images").join(name);

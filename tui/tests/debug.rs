@@ -1,7 +1,7 @@
 //! `debug` and `gdb`, as scripts use them: cores of an emulated mesh, and those that are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{logged as meshscope, stderr};
 use crate::pseudo::Terminal;
 use crate::schemas::conforms;
 use crate::served::Server;
@@ -11,17 +11,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 const IDLE: &str = "emulator:n300,run=idle";
-
-fn meshscope(target: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    let log = std::env::temp_dir().join(format!("meshscope-debug-{}.jsonl", std::process::id()));
-    command.env("MESHSCOPE_AUDIT_LOG", log);
-    command.args(["--target", target]).args(arguments).stdin(Stdio::null());
-    command.output().unwrap()
-}
 
 /// Expects an exit code and words on standard error.
 fn refuses(target: &str, arguments: &[&str], code: i32, words: &str) {

@@ -1,24 +1,19 @@
 //! `meshscope fabric` and its subcommands, on a fabric in which one router's link goes down.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{on, stderr};
 use crate::schemas::conforms;
 use machine::history::History;
 use recordings::Replay;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 /// The link is down for a while, before the first snapshot.
 const TARGET: &str = "emulator:n300,run=fabric,fault=link:0.9:down@5ms..6ms";
 
 fn meshscope(arguments: &[&str]) -> Output {
     on(TARGET, arguments)
-}
-
-fn on(target: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(["--target", target]).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 fn lines(path: &PathBuf) -> Vec<Value> {

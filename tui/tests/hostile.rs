@@ -1,7 +1,7 @@
 //! Mistakes of users and scripts: each is refused by name, nothing hangs, and no data is lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{meshscope, stderr};
 use crate::recording;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -35,11 +35,6 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-fn meshscope(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 /// What a terminal acts on: an escape sequence, an override of the direction of text (UAX #9), and a

@@ -1,21 +1,13 @@
 //! `pause`, `resume` and `run --pause-at`, as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{logged as meshscope, stderr};
 use crate::pseudo::Terminal;
 use crate::schemas::conforms;
 use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-
-fn meshscope(target: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    let log = std::env::temp_dir().join(format!("meshscope-pause-{}.jsonl", std::process::id()));
-    command.env("MESHSCOPE_AUDIT_LOG", log);
-    command.args(["--target", target]).args(arguments).stdin(Stdio::null());
-    command.output().unwrap()
-}
+use std::process::Output;
 
 fn says(target: &str, arguments: &[&str], code: i32, words: &str) -> Output {
     let output = meshscope(target, arguments);

@@ -1,18 +1,13 @@
 //! `print`: values by the names of the firmware that runs on a core, as scripts use them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{logged, stderr};
 use crate::schemas::conforms;
 use serde_json::{Value, json};
 use std::process::{Command, Output, Stdio};
 
 fn print(target: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    let scratch =
-        std::env::temp_dir().join(format!("meshscope-print-{}.jsonl", std::process::id()));
-    command.env("MESHSCOPE_AUDIT_LOG", scratch);
-    command.args(["--target", target, "print"]).args(arguments).stdin(Stdio::null());
-    command.output().unwrap()
+    logged(target, &[&["print"], arguments].concat())
 }
 
 /// The message of a failure, without the list of images that were searched.

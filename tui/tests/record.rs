@@ -1,7 +1,7 @@
 //! Recordings: written, walked by keys and verbs, compared; and the past of an emulated mesh.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{on as run, stderr};
 use crate::pseudo::Terminal;
 use crate::schemas::conforms;
 use layouts::NocAddr;
@@ -24,11 +24,6 @@ fn fresh(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("record-{name}.mcap"));
     let _ = std::fs::remove_file(&path);
     path
-}
-
-fn run(target: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(["--target", target]).args(arguments).output().unwrap()
 }
 
 fn printed(target: &str, arguments: &[&str], code: i32) -> String {
@@ -366,16 +361,24 @@ fn a_writer_that_is_killed_leaves_what_it_wrote() {
     println!("{kills} kills: {opened} files open, with {shown} moments");
 }
 
+/// Runs a verb on a target under a limit of a file's size, in blocks, which is met as a full disk is,
+/// only by another error.
+fn limited(blocks: u32, target_and_verb: &[&str]) -> Output {
+    let script = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$@\"");
+    Command::new("sh")
+        .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target"])
+        .args(target_and_verb)
+        .env("MESHSCOPE_AUDIT_LOG", "/dev/null")
+        .output()
+        .unwrap()
+}
+
 #[test]
 fn a_disk_that_fills_up_keeps_what_was_written() {
     let file = fresh("full");
-    // The limit of a file's size is met as a full disk is, only by another error.
-    let script = "ulimit -f 160; trap '' XFSZ; exec \"$@\"";
-    let output = Command::new("sh")
-        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target", "emulator:n300"])
-        .args(["record", file.to_str().unwrap(), "--moments", "5000", "--every", "0ns"])
-        .output()
-        .unwrap();
+    let path = file.to_str().unwrap();
+    let record = ["emulator:n300", "record", path, "--moments", "5000", "--every", "0ns"];
+    let output = limited(160, &record);
     let says = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{says}");
     assert!(says.contains("File too large"), "{says}");
@@ -383,38 +386,24 @@ fn a_disk_that_fills_up_keeps_what_was_written() {
     assert!(replay.moments().len() > 5, "{}", replay.moments().len());
 }
 
-/// The kernels of a run must be ended, whatever becomes of its recording.
+/// The kernels of a run must be ended, and what a watch finds is told, whatever becomes of the
+/// recording.
 #[test]
-fn a_run_goes_on_when_its_recording_cannot_be_written() {
-    let file = fresh("run-full");
-    let script = "ulimit -f 16; trap '' XFSZ; exec \"$@\"";
-    let output = Command::new("sh")
-        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target", "emulator:t3000"])
-        .args(["run", "all-gather", "-b", "1M", "-n", "3", "--record", file.to_str().unwrap()])
-        .env("MESHSCOPE_AUDIT_LOG", "/dev/null")
-        .output()
-        .unwrap();
-    let (says, table) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
-    assert!(says.contains("File too large"), "{says}");
-    assert!(table.contains("Collective test concluded: all-gather"), "{table}{says}");
-    assert_eq!(output.status.code(), Some(0), "{says}");
-}
-
-/// What was found is told, whatever becomes of its recording.
-#[test]
-fn a_watch_tells_its_verdict_when_its_recording_cannot_be_written() {
-    let file = fresh("watch-full");
-    let script = "ulimit -f 16; trap '' XFSZ; exec \"$@\"";
+fn a_verb_goes_on_when_its_recording_cannot_be_written() {
+    let run: &[&str] = &["emulator:t3000", "run", "all-gather", "-b", "1M", "-n", "3"];
     let sick = "emulator:n300,fault=link:0.8:down@25ms";
-    let output = Command::new("sh")
-        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_meshscope"), "--target", sick])
-        .args(["why", "--for", "6ms", "--watch", "--record", file.to_str().unwrap()])
-        .output()
-        .unwrap();
-    let (says, page) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
-    assert!(says.contains("File too large"), "{says}");
-    assert!(page.contains("1. link-down"), "{page}{says}");
-    assert_eq!(output.status.code(), Some(1), "{says}");
+    let watch: &[&str] = &[sick, "why", "--for", "6ms", "--watch"];
+    for (name, verb, prints, code) in [
+        ("run-full", run, "Collective test concluded: all-gather", 0),
+        ("watch-full", watch, "1. link-down", 1),
+    ] {
+        let file = fresh(name);
+        let output = limited(16, &[verb, &["--record", file.to_str().unwrap()]].concat());
+        let (says, page) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+        assert!(says.contains("File too large"), "{name}: {says}");
+        assert!(page.contains(prints), "{name}: {page}{says}");
+        assert_eq!(output.status.code(), Some(code), "{name}: {says}");
+    }
 }
 
 /// Several recorders of one new file: one of them writes it, and the others say why not.

@@ -1,7 +1,7 @@
 //! `meshscope run` on an emulated n300: the table, its JSON, refusals, and how it is stopped.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use crate::common::stderr;
+use crate::common::{on, stderr};
 use crate::pseudo;
 
 use crate::schemas::conforms;
@@ -14,8 +14,7 @@ use std::process::{Command, Output, Stdio};
 const MESH: &str = "emulator:n300";
 
 fn meshscope(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(["--target", MESH]).args(arguments).stdin(Stdio::null()).output().unwrap()
+    on(MESH, arguments)
 }
 
 fn terminal(name: &str, arguments: &[&str]) -> Terminal {
@@ -146,9 +145,7 @@ fn a_failed_run_tells_scripts_what_is_known() {
 
 #[test]
 fn a_mesh_in_use_is_refused() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(["--target", "emulator:n300,run=ring-ping", "run", "all-gather"]);
-    let output = command.stdin(Stdio::null()).output().unwrap();
+    let output = on("emulator:n300,run=ring-ping", &["run", "all-gather"]);
     let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(5), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");

@@ -3,7 +3,7 @@
 use super::edm_builder::EDM;
 use super::edm_settings::Limits;
 use images::{Image, ImageMap, ImageRole, Member};
-use launch::records::size;
+use launch::records::{field, size};
 use launch::{ControlError, constant_of, image};
 use layouts::{CoreId, CoreKind, EthId};
 use machine::place::Place;
@@ -166,8 +166,7 @@ impl Ends<'_> {
         let limits = Limits::of(images)?;
         let sync = u64::from(limits.sync);
         let words = u64::from(constant_of(images, EDM, "EDM_WORDS")?);
-        let missing = |_| ControlError::NoMember(EDM.to_owned(), "edm_words_t.credits".to_owned());
-        let credits = self.near.image.symbols.field("edm_words_t.credits").map_err(missing)?;
+        let credits = field(&self.near.image, "edm_words_t.credits")?;
         let each = size(&self.near.image, "eth_channel_sync_t")?;
         let count = argument(self.near, "buffers_per_channel")?.min(limits.buffers.into());
         let bytes = argument(self.far, "buffer_bytes")?;

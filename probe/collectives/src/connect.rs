@@ -10,6 +10,7 @@ use fabric::{Fabric, FabricPlan, FabricSettings, connection, header_bytes};
 use fabric::{pack_tables, router_image, routing_tables};
 use images::ImageMap;
 use launch::outcome::{Cause, RunError, User};
+use launch::records::field;
 use launch::{ControlError, Operation, constant_of, image};
 use layouts::NocXy;
 use machine::place::Place;
@@ -95,8 +96,7 @@ pub(super) fn refuse(
 
 fn worker_x(images: &ImageMap, plan: &FabricPlan) -> Result<u64, ControlError> {
     let (router, path) = (router_image(plan.topology), "EDMChannelWorkerLocationInfo.worker_x");
-    let missing = |_| ControlError::NoMember(router.to_owned(), path.to_owned());
-    Ok(image(images, router)?.symbols.field(path).map_err(missing)?.offset)
+    Ok(field(&*image(images, router)?, path)?.offset)
 }
 
 /// Returns the addresses of the two sides of a worker's channels: buffers of the receiver,

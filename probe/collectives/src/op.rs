@@ -1,7 +1,8 @@
 //! The operation of a collective, its element type, and its use of link directions.
 
 /// A collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Op {
     /// Every rank receives the data of all.
     AllGather,
@@ -39,17 +40,7 @@ impl Op {
 
     /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::AllGather => "all-gather",
-            Self::ReduceScatter => "reduce-scatter",
-            Self::AllReduce => "all-reduce",
-            Self::Broadcast => "broadcast",
-            Self::Reduce => "reduce",
-            Self::Gather => "gather",
-            Self::Scatter => "scatter",
-            Self::AllToAll => "all-to-all",
-            Self::SendReceive => "send-receive",
-        }
+        self.into()
     }
 
     /// Whether it adds: nccl-tests' column `redop` is then `sum`, else `none`.
@@ -90,7 +81,8 @@ impl DataType {
 }
 
 /// How a ring uses both directions of its links. A line always uses both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Bidirectional {
     /// One direction: everything goes round in it.
     #[default]
@@ -104,11 +96,7 @@ pub enum Bidirectional {
 impl Bidirectional {
     /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::No => "no",
-            Self::HalfTensors => "half-tensors",
-            Self::FullTensors => "full-tensors",
-        }
+        self.into()
     }
 }
 

@@ -6,6 +6,7 @@ use super::program::Program;
 use super::teardown::handshake;
 use super::worker::worker_semaphore;
 use images::{Image, ImageMap};
+use launch::records::{field, size, variable, word_read};
 use launch::{ControlError, constant_of, image, semaphore_address};
 use layouts::NocAddr;
 use machine::place::Place;
@@ -61,13 +62,8 @@ impl Rest {
     /// `NoImage` or `NoMember`.
     pub fn new(images: &ImageMap) -> Result<Self, ControlError> {
         let edm = image(images, EDM)?;
-        let missing = |what: &str| ControlError::NoMember(EDM.to_owned(), what.to_owned());
-        let field = |path: &str| edm.symbols.field(path).map_err(|_| missing(path));
-        let size = |of: &str| {
-            edm.symbols.type_named(of).and_then(|ty| ty.size()).ok_or_else(|| missing(of))
-        };
         let words = u64::from(constant_of(images, EDM, "EDM_WORDS")?);
-        let credits = field("edm_words_t.credits")?;
+        let credits = field(&edm, "edm_words_t.credits")?;
         let base = images.layout().eth.l1.kernel_config.at;
         let names = ["CCL_SEMAPHORE_INBOUND", "CCL_SEMAPHORE_OUTBOUND", "CCL_SEMAPHORE_SIGNAL"];
         let semaphore = |name| worker_semaphore(images, name).map(u64::from);
@@ -75,9 +71,9 @@ impl Rest {
             handshake: handshake(images)?,
             credits: words + credits.offset,
             channel_stride: credits.stride,
-            sync_bytes: size("eth_channel_sync_t")?,
+            sync_bytes: size(&edm, "eth_channel_sync_t")?,
             buffers: constant_of(images, EDM, "EDM_BUFFERS")?.into(),
-            edm_semaphores: semaphore_address(base, size("edm_args_t")?, 0),
+            edm_semaphores: semaphore_address(base, size(&edm, "edm_args_t")?, 0),
             worker_semaphores: names.into_iter().map(semaphore).collect::<Result<_, _>>()?,
         })
     }
@@ -162,10 +158,8 @@ impl EdmUse {
     /// Reads the arguments with which an EDM was launched last. An EDM that never began has none.
     fn read(target: &mut dyn Target, edm: &Image, place: Place) -> Result<Self, ControlError> {
         let args = |member: &str| {
-            let path = format!("edm_state.args.{member}");
-            let missing = |_| ControlError::NoMember(EDM.to_owned(), path.clone());
-            let at = edm.symbols.locate(&path).map_err(missing)?.address();
-            Ok::<_, ControlError>(place.at(at))
+            let found = variable(edm, &format!("edm_state.args.{member}"))?;
+            Ok::<_, ControlError>(place.at(found.address()))
         };
         let most = |name: &str| edm.symbols.constant(name).and_then(|value| value.as_u64());
         let channels = most("EDM_MAX_CHANNELS").unwrap_or(0);
@@ -177,10 +171,7 @@ impl EdmUse {
         }
         let spans = addrs.iter().map(|&addr| Span { addr, len: 4 }).collect();
         let snapshot = target.read(&Plan { spans });
-        let word = |addr: &NocAddr| {
-            let unread = |reason| ControlError::Access { addr: *addr, reason };
-            Ok::<_, ControlError>(u64::from(snapshot.word(*addr).map_err(unread)?))
-        };
+        let word = |addr: &NocAddr| word_read(&snapshot, *addr).map(u64::from);
         let words = addrs.iter().map(word).collect::<Result<Vec<_>, _>>()?;
         let [used, buffers, buffer_bytes, of_channels @ ..] = &*words else {
             return Err(ControlError::NoMember(EDM.to_owned(), "its arguments".to_owned()));

@@ -6,6 +6,7 @@ use super::launcher::firmware_of;
 use super::worker::{WORKER, worker_semaphore};
 use images::ImageMap;
 use launch::outcome::RunError;
+use launch::records::{size, variable};
 use launch::{
     ControlError, Firmware, Operation, constant_of, done_condition, image, mailbox,
     semaphore_address, stop_application,
@@ -29,8 +30,7 @@ pub(super) fn stop(
     kernel: &'static str,
 ) -> Result<Operation, RunError> {
     let path = format!("{kernel}_state.control.termination_signal");
-    let missing = |_| ControlError::NoMember(kernel.to_owned(), path.clone());
-    let word = image(images, kernel)?.symbols.locate(&path).map_err(missing)?;
+    let word = variable(&*image(images, kernel)?, &path)?;
     let mut operation = Operation::new(format!("stop {kernel} on {place}"));
     operation.write_word(place.at(word.address()), signal(images, way, kernel)?);
     Ok(operation)
@@ -81,15 +81,12 @@ pub(super) fn clear(
         }
         return Ok(operation);
     }
-    let size = |of: &str| {
-        let size = image(images, EDM)?.symbols.type_named(of).and_then(|ty| ty.size());
-        size.ok_or_else(|| ControlError::NoMember(EDM.to_owned(), of.to_owned()))
-    };
+    let edm = image(images, EDM)?;
     let words = constant_of(images, EDM, "EDM_WORDS")?;
-    operation.write(place.at(words.into()), vec![0; size("edm_words_t")? as usize]);
+    operation.write(place.at(words.into()), vec![0; size(&edm, "edm_words_t")? as usize]);
     let config = &images.layout().eth.l1.kernel_config;
     // Whatever number of semaphores follows the arguments.
-    let first = semaphore_address(config.at, size("edm_args_t")?, 0);
+    let first = semaphore_address(config.at, size(&edm, "edm_args_t")?, 0);
     operation.write(place.at(first), vec![0; config.end().saturating_sub(first) as usize]);
     Ok(operation)
 }

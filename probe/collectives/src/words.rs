@@ -3,6 +3,7 @@
 use super::edm_builder::EDM;
 use super::worker::WORKER;
 use images::{Image, ImageMap};
+use launch::records::variable;
 use launch::{ControlError, image};
 use symbols::Located;
 
@@ -133,9 +134,7 @@ struct KernelState<'a> {
 
 impl KernelState<'_> {
     fn find(&self, member: &str) -> Result<Located, ControlError> {
-        let path = format!("{}.{member}", self.global);
-        let missing = |_| ControlError::NoMember(self.image.name.clone(), path.clone());
-        self.image.symbols.locate(&path).map_err(missing)
+        variable(self.image, &format!("{}.{member}", self.global))
     }
 
     fn words(&self, members: &[(String, Take)]) -> Result<StateWords, ControlError> {

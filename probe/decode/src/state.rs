@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
 /// The state of the whole mesh at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeshState {
     /// The kind of the chips.
     pub kind: ChipKind,
@@ -280,6 +280,8 @@ impl From<ChannelMeaning> for &'static str {
 }
 
 /// A link's state, derived from both ends. Each variant has a colour and a letter.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(with = "String", inline)]

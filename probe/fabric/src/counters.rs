@@ -4,6 +4,7 @@ use super::words::RouterImage;
 use super::{FabricPlan, Router};
 use images::{ImageMap, Member};
 use launch::ControlError;
+use launch::records::bytes_read;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
@@ -23,9 +24,7 @@ pub fn router_counters(
     let spans = |router| at.iter().map(move |&at| span(router, at));
     let snapshot = target.read(&Plan { spans: plan.routers.iter().flat_map(spans).collect() });
     let value = |router: &Router, at: u64| {
-        let Span { addr, len } = span(router, at);
-        let unread = |reason| ControlError::Access { addr, reason };
-        Ok(Member::value(snapshot.bytes(addr, len).map_err(unread)?) as u32)
+        Ok(Member::value(bytes_read(&snapshot, span(router, at))?) as u32)
     };
     let values = |router| at.iter().map(|&at| value(router, at)).collect();
     plan.routers.iter().map(values).collect()

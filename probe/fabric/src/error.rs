@@ -8,16 +8,10 @@ use thiserror::Error;
 /// Why a fabric cannot be planned, or a table cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FabricError {
-    /// The mesh does not have this chip; with the number of its chips.
-    #[error("there is no chip {}: the mesh has chips 0 to {}", .0, .1.saturating_sub(1))]
-    NoChip(ChipId, usize),
-    /// A chip was named twice.
-    #[error("chip {0} is named twice")]
-    Twice(ChipId),
     /// Too few chips, with their number.
     #[error("a fabric needs at least two linked chips, {}", if *.0 == 0 { "and there are none".to_owned() } else { format!("not {}", .0) })]
     TooFewChips(usize),
-    /// The chips form no line or ring.
+    /// The chips are not those of a mesh, or form no line or ring.
     #[error("{0}")]
     NoOrder(TopologyError),
     /// The chips form no rectangle of this topology; with their number.
@@ -121,8 +115,6 @@ fn too_many(a: ChipId, b: ChipId, planes: u32, free: usize) -> String {
 impl From<TopologyError> for FabricError {
     fn from(error: TopologyError) -> Self {
         match error {
-            TopologyError::NoChip(chip, chips) => Self::NoChip(chip, chips),
-            TopologyError::Twice(chip) => Self::Twice(chip),
             TopologyError::TooFewChips(chips) => Self::TooFewChips(chips),
             TopologyError::TooFewLinks { a, b, wanted, free, reserved } => {
                 Self::TooManyPlanes { a, b, planes: wanted, free, reserved }

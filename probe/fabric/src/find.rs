@@ -5,6 +5,7 @@ use super::words::RouterImage;
 use super::{FabricMesh, FabricPlan, Router};
 use crate::words::router_image;
 use images::{ImageMap, Member};
+use launch::records::bytes_read;
 use launch::{ControlError, Firmware, running};
 use layouts::{ChipId, ChipKind, EthId};
 use machine::fabric::{Direction, FabricNode, FabricTopology};
@@ -85,11 +86,7 @@ impl RouterSpans {
         let args = Span { addr: place.at(self.args), len: self.args_bytes as u32 };
         let tables = Span { addr: place.at(self.tables), len: self.tables_bytes as u32 };
         let snapshot = target.read(&Plan { spans: vec![args, tables] });
-        let bytes = |span: Span| {
-            let unread = |reason| ControlError::Access { addr: span.addr, reason };
-            snapshot.bytes(span.addr, span.len).map_err(unread)
-        };
-        let (args, tables) = (bytes(args)?, bytes(tables)?);
+        let (args, tables) = (bytes_read(&snapshot, args)?, bytes_read(&snapshot, tables)?);
         let value = |ty: &str, member: &str, bytes: &[u8]| {
             let (at, size) = self.image.field(&format!("{ty}.{member}"))?;
             let bytes = bytes.get(at as usize..(at + size.min(4)) as usize);

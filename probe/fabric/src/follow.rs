@@ -8,7 +8,6 @@ use images::ImageMap;
 use launch::ControlError;
 use launch::outcome::{Cause, Ended, RunError, Stuck};
 use layouts::EthId;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
 
@@ -122,9 +121,8 @@ impl Follow {
         if self.words.image.constant("REFUSED") != Ok(status) {
             return Ok(());
         }
-        let addr = router.place.at(self.words.refusal);
-        let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        let refusal = self.words.refusals.of_value(snapshot.word(addr)?.into()).to_string();
+        let refusal = target.read_word(router.place.at(self.words.refusal))?;
+        let refusal = self.words.refusals.of_value(refusal.into()).to_string();
         let peer = router.peer;
         let why = match refusal.as_str() {
             "BAD_ARGUMENTS" => "its arguments are invalid".to_owned(),

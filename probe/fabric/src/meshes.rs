@@ -3,7 +3,7 @@
 use super::arrange::{Arranged, arrange};
 use super::request::Division;
 use super::{FabricError, FabricMesh, FabricRequest};
-use launch::topology::{FreeLinks, Socket};
+use launch::topology::{FreeLinks, Socket, check_named};
 use layouts::ChipId;
 use machine::fabric::{Direction, FabricNode, FabricTopology};
 use machine::target::Mesh;
@@ -45,15 +45,7 @@ fn requested(
         Division::Chips(parts) => parts.iter().flatten().copied().collect(),
         _ => request.chips.clone(),
     };
-    let mut seen = BTreeSet::new();
-    for &chip in &named {
-        if mesh.chip(chip).is_none() {
-            return Err(FabricError::NoChip(chip, mesh.chips.len()));
-        }
-        if !seen.insert(chip) {
-            return Err(FabricError::Twice(chip));
-        }
-    }
+    check_named(mesh, &named)?;
     let all = mesh.chips.iter().map(|chip| chip.id);
     let joined =
         |chip: &ChipId| mesh.chips.iter().any(|other| !free.between(*chip, other.id).is_empty());

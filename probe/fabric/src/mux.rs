@@ -2,7 +2,7 @@
 
 use super::client::Connection;
 use images::{Image, ImageMap};
-use launch::records::size;
+use launch::records::{field, size};
 use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,
     constant_of, go_kernel, image, place_kernel,
@@ -22,7 +22,8 @@ const ETH_WORDS: u32 = 0x1_8000;
 const ETH_END: u64 = 0x3_DC00;
 
 /// How a mux waits for a slot of its router; each policy has its own images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Policy {
     /// Without a bound.
     Unbounded,
@@ -31,8 +32,10 @@ pub enum Policy {
     /// Without a bound; polls the channel's client meanwhile.
     UnboundedTeardown,
     /// At most 32768 polls; polls the client meanwhile.
+    #[strum(serialize = "bounded_32768")]
     Bounded32768,
     /// At most 256 polls; polls the client meanwhile; the drain is bounded too.
+    #[strum(serialize = "bounded_256")]
     Bounded256,
 }
 
@@ -48,13 +51,7 @@ impl Policy {
 
     /// Returns the policy's name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Unbounded => "unbounded",
-            Self::NoWait => "no_wait",
-            Self::UnboundedTeardown => "unbounded_teardown",
-            Self::Bounded32768 => "bounded_32768",
-            Self::Bounded256 => "bounded_256",
-        }
+        self.into()
     }
 
     fn image(self, core: MuxCore) -> &'static str {
@@ -268,7 +265,5 @@ impl MuxOptions {
 
 /// Returns the offset of a member, by a path that begins with its type.
 pub(super) fn offset(image: &Image, path: &str) -> Result<u32, ControlError> {
-    let field = image.symbols.field(path);
-    let field = field.map_err(|_| ControlError::NoMember(image.name.clone(), path.to_owned()))?;
-    Ok(field.offset as u32)
+    Ok(field(image, path)?.offset as u32)
 }

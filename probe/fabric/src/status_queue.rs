@@ -10,6 +10,7 @@ pub use whole::read_all_status;
 use super::words::RouterImage;
 use super::{FabricPlan, FabricSettings, Router};
 use images::{ImageMap, Member};
+use launch::records::bytes_read;
 use launch::{ControlError, Operation};
 use layouts::{EthId, NocXy};
 use machine::fabric::FabricTopology;
@@ -130,9 +131,7 @@ pub fn status_queues(
     for router in &plan.routers {
         let mut args = [0; 3];
         for (arg, &field) in args.iter_mut().zip(&fields) {
-            let span = span(router, field);
-            let unread = |reason| ControlError::Access { addr: span.addr, reason };
-            *arg = Member::value(snapshot.bytes(span.addr, span.len).map_err(unread)?) as u32;
+            *arg = Member::value(bytes_read(&snapshot, span(router, field))?) as u32;
         }
         let [run_id, xy, address] = args;
         if xy != 0 {

@@ -96,9 +96,7 @@ fn stuck_router(
     let mut needed = local.clone();
     needed.push(&peer);
     let statuses = statuses(target, words, &needed)?;
-    let addr = router.place.at(words.postcode);
-    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    let postcode = match snapshot.word(addr) {
+    let postcode = match target.read_word(router.place.at(words.postcode)) {
         Ok(word) => Waypoint::At(words.postcodes.of_value(word.into()).to_string()),
         Err(reason) => Waypoint::Unread(reason.to_string()),
     };

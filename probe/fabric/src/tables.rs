@@ -3,6 +3,7 @@
 use super::{FabricError, FabricPlan};
 use crate::words::router_image;
 use images::ImageMap;
+use launch::records::{field, size};
 use launch::{ControlError, constant_of, image};
 use machine::fabric::Direction;
 use machine::fabric::{Entry, RoutingTables};
@@ -117,16 +118,13 @@ struct Packer<'a> {
 impl<'a> Packer<'a> {
     fn new(images: &'a ImageMap, plan: &FabricPlan) -> Result<Self, ControlError> {
         let kernel = router_image(plan.topology);
-        let size = image(images, kernel)?.symbols.type_named(TYPE).and_then(|ty| ty.size());
-        let size = size.ok_or_else(|| ControlError::NoMember(kernel.into(), TYPE.into()))?;
+        let size = size(&*image(images, kernel)?, TYPE)?;
         Ok(Self { images, kernel, bytes: vec![0; size as usize] })
     }
 
     /// Returns the byte range of a member.
     fn range(&self, member: &str) -> Result<std::ops::Range<usize>, ControlError> {
-        let path = format!("{TYPE}.{member}");
-        let field = image(self.images, self.kernel)?.symbols.field(&path);
-        let field = field.map_err(|_| ControlError::NoMember(self.kernel.into(), path))?;
+        let field = field(&*image(self.images, self.kernel)?, &format!("{TYPE}.{member}"))?;
         let start = field.offset as usize;
         Ok(start..start + field.size as usize)
     }

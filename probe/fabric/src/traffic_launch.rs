@@ -4,7 +4,7 @@ use super::mux::offset;
 use super::traffic::{Traffic, Worker, WorkerId};
 use super::traffic_lists::{KERNEL, Lists, SOURCES, lists};
 use images::ImageMap;
-use launch::records::size;
+use launch::records::{size, variable};
 use launch::{
     CONFIG_BASE, ControlError, Firmware, KernelLaunch, Operation, TEXT_OFFSET, arguments,
     constant_of, go_kernel, image, place_kernel,
@@ -109,8 +109,7 @@ impl Traffic {
     pub fn stop(&self, images: &ImageMap, id: WorkerId) -> Result<Operation, ControlError> {
         let place = self.place(id)?;
         let path = "fabric_traffic_state.control.termination_signal";
-        let missing = |_| ControlError::NoMember(KERNEL.to_owned(), path.to_owned());
-        let word = image(images, KERNEL)?.symbols.locate(path).map_err(missing)?.address();
+        let word = variable(&*image(images, KERNEL)?, path)?.address();
         let mut operation = Operation::new(format!("stop the traffic on {place}"));
         let value = constant_of(images, KERNEL, "GRACEFULLY_TERMINATE")?;
         operation.write_word(place.at(word), value);

@@ -5,6 +5,7 @@ use super::traffic::{Traffic, WorkerId};
 use super::traffic_launch::{WORDS, WORDS_TYPE};
 use super::traffic_lists::KERNEL;
 use images::{ImageMap, Member};
+use launch::records::{bytes_read, variable};
 use launch::{ControlError, image};
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
@@ -71,11 +72,7 @@ impl Traffic {
     ) -> Result<TrafficOutcome, ControlError> {
         let place = self.place(id)?;
         let kernel = image(images, KERNEL)?;
-        let state = |member: &str| {
-            let path = format!("fabric_traffic_state.{member}");
-            let missing = |_| ControlError::NoMember(KERNEL.to_owned(), path.clone());
-            kernel.symbols.locate(&path).map_err(missing)
-        };
+        let state = |member: &str| variable(&kernel, &format!("fabric_traffic_state.{member}"));
         let start = state("phase")?.address();
         let end = state("finished_cycles")?;
         let len = (end.address() + end.field.size - start) as u32;
@@ -83,11 +80,7 @@ impl Traffic {
         let spans =
             [(start, len), (nacks.into(), 4)].map(|(at, len)| Span { addr: place.at(at), len });
         let snapshot = target.read(&Plan { spans: spans.to_vec() });
-        let bytes = |span: Span| {
-            let failed = |reason| ControlError::Access { addr: span.addr, reason };
-            snapshot.bytes(span.addr, span.len).map_err(failed)
-        };
-        let (own, nacks) = (bytes(spans[0])?, bytes(spans[1])?);
+        let (own, nacks) = (bytes_read(&snapshot, spans[0])?, bytes_read(&snapshot, spans[1])?);
         let value = |member: &str| {
             let found = state(member)?;
             let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());

@@ -2,6 +2,7 @@
 
 use images::fabric::Enumeration;
 use images::{Image, ImageMap};
+use launch::records::{field, size, variable};
 use launch::{ControlError, image};
 use machine::fabric::FabricTopology;
 use std::sync::Arc;
@@ -40,13 +41,12 @@ impl RouterImage {
 
     /// Returns the size of a type in bytes.
     pub(super) fn size(&self, name: &str) -> Result<u64, ControlError> {
-        let size = self.image.symbols.type_named(name).and_then(|ty| ty.size());
-        size.ok_or_else(|| self.missing(name))
+        size(&self.image, name)
     }
 
     /// Returns offset and size of a member of a type.
     pub(super) fn field(&self, path: &str) -> Result<(u64, u64), ControlError> {
-        let field = self.image.symbols.field(path).map_err(|_| self.missing(path))?;
+        let field = field(&self.image, path)?;
         Ok((field.offset, field.size))
     }
 
@@ -59,8 +59,7 @@ impl RouterImage {
 
     /// Returns the address of a global, or of a part of one.
     pub(super) fn global(&self, path: &str) -> Result<u64, ControlError> {
-        let place = self.image.symbols.locate(path).map_err(|_| self.missing(path))?;
-        Ok(place.address())
+        Ok(variable(&self.image, path)?.address())
     }
 
     /// Returns the address of a member of the router's state.

@@ -26,7 +26,7 @@ mod tables;
 mod tt_metal;
 
 pub use builtin::stream;
-pub use channels::{Edge, EdgeFacts, Receiver, ReceiverFacts, Sender, SenderFacts};
+pub use channels::{Edge, EdgeFacts, Receiver, ReceiverFacts, RouterChannel, Sender, SenderFacts};
 pub use client::{ClientFacts, ClientLayout};
 pub use entry::{EntryFacts, EntryPlace};
 pub use enumeration::{Enumeration, Enumerator};

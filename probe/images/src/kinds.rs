@@ -36,6 +36,8 @@ impl ImageRole {
 }
 
 /// How it is known that an image runs on a core.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(with = "String", inline)]
@@ -49,10 +51,13 @@ pub enum Provenance {
     /// Its build id or its whole text was found in L1.
     Verified,
     /// L1 does not hold the image that was stated or found before.
+    #[strum(serialize = "MISMATCH")]
     Mismatch,
 }
 
 /// `go_msg_t.signal` (tt-metal dev_msgs.h).
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(with = "String", inline)]

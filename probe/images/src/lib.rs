@@ -75,7 +75,7 @@ use std::sync::Arc;
 use watch::{Starts, Watch};
 
 /// The images that can run on each kind of core, and those on each core.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ImageMap {
     /// The kind of chip that the images run on.
     chip: ChipKind,
@@ -121,18 +121,7 @@ impl ImageMap {
 
     /// Makes an empty map for a kind of chip.
     pub fn new(chip: ChipKind) -> Self {
-        Self {
-            chip,
-            images: Vec::new(),
-            on: BTreeMap::new(),
-            findings: BTreeMap::new(),
-            places: BTreeMap::new(),
-            syncs: BTreeMap::new(),
-            manifests: Manifests::default(),
-            starts: Starts::default(),
-            watches: BTreeMap::new(),
-            changed: BTreeSet::new(),
-        }
+        Self { chip, ..Self::default() }
     }
 
     /// Returns the built-in images, none of them opened, and problems with those that run on no

@@ -22,7 +22,7 @@ use texts::{Fingerprints, TextSet};
 pub(super) type Reader<'a> = dyn FnMut(&Plan) -> Snapshot + 'a;
 
 /// The ELFs of directories, and the images opened from them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Library {
     catalog: Catalog,
     /// The firmware of each kind of core by its text.
@@ -42,15 +42,7 @@ impl Library {
     /// Makes a library of a catalog; no ELF is opened yet.
     pub fn new(mut catalog: Catalog) -> Self {
         let problems = std::mem::take(&mut catalog.problems);
-        Self {
-            catalog,
-            firmware: BTreeMap::new(),
-            kernels: BTreeMap::new(),
-            opened: HashMap::new(),
-            searched: BTreeMap::new(),
-            found: BTreeMap::new(),
-            problems,
-        }
+        Self { catalog, problems, ..Self::default() }
     }
 
     /// Returns problems with the directories and files, one sentence each.

@@ -21,7 +21,6 @@ use crate::undebuggable::Undebuggable;
 use layouts::{ChipLayout, CoreId, WritePermission};
 use machine::place::Place;
 use machine::samples::SampleOrder;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use port::DebugPort;
 use skid::Skid;
@@ -89,8 +88,7 @@ impl CoreControl {
         port.ask(target)?;
         let place = Place { chip: core.chip, tile: core.tile };
         if let Some(at) = layout.soft_reset(layout.kind_at(core.tile)) {
-            let addr = place.at(at);
-            let held = target.read(&Plan { spans: vec![Span { addr, len: 4 }] }).word(addr)?;
+            let held = target.read_word(place.at(at))?;
             if held >> layout.reset_bit(core.core) & 1 == 1 {
                 return Err(Undebuggable::InReset(core).into());
             }

@@ -4,6 +4,7 @@
 
 use super::kernel::{KernelLaunch, place_kernel};
 use super::l1_range::{L1Range, arguments, constant, constant_of, mailbox};
+use super::records::{bytes_read, variable};
 use super::tensix::{CONFIG_BASE, TEXT_OFFSET};
 use super::{ControlError, Firmware, Operation, image};
 use images::{ImageMap, Member};
@@ -167,9 +168,7 @@ impl Dispatcher {
     ) -> Result<DispatchReport, ControlError> {
         let kernel = image(images, KERNEL)?;
         let place = |member: &str| {
-            let path = format!("{STATE}.{member}");
-            let missing = |_| ControlError::NoMember(KERNEL.to_owned(), path.clone());
-            let found = kernel.symbols.locate(&path).map_err(missing)?;
+            let found = variable(&kernel, &format!("{STATE}.{member}"))?;
             Ok::<_, ControlError>((found.address(), found.field.size as u32))
         };
         let (start, _) = place("dispatch_progress")?;
@@ -180,10 +179,7 @@ impl Dispatcher {
         let stream = self.place.at(stream(images.layout(), id));
         let spans = [Span { addr, len }, Span { addr: stream, len: 4 }];
         let snapshot = target.read(&Plan { spans: spans.to_vec() });
-        let span = |Span { addr, len }: Span| {
-            snapshot.bytes(addr, len).map_err(|reason| ControlError::Access { addr, reason })
-        };
-        let (bytes, done) = (span(spans[0])?, span(spans[1])?);
+        let (bytes, done) = (bytes_read(&snapshot, spans[0])?, bytes_read(&snapshot, spans[1])?);
         let value = |member: &str| {
             let (at, size) = place(member)?;
             let outside = || ControlError::NoMember(KERNEL.to_owned(), member.to_owned());

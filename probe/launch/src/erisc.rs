@@ -6,7 +6,6 @@ use super::{Condition, ControlError, Firmware, Operation, image};
 use images::{Image, ImageMap, Provenance, member};
 use layouts::{CoreId, CoreKind};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
 /// The waypoint of an application that waits for a go message.
@@ -100,8 +99,7 @@ pub fn return_application(
 ) -> Result<Operation, ControlError> {
     let app = image(images, firmware.application)?;
     let addr = place.at(routing_enabled(&app)?);
-    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-    let enabled = snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+    let enabled = target.read_word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
     let mut operation = Operation::new(format!("return {place} to base firmware"));
     if enabled == 0 {
         enable_routing(&mut operation, &app, place)?;

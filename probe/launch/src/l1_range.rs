@@ -1,5 +1,6 @@
 //! Bytes of L1 that are composed by member names and written at once.
 
+use super::records::{size, variable};
 use super::{ControlError, image};
 use images::{Image, ImageMap, Mailbox};
 use layouts::CoreKind;
@@ -32,8 +33,7 @@ impl L1Range {
         path: &str,
         value: u64,
     ) -> Result<(), ControlError> {
-        let missing = |_| ControlError::NoMember(image.name.clone(), path.to_owned());
-        let place = image.symbols.locate(path).map_err(missing)?;
+        let place = variable(image, path)?;
         self.put(place.address(), place.field.size.min(8) as usize, value);
         Ok(())
     }
@@ -46,8 +46,7 @@ pub fn arguments<N: AsRef<str>>(
     values: &[(N, u32)],
 ) -> Result<Vec<u8>, ControlError> {
     let missing = |what: &str| ControlError::NoMember(kernel.name.clone(), what.to_owned());
-    let size = kernel.symbols.type_named(type_name).and_then(|ty| ty.size());
-    let mut range = L1Range::zeros(0, size.ok_or_else(|| missing(type_name))?);
+    let mut range = L1Range::zeros(0, size(kernel, type_name)?);
     for (member, value) in values {
         let member = member.as_ref();
         let field = kernel.symbols.field(&format!("{type_name}.{member}"));

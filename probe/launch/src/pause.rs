@@ -12,6 +12,7 @@ mod kernel;
 
 use crate::occupancy::check_permissions;
 use crate::outcome::RunError;
+use crate::records::word_read;
 use crate::{ControlError, Operation, OperationGroup};
 pub use kernel::Kernels;
 use kernel::{Group, Pausable, Sign};
@@ -31,7 +32,8 @@ pub const PATIENCE_CYCLES: u64 = 50_000_000;
 const DELAY: u32 = u32::from_le_bytes(*b"DWLW");
 
 /// What a kernel did when it was asked to pause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Rest {
     /// It works on.
     Works,
@@ -126,8 +128,7 @@ impl Pause {
             [Some(kernel.ask), kernel.stage].into_iter().flatten().map(|addr| Span { addr, len: 4 })
         });
         let snapshot = target.read(&Plan { spans: words.collect() });
-        let word =
-            |addr| snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason });
+        let word = |addr| word_read(&snapshot, addr);
         let mut stepping = Vec::new();
         for mut kernel in kernels.pausable {
             let (core, name) = (kernel.core, &kernel.name);
@@ -211,10 +212,7 @@ impl Pause {
         let mut rest = BTreeMap::new();
         for kernel in kernels {
             let shows = |sign: Sign| -> Result<bool, RunError> {
-                let addr = sign.addr;
-                let word = snapshot.word(addr);
-                let word = word.map_err(|reason| ControlError::Access { addr, reason })?;
-                Ok(sign.holds.holds(word))
+                Ok(sign.holds.holds(word_read(&snapshot, sign.addr)?))
             };
             let delays = kernel.waypoint.is_some_and(|at| snapshot.word(at) == Ok(DELAY));
             let stands = stands(&mut self.marks, kernel.core, &kernel.watched, &snapshot, now);
@@ -260,9 +258,7 @@ fn find_held_routers(target: &mut dyn Target, kernels: &mut Kernels) -> Result<(
     }
     let snapshot = target.read(&Plan { spans });
     for kernel in kernels.pausable.iter_mut().filter(|kernel| is_router(&&**kernel)) {
-        let addr = kernel.ask;
-        let word = snapshot.word(addr);
-        let asked = word.map_err(|reason| ControlError::Access { addr, reason })?;
+        let asked = word_read(&snapshot, kernel.ask)?;
         if asked != kernel.run {
             (kernel.group, kernel.pause) = (Group::Routers, asked);
             kernels.routers.retain(|(core, _)| *core != kernel.core);
@@ -311,8 +307,7 @@ pub fn resume(
     let snapshot = target.read(&Plan { spans: asks.collect() });
     let mut paused = Vec::new();
     for kernel in &kernels.pausable {
-        let addr = kernel.ask;
-        let asked = snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+        let asked = word_read(&snapshot, kernel.ask)?;
         if asked != kernel.run {
             paused.push(kernel);
         }

@@ -1,6 +1,7 @@
 //! Which tiles run a built-in kernel, read from the tiles themselves.
 
 use super::l1_range::mailbox;
+use super::records::{bytes_read, word_read};
 use super::{ControlError, image};
 use images::{Image, ImageMap};
 use machine::place::Place;
@@ -26,8 +27,7 @@ pub fn running(
     let snapshot = target.read(&Plan { spans });
     let mut told = Vec::new();
     for place in places {
-        let addr = place.at(word);
-        let go = snapshot.word(addr).map_err(|reason| ControlError::Access { addr, reason })?;
+        let go = word_read(&snapshot, place.at(word))?;
         if go >> shift & 0xFF == u32::from(mailbox.signals.go) {
             told.push(place);
         }
@@ -67,9 +67,7 @@ fn equal(
     let snapshot = target.read(&Plan { spans: places.iter().map(span).collect() });
     let mut found = Vec::new();
     for place in places {
-        let Span { addr, len } = span(&place);
-        let bytes = snapshot.bytes(addr, len);
-        if bytes.map_err(|reason| ControlError::Access { addr, reason })? == wanted {
+        if bytes_read(&snapshot, span(&place))? == wanted {
             found.push(place);
         }
     }

@@ -3,6 +3,7 @@
 use super::firmware::{clear_tables, first_jump, load};
 use super::kernel::{await_done, core_of, done_condition};
 use super::l1_range::{arguments, constant_of, fresh_mailbox, mailbox};
+use super::records::variable;
 use super::running::running;
 use super::{ControlError, Firmware, KernelLaunch, Operation, image, launch_kernel};
 use images::{Image, ImageMap, Provenance};
@@ -124,8 +125,7 @@ pub fn running_workers(
 /// When an image is missing or lacks a member.
 pub fn stop_workers(images: &ImageMap, places: &[Place]) -> Result<Vec<Operation>, ControlError> {
     const SIGNAL: &str = "tensix_worker_state.control.termination_signal";
-    let missing = |_| ControlError::NoMember(WORKER.to_owned(), SIGNAL.to_owned());
-    let signal = image(images, WORKER)?.symbols.locate(SIGNAL).map_err(missing)?.address();
+    let signal = variable(&*image(images, WORKER)?, SIGNAL)?.address();
     let gracefully = constant_of(images, WORKER, "GRACEFULLY_TERMINATE")?;
     let stop = |&place: &Place| {
         let mut operation = Operation::new(format!("stop {WORKER} on {place}"));

@@ -106,6 +106,23 @@ impl Topology {
     }
 }
 
+/// Checks that each of these chips is in the mesh and named once.
+///
+/// # Errors
+/// The first that is not.
+pub fn check_named(mesh: &Mesh, chips: &[ChipId]) -> Result<(), TopologyError> {
+    let mut seen = BTreeSet::new();
+    for &chip in chips {
+        if mesh.chip(chip).is_none() {
+            return Err(TopologyError::NoChip(chip, mesh.chips.len()));
+        }
+        if !seen.insert(chip) {
+            return Err(TopologyError::Twice(chip));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the named chips after checking that each is in the mesh and named once. If none is
 /// named, returns all chips of the mesh except those whose links are all reserved for dispatch: the
 /// gateways of a TG are no part of its mesh.
@@ -114,17 +131,9 @@ fn requested(
     free: &FreeLinks,
     chips: &[ChipId],
 ) -> Result<Vec<ChipId>, TopologyError> {
+    check_named(mesh, chips)?;
     let mut present: Vec<ChipId> = mesh.chips.iter().map(|chip| chip.id).collect();
     present.sort_unstable();
-    let mut seen = BTreeSet::new();
-    for &chip in chips {
-        if !present.contains(&chip) {
-            return Err(TopologyError::NoChip(chip, present.len()));
-        }
-        if !seen.insert(chip) {
-            return Err(TopologyError::Twice(chip));
-        }
-    }
     let joined =
         |chip: &ChipId| present.iter().any(|&other| !free.between(*chip, other).is_empty());
     let requested = if chips.is_empty() {

@@ -6,6 +6,8 @@ use serde::Serialize;
 use std::fmt;
 
 /// The direction of a router's link.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "UPPERCASE")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(with = "String", inline)]
@@ -26,12 +28,7 @@ impl Direction {
 
     /// Returns its enumerator in `eth_chan_directions`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::East => "EAST",
-            Self::West => "WEST",
-            Self::North => "NORTH",
-            Self::South => "SOUTH",
-        }
+        self.into()
     }
 
     /// Returns the opposite direction.
@@ -63,7 +60,8 @@ impl fmt::Display for Direction {
 }
 
 /// The topology that the routers of a fabric are built for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum FabricTopology {
     /// A line of chips.
     Line,
@@ -81,12 +79,7 @@ impl FabricTopology {
 
     /// Returns its spelling on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Line => "line",
-            Self::Ring => "ring",
-            Self::Mesh => "mesh",
-            Self::Torus => "torus",
-        }
+        self.into()
     }
 
     /// Returns the topology of this name.

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A command, a line of the audit log, or a message of a status queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Note {
     /// A command that was given.
@@ -147,11 +148,7 @@ impl Note {
 
     /// What kind of note it is, in one word.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Command(_) => "command",
-            Self::Audit(_) => "audit",
-            Self::Status(_) => "status",
-        }
+        self.into()
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A stage of opening or reading a target, as far as it has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Progress {
     /// What stands behind the BAR is started; its name, in words.
     Start(&'static str),
@@ -18,6 +19,7 @@ pub enum Progress {
         link_ends: usize,
     },
     /// The routing queues, which lead to remote chips, had to be waited for.
+    #[strum(serialize = "routing queues")]
     Queues {
         /// The process that uses them; none once it is this one.
         used_by: Option<u32>,

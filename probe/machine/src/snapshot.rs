@@ -10,7 +10,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// Why an access failed or a range was not read; gaps and access errors share it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum AccessError {
     /// The safe access layer does not allow it, for this reason.
     #[error("refused: {0}")]
@@ -27,6 +28,7 @@ pub enum AccessError {
     /// Another client took over the routing queues in the middle of the request, which can be made
     /// again.
     #[error("unreachable: {0}")]
+    #[strum(serialize = "unreachable")]
     Overtaken(String),
     /// The tile does not answer, while its chip does or did until then; the words name it.
     #[error("{0}")]
@@ -48,23 +50,14 @@ pub enum AccessError {
     NotRecorded,
     /// The range was not requested.
     #[error("not asked")]
+    #[strum(serialize = "not_asked")]
     NotRequested,
 }
 
 impl AccessError {
     /// Returns its stable name in JSON.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Refused(_) => "refused",
-            Self::TimedOut { .. } => "timed_out",
-            Self::Unreachable(_) | Self::Overtaken(_) => "unreachable",
-            Self::Hung(_) => "hung",
-            Self::InReset => "in_reset",
-            Self::DeviceGone(_) => "device_gone",
-            Self::QueueError { .. } => "queue_error",
-            Self::NotRecorded => "not_recorded",
-            Self::NotRequested => "not_asked",
-        }
+        self.into()
     }
 }
 

@@ -321,6 +321,15 @@ pub trait Target: Send {
     fn mesh(&self) -> &Mesh;
     /// Reads as much of the plan as possible; the rest becomes gaps.
     fn read(&mut self, plan: &Plan) -> Snapshot;
+
+    /// Reads one word.
+    ///
+    /// # Errors
+    /// Why it was not read.
+    fn read_word(&mut self, addr: NocAddr) -> Result<u32, AccessError> {
+        self.read(&Plan { spans: vec![Span { addr, len: 4 }] }).word(addr)
+    }
+
     /// Writes memory or registers, at the user's command. Writes to one chip arrive in order, and
     /// before later reads and before any later passing of time.
     ///

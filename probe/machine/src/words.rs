@@ -1,7 +1,7 @@
 //! Counts, sizes and times in words.
 
 use serde::Serializer;
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 /// Units of time, with their cycles of 1 ns, the shortest first.
 pub(crate) const UNITS: [(&str, u64); 6] = [
@@ -34,6 +34,14 @@ pub fn cycles(cycles: u64) -> String {
         10_000_000..10_000_000_000 => format!("{:.3} ms", cycles as f64 / 1e6),
         _ => format!("{:.3} s", cycles as f64 / 1e9),
     }
+}
+
+/// Formats bytes in the order of memory, two digits each.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// Formats a count of bytes, exact below 10,000 or if it is a whole number of KiB.

@@ -27,7 +27,7 @@ const MOST_SEARCHES: usize = 6;
 const MOST_LATER: usize = 2;
 
 /// The newest snapshots of a target, few and spread over a time, and what they say.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Watch {
     /// Time over which the snapshots are spread.
     over_cycles: u64,
@@ -63,17 +63,8 @@ impl Watch {
     /// Returns one without snapshots. Its verdict is "unknown" until they are spread over this
     /// time, in cycles, or over the least that proves a hang.
     pub fn new(over_cycles: u64) -> Self {
-        Self {
-            over_cycles: over_cycles.max(LEAST_APART_CYCLES),
-            waits: true,
-            inspected: VecDeque::new(),
-            before: None,
-            compared: Vec::new(),
-            asked: Vec::new(),
-            debug_words: Vec::new(),
-            read_set: None,
-            told: (Listener::default(), 0),
-        }
+        let over_cycles = over_cycles.max(LEAST_APART_CYCLES);
+        Self { over_cycles, waits: true, ..Self::default() }
     }
 
     /// Returns one whose verdict does not wait, and that tells of each snapshot.

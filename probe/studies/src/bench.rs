@@ -3,6 +3,7 @@
 use access::bar_target::BarTarget;
 use collectives::edm_builder::{EDM, EdmBuilder, EdmSettings};
 use images::{ImageMap, Member};
+use launch::records::variable;
 use launch::{
     Condition, ControlError, Firmware, KernelLaunch, Operation, arguments, await_done, constant_of,
     done_condition, image, launch_kernel, mailbox, start_application,
@@ -206,9 +207,7 @@ impl Bench {
 
     /// Reads a word of a tile.
     pub(super) fn word(&mut self, place: Place, offset: u64) -> Result<u32, SceneError> {
-        let addr = place.at(offset);
-        let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        Ok(snapshot.word(addr)?)
+        Ok(self.target.read_word(place.at(offset))?)
     }
 
     /// Returns the address of a variable of a kernel.
@@ -252,9 +251,7 @@ impl Bench {
         kernel: &str,
         path: &str,
     ) -> Result<u64, SceneError> {
-        let image = image(&self.images, kernel)?;
-        let missing = |_| ControlError::NoMember(kernel.to_owned(), path.to_owned());
-        let found = image.symbols.locate(path).map_err(missing)?;
+        let found = variable(&*image(&self.images, kernel)?, path)?;
         let (addr, len) = (place.at(found.address()), found.field.size.min(8) as u32);
         let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
         Ok(Member::value(snapshot.bytes(addr, len)?))
@@ -269,7 +266,5 @@ fn channels(exchange: &Exchange, first: bool) -> Vec<bool> {
 }
 
 fn address(images: &ImageMap, kernel: &str, path: &str) -> Result<u64, ControlError> {
-    let image = image(images, kernel)?;
-    let missing = |_| ControlError::NoMember(kernel.to_owned(), path.to_owned());
-    image.symbols.locate(path).map(|place| place.address()).map_err(missing)
+    Ok(variable(&*image(images, kernel)?, path)?.address())
 }

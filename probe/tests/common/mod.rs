@@ -2,13 +2,16 @@
 #![allow(unreachable_pub, reason = "tests")]
 
 use access::bar_target::BarTarget;
+use images::ImageMap;
 use launch::outcome::RunError;
 use layouts::{ChipId, ChipKind, ChipLayout, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Span};
 use machine::target::{Abilities, Allow, Target};
 use std::path::{Path, PathBuf};
+use transport::emulator_bar::EmulatorBar;
 use transport::ttsim::{self, HOST_ARGUMENT, HostCommand};
+use workloads::scene::{Scene, Workload};
 
 /// Makes the test program the library's host if it is started with a path after `--skip`.
 #[test]
@@ -50,6 +53,31 @@ pub fn open_with(library: &Path, abilities: Abilities) -> BarTarget {
     BarTarget::open("ttsim", Box::new(bar), abilities, Deadlines::default()).unwrap()
 }
 
+/// Returns what permits everything.
+pub fn permitted() -> Abilities {
+    Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() }
+}
+
+/// Opens an emulated mesh with only base firmware.
+pub fn powered(mesh: &str, abilities: Abilities) -> (BarTarget, ImageMap) {
+    let (images, problems) = ImageMap::firmware();
+    assert_eq!(problems, Vec::<String>::new());
+    let bar = Box::new(EmulatorBar::new(Scene::new(mesh).power_on(&images).unwrap()));
+    (BarTarget::open(mesh, bar, abilities, Deadlines::default()).unwrap(), images)
+}
+
+/// Builds a scene.
+pub fn built(scene: &Scene) -> (BarTarget, ImageMap) {
+    let (mut images, problems) = ImageMap::firmware();
+    assert_eq!(problems, Vec::<String>::new());
+    (scene.build(&mut images).unwrap(), images)
+}
+
+/// Returns the scene of a mesh on which only firmware runs.
+pub fn idle(mesh: &str) -> Scene {
+    Scene { run: Some(Workload::Idle), ..Scene::new(mesh) }
+}
+
 /// Returns the layout of the chips of the tests' meshes.
 pub fn layout() -> &'static ChipLayout {
     ChipKind::Wormhole.layout()
@@ -70,5 +98,5 @@ pub fn read(target: &mut BarTarget, addr: NocAddr, len: u32) -> Vec<u8> {
 }
 
 pub fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
-    u32::from_le_bytes(read(target, addr, 4).try_into().unwrap())
+    target.read_word(addr).unwrap()
 }

@@ -2,6 +2,7 @@
 //! state.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
+use crate::common::{built, idle};
 use access::bar_target::BarTarget;
 use images::ImageMap;
 use launch::{Firmware, KernelLaunch, Step, launch_kernel, start_application};
@@ -9,7 +10,6 @@ use layouts::{ChipId, NocXy};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
 use machine::target::Target;
-use workloads::scene::{Scene, Workload};
 
 /// The near end of an n300's link e8-e0.
 pub const NEAR: Place = Place { chip: ChipId(0), tile: NocXy { x: 9, y: 6 } };
@@ -28,10 +28,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn emulated() -> Self {
-        let (mut images, problems) = ImageMap::firmware();
-        assert_eq!(problems, Vec::<String>::new());
-        let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
-        let target = scene.build(&mut images).unwrap();
+        let (target, images) = built(&idle("n300"));
         Self::on(target, images)
     }
 

@@ -2,11 +2,11 @@
 //! and delivers them on its own chip.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
+pub use crate::common::{read as bytes, word};
 use access::bar_target::BarTarget;
 use fabric::client::Connection;
 use layouts::{NocAddr, NocXy};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
 const BUFFERS: u64 = 0x3_0000;
@@ -16,15 +16,6 @@ const INDEX: u64 = 0x2_8080;
 const STATUS: u64 = 0x2_80C0;
 const STREAM: u32 = 5;
 const READY_FOR_TRAFFIC: u32 = 0xA3B3_C3D3;
-
-pub fn bytes(target: &mut BarTarget, addr: NocAddr, len: u32) -> Vec<u8> {
-    let snapshot = target.read(&Plan { spans: vec![Span { addr, len }] });
-    snapshot.bytes(addr, len).unwrap().to_vec()
-}
-
-pub fn word(target: &mut BarTarget, addr: NocAddr) -> u32 {
-    u32::from_le_bytes(bytes(target, addr, 4).try_into().unwrap())
-}
 
 fn put(target: &mut BarTarget, addr: NocAddr, value: u32) {
     target.write(addr, &value.to_le_bytes()).unwrap();

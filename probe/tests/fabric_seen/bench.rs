@@ -1,6 +1,7 @@
 //! Sending workers, a mux, a router, its peer, and a receiving worker, on an emulated n300.
 #![allow(unreachable_pub, dead_code, reason = "a module of a test")]
 
+use crate::common::{built, idle};
 use access::bar_target::BarTarget;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::FabricState;
@@ -15,7 +16,7 @@ use machine::fault::{Fault, FaultKind, LinkFault};
 use machine::place::Place;
 use machine::target::Target;
 use probe::session::Session;
-use workloads::scene::{Scene, Workload};
+use workloads::scene::Scene;
 
 pub struct Bench<const N: usize> {
     pub target: BarTarget,
@@ -35,9 +36,7 @@ const HEADER: u32 = 64;
 impl<const N: usize> Bench<N> {
     /// Makes a bench with its fabric up and nothing else launched.
     pub fn new(policy: Policy, packets: [u32; N]) -> Self {
-        let (mut images, _) = ImageMap::firmware();
-        let scene = Scene { run: Some(Workload::Idle), seed: 5, ..Scene::new("n300") };
-        let mut target = scene.build(&mut images).unwrap();
+        let (mut target, mut images) = built(&Scene { seed: 5, ..idle("n300") });
         let request = FabricRequest::new(FabricTopology::Line);
         let plan = FabricPlan::new(target.mesh(), &request).unwrap();
         let first = FabricNode { mesh: 0, device: 0 };

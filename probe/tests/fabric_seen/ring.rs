@@ -2,16 +2,16 @@
 //! can move.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
+use crate::common::{built, idle};
 use fabric::traffic::{PacketSpec, Route, SendType, Traffic};
 use fabric::{Fabric, FabricPlan, FabricRequest, FabricSettings, connection};
-use images::ImageMap;
 use launch::{Firmware, Operation, go_kernel};
 use layouts::NocXy;
 use machine::fabric::{Direction, FabricTopology};
 use machine::place::Place;
 use machine::target::Target;
 use probe::session::Session;
-use workloads::scene::{Scene, Workload};
+use workloads::scene::Scene;
 
 /// Hops of a packet.
 const HOPS: u8 = 7;
@@ -20,9 +20,7 @@ const PACKETS: u32 = 200;
 
 /// Every chip sends to the chip behind it, the long way round, faster than the links can carry it.
 pub fn jammed() -> Session {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), seed: 3, ..Scene::new("t3000") };
-    let mut target = scene.build(&mut images).unwrap();
+    let (mut target, mut images) = built(&Scene { seed: 3, ..idle("t3000") });
     let request = FabricRequest { planes: Some(1), ..FabricRequest::new(FabricTopology::Ring) };
     let mut plan = FabricPlan::new(target.mesh(), &request).unwrap();
     plan.routers.iter_mut().for_each(|router| router.dateline = false);

@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, inspected};
 use super::ending::pause;
+use crate::common::{built, idle};
 use decode::inspect::ReadSet;
 use decode::state::{FabricState, Party, Wait, WaitReason};
 use diagnosis::WaitGraph;
@@ -17,7 +18,7 @@ use machine::fault::Fault;
 use machine::target::{Allow, Target};
 use probe::session::Session;
 use transport::ttsim::HostCommand;
-use workloads::scene::{Scene, Workload};
+use workloads::scene::Scene;
 
 const LINE: &str = "fabric_router_line";
 
@@ -86,9 +87,7 @@ fn a_router_that_stands_still_is_found_before_anything_waits_for_it() {
 /// Three chips in a line; the last chip has no router.
 #[test]
 fn bring_up_waits_for_the_missing_router() {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), seed: 3, ..Scene::new("t3000") };
-    let mut target = scene.build(&mut images).unwrap();
+    let (mut target, mut images) = built(&Scene { seed: 3, ..idle("t3000") });
     let request = FabricRequest { planes: Some(1), ..FabricRequest::new(FabricTopology::Line) };
     let whole = FabricPlan::new(target.mesh(), &request).unwrap();
     let chip = |device: usize| {
@@ -156,9 +155,7 @@ fn bring_up_waits_for_the_missing_router() {
 /// A mesh, and then a line at the other end, which does not come up and is terminated.
 #[test]
 fn a_router_that_does_not_fit_says_why() {
-    let (mut images, _) = ImageMap::firmware();
-    let scene = Scene { run: Some(Workload::Idle), ..Scene::new("n300") };
-    let mut target = scene.build(&mut images).unwrap();
+    let (mut target, mut images) = built(&idle("n300"));
     let settings =
         FabricSettings { run_id: Some(7), deadline_cycles: u64::MAX, ..FabricSettings::default() };
     let end = |target: &dyn Target, chip: usize, topology| {

@@ -2,9 +2,9 @@
 
 use super::document::{Blob, RawFile, Status};
 use machine::snapshot::AccessError;
+use machine::words::hex;
 use sha2::{Digest as _, Sha256};
 use std::cell::Cell;
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// How often a byte of the file may stand in blobs, on average.
@@ -87,8 +87,5 @@ fn difference(file: &RawFile, bytes: &[u8]) -> Option<String> {
 
 /// Returns the SHA-256 of bytes, in lower-case hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&Sha256::digest(bytes))
 }

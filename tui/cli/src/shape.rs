@@ -41,12 +41,12 @@ pub(crate) use fabric::{
 pub(crate) use launch::{Launched, LaunchedTile};
 pub(crate) use merged::Merged;
 pub(crate) use mesh::{Links, Mesh};
-pub(crate) use pause::{PausedMesh, Resumed, SteppedMesh, rest_word};
+pub(crate) use pause::{PausedMesh, Resumed, SteppedMesh};
 pub(crate) use print::Printed;
 pub(crate) use run::Sweep;
 pub(crate) use schema::schema;
 pub(crate) use stack::{Stack, StackReason, StackSource, Stacked};
-pub(crate) use status::{Event, Status};
+pub(crate) use status::Status;
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
 pub(crate) use who_wrote::WhoWrote;

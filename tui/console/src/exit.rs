@@ -33,7 +33,8 @@ impl Outcome {
 }
 
 /// Why the program failed: one line with what and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Failure {
     /// An argument, or an input that it names, is unusable.
     Usage(String),

@@ -31,7 +31,7 @@ const END_PATIENCE: Duration = Duration::from_millis(500);
 const BUSY_PATIENCE: Duration = Duration::from_secs(12);
 
 /// One published snapshot of the target.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeshSnapshot {
     /// The words that opened the target, such as `emulator:n300`.
     pub target: String,

@@ -5,6 +5,7 @@ use decode::state::{Activity, ChannelMeaning, LinkCondition};
 use diagnosis::Progress;
 use images::Reading;
 use machine::snapshot::AccessError;
+use strum::VariantArray;
 
 /// Which set of glyphs is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,43 +14,39 @@ pub struct Glyphs {
     pub ascii: bool,
 }
 
-/// Why there is no value: each reason has its own word and glyph, and none of them is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why there is no value: each reason has its own word and glyph, and none of them is 0. Help explains
+/// them in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Missing {
     /// Read, but the value is not a known one.
     Unknown,
     /// Not requested, or not in the recording.
     Unread,
     /// No answer within the deadline.
+    #[strum(serialize = "timed out")]
     TimedOut,
     /// Refused by the access layer.
     Refused,
     /// Unreachable.
     Unreachable,
     /// Held in reset.
+    #[strum(serialize = "in reset")]
     InReset,
     /// The device is gone.
+    #[strum(serialize = "device gone")]
     Gone,
     /// The routing queue answered with an error.
+    #[strum(serialize = "queue error")]
     Queue,
     /// Does not exist.
     Absent,
 }
 
-/// All reasons, in the order in which help explains them.
-pub const MISSING: [Missing; 9] = [
-    Missing::Unknown,
-    Missing::Unread,
-    Missing::TimedOut,
-    Missing::Refused,
-    Missing::Unreachable,
-    Missing::InReset,
-    Missing::Gone,
-    Missing::Queue,
-    Missing::Absent,
-];
-
 impl Missing {
+    /// All reasons.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
     /// The reason of an access error.
     pub fn of_error(error: &AccessError) -> Self {
         match error {
@@ -77,17 +74,7 @@ impl Missing {
 
     /// The word for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Unread => "unread",
-            Self::TimedOut => "timed out",
-            Self::Refused => "refused",
-            Self::Unreachable => "unreachable",
-            Self::InReset => "in reset",
-            Self::Gone => "device gone",
-            Self::Queue => "queue error",
-            Self::Absent => "absent",
-        }
+        self.into()
     }
 }
 

@@ -9,17 +9,16 @@ mod work;
 
 use crate::exit::Failure;
 use crate::feed::{Inspect, MeshSnapshot, PACE, now_micros};
-use crate::run::{Board, KernelStages, MachineOrder};
+use crate::run::{KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
 use decode::inspect::ReadSet;
-use diagnosis::Diagnosis;
 use images::ImageMap;
-use machine::past::{Keeps, KeptPast};
+use machine::past::Keeps;
 use machine::progress::Listener;
 use machine::snapshot::AccessError;
-use machine::target::{Mesh, Preview, Quarantined, Target};
-use probe::session::{Inspected, OpenOptions, Partly, Session, WATCHED_CYCLES, Watched};
-use std::sync::{Arc, OnceLock};
+use machine::target::{Mesh, Preview, Target};
+use probe::session::{Inspected, OpenOptions, Session, WATCHED_CYCLES, Watched};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
 use watching::Watching;
@@ -46,45 +45,6 @@ const PARTLY: Duration = Duration::from_millis(200);
 /// and nobody waits longer than this for the next one.
 const PART: u32 = 80;
 const MOST_PACE: Duration = Duration::from_secs(2);
-
-/// What is known of a snapshot before it is read.
-struct PartialSnapshot {
-    target: String,
-    read_only: bool,
-    quarantined: Vec<Quarantined>,
-    traffic: Traffic,
-    /// When the snapshot before was taken, of which a part is still shown.
-    taken_micros: Option<u64>,
-    number: u64,
-    board: Arc<Board>,
-    stages: Arc<KernelStages>,
-    verdict: Option<Arc<Diagnosis>>,
-    past: Option<KeptPast>,
-}
-
-impl PartialSnapshot {
-    fn with(&self, partly: &Partly<'_>) -> MeshSnapshot {
-        let Inspected { snapshot: memory, state } = partly.inspect();
-        MeshSnapshot {
-            target: self.target.clone(),
-            read_only: self.read_only,
-            quarantined: self.quarantined.clone(),
-            traffic: self.traffic,
-            state,
-            memory,
-            taken_micros: self.taken_micros.unwrap_or_else(now_micros),
-            number: self.number,
-            board: Arc::clone(&self.board),
-            stages: Arc::clone(&self.stages),
-            verdict: self.verdict.clone(),
-            past: self.past,
-            // A recording is read at once.
-            timeline: None,
-            reading: Some(partly.progress),
-            waits: OnceLock::new(),
-        }
-    }
-}
 
 /// The target to open.
 #[derive(Clone, Debug, Default)]
@@ -184,6 +144,23 @@ impl Machine {
         self.session.diagnose_telling(over_cycles, &self.listener)
     }
 
+    /// What is known of a snapshot before it is read.
+    fn unread(&mut self, number: u64) -> MeshSnapshot {
+        let board = self.work.board();
+        let target = self.session.target();
+        MeshSnapshot {
+            target: target.name().to_owned(),
+            read_only: target.abilities().allow.is_nothing(),
+            quarantined: target.quarantined(),
+            number,
+            board,
+            stages: Arc::clone(&self.stages),
+            verdict: self.watching.verdict(),
+            past: target.run().and_then(|run| run.kept()),
+            ..MeshSnapshot::default()
+        }
+    }
+
     /// The snapshot of what was inspected, with what else is known of the target.
     fn finished(&mut self, inspected: Inspected) -> MeshSnapshot {
         let state = inspected.state;
@@ -199,21 +176,12 @@ impl Machine {
             budget: self.budget.or(target.abilities().budget),
         };
         MeshSnapshot {
-            target: target.name().to_owned(),
             traffic,
-            quarantined: target.quarantined(),
-            read_only: target.abilities().allow.is_nothing(),
             state,
             memory: inspected.snapshot,
             taken_micros,
-            number: self.number,
-            board: self.work.board(),
-            stages: Arc::clone(&self.stages),
-            verdict: self.watching.verdict(),
-            past: target.run().and_then(|run| run.kept()),
             timeline: self.work.timeline(&mut self.session),
-            reading: None,
-            waits: OnceLock::new(),
+            ..self.unread(self.number)
         }
     }
 
@@ -224,20 +192,10 @@ impl Machine {
         before: Option<&MeshSnapshot>,
         publish: &mut dyn FnMut(MeshSnapshot),
     ) -> MeshSnapshot {
-        let board = self.work.board();
-        let target = self.session.target();
-        let partial = PartialSnapshot {
-            target: target.name().to_owned(),
-            read_only: target.abilities().allow.is_nothing(),
-            quarantined: target.quarantined(),
-            traffic: before.map(|before| before.traffic).unwrap_or_default(),
-            taken_micros: before.map(|before| before.taken_micros),
-            number: self.number + 1,
-            board,
-            stages: Arc::clone(&self.stages),
-            verdict: self.watching.verdict(),
-            past: target.run().and_then(|run| run.kept()),
-        };
+        let traffic = before.map(|before| before.traffic).unwrap_or_default();
+        let unread = MeshSnapshot { traffic, ..self.unread(self.number + 1) };
+        // Of the snapshot before a part is still shown.
+        let taken = before.map(|before| before.taken_micros);
         // Until anything is shown, every chip counts.
         let pause = before.map_or(Duration::ZERO, |_| PARTLY);
         let (mut due, mut pending) = (Instant::now() + pause, false);
@@ -246,7 +204,10 @@ impl Machine {
             let now = Instant::now();
             pending |= partly.fresh;
             if pending && now >= due {
-                publish(partial.with(partly));
+                let Inspected { snapshot: memory, state } = partly.inspect();
+                let taken_micros = taken.unwrap_or_else(now_micros);
+                let reading = Some(partly.progress);
+                publish(MeshSnapshot { state, memory, taken_micros, reading, ..unread.clone() });
                 // Decoding takes a fifth of the time at most.
                 due = Instant::now() + pause.max(now.elapsed() * 4);
                 pending = false;

@@ -113,7 +113,9 @@ pub fn over(core: &CoreState, from: u64, to: u64) -> Vec<(usize, MemberRow<'_>)>
 /// The text of a row's value in a snapshot.
 pub fn text(core: CoreId, memory: &Snapshot, row: &MemberRow<'_>) -> Reading<String> {
     let node = match row {
-        MemberRow::Word(word) => return worded(word),
+        MemberRow::Word(word) => {
+            return word.value.clone().map(|value| number(value, word.size));
+        }
         MemberRow::Member(node, _) => node,
     };
     if is_large(node) {
@@ -133,15 +135,6 @@ pub fn bytes<'m>(
 ) -> Result<&'m [u8], AccessError> {
     let at = NocAddr { chip: core.chip, tile: core.tile, offset: node.addr };
     memory.bytes(at, u32::try_from(node.size).unwrap_or(u32::MAX))
-}
-
-fn worded(word: &MemberState) -> Reading<String> {
-    match &word.value {
-        Reading::Known(value) => Reading::Known(number(*value, word.size)),
-        Reading::Unknown(raw) => Reading::Unknown(*raw),
-        Reading::Unread(error) => Reading::Unread(error.clone()),
-        Reading::Absent => Reading::Absent,
-    }
 }
 
 /// Whether a record, or an array of records, is too large to be shown in full.

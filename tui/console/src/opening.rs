@@ -29,15 +29,7 @@ impl Stages {
 
 /// The name of a stage.
 pub fn name(progress: Progress) -> &'static str {
-    match progress {
-        Progress::Start(_) => "start",
-        Progress::Discovery { .. } => "discovery",
-        Progress::Queues { .. } => "routing queues",
-        Progress::Boot { .. } => "boot",
-        Progress::Images(_) => "images",
-        Progress::Snapshot(_) => "snapshot",
-        Progress::Verdict { .. } => "verdict",
-    }
+    progress.into()
 }
 
 /// How far a stage has come, in words.

@@ -7,8 +7,7 @@ use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
 use machine::past::KeptPast;
 use machine::target::AccessRoute;
-pub use machine::words::{bytes, cycles};
-use std::fmt::Write;
+pub use machine::words::{bytes, cycles, hex};
 
 /// What a party is called beside its core.
 pub fn party(party: Party) -> String {
@@ -29,12 +28,7 @@ pub fn route(route: AccessRoute) -> &'static str {
 
 /// The condition of a link.
 pub fn link(condition: LinkCondition) -> &'static str {
-    match condition {
-        LinkCondition::Up => "up",
-        LinkCondition::Down => "down",
-        LinkCondition::Disagree => "disagree",
-        LinkCondition::Unread => "unread",
-    }
+    condition.into()
 }
 
 /// What one snapshot says about a core. A go message is no progress, which several show.
@@ -50,37 +44,17 @@ pub fn activity(activity: Activity) -> &'static str {
 
 /// A go signal.
 pub fn go(signal: GoSignal) -> &'static str {
-    match signal {
-        GoSignal::Done => "DONE",
-        GoSignal::Init => "INIT",
-        GoSignal::Go => "GO",
-        GoSignal::ResetReadPtr => "RESET_READ_PTR",
-        GoSignal::ResetReadPtrFromHost => "RESET_READ_PTR_FROM_HOST",
-        GoSignal::ReplayTrace => "REPLAY_TRACE",
-    }
+    signal.into()
 }
 
 /// How an image is known.
 pub fn evidence(evidence: Provenance) -> &'static str {
-    match evidence {
-        Provenance::Stated => "stated",
-        Provenance::Recorded => "recorded",
-        Provenance::Sampled => "sampled",
-        Provenance::Verified => "verified",
-        Provenance::Mismatch => "MISMATCH",
-    }
+    evidence.into()
 }
 
 /// The kind of a tile.
 pub fn tile(kind: TileKind) -> &'static str {
-    match kind {
-        TileKind::Tensix => "tensix",
-        TileKind::Eth => "eth",
-        TileKind::Dram => "dram",
-        TileKind::Arc => "arc",
-        TileKind::Pcie => "pcie",
-        TileKind::Router => "router",
-    }
+    kind.into()
 }
 
 /// A name with its article.
@@ -204,14 +178,6 @@ pub fn without_arguments(name: &str) -> String {
         }
         _ => name.to_owned(),
     }
-}
-
-/// Bytes in the order of memory, two digits each.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut hex, b| {
-        let _ = write!(hex, "{b:02x}");
-        hex
-    })
 }
 
 /// A sentence in as many lines as a width needs; words are not broken, and further lines are

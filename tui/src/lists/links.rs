@@ -47,19 +47,10 @@ pub(crate) fn link_cells(model: &Model, mesh: &MeshState, link: &LinkState) -> [
         in_flight(link.b_to_a),
         waypoint(model, mesh, b),
         Span::raw(b.to_string()),
-        Span::raw(pair(model, mesh, link, |e| map_count(&e.packets_sent))),
-        Span::raw(pair(model, mesh, link, |e| map_count(&e.retrain_count))),
-        Span::raw(pair(model, mesh, link, |e| map_count(&e.crc_errors))),
+        Span::raw(pair(model, mesh, link, |e| e.packets_sent.clone().map(Into::into))),
+        Span::raw(pair(model, mesh, link, |e| e.retrain_count.clone().map(Into::into))),
+        Span::raw(pair(model, mesh, link, |e| e.crc_errors.clone().map(Into::into))),
     ]
-}
-
-fn map_count<T: Copy + Into<u64>>(reading: &Reading<T>) -> Reading<u64> {
-    match reading {
-        Reading::Known(value) => Reading::Known((*value).into()),
-        Reading::Unknown(raw) => Reading::Unknown(*raw),
-        Reading::Unread(error) => Reading::Unread(error.clone()),
-        Reading::Absent => Reading::Absent,
-    }
 }
 
 /// One count of both ends.

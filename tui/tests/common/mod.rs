@@ -13,13 +13,32 @@ use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKi
 use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 
 /// Columns of the Ethernet channels 0 to 7 in row 0, and of 8 to 15 in row 6 (wormhole.md 3.1).
 const ETH_X: [u8; 8] = [9, 1, 8, 2, 7, 3, 6, 4];
 
 pub(crate) const TAKEN: u64 = 1_000_000_000_000;
+
+/// Runs the program without input.
+pub(crate) fn meshscope(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    command.args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs a verb on a target.
+pub(crate) fn on(target: &str, arguments: &[&str]) -> Output {
+    meshscope(&[&["--target", target], arguments].concat())
+}
+
+/// The same for a verb that changes the target, with an audit log of these tests.
+pub(crate) fn logged(target: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    let log = std::env::temp_dir().join(format!("meshscope-logged-{}.jsonl", std::process::id()));
+    command.env("MESHSCOPE_AUDIT_LOG", log);
+    command.args(["--target", target]).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
 
 /// The standard error of a verb.
 pub(crate) fn stderr(output: &Output) -> String {

@@ -9,7 +9,8 @@ use machine::words::counted;
 use std::fmt;
 
 /// What stood on a tile.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Found {
     /// Kernels run; their names as far as they are known.
     Kernels(Vec<String>),
@@ -40,7 +41,8 @@ impl fmt::Display for Found {
 }
 
 /// What was done on a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Done {
     /// Its kernels ended gracefully.
     Ended,
@@ -61,15 +63,7 @@ pub enum Done {
 impl Done {
     /// Returns its word in JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Ended => "ended",
-            Self::EndedAtOnce => "ended-at-once",
-            Self::EndedWithApplication => "ended-with-application",
-            Self::Rebooted => "rebooted",
-            Self::HeldInReset => "held-in-reset",
-            Self::Cleared => "cleared",
-            Self::Returned => "returned",
-        }
+        self.into()
     }
 
     /// Returns what was done, in words.

@@ -15,7 +15,6 @@ use launch::{
 };
 use layouts::{TileKind, WritePermission};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::BTreeSet;
 
@@ -95,8 +94,7 @@ impl Clean {
             let Some(site) = &tile.site else { continue };
             let firmware = image(images, site.firmware_name()?)?;
             let Some((addr, bit)) = exit_flag(&firmware, tile.place) else { continue };
-            let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-            let Ok(old) = snapshot.word(addr) else { continue };
+            let Ok(old) = target.read_word(addr) else { continue };
             let mut operation = Operation::new(format!("end the application on {}", tile.place));
             operation.write_word(addr, old | bit);
             wait(&mut operation, images, tile, AT_ONCE_CYCLES)?;

@@ -24,11 +24,7 @@ pub fn plan(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
 /// not read. Which build ids belong to them can depend on what their read finds.
 pub fn plan_proofs(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     let mut builder = PlanBuilder::new(mesh, images, read_set);
-    builder.each_tile(|builder, chip, xy, kind| {
-        for &core in kind.cores() {
-            builder.unproved(CoreId { chip: chip.id, tile: xy, core });
-        }
-    });
+    builder.each_core(PlanBuilder::unproved);
     Plan { spans: builder.spans }
 }
 
@@ -42,21 +38,14 @@ pub fn plan_texts(images: &ImageMap, read_set: &ReadSet, again: bool) -> Plan {
 /// Returns only the tables of running kernels, which hold addresses of more ranges.
 pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     let mut builder = PlanBuilder::new(mesh, images, read_set);
-    builder.each_tile(|builder, chip, xy, kind| {
-        for &core in kind.cores() {
-            builder.tables(CoreId { chip: chip.id, tile: xy, core });
-        }
-    });
+    builder.each_core(PlanBuilder::tables);
     Plan { spans: builder.spans }
 }
 
 /// Returns the readable cores of a read set.
 pub fn cores(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Vec<CoreId> {
     let mut found = Vec::new();
-    let mut builder = PlanBuilder::new(mesh, images, read_set);
-    builder.each_tile(|_, chip, xy, kind| {
-        found.extend(kind.cores().iter().map(|&core| CoreId { chip: chip.id, tile: xy, core }));
-    });
+    PlanBuilder::new(mesh, images, read_set).each_core(|_, core| found.push(core));
     found
 }
 
@@ -95,6 +84,14 @@ impl<'a> PlanBuilder<'a> {
                 }
             }
         }
+    }
+
+    fn each_core(&mut self, mut act: impl FnMut(&mut Self, CoreId)) {
+        self.each_tile(|builder, chip, tile, kind| {
+            for &core in kind.cores() {
+                act(builder, CoreId { chip: chip.id, tile, core });
+            }
+        });
     }
 
     fn tile(&mut self, chip: ChipId, xy: NocXy, kind: TileKind, detail: bool) {

@@ -259,6 +259,8 @@ impl LedgerState {
 }
 
 /// The verdict on a link's credits, from both ends.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "&'static str")]
 #[schemars(with = "String", inline)]
@@ -283,25 +285,9 @@ pub enum Verdict {
     Miscounted,
 }
 
-impl From<Verdict> for &'static str {
-    fn from(verdict: Verdict) -> Self {
-        verdict.word()
-    }
-}
-
 impl Verdict {
     /// Returns the word on screen and in JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::Moving => "moving",
-            Self::Returning => "returning",
-            Self::Rerouted => "rerouted",
-            Self::Lost => "lost",
-            Self::BackPressured => "back-pressured",
-            Self::Paused => "paused",
-            Self::Full => "full",
-            Self::Miscounted => "miscounted",
-        }
+        self.into()
     }
 }

@@ -109,9 +109,7 @@ impl Fabric {
         let Some(router) = self.plan.routers.iter().find(|router| router.place == place) else {
             return Ok(None);
         };
-        let addr = place.at(words.status);
-        let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        let status = snapshot.word(addr)?;
+        let status = target.read_word(place.at(words.status))?;
         let ended = ["TERMINATED", "REFUSED"];
         if ended.iter().any(|name| words.image.constant(name) == Ok(status)) {
             return Ok(None);

@@ -4,6 +4,7 @@ use super::{ENTRY, HEADER, MAGIC, StatusQueue};
 use crate::words::RouterImage;
 use images::fabric::Enumeration;
 use images::{ImageMap, Member};
+use launch::records::bytes_read;
 use launch::{ControlError, Operation};
 use layouts::{ChipId, ChipLayout, EthId, NocXy};
 use machine::fabric::FabricNode;
@@ -12,47 +13,56 @@ use machine::place::Place;
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Target;
 use machine::words::counted;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::Arc;
 
-/// An entry of a queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An entry of a status queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StatusEntry {
-    /// Name of the event.
-    pub event: String,
-    /// Number of the entry, counted by the router from 0.
+    /// Its number, counted from 0 in each bring-up.
+    #[serde(skip)]
     pub number: u32,
-    /// Wall clock of the router's chip, in cycles. Those of two chips do not compare.
-    pub wall_clock_cycles: u64,
-    /// The target's time at that moment; none if the wall clock could not be read.
+    /// Its name, such as EVENT_LINK_DOWN.
+    pub event: String,
+    /// The target's own time, in cycles of a nanosecond; null if the wall clock could not be read.
     pub cycles: Option<u64>,
+    /// Time by the wall clock of the router's chip; those of two chips do not compare.
+    pub wall_clock_cycles: u64,
     /// The router's mesh.
+    #[serde(rename = "mesh")]
     pub mesh_id: u32,
-    /// The router's device.
+    /// The router's device in this mesh.
+    #[serde(rename = "device")]
     pub device_id: u32,
-    /// The router's Ethernet channel.
-    pub eth_channel: u32,
-    /// The router's direction, as `eth_chan_directions` counts.
+    /// The router's direction, as tt-metal's `eth_chan_directions` counts.
     pub direction: u32,
-    /// Details of the event.
+    /// Four words that depend on the event.
     pub detail: [u32; 4],
-    /// The details in words.
+    /// The event in words.
     pub text: String,
+    /// The router's Ethernet channel.
+    #[serde(skip)]
+    pub eth_channel: u32,
 }
 
 /// The undrained contents of a queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StatusReport {
     /// The queue.
+    #[serde(skip)]
     pub queue: StatusQueue,
-    /// Number of entry slots.
+    /// Capacity of the queue, in entries.
+    #[serde(rename = "capacity")]
     pub room: u32,
-    /// Entries that the router has written, modulo 2^32.
+    /// Number of entries that the router has written.
     pub write_count: u32,
-    /// Entries that were drained, modulo 2^32.
+    /// Number of entries that were freed.
     pub read_count: u32,
-    /// Entries that the router lost, because the queue was full or too many events came at once.
+    /// Number of entries that were lost because the queue was full.
     pub lost: u32,
-    /// Undrained entries, the oldest first.
+    /// The entries in the queue, oldest first.
+    #[serde(skip)]
     pub entries: Vec<StatusEntry>,
 }
 
@@ -223,7 +233,7 @@ impl QueueLayout {
     /// Returns the target's time, and the wall clock of the router's chip at that time.
     fn time_of(&self, queue: &StatusQueue, snapshot: &Snapshot) -> Option<(u64, u64)> {
         let span = self.clock(queue);
-        snapshot.read_at(span.addr).zip(read(snapshot, span).ok().map(Member::value))
+        snapshot.read_at(span.addr).zip(bytes_read(snapshot, span).ok().map(Member::value))
     }
 
     fn entry(&self, queue: &StatusQueue, report: &StatusReport, number: u32) -> Span {
@@ -239,14 +249,14 @@ impl QueueLayout {
         snapshot: &Snapshot,
     ) -> Result<StatusReport, ControlError> {
         let head = self.head(queue);
-        let bytes = read(snapshot, head)?;
+        let bytes = bytes_read(snapshot, head)?;
         let [magic, room, write_count, read_count] = self.header.map(|it| value(bytes, it) as u32);
         if magic != MAGIC {
             let why = format!("{} holds no status queue", head.addr);
             let reason = AccessError::Unreachable(why);
             return Err(ControlError::Access { addr: head.addr, reason });
         }
-        let lost = value(read(snapshot, self.lost(queue))?, (0, 4)) as u32;
+        let lost = value(bytes_read(snapshot, self.lost(queue))?, (0, 4)) as u32;
         let entries = Vec::new();
         Ok(StatusReport { queue: *queue, room, write_count, read_count, lost, entries })
     }
@@ -258,7 +268,7 @@ impl QueueLayout {
         snapshot: &Snapshot,
         time: Option<(u64, u64)>,
     ) -> Result<StatusEntry, ControlError> {
-        let bytes = read(snapshot, span)?;
+        let bytes = bytes_read(snapshot, span)?;
         let [event, number, wall_clock_cycles, mesh_id, device_id, eth_channel, direction] =
             self.entry.map(|it| value(bytes, it));
         let (event, detail) = (
@@ -279,11 +289,6 @@ impl QueueLayout {
             detail,
         })
     }
-}
-
-fn read(snapshot: &Snapshot, span: Span) -> Result<&[u8], ControlError> {
-    let unread = |reason| ControlError::Access { addr: span.addr, reason };
-    snapshot.bytes(span.addr, span.len).map_err(unread)
 }
 
 /// Reads a little-endian value of up to eight bytes, which [`QueueLayout::of`] has checked to be in

@@ -108,9 +108,9 @@ facts! {
     }
 }
 
-/// A sender channel of a router.
+/// A sender or receiver channel of a router.
 #[derive(Clone, Debug)]
-pub struct Sender {
+pub struct RouterChannel<L> {
     /// Its number.
     pub index: u8,
     /// Its virtual channel.
@@ -118,21 +118,14 @@ pub struct Sender {
     /// Number of its slots.
     pub slots: u64,
     /// The locations of its facts.
-    pub facts: SenderLocations,
+    pub facts: L,
 }
 
+/// A sender channel of a router.
+pub type Sender = RouterChannel<SenderLocations>;
+
 /// A receiver channel of a router.
-#[derive(Clone, Debug)]
-pub struct Receiver {
-    /// Its number.
-    pub index: u8,
-    /// Its virtual channel.
-    pub virtual_channel: u8,
-    /// Number of its slots.
-    pub slots: u64,
-    /// The locations of its facts.
-    pub facts: ReceiverLocations,
-}
+pub type Receiver = RouterChannel<ReceiverLocations>;
 
 /// Credits for the router downstream in a direction.
 #[derive(Clone, Debug)]
@@ -177,6 +170,11 @@ impl<'a> ChannelNames<'a> {
             slots,
             index,
         }))
+    }
+
+    fn channel<L>(&self, facts: fn(&Self) -> L) -> RouterChannel<L> {
+        let Self { index, virtual_channel, slots, .. } = *self;
+        RouterChannel { index, virtual_channel, slots: slots.count, facts: facts(self) }
     }
 
     fn stream(&self, id: &str) -> Option<Word> {
@@ -256,23 +254,13 @@ impl Names<'_> {
     /// Finds a sender channel; `None` past the end of the table.
     pub(super) fn sender(self, state: &str, index: u8) -> Option<Entry<Sender>> {
         let found = ChannelNames::find(self, state, "senders", index)?;
-        Some(found.map(|at| Sender {
-            index,
-            virtual_channel: at.virtual_channel,
-            slots: at.slots.count,
-            facts: SenderLocations::builtin(&at),
-        }))
+        Some(found.map(|at| at.channel(SenderLocations::builtin)))
     }
 
     /// Finds a receiver channel; `None` past the end of the table.
     pub(super) fn receiver(self, state: &str, index: u8) -> Option<Entry<Receiver>> {
         let found = ChannelNames::find(self, state, "receivers", index)?;
-        Some(found.map(|at| Receiver {
-            index,
-            virtual_channel: at.virtual_channel,
-            slots: at.slots.count,
-            facts: ReceiverLocations::builtin(&at),
-        }))
+        Some(found.map(|at| at.channel(ReceiverLocations::builtin)))
     }
 
     /// Returns the credits by direction: a stream for each direction in virtual channel 0 and in

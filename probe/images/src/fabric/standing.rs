@@ -1,7 +1,7 @@
 //! Where a fact stands, in a form that does not depend on the source: sources are compared by it.
 
 use super::builtin::stream;
-use super::channels::Edge;
+use super::channels::{Edge, RouterChannel};
 use super::location::{Formula, Located, Location, Locations, Memory, Reader};
 use super::router::RouterLayout;
 use crate::Reading;
@@ -42,22 +42,8 @@ pub fn disagreements(
 ) -> Vec<Disagreement> {
     let mut compared = Compared { layout, memory, found: Vec::new() };
     compared.all("", [&a.facts, &b.facts]);
-    compared.counts("senders", [a.senders.len() as u64, b.senders.len() as u64]);
-    for (a, b) in a.senders.iter().zip(&b.senders) {
-        let at = format!("senders[{}].", a.index);
-        compared.counts(&format!("{at}slots"), [a.slots, b.slots]);
-        let channels = [a.virtual_channel.into(), b.virtual_channel.into()];
-        compared.counts(&format!("{at}virtual_channel"), channels);
-        compared.all(&at, [&a.facts, &b.facts]);
-    }
-    compared.counts("receivers", [a.receivers.len() as u64, b.receivers.len() as u64]);
-    for (a, b) in a.receivers.iter().zip(&b.receivers) {
-        let at = format!("receivers[{}].", a.index);
-        compared.counts(&format!("{at}slots"), [a.slots, b.slots]);
-        let channels = [a.virtual_channel.into(), b.virtual_channel.into()];
-        compared.counts(&format!("{at}virtual_channel"), channels);
-        compared.all(&at, [&a.facts, &b.facts]);
-    }
+    compared.channels("senders", [&a.senders, &b.senders]);
+    compared.channels("receivers", [&a.receivers, &b.receivers]);
     compared.edges(&a.downstream, &b.downstream);
     if let (Some(a), Some(b)) = (&a.header, &b.header) {
         compared.counts("header_bytes", [a.bytes, b.bytes]);
@@ -76,6 +62,18 @@ struct Compared<'a, M> {
 }
 
 impl<M: Memory> Compared<'_, M> {
+    /// Compares the channels of one kind.
+    fn channels<L: Locations>(&mut self, kind: &str, [a, b]: [&[RouterChannel<L>]; 2]) {
+        self.counts(kind, [a.len() as u64, b.len() as u64]);
+        for (a, b) in a.iter().zip(b) {
+            let at = format!("{kind}[{}].", a.index);
+            self.counts(&format!("{at}slots"), [a.slots, b.slots]);
+            let channels = [a.virtual_channel.into(), b.virtual_channel.into()];
+            self.counts(&format!("{at}virtual_channel"), channels);
+            self.all(&at, [&a.facts, &b.facts]);
+        }
+    }
+
     fn counts(&mut self, fact: &str, [a, b]: [u64; 2]) {
         if a != b {
             self.found.push(Disagreement { fact: fact.to_owned(), said: [a, b].map(number) });

@@ -2,7 +2,6 @@
 
 use super::{CoreControl, CoreRegisters};
 use layouts::CoreAddr;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 
 /// An instruction that has been executed although the core is shown at it.
@@ -35,9 +34,7 @@ impl Skid {
 impl CoreControl {
     pub(super) fn skid_of(&self, target: &mut dyn Target, addr: u32) -> Skid {
         let at = self.layout.core_to_noc(self.core(), CoreAddr(addr)).ok();
-        let word = at.and_then(|addr| {
-            target.read(&Plan { spans: vec![Span { addr, len: 4 }] }).word(addr).ok()
-        });
+        let word = at.and_then(|addr| target.read_word(addr).ok());
         Skid { addr, added: word.and_then(Skid::added) }
     }
 }

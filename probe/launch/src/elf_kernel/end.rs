@@ -9,7 +9,6 @@ use crate::{ControlError, Operation, done_condition, image, mailbox};
 use images::{Image, ImageMap, TerminationWord};
 use layouts::{ChipLayout, CoreKind, NocAddr, TileKind, WritePermission};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -121,8 +120,7 @@ impl Ending {
                 let Some((addr, bit)) = exit_flag(&self.firmware, self.site.place) else {
                     return stays(Left::serves_its_link());
                 };
-                let word = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-                let old = word.word(addr)?;
+                let old = target.read_word(addr)?;
                 Ok((self.signal(addr, old | bit)?, Left::EndedWithApplication))
             }
             (Attempt::Reset, _) => {
@@ -173,8 +171,7 @@ pub fn termination_address(
         TerminationWord::At(at) => return Ok(Some(place.at(at))),
         TerminationWord::Behind { pointer, offset } => (place.at(pointer), offset),
     };
-    let snapshot = target.read(&Plan { spans: vec![Span { addr: pointer, len: 4 }] });
-    let start = snapshot.word(pointer);
+    let start = target.read_word(pointer);
     let start = start.map_err(|reason| ControlError::Access { addr: pointer, reason })?;
     Ok((start != 0).then(|| place.at(u64::from(start) + offset)))
 }

@@ -6,7 +6,6 @@ use crate::{ControlError, Firmware, image};
 use images::{Image, ImageMap, ImageRole};
 use layouts::{ChipLayout, CoreId, CoreKind, TileKind};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
 use machine::target::{Mesh, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -175,8 +174,7 @@ fn is_awake(target: &mut dyn Target, place: Place) -> bool {
         layout.soft_reset(TileKind::Tensix)
     };
     let Some(addr) = at.map(|at| place.at(at)) else { return false };
-    let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
     let bit = layout.tensix.cores.brisc.reset_bit;
     let awake = |word: u32| if ethernet { word != 0 } else { word >> bit & 1 == 0 };
-    snapshot.word(addr).is_ok_and(awake)
+    target.read_word(addr).is_ok_and(awake)
 }

@@ -4,7 +4,8 @@ use super::{MuxRun, SLOW_FACTOR, STARVE_FACTOR};
 use workloads::mux::{Case, Congestion, CongestionFault, MuxWait, Observed};
 
 /// The outcome of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Fate {
     /// It ends about as fast as the healthy run.
     Finishes,
@@ -21,13 +22,7 @@ pub enum Fate {
 impl Fate {
     /// Returns its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Finishes => "finishes",
-            Self::Slows => "slows",
-            Self::Loses => "loses",
-            Self::Starves => "starves",
-            Self::NeverEnds => "never_ends",
-        }
+        self.into()
     }
 }
 

@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::cast::Cast;
 use fabric::mux::Mux;
 use images::Member;
-use launch::records::size;
+use launch::records::{bytes_read, field, size, variable};
 use launch::{ControlError, image};
 use machine::place::Place;
 use machine::snapshot::{Plan, Span};
@@ -83,12 +83,10 @@ pub(super) fn figures(bench: &mut Bench, cast: &Cast) -> Result<Figures, Control
 fn channels(bench: &mut Bench, mux: &Mux) -> Result<Vec<ChannelFigures>, ControlError> {
     let kernel = image(&bench.images, mux.kernel())?;
     let missing = |path: &str| ControlError::NoMember(mux.kernel().to_owned(), path.to_owned());
-    let found = kernel.symbols.locate("fabric_mux_state.channels");
-    let found = found.map_err(|_| missing("fabric_mux_state.channels"))?;
+    let found = variable(&kernel, "fabric_mux_state.channels")?;
     let stride = size(&kernel, CHANNEL)? as usize;
     let member = |name: &str| {
-        let path = format!("{CHANNEL}.{name}");
-        let field = kernel.symbols.field(&path).map_err(|_| missing(&path))?;
+        let field = field(&kernel, &format!("{CHANNEL}.{name}"))?;
         Ok::<_, ControlError>((field.offset as usize, field.size as usize))
     };
     let bytes = bench.read(mux.place, found.address(), found.field.size as u32)?;
@@ -122,16 +120,14 @@ impl Bench {
         kernel: &str,
         path: &str,
     ) -> Result<u64, ControlError> {
-        let missing = |_| ControlError::NoMember(kernel.to_owned(), path.to_owned());
-        let found = image(&self.images, kernel)?.symbols.locate(path).map_err(missing)?;
+        let found = variable(&*image(&self.images, kernel)?, path)?;
         let bytes = self.read(place, found.address(), found.field.size.min(8) as u32)?;
         Ok(Member::value(&bytes))
     }
 
     fn read(&mut self, place: Place, at: u64, len: u32) -> Result<Vec<u8>, ControlError> {
-        let addr = place.at(at);
-        let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len }] });
-        let bytes = snapshot.bytes(addr, len).map(<[u8]>::to_vec);
-        bytes.map_err(|reason| ControlError::Access { addr, reason })
+        let span = Span { addr: place.at(at), len };
+        let snapshot = self.target.read(&Plan { spans: vec![span] });
+        bytes_read(&snapshot, span).map(<[u8]>::to_vec)
     }
 }

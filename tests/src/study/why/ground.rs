@@ -10,7 +10,7 @@ use launch::{ControlError, Firmware, done_condition, image, mailbox};
 use layouts::{CoreId, CoreKind, EthId, TileKind};
 use machine::fault::{CoreFault, Fault, FaultKind, LinkFault};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
+use machine::snapshot::Span;
 use machine::target::{Link, Quarantine, Target};
 use workloads::scene::{Scene, SceneError, Workload};
 
@@ -164,9 +164,7 @@ impl Bed {
     }
 
     pub(super) fn word(&mut self, place: Place, at: u64) -> Result<u32, SceneError> {
-        let addr = place.at(at);
-        let snapshot = self.target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        Ok(snapshot.word(addr)?)
+        Ok(self.target.read_word(place.at(at))?)
     }
 
     pub(super) fn put(&mut self, place: Place, at: u64, word: u32) -> Result<(), SceneError> {

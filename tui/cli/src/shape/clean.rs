@@ -66,7 +66,7 @@ impl<'a> Cleaned<'a> {
     pub(crate) fn new(target: &'a str, escalated: bool, report: &'a clean::CleanReport) -> Self {
         let tile = |tile: &'a clean::CleanTile| CleanedTile {
             place: tile.place,
-            found: word(&tile.found),
+            found: (&tile.found).into(),
             kernels: if let Found::Kernels(names) = &tile.found { names } else { &[] },
             credits: &tile.credits,
             done: tile.done.iter().map(|done| done.word()).collect(),
@@ -82,16 +82,5 @@ impl<'a> Cleaned<'a> {
             problems: &report.problems,
             sentence: report.sentence(),
         }
-    }
-}
-
-fn word(found: &Found) -> &'static str {
-    match found {
-        Found::Kernels(_) => "kernels",
-        Found::Application => "application",
-        Found::UnknownApplication => "unknown-application",
-        Found::UnknownFirmware => "unknown-firmware",
-        Found::Credits => "credits",
-        Found::Unread => "unread",
     }
 }

@@ -65,7 +65,7 @@ impl Error {
         Self {
             message: failure.to_string(),
             exit_code: code(&Err(failure.clone())),
-            kind: names.map_or(kind_of_failure(failure), |(kind, _)| kind),
+            kind: names.map_or_else(|| failure.into(), |(kind, _)| kind),
             facts: error.zip(names).map(|(error, (_, cause))| Facts::of(error, cause, root)),
         }
     }
@@ -196,17 +196,5 @@ fn names(cause: &Cause) -> (&'static str, &'static str) {
             },
         ),
         Cause::Access(error) => ("access", error.name()),
-    }
-}
-
-fn kind_of_failure(failure: &Failure) -> &'static str {
-    match failure {
-        Failure::Usage(_) => "usage",
-        Failure::Unreachable(_) => "unreachable",
-        Failure::Refused(_) => "refused",
-        Failure::Finding(_) => "finding",
-        Failure::Internal(_) => "internal",
-        Failure::Interrupted => "interrupted",
-        Failure::ClosedPipe => "closed-pipe",
     }
 }

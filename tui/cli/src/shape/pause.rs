@@ -3,7 +3,6 @@
 use console::run::pausing::AtRest;
 use console::run::stepping::{PartyStep, SteppedKernel};
 use console::words;
-use launch::pause::Rest;
 use layouts::CoreId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,23 +51,13 @@ pub(crate) struct Resumed<'a> {
     kernels: usize,
 }
 
-/// What a kernel does, in a word.
-pub(crate) fn rest_word(rest: Rest) -> &'static str {
-    match rest {
-        Rest::Works => "works",
-        Rest::Parked => "parked",
-        Rest::Waits => "waits",
-        Rest::Returned => "returned",
-    }
-}
-
 impl<'a> PausedMesh<'a> {
     pub(crate) fn new(target: &'a str, rest: &'a AtRest) -> Self {
         let AtRest { paused, balance } = rest;
         let kernels = paused.rest.iter().map(|(core, (kernel, rest))| PausedKernel {
             core: *core,
             kernel,
-            state: rest_word(*rest),
+            state: rest.into(),
         });
         Self {
             target,
@@ -181,7 +170,7 @@ impl<'a> SteppedMesh<'a> {
             Stepped {
                 core: kernel.core,
                 kernel: &kernel.kernel,
-                state: kernel.rest.map(rest_word),
+                state: kernel.rest.map(Into::into),
                 parties: kernel.parties.iter().map(SteppedParty::of).collect(),
                 left: kernel
                     .left

@@ -1,15 +1,15 @@
 //! `check`: whether a mesh is healthy, for scripts: a line for each condition that is not.
 
 use super::expect;
+use super::why::newest;
 use crate::amount;
 use crate::output::{Columns, json, say, text};
 use crate::shape::Checked;
 use crate::shape::schema;
-use crate::target::{Style, end_of_all, open, report};
+use crate::target::{Style, open};
 use crate::verb::{Ask, Pages, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
-use decode::state::MeshState;
 use diagnosis::expect::{Difference, ExpectedEnd, crc_errors, links_in_words, summed_up};
 use diagnosis::{Finding, Health, Place, Severity};
 use layouts::ChipId;
@@ -49,16 +49,8 @@ pub(super) fn run(
     let mut machine = open(target)?;
     let watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
-    let Some(last) = &watched.newest else {
-        return Err(Failure::Internal("no snapshot was taken".to_owned()));
-    };
-    if let Some(gone) = end_of_all(&last.snapshot) {
-        return Err(Failure::of_access(&target.words, gone));
-    }
-    // The report is about all snapshots.
-    let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
-    report(target, &state);
-    let mut diagnosis = watched.diagnosis;
+    let last = newest(target, &watched)?;
+    let mut diagnosis = watched.diagnosis.clone();
     let compare = |expected| expect::compare(&last.state, &expected);
     let differences = expected.map_or_else(Vec::new, compare);
     let crc = options.max_crc.map_or_else(Vec::new, |most| crc_errors(&last.state, most));

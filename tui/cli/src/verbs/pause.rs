@@ -2,7 +2,7 @@
 
 use crate::output::{Columns, json, say};
 use crate::shape::schema;
-use crate::shape::{PausedMesh, Resumed, rest_word};
+use crate::shape::{PausedMesh, Resumed};
 use crate::target::{Style, open};
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
@@ -69,7 +69,7 @@ fn outcome(rest: &AtRest) -> Outcome {
 fn table(rest: &AtRest) -> Columns {
     let mut table = Columns::new(&["CORE", "KERNEL", "STATE"]);
     for (core, (kernel, rest)) in &rest.paused.rest {
-        table.row(vec![core.to_string(), kernel.clone(), rest_word(*rest).to_owned()]);
+        table.row(vec![core.to_string(), kernel.clone(), <&str>::from(rest).to_owned()]);
     }
     table
 }

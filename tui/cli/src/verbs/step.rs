@@ -3,8 +3,8 @@
 
 use crate::args::StepArguments;
 use crate::output::{Columns, json, say, text};
+use crate::shape::SteppedMesh;
 use crate::shape::schema;
-use crate::shape::{SteppedMesh, rest_word};
 use crate::target::{Style, open};
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
@@ -142,7 +142,7 @@ fn rows(kernel: &SteppedKernel) -> Vec<(String, String)> {
             Some((before, after)) => format!(", stages begun {before} > {after}"),
             None => String::new(),
         };
-        row("state", format!("{}{begun}", rest_word(rest)));
+        row("state", format!("{}{begun}", <&str>::from(rest)));
     }
     for party in &kernel.parties {
         let label = words::party(party.now.party);

@@ -21,7 +21,7 @@ use diagnosis::{Diagnosis, Evidence, Finding, Health, Progress, Severity, core_o
 use layouts::CoreId;
 use machine::past::Keeps;
 use machine::samples::SampleOrder;
-use probe::session::{Session, Watch, Watched};
+use probe::session::{Inspected, Session, Watch, Watched};
 use recordings::FlightRecorder;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -124,17 +124,21 @@ fn sample_causes(
     Ok(())
 }
 
-/// Prints the verdict.
-fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome, Failure> {
+/// Reports all snapshots of a diagnosis, and returns the newest.
+pub(super) fn newest<'a>(target: &Opening, watched: &'a Watched) -> Result<&'a Inspected, Failure> {
     let Some(last) = &watched.newest else {
         return Err(Failure::Internal("no snapshot was taken".to_owned()));
     };
     if let Some(gone) = end_of_all(&last.snapshot) {
         return Err(Failure::of_access(&target.words, gone));
     }
-    // The report is about all snapshots.
-    let state = MeshState { transactions: watched.transactions, ..last.state.clone() };
-    report(target, &state);
+    report(target, &MeshState { transactions: watched.transactions, ..last.state.clone() });
+    Ok(last)
+}
+
+/// Prints the verdict.
+fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome, Failure> {
+    let last = newest(target, watched)?;
     let diagnosis = &watched.diagnosis;
     let words = &target.words;
     text(&if style.json { line(words, diagnosis)? } else { page(words, diagnosis) })?;

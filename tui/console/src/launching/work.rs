@@ -11,7 +11,6 @@ use launch::task;
 use launch::{ControlError, Operation, OperationGroup, done_condition, go_kernel, mailbox};
 use layouts::{CoreId, CoreKind, WritePermission};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
 use machine::target::Target;
 use probe::session::Session;
 use std::collections::VecDeque;
@@ -257,8 +256,7 @@ impl Launch {
             let firmware = launch::image(images, tile.site.firmware_name()?)?;
             let (word, done) = done_condition(mailbox(&firmware)?);
             let addr = tile.site.place.at(word);
-            let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-            let value = snapshot.word(addr);
+            let value = target.read_word(addr);
             let value = value.map_err(|reason| ControlError::Access { addr, reason })?;
             tile.returned = done.holds(value);
         }

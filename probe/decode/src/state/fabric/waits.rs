@@ -36,6 +36,8 @@ pub enum Party {
 }
 
 /// The thing that a party waits for.
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "&'static str")]
 #[schemars(with = "String", inline)]

@@ -11,7 +11,6 @@ use launch::{
 };
 use layouts::{ChipKind, CoreKind};
 use machine::place::Place;
-use machine::snapshot::{Plan, Span};
 use machine::target::{Mesh, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -317,9 +316,7 @@ impl MetalFabric {
 /// Returns the names of kernels with their `EDMStatus`, the least advanced first.
 fn statuses(kernels: &[(&Kernel, u64)], target: &mut dyn Target, images: &ImageMap) -> String {
     let status = |(kernel, address): &(&Kernel, u64)| {
-        let addr = kernel.place().at(*address);
-        let snapshot = target.read(&Plan { spans: vec![Span { addr, len: 4 }] });
-        let (step, status) = match snapshot.word(addr) {
+        let (step, status) = match target.read_word(kernel.place().at(*address)) {
             Ok(value) => {
                 let named = |step: &&str| constant_of(images, &kernel.name, step) == Ok(value);
                 let step = STEPS.iter().position(named);

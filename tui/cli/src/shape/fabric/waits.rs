@@ -102,7 +102,7 @@ pub(super) fn waits(waits: &Waits) -> Vec<Wait> {
     let shape = |wait: &decode::state::Wait| Wait {
         who: Waiter::of(wait.waiter),
         on: Waiter::of(wait.on),
-        r#for: wait.reason.word(),
+        r#for: wait.reason.into(),
     };
     waits.all.iter().map(shape).collect()
 }

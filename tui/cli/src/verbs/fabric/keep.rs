@@ -2,9 +2,9 @@
 //! read.
 
 use crate::output::json_line;
-use crate::shape::Event;
 use console::exit::Failure;
 use fabric::status_queue::{StatusEntry, StatusReport};
+use layouts::{ChipId, EthId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ pub(in crate::verbs) struct KeptEntry<'a> {
     #[serde(flatten)]
     name: Name,
     #[serde(flatten)]
-    event: Event<'a>,
+    entry: &'a StatusEntry,
 }
 
 /// The file, and its entries.
@@ -86,10 +86,11 @@ impl KeptFile {
         let before = self.names.len();
         for report in reports {
             for entry in &report.entries {
-                let name = name(report, entry);
+                let EthId { chip: ChipId(chip), channel } = report.queue.router;
+                let (run_id, number) = (report.queue.run_id, entry.number);
+                let name = Name { run_id, chip, channel, number };
                 if self.names.insert(name) {
-                    let kept = KeptEntry { name, event: entry.into() };
-                    text += &json_line(kept)?;
+                    text += &json_line(KeptEntry { name, entry })?;
                 }
             }
         }
@@ -102,10 +103,4 @@ impl KeptFile {
         }
         Ok(new)
     }
-}
-
-fn name(report: &StatusReport, entry: &StatusEntry) -> Name {
-    let router = report.queue.router;
-    let (chip, channel) = (router.chip.0, router.channel);
-    Name { run_id: report.queue.run_id, chip, channel, number: entry.number }
 }

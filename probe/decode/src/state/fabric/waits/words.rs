@@ -22,45 +22,6 @@ impl fmt::Display for Party {
     }
 }
 
-impl WaitReason {
-    /// Returns the word in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Slot => "slot",
-            Self::Teardown => "teardown",
-            Self::Ready => "ready",
-            Self::Turn => "turn",
-            Self::Credit => "credit",
-            Self::Completion => "completion",
-            Self::Downstream(_) => "downstream",
-            Self::Noc => "noc",
-            Self::Link => "link",
-            Self::Handshake => "handshake",
-            Self::LocalSync => "local_sync",
-            Self::Begin => "begin",
-            Self::Leave => "leave",
-            Self::Clients => "clients",
-            Self::Drain => "drain",
-            Self::Router => "router",
-            Self::Message => "message",
-            Self::Buffer => "buffer",
-            Self::Read => "read",
-            Self::Pages => "pages",
-            Self::Room => "room",
-            Self::Signal => "signal",
-            Self::Sibling => "sibling",
-            Self::Done => "done",
-            Self::Core => "core",
-        }
-    }
-}
-
-impl From<WaitReason> for &'static str {
-    fn from(reason: WaitReason) -> Self {
-        reason.word()
-    }
-}
-
 impl fmt::Display for WaitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
