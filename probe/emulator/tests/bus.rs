@@ -56,6 +56,10 @@ fn translated_coordinates_and_both_nocs() {
     assert_eq!(host.register((1, 3), 0xFFB3_002C), 0x0060_A000 | 8 | 8 << 6);
     // The harvested tile's NIU answers, its L1 does not.
     assert_eq!(host.register((1, 2), 0xFFB2_0100) >> 12 & 1, 1);
+    // A multicast passes it by.
+    host.point_multicast(0, (1, 3), (1, 2), 0);
+    host.write(0x1000, &[5; 32]);
+    assert_eq!(host.read_tile((1, 3), 0x1000, 32), [5; 32]);
     assert!(host.mesh.conditions().is_empty());
     assert_eq!(host.read_tile((1, 2), 0, 4), [0xFF; 4]);
     assert_eq!(host.mesh.conditions()[0].name, "harvested-tile");

@@ -110,6 +110,8 @@ impl Tile {
         match event.kind {
             EventKind::Begin { noc, buf } => blocks.begin(noc, buf, now),
             EventKind::Leave { noc, request } => blocks.leave(noc, &request, now, memory),
+            // Its row is closed to multicasts (wormhole.md 3.2).
+            EventKind::Packet(packet) if self.harvested && packet.multicast => {}
             EventKind::Packet(packet) => {
                 let (x, y) = packet.from;
                 // Only the NIUs of a harvested tile answer.
