@@ -7,6 +7,7 @@ use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
+use machine::window::all_but_the_drivers;
 use std::borrow::Cow;
 use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
@@ -289,6 +290,13 @@ impl Bar for SocketBar {
             Ok(Some(WireReply::Writer(writer))) => writer,
             // The next request says that the server is gone.
             _ => None,
+        }
+    }
+
+    fn windows(&mut self, _: u8) -> Result<Vec<u16>, AccessError> {
+        match self.welcome.windows.as_slice() {
+            [] => Ok(all_but_the_drivers(self.chip.layout())),
+            some => Ok(some.to_vec()),
         }
     }
 

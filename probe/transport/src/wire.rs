@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 13;
+pub const VERSION: u32 = 14;
 
 /// A longer part of a frame is invalid.
 pub(crate) const MAX_BYTES: u32 = 256 << 20;
@@ -99,6 +99,9 @@ pub struct Welcome {
     pub abilities: Abilities,
     /// Number of devices, if the server knows it.
     pub devices: Option<u8>,
+    /// Indices of the TLB windows of each device that clients use, where others are somebody else's;
+    /// empty if they use all but the driver's.
+    pub windows: Vec<u16>,
     /// Chips of its mesh that only other hosts reach.
     pub elsewhere: Vec<Elsewhere>,
     /// Whether other clients may use the machine at the same time.

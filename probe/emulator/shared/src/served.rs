@@ -2,7 +2,7 @@
 
 use crate::machine::say;
 use crate::process::with_bar;
-use layouts::ChipKind;
+use layouts::{ChipKind, ChipLayout, WindowClass};
 use machine::bar::{Bar, BarOp, TargetView};
 use machine::fault::{ChipAddress, Fault};
 use machine::past::{KeptPast, RecordedRun};
@@ -45,6 +45,7 @@ fn start(socket: &Path, words: &str, chip: ChipKind, devices: u8) -> Result<(), 
         machine,
         abilities: emulator_bar::abilities(),
         devices: Some(devices),
+        windows: windows(chip.layout()),
         ..Welcome::default()
     };
     server.open(Box::new(ProgramBar { chip, devices }), welcome);
@@ -64,6 +65,16 @@ fn absent() -> AccessError {
     AccessError::DeviceGone("its program has closed the mesh".into())
 }
 
+/// Returns the windows at the end of each class.
+fn windows(layout: &ChipLayout) -> Vec<u16> {
+    let last = |window: &u16| {
+        let has = |class: &&WindowClass| (class.first..class.first + class.count).contains(window);
+        let class = layout.bar.windows.iter().find(has);
+        class.is_some_and(|it| it.first + it.count - *window <= WINDOWS.min(it.count / 2))
+    };
+    all_but_the_drivers(layout).into_iter().filter(last).collect()
+}
+
 /// The bar of the program's machine, of which each access waits for its turn.
 struct ProgramBar {
     chip: ChipKind,
@@ -77,19 +88,6 @@ impl Bar for ProgramBar {
 
     fn chip(&self) -> ChipKind {
         self.chip
-    }
-
-    /// Returns windows at the end of each class.
-    fn windows(&mut self, _: u8) -> Result<Vec<u16>, AccessError> {
-        let layout = self.chip.layout();
-        let last = |window: &u16| {
-            let class = |class: &&layouts::WindowClass| {
-                (class.first..class.first + class.count).contains(window)
-            };
-            let class = layout.bar.windows.iter().find(class);
-            class.is_some_and(|it| it.first + it.count - *window <= WINDOWS.min(it.count / 2))
-        };
-        Ok(all_but_the_drivers(layout).into_iter().filter(last).collect())
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
