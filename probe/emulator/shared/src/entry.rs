@@ -49,10 +49,11 @@ fn stay_at_exit() {
             park();
         }
     }
-    // SAFETY: atexit(3) with a function of this library, which is not unloaded before it is called:
-    // exit handlers of a library run when it is unloaded.
     ONCE.call_once(|| {
-        if unsafe { atexit(stay) } != 0 {
+        // SAFETY: atexit(3) with a function of this library, which is not unloaded before it is
+        // called: exit handlers of a library run when it is unloaded.
+        let registered = unsafe { atexit(stay) } == 0;
+        if !registered {
             say("the mesh ends with the program: atexit failed");
         }
     });

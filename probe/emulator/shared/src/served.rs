@@ -103,7 +103,7 @@ impl Bar for ProgramBar {
     }
 
     fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
-        with_bar(|bar| bar.recorded_run()).flatten()
+        with_bar(Bar::recorded_run).flatten()
     }
 
     fn most_devices(&self) -> u8 {
