@@ -10,7 +10,7 @@ use machine::snapshot::AccessError;
 use machine::target::Past;
 use machine::window::all_but_the_drivers;
 use std::path::Path;
-use std::sync::Once;
+use std::sync::OnceLock;
 use transport::emulator_bar;
 use transport::serve::{Server, bind};
 use transport::wire::Welcome;
@@ -24,17 +24,20 @@ pub const KEEP: &str = "MESHSCOPE_KEEP";
 /// Windows of each class at its end that the clients of the socket use: programs take the first ones.
 const WINDOWS: u16 = 16;
 
+/// Whether the mesh is served; not set before the first mesh.
+static SERVED: OnceLock<bool> = OnceLock::new();
+
 /// Serves the mesh that `words` names where the environment asks for it. Once for each process: a
 /// later mesh is served on the same socket.
 pub(crate) fn serve(words: &str, chip: ChipKind, devices: u8) {
-    static ONCE: Once = Once::new();
-    if let Some(socket) = std::env::var_os(SOCKET) {
-        ONCE.call_once(|| {
-            if let Err(why) = start(Path::new(&socket), words, chip, devices) {
-                say(&format!("the mesh is not served: {why}"));
-            }
-        });
-    }
+    SERVED.get_or_init(|| {
+        let Some(socket) = std::env::var_os(SOCKET) else { return false };
+        let started = start(Path::new(&socket), words, chip, devices);
+        if let Err(why) = &started {
+            say(&format!("the mesh is not served: {why}"));
+        }
+        started.is_ok()
+    });
 }
 
 fn start(socket: &Path, words: &str, chip: ChipKind, devices: u8) -> Result<(), String> {
@@ -55,9 +58,9 @@ fn start(socket: &Path, words: &str, chip: ChipKind, devices: u8) -> Result<(), 
     Ok(())
 }
 
-/// Whether the mesh outlives the program.
+/// Whether the mesh outlives the program: only one that is served.
 pub(crate) fn keeps() -> bool {
-    std::env::var_os(KEEP).is_some()
+    SERVED.get() == Some(&true) && std::env::var_os(KEEP).is_some()
 }
 
 /// The error of an access to a machine that its program has ended.
