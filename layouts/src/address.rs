@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A chip of the mesh: PCIe chips in device order from 0, then remote chips by (rack, shelf, y, x).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 #[schemars(inline)]
 pub struct ChipId(pub u16);
@@ -33,8 +35,10 @@ impl From<ChipCoord> for [u8; 4] {
 }
 
 /// The NOC 0 coordinates of a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(into = "[u8; 2]")]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(into = "[u8; 2]", from = "[u8; 2]")]
 #[schemars(with = "[u8; 2]", inline)]
 pub struct NocXy {
     /// Column, 0 to 9.
@@ -47,6 +51,12 @@ pub struct NocXy {
 impl From<NocXy> for [u8; 2] {
     fn from(NocXy { x, y }: NocXy) -> Self {
         [x, y]
+    }
+}
+
+impl From<[u8; 2]> for NocXy {
+    fn from([x, y]: [u8; 2]) -> Self {
+        Self { x, y }
     }
 }
 
@@ -73,7 +83,9 @@ pub enum TileKind {
 /// A baby RISC-V core of a tile.
 #[derive(strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 #[schemars(with = "String", inline)]
 pub enum CoreKind {

@@ -2,7 +2,7 @@
 
 use crate::error::Damage;
 use crate::format::{
-    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, TILE_END, of_tiles, of_turns,
+    ChipMoment, MomentRecord, Since, Stopped, StoredGap, StoredSpan, TILE_END, of_tiles, of_turns,
 };
 use crate::memory::Memory;
 use layouts::{ChipId, NocAddr, NocXy};
@@ -37,6 +37,7 @@ pub(crate) struct Decoder {
     bytes: u64,
     ranges: usize,
     gaps: Vec<StoredGap>,
+    stopped: Stopped,
 }
 
 impl Decoder {
@@ -59,9 +60,10 @@ impl Decoder {
 
     /// Takes the message of a moment, and returns the snapshot.
     pub(crate) fn finish(&mut self, number: u32, record: MomentRecord) -> Snapshot {
-        let MomentRecord { transactions, gaps, .. } = record;
-        self.take_gaps(gaps);
-        let mut snapshot = Snapshot { transactions, ..Snapshot::default() };
+        let transactions = record.transactions;
+        self.take_lasting(record);
+        let stopped = self.stopped.clone();
+        let mut snapshot = Snapshot { transactions, stopped, ..Snapshot::default() };
         for (chip, state) in self.chips.iter().filter(|(_, state)| state.number == number) {
             state.read(ChipId(*chip), &mut snapshot);
         }
@@ -69,9 +71,10 @@ impl Decoder {
         snapshot
     }
 
-    /// Keeps the gaps of a moment.
-    pub(crate) fn take_gaps(&mut self, gaps: Option<Vec<StoredGap>>) {
-        self.gaps = gaps.unwrap_or_else(|| std::mem::take(&mut self.gaps));
+    /// Keeps what the moments after this one do not repeat.
+    pub(crate) fn take_lasting(&mut self, record: MomentRecord) {
+        self.gaps = record.gaps.unwrap_or_else(|| std::mem::take(&mut self.gaps));
+        self.stopped = record.stopped.unwrap_or_else(|| std::mem::take(&mut self.stopped));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Snapshots to messages: what changed since the key snapshot, or since the moment before.
 
 use crate::format::{
-    ChipMoment, MomentRecord, Since, StoredGap, StoredSpan, by_tiles, differences, in_turn,
+    ChipMoment, MomentRecord, Since, Stopped, StoredGap, StoredSpan, by_tiles, differences, in_turn,
 };
 use crate::memory::Memory;
 use machine::snapshot::{Piece, Snapshot};
@@ -62,6 +62,9 @@ pub(crate) struct Encoder {
     next: u32,
     chips: BTreeMap<u16, ChipState>,
     gaps: Vec<StoredGap>,
+    stopped: Stopped,
+    /// Whether a moment had stopped cores: then each chunk says which.
+    had_stopped: bool,
     key_moment: u32,
     key_micros: u64,
     /// Bytes that the key snapshot read.
@@ -88,6 +91,8 @@ impl Encoder {
             next: 0,
             chips: BTreeMap::new(),
             gaps: Vec::new(),
+            stopped: Vec::new(),
+            had_stopped: false,
             key_moment: 0,
             key_micros: 0,
             key_bytes: 0,
@@ -185,6 +190,10 @@ impl Encoder {
         let gaps: Vec<StoredGap> = snapshot.gaps.iter().map(StoredGap::from).collect();
         let stored = (begins_chunk || gaps != self.gaps).then(|| gaps.clone());
         self.gaps = gaps;
+        let new = snapshot.stopped != self.stopped;
+        self.had_stopped |= new;
+        self.stopped.clone_from(&snapshot.stopped);
+        let stopped = (new || begins_chunk && self.had_stopped).then(|| self.stopped.clone());
         MomentRecord {
             target_cycles: self.target_cycles,
             host_micros: self.host_micros,
@@ -193,6 +202,7 @@ impl Encoder {
             changed_bytes,
             partial: false,
             gaps: stored,
+            stopped,
         }
     }
 

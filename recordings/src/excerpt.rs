@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 /// Returns the part of a snapshot in a plan, with gaps where the snapshot has no bytes.
 pub(crate) fn excerpt(moment: &Snapshot, plan: &Plan) -> Snapshot {
-    let mut part = Snapshot { sorted_gaps: true, ..Snapshot::default() };
+    let stopped = moment.stopped.clone();
+    let mut part = Snapshot { sorted_gaps: true, stopped, ..Snapshot::default() };
     let gaps = Gaps::of(moment);
     for span in merged(plan) {
         let end = span.addr.offset.saturating_add(u64::from(span.len));

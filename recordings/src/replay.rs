@@ -146,7 +146,7 @@ fn take(decoder: &mut Decoder, chunk: &Chunk, last: u32) -> Result<Option<Snapsh
                 if message.number == last {
                     return Ok(Some(decoder.finish(last, record)));
                 }
-                decoder.take_gaps(record.gaps);
+                decoder.take_lasting(record);
             }
             _ => {}
         }

@@ -40,6 +40,27 @@ fn a_core_is_paused_at_a_breakpoint_and_runs_on() {
     assert_eq!(stops[2]["registers"].as_array().unwrap().len(), 32);
 }
 
+/// The firmware of a core is overwritten by zeros. Every client is told that the mesh stopped the
+/// core, and so is the reader of a recording.
+#[test]
+fn a_core_that_the_emulated_mesh_stopped_is_named() {
+    let server = Server::of(IDLE, "stopped");
+    let file = std::env::temp_dir().join(format!("meshscope-stopped-{}.mcap", std::process::id()));
+    let file = file.to_str().unwrap();
+    // An instruction of `wait_for_go`, which turns there.
+    let written = server.ask(&["--allow", "write", "write", "1:1-1:0x3bb0", "0"]);
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    let recorded = server.ask(&["record", file, "--for", "20ms"]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    for output in [server.ask(&["check"]), meshscope(file, &["check"])] {
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+        let says = "core 1:1-1:brisc: the emulated mesh stopped it: illegal-instruction 0x0";
+        assert!(said.contains("not-modelled") && said.contains(says), "{said}");
+        assert_eq!(output.status.code(), Some(1), "{said}");
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
 /// A tool halts a core through the registers of its tile and never comes back. Its words do not tell
 /// which core it halted, until somebody who may asks for the status.
 #[test]

@@ -16,7 +16,7 @@ use layouts::{ChipId, NocAddr};
 use machine::bar::Bar;
 use machine::clients::{Client, Holder};
 use machine::clock::host_micros;
-use machine::fault::Fault;
+use machine::fault::{ChipAddress, Fault};
 use machine::past::{KeptPast, RecordedRun};
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
@@ -282,6 +282,12 @@ impl TargetBus for BarTarget {
         self.known.keep(checked);
         snapshot.pieces.sort_by_key(|piece| piece.addr);
         snapshot.transactions = self.transactions() - before;
+        let chips: Vec<(ChipId, ChipAddress)> =
+            self.routes.iter().map(|(chip, route)| (*chip, past::address(route))).collect();
+        let at: Vec<ChipAddress> = chips.iter().map(|(_, at)| *at).collect();
+        let stopped = self.access.bus.stopped_cores(&at).into_iter();
+        let stopped = stopped.filter_map(|(i, core)| Some((chips.get(i)?.0, core)));
+        snapshot.stopped = stopped.collect();
         snapshot
     }
 

@@ -6,7 +6,7 @@ use machine::bar::{Bar, BarOp, Elsewhere, Sharing};
 use machine::clients::Holder;
 use machine::fault::{ChipAddress, Fault};
 use machine::past::KeptPast;
-use machine::snapshot::{AccessError, Bytes};
+use machine::snapshot::{AccessError, Bytes, StoppedCore};
 use machine::window::WindowOrdering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -68,6 +68,11 @@ impl Bus {
     /// Returns how much of its past the machine keeps.
     pub(crate) fn kept_past(&self) -> Option<KeptPast> {
         self.bar.kept_past()
+    }
+
+    /// Returns the cores of some chips that the machine has stopped, by the index of the chip.
+    pub(crate) fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        self.bar.stopped_cores(chips)
     }
 
     /// Returns the problems that the machine found.

@@ -215,6 +215,7 @@ impl<'a> Case<'a> {
     /// Returns the findings, ranked; hangs only if the snapshots are enough to prove one.
     fn findings(&self, proves: bool) -> Vec<Finding> {
         let mut findings = self.faults();
+        findings.extend(self.stopped_cores());
         if proves {
             findings.extend(self.halted_cores());
             findings.extend(self.stopped_firmware());

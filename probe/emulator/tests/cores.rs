@@ -195,11 +195,18 @@ fn refusals_stop_the_hart_only() {
     host.run((1, 1), &program);
     host.mesh.clock(100);
     let condition = &host.mesh.conditions()[0];
-    assert_eq!(condition.name, "risc-debug-interface-from-core-not-modelled");
+    let name = condition.name;
+    assert_eq!(name, "risc-debug-interface-from-core-not-modelled");
     assert_eq!((condition.tile, condition.addr), (Some((1, 1)), 0xFFB1_2080));
     assert_eq!(format!("{}", condition.actor), "brisc");
     assert_eq!(host.read_tile((2, 2), 0, 4), [0; 4]);
     assert_eq!(host.mesh.conditions().len(), 1);
+    let stopped = host.mesh.stopped_harts();
+    let [(0, (1, 1), stop)] = stopped[..] else { panic!("{stopped:?}") };
+    assert_eq!((stop.hart, stop.cause.name(), stop.address), (0, name, 0xFFB1_2080));
+    // It is not stopped any more once it is in reset.
+    host.set_register((1, 1), 0xFFB1_21B0, 0x4_7800);
+    assert_eq!(host.mesh.stopped_harts(), []);
 }
 
 /// Instruction RAM of an ERISC: load with the MAC stopped, run from 0xFFC00000.

@@ -3,7 +3,7 @@
 use crate::clients::{Client, Holder};
 use crate::fault::{ChipAddress, Fault};
 use crate::past::{KeptPast, RecordedRun};
-use crate::snapshot::AccessError;
+use crate::snapshot::{AccessError, StoppedCore};
 use crate::target::{Past, Target};
 use crate::window::{self, WindowOrdering};
 use layouts::{ChipId, ChipKind};
@@ -221,8 +221,14 @@ pub trait Bar: Send {
         Vec::new()
     }
 
+    /// Returns the cores of some chips that the machine has stopped now, since it does not model what
+    /// they did, each with the index of its chip in the list.
+    fn stopped_cores(&mut self, _chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        Vec::new()
+    }
+
     /// Returns the problems that the machine found since it was opened, one sentence each: accesses
-    /// that it refused, cores that it stopped, devices that could not be opened.
+    /// that it refused, devices that could not be opened.
     fn remarks(&mut self) -> Vec<String> {
         Vec::new()
     }

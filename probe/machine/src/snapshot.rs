@@ -1,6 +1,6 @@
 //! Plans, and immutable snapshots of the bytes read and the ranges not read.
 
-use layouts::{ChipId, NoChannel, NocAddr, NocXy};
+use layouts::{ChipId, CoreKind, NoChannel, NocAddr, NocXy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeSet, HashSet};
@@ -245,6 +245,24 @@ pub struct Snapshot {
     pub sorted_gaps: bool,
     /// Bus transactions that the read took.
     pub transactions: u64,
+    /// The cores that the machine has stopped, if it is an emulated one.
+    pub stopped: Vec<(ChipId, StoppedCore)>,
+}
+
+/// A core that an emulated machine has stopped, since it does not model what the core did. It stays
+/// stopped until it is reset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoppedCore {
+    /// The tile.
+    pub tile: NocXy,
+    /// The core of the tile.
+    pub core: CoreKind,
+    /// The address of the instruction that stopped it, as the core sees it.
+    pub pc: u32,
+    /// What was not modelled, as a clause: `illegal-instruction 0x0`.
+    pub why: String,
+    /// When, in device cycles.
+    pub at_cycles: u64,
 }
 
 impl Snapshot {
@@ -327,7 +345,12 @@ impl Snapshot {
         let on_them = |addr: NocAddr| tiles.contains(&(addr.chip, addr.tile));
         let pieces = self.pieces.iter().filter(|piece| on_them(piece.addr));
         let gaps = self.gaps.iter().filter(|gap| on_them(gap.span.addr));
-        Self { pieces: pieces.cloned().collect(), gaps: gaps.cloned().collect(), ..*self }
+        Self {
+            pieces: pieces.cloned().collect(),
+            gaps: gaps.cloned().collect(),
+            stopped: self.stopped.clone(),
+            ..*self
+        }
     }
 
     /// Replaces bytes that it has; others are left out.
@@ -384,6 +407,7 @@ mod tests {
             gaps: vec![gap],
             sorted_gaps: true,
             transactions: 3,
+            stopped: Vec::new(),
         };
         let whole = newer.completed_by(&older);
         let shown: Vec<(u64, usize, u64)> =

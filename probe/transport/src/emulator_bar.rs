@@ -3,12 +3,13 @@
 mod past;
 
 use crate::SIMULATOR_BUDGET;
-use emulator::{Disruption, HartId, HistorySize, Mesh, MeshConfig};
+use emulator::hart::HartStop;
+use emulator::{Actor, Disruption, HartId, HistorySize, Mesh, MeshConfig};
 use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, TargetView};
 use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
 use machine::past::{KeptPast, RecordedRun};
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, StoppedCore};
 use machine::target::{Abilities, Past};
 use machine::window;
 use past::EmulatorPast;
@@ -162,8 +163,28 @@ impl Bar for EmulatorBar {
         self.mesh.config().chips.iter().filter(|chip| chip.pcie).count() as u8
     }
 
+    fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        let indices: Vec<_> = chips.iter().map(|at| index_of(self.mesh.config(), *at)).collect();
+        let stops = self.mesh.stopped_harts().into_iter();
+        let stopped = |(chip, tile, HartStop { cause, hart, pc, address, cycle })| {
+            let (x, y) = tile;
+            let stopped = StoppedCore {
+                tile: NocXy { x, y },
+                core: past::core(tile, hart),
+                pc,
+                why: format!("{} {address:#x}", cause.name()),
+                at_cycles: cycle,
+            };
+            Some((indices.iter().position(|index| *index == Some(chip))?, stopped))
+        };
+        stops.filter_map(stopped).collect()
+    }
+
     fn remarks(&mut self) -> Vec<String> {
-        self.mesh.conditions().iter().take(MOST_REMARKS).map(ToString::to_string).collect()
+        let conditions = self.mesh.conditions().iter();
+        // A core that has stopped is no remark.
+        let others = conditions.filter(|it| !matches!(it.actor, Actor::Hart(_)));
+        others.take(MOST_REMARKS).map(ToString::to_string).collect()
     }
 }
 

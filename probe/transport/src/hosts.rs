@@ -4,7 +4,7 @@ use layouts::{ChipKind, ClusterDescriptor};
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, Sharing};
 use machine::clients::{Client, Holder};
 use machine::fault::{ChipAddress, Fault};
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, StoppedCore};
 
 /// The devices of one host, counted from 0.
 pub struct HostBar {
@@ -34,6 +34,14 @@ impl HostBar {
 
     fn device(&self, device: u8) -> Option<u8> {
         (device < self.count).then(|| self.first.checked_add(device)).flatten()
+    }
+
+    /// Returns a chip's address in the whole machine; none for a device that this host does not have.
+    fn chip_at(&self, at: ChipAddress) -> Option<ChipAddress> {
+        Some(match at {
+            ChipAddress::Device(device) => ChipAddress::Device(self.device(device)?),
+            ChipAddress::Position(_) => at,
+        })
     }
 
     /// Returns the operation with the whole machine's device number; none for a device that this
@@ -122,13 +130,14 @@ impl Bar for HostBar {
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
-        let at = match at {
-            ChipAddress::Device(device) => {
-                ChipAddress::Device(self.device(device).ok_or_else(absent)?)
-            }
-            other @ ChipAddress::Position(_) => other,
-        };
-        self.bar.disrupt(at, fault)
+        self.bar.disrupt(self.chip_at(at).ok_or_else(absent)?, fault)
+    }
+
+    fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        let own = chips.iter().enumerate().filter_map(|(i, at)| Some((i, self.chip_at(*at)?)));
+        let (places, own): (Vec<_>, Vec<_>) = own.unzip();
+        let stopped = self.bar.stopped_cores(&own).into_iter();
+        stopped.filter_map(|(i, core)| Some((*places.get(i)?, core))).collect()
     }
 
     fn remarks(&mut self) -> Vec<String> {
@@ -291,6 +300,25 @@ impl Bar for JoinedBar {
                 tried.find(Result::is_ok).unwrap_or_else(|| Err(Fault::unsupported()))
             }
         }
+    }
+
+    fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        let mut found = Vec::new();
+        for (i, at) in chips.iter().enumerate() {
+            let (bar, at) = match at {
+                ChipAddress::Device(device) => match self.at(*device) {
+                    Some((bar, device)) => (bar, ChipAddress::Device(device)),
+                    None => continue,
+                },
+                // The machines are parts of one mesh, which the first one has whole.
+                ChipAddress::Position(_) => match self.bars.first_mut() {
+                    Some((bar, _)) => (bar, *at),
+                    None => continue,
+                },
+            };
+            found.extend(bar.stopped_cores(&[at]).into_iter().map(|(_, core)| (i, core)));
+        }
+        found
     }
 
     fn remarks(&mut self) -> Vec<String> {

@@ -8,7 +8,7 @@ use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, Sharing, now};
 use machine::clients::Holder;
 use machine::fault::{ChipAddress, Fault};
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, StoppedCore};
 use machine::window::WindowOrdering;
 use parking_lot::{FairMutex, FairMutexGuard};
 use std::borrow::Cow;
@@ -214,6 +214,10 @@ impl Bar for SharedBar {
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {
         self.machine().bar.disrupt(at, fault)
+    }
+
+    fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        self.machine().bar.stopped_cores(chips)
     }
 
     fn remarks(&mut self) -> Vec<String> {

@@ -6,7 +6,7 @@ use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, MOST_DEVICES, Sharing};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
 use machine::progress::{Listener, Progress};
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, StoppedCore};
 use machine::window::all_but_the_drivers;
 use std::borrow::Cow;
 use std::io::{self, BufReader};
@@ -290,6 +290,14 @@ impl Bar for SocketBar {
             Ok(Some(WireReply::Writer(writer))) => writer,
             // The next request says that the server is gone.
             _ => None,
+        }
+    }
+
+    fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        match self.line.call(&WireRequest::StoppedCores(chips.into()), &mut Vec::new()) {
+            Ok(Some(WireReply::StoppedCores(stopped))) => stopped,
+            // The next request says that the server is gone.
+            _ => Vec::new(),
         }
     }
 

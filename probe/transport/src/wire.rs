@@ -11,7 +11,7 @@ use layouts::ChipKind;
 use machine::bar::{BarOp, Elsewhere};
 use machine::clients::{Client, ServedHistory};
 use machine::fault::ChipAddress;
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, StoppedCore};
 use machine::target::Abilities;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 /// A longer part of a frame is invalid.
 pub(crate) const MAX_BYTES: u32 = 256 << 20;
@@ -63,6 +63,8 @@ pub enum WireRequest<'a> {
     },
     /// Asks which other client has the right to write.
     Writer,
+    /// Asks for the cores of some chips that the machine has stopped.
+    StoppedCores(Cow<'a, [ChipAddress]>),
     /// The last message of a client that disconnects in order; has no reply.
     Bye,
 }
@@ -82,6 +84,8 @@ pub enum WireReply {
     Held(Client),
     /// The other client that has the right to write.
     Writer(Option<Client>),
+    /// Those cores, each with the index of its chip.
+    StoppedCores(Vec<(usize, StoppedCore)>),
     /// A batch ended at its first error; the bytes read before it are attached.
     Failed(AccessError),
     /// The length of each device's answer in the plain bytes, and the error that ended it.

@@ -19,7 +19,7 @@ pub(crate) use chip::{
 };
 pub(crate) use earlier::EarlierMoment;
 pub(crate) use index::{Entry, Index};
-pub(crate) use moment::MomentRecord;
+pub(crate) use moment::{MomentRecord, Stopped};
 pub(crate) use reason::{StoredGap, TILE_END};
 pub(crate) use session::SessionRecord;
 

@@ -1,6 +1,8 @@
 //! The message of a moment, after those of its chips.
 
 use super::reason::StoredGap;
+use layouts::ChipId;
+use machine::snapshot::StoppedCore;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,7 +18,8 @@ pub(crate) const SCHEMA: &str = r#"{
     "key_moment": {"type": "integer", "description": "The sequence number of the key snapshot."},
     "changed_bytes": {"type": "object", "description": "For each chip read, the number of bytes that differ from the moment before."},
     "partial": {"type": "boolean", "description": "Whether the moment read only a part of the mesh; the rest is as the moment before has it. Absent: false."},
-    "gaps": {"type": ["array", "null"], "description": "Ranges that were not read, and why. Null: those of the moment before.", "items": {"type": "object"}}
+    "gaps": {"type": ["array", "null"], "description": "Ranges that were not read, and why. Null: those of the moment before.", "items": {"type": "object"}},
+    "stopped": {"type": ["array", "null"], "description": "Cores that an emulated machine had stopped, each with its chip. Null: those of the moment before.", "items": {"type": "array"}}
   }
 }"#;
 
@@ -38,4 +41,10 @@ pub(crate) struct MomentRecord {
     /// None: those of the moment before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gaps: Option<Vec<StoredGap>>,
+    /// The cores that an emulated machine had stopped. None: those of the moment before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stopped: Option<Stopped>,
 }
+
+/// Cores that a machine had stopped, each with its chip.
+pub(crate) type Stopped = Vec<(ChipId, StoppedCore)>;

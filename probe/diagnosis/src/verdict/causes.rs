@@ -82,7 +82,7 @@ impl Case<'_> {
             _ => Place::Core(id),
         };
         let mut finding = self.finding(condition, place, root, format!("core {id}: {why}"));
-        if let Some(halted) = self.halted(id).filter(|_| condition == Condition::CoreHalted) {
+        if let Some(halted) = self.halted(id).filter(|halted| condition == halted.condition) {
             halted.proves(&mut finding);
         }
         if condition == Condition::CoreStuck && self.waits.still.contains(&Party::Core(id)) {
@@ -102,7 +102,7 @@ impl Case<'_> {
             return Some((Condition::TextOverwritten, words));
         }
         if let Some(halted) = self.halted(id) {
-            return Some((Condition::CoreHalted, halted.why.to_owned()));
+            return Some((halted.condition, halted.why));
         }
         if let Some(how) = paused(core, router) {
             return Some((Condition::Paused, how.to_owned()));

@@ -1,4 +1,5 @@
-//! Cores that were halted through the debug interface of their tile, as far as its words prove it.
+//! Cores that the machine stopped, and cores that were halted through the debug interface of their
+//! tile, as far as its words prove it.
 //!
 //! The interface shows what was accessed through it last (wormhole.md 4.3). If that is the status of a
 //! core, and the status says "paused", then nobody has let the core go on since: that would be another
@@ -7,23 +8,30 @@
 
 use super::Case;
 use crate::condition::{Condition, Severity};
-use crate::finding::{Evidence, Finding};
+use crate::finding::{Confidence, Evidence, Finding};
 use crate::place::Place;
 use crate::progress::Progress;
 use decode::state::Party;
-use layouts::{CoreId, NocAddr};
-use machine::snapshot::{Snapshot, Span};
+use layouts::{ChipId, CoreId, NocAddr};
+use machine::snapshot::{Snapshot, Span, StoppedCore};
 use machine::target::Mesh;
 
-/// A core that is halted.
+/// A core that is halted or stopped.
 pub(super) struct Halted {
     core: CoreId,
+    pub(super) condition: Condition,
     /// Why, in words.
-    pub(super) why: &'static str,
+    pub(super) why: String,
     evidence: Evidence,
 }
 
 impl Case<'_> {
+    /// Returns a finding for each core that the machine stopped, whoever waits for it.
+    pub(super) fn stopped_cores(&self) -> Vec<Finding> {
+        let stopped = self.last.snapshot.stopped.iter();
+        stopped.map(|(chip, stopped)| self.of_halted(self.stopped(*chip, stopped))).collect()
+    }
+
     /// Returns a finding for each core that is halted, whoever waits for it.
     pub(super) fn halted_cores(&self) -> Vec<Finding> {
         let tiles = self.progress.keys().filter(|core| {
@@ -31,12 +39,43 @@ impl Case<'_> {
             let cores = self.mesh.layout().kind_at(core.tile).cores();
             cores.first() == Some(&core.core)
         });
-        let halted = tiles.filter_map(|core| self.halted(*core));
+        let halted = tiles.filter_map(|core| self.halted_by_debugger(*core));
         halted.map(|halted| self.of_halted(halted)).collect()
     }
 
-    /// Returns the core of a core's tile that is halted, if one is.
+    /// Returns why a core stands: the machine stopped it, or a core of its tile is halted.
     pub(super) fn halted(&self, id: CoreId) -> Option<Halted> {
+        let mut stopped = self.last.snapshot.stopped.iter();
+        let own = |(chip, it): &&(ChipId, StoppedCore)| {
+            (*chip, it.tile, it.core) == (id.chip, id.tile, id.core)
+        };
+        match stopped.find(own) {
+            Some((chip, stopped)) => Some(self.stopped(*chip, stopped)),
+            None => self.halted_by_debugger(id),
+        }
+    }
+
+    /// Returns a core that the machine stopped.
+    fn stopped(&self, chip: ChipId, stopped: &StoppedCore) -> Halted {
+        let core = CoreId { chip, tile: stopped.tile, core: stopped.core };
+        Halted {
+            core,
+            condition: Condition::NotModelled,
+            why: format!("the emulated mesh stopped it: {}", stopped.why),
+            evidence: Evidence {
+                at: None,
+                name: format!("{core} program counter"),
+                value: format!(
+                    "{:#x}, since {}",
+                    stopped.pc,
+                    machine::words::cycles(stopped.at_cycles)
+                ),
+            },
+        }
+    }
+
+    /// Returns the core of a core's tile that a debugger halted, if one is.
+    fn halted_by_debugger(&self, id: CoreId) -> Option<Halted> {
         let halted = Halted::of(self.mesh, self.last.snapshot, id)?;
         // What moves is not halted: its tile was reset since.
         let moves = self.progress.get(&halted.core) == Some(&Progress::Progressing);
@@ -46,12 +85,8 @@ impl Case<'_> {
     /// Returns a finding about a halted core: a hang if it was told to go.
     fn of_halted(&self, halted: Halted) -> Finding {
         let core = halted.core;
-        let mut finding = self.finding(
-            Condition::CoreHalted,
-            Place::Core(core),
-            Party::Core(core),
-            String::new(),
-        );
+        let mut finding =
+            self.finding(halted.condition, Place::Core(core), Party::Core(core), String::new());
         let runs = self.progress.get(&core).is_some_and(|progress| {
             matches!(
                 progress,
@@ -90,18 +125,25 @@ impl Halted {
             name: format!("{core} debug status"),
             value: format!("{status:#x} (paused)"),
         };
-        Some(Self { core, why, evidence })
+        Some(Self { core, condition: Condition::CoreHalted, why: why.to_owned(), evidence })
     }
 
     /// Returns the sentence about it.
     fn sentence(&self) -> String {
-        format!("core {}: {}, and nobody let it go on", self.core, self.why)
+        let Self { core, condition, why, .. } = self;
+        match condition {
+            Condition::CoreHalted => format!("core {core}: {why}, and nobody let it go on"),
+            _ => format!("core {core}: {why}"),
+        }
     }
 
     /// Adds what it rests on to a finding about it.
     pub(super) fn proves(self, finding: &mut Finding) {
         finding.place = Place::Core(self.core);
         finding.sentence = self.sentence();
+        if self.condition == Condition::NotModelled {
+            finding.confidence = Confidence::Certain;
+        }
         finding.evidence.insert(0, self.evidence);
     }
 }

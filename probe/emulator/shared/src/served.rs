@@ -6,7 +6,7 @@ use layouts::{ChipKind, ChipLayout, WindowClass};
 use machine::bar::{Bar, BarOp, TargetView};
 use machine::fault::{ChipAddress, Fault};
 use machine::past::{KeptPast, RecordedRun};
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, StoppedCore};
 use machine::target::Past;
 use machine::window::all_but_the_drivers;
 use std::path::Path;
@@ -111,6 +111,10 @@ impl Bar for ProgramBar {
 
     fn most_devices(&self) -> u8 {
         self.devices
+    }
+
+    fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        with_bar(|bar| bar.stopped_cores(chips)).unwrap_or_else(Vec::new)
     }
 
     fn remarks(&mut self) -> Vec<String> {

@@ -7,6 +7,7 @@ use crate::devices::blocks::Special;
 use crate::devices::txq::Txq;
 use crate::hart::core::Hart;
 use crate::hart::mode::{FIRST_LOCAL, Mode};
+use crate::hart::{Cause, HartStop};
 use crate::memory::TileMemory;
 use crate::noc::niu::Niu;
 
@@ -27,6 +28,24 @@ impl Mesh {
             }
             Unit::Passive(_) => None,
         }
+    }
+}
+
+impl Mesh {
+    /// Returns the harts that the machine has stopped now because it does not model what they did,
+    /// each with its chip's index and its tile. Those that stopped themselves (`ecall`, `ebreak`) are
+    /// not among them: silicon does the same.
+    pub fn stopped_harts(&self) -> Vec<(usize, (u8, u8), HartStop)> {
+        let mut found = Vec::new();
+        for (chip, unit) in
+            self.chips.iter().enumerate().flat_map(|(i, c)| c.units.iter().map(move |u| (i, u)))
+        {
+            let Unit::Core(tile) = unit else { continue };
+            let stops = (0..tile.group.len()).filter_map(|hart| tile.group.stopped(hart));
+            let not_modelled = stops.filter(|it| !matches!(it.cause, Cause::Ecall | Cause::Ebreak));
+            found.extend(not_modelled.map(|stop| (chip, tile.blocks.at, stop)));
+        }
+        found
     }
 }
 

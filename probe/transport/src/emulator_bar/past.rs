@@ -159,7 +159,7 @@ impl Past for EmulatorPast {
 }
 
 /// Returns the core of a tile with this index.
-fn core((x, y): (u8, u8), hart: u8) -> CoreKind {
+pub(super) fn core((x, y): (u8, u8), hart: u8) -> CoreKind {
     let tile = EMULATED.layout().tile_at(NocXy { x, y });
     let core = tile.and_then(|tile| tile.kind.cores().get(usize::from(hart)));
     core.copied().unwrap_or(CoreKind::Erisc)

@@ -9,7 +9,7 @@ use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
-use machine::snapshot::AccessError;
+use machine::snapshot::{AccessError, StoppedCore};
 use std::io;
 
 /// A machine that is shared with other clients.
@@ -87,6 +87,10 @@ impl Bar for ClientBar<'_> {
 
     fn chip(&self) -> ChipKind {
         self.bar.chip()
+    }
+
+    fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
+        self.bar.stopped_cores(chips)
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {

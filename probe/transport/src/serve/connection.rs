@@ -183,6 +183,10 @@ impl Connection {
                     Some(WireReply::Parallel(submit_parallel(bar, batches, answer)))
                 })
             }
+            Received::Message(WireRequest::StoppedCores(chips)) => {
+                let stopped = WireReply::StoppedCores(bar.stopped_cores(&chips));
+                self.outbox.send(stream, &stopped)
+            }
             Received::Message(WireRequest::Disrupt { at, fault }) => {
                 self.outbox.answer(stream, |_| {
                     let error = disrupt(bar, at, &fault).err();
