@@ -1,11 +1,11 @@
 //! The table of embedded images, written by `firmware/build` from `firmware/manifest.toml`; do not edit.
 
 images! {
-    "erisc_base", BaseFirmware, None, "erisc", 0x94fe_b356_4318_8839 at 0x00006d80:
+    "erisc_base", BaseFirmware, None, "erisc", 0xd2ca_1425_8ff1_6b02 at 0x00006eb8:
         (0x00000000, 0x00000000, (0x0000e0, 0x00004), 0x00004, "RE"),
-        (0x00004000, 0x00004000, (0x0000f0, 0x02d90), 0x02d90, "RE"),
-        (0x00007c00, 0x00007c00, (0x002e80, 0x00fa8), 0x00fa8, "R"),
-        (0x00008c00, 0x00008c00, (0x003e30, 0x00000), 0x00368, "RW");
+        (0x00004000, 0x00004000, (0x0000f0, 0x02ed0), 0x02ed0, "RE"),
+        (0x00007c00, 0x00007c00, (0x002fc0, 0x00fa8), 0x00fa8, "R"),
+        (0x00008c00, 0x00008c00, (0x003f70, 0x00000), 0x00368, "RW");
     "erisc_app", Application, None, "erisc", 0x1e06_60c5_8447_2ada at 0x00009418:
         (0x00009040, 0x00009040, (0x0000a0, 0x003f0), 0x003f0, "RE"),
         (0x000103e0, 0x000103e0, (0x000490, 0x00000), 0x00000, "RW");

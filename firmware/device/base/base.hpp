@@ -7,7 +7,7 @@
 
 extern "C" {
 extern const routing_table_t routing_table;
-void serve();
+void serve_application();
 void call_application();
 void yield_entry();
 }

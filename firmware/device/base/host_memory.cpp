@@ -12,11 +12,13 @@ constexpr uint32_t PCIE_X = 0, PCIE_Y = 3, HOST_MEMORY_HI = 8;
 struct broadcast_header_t {
     uint32_t racks[3];   // byte per rack: bit per shelf
     uint32_t chips;      // bit 8 * x + y
-    uint32_t tiles;      // rows [14:0], columns from bit 16
+    uint32_t tiles;      // rows [14:0], ROWS_TRANSLATED, columns from bit 16
     uint32_t reserved[3];
 };
 constexpr uint32_t HEADER_BYTES = sizeof(broadcast_header_t);
 static_assert(HEADER_BYTES == 32);
+// Rows of Tensix tiles are counted without those that were fused off.
+constexpr uint32_t ROWS_TRANSLATED = 1u << 15;
 
 struct host_block_t {
     uint32_t host_address;  // of the part under way
@@ -35,8 +37,9 @@ noc_target_t host_memory(uint32_t address) {
 
 bool is_excluded(const broadcast_header_t& header, const route_t& chip) {
     uint32_t bit = 8 * chip.x + chip.y;
-    bool rack = (header.racks[chip.rack >> 2 & 3] >> (8 * (chip.rack & 3)) >> (chip.shelf & 7) & 1) != 0;
-    return chip.rack >= 12 || bit >= 32 || rack || (header.chips >> bit & 1) != 0;
+    uint32_t shelves = header.racks[chip.rack >> 2 & 3] >> (8 * (chip.rack & 3));
+    bool shelf = (shelves >> (chip.shelf & 7) & 1) != 0;
+    return chip.rack >= 12 || bit >= 32 || shelf || (header.chips >> bit & 1) != 0;
 }
 
 route_t own_chip() {
@@ -133,17 +136,34 @@ part_t next_part(uint32_t slot) {
 // Rows closed to broadcasts have been fused off. Those of Ethernet tiles are closed too; the host
 // excludes them itself.
 bool broadcast_to_tiles(uint32_t slot) {
-    constexpr uint32_t ROWS_CLOSED = 0x110, COLUMNS = 10, ROWS = 12, ROWS_OF_ETHERNET = 1u << 0 | 1u << 6;
-    constexpr uint32_t COLUMNS_OF_DRAM = 1u << 0 | 1u << 5;
+    constexpr uint32_t ROWS_CLOSED = 0x110, COLUMNS = 10, ROWS = 12;
+    constexpr uint32_t ROWS_OF_ETHERNET = 1u << 0 | 1u << 6, COLUMNS_OF_DRAM = 1u << 0 | 1u << 5;
+    constexpr uint32_t BEFORE_ETHERNET = 5;  // rows of Tensix tiles
     const routing_cmd_t& command = command_of(slot);
+    uint32_t excluded = command.host_address;
     uint32_t fused_off = word_at(niu(0, ROWS_CLOSED)) & ~ROWS_OF_ETHERNET;
     bool done = true;
     for (uint32_t x = 0; x < COLUMNS; ++x) {
-        uint32_t closed = command.host_address | ((COLUMNS_OF_DRAM >> x & 1) != 0 ? 0 : fused_off);
-        for (uint32_t y = 0; y < ROWS && (command.host_address >> (16 + x) & 1) == 0; ++y) {
-            if ((closed >> y & 1) == 0) {
+        if ((excluded >> (16 + x) & 1) != 0) {
+            continue;
+        }
+        bool dram = (COLUMNS_OF_DRAM >> x & 1) != 0;
+        uint32_t tensix = 0;  // rows before this one that were not fused off
+        for (uint32_t y = 0; y < ROWS; ++y) {
+            uint32_t row = y;
+            if (!dram && (ROWS_OF_ETHERNET >> y & 1) == 0) {
+                if ((fused_off >> y & 1) != 0) {
+                    continue;
+                }
+                if ((excluded & ROWS_TRANSLATED) != 0) {
+                    row = tensix + (tensix < BEFORE_ETHERNET ? 1 : 2);
+                }
+                ++tensix;
+            }
+            if ((excluded >> row & 1) == 0) {
                 noc_target_t target = {0, noc_mid(x, y), command.address_lo};
-                done &= access_write(target, buffer_of(slot) + payload_shift(command), command.data);
+                uint32_t from = buffer_of(slot) + payload_shift(command);
+                done &= access_write(target, from, command.data);
             }
         }
     }

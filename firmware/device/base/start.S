@@ -68,7 +68,7 @@ yield_entry:
     .cfi_offset a6, -60
     sw a7, 0(sp)
     .cfi_offset a7, -64
-    call serve
+    call serve_application
     lw ra, 60(sp)
     lw t0, 56(sp)
     lw t1, 52(sp)

@@ -96,14 +96,16 @@ fn a_broadcast_reaches_the_tiles_and_chips_that_are_not_excluded() {
     let client = Client::on("n300");
     client.clock(100_000);
     client.host_memory(Some(dma_read), Some(dma_write));
-    let tiles = 1 << 0 | 1 << 6 | 1 << 15 | (1 << 0 | 1 << 5) << 16;
-    let broadcast = |chips: u32, value: u32| {
+    let broadcast_to = |tiles: u32, chips: u32, value: u32| {
         let header = [!1, !0, !0, !chips, tiles, 0, 0, 0, value, !value, value + 1];
         let bytes: Vec<u8> = header.into_iter().flat_map(u32::to_le_bytes).collect();
         MEMORY.lock().unwrap()[0x100..][..bytes.len()].copy_from_slice(&bytes);
         let words = (WRITE | DRAM_BLOCK | BROADCAST, bytes.len() as u32, 0x100);
         assert_eq!(request(&client, ([0, 0, 0], 0x2_0010), words), None);
     };
+    // Rows 10 and 11, in which all tiles that were not fused off are counted, are excluded.
+    let tiles = 1 << 0 | 1 << 6 | 3 << 10 | 1 << 15 | (1 << 0 | 1 << 5) << 16;
+    let broadcast = |chips, value| broadcast_to(tiles, chips, value);
     let word = |tile, address| request(&client, (tile, address), (READ, 4, 0)).unwrap().1;
     let both = |address| [word([0, 2, 2], address), word([1, 2, 2], address)];
     broadcast(1 << 0 | 1 << 8, 0x600D);
@@ -111,6 +113,13 @@ fn a_broadcast_reaches_the_tiles_and_chips_that_are_not_excluded() {
     assert_eq!((both(0x2_0014), both(0x2_0018)), ([!0x600D; 2], [0x600E; 2]));
     assert_eq!((both(0x2_000C), both(0x2_001C)), ([0; 2], [0; 2]), "nothing else");
     assert_eq!(word([1, 9, 6], 0x2_0010), 0, "Ethernet tiles are excluded");
+    // Rows 1 and 8 of the first chip and 5 and 11 of the second one are fused off.
+    let last = [word([0, 2, 11], 0x2_0010), word([1, 2, 10], 0x2_0010)];
+    assert_eq!(last, [0x600D; 2], "the last rows that are not fused off");
+    broadcast_to(tiles & !(1 << 15), 1 << 0 | 1 << 8, 0xBAD);
+    let last = [word([0, 2, 11], 0x2_0010), word([1, 2, 10], 0x2_0010)];
+    assert_eq!(last, [0x600D; 2], "rows of NoC 0 are excluded");
+    broadcast(1 << 0 | 1 << 8, 0x600D);
     broadcast(1 << 8, 0xFA7);
     assert_eq!(both(0x2_0010), [0x600D, 0xFA7], "the first chip is excluded");
     client.entry(0, TENSIX);
