@@ -157,6 +157,6 @@ fn wrong_names_are_answered_with_near_ones() {
 fn data_is_no_function() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/images/erisc_base.elf");
     let symbols = Symbols::open(file).unwrap().0;
-    assert_eq!(symbols.symbol_at(0x6d82).unwrap().kind, symbols::SymbolKind::Object);
-    assert!(symbols.frames_at(0x6d82).is_empty());
+    assert_eq!(symbols.symbol_at(0x6eba).unwrap().kind, symbols::SymbolKind::Object);
+    assert!(symbols.frames_at(0x6eba).is_empty());
 }

@@ -241,7 +241,7 @@ conditions! {
         refuted by: "its debugger is still at work; its tile was reset since, which the interface outlives",
         next: "let it go on with the tool that halted it, or by `meshscope debug CORE continue`";
 
-    NotModelled = "not-modelled", explains 6:
+    NotModelled = "not-modelled", explains 4:
         "The emulated mesh stopped a core, since it does not model what the core did, such as a Tensix compute instruction. It stands until its tile is reset. What waits for it tells nothing about the program on silicon.",
         evidence: "the emulated mesh says which instruction or address it does not model, the program counter, and when",
         refuted by: "the target is not emulated",

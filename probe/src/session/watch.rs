@@ -4,8 +4,8 @@ use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::Activity;
 use diagnosis::{
-    Condition, Diagnosis, LEAST_APART_CYCLES, Look, Place, Progress, debug_words, diagnose,
-    is_halted, wanted,
+    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, debug_words,
+    diagnose, is_halted, wanted,
 };
 use images::Reading;
 use launch::debugging::show_status;
@@ -361,8 +361,9 @@ const MOST_ASKED: usize = 64;
 
 /// Returns the cores that stand without a reason outside of them.
 fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
-    let stuck = diagnosis.findings.iter().filter(|it| it.condition == Condition::CoreStuck);
-    let stuck = stuck.filter_map(|finding| match finding.place {
+    let stuck =
+        |it: &&Finding| matches!(it.condition, Condition::CoreStuck | Condition::NotModelled);
+    let stuck = diagnosis.findings.iter().filter(stuck).filter_map(|finding| match finding.place {
         Place::Core(core) => Some(core),
         _ => None,
     });

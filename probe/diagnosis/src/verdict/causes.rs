@@ -204,7 +204,7 @@ impl Case<'_> {
 
     /// Returns what is wrong with the text of a core whose launch message names a kernel that
     /// other cores of the same op run, if it does not run that kernel.
-    fn unlike_siblings(&self, id: CoreId) -> Option<String> {
+    pub(super) fn unlike_siblings(&self, id: CoreId) -> Option<String> {
         let own = self.kernels.get(&id)?;
         let launch = own.core.launch.known().filter(|launch| launch.kernel_id != 0)?;
         let program = (launch.host_assigned_id, launch.kernel_id);

@@ -7,6 +7,7 @@
 //! never came back, leaves it to be seen.
 
 use super::Case;
+use super::faults::overwritten;
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding};
 use crate::place::Place;
@@ -15,6 +16,7 @@ use decode::state::Party;
 use layouts::{ChipId, CoreId, NocAddr};
 use machine::snapshot::{Snapshot, Span, StoppedCore};
 use machine::target::Mesh;
+use machine::words::cycles;
 
 /// A core that is halted or stopped.
 pub(super) struct Halted {
@@ -55,23 +57,21 @@ impl Case<'_> {
         }
     }
 
-    /// Returns a core that the machine stopped.
+    /// Returns a core that the machine stopped: because of its text, if that is not its own.
     fn stopped(&self, chip: ChipId, stopped: &StoppedCore) -> Halted {
         let core = CoreId { chip, tile: stopped.tile, core: stopped.core };
-        Halted {
-            core,
-            condition: Condition::NotModelled,
-            why: format!("the emulated mesh stopped it: {}", stopped.why),
-            evidence: Evidence {
-                at: None,
-                name: format!("{core} program counter"),
-                value: format!(
-                    "{:#x}, since {}",
-                    stopped.pc,
-                    machine::words::cycles(stopped.at_cycles)
-                ),
-            },
-        }
+        let text = self.core(core).and_then(overwritten).or_else(|| self.unlike_siblings(core));
+        let stop = format!("the emulated mesh stopped it: {}", stopped.why);
+        let (condition, why) = match text {
+            Some(text) => (Condition::TextOverwritten, format!("{text}; {stop}")),
+            None => (Condition::NotModelled, stop),
+        };
+        let evidence = Evidence {
+            at: None,
+            name: format!("{core} program counter"),
+            value: format!("{:#x}, since {}", stopped.pc, cycles(stopped.at_cycles)),
+        };
+        Halted { core, condition, why, evidence }
     }
 
     /// Returns the core of a core's tile that a debugger halted, if one is.
