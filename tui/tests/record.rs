@@ -62,7 +62,7 @@ fn a_recording_is_walked_by_keys() {
     types("]", "moment #9 of 12, ");
     types(":goto #0\r", "moment #0 of 12, ");
     types("}", "moment #1 of 12, ");
-    types(":goto -20ms\r", "moment #6 of 12, ");
+    types(":goto -22ms\r", "moment #6 of 12, ");
     types(":goto soon\r", "`soon` names no moment: ");
     types(":goto 5s\r", "moment #11 of 12, ");
     types("]", "this is the last moment");
