@@ -18,6 +18,9 @@ use machine::snapshot::{Snapshot, Span, StoppedCore};
 use machine::target::Mesh;
 use machine::words::cycles;
 
+/// Most stopped cores that get a finding each.
+const MOST_STOPPED: usize = 4096;
+
 /// A core that is halted or stopped.
 pub(super) struct Halted {
     core: CoreId,
@@ -30,7 +33,8 @@ pub(super) struct Halted {
 impl Case<'_> {
     /// Returns a finding for each core that the machine stopped, whoever waits for it.
     pub(super) fn stopped_cores(&self) -> Vec<Finding> {
-        let stopped = self.last.snapshot.stopped.iter();
+        // Findings are compared with each other, and a file may name any number of cores.
+        let stopped = self.last.snapshot.stopped.iter().take(MOST_STOPPED);
         stopped.map(|(chip, stopped)| self.of_halted(self.stopped(*chip, stopped))).collect()
     }
 
