@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 const IDLE: &str = "emulator:n300,run=idle";
 
@@ -40,23 +40,35 @@ fn a_core_is_paused_at_a_breakpoint_and_runs_on() {
     assert_eq!(stops[2]["registers"].as_array().unwrap().len(), 32);
 }
 
-/// The firmware of a core is overwritten by zeros. Every client is told that the mesh stopped the
-/// core, and so is the reader of a recording.
+/// Returns what a command wrote, with the exit code that it must have.
+fn says(output: &Output, code: i32) -> String {
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(output);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    said
+}
+
+/// A kernel leaves the address map, and the firmware of another core is overwritten by zeros. Every
+/// client is told that the mesh stopped the cores, and so is the reader of a recording.
 #[test]
 fn a_core_that_the_emulated_mesh_stopped_is_named() {
     let server = Server::of(IDLE, "stopped");
     let file = std::env::temp_dir().join(format!("meshscope-stopped-{}.mcap", std::process::id()));
     let file = file.to_str().unwrap();
+    let kernel = ["../firmware/images/tensix_worker.elf", "--args", "0x40000000,8,4,1000,1,0"];
+    let launch = ["--allow", "launch,write,reset", "launch", "--on", "1:1-2"];
+    says(&server.ask(&[&launch[..], &kernel].concat()), 0);
     // An instruction of `wait_for_go`, which turns there.
-    let written = server.ask(&["--allow", "write", "write", "1:1-1:0x3bb0", "0"]);
-    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
-    let recorded = server.ask(&["record", file, "--for", "20ms"]);
-    assert_eq!(recorded.status.code(), Some(0), "{}", stderr(&recorded));
+    says(&server.ask(&["--allow", "write", "write", "1:1-1:0x3bb0", "0"]), 0);
+    says(&server.ask(&["record", file, "--for", "20ms"]), 0);
     for output in [server.ask(&["check"]), meshscope(file, &["check"])] {
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
-        let says = "the emulated mesh stopped it: illegal-instruction 0x0";
-        assert!(said.contains("core 1:1-1:brisc: ") && said.contains(says), "{said}");
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let said = says(&output, 1);
+        let found = |words: &[&str]| {
+            assert!(said.lines().any(|line| words.iter().all(|it| line.contains(it))), "{said}");
+        };
+        let stopped = "the emulated mesh stopped it: ";
+        found(&["not-modelled ", "core 1:1-2:brisc: ", stopped, "unmapped-address 0x40000000"]);
+        found(&["text-overwritten ", "core 1:1-1:brisc: ", stopped, "illegal-instruction 0x0"]);
+        assert_eq!(said.matches(stopped).count(), 2, "{said}");
     }
     std::fs::remove_file(file).unwrap();
 }

@@ -71,31 +71,11 @@ impl fmt::Display for Difference {
 
 impl fmt::Display for ImageFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Differs { core, image, said, difference } => {
-                let claim = match said {
-                    Provenance::Stated => "was loaded",
-                    Provenance::Recorded => "is on record",
-                    Provenance::Sampled => "matches in samples",
-                    _ => "was found",
-                };
-                write!(f, "{core}: {image} {claim}, but its text is not in L1")?;
-                difference.map_or(Ok(()), |difference| write!(f, ": {difference}"))
-            }
-            Self::NoMatch { core, what, at, among, nearest } => {
-                write!(f, "{core}: no image in {among} matches the {what} loaded at {at:#x}")?;
-                nearest.as_ref().map_or(Ok(()), |(name, difference)| {
-                    write!(f, "; of the nearest, {name}, {difference}")
-                })
-            }
-            Self::Unknown { core, what, at, why } => {
-                write!(f, "{core}: which image is the {what} loaded at {at:#x} is not known: {why}")
-            }
-            Self::Stale { core, id, path, record } => {
-                let path = path.display();
-                write!(f, "{core}: kernel {id} is {path} by {record}, but there is no such file")
-            }
-        }
+        let (Self::Differs { core, .. }
+        | Self::NoMatch { core, .. }
+        | Self::Unknown { core, .. }
+        | Self::Stale { core, .. }) = self;
+        write!(f, "{core}: {}", self.words())
     }
 }
 
@@ -106,6 +86,35 @@ impl From<ImageFinding> for String {
 }
 
 impl ImageFinding {
+    /// Returns the message without the core.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Differs { image, said, difference, .. } => {
+                let claim = match said {
+                    Provenance::Stated => "was loaded",
+                    Provenance::Recorded => "is on record",
+                    Provenance::Sampled => "matches in samples",
+                    _ => "was found",
+                };
+                let differs = format!("{image} {claim}, but its text is not in L1");
+                difference.map_or(differs.clone(), |difference| format!("{differs}: {difference}"))
+            }
+            Self::NoMatch { what, at, among, nearest, .. } => {
+                let none = format!("no image in {among} matches the {what} loaded at {at:#x}");
+                nearest.as_ref().map_or(none.clone(), |(name, difference)| {
+                    format!("{none}; of the nearest, {name}, {difference}")
+                })
+            }
+            Self::Unknown { what, at, why, .. } => {
+                format!("which image is the {what} loaded at {at:#x} is not known: {why}")
+            }
+            Self::Stale { id, path, record, .. } => {
+                let path = path.display();
+                format!("kernel {id} is {path} by {record}, but there is no such file")
+            }
+        }
+    }
+
     /// Whether nothing is wrong: the loaded image cannot be determined.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown { .. })

@@ -186,11 +186,11 @@ impl Case<'_> {
 /// Returns what of a core's texts differs from its images, if anything is known to.
 pub(super) fn overwritten(core: &CoreState) -> Option<String> {
     let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
-    let found = core.findings.iter().find(differs).map(ToString::to_string);
+    let found = core.findings.iter().find(differs).map(ImageFinding::words);
     found.or_else(|| {
         core.images.iter().find_map(|image| match &image.comparison.check {
             TextCheck::Differs(difference) => {
-                Some(format!("{}: the text of {} is not in L1: {difference}", core.id, image.name))
+                Some(format!("the text of {} is not in L1: {difference}", image.name))
             }
             _ => None,
         })
@@ -200,6 +200,7 @@ pub(super) fn overwritten(core: &CoreState) -> Option<String> {
 fn faulty_core(core: &CoreState) -> Option<Finding> {
     let place = Place::Core(core.id);
     if let Some(words) = overwritten(core) {
+        let words = format!("{place}: {words}");
         return Some(Finding::fault(Condition::TextOverwritten, place, words));
     }
     // A core that is not needed has no go message.
