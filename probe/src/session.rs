@@ -15,9 +15,10 @@ use decode::inspect::{
     ReadSet, TargetFacts, cores, decode, plan, plan_proofs, plan_tables, plan_texts,
 };
 use decode::state::{LedgerState, MeshState};
+use diagnosis::Sampled;
 pub use error::OpenError;
 use images::fabric::manifest::FabricManifest;
-use images::{Catalog, ImageMap, Library};
+use images::{Catalog, ImageMap, Library, MetalProcess};
 use launch::outcome::{Cause, RunError};
 use launch::sampling::Sampling;
 use layouts::CoreId;
@@ -47,6 +48,8 @@ pub struct Inspected {
     pub snapshot: Snapshot,
     /// The decoded state.
     pub state: MeshState,
+    /// Program counters of cores that were sampled after it.
+    pub sampled: Sampled,
 }
 
 /// A snapshot that is still being read.
@@ -104,6 +107,10 @@ pub struct Session {
     images: ImageMap,
     library: Option<Library>,
     problems: Vec<String>,
+    /// The processes that serve the target.
+    servers: Vec<u32>,
+    /// The processes that run tt-metal on the target and whose files were looked for.
+    processes: Vec<MetalProcess>,
     /// How many of them are damage of the file that is read.
     damage: usize,
     before: ServedHistory,
@@ -128,6 +135,8 @@ impl Session {
             images,
             library: None,
             problems: Vec::new(),
+            servers: Vec::new(),
+            processes: Vec::new(),
             damage: 0,
             before: ServedHistory::default(),
             pacer: None,
@@ -246,6 +255,7 @@ impl Session {
             lost: &lost,
             ledgers: Some(&self.ledgers),
             holders: &holders,
+            processes: &self.processes,
             problems: &problems,
             damage: self.damage,
             transactions: self.target.transactions().saturating_sub(before),
@@ -253,7 +263,7 @@ impl Session {
         };
         let state = decode(&snapshot, self.target.mesh(), &self.images, &facts);
         self.ledgers.clone_from(&state.fabric.ledgers);
-        Inspected { snapshot, state }
+        Inspected { snapshot, state, sampled: Sampled::default() }
     }
 
     /// Reads a snapshot of another target with what is known of the images, such as a copy of this
@@ -413,7 +423,7 @@ impl Session {
             let inspect = || {
                 let snapshot = snapshot.over(watcher.before);
                 let state = decode(&snapshot, mesh, images, &facts);
-                Inspected { snapshot, state }
+                Inspected { snapshot, state, sampled: Sampled::default() }
             };
             (watcher.see)(&Partly { progress: progress(chips), fresh, inspect: &inspect });
         })

@@ -106,12 +106,12 @@ impl Bench {
             let snapshot = self.target.read(&request);
             self.images.learn(self.target.mesh(), &snapshot);
             let state = inspect(&snapshot, self.target.mesh(), &self.images);
-            let look = Look { snapshot: &snapshot, state: &state };
+            let look = Look::new(&snapshot, &state);
             read_set.spans.extend(wanted(self.target.mesh(), look));
             all.push((snapshot, state));
             self.target.pass(LEAST_APART_CYCLES).unwrap();
         }
-        let looks = all[2..].iter().map(|(snapshot, state)| Look { snapshot, state });
+        let looks = all[2..].iter().map(|(snapshot, state)| Look::new(snapshot, state));
         diagnose(self.target.mesh(), &looks.collect::<Vec<_>>())
     }
 

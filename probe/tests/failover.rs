@@ -261,7 +261,7 @@ fn a_snapshot_is_shown_after_each_chip() {
     let before = first.snapshot;
     let mut stale = Vec::new();
     let second = session.inspect_by_chip(&read_set, Some(&before), &mut |partly| {
-        let Inspected { snapshot, state } = partly.inspect();
+        let Inspected { snapshot, state, .. } = partly.inspect();
         assert_eq!((read(&snapshot), state.links.len()), ([true, true], 2));
         stale.push(ends.map(|end| snapshot.read_at(end) == before.read_at(end)));
     });

@@ -219,10 +219,32 @@ fn the_server_itself_keeps_a_reading_client_from_writing() {
     nowhere[5] = 0xFF;
     let outside = AccessError::Refused("48-63 is outside the grid".into());
     assert_eq!(judge(vec![write(0x1_10C0, nowhere)]), Err(outside));
+    // The debug bus of a tile, also of a chip without PCIe, and nothing beside it.
+    let debug = |x, y| BarOp::Point {
+        device: 0,
+        window: 0,
+        x,
+        y,
+        page: 0xFFB0_0000,
+        order: WindowOrdering::Strict,
+    };
+    assert_eq!(judge(vec![debug(1, 1), write(0x1_2054, vec![0; 4])]), Ok(()));
+    assert_eq!(judge(vec![write(0x1_2054, vec![0; 8])]), refused());
+    assert_eq!(judge(vec![write(0x1_2080, vec![0; 4])]), refused());
+    assert_eq!(judge(vec![debug(0, 0), write(0x1_2054, vec![0; 4])]), refused());
+    let far = |at: u32, flags| {
+        let mut entry = entry(flags);
+        // Tile 1-1, in bits 36 and 42 of the address.
+        entry[..8].copy_from_slice(&(1 << 42 | 1 << 36 | u64::from(at)).to_le_bytes());
+        vec![point(9, 6), write(0x1_10C0, entry)]
+    };
+    assert_eq!(judge(far(0xFFB1_2054, 1)), Ok(()));
+    assert_eq!(judge(far(0xFFB1_2054, 0x41)), refused());
+    assert_eq!(judge(far(0xFFB1_2080, 1)), refused());
     let stuck: Fault = "core:0.e8:stuck".parse().unwrap();
     assert_eq!(reader.disrupt(ChipAddress::Device(0), &stuck), refused());
     reader.announce("a change");
-    assert_eq!(reader.submit(&[BarOp::Now], &mut Vec::new()), refused());
+    assert_eq!(reader.submit(&[BarOp::Now], &mut Vec::new()), Ok(()));
     drop(reader);
     let change = connect(&path).welcome().before.change.clone();
     assert_eq!(change, None, "the test's own writer announced nothing");

@@ -5,8 +5,10 @@
 //! Runs if `MESHSCOPE_TT_METAL_ELFS` names the folder of the unpacked Python package.
 
 use crate::pictures::picture_of;
+use diagnosis::Waypoint;
 use machine::target::Allow;
 use probe::session::Session;
+use std::path::PathBuf;
 use transport::ttsim::HostCommand;
 
 fn session() -> Option<Session> {
@@ -49,6 +51,44 @@ fn the_core_screen_decodes_the_wheels_erisc() {
         ] {
             shows(&lines(&mut session, &format!("/{filter}\r"), size), shown);
         }
+    }
+}
+
+/// A program counter in one of these functions tells what the waypoint in it would tell.
+#[test]
+fn the_functions_that_wait_have_their_waypoints() {
+    let Some(root) = std::env::var_os("MESHSCOPE_TT_METAL_ELFS").map(PathBuf::from) else {
+        println!("skipped: MESHSCOPE_TT_METAL_ELFS is not set");
+        return;
+    };
+    let root = root.join("ttnn/tt_metal");
+    let mut folders: Vec<PathBuf> =
+        ["hw/inc", "hw/firmware/src/tt-1xx", "impl/dispatch/kernels", "fabric/hw/inc"]
+            .map(|folder| root.join(folder))
+            .to_vec();
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = std::fs::read_to_string(path) {
+                sources.push(text);
+            }
+        }
+    }
+    for (function, waypoint) in diagnosis::function::all() {
+        assert_eq!(diagnosis::function::waypoint(function), Some(waypoint), "{function} twice");
+        assert!(!Waypoint::named(waypoint).is_empty(), "{waypoint} is not explained");
+        let has_both = |text: &String| {
+            let begins = text.find(&format!("{function}("));
+            let sets = format!("WAYPOINT(\"{waypoint}\")");
+            // The wait of a reader of pages is in what it calls.
+            begins.is_some_and(|at| {
+                text[at..].contains(&sets) || waypoint == "UAPW" && text.contains(&sets)
+            })
+        };
+        assert!(sources.iter().any(has_both), "{function} has no {waypoint}");
     }
 }
 

@@ -152,9 +152,11 @@ fn who_keeps_a_circular_buffer_waiting_is_named() {
     // It has returned in time.
     let done = Run::of((50, RETURNS), (50, RETURNS));
     assert_eq!(judged(done, &kernels).findings, []);
-    // Nobody waits for the one that waits for a semaphore.
-    let unawaited = Run::of((50, 0), (50, RETURNS));
-    assert_eq!(judged(unawaited, &kernels).findings, []);
+    // Nobody waits for the one that waits for a semaphore, and nobody is left to increment it.
+    let unawaited = judged(Run::of((50, 0), (50, RETURNS)), &kernels);
+    let [it] = unawaited.findings.as_slice() else { panic!("{:?}", unawaited.findings) };
+    assert_eq!((it.condition, it.place), (Condition::IncrementNeverSent, ncrisc));
+    assert!(it.waiting == 0 && it.sentence.contains("no kernel that could"), "{}", it.sentence);
     // Nobody is there to push.
     let alone = Run { is_fed: false, ..Run::of((0, RETURNS), (20, RETURNS)) };
     let diagnosis = judged(alone, &kernels);

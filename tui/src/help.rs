@@ -41,6 +41,7 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
         Progress::Waiting(Party::Host, WaitReason::Done),
         Progress::Paused,
         Progress::Still,
+        Progress::Idle,
         Progress::NeverStarted,
         Progress::Ended,
         Progress::InReset,

@@ -109,7 +109,7 @@ impl Theme {
             Progress::Progressing => self.ok(),
             Progress::Waiting(..) | Progress::Paused | Progress::Unknown => self.warn(),
             Progress::Still | Progress::Unreachable => self.bad(),
-            Progress::NeverStarted | Progress::Ended => Style::new(),
+            Progress::Idle | Progress::NeverStarted | Progress::Ended => Style::new(),
             Progress::InReset => self.dim(),
         }
     }
@@ -117,7 +117,7 @@ impl Theme {
     pub(crate) fn health(self, health: Health) -> Style {
         match health {
             Health::Healthy => self.ok(),
-            Health::Slow | Health::Paused => self.warn(),
+            Health::Slow | Health::NotFinished | Health::Paused => self.warn(),
             Health::Fault | Health::Hang => self.bad(),
             Health::Unknown => self.dim(),
         }

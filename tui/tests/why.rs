@@ -35,6 +35,7 @@ fn finding(condition: Condition, severity: Severity, place: Place, waiting: usiz
         severity,
         place,
         sentence: format!("{place}: it is not as it should be"),
+        next: format!("look at it: `meshscope cores {}`", place.argument()),
         evidence: vec![Evidence { at: None, name: "0:e8 train_status".into(), value: "0".into() }],
         chain: vec![
             step(Party::Core(worker), WaitReason::Slot, Party::Router(end(0, 8))),

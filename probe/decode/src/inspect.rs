@@ -14,7 +14,7 @@ pub use plan::{plan, plan_proofs, plan_tables};
 pub use read_set::ReadSet;
 
 use crate::state::{ChipState, LedgerState, LinkState, MeshState, TileState};
-use images::ImageMap;
+use images::{ImageMap, MetalProcess};
 use layouts::{ChipId, ChipLayout, NocAddr, NocXy, TileKind};
 use machine::clients::Holder;
 use machine::clients::ServedHistory;
@@ -41,6 +41,8 @@ pub struct TargetFacts<'a> {
     pub ledgers: Option<&'a [LedgerState]>,
     /// Other processes that have a chip's device open.
     pub holders: &'a [(ChipId, Holder)],
+    /// The processes that run tt-metal on it.
+    pub processes: &'a [MetalProcess],
     /// Further problems, one sentence each.
     pub problems: &'a [String],
     /// How many of these are damage of the file that is read.
@@ -75,6 +77,7 @@ pub fn decode(
         links,
         gaps: snapshot.gaps.clone(),
         transactions: snapshot.transactions.max(facts.transactions),
+        processes: facts.processes.to_vec(),
         before: facts.before.map_or_else(Default::default, Clone::clone),
     }
 }

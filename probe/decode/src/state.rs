@@ -8,7 +8,8 @@ pub(crate) use eth::EthWords;
 pub use fabric::*;
 
 use images::{
-    Comparison, GoSignal, ImageFinding, ImageRole, Outline, Provenance, Reading, SourceLine,
+    Comparison, GoSignal, ImageFinding, ImageRole, MetalProcess, Outline, Provenance, Reading,
+    SourceLine,
 };
 use layouts::{ChipId, ChipKind, ChipLayout, CoreId, EthId, NocXy, TileKind};
 use machine::clients::Holder;
@@ -40,6 +41,8 @@ pub struct MeshState {
     pub damage: usize,
     /// Bus transactions of the snapshot.
     pub transactions: u64,
+    /// The processes that run tt-metal on the mesh and whose ELFs and logs were looked for.
+    pub processes: Vec<MetalProcess>,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.
     pub before: ServedHistory,
 }

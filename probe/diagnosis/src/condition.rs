@@ -6,11 +6,13 @@ use serde::Serialize;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 #[schemars(with = "String", inline)]
 pub enum Severity {
     /// It moves, slower than its peers.
     Slow,
+    /// It has not ended, and nothing shows that it moves.
+    Unfinished,
     /// Something is wrong, and nothing stands still because of it.
     Fault,
     /// Something stands still because of it.
@@ -22,6 +24,7 @@ impl Severity {
     pub fn word(self) -> &'static str {
         match self {
             Self::Slow => "slow",
+            Self::Unfinished => "unfinished",
             Self::Fault => "fault",
             Self::Hang => "hang",
         }
@@ -37,7 +40,7 @@ pub struct Explanation {
     pub evidence: &'static str,
     /// What would refute it.
     pub refuted_by: &'static str,
-    /// What to look at next.
+    /// What to look at next; PLACE stands for its place.
     pub next: &'static str,
 }
 
@@ -46,13 +49,11 @@ pub struct Explanation {
 struct Named {
     /// Its citable name, such as `link-down`.
     condition: &'static str,
-    /// What to look at next.
-    next: &'static str,
 }
 
 impl From<Condition> for Named {
     fn from(condition: Condition) -> Self {
-        Self { condition: condition.name(), next: condition.explanation().next }
+        Self { condition: condition.name() }
     }
 }
 
@@ -107,7 +108,7 @@ conditions! {
         "A core or router has sent a request over the NoC and got no answer, or a tile does not answer meshscope. It is often a consequence: the tile that should answer was reset, is fused off, or the address is wrong. The first read of such a tile can take the PCIe side of its chip along.",
         evidence: "the core stands at a waypoint of a NoC wait; its network interface counts requests outstanding, by transaction id, and its command buffers have the tile and address of the last one",
         refuted by: "the counter of outstanding requests is 0, or moves; the tile answers after a reset of the chip",
-        next: "read the silent tile: `meshscope read`, and its reset bits: `meshscope cores`";
+        next: "see whether its tile answers: `meshscope cores PLACE`";
 
     TextOverwritten = "text-overwritten", explains 6:
         "The text in L1 is not that of the image that was loaded: a buffer grew into it, or another kernel was loaded over it.",
@@ -119,13 +120,13 @@ conditions! {
         "Two live regions of a core overlap, so that one overwrites the other.",
         evidence: "the address of a buffer in the kernel's arguments, and the range of an image's text",
         refuted by: "the buffer is not used by this run",
-        next: "print the arguments: `meshscope print CORE EXPRESSION`";
+        next: "look at its arguments: `meshscope cores PLACE --words`";
 
     StalePointer = "stale-pointer", explains 6:
         "A word that counts is incremented outside of every region of the core that waits for it: the address is of an earlier allocation.",
         evidence: "the address in the arguments of the core that increments; the semaphores in the launch message of the core that waits",
         refuted by: "the launch message is of a later program than the arguments",
-        next: "print the arguments at both ends: `meshscope print CORE EXPRESSION`";
+        next: "look at the arguments at both ends: `meshscope cores PLACE --words`";
 
     PacketMisrouted = "packet-misrouted", explains 0:
         "A router has dropped packets for which its tables have no way.",
@@ -185,7 +186,7 @@ conditions! {
         "Two ends count the same credits differently, and neither moves: a credit was lost or overwritten.",
         evidence: "the count of the giver, and the word of the taker with its address",
         refuted by: "the counts were read while they moved",
-        next: "read both words again: `meshscope fabric PLACE`, `meshscope print CORE EXPRESSION`";
+        next: "read both words again: `meshscope fabric PLACE`";
 
     ChipGone = "chip-gone", explains 5:
         "Nothing of a chip can be read: its gateways, its links or its NoC do not answer.",
@@ -221,7 +222,7 @@ conditions! {
         "A core executes nothing, or has all that it needs and does not go on.",
         evidence: "its words, its loop count and, on Ethernet, its heartbeat did not change; what it needs is there",
         refuted by: "it is in a delay that was asked for, or waits for something that its words do not tell",
-        next: "sample its program counter: `meshscope cores PLACE --sample 20`";
+        next: "sample its program counter: `meshscope --allow sample cores PLACE --sample 20`";
 
     Paused = "paused", explains 5:
         "A kernel was paused by its pause word or by RouterCommand PAUSE, and not resumed.",
@@ -239,13 +240,19 @@ conditions! {
         "A core was halted through its debug interface, or by `ebreak`, and nobody let it go on. The status is read with --allow halt; else it is known only where a tool asked for it last.",
         evidence: "the core stands; the interface of its tile shows its status last, and that says paused",
         refuted by: "its debugger is still at work; its tile was reset since, which the interface outlives",
-        next: "let it go on with the tool that halted it, or by `meshscope debug CORE continue`";
+        next: "let it go on with the tool that halted it, or by `meshscope --allow halt debug PLACE continue`";
 
     NotModelled = "not-modelled", explains 4:
         "The emulated mesh stopped a core, since it does not model what the core did, such as a Tensix compute instruction. It stands until its tile is reset. What waits for it tells nothing about the program on silicon.",
         evidence: "the emulated mesh says which instruction or address it does not model, the program counter, and when",
         refuted by: "the target is not emulated",
-        next: "find its line: `meshscope symbols where`; a program that ran into other memory fails on silicon too";
+        next: "find its line: `meshscope cores PLACE --sample 4`; a program that ran into other memory fails on silicon too";
+
+    NotFinished = "not-finished", explains 0:
+        "Kernels of an operation were told to go and have not ended. Nothing that was read shows that they move, and no finding says why they wait: they hang, or compute for long.",
+        evidence: "their go messages; no word, circular buffer or NoC counter of theirs moved in any snapshot; where program counters may be sampled, the lines at which they are",
+        refuted by: "they end when watched for longer",
+        next: "sample their program counters: `meshscope --allow sample cores PLACE --sample 20`";
 
     TeardownInFlight = "teardown-in-flight", explains 6:
         "A connection was closed while its credits were in flight; the next op takes them for its own.",
@@ -269,7 +276,7 @@ conditions! {
         "Something moves, and holds up its peers.",
         evidence: "it holds every buffer in every snapshot, and progresses",
         refuted by: "its peers are as slow",
-        next: "sample its program counter: `meshscope cores PLACE --sample 20`";
+        next: "sample its program counter: `meshscope --allow sample cores PLACE --sample 20`";
 
     MissingChip = "missing-chip", explains 0:
         "A chip that the descriptor describes was not found.",

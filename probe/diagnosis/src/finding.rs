@@ -80,6 +80,8 @@ pub struct Finding {
     pub place: Place,
     /// What was found, one sentence.
     pub sentence: String,
+    /// What to look at next.
+    pub next: String,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
     /// The longest chain of waits that ends here, from the symptom to the cause.
@@ -121,6 +123,7 @@ impl Finding {
             severity: Severity::Fault,
             place,
             sentence,
+            next: next(condition, place),
             evidence: Vec::new(),
             chain: Vec::new(),
             waiting: 0,
@@ -131,4 +134,9 @@ impl Finding {
             signature: String::new(),
         }
     }
+}
+
+/// Returns what to look at next at a place.
+pub(crate) fn next(condition: Condition, place: Place) -> String {
+    condition.explanation().next.replace("PLACE", &place.argument())
 }

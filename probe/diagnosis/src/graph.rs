@@ -137,6 +137,11 @@ impl WaitGraph {
         self.steps(on).len()
     }
 
+    /// Returns the parties that wait for a party, directly or through others.
+    pub(crate) fn waiters(&self, on: Party) -> Vec<Party> {
+        self.steps(on).into_keys().collect()
+    }
+
     /// Returns the longest shortest chain of waits that ends at a party, the symptom first.
     pub(crate) fn chain(&self, on: Party) -> Vec<Step> {
         let steps = self.steps(on);

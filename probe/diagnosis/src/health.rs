@@ -13,6 +13,8 @@ pub enum Health {
     Healthy,
     /// Something moves slower than its peers.
     Slow,
+    /// An operation has not ended, and nothing shows that it moves.
+    NotFinished,
     /// Something is wrong, and nothing stands still because of it.
     Fault,
     /// Kernels were paused, and nothing stands still for another reason.
@@ -34,6 +36,7 @@ impl Health {
             _ if diagnosis.progress.values().any(|it| *it == Progress::Paused) => Self::Paused,
             _ if !diagnosis.missing.is_empty() => Self::Unknown,
             Some(Severity::Hang) => Self::Hang,
+            Some(Severity::Unfinished) => Self::NotFinished,
             Some(Severity::Slow) => Self::Slow,
             None => Self::Healthy,
         }
@@ -63,7 +66,7 @@ impl Health {
 
     /// Whether something is wrong, which is more than slow.
     pub fn is_sick(self) -> bool {
-        matches!(self, Self::Fault | Self::Paused | Self::Hang)
+        matches!(self, Self::NotFinished | Self::Fault | Self::Paused | Self::Hang)
     }
 
     /// Returns the word that is printed.
@@ -71,6 +74,7 @@ impl Health {
         match self {
             Self::Healthy => "healthy",
             Self::Slow => "slow",
+            Self::NotFinished => "not finished",
             Self::Fault => "fault",
             Self::Paused => "paused",
             Self::Hang => "hang",

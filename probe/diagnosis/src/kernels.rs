@@ -15,7 +15,7 @@ pub(crate) use circular_buffers::{
 };
 pub(crate) use count::counts;
 pub use count::{Count, semaphores};
-pub(crate) use niu::outstanding;
+pub(crate) use niu::{answers, outstanding};
 pub(crate) use traffic::last_packet;
 
 use crate::look::{Kernel, Look, peer};
@@ -79,12 +79,12 @@ impl<'a> Search<'a> {
         } else if kernel.waypoint() == PARKED {
             self.waits.notes.insert(Party::Core(id), "it was paused (PASW)".into());
         } else {
-            match kernel.name() {
-                Some("edm") => self.edm(&kernel),
-                Some(CCL_WORKER) => self.ccl_worker(&kernel),
-                Some("link_race") => self.link_race(&kernel),
-                Some("ring_ping") => self.ring_ping(&kernel),
-                Some("dispatch") => self.dispatch(&kernel),
+            match kernel.program() {
+                "edm" => self.edm(&kernel),
+                CCL_WORKER => self.ccl_worker(&kernel),
+                "link_race" => self.link_race(&kernel),
+                "ring_ping" => self.ring_ping(&kernel),
+                _ if kernel.serves() => self.dispatch(&kernel),
                 _ if kernel.end.is_none() => self.circular_buffers(self.mesh.layout(), &kernel),
                 _ => {}
             }

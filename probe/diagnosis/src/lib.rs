@@ -18,6 +18,7 @@
 mod condition;
 pub mod expect;
 mod finding;
+pub mod function;
 mod graph;
 mod health;
 mod kernels;
@@ -32,9 +33,9 @@ pub use finding::{Confidence, Evidence, Finding, Step};
 pub use graph::{WaitGraph, WaitLine};
 pub use health::Health;
 pub use kernels::{Count, semaphores};
-pub use look::Look;
+pub use look::{Look, Sampled};
 pub use place::Place;
-pub use progress::Progress;
+pub use progress::{Progress, needs_samples};
 pub use verdict::{
     Diagnosis, LEAST_APART_CYCLES, Stop, core_of, debug_words, diagnose, is_halted, wanted,
 };

@@ -1,5 +1,7 @@
 //! A snapshot with its decoded state, and the kernels that run in it.
 
+use crate::function;
+use decode::profile::CoreProfile;
 use decode::state::{Activity, CoreState, MeshState};
 use images::ImageRole;
 use layouts::{CoreId, EthId, NocXy};
@@ -16,16 +18,43 @@ pub struct Look<'a> {
     pub snapshot: &'a Snapshot,
     /// The decoded state.
     pub state: &'a MeshState,
+    /// Program counters of cores that were sampled with it.
+    pub sampled: &'a Sampled,
 }
+
+/// Where cores were when they were sampled.
+pub type Sampled = BTreeMap<CoreId, CoreProfile>;
+
+/// The kernels of dispatch and of fabrics: ours, and those of tt-metal 0.81.1 (tt-metal.md 6).
+const SERVICES: [&str; 9] = [
+    "dispatch",
+    "cq_dispatch",
+    "cq_dispatch_subordinate",
+    "cq_dispatch_subordinate_compute",
+    "cq_prefetch",
+    "cq_realtime_profiler",
+    "fabric_erisc_router",
+    "tt_fabric_mux",
+    "tt_fabric_mux_v2",
+];
 
 /// A kernel that was launched and has not returned, with its progress words.
 pub(crate) struct Kernel<'a> {
     pub(crate) core: &'a CoreState,
     /// Its Ethernet tile, if it runs on one.
     pub(crate) end: Option<EthId>,
+    /// Where it was sampled, if it was.
+    pub(crate) sampled: Option<&'a CoreProfile>,
 }
 
+static NONE: Sampled = Sampled::new();
+
 impl<'a> Look<'a> {
+    /// Returns a snapshot of which nothing was sampled.
+    pub fn new(snapshot: &'a Snapshot, state: &'a MeshState) -> Self {
+        Self { snapshot, state, sampled: &NONE }
+    }
+
     /// Returns the cores of all tiles that were read.
     pub(crate) fn cores(self) -> impl Iterator<Item = (&'a CoreState, Option<EthId>)> {
         self.state.chips.iter().flat_map(|chip| {
@@ -47,11 +76,16 @@ impl<'a> Look<'a> {
         self.kernels_in(&[Activity::Running, Activity::Waiting, Activity::Done])
     }
 
+    /// Returns what runs on a core.
+    pub(crate) fn kernel(self, core: &'a CoreState, end: Option<EthId>) -> Kernel<'a> {
+        Kernel { core, end, sampled: self.sampled.get(&core.id) }
+    }
+
     fn kernels_in(self, activities: &[Activity]) -> BTreeMap<CoreId, Kernel<'a>> {
         let is_in =
             |core: &CoreState| core.activity.known().is_some_and(|it| activities.contains(it));
         let kernels = self.cores().filter(|(core, _)| is_in(core));
-        kernels.map(|(core, end)| (core.id, Kernel { core, end })).collect()
+        kernels.map(|(core, end)| (core.id, self.kernel(core, end))).collect()
     }
 
     /// Returns the word at an address of a tile, if it was read.
@@ -67,14 +101,34 @@ impl<'a> Kernel<'a> {
         kernel.map(|image| image.name.as_str())
     }
 
+    /// Returns the name of the kernel without the core that a cache of tt-metal adds; empty if it is
+    /// not known.
+    pub(crate) fn program(&self) -> &'a str {
+        let name = self.name().unwrap_or_default();
+        name.split_once('/').map_or(name, |(program, _)| program)
+    }
+
     /// Whether its waits are told by its words.
     pub(crate) fn has_rules(&self) -> bool {
         matches!(self.name(), Some("edm" | "ccl_worker" | "ring_ping" | "link_race" | "dispatch"))
     }
 
-    /// Returns the waypoint; empty if it is not known.
+    /// Whether it serves the kernels of operations, and waits for work when there is none.
+    pub(crate) fn serves(&self) -> bool {
+        SERVICES.contains(&self.program())
+    }
+
+    /// Whether it is a kernel of tt-metal's dispatch at a wait. Which of them are for others its rules
+    /// know.
+    pub(crate) fn waits_for_work(&self) -> bool {
+        self.program().starts_with("cq_") && self.waypoint().ends_with('W')
+    }
+
+    /// Returns the waypoint, or that of the function that all samples show waiting; empty if neither
+    /// is known.
     pub(crate) fn waypoint(&self) -> &'a str {
-        self.core.waypoint.known().map_or("", String::as_str)
+        let sampled = || self.sampled.and_then(function::wait_of).unwrap_or_default();
+        self.core.waypoint.known().map_or_else(sampled, String::as_str)
     }
 
     pub(crate) fn place(&self) -> Place {

@@ -29,6 +29,16 @@ impl Place {
         Self::Link(link.a.min(link.b), link.a.max(link.b))
     }
 
+    /// Returns the place as an argument of a verb; empty if it is no part of the mesh.
+    pub fn argument(self) -> String {
+        match self {
+            Self::Core(core) => core.to_string(),
+            Self::Router(at) | Self::Link(at, _) | Self::End(at) => at.to_string(),
+            Self::Chip(chip) => chip.to_string(),
+            Self::Mesh | Self::Host => String::new(),
+        }
+    }
+
     /// Returns the chips that it is on.
     pub fn chips(self) -> impl Iterator<Item = ChipId> {
         let (one, other) = match self {

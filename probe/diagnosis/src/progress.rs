@@ -1,11 +1,12 @@
 //! What each core does, judged over several snapshots.
 
 use crate::graph::WaitGraph;
-use crate::kernels::{counters, has_returned, paused};
-use crate::look::Look;
-use decode::state::{Activity, CoreState, Party, WaitReason};
+use crate::kernels::{answers, counters, has_returned, paused};
+use crate::look::{Kernel, Look};
+use decode::state::{Activity, CoreState, MeshState, Party, WaitReason};
 use images::Reading;
-use layouts::{ChipLayout, CoreId, EthId};
+use layouts::{CoreId, EthId};
+use machine::target::Mesh;
 use std::collections::BTreeMap;
 
 /// What a core does. A go message alone is no progress.
@@ -19,6 +20,8 @@ pub enum Progress {
     Paused,
     /// It should move and has not.
     Still,
+    /// Its kernel serves others, and has nothing to do.
+    Idle,
     /// No kernel was launched on it.
     NeverStarted,
     /// Its kernel has ended.
@@ -39,6 +42,7 @@ impl Progress {
             Self::Waiting(..) => "waiting",
             Self::Paused => "paused",
             Self::Still => "still",
+            Self::Idle => "idle",
             Self::NeverStarted => "never started",
             Self::Ended => "ended",
             Self::InReset => "in reset",
@@ -50,22 +54,27 @@ impl Progress {
 
 /// Returns what each core does.
 pub(crate) fn of_cores(
-    layout: &ChipLayout,
+    mesh: &Mesh,
     looks: &[Look<'_>],
     lasting: &WaitGraph,
 ) -> BTreeMap<CoreId, Progress> {
+    let layout = mesh.layout();
     let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
     let waits = waits_of(*last, lasting);
     let routers = &last.state.fabric.routers;
     let judge = |(core, end): (&CoreState, Option<EthId>)| {
         let (id, router) = (core.id, routers.iter().find(|router| Some(router.at) == end));
+        let kernel = last.kernel(core, end);
         let pages = |look: &Look<'_>, core| counters(layout, *look, core);
         let moved = before.iter().any(|look| {
             look.state.core(id).is_some_and(|then| {
-                fingerprint(then) != fingerprint(core) || pages(look, then) != pages(last, core)
+                let before = look.kernel(then, end);
+                fingerprint(&before) != fingerprint(&kernel)
+                    || pages(look, then) != pages(last, core)
+                    || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
             })
         });
-        let progress = of_core(core, moved, before.is_empty(), waits.get(&id).copied(), lasting);
+        let progress = of_core(&kernel, moved, before.is_empty(), waits.get(&id).copied(), lasting);
         let runs = matches!(core.activity, Reading::Known(Activity::Running));
         let paused = runs && progress != Progress::Ended && paused(core, router).is_some();
         (id, if paused { Progress::Paused } else { progress })
@@ -74,25 +83,27 @@ pub(crate) fn of_cores(
 }
 
 fn of_core(
-    core: &CoreState,
+    kernel: &Kernel<'_>,
     moved: bool,
     alone: bool,
     wait: Option<(Party, WaitReason)>,
     lasting: &WaitGraph,
 ) -> Progress {
+    let core = kernel.core;
     match &core.activity {
         Reading::Unread(_) => Progress::Unreachable,
         Reading::Unknown(_) | Reading::Absent => Progress::Unknown,
         Reading::Known(Activity::InReset) => Progress::InReset,
         Reading::Known(Activity::BaseFirmware | Activity::Waiting) => Progress::NeverStarted,
         Reading::Known(Activity::Done) => Progress::Ended,
-        Reading::Known(Activity::Running) if has_returned(core) => Progress::Ended,
+        Reading::Known(Activity::Running) if has_returned(kernel) => Progress::Ended,
         Reading::Known(Activity::Running) => match wait {
             Some((on, reason)) => Progress::Waiting(on, reason),
             None if lasting.still.contains(&Party::Core(core.id)) => Progress::Still,
             None if moved => Progress::Progressing,
-            // Of a kernel that was built without waypoints no word says that it stands.
-            None if alone || core.lacks_waypoints() => Progress::Unknown,
+            None if kernel.waits_for_work() => Progress::Idle,
+            // Of a kernel that was built without waypoints only samples say that it stands.
+            None if alone || kernel.waypoint().is_empty() => Progress::Unknown,
             None => Progress::Still,
         },
     }
@@ -100,9 +111,20 @@ fn of_core(
 
 /// The words of a core that change when its kernel moves. The heartbeat is none: base firmware
 /// beats under a kernel that stands.
-fn fingerprint(core: &CoreState) -> (impl PartialEq + use<'_>, &Reading<String>) {
+fn fingerprint<'a>(kernel: &Kernel<'a>) -> impl PartialEq + use<'a> {
+    let core = kernel.core;
     let words: Vec<_> = core.words.iter().map(|word| (word.addr, &word.value)).collect();
-    ((words, &core.channels, &core.go), &core.waypoint)
+    (words, &core.channels, &core.go, kernel.waypoint())
+}
+
+/// Returns the cores whose kernels run, and of which no word says what they wait for: samples of
+/// their program counters do.
+pub fn needs_samples(state: &MeshState) -> impl Iterator<Item = CoreId> {
+    let cores = state.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
+    let silent = cores.filter(|core| {
+        core.activity == Reading::Known(Activity::Running) && core.lacks_waypoints()
+    });
+    silent.map(|core| core.id)
 }
 
 /// Returns the first lasting wait of each core, its channels' included.
@@ -153,8 +175,11 @@ mod tests {
 
     #[test]
     fn a_kernel_without_waypoints_is_not_said_to_stand() {
-        let of =
-            |waypoint, moved| of_core(&core(waypoint), moved, false, None, &WaitGraph::default());
+        let of = |waypoint, moved| {
+            let core = core(waypoint);
+            let kernel = Kernel { core: &core, end: None, sampled: None };
+            of_core(&kernel, moved, false, None, &WaitGraph::default())
+        };
         let known = || Reading::Known("DWLW".to_owned());
         assert_eq!(of(known(), false), Progress::Still);
         assert_eq!(of(known(), true), Progress::Progressing);

@@ -11,9 +11,10 @@ mod leftover;
 mod routes;
 mod signature;
 mod slow;
+mod unfinished;
 
 use crate::condition::{Condition, Severity};
-use crate::finding::{Confidence, Evidence, Finding};
+use crate::finding::{Confidence, Evidence, Finding, next};
 use crate::graph::WaitGraph;
 use crate::kernels::{self, Occupancy};
 use crate::look::{Kernel, Look};
@@ -84,7 +85,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         missing.push(format!("the snapshots are only {over_cycles} cycles apart"));
     }
     let Lasting { waits, stops } = Lasting::of(mesh, looks);
-    let progress = progress::of_cores(mesh.layout(), looks, &waits);
+    let progress = progress::of_cores(mesh, looks, &waits);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
         let (last, kernels, launched) = (*last, last.kernels(), last.launched());
@@ -92,6 +93,9 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         let case = Case { mesh, looks, last, waits, progress, kernels, launched };
         findings = case.findings(missing.is_empty());
         for finding in &mut findings {
+            if finding.next.is_empty() {
+                finding.next = next(finding.condition, finding.place);
+            }
             finding.signature = case.signature(finding);
             finding.waypoint = case.waypoint(finding);
             finding.since_cycles = stood_since(finding, &stops);
@@ -231,7 +235,9 @@ impl<'a> Case<'a> {
             findings.extend(self.starving());
             findings.extend(self.slow());
         }
-        rank(self.with_links_of_lost_chips(self.without_lost_chips(findings)))
+        let findings = self.with_links_of_lost_chips(self.without_lost_chips(findings));
+        let unfinished = if proves { self.unfinished(&findings) } else { Vec::new() };
+        rank([findings, unfinished].concat())
     }
 
     fn core_of(&self, party: Party) -> Option<CoreId> {
@@ -263,6 +269,7 @@ impl<'a> Case<'a> {
             severity: Severity::Hang,
             place,
             sentence,
+            next: String::new(),
             evidence: self.core_of(on).map_or_else(Vec::new, |core| self.evidence(core)),
             chain: self.waits.chain(on),
             waiting: self.waits.dependants(on),
@@ -288,6 +295,11 @@ impl<'a> Case<'a> {
                 .and_then(|line| Some(format!(" ({}:{})", line.file.as_ref()?, line.line?)));
             add("waypoint", format!("{code}{}", line.as_deref().map_or("", |line| line)));
         }
+        let sampled = self.kernels.get(&id).and_then(|kernel| kernel.sampled);
+        evidence.extend(sampled.and_then(unfinished::sampled));
+        let mut add = |name: &str, value: String| {
+            evidence.push(Evidence { at: None, name: format!("{id} {name}"), value });
+        };
         if let Some(beat) = core.heartbeat.known() {
             add("heartbeat", format!("{beat:#010x}"));
         }

@@ -87,34 +87,48 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::read`].
     pub fn read_within(directories: &[PathBuf], limits: Limits) -> Result<Self, CatalogError> {
-        let mut catalog = Self { directories: directories.to_vec(), ..Self::default() };
-        let mut seen = BTreeSet::new();
+        let mut catalog = Self::default();
+        catalog.add_within(directories, limits)?;
+        Ok(catalog)
+    }
+
+    /// Lists the ELFs and logs in further directories and below.
+    ///
+    /// # Errors
+    /// As [`Catalog::read`].
+    pub fn add(&mut self, directories: &[PathBuf]) -> Result<(), CatalogError> {
+        self.add_within(directories, Limits::default())
+    }
+
+    fn add_within(&mut self, directories: &[PathBuf], limits: Limits) -> Result<(), CatalogError> {
+        self.directories.extend_from_slice(directories);
+        let mut seen: BTreeSet<PathBuf> = self.entries.iter().map(|it| it.path.clone()).collect();
         for directory in directories {
             let mut walk = walk::CatalogWalk::new(directory, limits)?;
             while let Some(folder) = walk.next_folder() {
                 for name in &folder.files {
                     let path = folder.path.join(name);
                     if seen.insert(path.clone()) {
-                        catalog.add(&folder, &path, name);
+                        self.add_file(&folder, &path, name);
                     }
                 }
             }
-            catalog.problems.extend(walk.problems);
+            self.problems.extend(walk.problems);
         }
-        catalog.entries.sort();
-        if let [first, more @ ..] = &catalog.nameless[..] {
+        self.entries.sort();
+        if let [first, more @ ..] = &std::mem::take(&mut self.nameless)[..] {
             let others =
                 if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-            catalog.problems.push(format!(
+            self.problems.push(format!(
                 "{}{others}: the name has no part that is a core: brisc, ncrisc, trisc0, trisc1, trisc2, \
                 erisc or idle_erisc",
                 first.display()
             ));
         }
-        Ok(catalog)
+        Ok(())
     }
 
-    fn add(&mut self, folder: &walk::Folder, path: &Path, name: &str) {
+    fn add_file(&mut self, folder: &walk::Folder, path: &Path, name: &str) {
         match classify(folder, path, name) {
             FileKind::Elfs(entries) => self.entries.extend(entries),
             FileKind::Log(log) => self.records.read(path, log, &mut self.problems),

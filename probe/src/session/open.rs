@@ -8,7 +8,7 @@ use crate::spec::{Simulator, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
 use images::fabric::manifest::FabricManifest;
-use images::{Catalog, ImageMap};
+use images::{Catalog, ImageMap, MetalProcess};
 use machine::bar::Bar;
 use machine::past::Keeps;
 use machine::patience::Deadlines;
@@ -34,6 +34,8 @@ pub struct OpenOptions {
     pub keeps: Keeps,
     /// Directories of ELFs that may run there.
     pub elfs: Vec<PathBuf>,
+    /// Whether those of the processes that run tt-metal on it are added.
+    pub find: bool,
     /// Fabric manifests.
     pub manifests: Vec<PathBuf>,
     /// The words of the emulated mesh on which the run of a recording is executed again; none: those
@@ -98,7 +100,10 @@ impl Session {
         for (path, manifest) in &given {
             session.add_manifest(path, manifest);
         }
-        for path in options.elfs.iter().flat_map(|folder| FabricManifest::beside(folder)) {
+        if options.find {
+            session.find_processes(&mut catalog);
+        }
+        for path in catalog.directories.iter().flat_map(|folder| FabricManifest::beside(folder)) {
             match FabricManifest::read(&path) {
                 Ok(manifest) => session.add_manifest(&path, &manifest),
                 Err(problem) => session.problems.push(problem),
@@ -151,6 +156,7 @@ impl Session {
         for bar in &mut bars {
             bar.tell(listener);
         }
+        let servers = bars.iter().filter_map(SocketBar::server).collect();
         let (first, others) = bars.split_first().ok_or_else(no_socket)?;
         let Welcome { abilities, before, .. } = first.welcome().clone();
         if others.iter().any(|other| other.welcome().abilities != abilities) {
@@ -168,7 +174,28 @@ impl Session {
             }
         };
         let target = over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)?;
-        Ok(Self { before, ..Self::open_external(words, target, pacer, (None, listener))? })
+        let session = Self::open_external(words, target, pacer, (None, listener))?;
+        Ok(Self { before, servers, ..session })
+    }
+
+    /// Adds the ELFs and logs of the processes that run tt-metal on the target.
+    fn find_processes(&mut self, catalog: &mut Catalog) {
+        let mut pids = std::mem::take(&mut self.servers);
+        pids.extend(
+            self.target.bus().into_iter().flat_map(|bus| bus.holders()).map(|(_, it)| it.pid),
+        );
+        pids.sort_unstable();
+        pids.dedup();
+        self.processes = pids.into_iter().filter_map(MetalProcess::of).collect();
+        for process in &self.processes {
+            // What cannot be read was not asked for.
+            if let Err(error) = catalog.add(&process.directories) {
+                self.problems.push(error.to_string());
+            }
+            if let Some(why) = &process.unknown {
+                self.problems.push(format!("process {} ({}): {why}", process.pid, process.name));
+            }
+        }
     }
 
     /// Takes a machine outside this process, and starts on it what is given.
@@ -247,6 +274,7 @@ fn over_bar(
     abilities: Abilities,
     (allow, listener): (Allow, &Listener),
 ) -> Result<BarTarget, AccessError> {
+    let allow = Allow { sample: allow.sample || abilities.samples, ..allow };
     let abilities = Abilities { allow, ..abilities };
     BarTarget::open_telling(words, bar, abilities, Deadlines::default(), listener)
 }

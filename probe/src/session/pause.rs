@@ -47,10 +47,10 @@ impl Session {
         let mut watch = Watch::new(0);
         self.look(&mut watch);
         self.look(&mut watch);
-        let Some(Inspected { snapshot, state }) = watch.newest().cloned() else {
+        let Some(Inspected { snapshot, state, .. }) = watch.newest().cloned() else {
             return Ok(Balance::default());
         };
-        let look = Look { snapshot: &snapshot, state: &state };
+        let look = Look::new(&snapshot, &state);
         let semaphores = semaphores(self.target.mesh(), look);
         let edm = edm_balance(self.target.as_mut(), &self.images, state.running())?;
         let ledgers = &state.fabric.ledgers;

@@ -113,7 +113,7 @@ impl Session {
     /// Returns what the newest snapshot has of the tiles of the parties on some cores, and the words that
     /// decide their stages.
     fn words_of_stages(&self, watch: &Watch, cores: &[CoreId]) -> (Snapshot, Vec<Span>) {
-        let Some(Inspected { snapshot, state }) = watch.newest() else {
+        let Some(Inspected { snapshot, state, .. }) = watch.newest() else {
             return (Snapshot::default(), Vec::new());
         };
         let mesh = self.target.mesh();

@@ -2,15 +2,17 @@
 
 use super::{Inspected, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
+use decode::profile::profile;
 use decode::state::Activity;
 use diagnosis::{
-    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, debug_words,
-    diagnose, is_halted, wanted,
+    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Sampled, debug_words,
+    diagnose, is_halted, needs_samples, wanted,
 };
 use images::Reading;
 use launch::debugging::show_status;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::progress::Listener;
+use machine::samples::SampleOrder;
 use machine::snapshot::{AccessError, Plan, Span};
 use machine::target::Mesh;
 use std::collections::{BTreeSet, VecDeque};
@@ -275,7 +277,23 @@ impl Session {
             inspected = inspect(self, &read_set);
         }
         watch.read_set = Some(read_set);
+        inspected.sampled = self.sample_silent(&inspected);
         watch.add(inspected);
+    }
+
+    /// Samples the cores of which no word says what they wait for, if that is permitted.
+    fn sample_silent(&mut self, inspected: &Inspected) -> Sampled {
+        if !self.target.abilities().allow.sample {
+            return Sampled::default();
+        }
+        let silent: Vec<CoreId> = needs_samples(&inspected.state).take(MOST_SAMPLED).collect();
+        if silent.is_empty() {
+            return Sampled::default();
+        }
+        // What cannot be sampled stays unknown.
+        let Ok(samples) = self.sample(&silent, SAMPLES) else { return Sampled::default() };
+        let sampled = samples.cores.iter().filter(|core| !core.samples.is_empty());
+        sampled.map(|core| (core.core, profile(&self.images, core))).collect()
     }
 
     /// Compares the texts of cores that stand without another reason, and asks whether they are
@@ -354,6 +372,10 @@ fn possible_tiles(mesh: &Mesh, cores: &[CoreId]) -> BTreeSet<(ChipId, NocXy)> {
     tiles
 }
 
+/// Most cores that are sampled with a snapshot.
+const MOST_SAMPLED: usize = 64;
+/// Program counters that are sampled of each of them.
+const SAMPLES: SampleOrder = SampleOrder { count: 4, apart_cycles: 500 };
 /// Most cores whose texts are compared.
 const MOST_SUSPECTS: usize = 4;
 /// Most cores that are asked whether they are halted though no word says that they stand.
@@ -378,5 +400,5 @@ fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
 }
 
 fn look(inspected: &Inspected) -> Look<'_> {
-    Look { snapshot: &inspected.snapshot, state: &inspected.state }
+    Look { sampled: &inspected.sampled, ..Look::new(&inspected.snapshot, &inspected.state) }
 }

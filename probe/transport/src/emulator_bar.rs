@@ -28,6 +28,7 @@ pub fn abilities() -> Abilities {
         paced: true,
         budget: Some(SIMULATOR_BUDGET),
         faults: true,
+        samples: true,
         ..Abilities::default()
     }
 }

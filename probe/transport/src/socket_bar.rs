@@ -36,6 +36,8 @@ pub struct SocketBar {
     welcome: Welcome,
     chip: ChipKind,
     change: Option<String>,
+    /// Whether it has the right to write.
+    writes: bool,
     listener: Listener,
 }
 
@@ -106,11 +108,17 @@ impl SocketBar {
                 line.welcome = true;
                 line.wait_no_longer_than(watchdog)?;
                 let listener = Listener::default();
-                Ok(Self { line, welcome: *welcome, chip, change: None, listener })
+                Ok(Self { line, welcome: *welcome, chip, change: None, writes, listener })
             }
             Some(WireReply::Refused(reason)) => Err(AccessError::Refused(reason)),
             _ => Err(line.broken("it sent an unexpected reply")),
         }
+    }
+
+    /// Returns the id of the process that listens at the socket, if this one can see it.
+    pub fn server(&self) -> Option<u32> {
+        let peer = rustix::net::sockopt::socket_peercred(self.line.stream.get_ref()).ok()?;
+        u32::try_from(peer.pid.as_raw_pid()).ok()
     }
 
     /// Tells of waits for other clients from now on.
@@ -317,7 +325,8 @@ impl Bar for SocketBar {
     }
 
     fn announce(&mut self, change: &str) {
-        self.change = Some(change.to_owned());
+        // A client that may only sample changes nothing.
+        self.change = self.writes.then(|| change.to_owned());
     }
 }
 

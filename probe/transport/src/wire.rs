@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 16;
 
 /// A longer part of a frame is invalid.
 pub(crate) const MAX_BYTES: u32 = 256 << 20;

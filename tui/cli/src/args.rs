@@ -71,6 +71,10 @@ pub(crate) struct Arguments {
     /// help firmware`.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) elfs: Vec<PathBuf>,
+    /// Do not look for ELFs and logs of the tt-metal processes that have the target open: `meshscope
+    /// help firmware`.
+    #[arg(long, global = true)]
+    pub(crate) no_find: bool,
     /// A fabric manifest of tt-metal: it describes routers whose ELFs are missing.
     ///
     /// May be given more than once. Manifests in a directory of --elfs are found: `meshscope help
@@ -119,6 +123,7 @@ impl Arguments {
                 allow: self.allow.unwrap_or_default(),
                 keeps: Keeps::Nothing,
                 elfs: elfs(&self.elfs, std::env::var_os("MESHSCOPE_ELFS").as_ref()),
+                find: !self.no_find,
                 manifests: self.manifest.clone(),
                 rerun_on: self.rerun_on.clone(),
             },

@@ -27,7 +27,7 @@ impl Outcome {
         match health {
             Health::Fault | Health::Paused | Health::Hang => Self::Findings,
             Health::Healthy | Health::Slow if !gaps => Self::Healthy,
-            Health::Healthy | Health::Slow | Health::Unknown => Self::Partial,
+            Health::Healthy | Health::Slow | Health::NotFinished | Health::Unknown => Self::Partial,
         }
     }
 }

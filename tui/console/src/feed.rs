@@ -69,7 +69,7 @@ pub struct MeshSnapshot {
 impl MeshSnapshot {
     /// The wait graph of the fabric's parties.
     pub fn fabric_waits(&self) -> &WaitGraph {
-        let look = Look { snapshot: &self.memory, state: &self.state };
+        let look = Look::new(&self.memory, &self.state);
         self.waits.get_or_init(|| WaitGraph::of(&self.state.mesh(), look).of_fabric())
     }
 

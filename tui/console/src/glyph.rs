@@ -121,6 +121,7 @@ impl Glyphs {
             Progress::Waiting(..) => self.pick("◐", "W"),
             Progress::Paused => self.pick("‖", "P"),
             Progress::Still => self.pick("⊗", "S"),
+            Progress::Idle => self.pick("○", "i"),
             Progress::NeverStarted => self.pick("◌", "w"),
             Progress::Ended => self.pick("■", "d"),
             Progress::InReset => self.missing(Missing::InReset),

@@ -204,7 +204,7 @@ impl Machine {
             let now = Instant::now();
             pending |= partly.fresh;
             if pending && now >= due {
-                let Inspected { snapshot: memory, state } = partly.inspect();
+                let Inspected { snapshot: memory, state, .. } = partly.inspect();
                 let taken_micros = taken.unwrap_or_else(now_micros);
                 let reading = Some(partly.progress);
                 publish(MeshSnapshot { state, memory, taken_micros, reading, ..unread.clone() });

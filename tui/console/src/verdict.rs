@@ -115,6 +115,7 @@ pub fn headline(diagnosis: &Diagnosis) -> String {
         _ if !diagnosis.missing.is_empty() => "unknown",
         Some(Severity::Hang) => "it stands still",
         Some(Severity::Fault) => "something is wrong, and nothing stands still",
+        Some(Severity::Unfinished) => "not finished",
         Some(Severity::Slow) => "it moves, slowly",
         None => "nothing stands still",
     };
@@ -149,14 +150,14 @@ pub fn title(finding: &Finding) -> String {
 /// What was found, its evidence, the chain of waits from the symptom to the cause, and the next
 /// check.
 pub fn details(finding: &Finding) -> Vec<String> {
-    let Finding { condition, sentence, evidence, chain, .. } = finding;
+    let Finding { sentence, next, evidence, chain, .. } = finding;
     let evidence = evidence.iter().map(|it| {
         let at = it.at.map_or(String::new(), |at| format!("  at {at}"));
         format!("{} = {}{at}", it.name, it.value)
     });
     let chain =
         chain.iter().map(|step| format!("{} waits for {}: {}", step.waiter, step.reason, step.on));
-    let next = format!("next: {}", condition.explanation().next);
+    let next = format!("next: {next}");
     std::iter::once(sentence.clone()).chain(evidence).chain(chain).chain([next]).collect()
 }
 

@@ -79,6 +79,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         problems: vec![],
         damage: 0,
         transactions: 412,
+        processes: vec![],
         before: ServedHistory::default(),
     }
 }

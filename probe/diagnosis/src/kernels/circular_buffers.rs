@@ -49,7 +49,7 @@ impl Search<'_> {
         let own = kernel.core.id;
         let siblings: Vec<&Kernel<'_>> = self.siblings(kernel).collect();
         let running: Vec<CoreId> =
-            siblings.iter().filter(|it| !has_returned(it.core)).map(|it| it.core.id).collect();
+            siblings.iter().filter(|it| !has_returned(it)).map(|it| it.core.id).collect();
         let on = if running.is_empty() {
             siblings.iter().map(|it| it.core.id).collect()
         } else {
@@ -83,7 +83,7 @@ impl Search<'_> {
     fn computes(&self, kernel: &Kernel<'_>) -> Option<WaitReason> {
         let is_compute =
             matches!(kernel.core.id.core, CoreKind::Trisc0 | CoreKind::Trisc1 | CoreKind::Trisc2);
-        let may_wait = is_compute && !has_returned(kernel.core);
+        let may_wait = is_compute && !has_returned(kernel);
         let waits = may_wait && self.siblings(kernel).any(|it| waits_for(it).is_some());
         waits.then_some(WaitReason::Pages)
     }
@@ -103,10 +103,9 @@ pub(crate) fn waits_for_semaphore(kernel: &Kernel<'_>) -> bool {
     WAITS_FOR_SEMAPHORE.contains(&kernel.waypoint())
 }
 
-/// Whether the kernel of a core of a compute tile has returned while others of the tile may run.
-pub(crate) fn has_returned(core: &CoreState) -> bool {
-    let returned = |code: &String| RETURNED.contains(&code.as_str());
-    core.id.core != CoreKind::Erisc && core.waypoint.known().is_some_and(returned)
+/// Whether a kernel of a core of a compute tile has returned while others of the tile may run.
+pub(crate) fn has_returned(kernel: &Kernel<'_>) -> bool {
+    kernel.core.id.core != CoreKind::Erisc && RETURNED.contains(&kernel.waypoint())
 }
 
 fn described(core: &CoreState) -> Option<CircularBuffers> {

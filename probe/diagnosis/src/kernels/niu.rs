@@ -15,12 +15,15 @@ enum Request {
 }
 
 /// The waypoints of tt-metal's waits for the NoC (tt-metal.md 1.3).
-const WAITS: [(&str, Request); 5] = [
+const WAITS: [(&str, Request); 8] = [
     ("NRBW", Request::Read),
     ("NWBW", Request::Write),
     ("NWFW", Request::Write),
     ("NABW", Request::Atomic),
     ("NARW", Request::Atomic),
+    ("NBTW", Request::Read),
+    ("NWTW", Request::Write),
+    ("NFTW", Request::Write),
 ];
 /// Transaction ids of a network interface.
 const IDS: u32 = 16;
@@ -33,6 +36,29 @@ fn waits_for(kernel: &Kernel<'_>) -> Option<Request> {
     WAITS.iter().find(|(code, _)| *code == kernel.waypoint()).map(|(_, request)| *request)
 }
 
+/// Returns the places of the two network interfaces of a kernel's tile.
+fn blocks(layout: &ChipLayout, kernel: &Kernel<'_>) -> impl Iterator<Item = u64> {
+    let kind = if kernel.end.is_some() { TileKind::Eth } else { TileKind::Tensix };
+    let names = ["niu0", "niu1"].iter();
+    names.filter_map(move |name| layout.block(Space::Tile(kind), name))
+}
+
+/// Returns the counts of answers and of words sent of the network interfaces of a kernel's tile that
+/// were read: they move when any core of the tile uses them.
+pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u8> {
+    let spans = spans_of_answers(mesh.layout(), kernel);
+    let bytes = spans.filter_map(|span| look.snapshot.bytes(span.addr, span.len).ok());
+    bytes.flatten().copied().collect()
+}
+
+fn spans_of_answers(layout: &ChipLayout, kernel: &Kernel<'_>) -> impl Iterator<Item = Span> {
+    let tells = kernel.core.lacks_waypoints() || waits_for(kernel).is_some();
+    let (place, counters) = (kernel.place(), &layout.niu_counters);
+    let len = counters.outstanding.at as u32;
+    let at = move |block| Span { addr: place.at(block + layout.niu.counter.at), len };
+    blocks(layout, kernel).filter(move |_| tells).map(at)
+}
+
 /// Returns the counters of requests outstanding by transaction id, and the command buffers, of each
 /// NoC of a kernel that waits for it.
 fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(Span, Vec<Span>)> {
@@ -40,8 +66,6 @@ fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(Span, Vec<Span>)> {
         return Vec::new();
     }
     let layout = mesh.layout();
-    let kind = if kernel.end.is_some() { TileKind::Eth } else { TileKind::Tensix };
-    let blocks = ["niu0", "niu1"].iter().filter_map(|name| layout.block(Space::Tile(kind), name));
     let outstanding = layout.niu.counter.at + layout.niu_counters.outstanding.at;
     let buffers = &layout.niu.command_buffer;
     let span = |at, len| Span { addr: kernel.place().at(at), len };
@@ -53,13 +77,14 @@ fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(Span, Vec<Span>)> {
         let commands = (0..buffers.count).map(buffer).collect();
         (span(block + outstanding, 4 * IDS), commands)
     };
-    blocks.map(interface).collect()
+    blocks(layout, kernel).map(interface).collect()
 }
 
 /// Returns the words that tell which requests of a kernel were not answered.
 pub(crate) fn spans(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
     let all = interfaces(mesh, kernel).into_iter();
-    all.flat_map(|(counters, commands)| [counters].into_iter().chain(commands)).collect()
+    let all = all.flat_map(|(counters, commands)| [counters].into_iter().chain(commands));
+    all.chain(spans_of_answers(mesh.layout(), kernel)).collect()
 }
 
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their

@@ -165,6 +165,11 @@ impl Case<'_> {
             let why = note.unwrap_or_else(|| "it was not told to end".to_owned());
             return Some((Condition::Leftover, why));
         }
+        if waits_for_semaphore(kernel) && self.stands(id) && self.is_last(id) {
+            let words =
+                "it waits for a semaphore, and no kernel that could increment it still runs";
+            return Some((Condition::IncrementNeverSent, words.to_owned()));
+        }
         // An Ethernet core waits with a beating heart. Elsewhere a waypoint that ends in W is that of
         // a wait (tt-metal.md 1.3): of a kernel that is not known, nobody can say for what.
         let is_awaited = self.waits.on(root).next().is_some();
@@ -182,7 +187,7 @@ impl Case<'_> {
             return Some((Condition::NocUnanswered, format!("{why}; {outstanding}")));
         }
         let is_plain = !kernel.has_rules() && is_awaited;
-        if is_plain && has_returned(kernel.core) {
+        if is_plain && has_returned(kernel) {
             let words = "its kernel has returned, and moves no more pages".to_owned();
             return Some((Condition::IncrementNeverSent, words));
         }
@@ -200,6 +205,16 @@ impl Case<'_> {
             return Some((Condition::TextOverwritten, words));
         }
         Some((Condition::CoreStuck, format!("{why}{beat}")))
+    }
+
+    fn stands(&self, id: CoreId) -> bool {
+        matches!(self.progress.get(&id), Some(Progress::Still | Progress::Waiting(..)))
+    }
+
+    /// Whether all other kernels of operations have ended or wait for a semaphore too.
+    fn is_last(&self, id: CoreId) -> bool {
+        let mut others = self.kernels.values().filter(|it| it.core.id != id && !it.serves());
+        others.all(|it| has_returned(it) || waits_for_semaphore(it) && self.stands(it.core.id))
     }
 
     /// Returns what is wrong with the text of a core whose launch message names a kernel that

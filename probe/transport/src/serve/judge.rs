@@ -4,13 +4,14 @@
 //! Reads keep to the layouts' list, less the machine's refusals. A client without the right to write
 //! may post read requests to base firmware while it has the lock of the routing queues: entries are
 //! checked when they are written, and again when the write index moves, because older entries may
-//! stand in the queue.
+//! stand in the queue. Where program counters may be sampled, such a client may also set the debug bus
+//! of a tile.
 
 use crate::shared_bar::{Aims, SharedBar};
 use layouts::{ChipLayout, NocXy, Space, TileKind};
 use machine::bar::{Bar, BarOp, MOST_DEVICES};
 use machine::snapshot::AccessError;
-use machine::target::Refusal;
+use machine::target::{Abilities, Refusal};
 use machine::window::WindowOrdering;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -42,6 +43,8 @@ pub(super) struct Judge {
     /// The machine, with windows of its own.
     bar: SharedBar,
     refusals: Vec<Refusal>,
+    /// Whether every client may sample program counters.
+    samples: bool,
     devices: u8,
     harvested: Harvested,
     /// Where its own window leads on each device.
@@ -52,7 +55,7 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Creates a judge of the first client's operations.
-    pub(super) fn new(mut bar: SharedBar, refusals: Vec<Refusal>) -> Self {
+    pub(super) fn new(mut bar: SharedBar, abilities: &Abilities) -> Self {
         let mut devices = bar.most_devices();
         if devices == MOST_DEVICES {
             // It does not know.
@@ -60,7 +63,8 @@ impl Judge {
                 (0..MOST_DEVICES).find(|device| !exists(&mut bar, *device)).unwrap_or(devices);
         }
         let (aimed, bases, harvested) = (HashMap::new(), HashMap::new(), Harvested::default());
-        Self { bar, refusals, devices, harvested, aimed, bases }
+        let (refusals, samples) = (abilities.refusals.clone(), abilities.samples);
+        Self { bar, refusals, samples, devices, harvested, aimed, bases }
     }
 
     /// Returns a judge of another client's operations.
@@ -68,6 +72,7 @@ impl Judge {
         Self {
             bar: self.bar.another(),
             refusals: self.refusals.clone(),
+            samples: self.samples,
             devices: self.devices,
             harvested: Arc::clone(&self.harvested),
             aimed: HashMap::new(),
@@ -114,6 +119,10 @@ impl Judge {
                 BarOp::Write { device, bar, offset, ref bytes } => {
                     let aim = client.aim(&pointed, device, offset, bytes.len() as u64);
                     let aim = aim.filter(|_| bar == 0).ok_or_else(no_right)?;
+                    if self.samples(aim, bytes.len() as u64) {
+                        self.check_read(Some(aim), (device, bar), offset, bytes.len() as u32)?;
+                        continue;
+                    }
                     self.check_post(&mut queues, device, aim, bytes)?;
                     if !(rights.holds)(device) {
                         let why = "this client does not have the lock of the routing queues";
@@ -245,7 +254,14 @@ impl Judge {
         entries.try_for_each(|entry| self.check_entry(entry))
     }
 
-    /// Checks that an entry is the request to read what may be read.
+    /// Whether a write sets the debug bus of a tile, and that is permitted.
+    fn samples(&self, (tile, at): (NocXy, u64), len: u64) -> bool {
+        let bus = self.layout().debug_bus_at(self.layout().kind_at(tile));
+        self.samples && len == 4 && bus.is_some_and(|(control, _)| control == at)
+    }
+
+    /// Checks that an entry is the request to read what may be read, or to set the debug bus of a tile
+    /// where that is permitted.
     fn check_entry(&self, entry: &[u8]) -> Result<(), AccessError> {
         let (layout, routing) = (&self.layout().eth.entry, &self.layout().eth.routing);
         let word = |at: u64| {
@@ -256,19 +272,21 @@ impl Judge {
         let own = entry
             .get(layout.response_buffer.at as usize..)
             .is_some_and(|own| own.iter().all(|byte| *byte == 0));
+        let address =
+            u64::from(word(layout.address.at + 4)) << 32 | u64::from(word(layout.address.at));
+        let tile =
+            NocXy { x: (address >> ADDRESS_BITS & 0x3F) as u8, y: (address >> 42 & 0x3F) as u8 };
+        let at = address & ((1 << ADDRESS_BITS) - 1);
         let len = match flags {
             _ if !own => None,
+            flags if flags == routing.write_request => self.samples((tile, at), 4).then_some(4),
             flags if flags == routing.read_request => Some(4),
             flags if flags == routing.read_request | routing.block => Some(data),
             _ => None,
         };
         let len = len.filter(|len| *len <= routing.block_bytes).ok_or_else(no_right)?;
-        let address =
-            u64::from(word(layout.address.at + 4)) << 32 | u64::from(word(layout.address.at));
-        let tile =
-            NocXy { x: (address >> ADDRESS_BITS & 0x3F) as u8, y: (address >> 42 & 0x3F) as u8 };
         // Which rows of a remote chip are fused off its clients know.
-        self.check_tile(tile, address & ((1 << ADDRESS_BITS) - 1), len, false)
+        self.check_tile(tile, at, len, false)
     }
 
     /// Returns the write index and the entries that stand in a request queue.

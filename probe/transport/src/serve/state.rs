@@ -158,7 +158,7 @@ impl ServerState {
 
     pub(super) fn open(&self, bar: Box<dyn Bar>, welcome: Welcome) {
         let bar = SharedBar::new(bar);
-        let judge = Judge::new(bar.another(), welcome.abilities.refusals.clone());
+        let judge = Judge::new(bar.another(), &welcome.abilities);
         let welcome = Welcome { shared: true, ..welcome };
         self.lock().served = Some(Served { bar, judge, welcome });
         self.changed.notify_all();

@@ -73,7 +73,11 @@ pub(super) fn run(
     } else {
         style.print(table)?;
     }
-    Ok(Outcome::of(Health::of(&diagnosis), !last.state.gaps.is_empty()))
+    Ok(match Health::of(&diagnosis) {
+        // A script that asks whether all is well is told that it is not known to be.
+        Health::NotFinished => Outcome::Findings,
+        health => Outcome::of(health, !last.state.gaps.is_empty()),
+    })
 }
 
 /// A line for each finding, and one for those that several links between two chips have alike.

@@ -1,7 +1,7 @@
 //! `images`: the images on each core, with their provenance and problems.
 
 use super::cores::{check, check_on, read_set, say_findings};
-use crate::output::{Columns, json};
+use crate::output::{Columns, json, say};
 use crate::shape::Images;
 use crate::shape::schema;
 use crate::target::{Style, inspect, judge, report};
@@ -46,6 +46,11 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     let state = &snapshot.state;
     check(state, place)?;
     report(target, state);
+    for process in &state.processes {
+        let directories = process.directories.iter().map(|it| it.display().to_string());
+        let directories = directories.collect::<Vec<_>>().join(", ");
+        say(&format!("ELFs of process {} ({}): {directories}", process.pid, process.name));
+    }
     let passes = |core: &CoreState| place.is_none_or(|place| place.has_core(core.id));
     let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
     let cores: Vec<_> = all.filter(|core| passes(core)).collect();

@@ -219,16 +219,25 @@ fn keep(
         if moment > 0 && !advance(machine, target, due, moment)? {
             break;
         }
-        let mut snapshot = moments.take(machine);
-        gaps += snapshot.memory.gaps.len();
-        match machine.target().history() {
-            Some(history) => {
+        // Further moments of a recording are copied, not decoded.
+        let copies = moment > 0 && machine.target().history().is_some();
+        let mut taken = (!copies).then(|| moments.take(machine));
+        match (machine.target().history(), &mut taken) {
+            (Some(history), taken) => {
                 let partial = history.is_partial(history.position());
-                kept.append(history.moment().unwrap_or(&snapshot.memory), partial)?;
+                let taken = taken.as_ref().map(|taken| &taken.memory);
+                if let Some(memory) = history.moment().or(taken) {
+                    gaps += memory.gaps.len();
+                    kept.append(memory, partial)?;
+                }
             }
-            None => kept.keep(machine.session(), &mut snapshot)?,
+            (None, Some(snapshot)) => {
+                gaps += snapshot.memory.gaps.len();
+                kept.keep(machine.session(), snapshot)?;
+            }
+            (None, None) => {}
         }
-        if moment == 0 {
+        if let Some(snapshot) = taken.filter(|_| moment == 0) {
             kept.attach(machine.images())?;
             report(target, &snapshot.state);
         }

@@ -105,7 +105,13 @@ fn sample_causes(
         matches!(diagnosis.progress.get(&core), Some(Progress::Still | Progress::Waiting(..)))
             .then_some(core)
     };
-    let causes: Vec<Option<CoreId>> = diagnosis.findings.iter().map(core).collect();
+    // A core that no word tells about was sampled with each snapshot.
+    let sampled = |core: &CoreId| {
+        let counters = format!("{core} program counter");
+        diagnosis.findings.iter().flat_map(|it| &it.evidence).any(|it| it.name == counters)
+    };
+    let causes = diagnosis.findings.iter().map(|it| core(it).filter(|core| !sampled(core)));
+    let causes: Vec<Option<CoreId>> = causes.collect();
     let cores: BTreeSet<CoreId> = causes.iter().take(verdict::MOST).flatten().copied().collect();
     if cores.is_empty() {
         return Ok(());

@@ -119,7 +119,7 @@ impl Moments {
     /// a verdict tells what a core waits for.
     fn follow(&mut self, snapshot: &MeshSnapshot, mesh: &Mesh) -> ReadSet {
         let mut next = fabric_read_set(&snapshot.state.fabric, &self.later());
-        let look = Look { snapshot: &snapshot.memory, state: &snapshot.state };
+        let look = Look::new(&snapshot.memory, &snapshot.state);
         next.spans.extend(wanted(mesh, look));
         next.spans.sort_unstable();
         next.spans.dedup();

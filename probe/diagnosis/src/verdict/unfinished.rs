@@ -1,0 +1,117 @@
+//! Operations that have not ended, and of which no other finding says why.
+
+use super::Case;
+use crate::condition::{Condition, Severity};
+use crate::finding::{Evidence, Finding};
+use crate::look::Kernel;
+use crate::place::Place;
+use crate::progress::Progress;
+use decode::profile::CoreProfile;
+use decode::state::Party;
+use images::{GoSignal, Reading, SourceLine};
+use layouts::CoreId;
+use machine::words::{counted, cycles};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most cores of an operation whose evidence is listed.
+const MOST_LISTED: usize = 4;
+
+impl Case<'_> {
+    /// Returns a finding for each operation of which a kernel was told to go, has not ended, and shows
+    /// no progress, if none of these findings is about it.
+    pub(super) fn unfinished(&self, found: &[Finding]) -> Vec<Finding> {
+        let explained: BTreeSet<CoreId> =
+            found.iter().flat_map(|finding| self.explained(finding)).collect();
+        let mut operations: BTreeMap<Option<u32>, Vec<&Kernel<'_>>> = BTreeMap::new();
+        let waits = |kernel: &&Kernel<'_>| {
+            kernel.end.is_none()
+                && !kernel.serves()
+                && kernel.core.go == Reading::Known(GoSignal::Go)
+                && !explained.contains(&kernel.core.id)
+        };
+        for kernel in self.kernels.values().filter(waits) {
+            let progress = self.progress.get(&kernel.core.id);
+            if let Some(Progress::Unknown | Progress::Still | Progress::Waiting(..)) = progress {
+                let operation = kernel.core.launch.known().map(|launch| launch.host_assigned_id);
+                operations.entry(operation).or_default().push(kernel);
+            }
+        }
+        operations.iter().filter_map(|(op, kernels)| self.operation(*op, kernels)).collect()
+    }
+
+    /// Returns the cores of the place and of all waits of a finding.
+    fn explained(&self, finding: &Finding) -> Vec<CoreId> {
+        let own = match finding.place {
+            Place::Core(core) => Some(core),
+            _ => None,
+        };
+        let steps = finding.chain.iter().flat_map(|step| [step.waiter, step.on]);
+        let on = finding.party.into_iter().chain(steps.clone());
+        let waiters = on.flat_map(|party| self.waits.waiters(party));
+        let parties = waiters.chain(steps).chain(finding.party);
+        parties.filter_map(|party| self.core_of(party)).chain(own).collect()
+    }
+
+    fn operation(&self, operation: Option<u32>, kernels: &[&Kernel<'_>]) -> Option<Finding> {
+        let first = kernels.first()?.core.id;
+        let names: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.name()).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        let operation = match operation {
+            Some(number) if names.is_empty() => format!("operation {number}"),
+            Some(number) => format!("operation {number} ({names})"),
+            None => names,
+        };
+        let cores = match kernels {
+            [_] => format!("core {first} has"),
+            _ => format!("{} have", counted(kernels.len() as u64, "core", "cores")),
+        };
+        let over = match self.looks {
+            [first, .., last] => last.state.cycles.saturating_sub(first.state.cycles),
+            _ => 0,
+        };
+        let busy = kernels.iter().find_map(|kernel| busy(kernel));
+        let moved = match (&busy, kernels) {
+            (Some(line), [_]) => format!("it is busy in {line}"),
+            (Some(line), _) => format!("one of them is busy in {line}"),
+            (None, _) => "nothing that was read of it moved".to_owned(),
+        };
+        let words = format!("{operation}: {cores} not ended for {}; {moved}", cycles(over));
+        let (place, party) = (Place::Core(first), Party::Core(first));
+        let mut finding = self.finding(Condition::NotFinished, place, party, words);
+        finding.severity = Severity::Unfinished;
+        if busy.is_some() {
+            finding.next = format!("look at its words: `meshscope cores {first} --words`");
+        }
+        for kernel in kernels.iter().take(MOST_LISTED) {
+            let core = kernel.core.id;
+            if core != first {
+                finding.evidence.extend(self.evidence(core));
+            }
+        }
+        Some(finding)
+    }
+}
+
+/// Returns the line in which a kernel computes, if its samples show no wait.
+fn busy(kernel: &Kernel<'_>) -> Option<String> {
+    let place = kernel.sampled.filter(|_| kernel.waypoint().is_empty())?.places.first()?;
+    place.lines.last().map(line)
+}
+
+fn line(line: &SourceLine) -> String {
+    let file = line.file.as_deref().map_or("", |file| file.rsplit('/').next().unwrap_or(file));
+    let function = line.function.as_deref().unwrap_or("?");
+    format!("{function} ({file}:{})", line.line.unwrap_or(0))
+}
+
+/// Returns where a core was sampled, in words.
+pub(super) fn sampled(profile: &CoreProfile) -> Option<Evidence> {
+    let place = profile.places.first()?;
+    let lines = place.lines.iter().map(line).collect::<Vec<_>>().join(" < ");
+    let at = if lines.is_empty() { format!("{:#x?}", place.pcs) } else { lines };
+    Some(Evidence {
+        at: None,
+        name: format!("{} program counter", profile.core),
+        value: format!("{} of {} samples: {at}", place.count, profile.samples),
+    })
+}
