@@ -184,6 +184,9 @@ pub struct LaunchState {
     /// The address of the program's first semaphore; none if the mailbox does not tell.
     pub semaphores: Option<u64>,
     #[serde(skip)]
+    /// The NoC that BRISC uses, and NCRISC the other; none if it is not known, or each uses both.
+    pub noc: Option<u8>,
+    #[serde(skip)]
     /// The circular buffers of a compute tile; none if the mailbox does not tell.
     pub circular_buffers: Option<CircularBuffers>,
 }

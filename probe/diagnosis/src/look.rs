@@ -25,18 +25,13 @@ pub struct Look<'a> {
 /// Where cores were when they were sampled.
 pub type Sampled = BTreeMap<CoreId, CoreProfile>;
 
-/// The kernels of dispatch and of fabrics: ours, and those of tt-metal 0.81.1 (tt-metal.md 6).
-const SERVICES: [&str; 9] = [
-    "dispatch",
-    "cq_dispatch",
-    "cq_dispatch_subordinate",
-    "cq_dispatch_subordinate_compute",
-    "cq_prefetch",
-    "cq_realtime_profiler",
-    "fabric_erisc_router",
-    "tt_fabric_mux",
-    "tt_fabric_mux_v2",
-];
+/// The kernels of fabrics and of our dispatch that serve others; those of tt-metal's dispatch begin with
+/// `cq_` (tt-metal.md 6).
+const SERVICES: [&str; 4] =
+    ["dispatch", "fabric_erisc_router", "tt_fabric_mux", "tt_fabric_mux_v2"];
+
+/// Fewer samples do not tell that a core executes nothing.
+const MANY_SAMPLES: u32 = 4;
 
 /// A kernel that was launched and has not returned, with its progress words.
 pub(crate) struct Kernel<'a> {
@@ -115,13 +110,20 @@ impl<'a> Kernel<'a> {
 
     /// Whether it serves the kernels of operations, and waits for work when there is none.
     pub(crate) fn serves(&self) -> bool {
-        SERVICES.contains(&self.program())
+        self.program().starts_with("cq_") || SERVICES.contains(&self.program())
     }
 
     /// Whether it is a kernel of tt-metal's dispatch at a wait. Which of them are for others its rules
     /// know.
     pub(crate) fn waits_for_work(&self) -> bool {
         self.program().starts_with("cq_") && self.waypoint().ends_with('W')
+    }
+
+    /// Whether all samples show one program counter: no loop has one instruction only, but a jump to
+    /// itself.
+    pub(crate) fn executes_nothing(&self) -> bool {
+        let pcs = |profile: &'a CoreProfile| profile.places.iter().flat_map(|place| &place.pcs);
+        self.sampled.is_some_and(|it| it.samples >= MANY_SAMPLES && pcs(it).count() == 1)
     }
 
     /// Returns the waypoint, or that of the function that all samples show waiting; empty if neither

@@ -37,6 +37,8 @@ pub struct Mailbox {
     /// `kernel_config.local_cb_offset` in an entry, 16 bits, and `local_cb_mask`, a bit per circular
     /// buffer.
     pub circular_buffers: Option<(u64, u64)>,
+    /// `kernel_config.brisc_noc_id` and `kernel_config.brisc_noc_mode` in an entry, a byte each.
+    pub noc: Option<(u64, u64)>,
     /// `kernel_config.kernel_text_offset` in an entry, a word per processor.
     pub text_offsets: Option<u64>,
     /// `go_messages[0].signal`, a byte.
@@ -104,6 +106,7 @@ impl Mailbox {
             config_bases: inside("kernel_config_base"),
             semaphore_offsets: inside("sem_offset"),
             circular_buffers: inside("local_cb_offset").zip(inside("local_cb_mask")),
+            noc: inside("brisc_noc_id").zip(inside("brisc_noc_mode")),
             text_offsets: inside("kernel_text_offset"),
             go_signal: at("mailboxes->go_messages[0].signal")?,
             signals: Signals::find(symbols)?,

@@ -277,16 +277,18 @@ impl Session {
             inspected = inspect(self, &read_set);
         }
         watch.read_set = Some(read_set);
-        inspected.sampled = self.sample_silent(&inspected);
+        inspected.sampled = self.sample_silent(&inspected, &watch.compared);
         watch.add(inspected);
     }
 
-    /// Samples the cores of which no word says what they wait for, if that is permitted.
-    fn sample_silent(&mut self, inspected: &Inspected) -> Sampled {
+    /// Samples the cores of which no word says what they wait for, and those that stand, if that is
+    /// permitted.
+    fn sample_silent(&mut self, inspected: &Inspected, stand: &[CoreId]) -> Sampled {
         if !self.target.abilities().allow.sample {
             return Sampled::default();
         }
-        let silent: Vec<CoreId> = needs_samples(&inspected.state).take(MOST_SAMPLED).collect();
+        let silent = needs_samples(&inspected.state).chain(stand.iter().copied());
+        let silent: Vec<CoreId> = silent.take(MOST_SAMPLED).collect();
         if silent.is_empty() {
             return Sampled::default();
         }

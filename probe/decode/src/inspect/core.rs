@@ -10,6 +10,9 @@ use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::snapshot::AccessError;
 use std::sync::Arc;
 
+/// `DM_DEDICATED_NOC` of `brisc_noc_mode` (tt-metal.md 1.1).
+const DEDICATED_NOC: u64 = 0;
+
 impl Inspection<'_> {
     pub(super) fn core(&self, chip: ChipId, xy: NocXy, core: CoreKind) -> CoreState {
         let id = CoreId { chip, tile: xy, core };
@@ -130,7 +133,13 @@ impl Inspection<'_> {
             let config = value(entry + base, 4)? + value(entry + offset, 2)?;
             Ok::<_, AccessError>(CircularBuffers { config, mask: value(entry + mask, 8)? })
         });
+        // A recording may lack these words.
+        let noc = mailbox.noc.and_then(|(id, mode)| {
+            let byte = |at| value(entry + at, 1).ok();
+            (byte(mode)? == DEDICATED_NOC).then_some(byte(id)? as u8)
+        });
         Ok(Some(LaunchState {
+            noc,
             semaphores: semaphores.transpose()?,
             circular_buffers: circular_buffers.transpose()?,
             rd_ptr: rd_ptr as u32,

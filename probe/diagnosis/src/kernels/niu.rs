@@ -1,7 +1,7 @@
 //! Requests of a tile that its network interface has sent and that were not answered.
 
 use crate::look::{Kernel, Look};
-use layouts::{ChipLayout, NocXy, Space, TileKind};
+use layouts::{ChipLayout, CoreKind, NocXy, Space, TileKind};
 use machine::snapshot::Span;
 use machine::target::Mesh;
 use std::fmt::Write as _;
@@ -36,15 +36,33 @@ fn waits_for(kernel: &Kernel<'_>) -> Option<Request> {
     WAITS.iter().find(|(code, _)| *code == kernel.waypoint()).map(|(_, request)| *request)
 }
 
-/// Returns the places of the two network interfaces of a kernel's tile.
-fn blocks(layout: &ChipLayout, kernel: &Kernel<'_>) -> impl Iterator<Item = u64> {
-    let kind = if kernel.end.is_some() { TileKind::Eth } else { TileKind::Tensix };
-    let names = ["niu0", "niu1"].iter();
-    names.filter_map(move |name| layout.block(Space::Tile(kind), name))
+/// Whether a kernel waits for the NoC, or its words do not tell.
+fn may_wait(kernel: &Kernel<'_>) -> bool {
+    kernel.core.lacks_waypoints() || waits_for(kernel).is_some()
 }
 
-/// Returns the counts of answers and of words sent of the network interfaces of a kernel's tile that
-/// were read: they move when any core of the tile uses them.
+/// Returns the places of the network interfaces that a kernel uses, as far as its launch message tells,
+/// with the numbers of their NoCs.
+fn blocks(layout: &ChipLayout, kernel: &Kernel<'_>) -> impl Iterator<Item = (usize, u64)> {
+    let kind = if kernel.end.is_some() { TileKind::Eth } else { TileKind::Tensix };
+    let of_brisc = kernel.core.launch.known().and_then(|launch| launch.noc).map(usize::from);
+    let core = kernel.core.id.core;
+    let uses = move |noc: usize| match core {
+        CoreKind::Brisc => of_brisc.is_none_or(|own| own == noc),
+        CoreKind::Ncrisc => of_brisc.is_none_or(|other| other != noc),
+        CoreKind::Erisc => true,
+        // The compute processors reach no NoC.
+        _ => false,
+    };
+    let names = ["niu0", "niu1"].iter().enumerate();
+    names.filter_map(move |(noc, name)| {
+        let block = layout.block(Space::Tile(kind), name).filter(|_| uses(noc))?;
+        Some((noc, block))
+    })
+}
+
+/// Returns the counts of answers and of words sent of the network interfaces that a kernel uses, as far
+/// as they were read.
 pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u8> {
     let spans = spans_of_answers(mesh.layout(), kernel);
     let bytes = spans.filter_map(|span| look.snapshot.bytes(span.addr, span.len).ok());
@@ -52,30 +70,30 @@ pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u
 }
 
 fn spans_of_answers(layout: &ChipLayout, kernel: &Kernel<'_>) -> impl Iterator<Item = Span> {
-    let tells = kernel.core.lacks_waypoints() || waits_for(kernel).is_some();
+    let tells = may_wait(kernel);
     let (place, counters) = (kernel.place(), &layout.niu_counters);
     let len = counters.outstanding.at as u32;
-    let at = move |block| Span { addr: place.at(block + layout.niu.counter.at), len };
+    let at = move |(_, block)| Span { addr: place.at(block + layout.niu.counter.at), len };
     blocks(layout, kernel).filter(move |_| tells).map(at)
 }
 
 /// Returns the counters of requests outstanding by transaction id, and the command buffers, of each
-/// NoC of a kernel that waits for it.
-fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(Span, Vec<Span>)> {
-    if waits_for(kernel).is_none() {
+/// NoC of a kernel that waits for it, or may.
+fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(usize, Span, Vec<Span>)> {
+    if !may_wait(kernel) {
         return Vec::new();
     }
     let layout = mesh.layout();
     let outstanding = layout.niu.counter.at + layout.niu_counters.outstanding.at;
     let buffers = &layout.niu.command_buffer;
     let span = |at, len| Span { addr: kernel.place().at(at), len };
-    let interface = |block| {
+    let interface = |(noc, block)| {
         let buffer = |number| {
             // Up to the control word: the rest does not say where a request went.
             span(block + buffers.nth(number), (layout.niu_command.ctrl.at + 4) as u32)
         };
         let commands = (0..buffers.count).map(buffer).collect();
-        (span(block + outstanding, 4 * IDS), commands)
+        (noc, span(block + outstanding, 4 * IDS), commands)
     };
     blocks(layout, kernel).map(interface).collect()
 }
@@ -83,17 +101,17 @@ fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<(Span, Vec<Span>)> {
 /// Returns the words that tell which requests of a kernel were not answered.
 pub(crate) fn spans(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
     let all = interfaces(mesh, kernel).into_iter();
-    let all = all.flat_map(|(counters, commands)| [counters].into_iter().chain(commands));
+    let all = all.flat_map(|(_, counters, commands)| [counters].into_iter().chain(commands));
     all.chain(spans_of_answers(mesh.layout(), kernel)).collect()
 }
 
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their
 /// counters were not read.
 pub(crate) fn outstanding(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Option<String> {
-    let request = waits_for(kernel)?;
+    let request = waits_for(kernel);
     let layout = mesh.layout();
     let mut found = Vec::new();
-    for (noc, (counters, commands)) in interfaces(mesh, kernel).into_iter().enumerate() {
+    for (noc, counters, commands) in interfaces(mesh, kernel) {
         let bytes = look.snapshot.bytes(counters.addr, counters.len).ok()?;
         let open = bytes.chunks(4).enumerate().filter(|(_, word)| word.first() != Some(&0));
         for (id, word) in open {
@@ -119,7 +137,7 @@ fn endpoint(
     layout: &ChipLayout,
     command: &[u8],
     (noc, id): (usize, u32),
-    request: Request,
+    request: Option<Request>,
 ) -> Option<(NocXy, u64)> {
     let registers = &layout.niu_command;
     let word = |at: u64| {
@@ -133,10 +151,11 @@ fn endpoint(
         (false, false) => Request::Read,
     };
     let own_id = word(registers.packet_tag.at)? >> 10 & 0xF;
-    if made != request || own_id != id || control & IS_MULTICAST != 0 {
+    if request.is_some_and(|request| made != request) || own_id != id || control & IS_MULTICAST != 0
+    {
         return None;
     }
-    let (low, mid) = if request == Request::Write {
+    let (low, mid) = if made == Request::Write {
         (word(registers.ret_lo.at)?, word(registers.ret_mid.at)?)
     } else {
         (word(registers.targ_lo.at)?, word(registers.targ_mid.at)?)

@@ -22,8 +22,12 @@ impl Case<'_> {
     /// Returns a finding for each party that is waited for, or stands, and does not wait itself.
     pub(super) fn roots(&self) -> Vec<Finding> {
         let mut roots: BTreeSet<Party> = self.waits.roots().into_iter().collect();
-        let stands = |progress: &Progress| matches!(progress, Progress::Still | Progress::Paused);
-        let still = self.progress.iter().filter(|(_, progress)| stands(progress));
+        let stands = |(core, progress): &(&CoreId, &Progress)| match progress {
+            Progress::Still | Progress::Paused => true,
+            Progress::Unknown => self.outstanding(**core).is_some(),
+            _ => false,
+        };
+        let still = self.progress.iter().filter(stands);
         roots.extend(still.map(|(core, _)| Party::Core(*core)).filter(|at| !self.is_known(*at)));
         roots.into_iter().filter_map(|root| self.root(root)).collect()
     }
@@ -170,11 +174,15 @@ impl Case<'_> {
                 "it waits for a semaphore, and no kernel that could increment it still runs";
             return Some((Condition::IncrementNeverSent, words.to_owned()));
         }
-        // An Ethernet core waits with a beating heart. Elsewhere a waypoint that ends in W is that of
-        // a wait (tt-metal.md 1.3): of a kernel that is not known, nobody can say for what.
+        if let Some(outstanding) = self.outstanding(id) {
+            let why = note.unwrap_or_else(|| "it does not move".to_owned());
+            return Some((Condition::NocUnanswered, format!("{why}; {outstanding}")));
+        }
+        // An Ethernet core waits with a beating heart. Of another kernel that is not known, and for which
+        // nobody waits, only its program counter tells whether it waits, computes or stands.
         let is_awaited = self.waits.on(root).next().is_some();
         let may_wait = kernel.end.is_some()
-            || !kernel.has_rules() && !is_awaited && kernel.waypoint().ends_with('W');
+            || !kernel.has_rules() && !is_awaited && !kernel.executes_nothing();
         let stands = self.waits.still.contains(&root)
             || self.waits.still.contains(&Party::Core(id))
             || self.progress.get(&id) == Some(&Progress::Still) && !may_wait;
@@ -183,9 +191,6 @@ impl Case<'_> {
         let note = if has_not_begun { Some(NO_GO_TAKEN.to_owned()) } else { note };
         let why = note.unwrap_or_else(|| "it does not move".to_owned());
         let beat = if heart_stands { "; its heartbeat does not move" } else { "" };
-        if let Some(outstanding) = outstanding(self.mesh, self.last, kernel).filter(|_| stands) {
-            return Some((Condition::NocUnanswered, format!("{why}; {outstanding}")));
-        }
         let is_plain = !kernel.has_rules() && is_awaited;
         if is_plain && has_returned(kernel) {
             let words = "its kernel has returned, and moves no more pages".to_owned();
@@ -205,6 +210,13 @@ impl Case<'_> {
             return Some((Condition::TextOverwritten, words));
         }
         Some((Condition::CoreStuck, format!("{why}{beat}")))
+    }
+
+    /// Returns the requests of a core that does not move, and that were not answered meanwhile.
+    fn outstanding(&self, id: CoreId) -> Option<String> {
+        let kernel = self.kernels.get(&id).filter(|kernel| !kernel.serves())?;
+        let unmoved = self.stands(id) || self.progress.get(&id) == Some(&Progress::Unknown);
+        outstanding(self.mesh, self.last, kernel).filter(|_| unmoved)
     }
 
     fn stands(&self, id: CoreId) -> bool {

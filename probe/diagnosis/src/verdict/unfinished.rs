@@ -94,7 +94,7 @@ impl Case<'_> {
 
 /// Returns the line in which a kernel computes, if its samples show no wait.
 fn busy(kernel: &Kernel<'_>) -> Option<String> {
-    let place = kernel.sampled.filter(|_| kernel.waypoint().is_empty())?.places.first()?;
+    let place = kernel.sampled.filter(|_| !kernel.waypoint().ends_with('W'))?.places.first()?;
     place.lines.last().map(line)
 }
 

@@ -227,7 +227,7 @@ fn keep(
                 let partial = history.is_partial(history.position());
                 let taken = taken.as_ref().map(|taken| &taken.memory);
                 if let Some(memory) = history.moment().or(taken) {
-                    gaps += memory.gaps.len();
+                    gaps += taken.unwrap_or(memory).gaps.len();
                     kept.append(memory, partial)?;
                 }
             }
