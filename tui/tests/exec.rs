@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::common::stderr;
+use crate::schemas::conforms;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -9,7 +11,8 @@ use std::process::{Child, Command, Output, Stdio};
 /// What tt-metal does with a simulator, in short: it loads the library, writes through window 0 to L1
 /// of 2-2, waits for a line, lets time pass, and ends as its argument says.
 const PROGRAM: &str = r#"
-import ctypes, os, signal, sys
+import ctypes, mmap, os, signal, sys
+mapped = [mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ) for path in sys.argv[2:]]
 lib = ctypes.CDLL(os.environ["TT_METAL_SIMULATOR"])
 assert os.path.exists(os.path.join(os.path.dirname(os.environ["TT_METAL_SIMULATOR"]), "soc_descriptor.yaml"))
 lib.libttsim_init()
@@ -54,6 +57,16 @@ struct Running {
 impl Running {
     /// Starts the program; none if the library is not built, as in a test of this crate alone.
     fn start(name: &str, options: &[&str], ends: &str) -> Option<Self> {
+        Self::start_with(name, options, &[ends], &[])
+    }
+
+    /// Starts it with further arguments, the files that it maps, and with an environment.
+    fn start_with(
+        name: &str,
+        options: &[&str],
+        arguments: &[&str],
+        environment: &[(&str, &Path)],
+    ) -> Option<Self> {
         let (library, descriptor) = library();
         if !library.is_file() {
             println!("skipped: there is no {}", library.display());
@@ -64,7 +77,8 @@ impl Running {
         let files = ["--library", library.to_str().unwrap(), "--soc-descriptor", descriptor];
         let served = ["--socket", socket.to_str().unwrap()];
         let options = [&files[..], &served, options].concat();
-        let mut child = exec(&options, &["python3", "-c", PROGRAM, ends]).spawn().unwrap();
+        let program = [&["python3", "-c", PROGRAM], arguments].concat();
+        let mut child = exec(&options, &program).envs(environment.to_vec()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
@@ -72,10 +86,14 @@ impl Running {
         Some(Self { child, lines, socket })
     }
 
-    fn read(&self, place: &str) -> Output {
+    fn ask(&self, arguments: &[&str]) -> Output {
         let target = format!("socket:{}", self.socket.display());
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-        command.args(["--target", &target, "read", place]).output().unwrap()
+        command.args(["--target", &target]).args(arguments).output().unwrap()
+    }
+
+    fn read(&self, place: &str) -> Output {
+        self.ask(&["read", place])
     }
 
     /// Lets the program go on; returns what it prints then.
@@ -108,6 +126,37 @@ fn a_program_and_clients_share_its_mesh() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("meshscope: the mesh is served: --target socket:"));
     assert!(!socket.exists());
+}
+
+/// A program that has mapped tt-metal's library is asked where its ELFs and logs are.
+#[test]
+fn the_elfs_of_a_tt_metal_process_are_found() {
+    let root = std::env::temp_dir().join(format!("meshscope-found-{}", std::process::id()));
+    for folder in ["cache/tt-metal-cache7", "logs/generated", "package/tt_metal/pre-compiled"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    let library = root.join("package/libtt_metal.so");
+    std::fs::write(&library, [0; 4096]).unwrap();
+    let (cache, logs) = (root.join("cache"), root.join("logs"));
+    let environment = [("TT_METAL_CACHE", cache.as_path()), ("TT_METAL_LOGS_PATH", logs.as_path())];
+    let arguments = ["0", library.to_str().unwrap()];
+    let started = Running::start_with("found", &["--mesh", "n150"], &arguments, &environment);
+    let Some(mut program) = started else { return };
+    let processes = |options: &[&str]| {
+        let output = program.ask(&[&["images", "0:9-6", "--json"], options].concat());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        conforms(&["images"], &answer);
+        (answer["processes"].clone(), stderr(&output))
+    };
+    let (found, said) = processes(&[]);
+    let below = |path: &str| root.join(path).display().to_string();
+    let directories = ["logs/generated", "cache/tt-metal-cache7", "package/tt_metal/pre-compiled"];
+    assert_eq!(found[0]["directories"], json!(directories.map(below)), "{found}");
+    assert!(said.contains(&format!("ELFs of process {} (python3", found[0]["pid"])), "{said}");
+    assert_eq!(processes(&["--no-find"]).0, json!([]));
+    program.goes_on();
+    program.ends();
+    std::fs::remove_dir_all(root).unwrap();
 }
 
 #[test]

@@ -241,13 +241,13 @@ fn a_kernel_of_a_few_lines_is_launched() {
     );
     let printed = with_code(&stop("launch,write,reset"), 0);
     assert!(printed.contains("its tile was reset, and its firmware booted again"), "{printed}");
-    // It stands still, and where is said.
+    // It is in a loop, and where is said.
     let printed = with_code(&launch(&["--args", "5,6,1", "--wait", "--for", "200us"]), 1);
     assert!(
         printed.contains("rebooted") && printed.contains("has not returned within 200.00 us"),
         "{printed}"
     );
-    assert!(printed.contains("core-stuck") && printed.contains("it stands still"), "{printed}");
+    assert!(printed.contains("not-finished") && printed.contains("it is busy in "), "{printed}");
     with_code(&launch(&["--args", "1,2,0", "--wait"]), 0);
     // Where Ethernet tiles run kernels, and on the firmware of a core.
     for (at, says) in [

@@ -69,6 +69,7 @@ fn verdict(snapshots: usize) -> Diagnosis {
             since(40_000_000, finding(Condition::CoreStuck, Severity::Hang, stuck, 0)),
         ],
         missing: Vec::new(),
+        unidentified: 0,
         waits: diagnosis::WaitGraph::default(),
         stops: Vec::new(),
         bystanders: vec![ChipId(1)],

@@ -35,6 +35,7 @@ impl Health {
             Some(Severity::Hang) if diagnosis.findings.iter().any(hangs) => Self::Hang,
             _ if diagnosis.progress.values().any(|it| *it == Progress::Paused) => Self::Paused,
             _ if !diagnosis.missing.is_empty() => Self::Unknown,
+            None if diagnosis.unidentified > 0 => Self::Unknown,
             Some(Severity::Hang) => Self::Hang,
             Some(Severity::Unfinished) => Self::NotFinished,
             Some(Severity::Slow) => Self::Slow,

@@ -22,6 +22,7 @@ use crate::place::Place;
 use crate::progress::{self, Progress};
 use decode::state::{CoreState, Party};
 pub use halted::{debug_words, is_halted};
+use images::Reading;
 use lasting::Lasting;
 pub use lasting::Stop;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
@@ -44,7 +45,7 @@ pub struct Diagnosis {
     /// Time from the first to the last one, in cycles.
     pub over_cycles: u64,
     /// What each core does; in JSON the number of cores by what they do: progressing, waiting,
-    /// paused, still, never started, ended, in reset, unreachable or unknown.
+    /// paused, still, idle, never started, ended, in reset, unreachable or unknown.
     #[serde(serialize_with = "counts")]
     #[schemars(with = "BTreeMap<&'static str, usize>")]
     pub progress: BTreeMap<CoreId, Progress>,
@@ -53,6 +54,8 @@ pub struct Diagnosis {
     /// What is missing for a verdict, one sentence each.
     #[serde(rename = "unknown")]
     pub missing: Vec<String>,
+    /// The number of cores of compute tiles that are not in reset, and of which no image is known.
+    pub unidentified: usize,
     /// The waits that lasted.
     #[serde(skip)]
     pub waits: WaitGraph,
@@ -110,6 +113,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         progress,
         findings,
         missing,
+        unidentified: looks.last().map_or(0, |last| unidentified(*last)),
         waits,
         stops,
         bystanders,
@@ -139,6 +143,13 @@ impl Diagnosis {
             finding.since_cycles = stood_since(finding, &self.stops);
         }
     }
+}
+
+/// Returns the number of cores of compute tiles of which nobody knows what they do. What base firmware
+/// of an Ethernet core does is known without its image.
+fn unidentified(look: Look<'_>) -> usize {
+    let unknown = |core: &CoreState| matches!(core.activity, Reading::Unknown(_) | Reading::Absent);
+    look.cores().filter(|(core, end)| end.is_none() && unknown(core)).count()
 }
 
 /// Returns since when the cause of a finding stands, or, if it does not act itself, the first of

@@ -24,11 +24,21 @@ pub fn page(diagnosis: &Diagnosis) -> String {
     if diagnosis.findings.len() > MOST {
         let _ = writeln!(page, "\n{} more findings: --json", diagnosis.findings.len() - MOST);
     }
+    if let Some(line) = unidentified(diagnosis) {
+        let _ = writeln!(page, "\n{line}");
+    }
     let foot: Vec<String> = order(diagnosis).into_iter().chain(healthy(diagnosis)).collect();
     for (number, line) in foot.iter().enumerate() {
         let _ = writeln!(page, "{}{line}", if number == 0 { "\n" } else { "" });
     }
     page
+}
+
+/// Says that of some cores it is not known what runs on them.
+pub fn unidentified(diagnosis: &Diagnosis) -> Option<String> {
+    let cores = counted(diagnosis.unidentified as u64, "core", "cores");
+    (diagnosis.unidentified > 0)
+        .then(|| format!("unknown: what runs on {cores}; --elfs names its ELFs"))
 }
 
 /// Says since when the cause of a hang stands.
@@ -117,6 +127,7 @@ pub fn headline(diagnosis: &Diagnosis) -> String {
         Some(Severity::Fault) => "something is wrong, and nothing stands still",
         Some(Severity::Unfinished) => "not finished",
         Some(Severity::Slow) => "it moves, slowly",
+        None if diagnosis.unidentified > 0 => "nothing is known to stand still",
         None => "nothing stands still",
     };
     let snapshots = counted(diagnosis.snapshots as u64, "snapshot", "snapshots");

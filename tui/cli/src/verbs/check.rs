@@ -10,6 +10,7 @@ use crate::target::{Style, open};
 use crate::verb::{Ask, Pages, Schemas, Verb, everything};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
+use console::verdict;
 use diagnosis::expect::{Difference, ExpectedEnd, crc_errors, links_in_words, summed_up};
 use diagnosis::{Finding, Health, Place, Severity};
 use layouts::ChipId;
@@ -69,7 +70,8 @@ pub(super) fn run(
     if style.json {
         json(Checked::new(&target.words, &last.state, &diagnosis))?;
     } else if diagnosis.findings.is_empty() && !style.csv {
-        text("healthy\n")?;
+        let unknown = verdict::unidentified(&diagnosis);
+        text(&format!("{}\n", unknown.as_deref().unwrap_or("healthy")))?;
     } else {
         style.print(table)?;
     }
