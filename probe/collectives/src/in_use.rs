@@ -44,7 +44,7 @@ pub(super) fn judge(
         mesh.check_fault(fault)
             .map_err(|error| RunError::new(Cause::Program(Misfit::Fault(error))))?;
     }
-    if !faults.is_empty() && !target.abilities().faults {
+    if !faults.is_empty() && !target.abilities().emulated {
         return Err(Fault::unsupported().into());
     }
     launcher::fits(images, program)?;

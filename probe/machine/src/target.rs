@@ -36,11 +36,9 @@ pub struct Abilities {
     pub budget: Option<u32>,
     /// Ranges that must not be read from this target, with the reason.
     pub refusals: Vec<Refusal>,
-    /// Whether program counters may be sampled whatever [`Abilities::allow`] says: the machine is
-    /// emulated, and nobody's cores are at stake.
-    pub samples: bool,
-    /// Whether [`Target::disrupt`] can inject faults.
-    pub faults: bool,
+    /// Whether the machine is emulated: [`Target::disrupt`] can inject faults, and program counters
+    /// may be sampled whatever [`Abilities::allow`] says.
+    pub emulated: bool,
     /// Why nothing can be changed, regardless of [`Abilities::allow`], in one sentence; none if
     /// `allow` decides.
     pub unchangeable: Option<String>,

@@ -274,7 +274,7 @@ fn over_bar(
     abilities: Abilities,
     (allow, listener): (Allow, &Listener),
 ) -> Result<BarTarget, AccessError> {
-    let allow = Allow { sample: allow.sample || abilities.samples, ..allow };
+    let allow = Allow { sample: allow.sample || abilities.emulated, ..allow };
     let abilities = Abilities { allow, ..abilities };
     BarTarget::open_telling(words, bar, abilities, Deadlines::default(), listener)
 }

@@ -27,8 +27,7 @@ pub fn abilities() -> Abilities {
         stepped_time: true,
         paced: true,
         budget: Some(SIMULATOR_BUDGET),
-        faults: true,
-        samples: true,
+        emulated: true,
         ..Abilities::default()
     }
 }

@@ -63,7 +63,7 @@ impl Judge {
                 (0..MOST_DEVICES).find(|device| !exists(&mut bar, *device)).unwrap_or(devices);
         }
         let (aimed, bases, harvested) = (HashMap::new(), HashMap::new(), Harvested::default());
-        let (refusals, samples) = (abilities.refusals.clone(), abilities.samples);
+        let (refusals, samples) = (abilities.refusals.clone(), abilities.emulated);
         Self { bar, refusals, samples, devices, harvested, aimed, bases }
     }
 

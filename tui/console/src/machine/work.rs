@@ -272,7 +272,7 @@ impl Work {
     fn disturb(&mut self, fault: Fault, target: &mut dyn Target) -> Result<(), Failure> {
         target.mesh().check_fault(&fault).map_err(|error| Failure::Usage(error.to_string()))?;
         let name = fault.to_string();
-        if !target.abilities().faults {
+        if !target.abilities().emulated {
             return Err(Failure::of_access(&name, &Fault::unsupported()));
         }
         let failed = |error| Failure::of_access(&name, &error);
