@@ -43,7 +43,7 @@ fn gather(faults: &[&str], sleep: bool, threads: usize) -> (RunReport, u64, u64)
     let machine = Arc::new(Mutex::new(EmulatorBar::new(Mesh::new(config).unwrap())));
     let bar = Box::new(Shared(Arc::clone(&machine)));
     let abilities =
-        Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() };
+        Abilities { allow: Allow::ALL, stepped_time: true, emulated: true, ..Abilities::default() };
     let mut target = BarTarget::open("n300", bar, abilities, Deadlines::default()).unwrap();
     let program = compile(target.mesh(), &Request::new(Op::AllGather, 64 << 10)).unwrap();
     let faults = faults.iter().map(|words| words.parse().unwrap()).collect();

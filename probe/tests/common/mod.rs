@@ -55,7 +55,7 @@ pub fn open_with(library: &Path, abilities: Abilities) -> BarTarget {
 
 /// Returns what permits everything.
 pub fn permitted() -> Abilities {
-    Abilities { allow: Allow::ALL, stepped_time: true, faults: true, ..Abilities::default() }
+    Abilities { allow: Allow::ALL, stepped_time: true, emulated: true, ..Abilities::default() }
 }
 
 /// Opens an emulated mesh with only base firmware.

@@ -200,7 +200,7 @@ impl Bench {
         let abilities = Abilities {
             allow: Allow::ALL,
             stepped_time: true,
-            faults: true,
+            emulated: true,
             ..Abilities::default()
         };
         let name = format!("emulator:{mesh}");
