@@ -9,8 +9,7 @@ const LEAST_SAMPLES: u32 = 2;
 /// Returns the waypoint of the wait in which all samples of a core are.
 pub(crate) fn wait_of(profile: &CoreProfile) -> Option<&'static str> {
     let mut waits = profile.places.iter().map(|place| {
-        let functions = place.lines.iter().filter_map(|line| line.function.as_deref());
-        functions.filter_map(waypoint).next()
+        place.lines.iter().filter_map(|line| line.function.as_deref()).find_map(waypoint)
     });
     let first = waits.next()??;
     (profile.samples >= LEAST_SAMPLES && waits.all(|wait| wait == Some(first))).then_some(first)

@@ -99,7 +99,7 @@ impl<'a> Kernel<'a> {
     /// Returns the name of the kernel without the core that a cache of tt-metal adds; empty if it is
     /// not known.
     pub(crate) fn program(&self) -> &'a str {
-        let name = self.name().unwrap_or_default();
+        let name = self.name().map_or("", |name| name);
         name.split_once('/').map_or(name, |(program, _)| program)
     }
 
@@ -129,7 +129,7 @@ impl<'a> Kernel<'a> {
     /// Returns the waypoint, or that of the function that all samples show waiting; empty if neither
     /// is known.
     pub(crate) fn waypoint(&self) -> &'a str {
-        let sampled = || self.sampled.and_then(function::wait_of).unwrap_or_default();
+        let sampled = || self.sampled.and_then(function::wait_of).map_or("", |code| code);
         self.core.waypoint.known().map_or_else(sampled, String::as_str)
     }
 
