@@ -14,7 +14,7 @@ use machine::past::Keeps;
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
-use machine::target::{Abilities, Allow, Target as _};
+use machine::target::{Abilities, Allow, Target as _, TargetBus};
 use std::path::{Path, PathBuf};
 use transport::hosts::JoinedBar;
 use transport::silicon::{self, SiliconBar};
@@ -175,14 +175,14 @@ impl Session {
         };
         let target = over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)?;
         let session = Self::open_external(words, target, pacer, (None, listener))?;
-        Ok(Self { before, servers, ..session })
+        Ok(Self { servers, before, ..session })
     }
 
     /// Adds the ELFs and logs of the processes that run tt-metal on the target.
     fn find_processes(&mut self, catalog: &mut Catalog) {
         let mut pids = std::mem::take(&mut self.servers);
         pids.extend(
-            self.target.bus().into_iter().flat_map(|bus| bus.holders()).map(|(_, it)| it.pid),
+            self.target.bus().into_iter().flat_map(TargetBus::holders).map(|(_, it)| it.pid),
         );
         pids.sort_unstable();
         pids.dedup();
