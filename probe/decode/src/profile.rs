@@ -2,7 +2,7 @@
 //! on the core, and counted.
 
 use images::code::source_at;
-use images::{ImageMap, SourceLine};
+use images::{ImageMap, SourceLine, code_words};
 use layouts::CoreId;
 use machine::samples::{CoreSamples, PcSample};
 use machine::snapshot::AccessError;
@@ -45,6 +45,15 @@ pub struct ProfilePlace {
     /// File and line, and the functions around them, innermost first; empty if they are unknown.
     #[serde(rename = "frames")]
     pub lines: Vec<SourceLine>,
+}
+
+impl ProfilePlace {
+    /// Returns the line, the functions around it, and the image; the program counters where no line is
+    /// known.
+    pub fn words(&self) -> String {
+        let pcs: Vec<String> = self.pcs.iter().map(|pc| format!("{pc:#x}")).collect();
+        code_words(self.image.as_deref(), &self.lines, &pcs.join(" "))
+    }
 }
 
 /// What makes two samples the same place: image and lines, or the program counter where no lines

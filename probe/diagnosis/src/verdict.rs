@@ -77,10 +77,7 @@ fn counts<S: Serializer>(of: &BTreeMap<CoreId, Progress>, to: S) -> Result<S::Ok
 
 /// Judges a mesh by some snapshots of it, the oldest first.
 pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
-    let over_cycles = match looks {
-        [first, .., last] => last.state.cycles.saturating_sub(first.state.cycles),
-        _ => 0,
-    };
+    let over_cycles = over_cycles(looks);
     let mut missing = Vec::new();
     if looks.len() < 2 {
         missing.push("one snapshot proves no hang: progress is judged by two at least".to_owned());
@@ -96,9 +93,6 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         let case = Case { mesh, looks, last, waits, progress, kernels, launched };
         findings = case.findings(missing.is_empty());
         for finding in &mut findings {
-            if finding.next.is_empty() {
-                finding.next = next(finding.condition, finding.place);
-            }
             finding.signature = case.signature(finding);
             finding.waypoint = case.waypoint(finding);
             finding.since_cycles = stood_since(finding, &stops);
@@ -117,6 +111,14 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         waits,
         stops,
         bystanders,
+    }
+}
+
+/// Returns the time from the first snapshot to the last, in cycles.
+fn over_cycles(looks: &[Look<'_>]) -> u64 {
+    match looks {
+        [first, .., last] => last.state.cycles.saturating_sub(first.state.cycles),
+        _ => 0,
     }
 }
 
@@ -280,7 +282,7 @@ impl<'a> Case<'a> {
             severity: Severity::Hang,
             place,
             sentence,
-            next: String::new(),
+            next: next(condition, place),
             evidence: self.core_of(on).map_or_else(Vec::new, |core| self.evidence(core)),
             chain: self.waits.chain(on),
             waiting: self.waits.dependants(on),
@@ -306,11 +308,11 @@ impl<'a> Case<'a> {
                 .and_then(|line| Some(format!(" ({}:{})", line.file.as_ref()?, line.line?)));
             add("waypoint", format!("{code}{}", line.as_deref().map_or("", |line| line)));
         }
-        let sampled = self.kernels.get(&id).and_then(|kernel| kernel.sampled);
-        evidence.extend(sampled.and_then(unfinished::sampled));
-        let mut add = |name: &str, value: String| {
-            evidence.push(Evidence { at: None, name: format!("{id} {name}"), value });
-        };
+        let sampled = self.last.sampled.get(&id);
+        if let Some((profile, most)) = sampled.and_then(|it| Some((it, it.places.first()?))) {
+            let value = format!("{} of {} samples: {}", most.count, profile.samples, most.words());
+            add("program counter", value);
+        }
         if let Some(beat) = core.heartbeat.known() {
             add("heartbeat", format!("{beat:#010x}"));
         }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt;
 
 /// The layer an image belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -85,4 +86,52 @@ pub struct SourceLine {
     pub file: Option<String>,
     /// Line, where known.
     pub line: Option<u32>,
+}
+
+impl SourceLine {
+    /// Returns the line without the template arguments of its function: a router's fill a screen.
+    pub fn without_arguments(&self) -> Self {
+        Self { function: self.function.as_deref().map(without_arguments), ..self.clone() }
+    }
+
+    /// Returns a line and those of the functions around it, in one line of text.
+    pub fn chain(lines: &[Self]) -> String {
+        let lines = lines.iter().map(|line| line.without_arguments().to_string());
+        lines.collect::<Vec<_>>().join(" < ")
+    }
+}
+
+impl fmt::Display for SourceLine {
+    /// `file:line in function`, where known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.file.as_deref().map_or("", |file| file.rsplit('/').next().unwrap_or(file));
+        f.write_str(file)?;
+        if let Some(line) = self.line.filter(|_| !file.is_empty()) {
+            write!(f, ":{line}")?;
+        }
+        match &self.function {
+            Some(function) => write!(f, " in {function}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns a line, then those of the functions around it, then the image; of code that no image has,
+/// or of which no line is known, its addresses.
+pub fn code_words(image: Option<&str>, lines: &[SourceLine], addresses: &str) -> String {
+    match image {
+        Some(image) if lines.is_empty() => format!("{addresses} [{image}]"),
+        Some(image) => format!("{} [{image}]", SourceLine::chain(lines)),
+        None => format!("{addresses}, in no image that is known there"),
+    }
+}
+
+/// Returns the name of a function without its template arguments.
+pub fn without_arguments(name: &str) -> String {
+    match (name.find('<'), name.rfind('>')) {
+        (Some(from), Some(to)) if from < to && !name.starts_with("operator") => {
+            format!("{}{}", &name[..from], &name[to + 1..])
+        }
+        _ => name.to_owned(),
+    }
 }

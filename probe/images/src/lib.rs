@@ -52,7 +52,7 @@ pub use contents::Contents;
 pub use described::{DescribedRouter, RouterSource, SourceKind, UNKNOWN_ROUTER};
 pub use finding::ImageFinding;
 pub use image::Image;
-pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine};
+pub use kinds::{GoSignal, ImageRole, Provenance, SourceLine, code_words, without_arguments};
 pub use known::LoadedImage;
 pub use library::Library;
 pub use mailbox::Mailbox;

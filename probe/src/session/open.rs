@@ -15,6 +15,7 @@ use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
 use machine::target::{Abilities, Allow, Target as _, TargetBus};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use transport::hosts::JoinedBar;
 use transport::silicon::{self, SiliconBar};
@@ -187,11 +188,14 @@ impl Session {
         pids.sort_unstable();
         pids.dedup();
         self.processes = pids.into_iter().filter_map(MetalProcess::of).collect();
-        for process in &self.processes {
+        let directories = self.processes.iter().flat_map(|process| &process.directories);
+        for directory in directories.collect::<BTreeSet<_>>() {
             // What cannot be read was not asked for.
-            if let Err(error) = catalog.add(&process.directories) {
+            if let Err(error) = catalog.add(std::slice::from_ref(directory)) {
                 self.problems.push(error.to_string());
             }
+        }
+        for process in &self.processes {
             if let Some(why) = &process.unknown {
                 self.problems.push(format!("process {} ({}): {why}", process.pid, process.name));
             }

@@ -5,8 +5,8 @@ use decode::inspect::{ReadSet, fabric_read_set};
 use decode::profile::profile;
 use decode::state::Activity;
 use diagnosis::{
-    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Sampled, debug_words,
-    diagnose, is_halted, needs_samples, wanted,
+    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Sampled, Severity,
+    core_of, debug_words, diagnose, is_halted, needs_samples, wanted,
 };
 use images::Reading;
 use launch::debugging::show_status;
@@ -41,6 +41,8 @@ pub struct Watch {
     before: Option<Diagnosis>,
     /// Cores that stand and whose texts were compared.
     compared: Vec<CoreId>,
+    /// Cores because of which others stand.
+    causes: Vec<CoreId>,
     /// Cores of which no word says whether they stand, and that were asked whether they are halted.
     asked: Vec<CoreId>,
     /// The words that prove that a core is halted.
@@ -277,17 +279,17 @@ impl Session {
             inspected = inspect(self, &read_set);
         }
         watch.read_set = Some(read_set);
-        inspected.sampled = self.sample_silent(&inspected, &watch.compared);
+        inspected.sampled = self.sample_silent(&inspected, &watch.causes);
         watch.add(inspected);
     }
 
-    /// Samples the cores of which no word says what they wait for, and those that stand, if that is
-    /// permitted.
-    fn sample_silent(&mut self, inspected: &Inspected, stand: &[CoreId]) -> Sampled {
+    /// Samples the cores of which no word says what they wait for, and the causes of hangs, if that
+    /// is permitted.
+    fn sample_silent(&mut self, inspected: &Inspected, causes: &[CoreId]) -> Sampled {
         if !self.target.abilities().allow.sample {
             return Sampled::default();
         }
-        let silent = needs_samples(&inspected.state).chain(stand.iter().copied());
+        let silent = causes.iter().copied().chain(needs_samples(&inspected.state));
         let silent: Vec<CoreId> = silent.take(MOST_SAMPLED).collect();
         if silent.is_empty() {
             return Sampled::default();
@@ -299,9 +301,13 @@ impl Session {
     }
 
     /// Compares the texts of cores that stand without another reason, and asks whether they are
-    /// halted; returns whether there is anything new that the next snapshot shows.
+    /// halted; returns whether there is anything new that the next snapshot shows, of the causes
+    /// of hangs the samples included.
     pub fn compare_suspects(&mut self, watch: &mut Watch, diagnosis: &Diagnosis) -> bool {
         watch.forget_moving(diagnosis);
+        let causes = causes(self.target.mesh(), diagnosis);
+        let fresh = causes.iter().any(|core| !watch.causes.contains(core));
+        watch.causes = causes;
         let suspects = watch.suspects(diagnosis);
         for core in &suspects {
             self.compare_texts(*core);
@@ -310,7 +316,7 @@ impl Session {
         for core in suspects.iter().chain(&watch.silent(diagnosis)) {
             halted |= self.ask_halted(watch, *core);
         }
-        halted || !suspects.is_empty()
+        halted || !suspects.is_empty() || (fresh && self.target.abilities().allow.sample)
     }
 
     /// Lets the debug interface show whether a core is halted, if that is permitted; returns whether
@@ -378,6 +384,8 @@ fn possible_tiles(mesh: &Mesh, cores: &[CoreId]) -> BTreeSet<(ChipId, NocXy)> {
 const MOST_SAMPLED: usize = 64;
 /// Program counters that are sampled of each of them.
 const SAMPLES: SampleOrder = SampleOrder { count: 4, apart_cycles: 500 };
+/// Most causes of hangs that are sampled.
+const MOST_CAUSES: usize = 8;
 /// Most cores whose texts are compared.
 const MOST_SUSPECTS: usize = 4;
 /// Most cores that are asked whether they are halted though no word says that they stand.
@@ -399,6 +407,16 @@ fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
         }
     }
     cores
+}
+
+/// Returns the cores because of which others stand, and that stand themselves.
+fn causes(mesh: &Mesh, diagnosis: &Diagnosis) -> Vec<CoreId> {
+    let hangs = diagnosis.findings.iter().filter(|finding| finding.severity == Severity::Hang);
+    let cores = hangs.filter_map(|finding| core_of(mesh, finding.party?));
+    let stands = |core: &CoreId| {
+        matches!(diagnosis.progress.get(core), Some(Progress::Still | Progress::Waiting(..)))
+    };
+    cores.filter(stands).take(MOST_CAUSES).collect()
 }
 
 fn look(inspected: &Inspected) -> Look<'_> {

@@ -7,9 +7,8 @@ pub(crate) use cores::HeldCores;
 pub use held::Held;
 
 use crate::locate;
-use crate::words;
 use images::code::{self, Instruction};
-use images::{ImageMap, SourceLine};
+use images::{ImageMap, SourceLine, code_words};
 use launch::debugging::{CoreControl, Stop, Watched, Watchpoint};
 use launch::outcome::RunError;
 use layouts::CoreId;
@@ -129,12 +128,7 @@ impl Pause {
 
     /// The line, then those of the functions around it, then the image.
     pub fn place(&self) -> String {
-        let lines: Vec<_> = self.lines.iter().map(words::source_without_arguments).collect();
-        match (&self.image, lines.is_empty()) {
-            (Some(image), false) => format!("{} [{image}]", lines.join(" < ")),
-            (Some(image), true) => format!("{:#x} [{image}]", self.pc),
-            (None, _) => format!("{:#x}, in no image that is known there", self.pc),
-        }
+        code_words(self.image.as_deref(), &self.lines, &format!("{:#x}", self.pc))
     }
 }
 
@@ -185,8 +179,7 @@ pub fn code_rows(code: &[Instruction]) -> Vec<[String; 3]> {
     let rows = code.iter().map(|Instruction { addr, text, lines, .. }| {
         let same = std::mem::replace(&mut before, lines) == lines.as_slice();
         let lines = if same { &[] } else { lines.as_slice() };
-        let lines: Vec<_> = lines.iter().map(words::source_without_arguments).collect();
-        [format!("{addr:#010x}"), text.clone(), lines.join(" < ")]
+        [format!("{addr:#010x}"), text.clone(), SourceLine::chain(lines)]
     });
     rows.collect()
 }

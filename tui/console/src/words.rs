@@ -2,7 +2,7 @@
 
 use decode::state::{Activity, CoreState, LinkCondition, Party};
 use diagnosis::Progress;
-use images::{Comparison, GoSignal, Provenance, Reading, SourceLine, TextCheck};
+use images::{Comparison, GoSignal, Provenance, Reading, TextCheck};
 use layouts::TileKind;
 use machine::clients::{Change, PastClient, ServedHistory};
 use machine::past::KeptPast;
@@ -142,42 +142,13 @@ pub fn without_waypoints<'a>(cores: impl IntoIterator<Item = &'a CoreState>) -> 
 /// The source line of a core's waypoint; of several candidates, each line once.
 pub fn sources(core: &CoreState) -> Option<String> {
     if let Some(line) = core.location.first() {
-        return Some(source(line));
+        return Some(line.to_string());
     }
-    let mut lines: Vec<_> = core.candidates.iter().filter_map(|c| c.first()).map(source).collect();
+    let mut lines: Vec<_> =
+        core.candidates.iter().filter_map(|c| c.first()).map(ToString::to_string).collect();
     lines.sort_unstable();
     lines.dedup();
     (!lines.is_empty()).then(|| lines.join(" or "))
-}
-
-/// A source line without the template arguments of its function: a router's fill a screen.
-pub fn source_without_arguments(line: &SourceLine) -> String {
-    let plain = |name: &String| without_arguments(name);
-    source(&SourceLine { function: line.function.as_ref().map(plain), ..line.clone() })
-}
-
-/// `file:line function`, where known.
-pub fn source(line: &SourceLine) -> String {
-    let file = line.file.as_deref().map_or("", |f| f.rsplit('/').next().unwrap_or(f));
-    let at = match (file, line.line) {
-        ("", _) => String::new(),
-        (file, None) => file.to_owned(),
-        (file, Some(n)) => format!("{file}:{n}"),
-    };
-    match &line.function {
-        Some(function) => format!("{at} in {function}"),
-        None => at,
-    }
-}
-
-/// The name of a function without its template arguments.
-pub fn without_arguments(name: &str) -> String {
-    match (name.find('<'), name.rfind('>')) {
-        (Some(from), Some(to)) if from < to && !name.starts_with("operator") => {
-            format!("{}{}", &name[..from], &name[to + 1..])
-        }
-        _ => name.to_owned(),
-    }
 }
 
 /// A sentence in as many lines as a width needs; words are not broken, and further lines are

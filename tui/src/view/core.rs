@@ -114,7 +114,7 @@ fn place_and_text(model: &Model, place: &SourceLine) -> Vec<Span<'static>> {
         None => vec![Span::raw(full_source(place))],
         Some(text) => {
             let text = Span::styled(format!("   {text}"), model.theme.title());
-            vec![Span::raw(words::source(place)), text]
+            vec![Span::raw(place.to_string()), text]
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::pane::titled;
 use crate::model::Model;
 use console::halted::{HeldCore, Pause, code_rows, register_rows};
-use console::words;
+use images::without_arguments;
 use launch::debugging::{Watched, Watchpoint};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -58,12 +58,13 @@ fn head(model: &Model, held: &HeldCore) -> Vec<Line<'static>> {
                 Span::raw(format!(" by {}{addr}  pc {:#010x} in {image}", pause.why, pause.pc)),
             ]));
             let place = pause.lines.first();
-            let at = place.map_or_else(|| "unknown".to_owned(), words::source_without_arguments);
+            let at = place.map(|line| line.without_arguments().to_string());
+            let at = at.unwrap_or_else(|| "unknown".to_owned());
             let text = place.and_then(|line| model.source_text(line)).unwrap_or_default();
             let text = Span::styled(format!("   {text}"), model.theme.title());
             lines.push(Line::from(vec![label("source"), Span::raw(at), text]));
             let within = pause.lines.iter().filter_map(|line| line.function.as_deref());
-            let within: Vec<_> = within.map(words::without_arguments).collect();
+            let within: Vec<_> = within.map(without_arguments).collect();
             lines.push(Line::from(vec![label("within"), Span::raw(within.join(" < "))]));
         }
     }

@@ -1,14 +1,13 @@
 //! Operations that have not ended, and of which no other finding says why.
 
-use super::Case;
+use super::{Case, over_cycles};
 use crate::condition::{Condition, Severity};
-use crate::finding::{Evidence, Finding};
+use crate::finding::Finding;
 use crate::look::Kernel;
 use crate::place::Place;
 use crate::progress::Progress;
-use decode::profile::CoreProfile;
 use decode::state::Party;
-use images::{GoSignal, Reading, SourceLine};
+use images::{GoSignal, Reading};
 use layouts::CoreId;
 use machine::words::{counted, cycles};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,17 +64,16 @@ impl Case<'_> {
             [_] => format!("core {first} has"),
             _ => format!("{} have", counted(kernels.len() as u64, "core", "cores")),
         };
-        let over = match self.looks {
-            [first, .., last] => last.state.cycles.saturating_sub(first.state.cycles),
-            _ => 0,
-        };
         let busy = kernels.iter().find_map(|kernel| busy(kernel));
         let moved = match (&busy, kernels) {
-            (Some(line), [_]) => format!("it is busy in {line}"),
-            (Some(line), _) => format!("one of them is busy in {line}"),
+            (Some(line), [_]) => format!("it is busy at {line}"),
+            (Some(line), _) => format!("one of them is busy at {line}"),
             (None, _) => "nothing that was read of it moved".to_owned(),
         };
-        let words = format!("{operation}: {cores} not ended for {}; {moved}", cycles(over));
+        let words = format!(
+            "{operation}: {cores} not ended for {}; {moved}",
+            cycles(over_cycles(self.looks))
+        );
         let (place, party) = (Place::Core(first), Party::Core(first));
         let mut finding = self.finding(Condition::NotFinished, place, party, words);
         finding.severity = Severity::Unfinished;
@@ -95,23 +93,5 @@ impl Case<'_> {
 /// Returns the line in which a kernel computes, if its samples show no wait.
 fn busy(kernel: &Kernel<'_>) -> Option<String> {
     let place = kernel.sampled.filter(|_| !kernel.waypoint().ends_with('W'))?.places.first()?;
-    place.lines.last().map(line)
-}
-
-fn line(line: &SourceLine) -> String {
-    let file = line.file.as_deref().map_or("", |file| file.rsplit('/').next().unwrap_or(file));
-    let function = line.function.as_deref().unwrap_or("?");
-    format!("{function} ({file}:{})", line.line.unwrap_or(0))
-}
-
-/// Returns where a core was sampled, in words.
-pub(super) fn sampled(profile: &CoreProfile) -> Option<Evidence> {
-    let place = profile.places.first()?;
-    let lines = place.lines.iter().map(line).collect::<Vec<_>>().join(" < ");
-    let at = if lines.is_empty() { format!("{:#x?}", place.pcs) } else { lines };
-    Some(Evidence {
-        at: None,
-        name: format!("{} program counter", profile.core),
-        value: format!("{} of {} samples: {at}", place.count, profile.samples),
-    })
+    place.lines.last().map(|line| line.without_arguments().to_string())
 }

@@ -1,7 +1,7 @@
 //! The JSON of `debug`: where a core was when it was paused.
 
 use console::halted::Pause;
-use console::words;
+use images::SourceLine;
 use images::code::Instruction;
 use layouts::CoreId;
 use schemars::JsonSchema;
@@ -62,8 +62,7 @@ pub(crate) struct CodeInstruction {
 impl CodeInstruction {
     pub(crate) fn new(instruction: &Instruction) -> Self {
         let Instruction { addr, word, text, lines } = instruction;
-        let source: Vec<_> = lines.iter().map(words::source_without_arguments).collect();
-        let source = (!source.is_empty()).then(|| source.join(" < "));
+        let source = (!lines.is_empty()).then(|| SourceLine::chain(lines));
         Self { addr: (*addr).into(), word: *word, text: text.clone(), source }
     }
 }

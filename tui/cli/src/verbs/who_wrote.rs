@@ -137,7 +137,7 @@ fn source(machine: &mut Machine, span: Span, write: &PastWrite) -> Option<String
     let session = machine.session();
     session.verify_on(core);
     let (_, lines) = source_at(session.parts().1, core, pc);
-    lines.first().map(words::source)
+    lines.first().map(ToString::to_string)
 }
 
 fn nothing(span: &Span, first: u64, unchanged: bool) -> String {

@@ -4,7 +4,6 @@ use super::cores::sample;
 use super::record;
 use crate::amount;
 use crate::interrupt;
-use crate::interrupt::Stop;
 use crate::output::{json_line, say, text};
 use crate::shape::Judged;
 use crate::shape::schema;
@@ -17,13 +16,10 @@ use console::recording::{FLIGHT_BYTES, RecordingFile};
 use console::verdict;
 use console::words;
 use decode::state::MeshState;
-use diagnosis::{Diagnosis, Evidence, Finding, Health, Progress, Severity, core_of};
-use layouts::CoreId;
+use diagnosis::{Diagnosis, Health};
 use machine::past::Keeps;
-use machine::samples::SampleOrder;
 use probe::session::{Inspected, Session, Watch, Watched};
 use recordings::FlightRecorder;
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -66,8 +62,6 @@ impl Verb for WhyArguments {
     }
 }
 
-/// Program counters that are read of each cause.
-const SAMPLES: SampleOrder = SampleOrder { count: 20, apart_cycles: 1_000 };
 /// Moments that are recorded after the first finding.
 const MOMENTS: u64 = 4;
 
@@ -80,54 +74,10 @@ pub(super) fn run(
     if options.watch {
         return watch(target, style, over, options.record.as_deref());
     }
-    let stop = Stop::listen()?;
     let mut machine = open(target)?;
-    let mut watched =
+    let watched =
         machine.diagnose(over).map_err(|gone| Failure::of_access(&target.words, &gone))?;
-    sample_causes(&mut machine, target, &mut watched.diagnosis, &stop)?;
     conclude(target, style, &watched)
-}
-
-/// Adds to the causes of a hang where their cores are, if program counters may be read.
-fn sample_causes(
-    machine: &mut Machine,
-    target: &Opening,
-    diagnosis: &mut Diagnosis,
-    stop: &Stop,
-) -> Result<(), Failure> {
-    if !machine.target().abilities().allow.sample {
-        return Ok(());
-    }
-    let mesh = machine.mesh();
-    let core = |finding: &Finding| {
-        let party = finding.party.filter(|_| finding.severity == Severity::Hang)?;
-        let core = core_of(&mesh, party)?;
-        matches!(diagnosis.progress.get(&core), Some(Progress::Still | Progress::Waiting(..)))
-            .then_some(core)
-    };
-    // A core that no word tells about was sampled with each snapshot.
-    let sampled = |core: &CoreId| {
-        let counters = format!("{core} program counter");
-        diagnosis.findings.iter().flat_map(|it| &it.evidence).any(|it| it.name == counters)
-    };
-    let causes = diagnosis.findings.iter().map(|it| core(it).filter(|core| !sampled(core)));
-    let causes: Vec<Option<CoreId>> = causes.collect();
-    let cores: BTreeSet<CoreId> = causes.iter().take(verdict::MOST).flatten().copied().collect();
-    if cores.is_empty() {
-        return Ok(());
-    }
-    let profiles = sample::sample(machine, target, &cores, (SAMPLES, stop))?;
-    say(&sample::written(&cores));
-    for (finding, cause) in diagnosis.findings.iter_mut().zip(causes) {
-        let profile = profiles.iter().find(|profile| Some(profile.core) == cause);
-        let Some((profile, most)) = profile.and_then(|it| Some((it, it.places.first()?))) else {
-            continue;
-        };
-        let (name, of) = (format!("{} program counter", profile.core), profile.samples);
-        let value = format!("{} of {of} samples: {}", most.count, sample::chain(most));
-        finding.evidence.push(Evidence { at: None, name, value });
-    }
-    Ok(())
 }
 
 /// Reports all snapshots of a diagnosis, and returns the newest.
@@ -137,6 +87,9 @@ pub(super) fn newest<'a>(target: &Opening, watched: &'a Watched) -> Result<&'a I
     };
     if let Some(gone) = end_of_all(&last.snapshot) {
         return Err(Failure::of_access(&target.words, gone));
+    }
+    if !last.sampled.is_empty() {
+        say(&sample::written(&last.sampled.keys().copied().collect()));
     }
     report(target, &MeshState { transactions: watched.transactions, ..last.state.clone() });
     Ok(last)

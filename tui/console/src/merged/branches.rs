@@ -2,10 +2,9 @@
 
 use super::{image, kernel, label};
 use crate::glyph::Glyphs;
-use crate::words;
 use decode::profile::{CoreProfile, ProfilePlace};
 use decode::state::{Activity, CoreState, MeshState};
-use images::{ImageRole, Reading, SourceLine};
+use images::{ImageRole, Reading, SourceLine, without_arguments};
 use layouts::CoreId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,8 +100,8 @@ fn of_waypoint(core: &CoreState) -> Key {
 
 /// The function, without template arguments, and file and line.
 fn split(line: &SourceLine) -> (String, String) {
-    let function = line.function.as_deref().map(words::without_arguments);
-    let at = words::source(&SourceLine { function: None, ..line.clone() });
+    let function = line.function.as_deref().map(without_arguments);
+    let at = SourceLine { function: None, ..line.clone() }.to_string();
     (function.unwrap_or_default(), at)
 }
 

@@ -361,7 +361,7 @@ impl Stepping {
             parties: self.stages.of(core, after.cycles),
             left: self.left.iter().filter(|party| party.core == core).copied().collect(),
             waypoint: state.and_then(|state| state.waypoint.known().cloned()),
-            line: line.map(words::source),
+            line: line.map(ToString::to_string),
             changed: changed(before.core(core), state),
         }
     }

@@ -10,7 +10,7 @@ use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::{Machine, Opening};
 use console::words;
-use decode::profile::{CoreProfile, ProfilePlace, profile};
+use decode::profile::{CoreProfile, profile};
 use decode::state::{Activity, CoreState, MeshState};
 use images::Reading;
 use layouts::CoreId;
@@ -97,7 +97,7 @@ pub(in crate::verbs) fn written(cores: &BTreeSet<CoreId>) -> String {
     )
 }
 
-pub(in crate::verbs) fn sample(
+pub(super) fn sample(
     machine: &mut Machine,
     target: &Opening,
     cores: &BTreeSet<CoreId>,
@@ -145,18 +145,7 @@ fn histogram(text: &mut String, profile: &CoreProfile) {
     let _ = writeln!(text, "      {samples}{rest}");
     for place in &profile.places {
         let percent = 100 * u64::from(place.count) / u64::from(profile.samples.max(1));
-        let _ = writeln!(text, "{:>11} {percent:>3}%  {}", place.count, chain(place));
-    }
-}
-
-/// The line, then those of the functions around it, then the image.
-pub(in crate::verbs) fn chain(place: &ProfilePlace) -> String {
-    let lines: Vec<_> = place.lines.iter().map(words::source_without_arguments).collect();
-    let addresses = || place.pcs.iter().map(|pc| format!("{pc:#x}")).collect::<Vec<_>>();
-    match (&place.image, lines.is_empty()) {
-        (Some(image), false) => format!("{} [{image}]", lines.join(" < ")),
-        (Some(image), true) => format!("{} [{image}]", addresses().join(" ")),
-        (None, _) => format!("{}, in no image that is known there", addresses().join(" ")),
+        let _ = writeln!(text, "{:>11} {percent:>3}%  {}", place.count, place.words());
     }
 }
 
