@@ -247,7 +247,10 @@ fn a_kernel_of_a_few_lines_is_launched() {
         printed.contains("rebooted") && printed.contains("has not returned within 200.00 us"),
         "{printed}"
     );
-    assert!(printed.contains("not-finished") && printed.contains("it is busy at sums.c"), "{printed}");
+    assert!(
+        printed.contains("not-finished") && printed.contains("it is busy at sums.c"),
+        "{printed}"
+    );
     with_code(&launch(&["--args", "1,2,0", "--wait"]), 0);
     // Where Ethernet tiles run kernels, and on the firmware of a core.
     for (at, says) in [

@@ -90,6 +90,7 @@ pub struct SourceLine {
 
 impl SourceLine {
     /// Returns the line without the template arguments of its function: a router's fill a screen.
+    #[must_use]
     pub fn without_arguments(&self) -> Self {
         Self { function: self.function.as_deref().map(without_arguments), ..self.clone() }
     }

@@ -412,7 +412,8 @@ fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
 /// Returns the cores that stand, and because of which others stand or an operation does not end.
 fn causes(mesh: &Mesh, diagnosis: &Diagnosis) -> Vec<CoreId> {
     let hang = |it: &&Finding| matches!(it.severity, Severity::Hang | Severity::Unfinished);
-    let cores = diagnosis.findings.iter().filter(hang).filter_map(|finding| core_of(mesh, finding.party?));
+    let cores =
+        diagnosis.findings.iter().filter(hang).filter_map(|finding| core_of(mesh, finding.party?));
     let stands = |core: &CoreId| {
         matches!(diagnosis.progress.get(core), Some(Progress::Still | Progress::Waiting(..)))
     };
