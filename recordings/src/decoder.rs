@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Limit of its ranges.
 const MOST_RANGES: usize = 1 << 20;
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct ChipState {
     now: Memory,
     key: Memory,
@@ -30,7 +30,7 @@ struct ChipState {
 }
 
 /// The state after the messages so far.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Decoder {
     chips: BTreeMap<u16, ChipState>,
     /// The bytes of the pieces of all chips, and their number.

@@ -10,7 +10,7 @@ const BLOCK: usize = 256;
 const WORDS: usize = BLOCK / 64;
 
 /// A block of a tile's addresses.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Block {
     bytes: [u8; BLOCK],
     /// A bit for each byte that is known.
@@ -25,25 +25,29 @@ impl Default for Block {
 
 impl Block {
     fn is_known(&self, at: usize, len: usize) -> bool {
-        if len == BLOCK {
-            return self.known == [u64::MAX; WORDS];
-        }
-        (at..at + len).all(|byte| self.known[byte / 64] >> (byte % 64) & 1 == 1)
+        masks(at, len).all(|(word, mask)| self.known[word] & mask == mask)
     }
 
     fn learn(&mut self, at: usize, len: usize) {
-        if len == BLOCK {
-            self.known = [u64::MAX; WORDS];
-            return;
-        }
-        for byte in at..at + len {
-            self.known[byte / 64] |= 1 << (byte % 64);
+        for (word, mask) in masks(at, len) {
+            self.known[word] |= mask;
         }
     }
 }
 
+/// Returns the words of a block's bits that a range touches, each with the bits of the range.
+fn masks(at: usize, len: usize) -> impl Iterator<Item = (usize, u64)> {
+    let (mut at, end) = (at, at + len);
+    std::iter::from_fn(move || {
+        let (word, bit) = (at / 64, at % 64);
+        let bits = (64 - bit).min(end - at);
+        at += bits;
+        (bits > 0).then(|| (word, u64::MAX >> (64 - bits) << bit))
+    })
+}
+
 /// The known bytes of one chip. Copies share their blocks until one of them changes.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     blocks: HashMap<(u8, u8, u64), Arc<Block>>,
 }

@@ -25,6 +25,8 @@ pub struct Replay {
     position: usize,
     cycles: u64,
     current: Result<Snapshot, Damage>,
+    /// The number of the key moment that was read last, and what its chunk says up to it.
+    key: Option<(u32, Decoder)>,
 }
 
 impl Replay {
@@ -46,6 +48,7 @@ impl Replay {
             position: 0,
             cycles: 0,
             current: Err(Damage::NoMoment),
+            key: None,
         };
         replay.note_clock();
         replay.seek(usize::MAX);
@@ -113,21 +116,26 @@ impl Replay {
     }
 
     /// Reads a moment: its chunk, and that of its key snapshot.
-    fn load(&self, index: usize) -> Result<Snapshot, Damage> {
+    fn load(&mut self, index: usize) -> Result<Snapshot, Damage> {
+        let before = self.key.take();
         let entry = self.contents.entries.get(index).ok_or(Damage::NoMoment)?;
         let chunk = self.contents.chunk_of(entry)?;
         if self.contents.session.format == 1 {
             return earlier(&chunk, entry.number);
         }
         let mut decoder = Decoder::default();
-        if let Some(key) = self.key(entry) {
+        if let Some((number, key)) = before.filter(|(number, _)| *number == entry.key_moment) {
+            decoder = key.clone();
+            self.key = Some((number, key));
+        } else if let Some(key) = self.key_chunk(entry) {
             take(&mut decoder, &key, entry.key_moment)?;
+            self.key = Some((entry.key_moment, decoder.clone()));
         }
         take(&mut decoder, &chunk, entry.number)?.ok_or(Damage::MessageMissing)
     }
 
     /// Returns the chunk of a moment's key snapshot; none if that is in the same chunk, or lost.
-    fn key(&self, entry: &Entry) -> Option<Chunk> {
+    fn key_chunk(&self, entry: &Entry) -> Option<Chunk> {
         let entries = &self.contents.entries;
         let index = entries.binary_search_by_key(&entry.key_moment, |key| key.number).ok()?;
         let key = entries.get(index).filter(|key| key.chunk != entry.chunk)?;

@@ -111,8 +111,8 @@ conditions! {
         next: "see whether its tile answers: `meshscope cores PLACE`";
 
     TextOverwritten = "text-overwritten", explains 6:
-        "The text in L1 is not that of the image that was loaded: a buffer grew into it, or another kernel was loaded over it.",
-        evidence: "the first word that differs, with its address; the whole text of a core that stands is compared",
+        "The text in L1 is not that of the image that was loaded, or a launch message holds what no host writes: a buffer grew into it, or another kernel was loaded over it.",
+        evidence: "the first word that differs, with its address; the whole text of a core that stands is compared; most cores of its kind have a firmware that it lacks",
         refuted by: "the ELF is of another build: then every core of the kernel differs",
         next: "compare the whole text: `meshscope images PLACE`";
 
@@ -147,8 +147,8 @@ conditions! {
         next: "launch it, or read why it does not run: `meshscope cores PLACE --words`";
 
     Leftover = "leftover", explains 2:
-        "Kernels of an earlier job still run: their peers have ended, and nobody told them to.",
-        evidence: "the router serves without a termination signal; its peer has ended or waits for it to leave",
+        "What an earlier job left: kernels that still run although their peers have ended, or firmware that was loaded and never started.",
+        evidence: "the router serves without a termination signal; its peer has ended or waits for it to leave; the go message stays INIT, and no process is known that loads firmware",
         refuted by: "the teardown is still under way: routers end one after the other",
         next: "end it by its termination word; `meshscope fabric` shows who is left";
 
@@ -321,7 +321,7 @@ conditions! {
         next: "put the cable into the described port: `meshscope links` shows both ends of each";
 
     CrcErrors = "crc-errors", explains 0:
-        "An end of a link has counted more CRC errors since its boot than `check --max-crc` allows.",
+        "An end of a link counts CRC errors while it is watched, or has counted more since its boot than `check --max-crc` allows.",
         evidence: "the count of the end",
         refuted by: "the count is of the first training and does not grow",
         next: "see whether it grows: `meshscope links`; if so, change the cable";

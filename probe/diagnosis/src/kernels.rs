@@ -16,6 +16,7 @@ pub(crate) use circular_buffers::{
 pub(crate) use count::counts;
 pub use count::{Count, semaphores};
 pub(crate) use niu::{answers, outstanding};
+pub(crate) use ring::sibling;
 pub(crate) use traffic::last_packet;
 
 use crate::look::{Kernel, Look, peer};

@@ -10,6 +10,7 @@ use machine::snapshot::Snapshot;
 use machine::target::Mesh;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 /// A snapshot with its decoded state.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,10 @@ pub type Sampled = BTreeMap<CoreId, CoreProfile>;
 const SERVICES: [&str; 4] =
     ["dispatch", "fabric_erisc_router", "tt_fabric_mux", "tt_fabric_mux_v2"];
 
+/// Most channels of an EDM (`EDM_MAX_CHANNELS`).
+const MOST_CHANNELS: u64 = 8;
+/// The last phase of a kernel of ours that has refused its arguments.
+const REFUSED: u64 = 6;
 /// Fewer samples do not tell that a core executes nothing.
 const MANY_SAMPLES: u32 = 4;
 
@@ -131,6 +136,19 @@ impl<'a> Kernel<'a> {
     pub(crate) fn waypoint(&self) -> &'a str {
         let sampled = || self.sampled.and_then(function::wait_of).map_or("", |code| code);
         self.core.waypoint.known().map_or_else(sampled, String::as_str)
+    }
+
+    /// Returns the channels of an EDM; L1 may hold any number.
+    pub(crate) fn edm_channels(&self) -> Range<u8> {
+        let count = self.number("edm_state.args.channels").map_or(0, |count| count);
+        0..count.min(MOST_CHANNELS) as u8
+    }
+
+    /// Whether it is a kernel of ours that has refused its arguments, or those of its other end.
+    pub(crate) fn refused(&self) -> bool {
+        let mut words = self.core.words.iter();
+        words
+            .any(|word| word.name.ends_with("_state.phase") && word.value.known() == Some(&REFUSED))
     }
 
     pub(crate) fn place(&self) -> Place {

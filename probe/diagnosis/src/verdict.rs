@@ -239,6 +239,7 @@ impl<'a> Case<'a> {
             findings.extend(self.misfits());
             findings.extend(self.overlaps());
             findings.extend(self.leftovers());
+            findings.extend(self.loaded());
             findings.extend(self.misrouted());
             findings.extend(self.wrong_hops());
             findings.extend(self.misread());
@@ -247,6 +248,7 @@ impl<'a> Case<'a> {
             findings.extend(self.roots());
             findings.extend(self.starving());
             findings.extend(self.slow());
+            findings.extend(self.lossy());
         }
         let findings = self.with_links_of_lost_chips(self.without_lost_chips(findings));
         let unfinished = if proves { self.unfinished(&findings) } else { Vec::new() };

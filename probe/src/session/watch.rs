@@ -399,9 +399,8 @@ fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
         Place::Core(core) => Some(core),
         _ => None,
     });
-    let still = diagnosis.progress.iter().filter(|(_, progress)| **progress == Progress::Still);
     let mut cores: Vec<CoreId> = Vec::new();
-    for core in stuck.chain(still.map(|(core, _)| *core)) {
+    for core in stuck.chain(still(diagnosis)) {
         if !cores.contains(&core) && cores.len() < MOST_SUSPECTS {
             cores.push(core);
         }
@@ -409,15 +408,27 @@ fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
     cores
 }
 
-/// Returns the cores that stand, and because of which others stand or an operation does not end.
+/// Returns the cores that stand: first those because of which others stand or an operation does not
+/// end.
 fn causes(mesh: &Mesh, diagnosis: &Diagnosis) -> Vec<CoreId> {
     let hang = |it: &&Finding| matches!(it.severity, Severity::Hang | Severity::Unfinished);
-    let cores =
-        diagnosis.findings.iter().filter(hang).filter_map(|finding| core_of(mesh, finding.party?));
-    let stands = |core: &CoreId| {
+    let first = diagnosis.findings.iter().filter(hang);
+    let first = first.filter_map(|finding| core_of(mesh, finding.party?));
+    let waits = |core: &CoreId| {
         matches!(diagnosis.progress.get(core), Some(Progress::Still | Progress::Waiting(..)))
     };
-    cores.filter(stands).take(MOST_CAUSES).collect()
+    let mut cores: Vec<CoreId> = Vec::new();
+    for core in first.filter(waits).chain(still(diagnosis)) {
+        if !cores.contains(&core) && cores.len() < MOST_CAUSES {
+            cores.push(core);
+        }
+    }
+    cores
+}
+
+fn still(diagnosis: &Diagnosis) -> impl Iterator<Item = CoreId> {
+    let progress = diagnosis.progress.iter();
+    progress.filter(|(_, progress)| **progress == Progress::Still).map(|(core, _)| *core)
 }
 
 fn look(inspected: &Inspected) -> Look<'_> {

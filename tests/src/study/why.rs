@@ -145,6 +145,8 @@ kinds! {
     RingMemberMissing = "ring-member-missing", HANG, ring::member_missing;
     /// A core of a ring ping is paused by its control word.
     RingPaused = "ring-paused", HANG, ring::paused;
+    /// A core of a ring ping has another run id than the others.
+    RingEndsDiffer = "ring-ends-differ", HANG, ring::ends_differ;
     /// All links of a chip without PCIe go down during a ring ping.
     ChipGone = "chip-gone", HANG, ring::chip_gone;
     /// A router executes nothing more under traffic.

@@ -162,8 +162,7 @@ impl Search<'_> {
             let workers = number(*index, "workers").map_or(0, |workers| workers);
             first.is_some_and(|first| (first..first + workers * SEMAPHORE_BYTES).contains(&there))
         };
-        let channels = edm.number("edm_state.args.channels")? as u8;
-        let index = (0..channels).find(serves)?;
+        let index = edm.edm_channels().find(serves)?;
         let here = number(index, "worker_semaphore_address")?;
         Some(Side { edm: (edm.end?, index), there, here })
     }

@@ -103,7 +103,6 @@ impl Search<'_> {
         let Some(receiver) = self.at(far).filter(|_| self.ailment(end).is_none()) else {
             return Vec::new();
         };
-        let channels = kernel.number("edm_state.args.channels").map_or(0, |count| count as u8);
         let count = |index: u8| {
             let is_sender = kernel.number(&format!("edm_state.args.channel[{index}].is_sender"))?;
             let word = format!("edm_state.channels[{index}].completed");
@@ -118,6 +117,6 @@ impl Search<'_> {
                 party: Party::Channel(end, index),
             })
         };
-        (0..channels).filter_map(count).collect()
+        kernel.edm_channels().filter_map(count).collect()
     }
 }

@@ -3,7 +3,7 @@
 use super::Search;
 use crate::look::{Kernel, tile_of};
 use decode::state::{Party, WaitReason};
-use layouts::CoreKind;
+use layouts::{CoreId, CoreKind};
 use machine::place::Place;
 
 impl Search<'_> {
@@ -21,18 +21,22 @@ impl Search<'_> {
             _ => return,
         };
         let on = match kernel.waypoint() {
-            "HOVW" | "HSLW" | "LSYW" => sibling(kernel),
+            "HOVW" | "HSLW" | "LSYW" => sibling(kernel).map(Party::Core),
             _ => self.other_end(kernel),
         };
+        // An offer that is repeated is no progress.
+        let stage = || kernel.number("ring_ping_state.control.stage").map_or(mark, |stage| stage);
+        let mark = if reason == WaitReason::Handshake { stage() } else { mark };
         if let Some(on) = on {
             self.add(own, on, reason, mark);
         }
     }
 }
 
-fn sibling(kernel: &Kernel<'_>) -> Option<Party> {
+/// Returns the core that a ring ping hands its payload to on the same chip.
+pub(crate) fn sibling(kernel: &Kernel<'_>) -> Option<CoreId> {
     let number = |member: &str| kernel.number(&format!("ring_ping_state.args.{member}"));
     let tile = tile_of(number("sibling_x")? | number("sibling_y")? << 16);
     let place = Place { chip: kernel.core.id.chip, tile };
-    Some(Party::Core(Search::core(place, CoreKind::Erisc)))
+    Some(Search::core(place, CoreKind::Erisc))
 }

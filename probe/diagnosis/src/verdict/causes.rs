@@ -1,7 +1,6 @@
 //! Roots and circles of the wait graph, and why each of them stands.
 
 use super::Case;
-use super::faults::overwritten;
 use super::lasting::any_heart_beats;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
@@ -102,7 +101,7 @@ impl Case<'_> {
         if let Some(name) = router.and_then(RouterState::refusal_name) {
             return Some((Condition::EndsDiffer, format!("its router refused to run: {name}")));
         }
-        if let Some(words) = overwritten(core) {
+        if let Some(words) = self.overwritten(core) {
             return Some((Condition::TextOverwritten, words));
         }
         if let Some(halted) = self.halted(id) {
@@ -127,6 +126,10 @@ impl Case<'_> {
                 let begins =
                     |reason| matches!(reason, WaitReason::Handshake | WaitReason::LocalSync);
                 let ended = *activity == Activity::Done;
+                if ended && self.launched.get(&id).is_some_and(Kernel::refused) {
+                    let words = "its kernel has refused its arguments, and ended";
+                    return Some((Condition::EndsDiffer, words.to_owned()));
+                }
                 let what = if ended { "its kernel has ended" } else { "no kernel runs on it" };
                 // A launch message is written before its go message, and cleared after its kernel.
                 let placed = core.launch.known().is_some_and(|launch| launch.enables != 0);

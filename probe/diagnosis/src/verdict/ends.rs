@@ -1,34 +1,65 @@
-//! Arguments that do not fit: of the two EDMs of a link, and of an EDM and its workers.
+//! Arguments that do not fit: of the kernels at the two ends of a link, of the kernels of a chip, and of
+//! an EDM and its workers.
 
 use super::Case;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Evidence, Finding};
+use crate::kernels::sibling;
 use crate::look::{Kernel, peer, tile_of};
 use crate::place::Place;
 use decode::state::{CoreState, Party};
 use layouts::{CoreId, CoreKind};
 
-/// The arguments that both EDMs of a link must share.
-const SHARED: [&str; 7] = [
-    "run_id",
-    "channels",
-    "buffers_per_channel",
-    "buffer_bytes",
-    "buffers_address",
-    "termination_mode",
-    "buffer_sharing_mode",
+/// A kernel whose arguments must fit those at the other end of its link.
+struct Ends {
+    kernel: &'static str,
+    /// What the kernels of both ends are called.
+    plural: &'static str,
+    args: &'static str,
+    /// The arguments that both ends must share.
+    shared: &'static [&'static str],
+    /// The argument in which they must differ.
+    role: &'static str,
+}
+
+const ENDS: [Ends; 2] = [
+    Ends {
+        kernel: "edm",
+        plural: "EDMs",
+        args: "edm_state.args",
+        shared: &[
+            "run_id",
+            "channels",
+            "buffers_per_channel",
+            "buffer_bytes",
+            "buffers_address",
+            "termination_mode",
+            "buffer_sharing_mode",
+        ],
+        role: "handshake_sender",
+    },
+    Ends {
+        kernel: "ring_ping",
+        plural: "ring pings",
+        args: "ring_ping_state.args",
+        shared: &["run_id", "ring_length", "payload_bytes"],
+        role: "role",
+    },
 ];
 /// The first semaphores of a worker are where an EDM's increments can go; more than a program has.
 const MOST_SEMAPHORES: u64 = 32;
 
 impl Case<'_> {
-    /// Returns the arguments of EDMs that do not fit, where somebody waits.
+    /// Returns the arguments that do not fit, where somebody waits.
     pub(super) fn misfits(&self) -> Vec<Finding> {
-        let edms = self.launched.values().filter(|kernel| kernel.name() == Some("edm"));
         // Arguments of a run that has ended stay behind.
-        let edms = edms.filter(|kernel| self.is_awaited(kernel.core.id));
-        edms.flat_map(|edm| self.unlike_ends(edm).into_iter().chain(self.stale_pointers(edm)))
-            .collect()
+        let awaited = self.launched.values().filter(|kernel| self.is_awaited(kernel.core.id));
+        let misfits = awaited.flat_map(|kernel| {
+            let ends = ENDS.iter().find(|ends| kernel.name() == Some(ends.kernel));
+            let unlike = ends.and_then(|ends| self.unlike_ends(kernel, ends));
+            unlike.into_iter().chain(self.stale_pointers(kernel)).chain(self.unlike_sibling(kernel))
+        });
+        misfits.collect()
     }
 
     /// Returns the workers whose staging buffers lie in the text of an image of theirs.
@@ -67,51 +98,72 @@ impl Case<'_> {
         parties.any(|party| self.core_of(party) == Some(id))
     }
 
-    fn unlike_ends(&self, edm: &Kernel<'_>) -> Option<Finding> {
-        let end = edm.end?;
+    fn unlike_ends(&self, kernel: &Kernel<'_>, ends: &Ends) -> Option<Finding> {
+        let end = kernel.end?;
         let far = peer(self.mesh, end)?;
         let far = self.launched.get(&self.core_of(Party::Router(far))?)?;
-        let arg =
-            |kernel: &Kernel<'_>, name: &str| kernel.number(&format!("edm_state.args.{name}"));
-        // A core on which no EDM has begun holds no arguments.
-        if [edm, far].iter().any(|kernel| arg(kernel, "run_id") == Some(0)) {
+        let arg = |kernel: &Kernel<'_>, name: &str| kernel.number(&format!("{}.{name}", ends.args));
+        // A core on which no such kernel has begun holds no arguments.
+        if [kernel, far].iter().any(|kernel| arg(kernel, "run_id").is_none_or(|run| run == 0)) {
             return None;
         }
-        let (own, on) = (edm.core.id, Party::Core(edm.core.id));
+        let (own, on) = (kernel.core.id, Party::Core(kernel.core.id));
         let place = self.link(end);
-        let unlike = SHARED.iter().find(|name| arg(edm, name) != arg(far, name));
+        let counts =
+            kernel.edm_channels().map(|channel| format!("channel[{channel}].message_count"));
+        let shared = ends.shared.iter().map(|name| (*name).to_owned()).chain(counts);
+        let unlike = { shared }.find(|name| arg(kernel, name) != arg(far, name));
         let (condition, name) = match unlike {
-            Some(name) => (Condition::EndsDiffer, *name),
-            None if arg(edm, "handshake_sender") == arg(far, "handshake_sender") => {
-                (Condition::CannotWork, "handshake_sender")
+            Some(name) => (Condition::EndsDiffer, name),
+            None if arg(kernel, ends.role) == arg(far, ends.role) => {
+                (Condition::CannotWork, ends.role.to_owned())
             }
             None => return None,
         };
-        let values = [arg(edm, name)?, arg(far, name)?];
+        let values = [arg(kernel, &name)?, arg(far, &name)?];
         let words = format!(
-            "{place}: `{name}` of the EDMs is {} on core {own} and {} on core {}",
-            values[0], values[1], far.core.id
+            "{place}: `{name}` of the {} is {} on core {own} and {} on core {}",
+            ends.plural, values[0], values[1], far.core.id
         );
         let mut finding = self.finding(condition, place, on, words);
         finding.confidence = Confidence::Certain;
-        for (kernel, value) in [edm, far].into_iter().zip(values) {
-            let at = kernel.word(&format!("edm_state.args.{name}"))?.0;
+        for (kernel, value) in [kernel, far].into_iter().zip(values) {
+            let at = kernel.word(&format!("{}.{name}", ends.args))?.0;
             finding.evidence.push(Evidence {
                 at: Some(kernel.place().at(at)),
-                name: format!("{} edm_state.args.{name}", kernel.core.id),
+                name: format!("{} {}.{name}", kernel.core.id, ends.args),
                 value: value.to_string(),
             });
         }
         Some(finding)
     }
 
-    /// Returns the semaphores that an EDM increments outside of its workers' programs.
-    fn stale_pointers(&self, edm: &Kernel<'_>) -> Vec<Finding> {
-        let count = edm.number("edm_state.args.channels").map_or(0, |count| count);
-        (0..count).filter_map(|channel| self.stale_pointer(edm, channel)).collect()
+    /// Returns the ring ping whose sibling names another one as its own, if it names this one.
+    fn unlike_sibling(&self, kernel: &Kernel<'_>) -> Option<Finding> {
+        let own = kernel.core.id;
+        let named = sibling(kernel)?;
+        let by = self.launched.values().find(|other| sibling(other) == Some(own))?;
+        // Of two that name others, that one is wrong which nobody names.
+        let returned = self.launched.get(&named).and_then(sibling) == Some(own);
+        if by.core.id == named || returned {
+            return None;
+        }
+        let (place, on) = (Place::Core(own), Party::Core(own));
+        let words = format!(
+            "core {own}: the sibling of its ring ping is core {named}, and that of core {} is core {own}",
+            by.core.id
+        );
+        let mut finding = self.finding(Condition::EndsDiffer, place, on, words);
+        finding.confidence = Confidence::Certain;
+        Some(finding)
     }
 
-    fn stale_pointer(&self, edm: &Kernel<'_>, channel: u64) -> Option<Finding> {
+    /// Returns the semaphores that an EDM increments outside of its workers' programs.
+    fn stale_pointers(&self, edm: &Kernel<'_>) -> Vec<Finding> {
+        edm.edm_channels().filter_map(|channel| self.stale_pointer(edm, channel)).collect()
+    }
+
+    fn stale_pointer(&self, edm: &Kernel<'_>, channel: u8) -> Option<Finding> {
         let name = format!("edm_state.args.channel[{channel}]");
         let (addr, to) = edm.word(&format!("{name}.worker_semaphore_address"))?;
         let workers = edm.number(&format!("{name}.workers"))?;
@@ -119,7 +171,8 @@ impl Case<'_> {
         let worker = CoreId { chip: edm.core.id.chip, tile: tile_of(first), core: CoreKind::Brisc };
         let launch = self.core(worker).and_then(|core: &CoreState| core.launch.known())?;
         let base = launch.semaphores.filter(|_| launch.enables != 0)?;
-        if (base..base + 16 * MOST_SEMAPHORES).contains(&to) {
+        let l1 = self.mesh.layout().tensix.l1_bytes;
+        if base >= l1 || (base..base + 16 * MOST_SEMAPHORES).contains(&to) {
             return None;
         }
         let words = format!(

@@ -6,9 +6,10 @@ use crate::finding::{Confidence, Evidence, Finding};
 use crate::look::Look;
 use crate::place::Place;
 use decode::state::{Activity, ChipState, CoreState, LinkCondition, LinkState, Party};
-use images::{GoSignal, ImageFinding, Reading, TextCheck};
+use images::{GoSignal, ImageFinding, ImageRole, Reading, TextCheck};
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy, TileKind};
 use machine::snapshot::AccessError;
+use machine::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Case<'_> {
@@ -16,8 +17,45 @@ impl Case<'_> {
         let links = self.last.state.links.iter().filter_map(|link| self.faulty_link(link));
         let chips = self.last.state.chips.iter().filter_map(|chip| self.gone(chip));
         let chips = chips.chain(self.hung_tiles());
-        let cores = self.last.cores().filter_map(|(core, _)| faulty_core(core));
-        links.chain(chips).chain(cores).collect()
+        let cores = self.last.cores().filter_map(|(core, _)| self.faulty_core(core));
+        links.chain(chips).chain(cores).chain(self.without_firmware()).collect()
+    }
+
+    /// Returns the cores on which no base firmware was found, while most of their kind on the chip have
+    /// the same.
+    fn without_firmware(&self) -> Vec<Finding> {
+        let mut kinds: BTreeMap<(ChipId, CoreKind), Vec<&CoreState>> = BTreeMap::new();
+        for (core, _) in self.last.cores().filter(|(_, end)| end.is_none()) {
+            kinds.entry((core.id.chip, core.id.core)).or_default().push(core);
+        }
+        let mut found = Vec::new();
+        for cores in kinds.into_values() {
+            let mut counts: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+            for which in cores.iter().filter_map(|core| firmware(core)) {
+                *counts.entry(which).or_default() += 1;
+            }
+            let most = counts.into_iter().max_by_key(|(_, count)| *count);
+            let Some(((name, at), alike)) = most.filter(|(_, count)| 4 * count >= 3 * cores.len())
+            else {
+                continue;
+            };
+            let lacks = |core: &&&CoreState| {
+                firmware(core).is_none() && matches!(core.activity, Reading::Unknown(_))
+            };
+            for core in cores.iter().filter(lacks) {
+                let others =
+                    counted(alike as u64, "core of its kind has", "cores of its kind have");
+                let words = format!(
+                    "core {}: the text of {name} is not at {at:#x}, where {others} it",
+                    core.id
+                );
+                let place = Place::Core(core.id);
+                let mut finding = Finding::fault(Condition::TextOverwritten, place, words);
+                finding.confidence = Confidence::Likely;
+                found.push(finding);
+            }
+        }
+        found
     }
 
     pub(super) fn faulty_link(&self, state: &LinkState) -> Option<Finding> {
@@ -183,8 +221,49 @@ impl Case<'_> {
     }
 }
 
-/// Returns what of a core's texts differs from its images, if anything is known to.
-pub(super) fn overwritten(core: &CoreState) -> Option<String> {
+/// Returns the name and address of the base firmware that was found on a core.
+fn firmware(core: &CoreState) -> Option<(&str, u32)> {
+    let image = core.images.iter().find(|image| image.role == ImageRole::BaseFirmware)?;
+    Some((&image.name, image.load_addr))
+}
+
+impl Case<'_> {
+    fn faulty_core(&self, core: &CoreState) -> Option<Finding> {
+        let place = Place::Core(core.id);
+        if let Some(words) = self.overwritten(core) {
+            let words = format!("{place}: {words}");
+            return Some(Finding::fault(Condition::TextOverwritten, place, words));
+        }
+        // A core that is not needed has no go message.
+        let told = core.go == Reading::Known(GoSignal::Go);
+        let enabled = core.launch.known().is_some_and(|launch| launch.enables != 0);
+        let held = core.activity == Reading::Known(Activity::InReset);
+        (held && told && enabled).then(|| {
+            let words = format!("core {}: it has a go message and is held in reset", core.id);
+            Finding::fault(Condition::CoreInReset, place, words)
+        })
+    }
+
+    /// Returns what of a core's texts differs from its images, or of its launch message is nothing that a
+    /// host writes, if anything is known to.
+    pub(super) fn overwritten(&self, core: &CoreState) -> Option<String> {
+        overwritten(core).or_else(|| self.garbage(core))
+    }
+
+    fn garbage(&self, core: &CoreState) -> Option<String> {
+        // The cores of a tile share it.
+        if !matches!(core.id.core, CoreKind::Brisc | CoreKind::Erisc) {
+            return None;
+        }
+        let base = core.launch.known()?.semaphores?;
+        let l1 = self.mesh.layout().l1_bytes(self.mesh.layout().kind_at(core.id.tile))?;
+        (base >= l1).then(|| {
+            format!("its launch message is overwritten: its semaphores begin at {base:#x}, and L1 ends at {l1:#x}")
+        })
+    }
+}
+
+fn overwritten(core: &CoreState) -> Option<String> {
     let differs = |finding: &&ImageFinding| matches!(finding, ImageFinding::Differs { .. });
     let found = core.findings.iter().find(differs).map(ImageFinding::words);
     found.or_else(|| {
@@ -194,21 +273,5 @@ pub(super) fn overwritten(core: &CoreState) -> Option<String> {
             }
             _ => None,
         })
-    })
-}
-
-fn faulty_core(core: &CoreState) -> Option<Finding> {
-    let place = Place::Core(core.id);
-    if let Some(words) = overwritten(core) {
-        let words = format!("{place}: {words}");
-        return Some(Finding::fault(Condition::TextOverwritten, place, words));
-    }
-    // A core that is not needed has no go message.
-    let told = core.go == Reading::Known(GoSignal::Go);
-    let enabled = core.launch.known().is_some_and(|launch| launch.enables != 0);
-    let held = core.activity == Reading::Known(Activity::InReset);
-    (held && told && enabled).then(|| {
-        let words = format!("core {}: it has a go message and is held in reset", core.id);
-        Finding::fault(Condition::CoreInReset, place, words)
     })
 }

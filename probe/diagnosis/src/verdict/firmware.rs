@@ -6,6 +6,7 @@ use crate::finding::{Confidence, Finding};
 use crate::look::Look;
 use crate::place::Place;
 use decode::state::Activity;
+use images::Reading;
 use layouts::{CoreId, EthId};
 use machine::words::counted;
 use std::collections::BTreeMap;
@@ -50,6 +51,8 @@ impl Case<'_> {
         let beat = linked.filter_map(|(core, _)| {
             let base = match core.activity.known()? {
                 Activity::BaseFirmware => true,
+                // The host sets it before the application begins.
+                Activity::Waiting if core.waypoint == Reading::Known("XXXX".to_owned()) => true,
                 Activity::Waiting | Activity::Done => false,
                 Activity::Running | Activity::InReset => return None,
             };

@@ -7,7 +7,6 @@
 //! never came back, leaves it to be seen.
 
 use super::Case;
-use super::faults::overwritten;
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding};
 use crate::place::Place;
@@ -64,7 +63,10 @@ impl Case<'_> {
     /// Returns a core that the machine stopped: because of its text, if that is not its own.
     fn stopped(&self, chip: ChipId, stopped: &StoppedCore) -> Halted {
         let core = CoreId { chip, tile: stopped.tile, core: stopped.core };
-        let text = self.core(core).and_then(overwritten).or_else(|| self.unlike_siblings(core));
+        let text = self
+            .core(core)
+            .and_then(|core| self.overwritten(core))
+            .or_else(|| self.unlike_siblings(core));
         let stop = format!("the emulated mesh stopped it: {}", stopped.why);
         let (condition, why) = match text {
             Some(text) => (Condition::TextOverwritten, format!("{text}; {stop}")),

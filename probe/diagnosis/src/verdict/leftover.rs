@@ -1,12 +1,15 @@
-//! Routers that serve although their peers have ended.
+//! What an earlier job left: routers that serve although their peers have ended, and firmware that was never
+//! started.
 
 use super::Case;
-use crate::condition::Condition;
+use crate::condition::{Condition, Severity};
 use crate::finding::Finding;
 use crate::look::peer;
 use crate::place::Place;
-use decode::state::{Activity, Party, RouterState};
-use images::Reading;
+use decode::state::{Activity, CoreState, Party, RouterState};
+use images::{GoSignal, Reading};
+use layouts::CoreId;
+use machine::words::counted;
 
 impl Case<'_> {
     pub(super) fn leftovers(&self) -> Vec<Finding> {
@@ -32,5 +35,30 @@ impl Case<'_> {
             self.finding(Condition::Leftover, Place::Router(router.at), on, words)
         });
         found.collect()
+    }
+
+    /// Returns a finding about the Ethernet cores whose application was loaded and not started in any
+    /// snapshot, if no process is known that may still load others.
+    pub(super) fn loaded(&self) -> Option<Finding> {
+        if self.last.state.before.writer.is_some() || !self.last.state.processes.is_empty() {
+            return None;
+        }
+        let waits = |core: &CoreState| {
+            core.activity == Reading::Known(Activity::Waiting)
+                && core.go == Reading::Known(GoSignal::Init)
+        };
+        let lasts =
+            |id: CoreId| self.looks.iter().all(|look| look.state.core(id).is_some_and(waits));
+        let loaded = self.last.cores().filter(|(core, end)| end.is_some() && lasts(core.id));
+        let cores: Vec<CoreId> = loaded.map(|(core, _)| core.id).collect();
+        let first = *cores.first()?;
+        let words = format!(
+            "the firmware of {} was loaded and never started, the first is {first}: whoever loaded it may be gone",
+            counted(cores.len() as u64, "Ethernet core", "Ethernet cores")
+        );
+        let (place, on) = (Place::Core(first), Party::Core(first));
+        let mut finding = self.finding(Condition::Leftover, place, on, words);
+        finding.severity = Severity::Unfinished;
+        Some(finding)
     }
 }

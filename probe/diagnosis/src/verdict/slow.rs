@@ -1,12 +1,13 @@
 //! What moves, but slower than it should: links whose window is full all the time.
 
-use super::Case;
+use super::{Case, over_cycles};
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Finding};
 use crate::look::{Kernel, Look, peer, tile_of};
 use crate::place::Place;
 use decode::state::Party;
-use layouts::{CoreId, CoreKind};
+use layouts::{CoreId, CoreKind, EthId};
+use machine::words::{counted, cycles};
 
 /// A link's round trip without payload, in cycles: two hops and both cores' work (wormhole.md 6.3).
 const ROUND_TRIP_CYCLES: f64 = 2_000.0;
@@ -22,7 +23,7 @@ struct Window {
     held: u64,
 }
 
-fn is_sender(edm: &Kernel<'_>, channel: u64) -> bool {
+fn is_sender(edm: &Kernel<'_>, channel: u8) -> bool {
     edm.number(&format!("edm_state.args.channel[{channel}].is_sender")).is_some_and(|it| it != 0)
 }
 
@@ -32,9 +33,8 @@ impl Case<'_> {
         let mut found: Vec<(f64, Place)> = Vec::new();
         let mut senders = 0;
         for edm in edms {
-            let channels = edm.number("edm_state.args.channels").map_or(0, |count| count);
-            let sends = (0..channels).filter(|channel| is_sender(edm, *channel));
-            let sends: Vec<u64> = sends.collect();
+            let sends = edm.edm_channels().filter(|channel| is_sender(edm, *channel));
+            let sends: Vec<u8> = sends.collect();
             senders += sends.len();
             let slow = sends.into_iter().filter_map(|channel| self.full(edm, channel));
             found.extend(slow.max_by(|(a, _), (b, _)| a.total_cmp(b)));
@@ -47,6 +47,29 @@ impl Case<'_> {
         }
         found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         found.into_iter().map(|(factor, place)| self.slower(factor, place)).collect()
+    }
+
+    /// Returns the ends of links that counted CRC errors meanwhile.
+    pub(super) fn lossy(&self) -> Vec<Finding> {
+        let count = |look: &Look<'_>, end: EthId| {
+            look.state.eth(end)?.eth.as_ref()?.crc_errors.known().copied()
+        };
+        let ends = self.last.state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
+        let lossy = ends.filter_map(|end| {
+            let [first, .., last] = self.looks else { return None };
+            let errors = count(last, end)?.checked_sub(count(first, end)?)?;
+            (errors > 0).then(|| {
+                let words = format!(
+                    "{end} counted {} in {}",
+                    counted(errors.into(), "CRC error", "CRC errors"),
+                    cycles(over_cycles(self.looks))
+                );
+                let mut finding = Finding::fault(Condition::CrcErrors, Place::End(end), words);
+                finding.severity = Severity::Slow;
+                finding
+            })
+        });
+        lossy.collect()
     }
 
     fn slower(&self, factor: f64, place: Place) -> Finding {
@@ -64,7 +87,7 @@ impl Case<'_> {
 
     /// Returns how much longer than usual a channel's window takes, if it is full all the time,
     /// and where: the link, or the far worker that holds its messages.
-    fn full(&self, edm: &Kernel<'_>, channel: u64) -> Option<(f64, Place)> {
+    fn full(&self, edm: &Kernel<'_>, channel: u8) -> Option<(f64, Place)> {
         let arg = |name: &str| edm.number(&format!("edm_state.args.{name}"));
         let (buffers, bytes) = (arg("buffers_per_channel")?, arg("buffer_bytes")?);
         let windows: Vec<Window> = self
@@ -97,14 +120,14 @@ impl Case<'_> {
     }
 
     /// Returns the worker that reads a channel's messages at the far end.
-    fn reader(&self, edm: &Kernel<'_>, channel: u64) -> Option<CoreId> {
+    fn reader(&self, edm: &Kernel<'_>, channel: u8) -> Option<CoreId> {
         let far = self.core_of(Party::Router(peer(self.mesh, edm.end?)?))?;
         let name = format!("edm_state.args.channel[{channel}].worker_xy[0]");
         let tile = tile_of(self.kernels.get(&far)?.number(&name)?);
         Some(CoreId { tile, core: CoreKind::Brisc, ..far })
     }
 
-    fn window(&self, look: Look<'_>, edm: &Kernel<'_>, channel: u64) -> Option<Window> {
+    fn window(&self, look: Look<'_>, edm: &Kernel<'_>, channel: u8) -> Option<Window> {
         let kernels = look.kernels();
         let here = kernels.get(&edm.core.id)?;
         let far = peer(self.mesh, edm.end?)?;

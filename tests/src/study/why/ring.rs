@@ -99,6 +99,31 @@ pub(super) fn member_missing(ground: Ground) -> Result<Staged, SceneError> {
     run.bed.hung(Condition::BringUpStopped, vec![Root::Core(core)])
 }
 
+pub(super) fn ends_differ(ground: Ground) -> Result<Staged, SceneError> {
+    let mut bed = ground.boot(ANY, TILES)?;
+    let ring = RingPing::on(bed.target.mesh())?;
+    let places: Vec<Place> = ring.places().collect();
+    let place = bed.one(&places, "core")?;
+    for place in &places {
+        bed.counts(*place, KERNEL)?;
+    }
+    let run_id = 1 + bed.dice.below(1_000) as u32;
+    ring.prepare(&mut bed.images)?.finish(&mut bed.target)?;
+    let settings = RingPingSettings { run_id, ..RingPingSettings::default() };
+    let launch = ring.launch(&mut bed.images, &settings)?;
+    without(&launch, Some(place)).finish(&mut bed.target)?;
+    let settings = RingPingSettings { run_id: run_id + 1, ..settings };
+    let mut other = ring.launch(&mut bed.images, &settings)?;
+    for others in places.iter().filter(|others| **others != place) {
+        other = without(&other, Some(*others));
+    }
+    other.finish(&mut bed.target)?;
+    bed.say(format!("the run id is {} on {}, and {run_id} elsewhere", run_id + 1, erisc(place)));
+    let link = bed.link(bed.eth(place)?)?;
+    let root = [link_root(link), vec![Root::Core(erisc(place))]].concat();
+    bed.hung(Condition::EndsDiffer, root)
+}
+
 pub(super) fn paused(ground: Ground) -> Result<Staged, SceneError> {
     let mut run = Pinging::begun(ground)?;
     let place = run.member()?;

@@ -21,6 +21,10 @@ impl Search<'_> {
                 self.note(Party::Router(router.at), words);
             }
             self.stage(router);
+            // Its counters are of an earlier router, or of none.
+            if router.facts.status.name() == Some("NOT_STARTED") {
+                continue;
+            }
             for channel in router.senders.iter().filter(|s| s.virtual_channel != CONTROL) {
                 self.sender(router, channel);
             }
