@@ -148,7 +148,7 @@ conditions! {
 
     Leftover = "leftover", explains 2:
         "What an earlier job left: kernels that still run although their peers have ended, or firmware that was loaded and never started.",
-        evidence: "the router serves without a termination signal; its peer has ended or waits for it to leave; the go message stays INIT, and no process is known that loads firmware",
+        evidence: "the router serves without a termination signal; its peer has ended or waits for it to leave; the go message stays INIT, and no process holds the mesh that could go on",
         refuted by: "the teardown is still under way: routers end one after the other",
         next: "end it by its termination word; `meshscope fabric` shows who is left";
 

@@ -301,8 +301,7 @@ impl Session {
     }
 
     /// Compares the texts of cores that stand without another reason, and asks whether they are
-    /// halted; returns whether there is anything new that the next snapshot shows, of the causes
-    /// of hangs the samples included.
+    /// halted; returns whether the next snapshot shows anything new, such as samples of causes.
     pub fn compare_suspects(&mut self, watch: &mut Watch, diagnosis: &Diagnosis) -> bool {
         watch.forget_moving(diagnosis);
         let causes = causes(self.target.mesh(), diagnosis);

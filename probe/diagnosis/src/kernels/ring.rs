@@ -35,6 +35,9 @@ impl Search<'_> {
 
 /// Returns the core that a ring ping hands its payload to on the same chip.
 pub(crate) fn sibling(kernel: &Kernel<'_>) -> Option<CoreId> {
+    if kernel.name() != Some("ring_ping") {
+        return None;
+    }
     let number = |member: &str| kernel.number(&format!("ring_ping_state.args.{member}"));
     let tile = tile_of(number("sibling_x")? | number("sibling_y")? << 16);
     let place = Place { chip: kernel.core.id.chip, tile };

@@ -255,7 +255,7 @@ impl Case<'_> {
         if !matches!(core.id.core, CoreKind::Brisc | CoreKind::Erisc) {
             return None;
         }
-        let base = core.launch.known()?.semaphores?;
+        let base = core.launch.known().filter(|launch| launch.enables != 0)?.semaphores?;
         let l1 = self.mesh.layout().l1_bytes(self.mesh.layout().kind_at(core.id.tile))?;
         (base >= l1).then(|| {
             format!("its launch message is overwritten: its semaphores begin at {base:#x}, and L1 ends at {l1:#x}")

@@ -38,9 +38,11 @@ impl Case<'_> {
     }
 
     /// Returns a finding about the Ethernet cores whose application was loaded and not started in any
-    /// snapshot, if no process is known that may still load others.
+    /// snapshot, if whoever may have loaded it is known to have let go of the mesh.
     pub(super) fn loaded(&self) -> Option<Finding> {
-        if self.last.state.before.writer.is_some() || !self.last.state.processes.is_empty() {
+        let before = &self.last.state.before;
+        let loader = &before.change.as_ref().filter(|_| before.writer.is_none())?.client;
+        if !self.last.state.processes.is_empty() {
             return None;
         }
         let waits = |core: &CoreState| {
@@ -53,7 +55,7 @@ impl Case<'_> {
         let cores: Vec<CoreId> = loaded.map(|(core, _)| core.id).collect();
         let first = *cores.first()?;
         let words = format!(
-            "the firmware of {} was loaded and never started, the first is {first}: whoever loaded it may be gone",
+            "the firmware of {} was loaded and never started, the first is {first}; {loader}, which changed the mesh last, has let go of it",
             counted(cores.len() as u64, "Ethernet core", "Ethernet cores")
         );
         let (place, on) = (Place::Core(first), Party::Core(first));

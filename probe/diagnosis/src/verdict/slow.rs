@@ -5,9 +5,10 @@ use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Finding};
 use crate::look::{Kernel, Look, peer, tile_of};
 use crate::place::Place;
-use decode::state::Party;
+use decode::state::{Party, ReceiverState, RouterState, SenderState};
 use layouts::{CoreId, CoreKind, EthId};
 use machine::words::{counted, cycles};
+use std::collections::BTreeMap;
 
 /// A link's round trip without payload, in cycles: two hops and both cores' work (wormhole.md 6.3).
 const ROUND_TRIP_CYCLES: f64 = 2_000.0;
@@ -17,18 +18,45 @@ const SLOW: f64 = 8.0;
 /// The counts of a sender channel in one snapshot.
 struct Window {
     cycles: u64,
-    sent: u64,
     completed: u64,
-    /// Messages that the far workers hold.
+    /// Whether nothing more can be sent before something is completed.
+    full: bool,
+    /// Messages that the far end holds.
     held: u64,
 }
+
+/// A sender channel in all snapshots.
+struct Channel {
+    at: EthId,
+    windows: Vec<Window>,
+    /// Messages of a window, and the bytes of each.
+    size: (u64, u64),
+}
+
+/// The kernels of each snapshot.
+type Kernels<'a> = [(u64, BTreeMap<CoreId, Kernel<'a>>)];
 
 fn is_sender(edm: &Kernel<'_>, channel: u8) -> bool {
     edm.number(&format!("edm_state.args.channel[{channel}].is_sender")).is_some_and(|it| it != 0)
 }
 
+fn router_in(look: Look<'_>, at: EthId) -> Option<&RouterState> {
+    look.state.fabric.routers.iter().find(|router| router.at == at)
+}
+
+fn first_receiver(look: Look<'_>, at: EthId) -> Option<&ReceiverState> {
+    router_in(look, at)?.receivers.iter().find(|it| it.virtual_channel == 0)
+}
+
+/// Returns the sender channels of a router's first virtual channel.
+fn senders(router: &RouterState) -> impl Iterator<Item = &SenderState> {
+    router.senders.iter().filter(|it| it.virtual_channel == 0)
+}
+
 impl Case<'_> {
     pub(super) fn slow(&self) -> Vec<Finding> {
+        let looks: Vec<_> =
+            self.looks.iter().map(|look| (look.state.cycles, look.kernels())).collect();
         let edms = self.kernels.values().filter(|kernel| kernel.name() == Some("edm"));
         let mut found: Vec<(f64, Place)> = Vec::new();
         let mut senders = 0;
@@ -36,7 +64,10 @@ impl Case<'_> {
             let sends = edm.edm_channels().filter(|channel| is_sender(edm, *channel));
             let sends: Vec<u8> = sends.collect();
             senders += sends.len();
-            let slow = sends.into_iter().filter_map(|channel| self.full(edm, channel));
+            let slow = sends.into_iter().filter_map(|channel| {
+                let reader = || self.reader(edm, channel);
+                self.full(&self.edm_channel(&looks, edm, channel)?, reader)
+            });
             found.extend(slow.max_by(|(a, _), (b, _)| a.total_cmp(b)));
         }
         // Where most workers hold every buffer, the work takes that long: none is slower than its
@@ -45,6 +76,9 @@ impl Case<'_> {
         if found.iter().filter(|it| is_worker(it)).count() > senders / 2 {
             found.retain(|it| !is_worker(it));
         }
+        let routers = self.last.state.fabric.routers.iter();
+        found
+            .extend(routers.filter_map(|router| self.full(&self.router_channel(router)?, || None)));
         found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         found.into_iter().map(|(factor, place)| self.slower(factor, place)).collect()
     }
@@ -86,37 +120,37 @@ impl Case<'_> {
     }
 
     /// Returns how much longer than usual a channel's window takes, if it is full all the time,
-    /// and where: the link, or the far worker that holds its messages.
-    fn full(&self, edm: &Kernel<'_>, channel: u8) -> Option<(f64, Place)> {
-        let arg = |name: &str| edm.number(&format!("edm_state.args.{name}"));
-        let (buffers, bytes) = (arg("buffers_per_channel")?, arg("buffer_bytes")?);
-        let windows: Vec<Window> = self
-            .looks
-            .iter()
-            .map(|look| self.window(*look, edm, channel))
-            .collect::<Option<_>>()?;
-        let full = |it: &Window| it.sent - it.completed >= buffers;
+    /// and where: the link, or the far core that holds its messages.
+    fn full(
+        &self,
+        channel: &Channel,
+        reader: impl FnOnce() -> Option<CoreId>,
+    ) -> Option<(f64, Place)> {
+        let Channel { at, windows, size: (buffers, bytes) } = channel;
         let (first, last) = (windows.first()?, windows.last()?);
         // The two ends are read at different times: one snapshot may show them otherwise.
         let count = |of: &dyn Fn(&Window) -> bool| windows.iter().filter(|it| of(it)).count();
-        if windows.len() < 3 || count(&full) + 1 < windows.len() {
+        if windows.len() < 3 || count(&|window| window.full) + 1 < windows.len() {
             return None;
         }
         let moved = last.completed.checked_sub(first.completed).filter(|moved| *moved > 0)?;
-        let took = (last.cycles - first.cycles) as f64 * buffers as f64 / moved as f64;
-        let usual = ROUND_TRIP_CYCLES
-            + (buffers * bytes) as f64 / self.mesh.layout().eth.link_bytes_per_cycle;
-        let factor = Some(took / usual).filter(|factor| *factor >= SLOW)?;
-        let place = if count(&|window| window.held >= buffers) + 1 >= windows.len() {
-            Place::Core(self.reader(edm, channel)?)
+        let took = (last.cycles - first.cycles) as f64 * *buffers as f64 / moved as f64;
+        let factor = Some(took / self.usual(buffers * bytes)).filter(|factor| *factor >= SLOW)?;
+        let place = if count(&|window| window.held >= *buffers) + 1 >= windows.len() {
+            Place::Core(reader()?)
         } else if 2 * windows.iter().map(|it| it.held).sum::<u64>() < buffers * windows.len() as u64
         {
             // Most messages of the window are on the way, or their acknowledgements are.
-            self.link(edm.end?)
+            self.link(*at)
         } else {
             return None;
         };
         Some((factor, place))
+    }
+
+    /// Returns the time in which so many bytes cross a link and are acknowledged, in cycles.
+    fn usual(&self, bytes: u64) -> f64 {
+        ROUND_TRIP_CYCLES + bytes as f64 / self.mesh.layout().eth.link_bytes_per_cycle
     }
 
     /// Returns the worker that reads a channel's messages at the far end.
@@ -127,16 +161,46 @@ impl Case<'_> {
         Some(CoreId { tile, core: CoreKind::Brisc, ..far })
     }
 
-    fn window(&self, look: Look<'_>, edm: &Kernel<'_>, channel: u8) -> Option<Window> {
-        let kernels = look.kernels();
-        let here = kernels.get(&edm.core.id)?;
-        let far = peer(self.mesh, edm.end?)?;
-        let there = kernels.get(&self.core_of(Party::Router(far))?)?;
+    fn edm_channel(&self, looks: &Kernels<'_>, edm: &Kernel<'_>, channel: u8) -> Option<Channel> {
+        let at = edm.end?;
+        let arg = |name: &str| edm.number(&format!("edm_state.args.{name}"));
+        let size = (arg("buffers_per_channel")?, arg("buffer_bytes")?);
+        let far = self.core_of(Party::Router(peer(self.mesh, at)?))?;
         let count = |kernel: &Kernel<'_>, name: &str| {
             kernel.number(&format!("edm_state.channels[{channel}].{name}"))
         };
-        let (sent, completed) = (count(here, "messages_sent")?, count(here, "completed")?);
-        let held = count(there, "messages_sent")?.saturating_sub(count(there, "completed")?);
-        Some(Window { cycles: look.state.cycles, sent, completed: completed.min(sent), held })
+        let window = |(cycles, kernels): &(u64, BTreeMap<CoreId, Kernel<'_>>)| {
+            let (here, there) = (kernels.get(&edm.core.id)?, kernels.get(&far)?);
+            let (sent, completed) = (count(here, "messages_sent")?, count(here, "completed")?);
+            let held = count(there, "messages_sent")?.saturating_sub(count(there, "completed")?);
+            let full = sent.saturating_sub(completed) >= size.0;
+            Some(Window { cycles: *cycles, completed: completed.min(sent), full, held })
+        };
+        Some(Channel { at, windows: looks.iter().map(window).collect::<Option<_>>()?, size })
+    }
+
+    /// Returns the packets of a router's first virtual channel.
+    fn router_channel(&self, router: &RouterState) -> Option<Channel> {
+        let (at, far) = (router.at, peer(self.mesh, router.at)?);
+        let flying = |router: &RouterState| -> Option<u64> {
+            senders(router).map(|it| it.facts.in_flight.known().copied()).sum()
+        };
+        let bytes = *first_receiver(self.last, far)?.facts.slot_bytes.known()?;
+        let size = (flying(router)?, bytes);
+        let window = |look: &Look<'_>| {
+            let (here, there) = (router_in(*look, at)?, first_receiver(*look, far)?);
+            let completed = senders(here).map(|it| it.facts.completed.known().copied());
+            let free = *senders(here).next()?.facts.remote_free_slots.known()?;
+            let is_full = |it: &SenderState| {
+                it.facts.in_flight.known().is_some_and(|count| *count > 0 && *count >= it.slots)
+            };
+            Some(Window {
+                cycles: look.state.cycles,
+                completed: completed.sum::<Option<u64>>()?,
+                full: free == 0 || senders(here).any(is_full),
+                held: there.facts.arrived.known()? + there.facts.held.known()?,
+            })
+        };
+        Some(Channel { at, windows: self.looks.iter().map(window).collect::<Option<_>>()?, size })
     }
 }
