@@ -3,6 +3,7 @@
 mod captured;
 mod error;
 mod open;
+mod operations;
 mod pacer;
 mod past;
 mod pause;
@@ -29,6 +30,7 @@ use machine::samples::{SampleOrder, Samples};
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Arrived, Mesh, Past, Preview, Target};
 pub use open::{OpenOptions, served_simulator};
+use operations::Operations;
 use pacer::Pacer;
 pub use pause::Balance;
 pub use rerun::Rerun;
@@ -111,6 +113,8 @@ pub struct Session {
     servers: Vec<u32>,
     /// The processes that run tt-metal on the target and whose files were looked for.
     processes: Vec<MetalProcess>,
+    /// What their Inspectors have told.
+    operations: Operations,
     /// How many of them are damage of the file that is read.
     damage: usize,
     before: ServedHistory,
@@ -137,6 +141,7 @@ impl Session {
             problems: Vec::new(),
             servers: Vec::new(),
             processes: Vec::new(),
+            operations: Operations::default(),
             damage: 0,
             before: ServedHistory::default(),
             pacer: None,
@@ -261,7 +266,10 @@ impl Session {
             transactions: self.target.transactions().saturating_sub(before),
             before: Some(&self.before),
         };
-        let state = decode(&snapshot, self.target.mesh(), &self.images, &facts);
+        let mut state = decode(&snapshot, self.target.mesh(), &self.images, &facts);
+        // What is asked depends on what was decoded.
+        state.operations = self.operations.of(&self.processes, &state);
+        state.problems.extend(self.operations.problems().cloned());
         self.ledgers.clone_from(&state.fabric.ledgers);
         Inspected { snapshot, state, sampled: Sampled::default() }
     }

@@ -115,6 +115,7 @@ fn snapshots_match_their_schemas() {
             &["cores", "0:e8", "--sample", "3"],
             &["cores", "0:e8", "--merge", "--sample", "3"],
             &["images", "0:9-6"],
+            &["operations"],
             &["links"],
             &["print", "0:e8", "mailboxes->launch[0]"],
             &["print", "0:e8", "mailboxes"],

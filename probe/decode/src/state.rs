@@ -7,6 +7,7 @@ pub use eth::EthState;
 pub(crate) use eth::EthWords;
 pub use fabric::*;
 
+use images::inspector::Operation;
 use images::{
     Comparison, GoSignal, ImageFinding, ImageRole, MetalProcess, Outline, Provenance, Reading,
     SourceLine,
@@ -18,6 +19,7 @@ use machine::snapshot::Gap;
 use machine::target::{Chip, Link, Mesh};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The state of the whole mesh at one moment.
@@ -43,6 +45,8 @@ pub struct MeshState {
     pub transactions: u64,
     /// The processes that run tt-metal on the mesh and whose ELFs and logs were looked for.
     pub processes: Vec<MetalProcess>,
+    /// The operations that run, by their ids in the launch messages, of those that Inspectors name.
+    pub operations: BTreeMap<u64, Operation>,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.
     pub before: ServedHistory,
 }
@@ -342,6 +346,12 @@ impl MeshState {
             links: self.links.iter().map(|link| link.link).collect(),
             problems: Vec::new(),
         }
+    }
+
+    /// Returns the name of an operation after its id, if an Inspector tells it.
+    pub fn operation(&self, id: u32) -> String {
+        let named = self.operations.get(&id.into());
+        named.map_or_else(|| id.to_string(), |operation| format!("{id} {}", operation.name))
     }
 
     /// Returns the layout of the mesh's chips.

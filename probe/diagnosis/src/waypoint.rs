@@ -1,10 +1,10 @@
 //! What the waypoints of firmware and kernels mean (tt-metal.md 1.3, and the sources of `firmware`).
 
+use crate::function;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The meanings, a line each: codes, where they are set, what they mean, and what it means if they
-/// stay.
+/// The meanings, a line each; the cells are the fields of [`Waypoint`].
 const TABLE: &str = include_str!("waypoints.txt");
 
 /// A meaning of a waypoint; the same letters can have several.
@@ -14,8 +14,16 @@ pub struct Waypoint {
     pub waypoints: Vec<String>,
     /// The code that sets it.
     pub set_by: &'static str,
+    /// The functions that do nothing but wait so.
+    pub functions: Vec<&'static str>,
     /// What that code does then.
     pub meaning: &'static str,
+    /// Who must act before it ends; `-` if nobody need.
+    pub who_must_act: &'static str,
+    /// What bounds the spin; `-` if it does not spin.
+    pub spin: &'static str,
+    /// How long a healthy one lasts.
+    pub healthy: &'static str,
     /// What it means if the waypoint does not change.
     pub if_it_stays: &'static str,
 }
@@ -26,11 +34,10 @@ impl Waypoint {
         TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(Self::of)
     }
 
-    /// The meanings of these letters.
-    pub fn named(code: &str) -> Vec<Self> {
-        Self::all()
-            .filter(|waypoint| waypoint.waypoints.iter().any(|known| known == code))
-            .collect()
+    /// The meanings of these letters, or of a function that waits.
+    pub fn named(name: &str) -> Vec<Self> {
+        let code = function::waypoint(name).unwrap_or(name);
+        Self::all().filter(|it| it.waypoints.iter().any(|known| known == code)).collect()
     }
 
     fn of(line: &'static str) -> Option<Self> {
@@ -46,8 +53,18 @@ impl Waypoint {
             let listed = |end: &String| TABLE.lines().flat_map(codes_of).any(|code| code == end);
             codes.extend(end.filter(|end| !listed(end)));
         }
-        let (set_by, meaning, if_it_stays) = (cells.next()?, cells.next()?, cells.next()?);
-        Some(Self { waypoints: codes, set_by, meaning, if_it_stays })
+        let waits = |waypoint: &&str| codes.iter().any(|code| code == waypoint);
+        let functions = function::all().filter(|(_, waypoint)| waits(waypoint));
+        Some(Self {
+            functions: functions.map(|(function, _)| function).collect(),
+            set_by: cells.next()?,
+            meaning: cells.next()?,
+            who_must_act: cells.next()?,
+            spin: cells.next()?,
+            healthy: cells.next()?,
+            if_it_stays: cells.next()?,
+            waypoints: codes,
+        })
     }
 }
 
@@ -64,5 +81,13 @@ mod tests {
         assert_eq!(codes("FWSD").collect::<Vec<_>>(), [["FWSW", "FWSD"]]);
         assert_eq!(codes("GW").collect::<Vec<_>>(), [["GW"]], "its end has its own line");
         assert_eq!(codes("NAWW").count(), 2, "data movement, and the profiler");
+        for (function, code) in crate::function::all() {
+            let explained = Waypoint::named(function);
+            assert!(explained.iter().any(|it| it.waypoints.iter().any(|it| it == code)));
+            for one in explained {
+                assert!(one.functions.contains(&function), "{function}");
+                assert!(one.spin.starts_with("unbounded"), "{function}");
+            }
+        }
     }
 }

@@ -30,6 +30,7 @@ mod described;
 pub mod fabric;
 mod finding;
 mod image;
+pub mod inspector;
 mod kinds;
 mod known;
 mod library;

@@ -3,10 +3,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,12 @@ const MOST_BYTES: u64 = 16 << 20;
 const LIBRARY: &str = "libtt_metal.so";
 /// The firmware of a package, below its root.
 const FIRMWARE: &str = "tt_metal/pre-compiled";
+/// Where Inspector listens: a port, to which tt-metal adds the rank of the process.
+const INSPECTOR_ADDRESS: &str = "TT_METAL_INSPECTOR_RPC_SERVER_ADDRESS";
+const INSPECTOR_PORT: u16 = 50051;
+const MOST_RANKS: u16 = 256;
+/// The state of a listening socket in the kernel's table.
+const LISTEN: &str = "0A";
 /// The name of a cache of kernels; releases append a build key.
 const CACHE: &str = "tt-metal-cache";
 
@@ -28,6 +35,8 @@ pub struct MetalProcess {
     pub name: String,
     /// The directories of its ELFs and logs.
     pub directories: Vec<PathBuf>,
+    /// Where its Inspector answers, if it does.
+    pub inspector: Option<SocketAddr>,
     /// Why its files are not known.
     pub unknown: Option<String>,
 }
@@ -44,17 +53,20 @@ impl MetalProcess {
         let name = fs::read_to_string(folder.join("comm"));
         let name = name.map_or_else(|_| "?".to_owned(), |name| name.trim().to_owned());
         let found = library(&folder).and_then(|library| match library {
-            Some(library) => Ok(Some(Files::of(&folder)?.directories(&library))),
+            Some(library) => {
+                let files = Files::of(&folder)?;
+                Ok(Some((files.directories(&library), files.inspector(root, &folder))))
+            }
             None => Ok(None),
         });
-        let (directories, unknown) = match found {
-            Ok(Some(directories)) => (directories, None),
+        let ((directories, inspector), unknown) = match found {
+            Ok(Some(found)) => (found, None),
             Ok(None) => return None,
             // It has ended.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(error) => (Vec::new(), Some(format!("its files are not known: {error}"))),
+            Err(error) => (Default::default(), Some(format!("its files are not known: {error}"))),
         };
-        Some(Self { pid, name, directories, unknown })
+        Some(Self { pid, name, directories, inspector, unknown })
     }
 }
 
@@ -93,6 +105,44 @@ impl Files {
         directories.retain(|directory| directory.is_dir());
         directories
     }
+
+    /// Returns the address of its Inspector: that on which this process listens, and not another of
+    /// the host. In another network namespace the address would be somebody else's.
+    fn inspector(&self, root: &Path, folder: &Path) -> Option<SocketAddr> {
+        let network = |folder: &Path| fs::read_link(folder.join("ns/net")).ok();
+        if network(folder) != network(&root.join("self")) {
+            return None;
+        }
+        let named = self.environment.get(INSPECTOR_ADDRESS.as_ref() as &std::ffi::OsStr);
+        let port = named.and_then(|it| it.to_str()?.rsplit(':').next()?.parse().ok());
+        let first: u16 = port.unwrap_or(INSPECTOR_PORT);
+        let own = listens(folder).into_iter();
+        let own = own.filter(|at| (first..first.saturating_add(MOST_RANKS)).contains(&at.port()));
+        own.min_by_key(SocketAddr::port)
+    }
+}
+
+/// Returns the IPv4 addresses on which a process listens.
+fn listens(folder: &Path) -> Vec<SocketAddr> {
+    let descriptors = fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
+    let sockets = descriptors.filter_map(|it| fs::read_link(it.path()).ok()).filter_map(|file| {
+        let inode = file.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
+        Some(inode.to_owned())
+    });
+    let sockets: HashSet<String> = sockets.collect();
+    // Without it nothing is asked.
+    let Ok(table) = read(&folder.join("net/tcp")) else { return Vec::new() };
+    let table = String::from_utf8_lossy(&table).into_owned();
+    let listening = |line: &str| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let own = *cells.get(3)? == LISTEN && sockets.contains(*cells.get(9)?);
+        let (address, port) = cells.get(1).filter(|_| own)?.split_once(':')?;
+        // The kernel prints the bytes of the address as a number of this machine.
+        let address = Ipv4Addr::from(u32::from_str_radix(address, 16).ok()?.to_ne_bytes());
+        let address = if address.is_unspecified() { Ipv4Addr::LOCALHOST } else { address };
+        Some(SocketAddr::from((address, u16::from_str_radix(port, 16).ok()?)))
+    };
+    table.lines().filter_map(listening).collect()
 }
 
 /// Returns the caches in a directory.
@@ -178,6 +228,37 @@ mod tests {
         let last = |path: &String| path.trim_start_matches("run/../").to_owned();
         assert_eq!(directories.iter().map(last).collect::<Vec<_>>(), set);
         fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn an_inspector_is_the_socket_on_which_its_own_process_listens() {
+        let address = "TT_METAL_INSPECTOR_RPC_SERVER_ADDRESS=localhost:6000";
+        let at = |name: &str, environment: &str, other: &str| {
+            let root = machine(name, environment, "package/libtt_metal.so");
+            let folder = root.join("proc/10");
+            for made in ["fd", "net", "ns", "../self/ns"] {
+                fs::create_dir_all(folder.join(made)).unwrap();
+            }
+            symlink("net:[1]", folder.join("../self/ns/net")).unwrap();
+            symlink(other, folder.join("ns/net")).unwrap();
+            symlink("socket:[71]", folder.join("fd/5")).unwrap();
+            symlink("socket:[72]", folder.join("fd/6")).unwrap();
+            symlink("/dev/null", folder.join("fd/7")).unwrap();
+            // Ports 50051 of another process and connected; 50053 and 6001 of this one.
+            let rows = [("0100007F:C383", "0A", 70), ("0100007F:C384", "01", 71)];
+            let own = [("0100007F:C385", "0A", 71), ("00000000:1771", "0A", 72)];
+            let row = |(at, state, inode): &(&str, &str, u32)| {
+                format!("   0: {at} 00000000:0000 {state} 0:0 00:0 0 0 0 {inode} 1 0\n")
+            };
+            let table = rows.iter().chain(&own).map(row).collect::<String>();
+            fs::write(folder.join("net/tcp"), format!("  sl  local_address\nx\n{table}")).unwrap();
+            let found = MetalProcess::below(&root.join("proc"), 10).unwrap().inspector;
+            fs::remove_dir_all(root).unwrap();
+            found.map(|at| at.to_string())
+        };
+        assert_eq!(at("usual", "X", "net:[1]").unwrap(), "127.0.0.1:50053");
+        assert_eq!(at("named", address, "net:[1]").unwrap(), "127.0.0.1:6001");
+        assert_eq!(at("container", "X", "net:[2]"), None);
     }
 
     #[test]

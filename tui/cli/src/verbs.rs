@@ -17,6 +17,7 @@ mod images;
 mod launch;
 mod links;
 mod mesh;
+mod operations;
 mod pause;
 mod print;
 mod read;
@@ -42,6 +43,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<MeshArguments>(),
     Registration::of::<cores::CoresArguments>(),
     Registration::of::<images::ImagesArguments>(),
+    Registration::of::<operations::OperationsArguments>(),
     Registration::of::<links::LinksArguments>(),
     Registration::of::<why::WhyArguments>(),
     Registration::of::<check::CheckArguments>(),

@@ -13,6 +13,7 @@ use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKi
 use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
+use std::collections::BTreeMap;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 
@@ -80,6 +81,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         damage: 0,
         transactions: 412,
         processes: vec![],
+        operations: BTreeMap::new(),
         before: ServedHistory::default(),
     }
 }

@@ -55,9 +55,10 @@ impl Case<'_> {
         let first = kernels.first()?.core.id;
         let names: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.name()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        let operation = operation.map(|number| self.last.state.operation(number));
         let operation = match operation {
-            Some(number) if names.is_empty() => format!("operation {number}"),
-            Some(number) => format!("operation {number} ({names})"),
+            Some(operation) if names.is_empty() => format!("operation {operation}"),
+            Some(operation) => format!("operation {operation} ({names})"),
             None => names,
         };
         let cores = match kernels {

@@ -1,4 +1,4 @@
-//! `explain`: what a finding means, the stages of a protocol, and the letters of a waypoint.
+//! `explain`: what a finding means, the stages of a protocol, the letters of a waypoint, and a function that waits.
 
 use crate::output::{Columns, Page, json, text};
 use crate::shape::{Explained, Explanations, schema};
@@ -10,10 +10,12 @@ use decode::state::{PROTOCOLS, Protocol, Stage};
 use diagnosis::{Condition, Explanation, Waypoint};
 use std::fmt::Write;
 
-/// Explain a finding of `why` or `check`, a protocol or a waypoint; without a name, list them.
+/// Explain a finding of `why` or `check`, a protocol, a waypoint or a function that waits; without a
+/// name, list them.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExplainArguments {
-    /// The finding, such as link-down, the protocol, such as router, or the waypoint, such as FWSW.
+    /// The finding, such as link-down, the protocol, such as router, the waypoint, such as FWSW, or the
+    /// function, such as noc_semaphore_wait.
     pub(crate) name: Option<String>,
 }
 
@@ -39,7 +41,7 @@ pub(super) fn run(style: Style, name: Option<&str>) -> Result<Outcome, Failure> 
         return explain_waypoint(style, name, waypoints);
     }
     let condition = Condition::named(name).ok_or_else(|| {
-        let words = "is no finding, no protocol and no waypoint; `meshscope explain` lists them";
+        let words = "is no finding, protocol, waypoint or function that waits; `meshscope explain` lists them";
         Failure::Usage(format!("`{name}` {words}"))
     })?;
     if style.json {
@@ -61,13 +63,32 @@ fn explain_waypoint(style: Style, name: &str, all: Vec<Waypoint>) -> Result<Outc
         return Ok(Outcome::Healthy);
     }
     let mut page = format!("{name}\n");
-    for Waypoint { waypoints, set_by, meaning, if_it_stays } in &all {
+    for Waypoint {
+        waypoints,
+        set_by,
+        functions,
+        meaning,
+        who_must_act,
+        spin,
+        healthy,
+        if_it_stays,
+    } in &all
+    {
         let begun = name.strip_suffix('D').map(|stem| format!("{stem}W"));
         let begun = begun.filter(|begun| waypoints.contains(begun));
         let after = begun.map(|begun| format!("the end of {begun}: ")).unwrap_or_default();
         let _ = writeln!(
             page,
-            "\n{after}{meaning}\n  set by        {set_by}\n  if it stays   {if_it_stays}",
+            "\n{after}{meaning}\n  set by        {set_by}\n  waypoint      {}",
+            waypoints.join(" "),
+        );
+        if !functions.is_empty() {
+            let _ = writeln!(page, "  functions     {}", functions.join(" "));
+        }
+        let _ = writeln!(
+            page,
+            "  who must act  {who_must_act}\n  spin          {spin}\n  healthy       {healthy}\n  \
+             if it stays   {if_it_stays}",
         );
     }
     text(&page)?;
@@ -120,9 +141,9 @@ fn list(style: Style) -> Result<Outcome, Failure> {
     for protocol in &PROTOCOLS {
         protocols.row(vec![protocol.name.to_owned(), protocol.about.to_owned()]);
     }
-    let mut waypoints = Columns::new(&["WAYPOINT", "MEANING"]);
-    for Waypoint { waypoints: codes, meaning, .. } in Waypoint::all() {
-        waypoints.row(vec![codes.join(" "), meaning.to_owned()]);
+    let mut waypoints = Columns::new(&["WAYPOINT", "MEANING", "FUNCTIONS"]);
+    for Waypoint { waypoints: codes, meaning, functions, .. } in Waypoint::all() {
+        waypoints.row(vec![codes.join(" "), meaning.to_owned(), functions.join(" ")]);
     }
     style.print(Page::from(table).with("\n").with(protocols).with("\n").with(waypoints))?;
     Ok(Outcome::Healthy)

@@ -14,13 +14,19 @@ pub struct Operations {
     /// For each chip the host-assigned ids of the launch messages of its running cores. 0 is none:
     /// tt-metal gives it to its own routers and dispatchers.
     pub ids: BTreeMap<ChipId, BTreeSet<u32>>,
+    /// The ids with the names that Inspectors tell.
+    pub names: BTreeMap<u32, String>,
 }
 
 impl Operations {
     /// Finds them.
     pub fn of(state: &MeshState) -> Self {
-        let ids = state.chips.iter().map(|chip| (chip.chip.id, running(chip))).collect();
-        Self { ids }
+        let ids: BTreeMap<ChipId, BTreeSet<u32>> =
+            state.chips.iter().map(|chip| (chip.chip.id, running(chip))).collect();
+        let named =
+            ids.values().flatten().filter(|id| state.operations.contains_key(&(**id).into()));
+        let names = named.map(|id| (*id, state.operation(*id))).collect();
+        Self { ids, names }
     }
 
     /// The chips that run the lowest id, if others do not: they are behind. An id that all chips
@@ -37,6 +43,15 @@ impl Operations {
         self.ids.iter().filter_map(has).collect()
     }
 
+    /// Those without a name as ranges.
+    fn list(&self, ids: &BTreeSet<u32>) -> String {
+        let unnamed: BTreeSet<u32> =
+            ids.iter().filter(|id| !self.names.contains_key(id)).copied().collect();
+        let unnamed = Some(ranges("", &unnamed)).filter(|_| !unnamed.is_empty());
+        let named = ids.iter().filter_map(|id| self.names.get(id).cloned());
+        unnamed.into_iter().chain(named).collect::<Vec<_>>().join(" ")
+    }
+
     /// A sentence.
     pub fn text(&self) -> String {
         let mut same: BTreeMap<&BTreeSet<u32>, Vec<ChipId>> = BTreeMap::new();
@@ -47,7 +62,7 @@ impl Operations {
             return "operations: unknown, no core that runs has a host-assigned id".to_owned();
         }
         let part = |(ids, on): (&BTreeSet<u32>, Vec<ChipId>)| {
-            format!("{} on {}", ranges("", ids), chips(on))
+            format!("{} on {}", self.list(ids), chips(on))
         };
         let parts: Vec<String> = same.into_iter().map(part).collect();
         let first = match self.behind() {
@@ -73,7 +88,8 @@ mod tests {
         let chip = |(chip, ids): (usize, &&[u32])| {
             (ChipId(chip as u16), ids.iter().copied().collect::<BTreeSet<_>>())
         };
-        Operations { ids: chips.iter().enumerate().map(chip).collect() }
+        let names = BTreeMap::from([(40, "40 ReduceScatter".to_owned())]);
+        Operations { ids: chips.iter().enumerate().map(chip).collect(), names }
     }
 
     #[test]
@@ -93,6 +109,10 @@ mod tests {
         assert_eq!(
             text(&[&[1, 2, 3, 4, 5, 6, 7, 8, 9], &[10]]),
             "operations: 1-9 on chip 0, 10 on chip 1"
+        );
+        assert_eq!(
+            text(&[&[40], &[37, 38]]),
+            "operations: 37-38 on chip 1, 40 ReduceScatter on chip 0; likely first: chip 1, with the lowest id"
         );
         assert_eq!(
             text(&[&[], &[]]),
