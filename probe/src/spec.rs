@@ -12,6 +12,7 @@ use machine::words::cycles_of;
 pub use moment::Moment;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use workloads::mux::MuxScene;
 use workloads::scene::external::External;
@@ -111,6 +112,7 @@ impl TargetSpec {
             Some(("ttsim", words)) => Ok(Self::Ttsim(parse_simulator(words)?)),
             Some(("socket", path)) => sockets(path),
             _ if words.is_empty() => wrong("the target is empty"),
+            _ if is_socket(words) => Ok(Self::Sockets(vec![words.into()])),
             _ if is_json(words) => Ok(Self::FabricSnapshot(words.into())),
             _ if words.contains(['/', '.']) || Path::new(words).is_file() => {
                 moment::recording(words)
@@ -121,6 +123,10 @@ impl TargetSpec {
             )),
         }
     }
+}
+
+fn is_socket(words: &str) -> bool {
+    std::fs::metadata(words).is_ok_and(|file| file.file_type().is_socket())
 }
 
 fn is_json(words: &str) -> bool {
@@ -410,6 +416,12 @@ mod tests {
         let words = "ttsim:/a.so,run=tt-fabric,kernels=/k,traffic=7";
         assert_eq!(parse(words), TargetSpec::Ttsim(fabric));
         assert_eq!(parse("socket:/tmp/x"), TargetSpec::Sockets(vec!["/tmp/x".into()]));
+        let path = std::env::temp_dir().join(format!("meshscope-spec-{}", std::process::id()));
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let found = parse(path.to_str().unwrap());
+        assert_eq!(found, TargetSpec::Sockets(vec![path.clone()]));
+        drop(listener);
+        std::fs::remove_file(&path).unwrap();
         let two = TargetSpec::Sockets(vec!["/a,b".into(), "c".into()]);
         assert_eq!(parse("socket:/a,b,socket:c"), two);
         assert_eq!(parse("/dev/tenstorrent/0"), TargetSpec::Silicon("/dev/tenstorrent/0".into()));

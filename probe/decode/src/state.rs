@@ -19,7 +19,7 @@ use machine::snapshot::Gap;
 use machine::target::{Chip, Link, Mesh};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The state of the whole mesh at one moment.
@@ -334,6 +334,17 @@ impl CoreState {
     /// Whether the images on the core are known, and none was built with waypoints.
     pub fn lacks_waypoints(&self) -> bool {
         self.waypoint == Reading::Absent && self.go != Reading::Absent
+    }
+}
+
+impl ChipState {
+    /// Returns the host-assigned ids of the launch messages of running cores. 0 is none: tt-metal
+    /// gives it to its own routers and dispatchers.
+    pub fn running_operations(&self) -> BTreeSet<u32> {
+        let cores = self.tiles.iter().flat_map(|tile| &tile.cores);
+        let running = cores.filter(|core| core.activity == Reading::Known(Activity::Running));
+        let ids = running.filter_map(|core| core.launch.known()).map(|it| it.host_assigned_id);
+        ids.filter(|id| *id != 0).collect()
     }
 }
 

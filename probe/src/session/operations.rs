@@ -1,8 +1,8 @@
 //! The operations that run on a target, by the Inspectors of its tt-metal processes.
 
-use decode::state::{Activity, MeshState};
+use decode::state::{ChipState, MeshState};
+use images::MetalProcess;
 use images::inspector::{self, Operation};
-use images::{MetalProcess, Reading};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -27,14 +27,15 @@ impl Operations {
         processes: &[MetalProcess],
         state: &MeshState,
     ) -> BTreeMap<u64, Operation> {
-        let cores = state.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
-        let running = cores.filter(|core| core.activity == Reading::Known(Activity::Running));
-        let ids = running.filter_map(|core| core.launch.known()).map(|it| it.host_assigned_id);
-        let ids: BTreeSet<u64> = ids.filter(|id| *id != 0).map(u64::from).collect();
+        if processes.iter().all(|process| process.inspector.is_none()) {
+            return BTreeMap::new();
+        }
+        let ids = state.chips.iter().flat_map(ChipState::running_operations);
+        let ids: BTreeSet<u64> = ids.map(u64::from).collect();
         self.known.retain(|id, _| ids.contains(id));
         self.unnamed.retain(|id| ids.contains(id));
         let is_new = |id: &u64| !self.known.contains_key(id) && !self.unnamed.contains(id);
-        if ids.iter().any(is_new) && processes.iter().any(|it| it.inspector.is_some()) {
+        if ids.iter().any(is_new) {
             let answered = self.ask(processes, &ids);
             let known = &self.known;
             let unnamed = ids.iter().filter(|id| answered && !known.contains_key(id));
@@ -46,6 +47,7 @@ impl Operations {
     /// Asks all Inspectors for these ids, and returns whether all answered.
     fn ask(&mut self, processes: &[MetalProcess], ids: &BTreeSet<u64>) -> bool {
         let mut all = true;
+        let mut answers = Vec::new();
         for process in processes {
             let Some(at) = process.inspector else { continue };
             if self.silent.get(&at).is_some_and(|(when, _)| when.elapsed() < PAUSE) {
@@ -55,8 +57,7 @@ impl Operations {
             match inspector::operations(at) {
                 Ok(found) => {
                     self.silent.remove(&at);
-                    let wanted = found.into_iter().filter(|it| ids.contains(&it.id));
-                    self.known.extend(wanted.map(|operation| (operation.id, operation)));
+                    answers.push(found);
                 }
                 Err(error) => {
                     all = false;
@@ -68,11 +69,56 @@ impl Operations {
                 }
             }
         }
+        for (id, operation) in named(answers, ids) {
+            match operation {
+                Some(operation) => self.known.insert(id, operation),
+                None => self.known.remove(&id),
+            };
+        }
         all
     }
 
     /// A sentence for each Inspector that did not answer.
     pub(super) fn problems(&self) -> impl Iterator<Item = &String> {
         self.silent.values().map(|(_, sentence)| sentence)
+    }
+}
+
+/// Returns the operations of these ids. Each process counts its own: an id that two of them use has
+/// no name.
+fn named(answers: Vec<Vec<Operation>>, ids: &BTreeSet<u64>) -> BTreeMap<u64, Option<Operation>> {
+    let mut named = BTreeMap::new();
+    for answer in answers {
+        let wanted = answer.into_iter().filter(|it| ids.contains(&it.id));
+        let wanted: BTreeMap<u64, Operation> = wanted.map(|it| (it.id, it)).collect();
+        for (id, operation) in wanted {
+            let is_first = !named.contains_key(&id);
+            named.insert(id, is_first.then_some(operation));
+        }
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_of_two_processes_has_no_name() {
+        let operation = |id, name: &str| Operation {
+            id,
+            name: name.to_owned(),
+            parameters: String::new(),
+            trace: None,
+        };
+        // A trace queues the same id again.
+        let first = vec![operation(1, "Add"), operation(2, "Sum"), operation(2, "Sum")];
+        let second = vec![operation(1, "Add"), operation(3, "Copy"), operation(4, "Done")];
+        let named = named(vec![first, second], &BTreeSet::from([1, 2, 3]));
+        let names: Vec<_> = named
+            .iter()
+            .map(|(id, it)| (*id, it.as_ref().map(|operation| operation.name.as_str())))
+            .collect();
+        assert_eq!(names, [(1, None), (2, Some("Sum")), (3, Some("Copy"))]);
     }
 }

@@ -1,8 +1,7 @@
 //! The operations that chips run, side by side: the host's ids in the launch messages.
 
 use super::tiles::{chips, ranges};
-use decode::state::{Activity, ChipState, MeshState};
-use images::Reading;
+use decode::state::MeshState;
 use layouts::ChipId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +10,7 @@ const MOST_OPERATIONS: usize = 8;
 
 /// The ids of the operations that chips run.
 pub struct Operations {
-    /// For each chip the host-assigned ids of the launch messages of its running cores. 0 is none:
-    /// tt-metal gives it to its own routers and dispatchers.
+    /// Those of each chip.
     pub ids: BTreeMap<ChipId, BTreeSet<u32>>,
     /// The ids with the names that Inspectors tell.
     pub names: BTreeMap<u32, String>,
@@ -22,7 +20,7 @@ impl Operations {
     /// Finds them.
     pub fn of(state: &MeshState) -> Self {
         let ids: BTreeMap<ChipId, BTreeSet<u32>> =
-            state.chips.iter().map(|chip| (chip.chip.id, running(chip))).collect();
+            state.chips.iter().map(|chip| (chip.chip.id, chip.running_operations())).collect();
         let named =
             ids.values().flatten().filter(|id| state.operations.contains_key(&(**id).into()));
         let names = named.map(|id| (*id, state.operation(*id))).collect();
@@ -71,13 +69,6 @@ impl Operations {
         };
         format!("operations: {}{first}", parts.join(", "))
     }
-}
-
-fn running(chip: &ChipState) -> BTreeSet<u32> {
-    let cores = chip.tiles.iter().flat_map(|tile| &tile.cores);
-    let running = cores.filter(|core| core.activity == Reading::Known(Activity::Running));
-    let ids = running.filter_map(|core| core.launch.known()).map(|it| it.host_assigned_id);
-    ids.filter(|id| *id != 0).collect()
 }
 
 #[cfg(test)]
