@@ -44,15 +44,14 @@ impl Verb for OperationsArguments {
         check(state, place)?;
         report(target, state);
         let all = state.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
-        let running = Running::new(
-            &target.words,
-            state,
-            all.filter(|core| place.is_none_or(|place| place.has_core(core.id))),
-        );
+        let passes = |core: &&CoreState| place.is_none_or(|place| place.has_core(core.id));
+        // Of one chip or tile there is nothing to compare.
+        let compared = place.is_none().then(|| Operations::of(state));
+        let running = Running::new(&target.words, state, all.filter(passes), compared.as_ref());
         if style.json {
             json(running)?;
         } else {
-            style.print(page(state, &running))?;
+            style.print(page(state, &running, compared.as_ref()))?;
         }
         Ok(judge(state))
     }
@@ -67,7 +66,7 @@ struct Running<'a> {
     cycles: u64,
     /// The operations, by id.
     operations: Vec<OneRunning<'a>>,
-    /// The chips that run the lowest id, if others do not: they are behind.
+    /// The chips that run the lowest id, if others do not: they are behind. Empty if a place was named.
     #[schemars(with = "Vec<ChipId>")]
     behind: BTreeSet<ChipId>,
 }
@@ -92,6 +91,7 @@ impl<'a> Running<'a> {
         target: &'a str,
         state: &'a MeshState,
         cores: impl Iterator<Item = &'a CoreState>,
+        compared: Option<&Operations>,
     ) -> Self {
         let mut operations: BTreeMap<u32, OneRunning<'a>> = BTreeMap::new();
         for core in cores.filter(|core| core.activity == Reading::Known(Activity::Running)) {
@@ -112,12 +112,12 @@ impl<'a> Running<'a> {
             target,
             cycles: state.cycles,
             operations: operations.into_values().collect(),
-            behind: Operations::of(state).behind(),
+            behind: compared.map(Operations::behind).into_iter().flatten().collect(),
         }
     }
 }
 
-fn page(state: &MeshState, running: &Running<'_>) -> Page {
+fn page(state: &MeshState, running: &Running<'_>, compared: Option<&Operations>) -> Page {
     let mut table = Columns::new(&["ID", "OPERATION", "KERNELS", "CORES"]);
     let mut parameters = String::new();
     for one in &running.operations {
@@ -132,6 +132,6 @@ fn page(state: &MeshState, running: &Running<'_>) -> Page {
             let _ = writeln!(parameters, "\nparameters of {}: {}", one.id, operation.parameters);
         }
     }
-    let head = Operations::of(state).text();
-    Page::default().with(format!("{head}\n\n")).with(table).with(parameters)
+    let head = compared.map_or_else(String::new, |it| it.text() + "\n\n");
+    Page::default().with(head).with(table).with(parameters)
 }
