@@ -337,14 +337,21 @@ impl CoreState {
     }
 }
 
+impl CoreState {
+    /// Returns the host-assigned id of its launch message while it runs. 0 is none: tt-metal gives it
+    /// to its own routers and dispatchers.
+    pub fn running_operation(&self) -> Option<u32> {
+        let runs = self.activity == Reading::Known(Activity::Running);
+        let launch = self.launch.known().filter(|_| runs)?;
+        Some(launch.host_assigned_id).filter(|id| *id != 0)
+    }
+}
+
 impl ChipState {
-    /// Returns the host-assigned ids of the launch messages of running cores. 0 is none: tt-metal
-    /// gives it to its own routers and dispatchers.
+    /// Returns the ids of the operations that its cores run.
     pub fn running_operations(&self) -> BTreeSet<u32> {
         let cores = self.tiles.iter().flat_map(|tile| &tile.cores);
-        let running = cores.filter(|core| core.activity == Reading::Known(Activity::Running));
-        let ids = running.filter_map(|core| core.launch.known()).map(|it| it.host_assigned_id);
-        ids.filter(|id| *id != 0).collect()
+        cores.filter_map(CoreState::running_operation).collect()
     }
 }
 

@@ -303,11 +303,10 @@ impl<'a> Case<'a> {
         let mut add = |name: &str, value: String| {
             evidence.push(Evidence { at: None, name: format!("{id} {name}"), value });
         };
-        let operation = core.launch.known().map(|launch| launch.host_assigned_id);
-        if let Some(it) =
-            operation.filter(|id| self.last.state.operations.contains_key(&(*id).into()))
-        {
-            add("operation", self.last.state.operation(it));
+        let operations = &self.last.state.operations;
+        let launch = core.launch.known();
+        if let Some(it) = launch.and_then(|it| operations.get(&it.host_assigned_id.into())) {
+            add("operation", format!("{} {}", it.id, it.name));
         }
         if let Some(code) = core.waypoint.known() {
             let line = core

@@ -9,8 +9,7 @@ use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
 use console::merged::{Operations, kernel, on_mesh};
-use decode::state::{Activity, CoreState, MeshState};
-use images::Reading;
+use decode::state::{CoreState, MeshState};
 use images::inspector::Operation;
 use layouts::{ChipId, CoreId};
 use schemars::JsonSchema;
@@ -94,11 +93,8 @@ impl<'a> Running<'a> {
         compared: Option<&Operations>,
     ) -> Self {
         let mut operations: BTreeMap<u32, OneRunning<'a>> = BTreeMap::new();
-        for core in cores.filter(|core| core.activity == Reading::Known(Activity::Running)) {
-            let id = core.launch.known().map_or(0, |launch| launch.host_assigned_id);
-            if id == 0 {
-                continue;
-            }
+        for core in cores {
+            let Some(id) = core.running_operation() else { continue };
             let one = operations.entry(id).or_insert_with(|| OneRunning {
                 id,
                 inspector: state.operations.get(&id.into()),
