@@ -127,8 +127,9 @@ pub struct Session {
     file: Option<RecordedFile>,
     /// Whether the machine ends with this process.
     ends_with_process: bool,
-    /// The credits of links in the previous snapshot.
+    /// The credits of links in the previous snapshot, and in the newest.
     ledgers: Vec<LedgerState>,
+    next_ledgers: Vec<LedgerState>,
 }
 
 impl Session {
@@ -151,6 +152,7 @@ impl Session {
             file: None,
             ends_with_process: false,
             ledgers: Vec::new(),
+            next_ledgers: Vec::new(),
         }
     }
 
@@ -221,7 +223,8 @@ impl Session {
     }
 
     /// Reads a snapshot as [`Session::inspect`] does, and shows it after each chip. Tiles that were
-    /// not read yet are shown as they were in the snapshot before, if one is given.
+    /// not read yet, or that the read set leaves out, are shown as they were in the snapshot before,
+    /// if one is given.
     pub fn inspect_by_chip(
         &mut self,
         read_set: &ReadSet,
@@ -230,23 +233,65 @@ impl Session {
     ) -> Inspected {
         let mut watcher = Watcher { before, see };
         let before = self.target.transactions();
-        let again = self.snapshots.is_multiple_of(VERIFY_EVERY);
-        // Extra ranges do not affect the images.
-        let images = ReadSet { spans: Vec::new(), ..read_set.clone() };
-        let verify = again || images != self.last;
-        if verify {
-            self.verify(read_set, again, &mut watcher);
-            self.last = images;
-        }
+        let plan = self.plan(read_set, self.snapshots.is_multiple_of(VERIFY_EVERY), &mut watcher);
         self.snapshots += 1;
+        self.ledgers.clone_from(&self.next_ledgers);
+        let parts = watcher.before.filter(|_| read_set.only.is_some());
+        // The bytes of the snapshot before do not say when this one began.
+        let began = parts.and_then(|_| self.target.now().ok());
+        let mut snapshot = self.read(&plan, Progress::Snapshot, &mut watcher);
+        if parts.is_some() {
+            snapshot = snapshot.over(parts);
+        }
+        self.decode(snapshot, read_set, (before, began), &mut watcher)
+    }
+
+    /// Reads what a read set has and a snapshot lacks, and decodes both as one snapshot.
+    fn inspect_rest(
+        &mut self,
+        read_set: &ReadSet,
+        inspected: &Inspected,
+        see: &mut dyn FnMut(&Partly<'_>),
+    ) -> Inspected {
+        let mut watcher = Watcher { before: Some(&inspected.snapshot), see };
+        let before = self.target.transactions();
+        let plan = self.plan(&just_proved(read_set), false, &mut watcher);
+        let plan = plan.missing_from(&inspected.snapshot);
+        let rest = self.read(&plan, Progress::Snapshot, &mut watcher);
+        self.decode(
+            inspected.snapshot.extended_by(&rest),
+            read_set,
+            (before, Some(inspected.state.cycles)),
+            &mut watcher,
+        )
+    }
+
+    /// Plans the reads of a read set, once its images are verified.
+    fn plan(&mut self, read_set: &ReadSet, again: bool, watcher: &mut Watcher<'_>) -> Plan {
+        let verify = again || !self.last.proves(read_set);
+        if verify {
+            self.verify(read_set, again, watcher);
+            // Extra ranges do not affect the images.
+            self.last = ReadSet { spans: Vec::new(), ..read_set.clone() };
+        }
         let rest = if verify { just_proved(read_set) } else { read_set.clone() };
-        let plan = plan(self.target.mesh(), &self.images, &rest);
-        let snapshot = self.read(&plan, Progress::Snapshot, &mut watcher);
+        plan(self.target.mesh(), &self.images, &rest)
+    }
+
+    /// Decodes a snapshot that began at a count of transactions, and at a time if its bytes do not
+    /// tell.
+    fn decode(
+        &mut self,
+        snapshot: Snapshot,
+        read_set: &ReadSet,
+        (before, began): (u64, Option<u64>),
+        watcher: &mut Watcher<'_>,
+    ) -> Inspected {
         self.images.learn(self.target.mesh(), &snapshot);
-        self.verify_changed(read_set, &mut watcher);
+        self.verify_changed(read_set, watcher);
         // Where nothing was read, nothing says when it began; a moment of a recording has older bytes.
         let now = if snapshot.pieces.is_empty() { self.target.now().ok() } else { None };
-        let began = self.target.history().and_then(|history| history.began_cycles());
+        let began = began.max(self.target.history().and_then(|history| history.began_cycles()));
         let mut problems = self.problems.clone();
         problems.extend(self.library.iter().flat_map(Library::problems).cloned());
         let (lost, mut holders) = (self.target.quarantined(), Vec::new());
@@ -270,7 +315,7 @@ impl Session {
         // What is asked depends on what was decoded.
         state.operations = self.operations.of(&self.processes, &state);
         state.problems.extend(self.operations.problems().cloned());
-        self.ledgers.clone_from(&state.fabric.ledgers);
+        self.next_ledgers.clone_from(&state.fabric.ledgers);
         Inspected { snapshot, state, sampled: Sampled::default() }
     }
 

@@ -234,6 +234,20 @@ pub struct Plan {
     pub spans: Vec<Span>,
 }
 
+impl Plan {
+    /// Returns its ranges that a snapshot has neither read nor given up. One that overlaps a piece
+    /// takes the piece along, so that one piece of both snapshots holds each range.
+    #[must_use]
+    pub fn missing_from(&self, snapshot: &Snapshot) -> Self {
+        let mut spans = Vec::new();
+        for span in self.spans.iter().filter(|span| snapshot.lacks(span)) {
+            spans.push(*span);
+            spans.extend(snapshot.pieces_in(span).map(Piece::span));
+        }
+        Self { spans }
+    }
+}
+
 /// The result of reading a plan: pieces by address, and gaps for the ranges not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
@@ -339,6 +353,31 @@ impl Snapshot {
         whole
     }
 
+    /// Returns this snapshot with what was read later because it lacked it.
+    #[must_use]
+    pub fn extended_by(&self, later: &Self) -> Self {
+        let mut whole = later.completed_by(self);
+        whole.gaps.extend(self.gaps.iter().cloned());
+        whole.sorted_gaps = false;
+        whole.transactions += self.transactions;
+        whole
+    }
+
+    /// Whether it has neither read a range nor given it up.
+    fn lacks(&self, span: &Span) -> bool {
+        self.bytes(span.addr, span.len) == Err(AccessError::NotRequested)
+    }
+
+    /// Returns its pieces with bytes of a range.
+    fn pieces_in(&self, span: &Span) -> impl Iterator<Item = &Piece> {
+        let end = NocAddr { offset: span.addr.offset + u64::from(span.len), ..span.addr };
+        let first = self.pieces.partition_point(move |piece| {
+            let behind = piece.addr.offset + piece.bytes.len() as u64;
+            NocAddr { offset: behind, ..piece.addr } <= span.addr
+        });
+        self.pieces.iter().skip(first).take_while(move |piece| piece.addr < end)
+    }
+
     /// Returns what it has of some tiles.
     #[must_use]
     pub fn of_tiles(&self, tiles: &BTreeSet<(ChipId, NocXy)>) -> Self {
@@ -415,5 +454,26 @@ mod tests {
         let parts = [(0, 4, 1), (4, 4, 9), (16, 4, 2), (20, 2, 9), (22, 8, 2), (30, 8, 9)];
         assert_eq!(shown, parts);
         assert_eq!((whole.gaps.len(), whole.transactions), (1, 3));
+    }
+
+    #[test]
+    fn what_a_snapshot_lacks_is_read_later_and_each_range_stays_whole() {
+        let gap = Gap { span: piece(64, &[0; 4]).span(), reason: AccessError::InReset };
+        let read = Snapshot {
+            pieces: vec![piece(0, &[1; 8]), piece(16, &[2; 16])],
+            gaps: vec![gap],
+            ..Snapshot::default()
+        };
+        let span = |offset, len| Span { len, ..piece(offset, &[0]).span() };
+        let plan = Plan { spans: vec![span(4, 4), span(64, 4), span(28, 8), span(40, 4)] };
+        let missing = plan.missing_from(&read);
+        assert_eq!(missing.spans, [span(28, 8), span(16, 16), span(40, 4)]);
+
+        let rest = vec![piece(16, &[9; 20]), piece(40, &[9; 4])];
+        let whole = read.extended_by(&Snapshot { pieces: rest, ..Snapshot::default() });
+        let is_whole = |span: &Span| whole.bytes(span.addr, span.len).is_ok();
+        assert!([span(0, 8), span(16, 16), span(28, 8), span(40, 4)].iter().all(is_whole));
+        assert_eq!(whole.bytes(span(64, 4).addr, 4), Err(AccessError::InReset));
+        assert_eq!(plan.missing_from(&whole), Plan::default());
     }
 }

@@ -1,9 +1,9 @@
 //! Several snapshots of a target, and what they say about it.
 
-use super::{Inspected, Session};
+use super::{Inspected, Partly, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::profile::profile;
-use decode::state::Activity;
+use decode::state::{Activity, CoreState, MeshState};
 use diagnosis::{
     Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Sampled, Severity,
     core_of, debug_words, diagnose, is_halted, needs_samples, wanted,
@@ -13,10 +13,12 @@ use launch::debugging::show_status;
 use layouts::{ChipId, CoreId, CoreKind, NocXy};
 use machine::progress::Listener;
 use machine::samples::SampleOrder;
-use machine::snapshot::{AccessError, Plan, Span};
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::Mesh;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
+
+type Tiles = BTreeSet<(ChipId, NocXy)>;
 
 /// Time over which a mesh is usually watched, in device cycles.
 pub const WATCHED_CYCLES: u64 = 50_000_000;
@@ -196,11 +198,16 @@ impl Session {
             let due = begun + over_cycles * number / (SNAPSHOTS - 1);
             let now = self.target.now()?;
             self.pass(due.saturating_sub(now))?;
-            self.look(&mut watch);
+            // What does not run is compared from the first to the last.
+            if number + 1 < SNAPSHOTS {
+                self.look_at_running(&mut watch);
+            } else {
+                self.look(&mut watch);
+            }
         }
         let mut diagnosis = watch.judge(self.target.mesh());
         if self.compare_suspects(&mut watch, &diagnosis) {
-            self.look(&mut watch);
+            self.look_at_running(&mut watch);
             diagnosis = watch.judge(self.target.mesh());
         }
         let transactions = self.target.transactions().saturating_sub(before);
@@ -235,7 +242,15 @@ impl Session {
 
     /// Takes a snapshot for a verdict.
     pub fn look(&mut self, watch: &mut Watch) {
-        self.look_within(watch, None);
+        self.look_within(watch, None, None);
+    }
+
+    /// Takes a snapshot of the tiles on which a kernel ran in the one before; the others are as they
+    /// were.
+    fn look_at_running(&mut self, watch: &mut Watch) {
+        let before = watch.newest().map(|newest| newest.snapshot.clone());
+        let tiles = watch.newest().map(|newest| running_tiles(&newest.state));
+        self.look_within(watch, tiles, before.as_ref());
     }
 
     /// Takes a snapshot of some cores and of what the stages of their parties depend on: a small part
@@ -246,29 +261,29 @@ impl Session {
             Some(newest) => newest.state.fabric.party_tiles(mesh, cores),
             None => possible_tiles(mesh, cores),
         };
-        self.look_within(watch, Some(tiles));
+        self.look_within(watch, Some(tiles), None);
     }
 
-    /// Takes a snapshot of these tiles, or of all.
-    fn look_within(&mut self, watch: &mut Watch, only: Option<BTreeSet<(ChipId, NocXy)>>) {
-        let most = if watch.read_set.is_none() { MOST_SEARCHES } else { MOST_LATER };
+    /// Takes a snapshot of these tiles, or of all; the others are as before, if that is given.
+    fn look_within(&mut self, watch: &mut Watch, only: Option<Tiles>, before: Option<&Snapshot>) {
+        let first = watch.read_set.is_none();
+        let most = if first { MOST_SEARCHES } else { MOST_LATER };
         let everything = || ReadSet { fabric: true, ..ReadSet::everything(self.target.mesh()) };
         let read_set = watch.read_set.take().unwrap_or_else(everything);
-        let mut read_set = ReadSet { only, ..read_set };
+        // Within the time of one verdict the images are proved once.
+        let mut read_set = ReadSet { only, proofs: first || watch.waits, ..read_set };
         read_set.spans.extend(&watch.debug_words);
         watch.told.1 += 1;
         let (listener, snapshot) = watch.told.clone();
         // Texts that are compared afterwards take one more.
         let of = SNAPSHOTS.max(snapshot);
-        let inspect = |session: &mut Self, read_set: &ReadSet| {
-            session.inspect_by_chip(read_set, None, &mut |partly| {
-                use machine::progress::Progress::{Images, Snapshot, Verdict};
-                if let Images(chips) | Snapshot(chips) = partly.progress {
-                    listener.tell(Verdict { snapshot, of, chips });
-                }
-            })
+        let mut see = |partly: &Partly<'_>| {
+            use machine::progress::Progress::{Images, Snapshot, Verdict};
+            if let Images(chips) | Snapshot(chips) = partly.progress {
+                listener.tell(Verdict { snapshot, of, chips });
+            }
         };
-        let mut inspected = inspect(self, &read_set);
+        let mut inspected = self.inspect_by_chip(&read_set, before, &mut see);
         for _ in 0..most {
             let mut next = self.follow(&read_set, &inspected);
             next.spans.extend(&watch.debug_words);
@@ -276,7 +291,7 @@ impl Session {
             if self.has_all(&had, &inspected) {
                 break;
             }
-            inspected = inspect(self, &read_set);
+            inspected = self.inspect_rest(&read_set, &inspected, &mut see);
         }
         watch.read_set = Some(read_set);
         inspected.sampled = self.sample_silent(&inspected, &watch.causes);
@@ -366,10 +381,18 @@ impl Session {
     }
 }
 
+/// Returns the tiles on which a kernel runs.
+fn running_tiles(state: &MeshState) -> Tiles {
+    let runs = |core: &CoreState| core.activity == Reading::Known(Activity::Running);
+    let tiles = state.chips.iter().flat_map(|chip| chip.tiles.iter().map(|it| (chip.chip.id, it)));
+    let running = tiles.filter(|(_, tile)| tile.cores.iter().any(runs));
+    running.map(|(chip, tile)| (chip, tile.xy)).collect()
+}
+
 /// Returns the tiles on which the parties of some cores can be. A client and its router or mux are on
 /// one chip.
-fn possible_tiles(mesh: &Mesh, cores: &[CoreId]) -> BTreeSet<(ChipId, NocXy)> {
-    let mut tiles = BTreeSet::new();
+fn possible_tiles(mesh: &Mesh, cores: &[CoreId]) -> Tiles {
+    let mut tiles = Tiles::new();
     for core in cores {
         tiles.insert((core.chip, core.tile));
         if core.core != CoreKind::Erisc {

@@ -42,6 +42,18 @@ impl ReadSet {
         Self { links: true, compute, proofs: true, ..Self::default() }
     }
 
+    /// Whether the images of another read set are those of this one, or some of them.
+    pub fn proves(&self, other: &Self) -> bool {
+        let tiles = match (&self.only, &other.only) {
+            (Some(own), Some(others)) => others.is_subset(own),
+            (own, _) => own.is_none(),
+        };
+        let proofs = self.proofs || !other.proofs;
+        let images =
+            |it: &Self| Self { spans: Vec::new(), only: None, proofs: false, ..it.clone() };
+        tiles && proofs && images(self) == images(other)
+    }
+
     /// Whether it may read on a tile.
     pub(crate) fn admits(&self, tile: (ChipId, NocXy)) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&tile))
