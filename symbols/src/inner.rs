@@ -157,6 +157,11 @@ impl Inner {
         }
     }
 
+    /// Whether it has units of debug information.
+    pub(crate) fn has_units(&self) -> bool {
+        !self.units.is_empty()
+    }
+
     pub(crate) fn problems(&self) -> Vec<Problem> {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -90,6 +90,12 @@ impl Symbols {
         &self.inner.name
     }
 
+    /// Whether it has types and lines: it was built with `-g` and is not stripped, or its debug
+    /// information was found in another file.
+    pub fn has_debug_info(&self) -> bool {
+        self.inner.has_units()
+    }
+
     /// Returns all problems found so far: reading on demand may find more than loading did.
     pub fn problems(&self) -> Vec<Problem> {
         self.inner.problems()

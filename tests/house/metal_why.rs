@@ -4,14 +4,15 @@
 
 use crate::tt_fabric::{build, request};
 use decode::state::Party;
-use diagnosis::{Diagnosis, Place};
+use diagnosis::{Diagnosis, Health, Place, Progress};
 use images::{Catalog, ImageMap};
-use layouts::EthId;
+use layouts::{CoreKind, EthId};
 use machine::fabric::FabricTopology;
 use machine::target::{Mesh, Target as _};
 use probe::session::Session;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use tests::study::why::{MetalKind, Staged, Truth};
 use tests::tt_fabric::{Request, Route, Settings};
 
@@ -28,11 +29,16 @@ struct Judged {
 
 /// Judges a run with the images of its folder.
 fn judged(kind: MetalKind, seed: u64, folder: &Path) -> Judged {
+    judged_with(kind, seed, folder, &[folder.to_path_buf()])
+}
+
+/// Judges a run with the images of other folders.
+fn judged_with(kind: MetalKind, seed: u64, folder: &Path, images_of: &[PathBuf]) -> Judged {
     let Staged { target, about, truth, .. } = kind.stage(seed, folder).unwrap();
     let mesh = target.mesh().clone();
     let (images, _) = ImageMap::firmware();
     let mut session = Session::with_target(Box::new(target), images);
-    session.add_catalog(Catalog::read(&[folder.to_path_buf()]).unwrap());
+    session.add_catalog(Catalog::read(images_of).unwrap());
     let diagnosis = session.diagnose(WATCHED_CYCLES).unwrap().diagnosis;
     let words = words(kind, seed, &about, truth.as_ref(), &diagnosis);
     println!("{words}");
@@ -130,6 +136,47 @@ fn a_paused_router_is_named_and_traffic_is_healthy() {
     let Some(request) = kernels(Route::Direct) else { return };
     judged(MetalKind::RouterPaused, 1, &request.folder).is_right();
     judged(MetalKind::Traffic, 3, &request.folder).is_right();
+    are_seen_without_debug_information(&request);
+}
+
+/// Copies the kernels of a folder without debug information, as tt-metal builds them when nobody asks
+/// for it.
+fn without_debug_information(folder: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    for elf in files(&folder.join("kernels")) {
+        let copy = to.join(elf.strip_prefix(folder).unwrap());
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        let mut strip = Command::new("riscv64-unknown-elf-strip");
+        let strip = strip.arg("--strip-debug").arg("-o").arg(&copy).arg(&elf);
+        assert!(strip.status().unwrap().success(), "{}", elf.display());
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    all.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// Routers whose ELFs have no debug information show what stands at fixed addresses: that they are
+/// paused, and that their loops turn.
+fn are_seen_without_debug_information(request: &Request) {
+    let mut bare = request.folder.clone().into_os_string();
+    bare.push("-bare");
+    let bare = PathBuf::from(bare);
+    without_debug_information(&request.folder, &bare);
+    let images_of = [bare, request.folder.join("firmware")];
+    let of_routers = |judged: &Judged, is: Progress| {
+        let routers = judged.diagnosis.progress.iter();
+        let routers = routers.filter(|(core, _)| core.core == CoreKind::Erisc);
+        routers.filter(|(_, progress)| **progress == is).count()
+    };
+    let paused = judged_with(MetalKind::RouterPaused, 1, &request.folder, &images_of);
+    assert_eq!(of_routers(&paused, Progress::Paused), 1, "{}", paused.words);
+    assert_eq!(Health::of(&paused.diagnosis), Health::Paused, "{}", paused.words);
+    let traffic = judged_with(MetalKind::Traffic, 3, &request.folder, &images_of);
+    assert_eq!(traffic.diagnosis.findings, [], "{}", traffic.words);
+    assert_eq!(of_routers(&traffic, Progress::Unknown), 0, "{}", traffic.words);
+    assert_eq!(of_routers(&traffic, Progress::Progressing), 4, "{}", traffic.words);
 }
 
 #[test]

@@ -228,7 +228,7 @@ conditions! {
         "A kernel was paused by its pause word or by RouterCommand PAUSE, and not resumed.",
         evidence: "waypoint PASW, or RouterState PAUSED",
         refuted by: "somebody steps it right now",
-        next: "resume it: its pause word, or RouterCommand RUN";
+        next: "resume it: `meshscope resume`";
 
     CoreInReset = "core-in-reset", explains 5:
         "A core that was told to go is held in reset.",

@@ -3,7 +3,7 @@
 use crate::graph::WaitGraph;
 use crate::kernels::{answers, counters, has_returned, paused};
 use crate::look::{Kernel, Look};
-use decode::state::{Activity, CoreState, MeshState, Party, WaitReason};
+use decode::state::{Activity, CoreState, MeshState, Party, RouterState, WaitReason};
 use images::Reading;
 use layouts::{CoreId, EthId};
 use machine::target::Mesh;
@@ -53,18 +53,22 @@ impl Progress {
 }
 
 /// Returns what each core does.
-pub(crate) fn of_cores(
+pub(crate) fn of_cores<'a>(
     mesh: &Mesh,
-    looks: &[Look<'_>],
+    looks: &[Look<'a>],
     lasting: &WaitGraph,
 ) -> BTreeMap<CoreId, Progress> {
     let layout = mesh.layout();
     let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
     let waits = waits_of(*last, lasting);
-    let routers = &last.state.fabric.routers;
+    let router_of = |look: &Look<'a>, end: EthId| {
+        look.state.fabric.routers.iter().find(|router| router.at == end)
+    };
     let judge = |(core, end): (&CoreState, Option<EthId>)| {
-        let (id, router) = (core.id, routers.iter().find(|router| Some(router.at) == end));
+        let (id, router) = (core.id, end.and_then(|end| router_of(last, end)));
         let kernel = last.kernel(core, end);
+        let turns = router.and_then(RouterState::turns);
+        let turned = |then: Option<u64>| then.zip(turns).is_some_and(|(then, now)| then != now);
         let pages = |look: &Look<'_>, core| counters(layout, *look, core);
         let moved = before.iter().any(|look| {
             look.state.core(id).is_some_and(|then| {
@@ -72,6 +76,7 @@ pub(crate) fn of_cores(
                 fingerprint(&before) != fingerprint(&kernel)
                     || pages(look, then) != pages(last, core)
                     || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
+                    || turned(end.and_then(|end| router_of(look, end)?.turns()))
             })
         });
         let progress = of_core(&kernel, moved, before.is_empty(), waits.get(&id).copied(), lasting);

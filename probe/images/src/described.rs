@@ -135,10 +135,17 @@ impl ImageMap {
         }
     }
 
-    /// Returns the name of a kernel that was found on a core and is no router.
+    /// Returns the name of a kernel that was found on a core and is no router. An ELF without debug
+    /// information does not say what it is.
     pub fn other_kernel(&self, core: CoreId) -> Option<&str> {
         let kernel = self.found(core, ImageRole::Kernel)?.image;
-        kernel.router.is_none().then_some(&*kernel.name)
+        (kernel.router.is_none() && kernel.has_debug_info()).then_some(&*kernel.name)
+    }
+
+    /// Whether an ELF with debug information is that of the kernel on a core.
+    pub fn has_described_kernel(&self, core: CoreId) -> bool {
+        let mut kernels = self.loads(core).into_iter().map(|load| load.image);
+        kernels.any(|image| image.role == ImageRole::Kernel && image.has_debug_info())
     }
 
     /// Returns what is wrong with the manifests, one sentence each. The chips of another host are

@@ -117,6 +117,14 @@ impl Image {
         }
     }
 
+    /// Whether the ELF has debug information.
+    pub fn has_debug_info(&self) -> bool {
+        match &self.file {
+            ImageFile::Embedded(_) => true,
+            ImageFile::Opened(symbols) => symbols.has_debug_info(),
+        }
+    }
+
     /// Returns the loadable segments in file order.
     pub fn segments(&self) -> Vec<Segment<'_>> {
         match &self.file {

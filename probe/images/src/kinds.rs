@@ -111,6 +111,7 @@ impl fmt::Display for SourceLine {
             write!(f, ":{line}")?;
         }
         match &self.function {
+            Some(function) if file.is_empty() => write!(f, "in {function}"),
             Some(function) => write!(f, " in {function}"),
             None => Ok(()),
         }

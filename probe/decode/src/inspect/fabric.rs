@@ -22,7 +22,7 @@ use super::{Inspection, ReadSet};
 use crate::state::{Activity, ChipState, CoreState, FabricState, HeadState, LinkState};
 use clients::{Clients, FoundClient, was_read};
 use images::fabric::{ClientLayout, MuxLayout, RouterLayout, Word};
-use images::{Image, ImageRole, Reading, RouterSource, SourceKind};
+use images::{Image, Reading, RouterSource, SourceKind};
 use layouts::{ChipId, ChipLayout, EthId, NocAddr, NocXy};
 use machine::snapshot::{AccessError, Span};
 use machine::target::Mesh;
@@ -107,7 +107,7 @@ fn find_router<'a>(
     if let Some(source) = images.router_source(core.id, image) {
         return read_router(site, at, core, source, fabric);
     }
-    // A kernel can be there, and which is not known.
+    // A kernel can be there, and what it is is not known.
     let can_be = match &core.activity {
         Reading::Known(activity) => [Activity::Running, Activity::Done].contains(activity),
         // Without the ELF of the application firmware, or its words, that is not known.
@@ -116,7 +116,7 @@ fn find_router<'a>(
             matches!(why, AccessError::NotRequested | AccessError::NotRecorded)
         }
     };
-    if !can_be || core.images.iter().any(|image| image.role == ImageRole::Kernel) {
+    if !can_be || images.has_described_kernel(core.id) {
         return None;
     }
     let source = images.unknown_router();

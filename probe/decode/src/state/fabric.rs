@@ -105,6 +105,22 @@ impl RouterState {
         }
     }
 
+    /// Returns the progress of its loop: its counters, some of which it updates rarely while busy or
+    /// while packets wait, plus its packets. Base firmware beats only if the loop yields to it.
+    pub fn turns(&self) -> Option<u64> {
+        let RouterFacts { tx_heartbeat, rx_heartbeat, packets_moved, passes, heartbeat, .. } =
+            &self.facts;
+        let beats = heartbeat.known().map(|heartbeat| u64::from(heartbeat.count));
+        let loops = [tx_heartbeat, rx_heartbeat, packets_moved, passes];
+        let loops = loops.map(|it| it.known().copied());
+        let known: Vec<u64> = loops.into_iter().chain([beats]).flatten().collect();
+        let sent = self.senders.iter().flat_map(|s| [&s.facts.sent, &s.facts.completed]);
+        let received = self.receivers.iter().flat_map(|r| [&r.facts.received, &r.facts.completed]);
+        let count = |count: &Reading<u64>| count.known().map_or(0, |count| *count);
+        let packets = sent.chain(received).map(count).fold(0, u64::wrapping_add);
+        (!known.is_empty()).then(|| known.into_iter().fold(packets, u64::wrapping_add))
+    }
+
     /// Returns true if it refused to run.
     pub fn refused(&self) -> bool {
         self.facts.refusal.value().is_some_and(|refusal| refusal != 0)

@@ -67,18 +67,30 @@ impl Case<'_> {
         };
         let busy = kernels.iter().find_map(|kernel| busy(kernel));
         let moved = match (&busy, kernels) {
-            (Some(line), [_]) => format!("it is busy at {line}"),
-            (Some(line), _) => format!("one of them is busy at {line}"),
+            (Some(line), [_]) => format!("it is busy {line}"),
+            (Some(line), _) => format!("one of them is busy {line}"),
             (None, _) => "nothing that was read of it moved".to_owned(),
         };
+        let paused = self.progress.iter().filter(|(_, it)| **it == Progress::Paused);
+        let paused: Vec<CoreId> = paused.map(|(core, _)| *core).collect();
+        let because = match paused.len() {
+            0 => String::new(),
+            1 => "; one core is paused, which can be why".to_owned(),
+            all => format!("; {all} cores are paused, which can be why"),
+        };
         let words = format!(
-            "{operation}: {cores} not ended for {}; {moved}",
+            "{operation}: {cores} not ended for {}; {moved}{because}",
             cycles(over_cycles(self.looks))
         );
         let (place, party) = (Place::Core(first), Party::Core(first));
         let mut finding = self.finding(Condition::NotFinished, place, party, words);
         finding.severity = Severity::Unfinished;
-        if busy.is_some() {
+        if !paused.is_empty() {
+            finding.next = "resume what is paused: `meshscope resume`".to_owned();
+            finding
+                .evidence
+                .extend(paused.iter().take(MOST_LISTED).flat_map(|core| self.evidence(*core)));
+        } else if busy.is_some() {
             finding.next = format!("look at its words: `meshscope cores {first} --words`");
         }
         for kernel in kernels.iter().take(MOST_LISTED) {
@@ -91,8 +103,10 @@ impl Case<'_> {
     }
 }
 
-/// Returns the line in which a kernel computes, if its samples show no wait.
+/// Returns where a kernel computes, `at file:line in function`, if its samples show no wait.
 fn busy(kernel: &Kernel<'_>) -> Option<String> {
     let place = kernel.sampled.filter(|_| !kernel.waypoint().ends_with('W'))?.places.first()?;
-    place.lines.last().map(|line| line.without_arguments().to_string())
+    let line = place.lines.last()?;
+    let at = if line.file.is_some() { "at " } else { "" };
+    Some(format!("{at}{}", line.without_arguments()))
 }

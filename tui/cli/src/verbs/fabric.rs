@@ -87,8 +87,8 @@ const ROUTERS: [&str; 8] =
     ["ROUTER", "NODE", "DIRECTION", "STATUS", "LINK", "SENT", "RECEIVED", "DROPPED"];
 /// Below the table, if a router's kernel is not known.
 const UNKNOWN: &str = "\
-? no ELF (--elfs) and no manifest (--manifest) of these routers is known: they show what they publish
-  at fixed addresses
+? no ELF with debug information (--elfs) and no manifest (--manifest) of these routers is known: they
+  show what they publish at fixed addresses
 ";
 /// Number of snapshots after the first: from routers to muxes, their clients, and the words of all
 /// of them.
@@ -200,10 +200,16 @@ fn details(style: Style, state: &MeshState, page: Page) -> Page {
 fn routers(style: Style, fabric: &FabricState) -> Columns {
     let mut table = Columns::new(&ROUTERS);
     for router in &fabric.routers {
-        let sum = |all: &mut dyn Iterator<Item = &Reading<u64>>| {
-            let all: Option<Vec<_>> = all.map(|count| count.known()).collect();
-            let all = all.filter(|all| !all.is_empty());
-            all.map_or("?".to_owned(), |all| all.into_iter().sum::<u64>().to_string())
+        let count = |own: &Reading<u64>, all: &mut dyn Iterator<Item = &Reading<u64>>| {
+            let all: Option<Vec<_>> = all.map(|count| count.known().copied()).collect();
+            let all = all.filter(|all| !all.is_empty()).map(|all| all.into_iter().sum());
+            // A router on one ERISC counts both together.
+            let most = || match router.facts.packets_moved.known()? {
+                0 => Some("0".to_owned()),
+                moved => Some(format!("<={moved}")),
+            };
+            let exact = own.known().copied().or(all).map(|count: u64| count.to_string());
+            exact.or_else(most).unwrap_or_else(|| "?".to_owned())
         };
         let dropped = router.counts.dropped();
         table.row(vec![
@@ -212,14 +218,14 @@ fn routers(style: Style, fabric: &FabricState) -> Columns {
             cell(style, &router.facts.direction, |direction| direction.name().to_owned()),
             console::fabric::status(style.looks.glyphs, router),
             link(style.looks.glyphs, router),
-            match router.facts.packets_sent.known() {
-                Some(sent) => sent.to_string(),
-                None => sum(&mut router.senders.iter().map(|channel| &channel.facts.sent)),
-            },
-            match router.facts.packets_received.known() {
-                Some(received) => received.to_string(),
-                None => sum(&mut router.receivers.iter().map(|channel| &channel.facts.received)),
-            },
+            count(
+                &router.facts.packets_sent,
+                &mut router.senders.iter().map(|channel| &channel.facts.sent),
+            ),
+            count(
+                &router.facts.packets_received,
+                &mut router.receivers.iter().map(|channel| &channel.facts.received),
+            ),
             dropped.map_or("?".to_owned(), |dropped| dropped.to_string()),
         ]);
     }

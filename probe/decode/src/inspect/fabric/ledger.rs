@@ -53,6 +53,9 @@ fn rows<'a>(
         let packets =
             [&receiver.facts.received, &from.facts.packets_moved, &to.facts.packets_moved];
         let packets = packets.into_iter().filter_map(|count| count.known().copied());
+        let arrived = *receiver.facts.arrived.known()?;
+        // Without unprocessed completions all that is in flight has arrived.
+        let none_completed = || sum(|s| &s.completions).filter(|count| *count == 0);
         let ledger = LedgerState {
             from: from.at,
             to: to.at,
@@ -60,8 +63,8 @@ fn rows<'a>(
             slots: receiver.slots,
             queued: sum(|s| &s.queued)?,
             remote_free_slots: senders().next()?.facts.remote_free_slots.known().copied(),
-            in_flight: sum(|s| &s.in_flight),
-            arrived: *receiver.facts.arrived.known()?,
+            in_flight: sum(|s| &s.in_flight).or_else(|| none_completed().map(|_| arrived)),
+            arrived,
             held: receiver.facts.held.known().copied(),
             mark: packets.fold(total(|s| &s.sent) + total(|s| &s.completed), u64::wrapping_add),
             rerouted_by: by,

@@ -27,7 +27,7 @@ pub(super) fn find(
     search.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
     search.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
     let turns = fabric.routers.iter().filter(|router| stages::serves(router));
-    let turns = turns.filter_map(|r| Some((Party::Router(r.at), stages::turns(r)?)));
+    let turns = turns.filter_map(|r| Some((Party::Router(r.at), r.turns()?)));
     let turns = turns.collect();
     Waits { cycles, all: search.all, notes: search.notes, turns }
 }

@@ -1,6 +1,6 @@
 //! Waits of router channels: for each other, for the link and the NoC.
 
-use super::stages::{is_stopped, stop_reason, turns};
+use super::stages::{is_stopped, stop_reason};
 use super::{CONTROL, Search, count};
 use crate::state::{
     DownstreamState, Party, ReceiverState, RouterState, SenderState, Wait, WaitReason,
@@ -132,7 +132,7 @@ impl Search<'_> {
     fn turn(&mut self, waiter: Party, router: &RouterState) {
         let on = Party::Router(router.at);
         // Where nothing counts its rounds, nothing would tell that it stands.
-        if let Some(mark) = turns(router) {
+        if let Some(mark) = router.turns() {
             self.note(on, "its loop does not turn");
             self.all.push(Wait { waiter, on, reason: WaitReason::Router, mark });
         }

@@ -4,7 +4,6 @@
 use super::{CONTROL, Search, count};
 use crate::state::{Activity, Actor, MET, Party, RouterState, SERVES, Stage, WaitReason};
 use images::Reading;
-use images::fabric::RouterFacts;
 use layouts::EthId;
 
 const NOTHING: [&Reading<u64>; 2] = [&Reading::Absent; 2];
@@ -173,20 +172,6 @@ pub(super) fn serves(router: &RouterState) -> bool {
     let runs = router.activity == Reading::Known(Activity::Running);
     let serves = router.stage().is_some_and(|stage| stage.rank == SERVES);
     serves && runs && !is_stopped(router)
-}
-
-/// Returns the progress of the router's loop: its counters, some of which it updates rarely while
-/// busy or while packets wait, plus its packets. Base firmware beats only if the loop yields to it.
-pub(super) fn turns(router: &RouterState) -> Option<u64> {
-    let RouterFacts { tx_heartbeat, rx_heartbeat, packets_moved, passes, heartbeat, .. } =
-        &router.facts;
-    let beats = heartbeat.known().map(|heartbeat| u64::from(heartbeat.count));
-    let loops = [tx_heartbeat, rx_heartbeat, packets_moved, passes].map(|it| it.known().copied());
-    let known: Vec<u64> = loops.into_iter().chain([beats]).flatten().collect();
-    let sent = router.senders.iter().flat_map(|s| [&s.facts.sent, &s.facts.completed]);
-    let received = router.receivers.iter().flat_map(|r| [&r.facts.received, &r.facts.completed]);
-    let packets = sent.chain(received).map(count).fold(0, u64::wrapping_add);
-    (!known.is_empty()).then(|| known.into_iter().fold(packets, u64::wrapping_add))
 }
 
 /// Whether a router serves no packets.
