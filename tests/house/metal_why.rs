@@ -129,6 +129,8 @@ fn are_right(route: Route) {
     judged(MetalKind::RouterPaused, 1, &request.folder).is_right();
     judged(MetalKind::WorkerHalted, 1, &request.folder).is_right();
     judged(MetalKind::Traffic, 3, &request.folder).is_right();
+    // Each snapshot of this one shows a worker at a full channel.
+    judged(MetalKind::Traffic, 4, &request.folder).is_right();
 }
 
 #[test]

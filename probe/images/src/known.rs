@@ -188,6 +188,14 @@ impl ImageMap {
         let verified = loads.iter().filter(|load| load.evidence == Provenance::Verified);
         let verified: Vec<_> = verified.map(|load| load.image.role).collect();
         loads.retain(|load| !(was_guessed(load) && verified.contains(&load.image.role)));
+        // Firmware in whose place other firmware was found was replaced, not overwritten.
+        let there = loads.iter().filter(|load| load.is_found());
+        let there: Vec<_> = there.map(|load| load.image.role).collect();
+        loads.retain(|load| {
+            load.evidence != Provenance::Mismatch
+                || load.image.role == ImageRole::Kernel
+                || !there.contains(&load.image.role)
+        });
         loads
     }
 

@@ -100,11 +100,26 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the slots that a router has returned to its last client.
+    /// Returns a count that moves with the slots that a channel has returned: of a router, those of
+    /// its last client; of a mux that counts its channels nowhere, the packets that it handed over.
     fn returned(&self, to: FabricPort) -> &'a Reading<u64> {
-        let FabricPort::Router { router: at, channel: index } = to else { return NOTHING };
-        let channel = self.router(at).and_then(|router| router.senders.get(usize::from(index)));
-        channel.map_or(NOTHING, |channel| &channel.facts.client_credits)
+        match to {
+            FabricPort::Router { router: at, channel: index } => {
+                let senders = self.router(at).map(|router| &router.senders);
+                let channel = senders.and_then(|senders| senders.get(usize::from(index)));
+                channel.map_or(NOTHING, |channel| &channel.facts.client_credits)
+            }
+            FabricPort::Mux { mux: core, channel: index } => {
+                let mux = self.fabric.muxes.iter().find(|mux| mux.at == core);
+                let channel = mux.and_then(|mux| mux.channels.get(usize::from(index)));
+                let counts = channel.map(|channel| &channel.facts.forwarded).into_iter();
+                let mut counts = counts.chain(mux.map(|mux| &mux.facts.handed_over));
+                let own = self.fabric.clients.iter().find(|client| client.at == core);
+                let router = own.and_then(|own| own.to).filter(|to| to.mux().is_none());
+                let known = counts.find(|count| count.known().is_some());
+                known.or_else(|| Some(self.returned(router?))).unwrap_or(NOTHING)
+            }
+        }
     }
 
     pub(super) fn muxes(&mut self) {
