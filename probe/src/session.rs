@@ -2,6 +2,7 @@
 
 mod captured;
 mod error;
+mod files;
 mod open;
 mod operations;
 mod pacer;
@@ -18,6 +19,7 @@ use decode::inspect::{
 use decode::state::{LedgerState, MeshState};
 use diagnosis::Sampled;
 pub use error::OpenError;
+use files::Files;
 use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageMap, Library, MetalProcess};
 use launch::outcome::{Cause, RunError};
@@ -109,8 +111,8 @@ pub struct Session {
     images: ImageMap,
     library: Option<Library>,
     problems: Vec<String>,
-    /// The processes that serve the target.
-    servers: Vec<u32>,
+    /// Where the files of what runs are sought.
+    files: Files,
     /// The processes that run tt-metal on the target and whose files were looked for.
     processes: Vec<MetalProcess>,
     /// What their Inspectors have told.
@@ -140,7 +142,7 @@ impl Session {
             images,
             library: None,
             problems: Vec::new(),
-            servers: Vec::new(),
+            files: Files::default(),
             processes: Vec::new(),
             operations: Operations::default(),
             damage: 0,
@@ -293,6 +295,7 @@ impl Session {
         let now = if snapshot.pieces.is_empty() { self.target.now().ok() } else { None };
         let began = began.max(self.target.history().and_then(|history| history.began_cycles()));
         let mut problems = self.problems.clone();
+        problems.extend(self.files.problems.iter().cloned());
         problems.extend(self.library.iter().flat_map(Library::problems).cloned());
         let (lost, mut holders) = (self.target.quarantined(), Vec::new());
         if let Some(bus) = self.target.bus() {
@@ -316,6 +319,7 @@ impl Session {
         state.operations = self.operations.of(&self.processes, &state);
         state.problems.extend(self.operations.problems().cloned());
         self.next_ledgers.clone_from(&state.fabric.ledgers);
+        self.find_more_files(&state);
         Inspected { snapshot, state, sampled: Sampled::default() }
     }
 

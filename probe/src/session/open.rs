@@ -2,20 +2,20 @@
 //! what is to run on it.
 
 use super::error::OpenError;
+use super::files::Files;
 use super::pacer::Pacer;
 use super::{Session, captured, recorded};
 use crate::spec::{Simulator, TargetSpec};
 use access::AuditLog;
 use access::bar_target::BarTarget;
 use images::fabric::manifest::FabricManifest;
-use images::{Catalog, ImageMap, MetalProcess};
+use images::{Catalog, ImageMap};
 use machine::bar::Bar;
 use machine::past::Keeps;
 use machine::patience::Deadlines;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::AccessError;
-use machine::target::{Abilities, Allow, Target as _, TargetBus};
-use std::collections::BTreeSet;
+use machine::target::{Abilities, Allow, Target as _};
 use std::path::{Path, PathBuf};
 use transport::hosts::JoinedBar;
 use transport::silicon::{self, SiliconBar};
@@ -98,21 +98,9 @@ impl Session {
             }
             TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
         };
-        for (path, manifest) in &given {
-            session.add_manifest(path, manifest);
-        }
-        if options.find {
-            session.find_processes(&mut catalog);
-        }
-        for path in catalog.directories.iter().flat_map(|folder| FabricManifest::beside(folder)) {
-            match FabricManifest::read(&path) {
-                Ok(manifest) => session.add_manifest(&path, &manifest),
-                Err(problem) => session.problems.push(problem),
-            }
-        }
-        if !catalog.is_empty() {
-            session.add_catalog(catalog);
-        }
+        session.add_manifests(&given);
+        session.files.seek(&options.elfs, options.find);
+        session.find_files(catalog);
         Ok(session)
     }
 
@@ -176,30 +164,7 @@ impl Session {
         };
         let target = over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)?;
         let session = Self::open_external(words, target, pacer, (None, listener))?;
-        Ok(Self { servers, before, ..session })
-    }
-
-    /// Adds the ELFs and logs of the processes that run tt-metal on the target.
-    fn find_processes(&mut self, catalog: &mut Catalog) {
-        let mut pids = std::mem::take(&mut self.servers);
-        pids.extend(
-            self.target.bus().into_iter().flat_map(TargetBus::holders).map(|(_, it)| it.pid),
-        );
-        pids.sort_unstable();
-        pids.dedup();
-        self.processes = pids.into_iter().filter_map(MetalProcess::of).collect();
-        let directories = self.processes.iter().flat_map(|process| &process.directories);
-        for directory in directories.collect::<BTreeSet<_>>() {
-            // What cannot be read was not asked for.
-            if let Err(error) = catalog.add(std::slice::from_ref(directory)) {
-                self.problems.push(error.to_string());
-            }
-        }
-        for process in &self.processes {
-            if let Some(why) = &process.unknown {
-                self.problems.push(format!("process {} ({}): {why}", process.pid, process.name));
-            }
-        }
+        Ok(Self { files: Files::of(servers), before, ..session })
     }
 
     /// Takes a machine outside this process, and starts on it what is given.

@@ -326,7 +326,9 @@ impl Session {
         for core in &suspects {
             self.compare_texts(*core);
         }
-        let mut halted = false;
+        // Before a core is accused whose kernel is not known, its files may have come.
+        let state = watch.newest().filter(|_| !suspects.is_empty()).map(|it| it.state.clone());
+        let mut halted = state.is_some_and(|state| self.find_files_of(&state));
         for core in suspects.iter().chain(&watch.silent(diagnosis)) {
             halted |= self.ask_halted(watch, *core);
         }

@@ -1,0 +1,145 @@
+//! The files of what runs on a target: directories that a person named, and those of its processes.
+
+use super::{NamedManifest, Session};
+use decode::state::{Activity, CoreState, MeshState};
+use images::fabric::manifest::FabricManifest;
+use images::{Catalog, ImageRole, MetalProcess, Reading};
+use machine::target::TargetBus;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Least time between two searches for further files.
+const PAUSE: Duration = Duration::from_secs(2);
+/// The time after many searches that found nothing new.
+const MOST_PAUSE: Duration = Duration::from_secs(60);
+/// A search takes this part of the time at most.
+const PART: u32 = 20;
+
+/// Where files were sought.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// Directories that a person named.
+    named: Vec<PathBuf>,
+    /// Whether those of tt-metal's processes are added.
+    find: bool,
+    /// The processes that serve the target.
+    servers: Vec<u32>,
+    /// Problems with them, one sentence each.
+    pub(super) problems: Vec<String>,
+    /// The manifests that were read.
+    manifests: BTreeSet<PathBuf>,
+    /// The ELFs of the last search, each with its time.
+    seen: Vec<(PathBuf, Option<SystemTime>)>,
+    /// When the next search is due.
+    due: Option<Instant>,
+    pause: Duration,
+}
+
+impl Files {
+    /// Returns those of a target that these processes serve.
+    pub(super) fn of(servers: Vec<u32>) -> Self {
+        Self { servers, ..Self::default() }
+    }
+
+    /// Sets where they are sought: in directories, and whether at the tt-metal processes.
+    pub(super) fn seek(&mut self, named: &[PathBuf], find: bool) {
+        self.named = named.to_vec();
+        self.find = find;
+    }
+}
+
+impl Session {
+    /// Adds the files of the tt-metal processes on the target, and the manifests beside all; returns
+    /// whether any is new.
+    pub(super) fn find_files(&mut self, mut catalog: Catalog) -> bool {
+        let began = Instant::now();
+        self.files.problems.clear();
+        if self.files.find {
+            self.find_processes(&mut catalog);
+        }
+        for path in catalog.directories.iter().flat_map(|folder| FabricManifest::beside(folder)) {
+            if !self.files.manifests.insert(path.clone()) {
+                continue;
+            }
+            match FabricManifest::read(&path) {
+                Ok(manifest) => self.add_manifest(&path, &manifest),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        let changed = |path: &PathBuf| std::fs::metadata(path).and_then(|it| it.modified()).ok();
+        let seen = catalog.entries.iter().map(|it| (it.path.clone(), changed(&it.path)));
+        let seen: Vec<_> = seen.collect();
+        let is_new = seen != self.files.seen;
+        if is_new && !catalog.is_empty() {
+            self.add_catalog(catalog);
+        }
+        let files = &mut self.files;
+        files.seen = seen;
+        files.pause = if is_new { PAUSE } else { (2 * files.pause).clamp(PAUSE, MOST_PAUSE) };
+        files.due = Some(Instant::now() + files.pause.max(began.elapsed() * PART));
+        is_new
+    }
+
+    /// Searches again from time to time while something runs whose files are not known: a program
+    /// builds its kernels when it needs them.
+    pub(super) fn find_more_files(&mut self, state: &MeshState) {
+        if self.files.due.is_some_and(|due| Instant::now() >= due) {
+            self.find_files_of(state);
+        }
+    }
+
+    /// Searches again if something runs whose files are not known; returns whether any is new.
+    pub(super) fn find_files_of(&mut self, state: &MeshState) -> bool {
+        let is_live = self.files.find && self.file.is_none();
+        let named = || Catalog::read(&self.files.named).ok();
+        let catalog = (is_live && has_unknown(state)).then(named).flatten();
+        catalog.is_some_and(|catalog| self.find_files(catalog))
+    }
+
+    /// Adds the ELFs and logs of the processes that run tt-metal on the target.
+    fn find_processes(&mut self, catalog: &mut Catalog) {
+        let mut pids = self.files.servers.clone();
+        pids.extend(
+            self.target.bus().into_iter().flat_map(TargetBus::holders).map(|(_, it)| it.pid),
+        );
+        pids.sort_unstable();
+        pids.dedup();
+        self.processes = pids.into_iter().filter_map(MetalProcess::of).collect();
+        let directories = self.processes.iter().flat_map(|process| &process.directories);
+        for directory in directories.collect::<BTreeSet<_>>() {
+            // What cannot be read was not asked for.
+            if let Err(error) = catalog.add(std::slice::from_ref(directory)) {
+                self.files.problems.push(error.to_string());
+            }
+        }
+        for process in &self.processes {
+            if let Some(why) = &process.unknown {
+                let sentence = format!("process {} ({}): {why}", process.pid, process.name);
+                self.files.problems.push(sentence);
+            }
+        }
+    }
+
+    /// Adds manifests that a person named.
+    pub(super) fn add_manifests(&mut self, given: &[NamedManifest]) {
+        for (path, manifest) in given {
+            self.add_manifest(path, manifest);
+        }
+    }
+}
+
+/// Whether firmware or a kernel runs of which no image is known.
+fn has_unknown(state: &MeshState) -> bool {
+    let tiles = state.chips.iter().flat_map(|chip| &chip.tiles);
+    // What base firmware of an Ethernet core does is known without its image.
+    let cores = tiles.flat_map(|tile| tile.cores.iter().map(|core| (core, tile.eth.is_none())));
+    let has_kernel =
+        |core: &CoreState| core.images.iter().any(|image| image.role == ImageRole::Kernel);
+    let mut cores = cores;
+    cores.any(|(core, is_compute)| match &core.activity {
+        Reading::Unknown(_) | Reading::Absent => is_compute,
+        Reading::Known(Activity::Running) => !has_kernel(core),
+        _ => false,
+    })
+}
