@@ -473,9 +473,13 @@ fn a_kernel_of_tt_metal_is_launched_on_its_firmware() {
     let printed = with_code(&launch(&["--args", "0,0,0,0xffffffff"]), 0);
     assert!(printed.contains("returned"), "{printed}");
     // Pages that nobody pushes, and a semaphore that nobody increments.
-    for (args, waypoint) in [("0,0,5,0", "CWFW"), ("0,0,0,1", "NSW")] {
+    for (args, waypoint, evidence) in [
+        ("0,0,5,0", "CWFW", "circular buffer 3 = 0 of 4 pages"),
+        ("0,0,0,1", "NSW", "semaphore 1 = 0 at 0x"),
+    ] {
         let printed = with_code(&launch(&["--args", args, "--for", "300us"]), 1);
         assert!(printed.contains("rebooted") && printed.contains(waypoint), "{printed}");
+        assert!(printed.contains(evidence), "{printed}");
     }
     launched_again(&folder, &target, &elf);
     fs::remove_file(folder.log()).unwrap();

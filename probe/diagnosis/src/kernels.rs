@@ -6,6 +6,7 @@ mod count;
 mod dispatch;
 mod edm;
 mod niu;
+mod program_semaphores;
 mod race;
 mod ring;
 mod traffic;
@@ -16,6 +17,7 @@ pub(crate) use circular_buffers::{
 pub(crate) use count::counts;
 pub use count::{Count, semaphores};
 pub(crate) use niu::{answers, outstanding};
+pub(crate) use program_semaphores::semaphore_values;
 pub(crate) use ring::sibling;
 pub(crate) use traffic::last_packet;
 
@@ -163,5 +165,8 @@ pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
     let of_buffers = others.flat_map(|kernel| circular_buffers::spans(mesh.layout(), kernel));
     let launched = look.launched();
     let of_traffic = launched.values().filter_map(traffic::span);
-    of_workers.chain(of_nius).chain(of_buffers).chain(of_traffic).collect()
+    let of_semaphores = search.kernels.values().filter(|kernel| !kernel.has_rules());
+    let of_semaphores = of_semaphores.filter_map(program_semaphores::span);
+    let all = of_workers.chain(of_nius).chain(of_buffers).chain(of_traffic);
+    all.chain(of_semaphores).collect()
 }

@@ -334,6 +334,11 @@ impl<'a> Case<'a> {
                     ),
                 );
             }
+            for (number, (at, value)) in
+                kernels::semaphore_values(self.last, kernel).iter().enumerate()
+            {
+                add(&format!("semaphore {number}"), format!("{value} at {at:#x}"));
+            }
         }
         evidence
     }

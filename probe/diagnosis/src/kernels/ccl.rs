@@ -1,6 +1,7 @@
 //! The worker of the collectives: it waits for semaphores that EDMs and its partner increment.
 
 use super::Search;
+use super::program_semaphores::SEMAPHORE_BYTES;
 use crate::look::{Kernel, tile_of};
 use decode::state::{FabricPort, Party, WaitReason};
 use layouts::{CoreId, CoreKind, EthId};
@@ -29,7 +30,6 @@ const WAIT: u16 = 1 << 4;
 const CREDIT: u16 = 1 << 8;
 /// `sizeof(ccl_command_t)`: its flags come first.
 const COMMAND_BYTES: u64 = 32;
-const SEMAPHORE_BYTES: u64 = 16;
 /// `CCL_SEMAPHORE_SIGNAL`.
 const SIGNAL: u64 = 2;
 
