@@ -225,6 +225,7 @@ fn the_live_view_halts_steps_and_releases_a_core() {
     terminal.shows(" HALTED 0:1-2:brisc ");
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(log.contains("halt of 0:1-2:brisc"), "{log}");
+    let logged = std::fs::read_to_string(&log).unwrap();
+    assert!(logged.contains("halt of 0:1-2:brisc"), "{logged}");
+    std::fs::remove_file(log).unwrap();
 }

@@ -32,6 +32,9 @@ lib.libttsim_exit()
 sys.exit(int(sys.argv[1]))
 "#;
 
+/// The current directory of the program.
+const FOLDER: &str = "PWD";
+
 fn exec(options: &[&str], program: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.arg("exec").args(options).arg("--").args(program);
@@ -78,7 +81,11 @@ impl Running {
         let served = ["--socket", socket.to_str().unwrap()];
         let options = [&files[..], &served, options].concat();
         let program = [&["python3", "-c", PROGRAM], arguments].concat();
-        let mut child = exec(&options, &program).envs(environment.to_vec()).spawn().unwrap();
+        let mut command = exec(&options, &program);
+        if let Some((_, folder)) = environment.iter().find(|(name, _)| *name == FOLDER) {
+            command.current_dir(folder);
+        }
+        let mut child = command.envs(environment.to_vec()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
@@ -112,6 +119,11 @@ impl Running {
 fn shows(output: &Output, bytes: &str) {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert!(text.contains(bytes), "{text}{}", stderr(output));
+}
+
+fn recordings(folder: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    all.filter(|path| path.extension().is_some_and(|it| it == "mcap")).collect()
 }
 
 #[test]
@@ -185,6 +197,32 @@ fn a_mesh_is_kept_after_its_program() {
     }
     let output = program.ends();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+}
+
+#[test]
+fn a_fault_of_a_program_is_told_and_recorded() {
+    let folder = std::env::temp_dir().join(format!("meshscope-on-hang-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let here = [(FOLDER, folder.as_path())];
+    let started = Running::start_with("exec-hang", &["--on-hang", "why"], &["0"], &here);
+    let Some(mut program) = started else { return };
+    // The core executes the zeros of its L1.
+    let reset = ["--allow", "write,reset", "write", "0:2-2:0xffb121b0", "0x47000"];
+    let output = program.ask(&reset);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let mut said = String::new();
+    let mut lines = BufReader::new(program.child.stderr.take().unwrap());
+    while !said.contains("the program still runs") {
+        assert_ne!(lines.read_line(&mut said).unwrap(), 0, "{said}");
+    }
+    assert!(said.contains("not-modelled"), "{said}");
+    let [recording] = &recordings(&folder)[..] else { panic!("{said}") };
+    let mut why = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+    let output = why.args(["--target", recording.to_str().unwrap(), "why"]).output().unwrap();
+    shows(&output, "not-modelled");
+    assert_eq!(program.goes_on(), "0xcafe\n");
+    assert_eq!(program.ends().status.code(), Some(0));
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -201,6 +201,7 @@ fn ctrl_c_tears_a_run_on_a_served_mesh_down() {
     let again = meshscope().args(run).stdin(Stdio::null()).output().unwrap();
     server.kill().unwrap();
     server.wait().unwrap();
+    std::fs::remove_file(socket).unwrap();
     let stderr = stderr(&again);
     assert_eq!(again.status.code(), Some(0), "the mesh is free: {stderr}");
 }

@@ -6,7 +6,7 @@
 use crate::common::stderr;
 use crate::pseudo::Terminal;
 use portable_pty::CommandBuilder;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const HANDSHAKE: &[&str] =
@@ -67,7 +67,7 @@ fn printed(target: &str, run: &[&str], steps: &str, last: &str) -> String {
 }
 
 fn log() -> PathBuf {
-    std::env::temp_dir().join(format!("meshscope-step-{}.jsonl", std::process::id()))
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("step-{}.jsonl", std::process::id()))
 }
 
 /// The steps without times, counters and source lines.

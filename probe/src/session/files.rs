@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// Least time between two searches for further files.
 const PAUSE: Duration = Duration::from_secs(2);
 /// The time after many searches that found nothing new.
-const MOST_PAUSE: Duration = Duration::from_secs(60);
+const MOST_PAUSE: Duration = Duration::from_mins(1);
 /// A search takes this part of the time at most.
 const PART: u32 = 20;
 
@@ -142,4 +142,38 @@ fn has_unknown(state: &MeshState) -> bool {
         Reading::Known(Activity::Running) => !has_kernel(core),
         _ => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use super::*;
+    use crate::session::OpenOptions;
+    use decode::inspect::ReadSet;
+    use machine::progress::Listener;
+    use transport::ttsim::HostCommand;
+
+    #[test]
+    fn files_that_come_later_are_found_while_something_is_unknown() {
+        let folder = std::env::temp_dir().join(format!("meshscope-files-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("kernels/ring_ping/1/erisc")).unwrap();
+        let options =
+            OpenOptions { elfs: vec![folder.clone()], find: true, ..OpenOptions::default() };
+        let host = HostCommand::default();
+        let listener = Listener::default();
+        let mut session =
+            Session::open_with("emulator:n300,run=idle", &host, &options, &listener).unwrap();
+        let everything = ReadSet::everything(session.target().mesh());
+        let mut state = session.inspect(&everything).state;
+        let elf = firmware::images().iter().find(|image| image.name == "ring_ping").unwrap().elf;
+        std::fs::write(folder.join("kernels/ring_ping/1/erisc/erisc.elf"), elf).unwrap();
+        assert!(!session.find_files_of(&state), "all is known");
+        let mut tiles = state.chips.iter_mut().flat_map(|chip| &mut chip.tiles);
+        let tile = tiles.find(|tile| tile.eth.is_none() && !tile.cores.is_empty()).unwrap();
+        tile.cores[0].activity = Reading::Unknown(0);
+        assert!(session.find_files_of(&state), "the ELF has come");
+        assert!(!session.find_files_of(&state), "it is known");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

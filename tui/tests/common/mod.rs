@@ -14,6 +14,7 @@ use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +37,7 @@ pub(crate) fn on(target: &str, arguments: &[&str]) -> Output {
 /// The same for a verb that changes the target, with an audit log of these tests.
 pub(crate) fn logged(target: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-    let log = std::env::temp_dir().join(format!("meshscope-logged-{}.jsonl", std::process::id()));
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.jsonl", std::process::id()));
     command.env("MESHSCOPE_AUDIT_LOG", log);
     command.args(["--target", target]).args(arguments).stdin(Stdio::null()).output().unwrap()
 }

@@ -86,7 +86,7 @@ impl Case<'_> {
         let mut finding = self.finding(Condition::NotFinished, place, party, words);
         finding.severity = Severity::Unfinished;
         if !paused.is_empty() {
-            finding.next = "resume what is paused: `meshscope resume`".to_owned();
+            "resume what is paused: `meshscope resume`".clone_into(&mut finding.next);
             finding
                 .evidence
                 .extend(paused.iter().take(MOST_LISTED).flat_map(|core| self.evidence(*core)));

@@ -6,16 +6,21 @@ use crate::interrupt::Stop;
 use crate::output::say;
 use crate::target::Style;
 use crate::verb::{Pages, Verb};
-use console::exit::{Failure, Outcome};
+use console::exit::{Failure, Outcome, code};
 use console::machine::Opening;
+use files::Unusable;
 use probe::session::OpenError;
 use probe::spec::TargetSpec;
+use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Run a program that uses tt-metal on an emulated mesh, which is served while it runs.
 ///
@@ -39,6 +44,13 @@ pub(crate) struct ExecArguments {
     /// Serve the mesh after the program has ended, too, until Ctrl-C.
     #[arg(long)]
     pub(crate) keep: bool,
+    /// Open the live view; the program's output goes to a new file.
+    #[arg(long, conflicts_with = "on_hang")]
+    pub(crate) view: bool,
+    /// When the program hangs, or anything fails: `why` prints the verdict on standard error and
+    /// records the mesh in why-SECONDS.mcap.
+    #[arg(long, value_name = "VERB", value_parser = [WHY])]
+    pub(crate) on_hang: Option<String>,
     /// The program and its arguments, behind `--`.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
@@ -58,6 +70,12 @@ impl Verb for ExecArguments {
     }
 }
 
+/// The verb that watches for a hang.
+const WHY: &str = "why";
+/// Time between two looks at the program and at what runs beside it.
+const TURN: Duration = Duration::from_millis(100);
+/// Time until a client that could not look is started again.
+const AGAIN: Duration = Duration::from_secs(1);
 /// The library's name, as cargo builds it.
 const LIBRARY: &str = "libmeshscope_ttsim.so";
 /// The descriptor, from the folder that holds tt-metal's folder `tt_metal`.
@@ -89,12 +107,85 @@ fn run(arguments: &ExecArguments) -> Result<Outcome, Failure> {
     if arguments.keep {
         command.env("MESHSCOPE_KEEP", "1");
     }
-    let status = command
-        .status()
+    let output = arguments.view.then(new_file).transpose()?;
+    if let Some((file, _)) = &output {
+        let both = file.try_clone().and_then(|out| Ok((out, file.try_clone()?)));
+        let (out, errors) = both.map_err(|error| Failure::Usage(error.to_string()))?;
+        command.stdin(Stdio::null()).stdout(out).stderr(errors);
+    }
+    let started = command.spawn().and_then(|child| beside(child, arguments, &socket));
+    let status = started
         .map_err(|error| Failure::Usage(format!("{}: {error}", Path::new(program).display())));
+    if let Some((_, path)) = &output {
+        say(&format!("{}: the output of the program", path.display()));
+    }
     drop(folder);
     let _ = std::fs::remove_file(&socket);
     ended(status?, stop.is_requested())
+}
+
+/// Waits for the program; beside it runs what was asked for.
+fn beside(mut program: Child, arguments: &ExecArguments, socket: &Path) -> io::Result<ExitStatus> {
+    if !arguments.view && arguments.on_hang.is_none() {
+        return program.wait();
+    }
+    while !socket.exists() {
+        if let Some(status) = program.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(TURN);
+    }
+    let mut target = OsString::from("socket:");
+    target.push(socket);
+    let meshscope = || -> io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("--target").arg(&target);
+        Ok(command)
+    };
+    if arguments.view {
+        meshscope()?.status()?;
+        if program.try_wait()?.is_none() {
+            say("the program still runs; Ctrl-C ends it");
+        }
+        return program.wait();
+    }
+    let watch = || meshscope()?.args([WHY, "--watch"]).stdout(io::stderr()).spawn();
+    let mut watcher = Some(watch()?);
+    loop {
+        if let Some(status) = program.try_wait()? {
+            if let Some(mut watcher) = watcher {
+                let _ = kill_process(Pid::from_child(&watcher), Signal::TERM);
+                watcher.wait()?;
+            }
+            return Ok(status);
+        }
+        let ended = watcher.as_mut().map(Child::try_wait).transpose()?.flatten();
+        if ended.is_some_and(has_found) {
+            say("the program still runs; Ctrl-C ends it");
+            watcher = None;
+        } else if ended.is_some() {
+            // The chips were not there yet, or are gone with the program.
+            std::thread::sleep(AGAIN);
+            if UnixStream::connect(socket).is_ok() {
+                watcher = Some(watch()?);
+            }
+        }
+        std::thread::sleep(TURN);
+    }
+}
+
+/// Whether the verb that ended so has found something.
+fn has_found(status: ExitStatus) -> bool {
+    let codes = [Outcome::Findings, Outcome::Partial].map(|found| i32::from(code(&Ok(found))));
+    status.code().is_some_and(|code| codes.contains(&code))
+}
+
+/// Creates the file of a program's output in the current directory.
+fn new_file() -> Result<(File, PathBuf), Failure> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let path = PathBuf::from(format!("exec-{}.log", since.map_or(0, |since| since.as_secs())));
+    let unusable = |error: Unusable| Failure::Usage(error.to_string());
+    Ok((files::create(&path).map_err(unusable)?, path))
 }
 
 /// Ends as the program ended.

@@ -163,6 +163,9 @@ fn until_found(
     let (mut begun, mut said) = (None, Health::Unknown);
     let mut go_on = |session: &mut Session, watch: &Watch, diagnosis: &Diagnosis| {
         if let Some(newest) = watch.newest() {
+            if end_of_all(&newest.snapshot).is_some() {
+                return false;
+            }
             // In memory, where nothing fails.
             let _ = recording.append(&newest.snapshot.completed_by(session.proofs()), false);
         }
@@ -175,6 +178,10 @@ fn until_found(
         !health.is_sick() && !recording.is_stopped()
     };
     let first = machine.session().diagnose_while(&mut watch, &mut go_on).map_err(gone)?;
+    // Nothing is left to be recorded.
+    if let Some(end) = first.newest.as_ref().and_then(|newest| end_of_all(&newest.snapshot)) {
+        return Err(gone(end.clone()));
+    }
     let found = first.diagnosis.findings.first();
     let kept = recording
         .write_out()
