@@ -14,7 +14,7 @@ mod stages;
 mod watch;
 
 use decode::inspect::{
-    ReadSet, TargetFacts, cores, decode, plan, plan_proofs, plan_tables, plan_texts,
+    ReadSet, TargetFacts, cores, decode, plan, plan_launches, plan_proofs, plan_tables, plan_texts,
 };
 use decode::state::{LedgerState, MeshState};
 use diagnosis::Sampled;
@@ -284,11 +284,16 @@ impl Session {
     /// tell.
     fn decode(
         &mut self,
-        snapshot: Snapshot,
+        mut snapshot: Snapshot,
         read_set: &ReadSet,
         (before, began): (u64, Option<u64>),
         watcher: &mut Watcher<'_>,
     ) -> Inspected {
+        let launches = plan_launches(self.target.mesh(), &self.images, &snapshot);
+        if !launches.spans.is_empty() {
+            let read = self.read(&launches, Progress::Snapshot, watcher);
+            snapshot = snapshot.extended_by(&read);
+        }
         self.images.learn(self.target.mesh(), &snapshot);
         self.verify_changed(read_set, watcher);
         // Where nothing was read, nothing says when it began; a moment of a recording has older bytes.

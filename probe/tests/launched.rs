@@ -115,6 +115,26 @@ fn a_kernel_that_was_moved_is_found_where_the_launch_message_says() {
     assert_eq!(kernel(core_of(&state, TENSIX, CoreKind::Trisc0)), None, "number 0 is none");
 }
 
+/// Device dispatch moves the pointer with each launch.
+#[test]
+fn the_current_launch_is_read_wherever_it_stands() {
+    let folder = Folder::new("entries");
+    let mut target = moved(&folder);
+    let mailbox = mailbox("tensix_brisc");
+    for entry in [0, 3] {
+        launch(&mut target, &mailbox, entry, 5 + entry as u16, 1, 0);
+    }
+    let mut session = session(target, &folder);
+    let read_set = ReadSet { compute: vec![ChipId(0)], proofs: true, ..ReadSet::default() };
+    let mut current = |pointer: u32| {
+        put(session.target(), TENSIX, mailbox.rd_ptr, &pointer.to_le_bytes());
+        let state = session.inspect(&read_set).state;
+        let launch = core_of(&state, TENSIX, CoreKind::Brisc).launch.known().cloned().unwrap();
+        (launch.rd_ptr, launch.enables, launch.kernel_id)
+    };
+    assert_eq!([0, 3, 3, 2].map(&mut current), [(0, 1, 5), (3, 1, 8), (3, 1, 8), (2, 0, 0)]);
+}
+
 #[test]
 fn a_text_that_is_loaded_otherwise_than_linked_is_compared_by_its_copy() {
     let folder = Folder::new("placed");

@@ -10,7 +10,7 @@ mod read_set;
 
 pub use fabric::{fabric_heads, fabric_read_set, fabric_routes, stage_words};
 pub use plan::{cores, plan_texts};
-pub use plan::{plan, plan_proofs, plan_tables};
+pub use plan::{plan, plan_launches, plan_proofs, plan_tables};
 pub use read_set::ReadSet;
 
 use crate::state::{ChipState, LedgerState, LinkState, MeshState, TileState};

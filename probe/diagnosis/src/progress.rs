@@ -73,7 +73,7 @@ pub(crate) fn of_cores<'a>(
         let moved = before.iter().any(|look| {
             look.state.core(id).is_some_and(|then| {
                 let before = look.kernel(then, end);
-                fingerprint(&before) != fingerprint(&kernel)
+                differ(&before, &kernel)
                     || pages(look, then) != pages(last, core)
                     || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
                     || turned(end.and_then(|end| router_of(look, end)?.turns()))
@@ -114,12 +114,18 @@ fn of_core(
     }
 }
 
-/// The words of a core that change when its kernel moves. The heartbeat is none: base firmware
-/// beats under a kernel that stands.
-fn fingerprint<'a>(kernel: &Kernel<'a>) -> impl PartialEq + use<'a> {
-    let core = kernel.core;
-    let words: Vec<_> = core.words.iter().map(|word| (word.addr, &word.value)).collect();
-    (words, &core.channels, &core.go, kernel.waypoint())
+/// Whether words of a core differ that change when its kernel moves, of those that both snapshots have.
+/// The heartbeat is none: base firmware beats under a kernel that stands.
+fn differ(before: &Kernel<'_>, now: &Kernel<'_>) -> bool {
+    let words = |kernel: &Kernel<'_>| -> BTreeMap<u64, u64> {
+        let known = kernel.core.words.iter();
+        known.filter_map(|word| Some((word.addr, *word.value.known()?))).collect()
+    };
+    let then = words(before);
+    let moved = |(addr, value)| then.get(&addr).is_some_and(|before| *before != value);
+    (&before.core.channels, &before.core.go) != (&now.core.channels, &now.core.go)
+        || before.waypoint() != now.waypoint()
+        || words(now).into_iter().any(moved)
 }
 
 /// Returns the cores whose kernels run, and of which no word says what they wait for: samples of

@@ -77,6 +77,12 @@ const CORES: [(CoreKind, &str); 6] = [
 ];
 
 impl Mailbox {
+    /// Returns offset and bytes of a launch entry; of the first one if there is none of this index.
+    pub fn entry(&self, index: u64) -> (u64, u64) {
+        let index = if index < self.launch_count { index } else { 0 };
+        (self.launch.saturating_add(index.saturating_mul(self.launch_bytes)), self.launch_bytes)
+    }
+
     /// Finds the members by name; none if the image lacks one of them.
     pub(super) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         let find = |path: &str| symbols.locate(path).ok();

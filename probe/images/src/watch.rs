@@ -6,7 +6,7 @@
 //! bit, of its launch message or of the bytes at such an address.
 
 use super::text::{WINDOW_BYTES, in_l1};
-use super::{Image, ImageMap, ImageRole};
+use super::{Image, ImageMap, ImageRole, Mailbox};
 use layouts::{CoreId, CoreKind, NocAddr};
 use machine::snapshot::{AccessError, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +56,14 @@ impl ImageMap {
     /// Makes the images of a core be proved again.
     pub fn unprove(&mut self, core: CoreId) {
         self.watches.remove(&core);
+    }
+
+    /// Returns the range of the current launch entry of a core's mailbox, as far as its pointer was
+    /// read.
+    pub fn launch_entry(&self, core: CoreId, mailbox: &Mailbox) -> (u64, u64) {
+        let seen = self.watches.get(&core).and_then(|watch| watch.seen.get(&mailbox.rd_ptr));
+        let bytes = seen.and_then(|bytes| bytes.as_deref()?.try_into().ok());
+        mailbox.entry(bytes.map_or(0, |bytes| u32::from_le_bytes(bytes).into()))
     }
 
     /// Returns the cores of which a watched word has changed since the last call.
@@ -192,7 +200,10 @@ impl ImageMap {
         }
         let flag = Some((layout.eth.l1.launch_flag.at, 4)).filter(|_| core.core == CoreKind::Erisc);
         let mailbox = self.mailbox_of(core).map(|(mailbox, _)| mailbox);
-        let message = mailbox.map(|of| [(of.rd_ptr, 4), (of.launch, of.launch_bytes)]);
+        let message = mailbox.map(|of| {
+            let index = snapshot.word(at(of.rd_ptr)).map_or(0, u64::from);
+            [(of.rd_ptr, 4), of.entry(index)]
+        });
         for (offset, len) in flag.into_iter().chain(message.into_iter().flatten()) {
             if let Ok(bytes) = snapshot.bytes(at(offset), len as u32) {
                 watched.insert(offset, Some(bytes.to_vec()));

@@ -120,7 +120,7 @@ impl Inspection<'_> {
         if rd_ptr >= mailbox.launch_count {
             return Ok(None);
         }
-        let entry = mailbox.launch.saturating_add(rd_ptr.saturating_mul(mailbox.launch_bytes));
+        let (entry, _) = mailbox.entry(rd_ptr);
         // `ProgrammableCoreType` counts Tensix tiles first (tt-metal.md 1.1).
         let kind = u64::from(id.core == CoreKind::Erisc);
         let semaphores =
@@ -216,6 +216,10 @@ impl Inspection<'_> {
             }
             Reading::Known(GoSignal::Init) => Reading::Known(Activity::BaseFirmware),
             Reading::Known(GoSignal::Go) if enabled => Reading::Known(Activity::Running),
+            // What was launched is not known.
+            Reading::Known(GoSignal::Go) if let Reading::Unread(reason) = launch => {
+                Reading::Unread(reason.clone())
+            }
             Reading::Known(GoSignal::Done) if enabled => Reading::Known(Activity::Done),
             Reading::Known(_) => Reading::Known(Activity::Waiting),
             Reading::Unknown(value) => Reading::Unknown(*value),

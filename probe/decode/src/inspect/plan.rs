@@ -3,7 +3,7 @@
 use super::read_set::ReadSet;
 use images::{ImageMap, ImageRole, Mailbox};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
-use machine::snapshot::{Plan, Span};
+use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::{Chip, Mesh};
 use std::collections::BTreeSet;
 
@@ -40,6 +40,25 @@ pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
     let mut builder = PlanBuilder::new(mesh, images, read_set);
     builder.each_core(PlanBuilder::tables);
     Plan { spans: builder.spans }
+}
+
+/// Returns only the launch entries that are current by a snapshot, and that it lacks: device dispatch
+/// moves the pointer with each launch.
+pub fn plan_launches(mesh: &Mesh, images: &ImageMap, snapshot: &Snapshot) -> Plan {
+    let mut spans = Vec::new();
+    for chip in &mesh.chips {
+        for tile in mesh.layout().grid() {
+            // The cores of a tile share the mailbox.
+            let Some(core) = tile.kind.cores().first() else { continue };
+            let core = CoreId { chip: chip.id, tile: tile.xy, core: *core };
+            let at = |offset| NocAddr { chip: chip.id, tile: tile.xy, offset };
+            let Some((mailbox, _)) = images.mailbox_of(core) else { continue };
+            let Ok(index @ 1..) = snapshot.word(at(mailbox.rd_ptr)) else { continue };
+            let (entry, bytes) = mailbox.entry(index.into());
+            spans.push(Span { addr: at(entry), len: bytes as u32 });
+        }
+    }
+    Plan { spans }.missing_from(snapshot)
 }
 
 /// Returns the readable cores of a read set.
@@ -196,8 +215,9 @@ impl<'a> PlanBuilder<'a> {
     fn mailbox(&mut self, core: CoreId, mailbox: &Mailbox) {
         let (chip, xy) = (core.chip, core.tile);
         self.add(chip, xy, mailbox.rd_ptr, 4);
-        // With host dispatch the pointer stays 0; other entries are read only in detail.
-        self.add(chip, xy, mailbox.launch, mailbox.launch_bytes);
+        // With host dispatch the pointer stays 0.
+        let (entry, bytes) = self.images.launch_entry(core, mailbox);
+        self.add(chip, xy, entry, bytes);
         self.add(chip, xy, mailbox.go_signal, 1);
         self.add(chip, xy, mailbox.waypoint(core.core), mailbox.waypoint_bytes);
         if let Some(channels) = mailbox.channels.as_ref().filter(|_| core.core == CoreKind::Erisc) {
