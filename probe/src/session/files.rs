@@ -133,10 +133,9 @@ impl Session {
 fn has_unknown(state: &MeshState) -> bool {
     let tiles = state.chips.iter().flat_map(|chip| &chip.tiles);
     // What base firmware of an Ethernet core does is known without its image.
-    let cores = tiles.flat_map(|tile| tile.cores.iter().map(|core| (core, tile.eth.is_none())));
+    let mut cores = tiles.flat_map(|tile| tile.cores.iter().map(|core| (core, tile.eth.is_none())));
     let has_kernel =
         |core: &CoreState| core.images.iter().any(|image| image.role == ImageRole::Kernel);
-    let mut cores = cores;
     cores.any(|(core, is_compute)| match &core.activity {
         Reading::Unknown(_) | Reading::Absent => is_compute,
         Reading::Known(Activity::Running) => !has_kernel(core),

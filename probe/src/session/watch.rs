@@ -327,8 +327,8 @@ impl Session {
             self.compare_texts(*core);
         }
         // Before a core is accused whose kernel is not known, its files may have come.
-        let state = watch.newest().filter(|_| !suspects.is_empty()).map(|it| it.state.clone());
-        let mut halted = state.is_some_and(|state| self.find_files_of(&state));
+        let newest = watch.newest().filter(|_| !suspects.is_empty());
+        let mut halted = newest.is_some_and(|newest| self.find_files_of(&newest.state));
         for core in suspects.iter().chain(&watch.silent(diagnosis)) {
             halted |= self.ask_halted(watch, *core);
         }

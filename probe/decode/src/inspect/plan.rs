@@ -45,18 +45,17 @@ pub fn plan_tables(mesh: &Mesh, images: &ImageMap, read_set: &ReadSet) -> Plan {
 /// Returns only the launch entries that are current by a snapshot, and that it lacks: device dispatch
 /// moves the pointer with each launch.
 pub fn plan_launches(mesh: &Mesh, images: &ImageMap, snapshot: &Snapshot) -> Plan {
+    let read = snapshot.pieces.iter().map(|piece| (piece.addr.chip, piece.addr.tile));
     let mut spans = Vec::new();
-    for chip in &mesh.chips {
-        for tile in mesh.layout().grid() {
-            // The cores of a tile share the mailbox.
-            let Some(core) = tile.kind.cores().first() else { continue };
-            let core = CoreId { chip: chip.id, tile: tile.xy, core: *core };
-            let at = |offset| NocAddr { chip: chip.id, tile: tile.xy, offset };
-            let Some((mailbox, _)) = images.mailbox_of(core) else { continue };
-            let Ok(index @ 1..) = snapshot.word(at(mailbox.rd_ptr)) else { continue };
-            let (entry, bytes) = mailbox.entry(index.into());
-            spans.push(Span { addr: at(entry), len: bytes as u32 });
-        }
+    for (chip, tile) in read.collect::<BTreeSet<_>>() {
+        // The cores of a tile share the mailbox.
+        let Some(&core) = mesh.layout().kind_at(tile).cores().first() else { continue };
+        let at = |offset| NocAddr { chip, tile, offset };
+        let mailbox = images.mailbox_of(CoreId { chip, tile, core });
+        let Some((mailbox, _)) = mailbox else { continue };
+        let Ok(index @ 1..) = snapshot.word(at(mailbox.rd_ptr)) else { continue };
+        let (entry, bytes) = mailbox.entry(index.into());
+        spans.push(Span { addr: at(entry), len: bytes as u32 });
     }
     Plan { spans }.missing_from(snapshot)
 }
