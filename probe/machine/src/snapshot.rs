@@ -331,7 +331,7 @@ impl Snapshot {
             let stale = |addr: NocAddr| !fresh.contains(&place(addr));
             whole.pieces.extend(before.pieces.iter().filter(|p| stale(p.addr)).cloned());
             whole.gaps.extend(before.gaps.iter().filter(|g| stale(g.span.addr)).cloned());
-            whole.sorted_gaps = false;
+            whole.sort_gaps();
         }
         whole.pieces.sort_by_key(|piece| piece.addr);
         whole
@@ -358,9 +358,30 @@ impl Snapshot {
     pub fn extended_by(&self, later: &Self) -> Self {
         let mut whole = later.completed_by(self);
         whole.gaps.extend(self.gaps.iter().cloned());
-        whole.sorted_gaps = false;
+        whole.sort_gaps();
         whole.transactions += self.transactions;
         whole
+    }
+
+    /// Sorts the gaps by address. Of two that overlap, the first keeps what both have.
+    fn sort_gaps(&mut self) {
+        self.gaps.sort_by_key(|gap| gap.span.addr);
+        let mut before: Option<Span> = None;
+        self.gaps.retain_mut(|gap| {
+            let tile = |span: Span| (span.addr.chip, span.addr.tile);
+            if let Some(last) = before.filter(|last| tile(*last) == tile(gap.span)) {
+                let end = last.addr.offset.saturating_add(last.len.into());
+                let cut = end.saturating_sub(gap.span.addr.offset).min(gap.span.len.into());
+                gap.span.addr.offset += cut;
+                gap.span.len -= cut as u32;
+            }
+            let stays = gap.span.len > 0;
+            if stays {
+                before = Some(gap.span);
+            }
+            stays
+        });
+        self.sorted_gaps = true;
     }
 
     /// Whether it has neither read a range nor given it up.
@@ -454,6 +475,29 @@ mod tests {
         let parts = [(0, 4, 1), (4, 4, 9), (16, 4, 2), (20, 2, 9), (22, 8, 2), (30, 8, 9)];
         assert_eq!(shown, parts);
         assert_eq!((whole.gaps.len(), whole.transactions), (1, 3));
+    }
+
+    #[test]
+    fn gaps_are_sorted_and_overlap_nothing_once_a_snapshot_is_extended() {
+        let gap = |offset, len, reason| {
+            let span = Span { len, ..piece(offset, &[0]).span() };
+            Gap { span, reason }
+        };
+        let before = Snapshot {
+            gaps: vec![gap(64, 8, AccessError::InReset), gap(0, 8, AccessError::InReset)],
+            ..Snapshot::default()
+        };
+        let later = Snapshot {
+            gaps: vec![gap(68, 12, AccessError::NotRecorded), gap(4, 4, AccessError::NotRecorded)],
+            ..Snapshot::default()
+        };
+        let whole = before.extended_by(&later);
+        let shown: Vec<_> = whole.gaps.iter().map(|g| (g.span.addr.offset, g.span.len)).collect();
+        assert_eq!(shown, [(0, 8), (64, 8), (72, 8)]);
+        let reason = |offset| whole.word(piece(offset, &[0]).addr).err();
+        assert_eq!(reason(68), Some(AccessError::InReset));
+        assert_eq!(reason(76), Some(AccessError::NotRecorded));
+        assert_eq!(reason(80), Some(AccessError::NotRequested));
     }
 
     #[test]
