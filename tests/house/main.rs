@@ -16,6 +16,7 @@ mod metal_pause;
 mod metal_step;
 mod metal_why;
 mod modules;
+mod operations;
 mod pictures;
 mod recipes;
 mod relay;

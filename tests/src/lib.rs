@@ -21,6 +21,8 @@
 //!   answers about real firmware, its boot on the emulator, and, with Debian's
 //!   `gcc-riscv64-unknown-elf` and `libstdc++-12-dev`, fabrics of tt-metal's own kernels (the long
 //!   ones with `cargo test -p tests --test house -- --ignored`).
+//! - `MESHSCOPE_TT_METAL_RUNTIME`: a folder that `tests/tt-metal/setup` has made of that package's file
+//!   (Python 3.10); programs of tt-metal's own runtime run on an emulated mesh.
 //! - `MESHSCOPE_READERS`: a folder with the Python packages of `.ci/python`, `target/python` without
 //!   it; they read recordings and exported traces. `MESHSCOPE_TRACE_PROCESSOR`: Perfetto's program,
 //!   which is in no registry of packages; it reads the traces too.
@@ -47,6 +49,7 @@
 //! | `cleanings` | killed runs are torn down at many moments | 4 moments of 20 |
 //! | `matrix` | every collective over every transport, mux, layout and number of ranks | a twelfth |
 //! | `mixes` | reads of several hosts through one routing queue | 12 rounds of 60 |
+//! | `operations` | operations of tt-metal's own runtime, judged | 9 programs of 90 |
 //! | `past` | the emulator's past at many cycles, random programs, with overflow checks | none |
 //! | `figures` | the table of figures, in the profile of a release | none |
 //! | `fuzz` | the fuzz targets build | none |

@@ -4,6 +4,7 @@
 pub mod clean;
 pub mod collectives;
 pub mod hostile;
+pub mod operations;
 pub mod pause;
 mod printer;
 mod program;

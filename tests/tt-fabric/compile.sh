@@ -17,20 +17,13 @@ scripts=$ttnn/runtime/hw/toolchain/wormhole
 prefix=riscv64-unknown-elf-
 
 # The bare-metal compiler has no C++ library: most headers come from the host's libstdc++ of the
-# same version. Two of them need a change to compile without a hosted C library.
-host=/usr/include/c++/12
-[ -e "$host/algorithm" ] || { echo "$host: install libstdc++-12-dev" >&2; exit 1; }
-mkdir -p "$work/include/bits"
-sed 's/^#define _GLIBCXX_HOSTED 1$/#define _GLIBCXX_HOSTED __STDC_HOSTED__/' \
-    /usr/include/x86_64-linux-gnu/c++/12/bits/c++config.h > "$work/include/bits/c++config.h"
-sed 's/^#if _GLIBCXX_HOSTED$/#if 1/' "$host/bit" > "$work/include/bit"
-: > "$work/include/bits/os_defines.h"
-: > "$work/include/bits/cpu_defines.h"
+# same version.
+"$here/headers.sh" "$work/include"
 
 # tt-metal's start-up code includes the kernel by this name.
 printf '#include "%s"\n' "$source" > "$work/kernel_includes.hpp"
 
-system=(-isystem "$work/include" -isystem "$here/include" -isystem "$host")
+system=(-isystem "$work/include" -isystem "$here/include" -isystem /usr/include/c++/12)
 include=(-I"$work" -I"$ttnn" -I"$metal")
 for folder in hw/inc hw/inc/internal hw/inc/internal/tt-1xx hw/inc/internal/tt-1xx/wormhole \
     hw/inc/internal/tt-1xx/wormhole/wormhole_b0_defines hw/inc/internal/tt-1xx/wormhole/noc hw/inc/hostdev \

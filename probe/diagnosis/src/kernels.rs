@@ -16,7 +16,7 @@ pub(crate) use circular_buffers::{
 };
 pub(crate) use count::counts;
 pub use count::{Count, semaphores};
-pub(crate) use niu::{answers, outstanding};
+pub(crate) use niu::{answers, outstanding, waits_for_nothing};
 pub(crate) use program_semaphores::semaphore_values;
 pub(crate) use ring::sibling;
 pub(crate) use traffic::last_packet;
@@ -88,7 +88,10 @@ impl<'a> Search<'a> {
                 "link_race" => self.link_race(&kernel),
                 "ring_ping" => self.ring_ping(&kernel),
                 _ if kernel.serves() => self.dispatch(&kernel),
-                _ if kernel.end.is_none() => self.circular_buffers(self.mesh.layout(), &kernel),
+                _ if kernel.end.is_none() => {
+                    self.circular_buffers(self.mesh.layout(), &kernel);
+                    self.semaphores(&kernel);
+                }
                 _ => {}
             }
         }

@@ -108,6 +108,11 @@ impl<'a> Kernel<'a> {
         name.split_once('/').map_or(name, |(program, _)| program)
     }
 
+    /// Returns the number that the host gave to the operation of its launch message, if that is known.
+    pub(crate) fn operation(&self) -> Option<u32> {
+        self.core.launch.known().map(|launch| launch.host_assigned_id)
+    }
+
     /// Whether its waits are told by its words.
     pub(crate) fn has_rules(&self) -> bool {
         matches!(self.name(), Some("edm" | "ccl_worker" | "ring_ping" | "link_race" | "dispatch"))

@@ -34,6 +34,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Two snapshots closer than this, in device cycles, prove no hang: a core can wait for one packet
 /// this long.
 pub const LEAST_APART_CYCLES: u64 = 1_000_000;
+/// Most cores of a finding that are named, or whose evidence is listed.
+const MOST_LISTED: usize = 4;
 
 /// What is known about a mesh from some snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

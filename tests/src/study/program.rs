@@ -2,14 +2,15 @@
 
 use super::printer::Printer;
 use super::{
-    clean, collectives, hostile, pause, relaunch, reroute, traffic, transport, watching, why,
+    clean, collectives, hostile, operations, pause, relaunch, reroute, traffic, transport,
+    watching, why,
 };
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
 use studies::shape::{Choice, Options, Report, Study, StudyError};
 
 /// The studies of the house.
-const OWN: [Study; 10] = [
+const OWN: [Study; 11] = [
     watching::STUDY,
     relaunch::STUDY,
     traffic::STUDY,
@@ -20,6 +21,7 @@ const OWN: [Study; 10] = [
     clean::STUDY,
     why::STUDY,
     hostile::STUDY,
+    operations::STUDY,
 ];
 
 /// The option that prints one line of JSON.

@@ -80,7 +80,7 @@ impl Search<'_> {
 
     /// The compute processors say by no waypoint that they wait for pages or room: they may while
     /// another of their tile does.
-    fn computes(&self, kernel: &Kernel<'_>) -> Option<WaitReason> {
+    pub(super) fn computes(&self, kernel: &Kernel<'_>) -> Option<WaitReason> {
         let is_compute =
             matches!(kernel.core.id.core, CoreKind::Trisc0 | CoreKind::Trisc1 | CoreKind::Trisc2);
         let may_wait = is_compute && !has_returned(kernel);

@@ -108,6 +108,18 @@ pub(crate) fn spans(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their
 /// counters were not read.
 pub(crate) fn outstanding(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Option<String> {
+    let open = open(mesh, look, kernel).filter(|open| !open.is_empty())?;
+    Some(format!("requests are not answered: {}", open.join(", ")))
+}
+
+/// Whether a kernel waits for answers though its network interface has no request outstanding.
+pub(crate) fn waits_for_nothing(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> bool {
+    waits_for(kernel).is_some() && open(mesh, look, kernel).is_some_and(|open| open.is_empty())
+}
+
+/// Returns the requests of a kernel that were not answered, in words; none if the counters were not
+/// read.
+fn open(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Option<Vec<String>> {
     let request = waits_for(kernel);
     let layout = mesh.layout();
     let mut found = Vec::new();
@@ -128,7 +140,7 @@ pub(crate) fn outstanding(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> O
             found.push(words);
         }
     }
-    (!found.is_empty()).then(|| format!("requests are not answered: {}", found.join(", ")))
+    Some(found)
 }
 
 /// Returns the tile and the address to which the last request of a command buffer went, if it is of

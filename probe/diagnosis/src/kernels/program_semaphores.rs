@@ -1,13 +1,44 @@
 //! The semaphores of tt-metal's programs: words in the configuration that a launch message names.
 
-use super::waits_for_semaphore;
+use super::{Search, has_returned, waits_for, waits_for_semaphore};
 use crate::look::{Kernel, Look};
+use decode::state::{Party, WaitReason};
+use layouts::CoreId;
 use machine::snapshot::Span;
 
 /// Bytes from one semaphore to the next (`L1_ALIGNMENT`).
 pub(super) const SEMAPHORE_BYTES: u64 = 16;
 /// Most semaphores of a program on a core (`NUM_SEMAPHORES`).
 const MOST: u64 = 16;
+/// A kernel that waits for more kernels than these waits for none that can be named.
+const MOST_AWAITED: usize = 16;
+
+impl Search<'_> {
+    /// Adds the waits of a kernel for those of its operation that may still increment its semaphore:
+    /// they run, and do not wait for others of it themselves.
+    pub(super) fn semaphores(&mut self, kernel: &Kernel<'_>) {
+        if !waits_for_semaphore(kernel) {
+            return;
+        }
+        let operation = kernel.operation();
+        let may = |it: &&Kernel<'_>| {
+            it.operation() == operation
+                && !it.serves()
+                && !has_returned(it)
+                && !waits_for_semaphore(it)
+                && waits_for(it).or_else(|| self.computes(it)).is_none()
+        };
+        let awaited: Vec<CoreId> =
+            self.kernels.values().filter(may).map(|it| it.core.id).take(MOST_AWAITED + 1).collect();
+        if awaited.len() > MOST_AWAITED {
+            return;
+        }
+        for on in awaited {
+            let (waiter, on) = (Party::Core(kernel.core.id), Party::Core(on));
+            self.add(waiter, on, WaitReason::Increment, kernel.mark());
+        }
+    }
+}
 
 /// Returns the range of the semaphores of a kernel that waits for one, or may: of one without
 /// waypoints samples say that afterwards.
@@ -16,10 +47,10 @@ pub(super) fn span(kernel: &Kernel<'_>) -> Option<Span> {
     let launch = kernel.core.launch.known().filter(|_| may_wait)?;
     let first = launch.semaphores?;
     // The configuration of circular buffers follows.
-    let end = launch.circular_buffers.map_or(0, |buffers| buffers.config);
-    let count = end.saturating_sub(first) / SEMAPHORE_BYTES;
-    let count = if count == 0 { MOST } else { count.min(MOST) };
-    Some(Span { addr: kernel.place().at(first), len: (count * SEMAPHORE_BYTES) as u32 })
+    let followed = launch.circular_buffers.map(|buffers| buffers.config.saturating_sub(first));
+    let count = followed.map_or(MOST, |bytes| (bytes / SEMAPHORE_BYTES).min(MOST));
+    (count > 0)
+        .then(|| Span { addr: kernel.place().at(first), len: (count * SEMAPHORE_BYTES) as u32 })
 }
 
 /// Returns the address and the value of each semaphore of a kernel that waits for one, as far as

@@ -1,11 +1,12 @@
 //! Roots and circles of the wait graph, and why each of them stands.
 
-use super::Case;
 use super::lasting::any_heart_beats;
+use super::{Case, MOST_LISTED};
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{
-    NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for, waits_for_semaphore,
+    NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for, waits_for_nothing,
+    waits_for_semaphore,
 };
 use crate::look::{Kernel, Look};
 use crate::place::Place;
@@ -14,7 +15,8 @@ use decode::state::{Activity, Party, RouterState, WaitReason};
 use images::Reading;
 use layouts::CoreId;
 use machine::snapshot::AccessError;
-use std::collections::BTreeSet;
+use machine::words::counted;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 impl Case<'_> {
@@ -28,7 +30,27 @@ impl Case<'_> {
         };
         let still = self.progress.iter().filter(stands);
         roots.extend(still.map(|(core, _)| Party::Core(*core)).filter(|at| !self.is_known(*at)));
-        roots.into_iter().filter_map(|root| self.root(root)).collect()
+        let found = roots.into_iter().filter_map(|root| self.root(root));
+        let (starved, others): (Vec<Finding>, Vec<Finding>) =
+            found.partition(|it| self.lacks_increment(it));
+        let mut by_operation: BTreeMap<Option<u32>, Vec<Finding>> = BTreeMap::new();
+        for finding in starved {
+            let kernel = self.core_named(&finding).and_then(|core| self.kernels.get(&core));
+            let operation = kernel.and_then(Kernel::operation);
+            by_operation.entry(operation).or_default().push(finding);
+        }
+        others.into_iter().chain(by_operation.into_values().filter_map(joined)).collect()
+    }
+
+    fn core_named(&self, finding: &Finding) -> Option<CoreId> {
+        finding.party.and_then(|party| self.core_of(party))
+    }
+
+    /// Whether a finding is about a kernel that waits for a semaphore while no other kernel moves.
+    fn lacks_increment(&self, finding: &Finding) -> bool {
+        let kernel = self.core_named(finding).and_then(|core| self.kernels.get(&core));
+        finding.condition == Condition::IncrementNeverSent
+            && kernel.is_some_and(|it| waits_for_semaphore(it) && !it.has_rules())
     }
 
     /// Whether another party of the same core is in the graph.
@@ -87,6 +109,9 @@ impl Case<'_> {
         let mut finding = self.finding(condition, place, root, format!("core {id}: {why}"));
         if let Some(halted) = self.halted(id).filter(|halted| condition == halted.condition) {
             halted.proves(&mut finding);
+        }
+        if condition == Condition::CoreStuck && self.last.sampled.contains_key(&id) {
+            finding.next = format!("look at its words: `meshscope cores {id} --words`");
         }
         if condition == Condition::CoreStuck && self.waits.still.contains(&Party::Core(id)) {
             finding.confidence = Confidence::Certain;
@@ -172,10 +197,12 @@ impl Case<'_> {
             let why = note.unwrap_or_else(|| "it was not told to end".to_owned());
             return Some((Condition::Leftover, why));
         }
-        if waits_for_semaphore(kernel) && self.stands(id) && self.is_last(id) {
-            let words =
-                "it waits for a semaphore, and no kernel that could increment it still runs";
-            return Some((Condition::IncrementNeverSent, words.to_owned()));
+        if waits_for_semaphore(kernel) && self.stands(id) && !kernel.has_rules() {
+            // While another kernel may go on, it can still be incremented.
+            let words = "it waits for a semaphore, and no other kernel moves";
+            return self
+                .others_stand(id)
+                .then(|| (Condition::IncrementNeverSent, words.to_owned()));
         }
         if let Some(outstanding) = self.outstanding(id) {
             let why = note.unwrap_or_else(|| "it does not move".to_owned());
@@ -205,12 +232,12 @@ impl Case<'_> {
         if !kernel.has_rules() && !is_awaited && waits_for(kernel).is_some() {
             return Some((Condition::IncrementNeverSent, why));
         }
-        if is_plain && waits_for_semaphore(kernel) {
-            let words = "it waits for a semaphore that nobody increments".to_owned();
-            return Some((Condition::IncrementNeverSent, words));
-        }
         if let Some(words) = self.unlike_siblings(id) {
             return Some((Condition::TextOverwritten, words));
+        }
+        if waits_for_nothing(self.mesh, self.last, kernel) {
+            let words = "it waits for answers of the NoC, and its network interface has no request outstanding";
+            return Some((Condition::CoreStuck, words.to_owned()));
         }
         Some((Condition::CoreStuck, format!("{why}{beat}")))
     }
@@ -226,10 +253,10 @@ impl Case<'_> {
         matches!(self.progress.get(&id), Some(Progress::Still | Progress::Waiting(..)))
     }
 
-    /// Whether all other kernels of operations have ended or wait for a semaphore too.
-    fn is_last(&self, id: CoreId) -> bool {
+    /// Whether all other kernels of operations have returned or stand too.
+    fn others_stand(&self, id: CoreId) -> bool {
         let mut others = self.kernels.values().filter(|it| it.core.id != id && !it.serves());
-        others.all(|it| has_returned(it) || waits_for_semaphore(it) && self.stands(it.core.id))
+        others.all(|it| has_returned(it) || self.stands(it.core.id))
     }
 
     /// Returns what is wrong with the text of a core whose launch message names a kernel that
@@ -344,4 +371,23 @@ impl Case<'_> {
             other => Place::Core(self.core_of(other)?),
         })
     }
+}
+
+/// Joins findings about kernels of one operation that wait for semaphores.
+fn joined(findings: Vec<Finding>) -> Option<Finding> {
+    let count = findings.len() as u64;
+    let cores: Vec<String> =
+        findings.iter().take(MOST_LISTED).map(|it| it.place.to_string()).collect();
+    let more = if findings.len() > MOST_LISTED { ", ..." } else { "" };
+    let mut all = findings.into_iter();
+    let mut first = all.next()?;
+    if count > 1 {
+        first.sentence = format!(
+            "{} of an operation wait for semaphores, and no other kernel moves: they wait for each other, or an increment was never sent ({}{more})",
+            counted(count, "core", "cores"),
+            cores.join(", "),
+        );
+        first.evidence.extend(all.take(MOST_LISTED - 1).flat_map(|it| it.evidence));
+    }
+    Some(first)
 }

@@ -1,19 +1,18 @@
 //! Operations that have not ended, and of which no other finding says why.
 
-use super::{Case, over_cycles};
+use super::{Case, MOST_LISTED, over_cycles};
 use crate::condition::{Condition, Severity};
 use crate::finding::Finding;
+use crate::kernels::waits_for_semaphore;
 use crate::look::Kernel;
 use crate::place::Place;
 use crate::progress::Progress;
-use decode::state::Party;
+use decode::state::{Party, Wait, WaitReason};
 use images::{GoSignal, Reading};
 use layouts::CoreId;
 use machine::words::{counted, cycles};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Most cores of an operation whose evidence is listed.
-const MOST_LISTED: usize = 4;
+use std::fmt::Write as _;
 
 impl Case<'_> {
     /// Returns a finding for each operation of which a kernel was told to go, has not ended, and shows
@@ -27,15 +26,24 @@ impl Case<'_> {
                 && !kernel.serves()
                 && kernel.core.go == Reading::Known(GoSignal::Go)
                 && !explained.contains(&kernel.core.id)
+                && !self.awaits_increment_of_moving(kernel.core.id)
         };
         for kernel in self.kernels.values().filter(waits) {
             let progress = self.progress.get(&kernel.core.id);
             if let Some(Progress::Unknown | Progress::Still | Progress::Waiting(..)) = progress {
-                let operation = kernel.core.launch.known().map(|launch| launch.host_assigned_id);
-                operations.entry(operation).or_default().push(kernel);
+                operations.entry(kernel.operation()).or_default().push(kernel);
             }
         }
         operations.iter().filter_map(|(op, kernels)| self.operation(*op, kernels)).collect()
+    }
+
+    /// Whether a core waits for an increment, and a kernel that may make it moves.
+    fn awaits_increment_of_moving(&self, core: CoreId) -> bool {
+        let moves = |wait: &Wait| {
+            let on = self.core_of(wait.on).and_then(|core| self.progress.get(&core));
+            wait.reason == WaitReason::Increment && on == Some(&Progress::Progressing)
+        };
+        self.waits.of(Party::Core(core)).any(moves)
     }
 
     /// Returns the cores of the place and of all waits of a finding.
@@ -52,7 +60,8 @@ impl Case<'_> {
     }
 
     fn operation(&self, operation: Option<u32>, kernels: &[&Kernel<'_>]) -> Option<Finding> {
-        let first = kernels.first()?.core.id;
+        let busy = kernels.iter().find_map(|kernel| Some((kernel.core.id, busy(kernel)?)));
+        let first = busy.as_ref().map_or(kernels.first()?.core.id, |(core, _)| *core);
         let names: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.name()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
         let operation = operation.map(|number| self.last.state.operation(number));
@@ -65,12 +74,15 @@ impl Case<'_> {
             [_] => format!("core {first} has"),
             _ => format!("{} have", counted(kernels.len() as u64, "core", "cores")),
         };
-        let busy = kernels.iter().find_map(|kernel| busy(kernel));
-        let moved = match (&busy, kernels) {
-            (Some(line), [_]) => format!("it is busy {line}"),
-            (Some(line), _) => format!("one of them is busy {line}"),
+        let mut moved = match (&busy, kernels) {
+            (Some((_, line)), [_]) => format!("it is busy {line}"),
+            (Some((core, line)), _) => format!("core {core} is busy {line}"),
             (None, _) => "nothing that was read of it moved".to_owned(),
         };
+        let waiting = kernels.iter().filter(|kernel| waits_for_semaphore(kernel)).count() as u64;
+        if waiting > 0 {
+            let _ = write!(moved, ", {} for a semaphore", counted(waiting, "waits", "wait"));
+        }
         let paused = self.progress.iter().filter(|(_, it)| **it == Progress::Paused);
         let paused: Vec<CoreId> = paused.map(|(core, _)| *core).collect();
         let because = match paused.len() {

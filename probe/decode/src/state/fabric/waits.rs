@@ -84,6 +84,8 @@ pub enum WaitReason {
     Pages,
     /// Room in a circular buffer, from any processor of its tile.
     Room,
+    /// An increment of its semaphore, by any kernel of its operation.
+    Increment,
     /// A signal of its partner.
     Signal,
     /// The sibling on its chip.
@@ -97,7 +99,7 @@ pub enum WaitReason {
 impl WaitReason {
     /// Whether any one of the parties that are waited for can end the wait; else all must act.
     pub fn is_any(self) -> bool {
-        matches!(self, Self::Pages | Self::Room)
+        matches!(self, Self::Pages | Self::Room | Self::Increment)
     }
 }
 

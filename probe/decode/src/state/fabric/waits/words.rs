@@ -45,6 +45,7 @@ impl fmt::Display for WaitReason {
             Self::Read => "its message to be read",
             Self::Pages => "pages of a circular buffer",
             Self::Room => "room in a circular buffer",
+            Self::Increment => "an increment of its semaphore",
             Self::Signal => "a signal of its partner",
             Self::Sibling => "its sibling",
             Self::Done => "its cores to be done",
