@@ -10,6 +10,7 @@ use crate::kernels;
 use crate::look::Look;
 use decode::state::{Party, Wait, WaitReason, Waits};
 use machine::target::Mesh;
+use machine::words::cycles;
 use petgraph::Direction::Incoming;
 use petgraph::graphmap::DiGraphMap;
 use petgraph::visit::{Bfs, EdgeRef, Reversed};
@@ -74,7 +75,7 @@ impl WaitGraph {
             lasting
                 .notes
                 .entry(*party)
-                .or_insert_with(|| format!("its loop has not turned for {apart} cycles"));
+                .or_insert_with(|| format!("its loop has not turned for {}", cycles(apart)));
         }
         Self { waits: lasting, still }
     }

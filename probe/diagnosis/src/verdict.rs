@@ -242,6 +242,7 @@ impl<'a> Case<'a> {
             findings.extend(self.overlaps());
             findings.extend(self.leftovers());
             findings.extend(self.loaded());
+            findings.extend(self.abandoned());
             findings.extend(self.misrouted());
             findings.extend(self.wrong_hops());
             findings.extend(self.misread());

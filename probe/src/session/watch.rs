@@ -193,16 +193,10 @@ impl Session {
         }
         let before = self.target.transactions();
         self.look(&mut watch);
-        let begun = self.target.now()?;
-        for number in 1..SNAPSHOTS {
-            let due = begun + over_cycles * number / (SNAPSHOTS - 1);
-            let now = self.target.now()?;
-            self.pass(due.saturating_sub(now))?;
-            // What does not run is compared from the first to the last.
-            if number + 1 < SNAPSHOTS {
-                self.look_at_running(&mut watch);
-            } else {
-                self.look(&mut watch);
+        if let Err(gone) = self.look_on(&mut watch) {
+            // What was read before the target was lost is judged all the same.
+            if watch.newest().is_none_or(|newest| newest.snapshot.pieces.is_empty()) {
+                return Err(gone);
             }
         }
         let mut diagnosis = watch.judge(self.target.mesh());
@@ -212,6 +206,23 @@ impl Session {
         }
         let transactions = self.target.transactions().saturating_sub(before);
         Ok(Watched { newest: watch.inspected.pop_back(), diagnosis, transactions })
+    }
+
+    /// Takes the snapshots of a verdict after the first one.
+    fn look_on(&mut self, watch: &mut Watch) -> Result<(), AccessError> {
+        let begun = self.target.now()?;
+        for number in 1..SNAPSHOTS {
+            let due = begun + watch.over_cycles * number / (SNAPSHOTS - 1);
+            let now = self.target.now()?;
+            self.pass(due.saturating_sub(now))?;
+            // What does not run is compared from the first to the last.
+            if number + 1 < SNAPSHOTS {
+                self.look_at_running(watch);
+            } else {
+                self.look(watch);
+            }
+        }
+        Ok(())
     }
 
     /// Adds snapshots and judges the mesh by the newest ones, as long as the caller, who sees each

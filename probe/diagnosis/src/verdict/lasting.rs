@@ -1,6 +1,6 @@
 //! The waits that are the same in all snapshots, and when each party came to a stand.
 
-use super::core_of;
+use super::{LEAST_APART_CYCLES, core_of};
 use crate::graph::WaitGraph;
 use crate::look::Look;
 use decode::state::{Party, Wait, WaitReason};
@@ -101,6 +101,19 @@ fn lasting(all: &[WaitGraph]) -> WaitGraph {
     // What has not turned since the first snapshot stands.
     if let Some(first) = before.first() {
         lasting.still = last.lasting(first).still;
+    }
+    // The loop of a router turns all the time: one that stood lately stands.
+    let apart = |then: &&WaitGraph| last.cycles.saturating_sub(then.cycles) >= LEAST_APART_CYCLES;
+    if let Some(then) = before.iter().rfind(apart) {
+        let lately = last.lasting(then);
+        let routers = lately.still.into_iter().filter(|it| matches!(it, Party::Router(_)));
+        for router in routers {
+            if lasting.still.insert(router)
+                && let Some(note) = lately.waits.notes.get(&router)
+            {
+                lasting.waits.notes.insert(router, note.clone());
+            }
+        }
     }
     lasting
 }

@@ -4,21 +4,18 @@
 use super::Case;
 use crate::condition::{Condition, Severity};
 use crate::finding::Finding;
+use crate::kernels::has_returned;
 use crate::look::peer;
 use crate::place::Place;
 use decode::state::{Activity, CoreState, Party, RouterState};
 use images::{GoSignal, Reading};
 use layouts::CoreId;
+use machine::clients::Client;
 use machine::words::counted;
 
 impl Case<'_> {
     pub(super) fn leftovers(&self) -> Vec<Finding> {
         let routers = &self.last.state.fabric.routers;
-        let serves = |router: &&RouterState| {
-            router.activity == Reading::Known(Activity::Running)
-                && router.facts.status.name() == Some("READY_FOR_TRAFFIC")
-                && router.facts.termination.value().is_none_or(|signal| signal == 0)
-        };
         let left = routers.iter().filter(serves).filter_map(|router| {
             let far = peer(self.mesh, router.at)?;
             let far = routers.iter().find(|other| other.at == far)?;
@@ -37,14 +34,36 @@ impl Case<'_> {
         found.collect()
     }
 
+    /// Returns a finding about routers that serve though no kernel is left that could use them, if
+    /// whoever may have started them is known to have let go of the mesh.
+    pub(super) fn abandoned(&self) -> Option<Finding> {
+        let starter = self.last_writer_gone()?;
+        if self.kernels.values().any(|kernel| kernel.end.is_none() && !has_returned(kernel)) {
+            return None;
+        }
+        let routers: Vec<_> = self.last.state.fabric.routers.iter().filter(serves).collect();
+        let first = routers.first()?.at;
+        let words = format!(
+            "{} that nobody uses and nobody told to end, the first is {first}; {starter}, which changed the mesh last, has let go of it",
+            counted(routers.len() as u64, "router serves", "routers serve")
+        );
+        let (place, on) = (Place::Router(first), Party::Router(first));
+        let mut finding = self.finding(Condition::Leftover, place, on, words);
+        finding.severity = Severity::Unfinished;
+        Some(finding)
+    }
+
+    /// Returns the client that changed the mesh last, if nobody is left that could go on.
+    fn last_writer_gone(&self) -> Option<&Client> {
+        let before = &self.last.state.before;
+        let change = before.change.as_ref().filter(|_| before.writer.is_none())?;
+        self.last.state.processes.is_empty().then_some(&change.client)
+    }
+
     /// Returns a finding about the Ethernet cores whose application was loaded and not started in any
     /// snapshot, if whoever may have loaded it is known to have let go of the mesh.
     pub(super) fn loaded(&self) -> Option<Finding> {
-        let before = &self.last.state.before;
-        let loader = &before.change.as_ref().filter(|_| before.writer.is_none())?.client;
-        if !self.last.state.processes.is_empty() {
-            return None;
-        }
+        let loader = self.last_writer_gone()?;
         let waits = |core: &CoreState| {
             core.activity == Reading::Known(Activity::Waiting)
                 && core.go == Reading::Known(GoSignal::Init)
@@ -63,4 +82,11 @@ impl Case<'_> {
         finding.severity = Severity::Unfinished;
         Some(finding)
     }
+}
+
+/// Whether a router serves and was not told to end.
+fn serves(router: &&RouterState) -> bool {
+    router.activity == Reading::Known(Activity::Running)
+        && router.facts.status.name() == Some("READY_FOR_TRAFFIC")
+        && router.facts.termination.value().is_none_or(|signal| signal == 0)
 }
