@@ -10,6 +10,7 @@ mod past;
 mod pause;
 mod recorded;
 mod rerun;
+mod silent;
 mod stages;
 mod watch;
 

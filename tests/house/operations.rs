@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Programs: the kinds take turns.
-const COUNT: &str = "5";
+const COUNT: &str = "6";
 
 #[test]
 fn operations_of_tt_metals_runtime_are_judged() {

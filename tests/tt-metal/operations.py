@@ -46,6 +46,24 @@ void kernel_main() {
     if (us.me != us.victim) us.tell(us.x_first, us.y_first);
     if (us.me == 0) noc_semaphore_wait_min(us.word, us.all);
 }""",
+    # All wait for the victim, which reads pages of its neighbour without end.
+    "moves": """
+void kernel_main() {
+    Us us;
+    uint32_t pages = get_read_ptr(0);
+    while (us.me == us.victim) {
+        noc_async_read(get_noc_addr(us.x_next, us.y_next, pages), pages, 2048);
+        noc_async_read_barrier();
+    }
+    noc_semaphore_wait(us.word, 1);
+}""",
+    # The victim overwrites the mailboxes of its tile.
+    "mailbox": """
+void kernel_main() {
+    Us us;
+    volatile tt_l1_ptr uint32_t* word = reinterpret_cast<volatile tt_l1_ptr uint32_t*>(0x10);
+    while (us.me == us.victim && reinterpret_cast<uint32_t>(word) < 0x2000) *word++ = 0xDEADBEEF;
+}""",
     # Each waits for the one before it, and only then tells the one behind it.
     "circle": """
 void kernel_main() {

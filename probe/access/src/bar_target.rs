@@ -19,6 +19,7 @@ use machine::clock::host_micros;
 use machine::fault::{ChipAddress, Fault};
 use machine::past::{KeptPast, RecordedRun};
 use machine::patience::Deadlines;
+use machine::place::Place;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Plan, Snapshot, Span};
 use machine::target::{
@@ -374,6 +375,17 @@ impl Quarantine for BarTarget {
             })
         });
         devices.chain(tiles).chain(far_tiles).chain(chips).chain(routes).collect()
+    }
+
+    fn leave_alone(&mut self, place: Place, reason: AccessError) {
+        let quarantine = &mut self.access.quarantine;
+        match self.routes.get(&place.chip) {
+            Some(Route::Pcie(device)) => quarantine.lose_tile(*device, place.tile, reason),
+            Some(Route::Queue { device, coord, .. }) => {
+                quarantine.lose_far_tile((*device, *coord), place.tile, reason);
+            }
+            None => {}
+        }
     }
 
     fn clear(&mut self) {

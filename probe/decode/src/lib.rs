@@ -3,6 +3,7 @@
 //! - [`inspect::ReadSet`] names what to read; plans are made from it, and a target reads them.
 //! - [`inspect::inspect`] turns the snapshot into a [`state::MeshState`]: chips, tiles, cores,
 //!   links, fabric. Each value is a [`images::Reading`]: known, or the reason why not.
+//! - [`requests::Interface`] tells which requests of a tile were not answered.
 //! - [`profile::profile`] turns sampled program counters into source lines and their shares.
 //!
 //! ```
@@ -24,4 +25,5 @@
 
 pub mod inspect;
 pub mod profile;
+pub mod requests;
 pub mod state;

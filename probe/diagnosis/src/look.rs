@@ -3,8 +3,8 @@
 use crate::function;
 use decode::profile::CoreProfile;
 use decode::state::{Activity, CoreState, MeshState};
-use images::ImageRole;
-use layouts::{CoreId, EthId, NocXy};
+use images::{ImageRole, Reading};
+use layouts::{CoreId, CoreKind, EthId, NocXy};
 use machine::place::Place;
 use machine::snapshot::Snapshot;
 use machine::target::Mesh;
@@ -35,6 +35,8 @@ const SERVICES: [&str; 4] =
 const MOST_CHANNELS: u64 = 8;
 /// The last phase of a kernel of ours that has refused its arguments.
 const REFUSED: u64 = 6;
+/// What the names of words in launch messages begin with.
+const LAUNCHES: &str = "mailboxes.launch[";
 /// Fewer samples do not tell that a core executes nothing.
 const MANY_SAMPLES: u32 = 4;
 
@@ -79,6 +81,19 @@ impl<'a> Look<'a> {
     /// Returns what runs on a core.
     pub(crate) fn kernel(self, core: &'a CoreState, end: Option<EthId>) -> Kernel<'a> {
         Kernel { core, end, sampled: self.sampled.get(&core.id) }
+    }
+
+    /// Returns the go message of a compute tile if no host writes such a one, and most tiles of its chip
+    /// have one that a host writes. The tile's cores share it.
+    pub(crate) fn stray_go(self, core: &CoreState) -> Option<u64> {
+        let Reading::Unknown(go) = core.go else { return None };
+        let of_chip = |it: &&CoreState| (it.id.chip, it.id.core) == (core.id.chip, CoreKind::Brisc);
+        let tiles = self.cores().map(|(core, _)| core).filter(of_chip);
+        let (sound, stray): (Vec<_>, Vec<_>) =
+            tiles.partition(|it| matches!(it.go, Reading::Known(_)));
+        let is_odd = core.id.core == CoreKind::Brisc && sound.len() > stray.len();
+        let held = core.activity == Reading::Known(Activity::InReset);
+        (is_odd && !held).then_some(go)
     }
 
     fn kernels_in(self, activities: &[Activity]) -> BTreeMap<CoreId, Kernel<'a>> {
@@ -171,10 +186,12 @@ impl<'a> Kernel<'a> {
         Some((word.addr, *word.value.known()?))
     }
 
-    /// Returns a number that changes when any of its words does, or its waypoint.
+    /// Returns a number that changes when any of its words does, or its waypoint. Launch messages are
+    /// the host's, and not every snapshot has them.
     pub(crate) fn mark(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        for word in &self.core.words {
+        let own = self.core.words.iter().filter(|word| !word.name.starts_with(LAUNCHES));
+        for word in own {
             word.value.known().hash(&mut hasher);
         }
         self.waypoint().hash(&mut hasher);

@@ -470,6 +470,8 @@ pub trait Audit {
 pub trait Quarantine {
     /// Returns what is quarantined.
     fn quarantined(&self) -> Vec<Quarantined>;
+    /// Puts a tile into quarantine that was not accessed: to read it could take its chip along.
+    fn leave_alone(&mut self, place: Place, reason: AccessError);
     /// Clears all, at the user's command.
     fn clear(&mut self);
     /// Allows far chips again that did not answer, and the gateways on the way there: a teardown

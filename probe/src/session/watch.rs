@@ -278,6 +278,9 @@ impl Session {
     /// Takes a snapshot of these tiles, or of all; the others are as before, if that is given.
     fn look_within(&mut self, watch: &mut Watch, only: Option<Tiles>, before: Option<&Snapshot>) {
         let first = watch.read_set.is_none();
+        if first {
+            self.leave_silent_tiles_alone();
+        }
         let most = if first { MOST_SEARCHES } else { MOST_LATER };
         let everything = || ReadSet { fabric: true, ..ReadSet::everything(self.target.mesh()) };
         let read_set = watch.read_set.take().unwrap_or_else(everything);

@@ -48,14 +48,17 @@ const LIMIT: &str = "300";
 const PAUSE: Duration = Duration::from_secs(1);
 /// Columns and rows of the cores that every board leaves to operations.
 const GRID: [u64; 2] = [7, 6];
-/// The name of the program's operations that end.
+/// The program's operations that end, and programs without operations.
 const ENDS: &str = "gather";
+const IDLE: &str = "idle";
 
 /// Where the cause of a kind is.
 #[derive(Clone, Copy)]
 enum Root {
     /// The core that is unlike the others.
     Victim,
+    /// The tile of that core.
+    Tile,
     /// The first core, which waits for the others.
     First,
     /// Any core of the operation.
@@ -73,16 +76,18 @@ const fn hangs(name: &'static str, condition: &'static str, root: Root) -> Kind 
     Kind { name, truth: Some((condition, root)) }
 }
 
-const KINDS: [Kind; 9] = [
-    Kind { name: "idle", truth: None },
+const KINDS: [Kind; 11] = [
+    Kind { name: "moves", truth: None },
     hangs("semaphore", "increment-never-sent", Root::First),
     hangs("loop", "not-finished", Root::Victim),
-    hangs("buffer", "core-stuck", Root::Victim),
+    hangs("buffer", "increment-never-sent", Root::Victim),
     Kind { name: ENDS, truth: None },
     hangs("circle", "increment-never-sent", Root::Any),
     hangs("barrier", "core-stuck", Root::Victim),
-    hangs("full", "core-stuck", Root::Victim),
+    hangs("full", "increment-never-sent", Root::Victim),
     hangs("unanswered", "noc-unanswered", Root::Victim),
+    hangs("mailbox", "text-overwritten", Root::Tile),
+    Kind { name: IDLE, truth: None },
 ];
 
 /// An operation: its kernel, and the logical coordinates of its cores.
@@ -108,7 +113,9 @@ impl Operation {
         let rows = mesh.chip(ChipId(0)).and_then(|chip| chip.harvested_rows.as_ref());
         let row = rows.and_then(|rows| rows.first()).map_or(0, |row| *row);
         let absent = NocXy { x: 1 + dice.below(4) as u8, y: row };
-        Self { kernel, cores, victim, ncrisc: dice.below(2) == 1, absent }
+        // On BRISC the kernel would return to what it has overwritten.
+        let ncrisc = dice.below(2) == 1 || kernel == "mailbox";
+        Self { kernel, cores, victim, ncrisc, absent }
     }
 
     fn json(&self) -> Value {
@@ -120,11 +127,12 @@ impl Operation {
     /// Returns the names of the places at which the cause can be.
     fn roots(&self, root: Root, mesh: &Mesh) -> Vec<String> {
         let cores = match root {
-            Root::Victim => self.cores.get(self.victim..=self.victim),
+            Root::Victim | Root::Tile => self.cores.get(self.victim..=self.victim),
             Root::First => self.cores.get(..1),
             Root::Any => Some(self.cores.as_slice()),
         };
-        let processor = if self.ncrisc { "ncrisc" } else { "brisc" };
+        let ncrisc = self.ncrisc && !matches!(root, Root::Tile);
+        let processor = if ncrisc { "ncrisc" } else { "brisc" };
         let tiles: Vec<_> = mesh.compute_tiles(ChipId(0)).map(|place| place.tile).collect();
         let xs: BTreeSet<u8> = tiles.iter().map(|tile| tile.x).collect();
         let ys: BTreeSet<u8> = tiles.iter().map(|tile| tile.y).collect();
@@ -278,18 +286,18 @@ fn judge(
     dice: &mut Random,
     tally: &mut Tally,
 ) -> Result<Option<String>, Box<dyn Error>> {
-    let before = if kind.name == "idle" { 0 } else { dice.below(3) };
+    let before = if kind.name == IDLE { 0 } else { dice.below(3) };
     let mut operations: Vec<Operation> =
         (0..before).map(|_| Operation::drawn(ENDS, mesh, dice)).collect();
-    if kind.name != "idle" {
+    if kind.name != IDLE {
         operations.push(Operation::drawn(kind.name, mesh, dice));
     }
     let mut program = Program::start(setting, &operations)?;
     let last = operations.len().wrapping_sub(1);
-    program.says(&match kind.truth {
-        None if operations.is_empty() => "open".to_owned(),
-        None => format!("done {last}"),
-        Some(_) => format!("queued {last}"),
+    program.says(&match kind.name {
+        IDLE => "open".to_owned(),
+        ENDS => format!("done {last}"),
+        _ => format!("queued {last}"),
     })?;
     std::thread::sleep(PAUSE);
     let (answer, transactions) = program.judged(&setting.meshscope)?;

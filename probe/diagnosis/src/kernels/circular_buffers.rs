@@ -50,19 +50,22 @@ impl Search<'_> {
         let siblings: Vec<&Kernel<'_>> = self.siblings(kernel).collect();
         let running: Vec<CoreId> =
             siblings.iter().filter(|it| !has_returned(it)).map(|it| it.core.id).collect();
-        let on = if running.is_empty() {
-            siblings.iter().map(|it| it.core.id).collect()
-        } else {
-            running
+        // Of several that have returned nothing says which of them should have moved pages.
+        let on = match siblings.as_slice() {
+            [only] => vec![only.core.id],
+            _ => running,
         };
         let mut hasher = DefaultHasher::new();
         (kernel.mark(), counters(layout, self.look, kernel.core)).hash(&mut hasher);
         let mark = hasher.finish();
         if on.is_empty() {
             let what = if reason == WaitReason::Room { "room in" } else { "pages of" };
-            let words = format!(
-                "it waits for {what} a circular buffer, and no other processor of its tile was launched"
-            );
+            let others = if siblings.is_empty() {
+                "no other processor of its tile was launched"
+            } else {
+                "all other processors of its tile have returned"
+            };
+            let words = format!("it waits for {what} a circular buffer, and {others}");
             self.note(Party::Core(own), words);
             self.turns(kernel, mark);
         }

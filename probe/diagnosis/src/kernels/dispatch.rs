@@ -24,6 +24,7 @@ impl Search<'_> {
                         && !it.serves()
                         && !has_returned(it)
                 });
+                let awaited = if awaited.is_empty() { self.stray(kernel) } else { awaited };
                 if awaited.is_empty() && kernel.program() != "cq_dispatch_subordinate" {
                     let words = "dispatch waits for cores, and none of them has a go message";
                     self.note(Party::Host, words);
@@ -42,6 +43,13 @@ impl Search<'_> {
             _ if kernel.program() == "dispatch" => self.turns(kernel, mark),
             _ => {}
         }
+    }
+
+    /// Returns the cores of the same chip whose go messages were overwritten.
+    fn stray(&self, kernel: &Kernel<'_>) -> Vec<CoreId> {
+        let cores = self.look.cores().map(|(core, _)| core);
+        let near = cores.filter(|core| core.id.chip == kernel.core.id.chip);
+        near.filter(|core| self.look.stray_go(core).is_some()).map(|core| core.id).collect()
     }
 
     /// Returns the other running kernels of the same chip that are of a kind.

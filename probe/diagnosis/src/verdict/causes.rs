@@ -35,22 +35,21 @@ impl Case<'_> {
             found.partition(|it| self.lacks_increment(it));
         let mut by_operation: BTreeMap<Option<u32>, Vec<Finding>> = BTreeMap::new();
         for finding in starved {
-            let kernel = self.core_named(&finding).and_then(|core| self.kernels.get(&core));
-            let operation = kernel.and_then(Kernel::operation);
+            let operation = self.kernel_of(&finding).and_then(Kernel::operation);
             by_operation.entry(operation).or_default().push(finding);
         }
         others.into_iter().chain(by_operation.into_values().filter_map(joined)).collect()
     }
 
-    fn core_named(&self, finding: &Finding) -> Option<CoreId> {
-        finding.party.and_then(|party| self.core_of(party))
+    /// Returns the kernel of the party that a finding is about.
+    pub(super) fn kernel_of(&self, finding: &Finding) -> Option<&Kernel<'_>> {
+        self.kernels.get(&self.core_of(finding.party?)?)
     }
 
     /// Whether a finding is about a kernel that waits for a semaphore while no other kernel moves.
-    fn lacks_increment(&self, finding: &Finding) -> bool {
-        let kernel = self.core_named(finding).and_then(|core| self.kernels.get(&core));
+    pub(super) fn lacks_increment(&self, finding: &Finding) -> bool {
         finding.condition == Condition::IncrementNeverSent
-            && kernel.is_some_and(|it| waits_for_semaphore(it) && !it.has_rules())
+            && self.kernel_of(finding).is_some_and(|it| waits_for_semaphore(it) && !it.has_rules())
     }
 
     /// Whether another party of the same core is in the graph.
@@ -229,7 +228,7 @@ impl Case<'_> {
         if !(stands || heart_stands) {
             return None;
         }
-        if !kernel.has_rules() && !is_awaited && waits_for(kernel).is_some() {
+        if !kernel.has_rules() && waits_for(kernel).is_some() {
             return Some((Condition::IncrementNeverSent, why));
         }
         if let Some(words) = self.unlike_siblings(id) {

@@ -169,6 +169,8 @@ impl Case<'_> {
             let mut finding =
                 Finding::fault(Condition::NocUnanswered, place, format!("chip {chip}: {why}"));
             finding.confidence = Confidence::Likely;
+            "look at who waits for it, then reset the board: `tt-smi -r`"
+                .clone_into(&mut finding.next);
             finding
         };
         tiles.into_iter().map(finding).collect()
@@ -254,6 +256,11 @@ impl Case<'_> {
         // The cores of a tile share it.
         if !matches!(core.id.core, CoreKind::Brisc | CoreKind::Erisc) {
             return None;
+        }
+        if let Some(go) = self.last.stray_go(core) {
+            return Some(format!(
+                "its go message is overwritten: it has signal {go:#x}, which no host writes"
+            ));
         }
         let base = core.launch.known().filter(|launch| launch.enables != 0)?.semaphores?;
         let l1 = self.mesh.layout().l1_bytes(self.mesh.layout().kind_at(core.id.tile))?;

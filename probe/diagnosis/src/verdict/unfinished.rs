@@ -7,7 +7,7 @@ use crate::kernels::waits_for_semaphore;
 use crate::look::Kernel;
 use crate::place::Place;
 use crate::progress::Progress;
-use decode::state::{Party, Wait, WaitReason};
+use decode::state::Party;
 use images::{GoSignal, Reading};
 use layouts::CoreId;
 use machine::words::{counted, cycles};
@@ -20,13 +20,18 @@ impl Case<'_> {
     pub(super) fn unfinished(&self, found: &[Finding]) -> Vec<Finding> {
         let explained: BTreeSet<CoreId> =
             found.iter().flat_map(|finding| self.explained(finding)).collect();
+        // A finding about kernels that wait for semaphores is about all of their operation.
+        let starved = found.iter().filter(|finding| self.lacks_increment(finding));
+        let starved: BTreeSet<Option<u32>> =
+            starved.filter_map(|it| Some(self.kernel_of(it)?.operation())).collect();
         let mut operations: BTreeMap<Option<u32>, Vec<&Kernel<'_>>> = BTreeMap::new();
         let waits = |kernel: &&Kernel<'_>| {
             kernel.end.is_none()
                 && !kernel.serves()
                 && kernel.core.go == Reading::Known(GoSignal::Go)
                 && !explained.contains(&kernel.core.id)
-                && !self.awaits_increment_of_moving(kernel.core.id)
+                && !self.awaits_what_moves(kernel.core.id)
+                && !(waits_for_semaphore(kernel) && starved.contains(&kernel.operation()))
         };
         for kernel in self.kernels.values().filter(waits) {
             let progress = self.progress.get(&kernel.core.id);
@@ -37,13 +42,22 @@ impl Case<'_> {
         operations.iter().filter_map(|(op, kernels)| self.operation(*op, kernels)).collect()
     }
 
-    /// Whether a core waits for an increment, and a kernel that may make it moves.
-    fn awaits_increment_of_moving(&self, core: CoreId) -> bool {
-        let moves = |wait: &Wait| {
-            let on = self.core_of(wait.on).and_then(|core| self.progress.get(&core));
-            wait.reason == WaitReason::Increment && on == Some(&Progress::Progressing)
-        };
-        self.waits.of(Party::Core(core)).any(moves)
+    /// Whether a core waits, directly or through others, for a kernel that moves and can end the wait.
+    fn awaits_what_moves(&self, core: CoreId) -> bool {
+        let mut seen = BTreeSet::from([core]);
+        let mut next = vec![core];
+        while let Some(core) = next.pop() {
+            let waits = self.waits.of(Party::Core(core)).filter(|wait| wait.reason.is_any());
+            for on in waits.filter_map(|wait| self.core_of(wait.on)) {
+                if self.progress.get(&on) == Some(&Progress::Progressing) {
+                    return true;
+                }
+                if seen.insert(on) {
+                    next.push(on);
+                }
+            }
+        }
+        false
     }
 
     /// Returns the cores of the place and of all waits of a finding.

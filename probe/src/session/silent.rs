@@ -1,0 +1,95 @@
+//! Tiles that owe an answer to others: to read one can take its chip along, so that they are found by
+//! the requests to them and left alone.
+
+use super::Session;
+use decode::requests::Interface;
+use diagnosis::LEAST_APART_CYCLES;
+use layouts::{NocXy, TileKind};
+use machine::place::Place;
+use machine::snapshot::{AccessError, Plan, Snapshot, Span};
+use machine::target::Mesh;
+use std::collections::BTreeSet;
+
+/// An interface with requests that were not answered.
+struct Waiting {
+    place: Place,
+    interface: Interface,
+    seen: Snapshot,
+    on: Vec<NocXy>,
+}
+
+impl Session {
+    /// Leaves tiles alone of the chips with PCIe that have owed an answer for longer than any takes.
+    pub(super) fn leave_silent_tiles_alone(&mut self) {
+        if self.target.quarantine().is_none() || self.target.bus().is_none() {
+            return;
+        }
+        let mut waiting: Vec<Waiting> = Vec::new();
+        for (place, interfaces) in interfaces(self.target.mesh()) {
+            let owes = |it: &Waiting| it.place.chip == place.chip && it.on.contains(&place.tile);
+            if waiting.iter().any(owes) {
+                continue;
+            }
+            // Requests without an id of their own have id 0; each counter is a read of its own.
+            let first = |it: &Interface| Span { len: 4, ..it.outstanding };
+            let spans = interfaces.iter().map(first).collect();
+            let counters = self.target.read(&Plan { spans });
+            for interface in interfaces {
+                let count = counters.word(interface.outstanding.addr);
+                if count.is_ok_and(|count| count as u8 != 0) {
+                    let (seen, on) = self.requests(&interface);
+                    waiting.push(Waiting { place, interface, seen, on });
+                }
+            }
+        }
+        waiting.retain(|it| !it.on.is_empty());
+        if waiting.is_empty() || self.pass(LEAST_APART_CYCLES).is_err() {
+            return;
+        }
+        let mut silent = BTreeSet::new();
+        for Waiting { place, interface, seen, on } in waiting {
+            let (now, still) = self.requests(&interface);
+            let bytes = |of: &Snapshot| -> Vec<Vec<u8>> {
+                of.pieces.iter().map(|piece| piece.bytes.to_vec()).collect()
+            };
+            if still == on && bytes(&now) == bytes(&seen) {
+                silent.extend(on.into_iter().map(|tile| (Place { tile, ..place }, place.tile)));
+            }
+        }
+        for (place, from) in silent {
+            let Place { chip, tile } = place;
+            let why = format!(
+                "{chip}:{tile} has not answered a request of {chip}:{from}; it is not read, as that could take the chip along"
+            );
+            if let Some(quarantine) = self.target.quarantine() {
+                quarantine.leave_alone(place, AccessError::Hung(why));
+            }
+        }
+    }
+
+    /// Reads an interface; returns its words, and the tiles with cores to which its open requests went.
+    fn requests(&mut self, interface: &Interface) -> (Snapshot, Vec<NocXy>) {
+        let mut spans = vec![interface.answers, interface.outstanding];
+        spans.extend(&interface.commands);
+        let seen = self.target.read(&Plan { spans });
+        let layout = self.target.mesh().layout();
+        let open = interface.open(layout, &seen, None).unwrap_or_else(Vec::new);
+        let has_cores = |tile: &NocXy| {
+            let tile = layout.tile_at(*tile);
+            tile.is_some_and(|tile| matches!(tile.kind, TileKind::Tensix | TileKind::Eth))
+        };
+        (seen, open.iter().filter_map(|it| it.to).map(|(tile, _)| tile).filter(has_cores).collect())
+    }
+}
+
+/// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile.
+fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
+    let layout = mesh.layout();
+    let near = mesh.chips.iter().filter(|chip| chip.pcie);
+    let tiles = near.flat_map(|chip| {
+        let ethernet = layout.grid().iter().filter(|tile| tile.kind == TileKind::Eth);
+        let ethernet = ethernet.map(|tile| (Place { chip: chip.id, tile: tile.xy }, TileKind::Eth));
+        mesh.compute_tiles(chip.id).map(|place| (place, TileKind::Tensix)).chain(ethernet)
+    });
+    tiles.map(|(place, kind)| (place, Interface::of_tile(layout, place, kind))).collect()
+}
