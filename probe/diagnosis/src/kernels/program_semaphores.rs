@@ -47,7 +47,7 @@ pub(super) fn span(kernel: &Kernel<'_>) -> Option<Span> {
     let launch = kernel.core.launch.known().filter(|_| may_wait)?;
     let first = launch.semaphores?;
     // The configuration of circular buffers follows.
-    let followed = launch.circular_buffers.map(|buffers| buffers.config.saturating_sub(first));
+    let followed = launch.circular_buffers.and_then(|it| it.config.checked_sub(first));
     let count = followed.map_or(MOST, |bytes| (bytes / SEMAPHORE_BYTES).min(MOST));
     (count > 0)
         .then(|| Span { addr: kernel.place().at(first), len: (count * SEMAPHORE_BYTES) as u32 })
