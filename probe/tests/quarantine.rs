@@ -11,6 +11,7 @@ use layouts::{ChipId, ClusterDescriptor, NocAddr, NocXy};
 use machine::patience::Deadlines;
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Quarantine, Target};
+use probe::session::Session;
 use sick::{Handle, Sick};
 use transport::emulator_bar::EmulatorBar;
 use workloads::scene::power_on;
@@ -96,6 +97,27 @@ fn a_hung_tile_is_left_alone_until_it_is_cleared() {
     target.clear();
     assert_eq!(target.quarantined(), []);
     assert_eq!(read(&mut target, &words).gaps, []);
+}
+
+/// A tile that owes an answer takes its chip along when it is read: a verdict finds it by the request.
+#[test]
+fn a_tile_that_owes_an_answer_is_not_read() {
+    let (mut target, images) = built(&idle("n300"));
+    // TILE reads from an address that no tile has (wormhole.md 3.3): targ_lo, targ_mid, ret_lo, ret_mid,
+    // ctrl, at_len_be, cmd_ctrl.
+    let xy = |tile: NocXy| u32::from(tile.x) << 4 | u32::from(tile.y) << 10;
+    let command = [0x30_0000, xy(OTHER), 0x5_0000, xy(TILE), 0, 64, 1];
+    for (at, value) in [0x00, 0x04, 0x0C, 0x10, 0x1C, 0x20, 0x28].into_iter().zip(command) {
+        target.write(span(0, TILE, 0xFFB2_0000 + at, 4).addr, &u32::to_le_bytes(value)).unwrap();
+    }
+    let mut session = Session::with_target(Box::new(target), images);
+    let found = session.diagnose(1_000_000).unwrap().diagnosis.findings;
+    let quarantined = session.target().quarantined();
+    let [only] = &quarantined[..] else { panic!("{quarantined:?}") };
+    assert_eq!((only.chip, only.tile), (ChipId(0), Some(OTHER)));
+    let says = "0:3-3 has not answered a request of 0:1-2; it is not read, as that could take the chip along";
+    assert_eq!(only.reason.to_string(), says);
+    assert!(found[0].sentence.ends_with(says), "{found:?}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use machine::words::counted;
 impl Case<'_> {
     pub(super) fn leftovers(&self) -> Vec<Finding> {
         let routers = &self.last.state.fabric.routers;
-        let left = routers.iter().filter(serves).filter_map(|router| {
+        let left = routers.iter().filter(|it| serves(it)).filter_map(|router| {
             let far = peer(self.mesh, router.at)?;
             let far = routers.iter().find(|other| other.at == far)?;
             let ended = far.facts.status.name() == Some("TERMINATED")
@@ -41,7 +41,8 @@ impl Case<'_> {
         if self.kernels.values().any(|kernel| kernel.end.is_none() && !has_returned(kernel)) {
             return None;
         }
-        let routers: Vec<_> = self.last.state.fabric.routers.iter().filter(serves).collect();
+        let routers: Vec<_> =
+            self.last.state.fabric.routers.iter().filter(|it| serves(it)).collect();
         let first = routers.first()?.at;
         let words = format!(
             "{} that nobody uses and nobody told to end, the first is {first}; {starter}, which changed the mesh last, has let go of it",
@@ -85,7 +86,7 @@ impl Case<'_> {
 }
 
 /// Whether a router serves and was not told to end.
-fn serves(router: &&RouterState) -> bool {
+fn serves(router: &RouterState) -> bool {
     router.activity == Reading::Known(Activity::Running)
         && router.facts.status.name() == Some("READY_FOR_TRAFFIC")
         && router.facts.termination.value().is_none_or(|signal| signal == 0)

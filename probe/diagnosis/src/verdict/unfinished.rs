@@ -24,6 +24,9 @@ impl Case<'_> {
         let starved = found.iter().filter(|finding| self.lacks_increment(finding));
         let starved: BTreeSet<Option<u32>> =
             starved.filter_map(|it| Some(self.kernel_of(it)?.operation())).collect();
+        let is_starved = |kernel: &Kernel<'_>| {
+            waits_for_semaphore(kernel) && starved.contains(&kernel.operation())
+        };
         let mut operations: BTreeMap<Option<u32>, Vec<&Kernel<'_>>> = BTreeMap::new();
         let waits = |kernel: &&Kernel<'_>| {
             kernel.end.is_none()
@@ -31,7 +34,7 @@ impl Case<'_> {
                 && kernel.core.go == Reading::Known(GoSignal::Go)
                 && !explained.contains(&kernel.core.id)
                 && !self.awaits_what_moves(kernel.core.id)
-                && !(waits_for_semaphore(kernel) && starved.contains(&kernel.operation()))
+                && !is_starved(kernel)
         };
         for kernel in self.kernels.values().filter(waits) {
             let progress = self.progress.get(&kernel.core.id);
