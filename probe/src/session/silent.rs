@@ -73,12 +73,13 @@ impl Session {
         spans.extend(&interface.commands);
         let seen = self.target.read(&Plan { spans });
         let layout = self.target.mesh().layout();
-        let open = interface.open(layout, &seen, None).unwrap_or_else(Vec::new);
+        let open = interface.open(layout, &seen, None);
         let has_cores = |tile: &NocXy| {
             let tile = layout.tile_at(*tile);
             tile.is_some_and(|tile| matches!(tile.kind, TileKind::Tensix | TileKind::Eth))
         };
-        (seen, open.iter().filter_map(|it| it.to).map(|(tile, _)| tile).filter(has_cores).collect())
+        let open = open.iter().flatten();
+        (seen, open.filter_map(|it| it.to).map(|(tile, _)| tile).filter(has_cores).collect())
     }
 }
 
