@@ -108,9 +108,7 @@ fn of_core(
             None if moved => Progress::Progressing,
             None if kernel.waits_for_work() => Progress::Idle,
             // Of a kernel that was built without waypoints only samples say that it stands.
-            None if alone || kernel.waypoint().is_empty() && !kernel.executes_nothing() => {
-                Progress::Unknown
-            }
+            None if alone || kernel.waypoint().is_empty() => Progress::Unknown,
             None => Progress::Still,
         },
     }

@@ -48,6 +48,8 @@ const LIMIT: &str = "300";
 const PAUSE: Duration = Duration::from_secs(1);
 /// Columns and rows of the cores that every board leaves to operations.
 const GRID: [u64; 2] = [7, 6];
+/// The emulated mesh as a libttsim.
+const LIBRARY: &str = "libmeshscope_ttsim.so";
 /// The program's operations that end, and programs without operations.
 const ENDS: &str = "gather";
 const IDLE: &str = "idle";
@@ -166,11 +168,20 @@ impl Program {
         std::fs::create_dir_all(&work)?;
         let operations: Vec<Value> = operations.iter().map(Operation::json).collect();
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tt-metal/operations.py");
+        // `cargo test` leaves it where the tests are.
+        let beside = setting.meshscope.with_file_name(LIBRARY);
+        let library = if beside.is_file() {
+            beside
+        } else {
+            setting.meshscope.with_file_name("deps").join(LIBRARY)
+        };
         let child = Command::new("timeout")
             .args(["-s", "KILL", LIMIT])
             .arg(&setting.meshscope)
             .args(["exec", "--mesh", &setting.mesh, "--socket"])
             .arg(&socket)
+            .arg("--library")
+            .arg(library)
             .arg("--")
             .arg(setting.runtime.join("python/bin/python"))
             .arg(program)
