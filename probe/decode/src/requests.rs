@@ -51,7 +51,7 @@ pub struct Open {
 
 impl Interface {
     /// Returns the interface of a tile with a NoC and a block of registers.
-    pub fn new(layout: &ChipLayout, place: Place, (noc, block): (usize, u64)) -> Self {
+    fn new(layout: &ChipLayout, place: Place, (noc, block): (usize, u64)) -> Self {
         let span = |at, len| Span { addr: place.at(at), len };
         let counters = block + layout.niu.counter.at;
         let outstanding = layout.niu_counters.outstanding.at;

@@ -330,10 +330,19 @@ pub struct LinkState {
     pub apart_cycles: Option<u64>,
 }
 
+/// The waypoint of firmware that runs a kernel (tt-metal.md 1.3).
+const RUNS_KERNEL: &str = "R";
+
 impl CoreState {
     /// Whether the images on the core are known, and none was built with waypoints.
     pub fn lacks_waypoints(&self) -> bool {
         self.waypoint == Reading::Absent && self.go != Reading::Absent
+    }
+
+    /// Whether its waypoint cannot tell what its kernel waits for: no image sets one, or only the firmware
+    /// did, before the kernel.
+    pub fn waypoint_tells_no_wait(&self) -> bool {
+        self.lacks_waypoints() || self.waypoint.known().is_some_and(|code| code == RUNS_KERNEL)
     }
 }
 

@@ -116,6 +116,12 @@ conditions! {
         refuted by: "the ELF is of another build: then every core of the kernel differs",
         next: "compare the whole text: `meshscope images PLACE`";
 
+    PcOutsideText = "pc-outside-text", explains 6:
+        "A core executes where no code is: its kernel jumped through a wrong pointer, returned with an overwritten stack, or ran past its end.",
+        evidence: "the program counter, and the word there: zeros, or no memory that the core executes from",
+        refuted by: "code is there, and was cleared since",
+        next: "find who jumped, by its registers: `meshscope --allow halt debug PLACE registers`";
+
     RegionsOverlap = "regions-overlap", explains 6:
         "Two live regions of a core overlap, so that one overwrites the other.",
         evidence: "the address of a buffer in the kernel's arguments, and the range of an image's text",

@@ -48,6 +48,8 @@ pub(crate) fn paused(core: &CoreState, router: Option<&RouterState>) -> Option<&
 const CCL_WORKER: &str = "ccl_worker";
 /// The waypoint of firmware that waits for a go message.
 pub(crate) const WAITS_FOR_GO: &str = "GW";
+/// The waypoint of firmware that initialises.
+pub(crate) const INITIALISES: &str = "I";
 /// What is said of a core that still waits for it.
 pub(crate) const NO_GO_TAKEN: &str = "it did not take its go message";
 

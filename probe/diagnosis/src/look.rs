@@ -144,18 +144,33 @@ impl<'a> Kernel<'a> {
         self.program().starts_with("cq_") && self.waypoint().ends_with('W')
     }
 
-    /// Whether all samples show one program counter: no loop has one instruction only, but a jump to
-    /// itself.
-    pub(crate) fn executes_nothing(&self) -> bool {
-        let pcs = |profile: &'a CoreProfile| profile.places.iter().flat_map(|place| &place.pcs);
-        self.sampled.is_some_and(|it| it.samples >= MANY_SAMPLES && pcs(it).count() == 1)
+    /// Returns the program counter if all samples show the same: no loop has one instruction only, but a
+    /// jump to itself.
+    pub(crate) fn sampled_pc(&self) -> Option<u32> {
+        let profile = self.sampled.filter(|it| it.samples >= MANY_SAMPLES)?;
+        let mut pcs = profile.places.iter().flat_map(|place| &place.pcs);
+        pcs.next().copied().filter(|_| pcs.next().is_none())
     }
 
-    /// Returns the waypoint, or that of the function that all samples show waiting; empty if neither
-    /// is known.
+    /// Whether samples show it where no image is known.
+    pub(crate) fn is_sampled_without_image(&self) -> bool {
+        self.sampled.is_some_and(|it| it.places.iter().any(|place| place.image.is_none()))
+    }
+
+    /// Returns the waypoint, or, if that tells no wait, that of the function that all samples show waiting;
+    /// empty if neither is known.
     pub(crate) fn waypoint(&self) -> &'a str {
-        let sampled = || self.sampled.and_then(function::wait_of).map_or("", |code| code);
-        self.core.waypoint.known().map_or_else(sampled, String::as_str)
+        let own = self.core.waypoint.known().map_or("", String::as_str);
+        self.sampled_wait().map_or(own, |code| code)
+    }
+
+    fn sampled_wait(&self) -> Option<&'static str> {
+        self.sampled.filter(|_| self.core.waypoint_tells_no_wait()).and_then(function::wait_of)
+    }
+
+    /// Whether neither its waypoint nor samples tell what it waits for, if it waits.
+    pub(crate) fn tells_no_wait(&self) -> bool {
+        self.core.waypoint_tells_no_wait() && self.sampled_wait().is_none() && !self.has_rules()
     }
 
     /// Returns the channels of an EDM; L1 may hold any number.

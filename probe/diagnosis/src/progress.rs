@@ -107,8 +107,8 @@ fn of_core(
             None if lasting.still.contains(&Party::Core(core.id)) => Progress::Still,
             None if moved => Progress::Progressing,
             None if kernel.waits_for_work() => Progress::Idle,
-            // Of a kernel that was built without waypoints only samples say that it stands.
-            None if alone || kernel.waypoint().is_empty() => Progress::Unknown,
+            // Of a kernel without waypoints only samples say that it stands.
+            None if alone || kernel.end.is_none() && kernel.tells_no_wait() => Progress::Unknown,
             None => Progress::Still,
         },
     }
@@ -139,7 +139,7 @@ fn differ(before: &Kernel<'_>, now: &Kernel<'_>) -> bool {
 pub fn needs_samples(state: &MeshState) -> impl Iterator<Item = CoreId> {
     let cores = state.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
     let silent = cores.filter(|core| {
-        core.activity == Reading::Known(Activity::Running) && core.lacks_waypoints()
+        core.activity == Reading::Known(Activity::Running) && core.waypoint_tells_no_wait()
     });
     silent.map(|core| core.id)
 }

@@ -1,5 +1,6 @@
 //! The verdict: from the lasting waits of some snapshots to ranked findings.
 
+mod astray;
 mod causes;
 mod credits;
 mod ends;
@@ -195,7 +196,9 @@ fn chip_of(party: Party) -> Option<ChipId> {
 /// Returns the words that a diagnosis wants of a mesh in the state of this snapshot, beyond the
 /// read set of all screens.
 pub fn wanted(mesh: &Mesh, look: Look<'_>) -> Vec<machine::snapshot::Span> {
-    kernels::spans(mesh, look)
+    let mut spans = kernels::spans(mesh, look);
+    spans.extend(astray::spans(mesh, look));
+    spans
 }
 
 /// Returns the core that acts for a party.
@@ -234,7 +237,7 @@ impl<'a> Case<'a> {
     /// Returns the findings, ranked; hangs only if the snapshots are enough to prove one.
     fn findings(&self, proves: bool) -> Vec<Finding> {
         let mut findings = self.faults();
-        findings.extend(self.stopped_cores());
+        findings.extend(self.stopped_cores(&findings));
         if proves {
             findings.extend(self.halted_cores());
             findings.extend(self.stopped_firmware());

@@ -3,9 +3,9 @@
 mod past;
 
 use crate::SIMULATOR_BUDGET;
-use emulator::hart::HartStop;
+use emulator::hart::{Cause, HartStop};
 use emulator::{Actor, Disruption, HartId, HistorySize, Mesh, MeshConfig};
-use layouts::{ChipKind, NocXy};
+use layouts::{ChipKind, CoreKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, TargetView};
 use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
 use machine::past::{KeptPast, RecordedRun};
@@ -168,11 +168,14 @@ impl Bar for EmulatorBar {
         let stops = self.mesh.stopped_harts().into_iter();
         let stopped = |(chip, tile, HartStop { cause, hart, pc, address, cycle })| {
             let (x, y) = tile;
+            let core = past::core(tile, hart);
+            let overflows = matches!(cause, Cause::Device(_)) && is_below_stack(core, address);
+            let stack = if overflows { ": its stack has overflowed" } else { "" };
             let stopped = StoppedCore {
                 tile: NocXy { x, y },
-                core: past::core(tile, hart),
+                core,
                 pc,
-                why: format!("{} {address:#x}", cause.name()),
+                why: format!("{} {address:#x}{stack}", cause.name()),
                 at_cycles: cycle,
             };
             Some((indices.iter().position(|index| *index == Some(chip))?, stopped))
@@ -186,6 +189,13 @@ impl Bar for EmulatorBar {
         let others = conditions.filter(|it| !matches!(it.actor, Actor::Hart(_)));
         others.take(MOST_REMARKS).map(ToString::to_string).collect()
     }
+}
+
+/// Whether an address is less than this far below the private RAM of a core, in which its stack is.
+fn is_below_stack(core: CoreKind, address: u32) -> bool {
+    const NEAR: u32 = 0x1_0000;
+    let ram = EMULATED.layout().local_ram(core);
+    ram.is_some_and(|(first, _)| (first.saturating_sub(NEAR)..first).contains(&address))
 }
 
 fn index_of(config: &MeshConfig, at: ChipAddress) -> Option<usize> {

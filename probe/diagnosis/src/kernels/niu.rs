@@ -2,7 +2,7 @@
 
 use crate::look::{Kernel, Look};
 use decode::requests::{Interface, Open, Request};
-use layouts::{ChipLayout, CoreKind, Space, TileKind};
+use layouts::{ChipLayout, CoreKind, NocXy, TileKind};
 use machine::snapshot::Span;
 use machine::target::Mesh;
 use std::fmt::Write as _;
@@ -18,63 +18,46 @@ const WAITS: [(&str, Request); 8] = [
     ("NWTW", Request::Write),
     ("NFTW", Request::Write),
 ];
+/// Addresses of a tile's registers begin behind this one (wormhole.md 3.1).
+const FIRST_REGISTER: u64 = 0xff00_0000;
+
 fn waits_for(kernel: &Kernel<'_>) -> Option<Request> {
     WAITS.iter().find(|(code, _)| *code == kernel.waypoint()).map(|(_, request)| *request)
 }
 
 /// Whether a kernel waits for the NoC, or its words do not tell.
 fn may_wait(kernel: &Kernel<'_>) -> bool {
-    kernel.core.lacks_waypoints() || waits_for(kernel).is_some()
+    kernel.tells_no_wait() || waits_for(kernel).is_some()
 }
 
-/// Returns the places of the network interfaces that a kernel uses, as far as its launch message tells,
-/// with the numbers of their NoCs.
-fn blocks(layout: &ChipLayout, kernel: &Kernel<'_>) -> impl Iterator<Item = (usize, u64)> {
+/// Returns the network interfaces that a kernel uses, as far as its launch message tells.
+fn used(layout: &ChipLayout, kernel: &Kernel<'_>) -> Vec<Interface> {
     let kind = if kernel.end.is_some() { TileKind::Eth } else { TileKind::Tensix };
     let of_brisc = kernel.core.launch.known().and_then(|launch| launch.noc).map(usize::from);
-    let core = kernel.core.id.core;
-    let uses = move |noc: usize| match core {
+    let uses = |noc: usize| match kernel.core.id.core {
         CoreKind::Brisc => of_brisc.is_none_or(|own| own == noc),
         CoreKind::Ncrisc => of_brisc.is_none_or(|other| other != noc),
         CoreKind::Erisc => true,
         // The compute processors reach no NoC.
         _ => false,
     };
-    let names = ["niu0", "niu1"].iter().enumerate();
-    names.filter_map(move |(noc, name)| {
-        let block = layout.block(Space::Tile(kind), name).filter(|_| uses(noc))?;
-        Some((noc, block))
-    })
+    let mut all = Interface::of_tile(layout, kernel.place(), kind);
+    all.retain(|it| may_wait(kernel) && uses(it.noc));
+    all
 }
 
 /// Returns the counts of answers and of words sent of the network interfaces that a kernel uses, as far
 /// as they were read.
 pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u8> {
-    let spans = spans_of_answers(mesh.layout(), kernel);
+    let spans = used(mesh.layout(), kernel).into_iter().map(|it| it.answers);
     let bytes = spans.filter_map(|span| look.snapshot.bytes(span.addr, span.len).ok());
     bytes.flatten().copied().collect()
 }
 
-fn spans_of_answers(layout: &ChipLayout, kernel: &Kernel<'_>) -> impl Iterator<Item = Span> {
-    let (tells, place) = (may_wait(kernel), kernel.place());
-    let all = blocks(layout, kernel).filter(move |_| tells);
-    all.map(move |(noc, block)| Interface::new(layout, place, (noc, block)).answers)
-}
-
-/// Returns the network interfaces of a kernel that waits for them, or may.
-fn interfaces(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Interface> {
-    if !may_wait(kernel) {
-        return Vec::new();
-    }
-    let of = |block| Interface::new(mesh.layout(), kernel.place(), block);
-    blocks(mesh.layout(), kernel).map(of).collect()
-}
-
 /// Returns the words that tell which requests of a kernel were not answered.
 pub(crate) fn spans(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
-    let all = interfaces(mesh, kernel).into_iter();
-    let all = all.flat_map(|it| [it.outstanding].into_iter().chain(it.commands));
-    all.chain(spans_of_answers(mesh.layout(), kernel)).collect()
+    let all = used(mesh.layout(), kernel).into_iter();
+    all.flat_map(|it| [it.answers, it.outstanding].into_iter().chain(it.commands)).collect()
 }
 
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their
@@ -93,16 +76,35 @@ pub(crate) fn waits_for_nothing(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>
 /// read.
 fn open(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Option<Vec<String>> {
     let mut found = Vec::new();
-    for interface in interfaces(mesh, kernel) {
+    for interface in used(mesh.layout(), kernel) {
         for Open { id, count, to } in
             interface.open(mesh.layout(), look.snapshot, waits_for(kernel))?
         {
             let mut words = format!("{count} of transaction id {id} on NoC {}", interface.noc);
             if let Some((tile, address)) = to {
-                let _ = write!(words, " (the last one to {tile}, address {address:#x})");
+                let what = not_there(mesh, kernel, tile);
+                let end = mesh.layout().l1_bytes(mesh.layout().kind_at(tile));
+                let past = end.filter(|end| (*end..FIRST_REGISTER).contains(&address));
+                let past = past.map_or(String::new(), |end| format!(", and L1 ends at {end:#x}"));
+                let _ = write!(
+                    words,
+                    " (the last one to {tile}{what}, address {address:#x}{past})"
+                );
             }
             found.push(words);
         }
     }
     Some(found)
+}
+
+/// Returns a clause if no request to a tile can be answered, since it is not there.
+fn not_there(mesh: &Mesh, kernel: &Kernel<'_>, tile: NocXy) -> &'static str {
+    let chip = mesh.chips.iter().find(|chip| chip.id == kernel.core.id.chip);
+    match mesh.layout().kind_at(tile) {
+        TileKind::Tensix if chip.and_then(|it| it.is_fused_off(tile.y)) == Some(true) => {
+            ", which is fused off"
+        }
+        TileKind::Router => ", where no tile is",
+        _ => "",
+    }
 }

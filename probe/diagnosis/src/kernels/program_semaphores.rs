@@ -43,7 +43,7 @@ impl Search<'_> {
 /// Returns the range of the semaphores of a kernel that waits for one, or may: of one without
 /// waypoints samples say that afterwards.
 pub(super) fn span(kernel: &Kernel<'_>) -> Option<Span> {
-    let may_wait = waits_for_semaphore(kernel) || kernel.core.lacks_waypoints();
+    let may_wait = waits_for_semaphore(kernel) || kernel.tells_no_wait();
     let launch = kernel.core.launch.known().filter(|_| may_wait)?;
     let first = launch.semaphores?;
     // The configuration of circular buffers follows.
@@ -53,11 +53,17 @@ pub(super) fn span(kernel: &Kernel<'_>) -> Option<Span> {
         .then(|| Span { addr: kernel.place().at(first), len: (count * SEMAPHORE_BYTES) as u32 })
 }
 
-/// Returns the address and the value of each semaphore of a kernel that waits for one, as far as
-/// they were read.
+/// Returns the address and the value of each semaphore of a kernel that waits for one, or may, as far
+/// as they were read.
 pub(crate) fn semaphore_values(look: Look<'_>, kernel: &Kernel<'_>) -> Vec<(u64, u32)> {
-    let range = span(kernel).filter(|_| waits_for_semaphore(kernel));
-    let Some(Span { addr, len }) = range else { return Vec::new() };
+    let Some(Span { addr, len }) = span(kernel) else { return Vec::new() };
     let all = (0..u64::from(len)).step_by(SEMAPHORE_BYTES as usize).map(|at| addr.offset + at);
-    all.filter_map(|at| Some((at, look.word(kernel.place(), at)?))).collect()
+    let mut values: Vec<_> =
+        all.filter_map(|at| Some((at, look.word(kernel.place(), at)?))).collect();
+    // Of a range of the most there can be, the program may use fewer.
+    if values.len() as u64 == MOST {
+        let used = values.iter().rposition(|(_, value)| *value != 0).map_or(1, |last| last + 1);
+        values.truncate(used);
+    }
+    values
 }

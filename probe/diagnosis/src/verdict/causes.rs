@@ -5,7 +5,7 @@ use super::{Case, MOST_LISTED};
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{
-    NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for, waits_for_nothing,
+    INITIALISES, NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for, waits_for_nothing,
     waits_for_semaphore,
 };
 use crate::look::{Kernel, Look};
@@ -18,6 +18,9 @@ use machine::snapshot::AccessError;
 use machine::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+
+/// What is said of a core that was told to go and initialises.
+const BEGAN_AGAIN: &str = "its firmware has begun again while its go message stands: its kernel jumped to 0, or its tile was reset";
 
 impl Case<'_> {
     /// Returns a finding for each party that is waited for, or stands, and does not wait itself.
@@ -211,13 +214,19 @@ impl Case<'_> {
         // nobody waits, only its program counter tells whether it waits, computes or stands.
         let is_awaited = self.waits.on(root).next().is_some();
         let may_wait = kernel.end.is_some()
-            || !kernel.has_rules() && !is_awaited && !kernel.executes_nothing();
+            || !kernel.has_rules()
+                && !is_awaited
+                && kernel.sampled_pc().is_none()
+                && kernel.waypoint() != INITIALISES;
         let stands = self.waits.still.contains(&root)
             || self.waits.still.contains(&Party::Core(id))
             || self.progress.get(&id) == Some(&Progress::Still) && !may_wait;
         let heart_stands = self.heart_stands(id) == Some(true);
-        let has_not_begun = kernel.waypoint() == WAITS_FOR_GO;
-        let note = if has_not_begun { Some(NO_GO_TAKEN.to_owned()) } else { note };
+        let note = match kernel.waypoint() {
+            WAITS_FOR_GO => Some(NO_GO_TAKEN.to_owned()),
+            INITIALISES => Some(BEGAN_AGAIN.to_owned()),
+            _ => note,
+        };
         let why = note.unwrap_or_else(|| "it does not move".to_owned());
         let beat = if heart_stands { "; its heartbeat does not move" } else { "" };
         let is_plain = !kernel.has_rules() && is_awaited;
@@ -230,6 +239,9 @@ impl Case<'_> {
         }
         if !kernel.has_rules() && waits_for(kernel).is_some() {
             return Some((Condition::IncrementNeverSent, why));
+        }
+        if let Some(words) = kernel.sampled_pc().and_then(|pc| self.without_code(id, pc)) {
+            return Some((Condition::PcOutsideText, words));
         }
         if let Some(words) = self.unlike_siblings(id) {
             return Some((Condition::TextOverwritten, words));

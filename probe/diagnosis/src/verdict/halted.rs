@@ -16,6 +16,7 @@ use layouts::{ChipId, CoreId, NocAddr};
 use machine::snapshot::{Snapshot, Span, StoppedCore};
 use machine::target::Mesh;
 use machine::words::cycles;
+use std::collections::BTreeMap;
 
 /// Most stopped cores that get a finding each.
 const MOST_STOPPED: usize = 4096;
@@ -30,11 +31,27 @@ pub(super) struct Halted {
 }
 
 impl Case<'_> {
-    /// Returns a finding for each core that the machine stopped, whoever waits for it.
-    pub(super) fn stopped_cores(&self) -> Vec<Finding> {
+    /// Returns a finding for each core that the machine stopped, whoever waits for it: with what these
+    /// findings say of its text.
+    pub(super) fn stopped_cores(&self, found: &[Finding]) -> Vec<Finding> {
         // Findings are compared with each other, and a file may name any number of cores.
         let stopped = self.last.snapshot.stopped.iter().take(MOST_STOPPED);
-        stopped.map(|(chip, stopped)| self.of_halted(self.stopped(*chip, stopped))).collect()
+        let texts: BTreeMap<Place, &Finding> = found
+            .iter()
+            .filter(|it| it.condition == Condition::TextOverwritten)
+            .map(|it| (it.place, it))
+            .collect();
+        let of = |(chip, stopped): &(ChipId, StoppedCore)| {
+            let mut finding = self.of_halted(self.stopped(*chip, stopped));
+            let text = texts.get(&finding.place);
+            if let Some(text) = text.filter(|it| finding.condition != it.condition) {
+                finding.condition = text.condition;
+                finding.sentence = format!("{}; {}", text.sentence, says_of_stop(stopped));
+                finding.next.clone_from(&text.next);
+            }
+            finding
+        };
+        stopped.map(of).collect()
     }
 
     /// Returns a finding for each core that is halted, whoever waits for it.
@@ -67,10 +84,11 @@ impl Case<'_> {
             .core(core)
             .and_then(|core| self.overwritten(core))
             .or_else(|| self.unlike_siblings(core));
-        let stop = format!("the emulated mesh stopped it: {}", stopped.why);
-        let (condition, why) = match text {
-            Some(text) => (Condition::TextOverwritten, format!("{text}; {stop}")),
-            None => (Condition::NotModelled, stop),
+        let stop = says_of_stop(stopped);
+        let (condition, why) = match (text, self.without_code(core, stopped.pc)) {
+            (Some(text), _) => (Condition::TextOverwritten, format!("{text}; {stop}")),
+            (None, Some(place)) => (Condition::PcOutsideText, format!("{place}; {stop}")),
+            (None, None) => (Condition::NotModelled, stop),
         };
         let evidence = Evidence {
             at: None,
@@ -105,6 +123,10 @@ impl Case<'_> {
         halted.proves(&mut finding);
         finding
     }
+}
+
+fn says_of_stop(stopped: &StoppedCore) -> String {
+    format!("the emulated mesh stopped it: {}", stopped.why)
 }
 
 impl Halted {

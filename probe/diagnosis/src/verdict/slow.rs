@@ -8,7 +8,7 @@ use crate::place::Place;
 use decode::state::{Party, ReceiverState, RouterState, SenderState};
 use layouts::{CoreId, CoreKind, EthId};
 use machine::words::{counted, cycles};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A link's round trip without payload, in cycles: two hops and both cores' work (wormhole.md 6.3).
 const ROUND_TRIP_CYCLES: f64 = 2_000.0;
@@ -82,7 +82,40 @@ impl Case<'_> {
         found
             .extend(routers.filter_map(|router| self.full(&self.router_channel(router)?, || None)));
         found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        found.into_iter().map(|(factor, place)| self.slower(factor, place)).collect()
+        let found = found.into_iter().map(|(factor, place)| self.slower(factor, place));
+        found.chain(self.kernels.values().filter_map(|it| self.slow_ring(it))).collect()
+    }
+
+    /// Returns a finding about the ring of a ring ping's master, if its last lap took long beyond the
+    /// delays that were asked for. Its words do not tell on which link.
+    fn slow_ring(&self, master: &Kernel<'_>) -> Option<Finding> {
+        if master.name() != Some("ring_ping") {
+            return None;
+        }
+        let arg = |name: &str| master.number(&format!("ring_ping_state.args.{name}"));
+        let (length, delay) = (arg("ring_length")?, arg("dwell_cycles")?);
+        let lap = master.number("ring_ping_state.last_lap_cycles").filter(|lap| *lap > 0)?;
+        // The master delays between two laps.
+        let took = lap.checked_sub(delay.checked_mul(length.checked_sub(1)?)?)?;
+        // A hand-over takes about as long as a link.
+        let usual = self.usual(arg("payload_bytes")?) * length as f64;
+        let factor = Some(took as f64 / usual).filter(|it| *it >= SLOW && arg("master") == Some(1))?;
+        let run = arg("run_id");
+        let of_ring = self.kernels.values().filter(|it| {
+            it.name() == Some("ring_ping") && it.number("ring_ping_state.args.run_id") == run
+        });
+        let links: BTreeSet<Place> = of_ring.filter_map(|it| Some(self.link(it.end?))).collect();
+        let links: Vec<String> = links.iter().map(Place::to_string).collect();
+        let core = master.core.id;
+        let words = format!(
+            "core {core}: a lap of its ring takes {} beyond the delays, {factor:.0} times as long as at full speed: one of its links is slow ({})",
+            cycles(took),
+            links.join(", ")
+        );
+        let mut finding =
+            self.finding(Condition::SlowLink, Place::Core(core), Party::Core(core), words);
+        (finding.severity, finding.confidence) = (Severity::Slow, Confidence::Likely);
+        Some(finding)
     }
 
     /// Returns the ends of links that counted CRC errors meanwhile.
