@@ -216,7 +216,7 @@ conditions! {
         "Parties wait for each other in a circle: none of them can go on.",
         evidence: "each wait of the circle, unchanged in all snapshots",
         refuted by: "one of the waits moves when watched for longer",
-        next: "use the dateline virtual channel, or send less at once: `meshscope fabric waits`";
+        next: "change the order in which one of them sends and waits; its words: `meshscope cores PLACE --words`";
 
     MuxStarvation = "mux-starvation", explains 3:
         "A mux waits with one packet and serves no other channel meanwhile.",

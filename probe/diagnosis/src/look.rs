@@ -35,6 +35,8 @@ const SERVICES: [&str; 4] =
 const MOST_CHANNELS: u64 = 8;
 /// The last phase of a kernel of ours that has refused its arguments.
 const REFUSED: u64 = 6;
+/// `TerminationSignal` of tt-metal, and of our kernels.
+const TERMINATIONS: [(u64, &str); 2] = [(1, "GRACEFULLY_TERMINATE"), (2, "IMMEDIATELY_TERMINATE")];
 /// What the names of words in launch messages begin with.
 const LAUNCHES: &str = "mailboxes.launch[";
 /// Fewer samples do not tell that a core executes nothing.
@@ -73,9 +75,14 @@ impl<'a> Look<'a> {
         self.kernels_in(&[Activity::Running])
     }
 
-    /// Returns the kernels that run or have ended, by core.
+    /// Returns the kernels that run or have ended, by core; those of Ethernet cores that were given back
+    /// to base firmware included.
     pub(crate) fn launched(self) -> BTreeMap<CoreId, Kernel<'a>> {
-        self.kernels_in(&[Activity::Running, Activity::Waiting, Activity::Done])
+        let mut kernels =
+            self.kernels_in(&[Activity::Running, Activity::Waiting, Activity::Done]);
+        let given_back = self.kernels_in(&[Activity::BaseFirmware]).into_iter();
+        kernels.extend(given_back.filter(|(_, it)| it.end.is_some() && it.name().is_some()));
+        kernels
     }
 
     /// Returns what runs on a core.
@@ -184,6 +191,13 @@ impl<'a> Kernel<'a> {
         let mut words = self.core.words.iter();
         words
             .any(|word| word.name.ends_with("_state.phase") && word.value.known() == Some(&REFUSED))
+    }
+
+    /// Returns which termination signal it was given, if it was.
+    pub(crate) fn termination(&self) -> Option<&'static str> {
+        let mut words = self.core.words.iter();
+        let signal = words.find(|word| word.name.ends_with("_state.control.termination_signal"))?;
+        TERMINATIONS.iter().find(|(value, _)| signal.value.known() == Some(value)).map(|it| it.1)
     }
 
     pub(crate) fn place(&self) -> Place {

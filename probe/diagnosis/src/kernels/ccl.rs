@@ -231,7 +231,7 @@ fn semaphore(kernel: &Kernel<'_>, number: u64) -> Option<u64> {
 }
 
 /// Returns the core that should run the EDM of a side.
-fn edm_of(kernel: &Kernel<'_>, name: &str) -> Option<CoreId> {
+pub(crate) fn edm_of(kernel: &Kernel<'_>, name: &str) -> Option<CoreId> {
     let tile = tile_of(state(kernel, &format!("args.{name}.edm_xy"))?);
     let place = Place { chip: kernel.core.id.chip, tile };
     (state(kernel, &format!("args.{name}.used")) == Some(1))

@@ -11,13 +11,34 @@ use crate::kernels::{
 use crate::look::{Kernel, Look};
 use crate::place::Place;
 use crate::progress::Progress;
-use decode::state::{Activity, Party, RouterState, WaitReason};
-use images::Reading;
-use layouts::CoreId;
+use decode::state::{Activity, CoreState, Party, RouterState, WaitReason};
+use images::{GoSignal, Reading};
+use layouts::{CoreId, CoreKind};
 use machine::snapshot::AccessError;
 use machine::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+
+/// What to do about a circle of packets.
+const FABRIC_CIRCLE: &str =
+    "use the dateline virtual channel, or send less at once: `meshscope fabric waits`";
+
+/// Returns that a kernel has ended, and who told it to.
+fn has_ended(kernel: &Kernel<'_>) -> String {
+    let name = kernel.name().map_or(String::new(), |name| format!(" {name}"));
+    let told = kernel.termination().map(|signal| format!(": it was told to ({signal})"));
+    format!("its kernel{name} has ended{}", told.as_deref().map_or("", |told| told))
+}
+
+/// Returns that a paused kernel's go message is not that of a kernel that runs. Firmware of an Ethernet
+/// core keeps others (tt-metal.md 1.2).
+fn ungone(core: &CoreState) -> Option<String> {
+    let go = core.go.known().filter(|go| !matches!(go, GoSignal::Go))?;
+    let name: &str = go.into();
+    (core.id.core != CoreKind::Erisc).then(|| {
+        format!("its go message was overwritten with {name} while its kernel runs, which was paused (PASW)")
+    })
+}
 
 /// What is said of a core that was told to go and initialises.
 const BEGAN_AGAIN: &str = "its firmware has begun again while its go message stands: its kernel jumped to 0, or its tile was reset";
@@ -128,13 +149,16 @@ impl Case<'_> {
         if let Some(name) = router.and_then(RouterState::refusal_name) {
             return Some((Condition::EndsDiffer, format!("its router refused to run: {name}")));
         }
-        if let Some(words) = self.overwritten(core) {
+        if let Some(words) = self.overwritten(core).or_else(|| self.unlike_siblings(id)) {
             return Some((Condition::TextOverwritten, words));
         }
         if let Some(halted) = self.halted(id) {
             return Some((halted.condition, halted.why));
         }
         if let Some(how) = paused(core, router) {
+            if let Some(words) = ungone(core) {
+                return Some((Condition::TextOverwritten, words));
+            }
             return Some((Condition::Paused, how.to_owned()));
         }
         let note = self.note(Party::Core(id)).or_else(|| self.note(root));
@@ -153,11 +177,16 @@ impl Case<'_> {
                 let begins =
                     |reason| matches!(reason, WaitReason::Handshake | WaitReason::LocalSync);
                 let ended = *activity == Activity::Done;
-                if ended && self.launched.get(&id).is_some_and(Kernel::refused) {
+                let kernel = self.launched.get(&id).filter(|it| ended || it.end.is_some());
+                if kernel.is_some_and(Kernel::refused) {
                     let words = "its kernel has refused its arguments, and ended";
                     return Some((Condition::EndsDiffer, words.to_owned()));
                 }
-                let what = if ended { "its kernel has ended" } else { "no kernel runs on it" };
+                let what = match kernel {
+                    Some(kernel) => has_ended(kernel),
+                    None if ended => "its kernel has ended".to_owned(),
+                    None => "no kernel runs on it".to_owned(),
+                };
                 // A launch message is written before its go message, and cleared after its kernel.
                 let placed = core.launch.known().is_some_and(|launch| launch.enables != 0);
                 if let Some(launch) = core.launch.known().filter(|_| placed && !ended) {
@@ -176,7 +205,11 @@ impl Case<'_> {
                 } else {
                     Condition::IncrementNeverSent
                 };
-                Some((condition, note.map_or(what.to_owned(), |note| format!("{what}; {note}"))))
+                let why = match note {
+                    Some(note) => format!("{what}; {note}"),
+                    None => what,
+                };
+                Some((condition, why))
             }
             Reading::Unknown(_) | Reading::Absent => None,
         }
@@ -242,9 +275,6 @@ impl Case<'_> {
         }
         if let Some(words) = kernel.sampled_pc().and_then(|pc| self.without_code(id, pc)) {
             return Some((Condition::PcOutsideText, words));
-        }
-        if let Some(words) = self.unlike_siblings(id) {
-            return Some((Condition::TextOverwritten, words));
         }
         if waits_for_nothing(self.mesh, self.last, kernel) {
             let words = "it waits for answers of the NoC, and its network interface has no request outstanding";
@@ -324,6 +354,7 @@ impl Case<'_> {
         let listed = names.join(", ");
         let (condition, place) = match mux {
             Some(core) => (Condition::MuxStarvation, Place::Core(core)),
+            None if self.lacks_master(circle) => (Condition::CannotWork, self.place_of(first)?),
             None => (Condition::CircularWait, self.place_of(first)?),
         };
         let channels = circle.iter().filter_map(|party| match party {
@@ -340,9 +371,23 @@ impl Case<'_> {
                 "; all are on receiver channel {channel}: the dateline is missing, at which packets would change it"
             );
         }
+        if condition == Condition::CannotWork {
+            words.push_str("; none of them is the master of the ring, which sends first");
+        }
         let mut finding = self.finding(condition, place, first, words);
+        if circle.iter().any(|party| matches!(party, Party::Router(_) | Party::Sender(..))) {
+            FABRIC_CIRCLE.clone_into(&mut finding.next);
+        }
         finding.waiting = circle.iter().map(|party| self.waits.dependants(*party)).max()?;
         Some(finding)
+    }
+
+    /// Whether a circle is that of a ring ping without a master.
+    fn lacks_master(&self, circle: &[Party]) -> bool {
+        circle.iter().all(|party| {
+            let kernel = self.core_of(*party).and_then(|core| self.kernels.get(&core));
+            kernel.is_some_and(|it| it.number("ring_ping_state.args.master") == Some(0))
+        })
     }
 
     /// Returns a finding for each mux that lets a client wait for its turn.

@@ -4,11 +4,11 @@
 use super::Case;
 use crate::condition::Condition;
 use crate::finding::{Confidence, Evidence, Finding};
-use crate::kernels::sibling;
+use crate::kernels::{edm_of, sibling};
 use crate::look::{Kernel, peer, tile_of};
 use crate::place::Place;
 use decode::state::{CoreState, Party};
-use layouts::{CoreId, CoreKind};
+use layouts::{CoreId, CoreKind, NocXy};
 
 /// A kernel whose arguments must fit those at the other end of its link.
 struct Ends {
@@ -48,6 +48,8 @@ const ENDS: [Ends; 2] = [
 ];
 /// The first semaphores of a worker are where an EDM's increments can go; more than a program has.
 const MOST_SEMAPHORES: u64 = 32;
+/// Most workers of a channel of an EDM; L1 may hold any number.
+const MOST_WORKERS: u64 = 4;
 
 impl Case<'_> {
     /// Returns the arguments that do not fit, where somebody waits.
@@ -57,7 +59,8 @@ impl Case<'_> {
         let misfits = awaited.flat_map(|kernel| {
             let ends = ENDS.iter().find(|ends| kernel.name() == Some(ends.kernel));
             let unlike = ends.and_then(|ends| self.unlike_ends(kernel, ends));
-            unlike.into_iter().chain(self.stale_pointers(kernel)).chain(self.unlike_sibling(kernel))
+            let of_core = self.unlike_sibling(kernel).into_iter().chain(self.unlike_edm(kernel));
+            unlike.into_iter().chain(self.stale_pointers(kernel)).chain(of_core)
         });
         misfits.collect()
     }
@@ -158,6 +161,25 @@ impl Case<'_> {
         Some(finding)
     }
 
+    /// Returns a worker that names a core as its EDM which does not name it, while another one does.
+    fn unlike_edm(&self, worker: &Kernel<'_>) -> Option<Finding> {
+        let id = worker.core.id;
+        let names = |(core, edm): &(&CoreId, &Kernel<'_>)| core.chip == id.chip && has_worker(edm, id.tile);
+        let named: Vec<CoreId> =
+            self.launched.iter().filter(names).map(|(core, _)| *core).collect();
+        let sides = ["inbound", "outbound"].into_iter();
+        let mut wrong = sides.filter_map(|side| Some((side, edm_of(worker, side)?)));
+        let (side, edm) = wrong.find(|(_, edm)| !named.contains(edm))?;
+        let own = named.first()?;
+        let words = format!(
+            "core {id}: its {side} EDM is core {edm}, and the EDM that has it as a worker is core {own}"
+        );
+        let mut finding =
+            self.finding(Condition::EndsDiffer, Place::Core(id), Party::Core(id), words);
+        finding.confidence = Confidence::Certain;
+        Some(finding)
+    }
+
     /// Returns the semaphores that an EDM increments outside of its workers' programs.
     fn stale_pointers(&self, edm: &Kernel<'_>) -> Vec<Finding> {
         edm.edm_channels().filter_map(|channel| self.stale_pointer(edm, channel)).collect()
@@ -190,4 +212,14 @@ impl Case<'_> {
         });
         Some(finding)
     }
+}
+
+/// Whether a channel of an EDM has a worker at a tile.
+fn has_worker(edm: &Kernel<'_>, tile: NocXy) -> bool {
+    let is_worker = |channel: u8| {
+        let arg = |name: &str| edm.number(&format!("edm_state.args.channel[{channel}].{name}"));
+        let workers = arg("workers").map_or(0, |count| count).min(MOST_WORKERS);
+        (0..workers).any(|worker| arg(&format!("worker_xy[{worker}]")).map(tile_of) == Some(tile))
+    };
+    edm.edm_channels().any(is_worker)
 }
