@@ -11,11 +11,11 @@ mod race;
 mod ring;
 mod traffic;
 
+pub(crate) use ccl::edm_of;
 pub(crate) use circular_buffers::{
     Occupancy, counters, has_returned, occupancies, waits_for, waits_for_semaphore,
 };
 pub(crate) use count::counts;
-pub(crate) use ccl::edm_of;
 pub use count::{Count, semaphores};
 pub(crate) use niu::{answers, outstanding, waits_for_nothing};
 pub(crate) use program_semaphores::semaphore_values;

@@ -78,8 +78,7 @@ impl<'a> Look<'a> {
     /// Returns the kernels that run or have ended, by core; those of Ethernet cores that were given back
     /// to base firmware included.
     pub(crate) fn launched(self) -> BTreeMap<CoreId, Kernel<'a>> {
-        let mut kernels =
-            self.kernels_in(&[Activity::Running, Activity::Waiting, Activity::Done]);
+        let mut kernels = self.kernels_in(&[Activity::Running, Activity::Waiting, Activity::Done]);
         let given_back = self.kernels_in(&[Activity::BaseFirmware]).into_iter();
         kernels.extend(given_back.filter(|(_, it)| it.end.is_some() && it.name().is_some()));
         kernels

@@ -7,7 +7,7 @@ use decode::state::{Activity, CoreState, MeshState, Party, RouterState, WaitReas
 use images::Reading;
 use layouts::{CoreId, EthId};
 use machine::target::Mesh;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a core does. A go message alone is no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +57,7 @@ pub(crate) fn of_cores<'a>(
     mesh: &Mesh,
     looks: &[Look<'a>],
     lasting: &WaitGraph,
+    served: &BTreeSet<CoreId>,
 ) -> BTreeMap<CoreId, Progress> {
     let layout = mesh.layout();
     let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
@@ -70,15 +71,16 @@ pub(crate) fn of_cores<'a>(
         let turns = router.and_then(RouterState::turns);
         let turned = |then: Option<u64>| then.zip(turns).is_some_and(|(then, now)| then != now);
         let pages = |look: &Look<'_>, core| counters(layout, *look, core);
-        let moved = before.iter().any(|look| {
-            look.state.core(id).is_some_and(|then| {
-                let before = look.kernel(then, end);
-                differ(&before, &kernel)
-                    || pages(look, then) != pages(last, core)
-                    || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
-                    || turned(end.and_then(|end| router_of(look, end)?.turns()))
-            })
-        });
+        let moved = served.contains(&id)
+            || before.iter().any(|look| {
+                look.state.core(id).is_some_and(|then| {
+                    let before = look.kernel(then, end);
+                    differ(&before, &kernel)
+                        || pages(look, then) != pages(last, core)
+                        || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
+                        || turned(end.and_then(|end| router_of(look, end)?.turns()))
+                })
+            });
         let progress = of_core(&kernel, moved, before.is_empty(), waits.get(&id).copied(), lasting);
         let runs = matches!(core.activity, Reading::Known(Activity::Running));
         let paused = runs && progress != Progress::Ended && paused(core, router).is_some();

@@ -87,8 +87,8 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
     } else if over_cycles < LEAST_APART_CYCLES {
         missing.push(format!("the snapshots are only {over_cycles} cycles apart"));
     }
-    let Lasting { waits, stops } = Lasting::of(mesh, looks);
-    let progress = progress::of_cores(mesh, looks, &waits);
+    let Lasting { waits, stops, served } = Lasting::of(mesh, looks);
+    let progress = progress::of_cores(mesh, looks, &waits, &served);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
         let (last, kernels, launched) = (*last, last.kernels(), last.launched());

@@ -86,10 +86,8 @@ fn open(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Option<Vec<String>>
                 let end = mesh.layout().l1_bytes(mesh.layout().kind_at(tile));
                 let past = end.filter(|end| (*end..FIRST_REGISTER).contains(&address));
                 let past = past.map_or(String::new(), |end| format!(", and L1 ends at {end:#x}"));
-                let _ = write!(
-                    words,
-                    " (the last one to {tile}{what}, address {address:#x}{past})"
-                );
+                let _ =
+                    write!(words, " (the last one to {tile}{what}, address {address:#x}{past})");
             }
             found.push(words);
         }

@@ -25,9 +25,11 @@ impl Case<'_> {
 /// Returns the words at the program counters of cores that the machine stopped, or that all samples show
 /// at one.
 pub(super) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
-    let stopped = look.snapshot.stopped.iter().map(|(chip, it)| {
-        (CoreId { chip: *chip, tile: it.tile, core: it.core }, it.pc)
-    });
+    let stopped = look
+        .snapshot
+        .stopped
+        .iter()
+        .map(|(chip, it)| (CoreId { chip: *chip, tile: it.tile, core: it.core }, it.pc));
     let kernels = look.kernels();
     let sampled = kernels.iter().filter_map(|(core, it)| Some((*core, Kernel::sampled_pc(it)?)));
     stopped.chain(sampled).filter_map(|(core, pc)| word_at(mesh, core, pc)).collect()

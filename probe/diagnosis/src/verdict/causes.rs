@@ -5,8 +5,8 @@ use super::{Case, MOST_LISTED};
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{
-    INITIALISES, NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for, waits_for_nothing,
-    waits_for_semaphore,
+    INITIALISES, NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for,
+    waits_for_nothing, waits_for_semaphore,
 };
 use crate::look::{Kernel, Look};
 use crate::place::Place;

@@ -164,7 +164,8 @@ impl Case<'_> {
     /// Returns a worker that names a core as its EDM which does not name it, while another one does.
     fn unlike_edm(&self, worker: &Kernel<'_>) -> Option<Finding> {
         let id = worker.core.id;
-        let names = |(core, edm): &(&CoreId, &Kernel<'_>)| core.chip == id.chip && has_worker(edm, id.tile);
+        let names =
+            |(core, edm): &(&CoreId, &Kernel<'_>)| core.chip == id.chip && has_worker(edm, id.tile);
         let named: Vec<CoreId> =
             self.launched.iter().filter(names).map(|(core, _)| *core).collect();
         let sides = ["inbound", "outbound"].into_iter();

@@ -29,6 +29,8 @@ pub(super) struct Lasting {
     pub(super) waits: WaitGraph,
     /// The first one first.
     pub(super) stops: Vec<Stop>,
+    /// The cores of parties that still wait for the same, and were given some of it meanwhile.
+    pub(super) served: BTreeSet<CoreId>,
 }
 
 impl Lasting {
@@ -53,7 +55,7 @@ impl Lasting {
         stops.retain(|stop| once.insert(stop.party));
         stand_before(mesh, &mut waits);
         wait_with(mesh, &mut waits);
-        Self { waits, stops }
+        Self { waits, stops, served: served(mesh, &all) }
     }
 }
 
@@ -73,6 +75,21 @@ pub(super) fn any_heart_beats(looks: &[Look<'_>]) -> bool {
 /// base firmware while it waits. A router counts its own.
 fn rests_on_heartbeat(party: Party) -> bool {
     matches!(party, Party::Core(core) if core.core == CoreKind::Erisc)
+}
+
+/// Returns the cores whose parties wait for the same in the last graph as in an earlier one, with another
+/// mark.
+fn served(mesh: &Mesh, all: &[WaitGraph]) -> BTreeSet<CoreId> {
+    let Some((last, before)) = all.split_last() else { return BTreeSet::new() };
+    let mut marks: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
+    for wait in before.iter().flat_map(|then| then.all.iter()) {
+        marks.entry((wait.waiter, wait.on, wait.reason)).or_default().insert(wait.mark);
+    }
+    let was_served = |wait: &&Wait| {
+        let then = marks.get(&(wait.waiter, wait.on, wait.reason));
+        then.is_some_and(|then| then.iter().any(|mark| *mark != wait.mark))
+    };
+    last.all.iter().filter(was_served).filter_map(|wait| core_of(mesh, wait.waiter)).collect()
 }
 
 /// Returns when a party came to what holds for it in the last snapshot.

@@ -99,7 +99,8 @@ impl Case<'_> {
         let took = lap.checked_sub(delay.checked_mul(length.checked_sub(1)?)?)?;
         // A hand-over takes about as long as a link.
         let usual = self.usual(arg("payload_bytes")?) * length as f64;
-        let factor = Some(took as f64 / usual).filter(|it| *it >= SLOW && arg("master") == Some(1))?;
+        let factor =
+            Some(took as f64 / usual).filter(|it| *it >= SLOW && arg("master") == Some(1))?;
         let run = arg("run_id");
         let of_ring = self.kernels.values().filter(|it| {
             it.name() == Some("ring_ping") && it.number("ring_ping_state.args.run_id") == run

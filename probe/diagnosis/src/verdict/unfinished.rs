@@ -122,7 +122,8 @@ impl Case<'_> {
         } else if busy.is_some() {
             finding.next = format!("look at its words: `meshscope cores {first} --words`");
         } else if kernels.iter().any(|kernel| kernel.is_sampled_without_image()) {
-            "give it the ELFs of its kernels: `meshscope why --elfs DIR`".clone_into(&mut finding.next);
+            "give it the ELFs of its kernels: `meshscope why --elfs DIR`"
+                .clone_into(&mut finding.next);
         }
         for kernel in kernels.iter().take(MOST_LISTED) {
             let core = kernel.core.id;

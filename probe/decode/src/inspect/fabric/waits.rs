@@ -20,16 +20,16 @@ pub(super) fn find(
     links: &[LinkState],
     cycles: u64,
 ) -> Waits {
-    let mut search = Search { fabric, mesh, chips, links, all: Vec::new(), notes: BTreeMap::new() };
+    let turns = fabric.routers.iter().filter(|router| stages::serves(router));
+    let turns = turns.filter_map(|r| Some((Party::Router(r.at), r.turns()?))).collect();
+    let (all, notes) = (Vec::new(), BTreeMap::new());
+    let mut search = Search { fabric, mesh, chips, links, all, notes, turns };
     search.clients();
     search.muxes();
     search.routers();
     search.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
     search.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
-    let turns = fabric.routers.iter().filter(|router| stages::serves(router));
-    let turns = turns.filter_map(|r| Some((Party::Router(r.at), r.turns()?)));
-    let turns = turns.collect();
-    Waits { cycles, all: search.all, notes: search.notes, turns }
+    Waits { cycles, all: search.all, notes: search.notes, turns: search.turns }
 }
 
 /// The control channel drops packets without a free slot.
@@ -47,6 +47,7 @@ struct Search<'a> {
     links: &'a [LinkState],
     all: Vec<Wait>,
     notes: BTreeMap<Party, String>,
+    turns: BTreeMap<Party, u64>,
 }
 
 impl<'a> Search<'a> {

@@ -142,6 +142,11 @@ impl<'a> Search<'a> {
     fn mux(&mut self, mux: &MuxState, router: &ClientState) {
         let (who, Some(to)) = (Party::Mux(mux.at), router.to) else { return };
         let marks = [&router.facts.sent, NOTHING];
+        let moved = self.returned(to).known().filter(|_| may_hand_over(mux, router));
+        if let Some(moved) = moved {
+            self.turns.insert(who, *moved);
+            self.note(who, "it has packets, and room at its router, and hands none over");
+        }
         match router.stage.and_then(|stage| stage.reason) {
             Some(WaitReason::Ready) => self.add(who, owner(to), WaitReason::Ready, marks),
             Some(WaitReason::Teardown) => {
@@ -182,9 +187,23 @@ impl<'a> Search<'a> {
                 let on = self.channel_of(to);
                 self.add(who, on, WaitReason::Slot, marks);
             }
+            (None, Some(to)) if queued => {
+                let moved = [self.returned(to), NOTHING];
+                self.add(who, Party::Mux(mux.at), WaitReason::Drain, moved);
+            }
             _ => {}
         }
     }
+}
+
+/// Whether a mux that does not tell which channel it serves has packets and room at its router.
+fn may_hand_over(mux: &MuxState, router: &ClientState) -> bool {
+    let queued = |channel: &MuxChannelState| channel.facts.queued.known().is_some_and(|it| *it > 0);
+    let used = router.facts.used.known().zip(router.facts.slots.known());
+    mux.facts.holder.known().is_none()
+        && mux.facts.status.is(READY)
+        && mux.channels.iter().any(queued)
+        && used.is_some_and(|(used, slots)| used < slots)
 }
 
 fn runs(activity: &Reading<Activity>) -> bool {
