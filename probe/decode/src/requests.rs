@@ -75,6 +75,15 @@ impl Interface {
         BLOCKS.iter().enumerate().filter_map(block).collect()
     }
 
+    /// Returns the words that tell which requests were not answered: where they went only if a snapshot
+    /// shows that there are any.
+    pub fn spans(self, snapshot: &Snapshot) -> Vec<Span> {
+        let counts = snapshot.bytes(self.outstanding.addr, self.outstanding.len);
+        let any = counts.is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0));
+        let commands = if any { self.commands } else { Vec::new() };
+        [self.answers, self.outstanding].into_iter().chain(commands).collect()
+    }
+
     /// Returns the one kind of request of which more were sent than answered, if the counts were read.
     fn unanswered(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Option<Request> {
         let counters = &layout.niu_counters;

@@ -165,7 +165,7 @@ pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
     let search = Search { mesh, look, kernels: look.kernels(), waits: Waits::default() };
     let workers = search.kernels.values().filter(|kernel| kernel.name() == Some(CCL_WORKER));
     let of_workers = workers.flat_map(|kernel| search.spans_of_worker(kernel));
-    let of_nius = search.kernels.values().flat_map(|kernel| niu::spans(mesh, kernel));
+    let of_nius = search.kernels.values().flat_map(|kernel| niu::spans(mesh, look, kernel));
     let others =
         search.kernels.values().filter(|kernel| kernel.end.is_none() && !kernel.has_rules());
     let of_buffers = others.flat_map(|kernel| circular_buffers::spans(mesh.layout(), kernel));

@@ -201,7 +201,7 @@ impl Session {
         }
         let mut diagnosis = watch.judge(self.target.mesh());
         if self.compare_suspects(&mut watch, &diagnosis) {
-            self.look_at_running(&mut watch);
+            self.look_at_running(&mut watch, false);
             diagnosis = watch.judge(self.target.mesh());
         }
         let transactions = self.target.transactions().saturating_sub(before);
@@ -215,12 +215,8 @@ impl Session {
             let due = begun + watch.over_cycles * number / (SNAPSHOTS - 1);
             let now = self.target.now()?;
             self.pass(due.saturating_sub(now))?;
-            // What does not run is compared from the first to the last.
-            if number + 1 < SNAPSHOTS {
-                self.look_at_running(watch);
-            } else {
-                self.look(watch);
-            }
+            // Links are compared from the first to the last.
+            self.look_at_running(watch, number + 1 == SNAPSHOTS);
         }
         Ok(())
     }
@@ -256,11 +252,14 @@ impl Session {
         self.look_within(watch, None, None);
     }
 
-    /// Takes a snapshot of the tiles on which a kernel ran in the one before; the others are as they
-    /// were.
-    fn look_at_running(&mut self, watch: &mut Watch) {
+    /// Takes a snapshot of the tiles on which a kernel ran in the one before, and of those of the links if
+    /// asked; the others are as they were.
+    fn look_at_running(&mut self, watch: &mut Watch, and_links: bool) {
         let before = watch.newest().map(|newest| newest.snapshot.clone());
-        let tiles = watch.newest().map(|newest| running_tiles(&newest.state));
+        let mut tiles = watch.newest().map(|newest| running_tiles(&newest.state));
+        if and_links {
+            tiles.iter_mut().for_each(|tiles| tiles.extend(link_tiles(self.target.mesh())));
+        }
         self.look_within(watch, tiles, before.as_ref());
     }
 
@@ -403,6 +402,12 @@ fn running_tiles(state: &MeshState) -> Tiles {
     let tiles = state.chips.iter().flat_map(|chip| chip.tiles.iter().map(|it| (chip.chip.id, it)));
     let running = tiles.filter(|(_, tile)| tile.cores.iter().any(runs));
     running.map(|(chip, tile)| (chip, tile.xy)).collect()
+}
+
+/// Returns the tiles at the ends of links.
+fn link_tiles(mesh: &Mesh) -> impl Iterator<Item = (ChipId, NocXy)> {
+    let ends = mesh.links.iter().flat_map(|link| [link.a, link.b]);
+    ends.filter_map(|end| mesh.place(end).ok()).map(|place| (place.chip, place.tile))
 }
 
 /// Returns the tiles on which the parties of some cores can be. A client and its router or mux are on

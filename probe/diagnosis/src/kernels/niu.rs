@@ -55,9 +55,9 @@ pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u
 }
 
 /// Returns the words that tell which requests of a kernel were not answered.
-pub(crate) fn spans(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
+pub(crate) fn spans(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<Span> {
     let all = used(mesh.layout(), kernel).into_iter();
-    all.flat_map(|it| [it.answers, it.outstanding].into_iter().chain(it.commands)).collect()
+    all.flat_map(|interface| interface.spans(look.snapshot)).collect()
 }
 
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their

@@ -5,10 +5,12 @@ use super::{Library, Reader, compare, is_kernel, known_as, plan};
 use crate::catalog::CatalogEntry;
 use crate::kinds::{ImageRole, Provenance};
 use crate::known::Known;
+use crate::text::{TextWindow, in_l1};
 use crate::{ImageFinding, ImageMap};
-use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr};
+use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr, NocXy};
 use machine::snapshot::{Plan, Snapshot};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// The layers of firmware.
 const LAYERS: [ImageRole; 2] = [ImageRole::BaseFirmware, ImageRole::Application];
@@ -16,56 +18,114 @@ const LAYERS: [ImageRole; 2] = [ImageRole::BaseFirmware, ImageRole::Application]
 /// Number of cores of a chip that match each build.
 type Votes = HashMap<(ChipId, String), usize>;
 
+/// The search for a layer of a core's firmware.
+#[derive(Clone)]
+struct Search {
+    core: CoreId,
+    role: ImageRole,
+    /// The windows of the text that are read.
+    windows: Vec<TextWindow>,
+    /// What they say, and the snapshot that has them.
+    verdict: TextVerdict,
+    read: Rc<Snapshot>,
+}
+
+impl Search {
+    /// What runs one build: the cores of a kind of a chip.
+    fn kind(&self) -> (ChipId, CoreKind, ImageRole) {
+        (self.core.chip, self.core.core, self.role)
+    }
+}
+
 impl Library {
-    /// Returns the plan to find the firmware of cores on which no firmware of the directories is
-    /// known.
+    /// Returns the plan to find the firmware of the first core of each kind of a chip, of those on which
+    /// no firmware of the directories is known.
     pub(super) fn firmware_plan(&mut self, images: &ImageMap, cores: &[CoreId]) -> Plan {
-        let mut places = Vec::new();
-        for &core in cores {
-            for role in LAYERS {
-                if is_known(images, core, role) {
-                    continue;
-                }
-                let set = self.set_of(core.core, role);
-                if !set.is_empty() {
-                    places.extend(set.places(images.layout(), core));
-                    places.extend(life_word(images.layout(), core, role));
-                }
-            }
-        }
-        plan(places)
+        let (first, _) = self.searches(images, cores);
+        plan_of(images.layout(), &first)
     }
 
+    /// Finds the firmware of cores. All windows are read on the first core of each kind of a chip; on each
+    /// other only one of those of the text that was found there, another one from tile to tile.
     pub(super) fn find_firmware(
         &mut self,
         reader: &mut Reader<'_>,
         images: &mut ImageMap,
         cores: &[CoreId],
     ) {
-        let plan = self.firmware_plan(images, cores);
+        let (mut done, others) = self.searches(images, cores);
         for &core in cores {
             images.set_findings(core, Vec::new());
         }
-        if plan.spans.is_empty() {
-            return;
+        self.judge(reader, images, &mut done);
+        let first: BTreeMap<_, _> =
+            done.iter().map(|it| (it.kind(), it.verdict.matches.clone())).collect();
+        let (mut like, mut unlike): (Vec<Search>, Vec<Search>) = others
+            .into_iter()
+            .partition(|it| first.get(&it.kind()).is_some_and(|it| !it.is_empty()));
+        for search in &mut like {
+            let entry = first.get(&search.kind()).and_then(|it| it.first()?.first());
+            let own =
+                entry.map(|entry| self.set_of(search.core.core, search.role).windows_of(*entry));
+            let NocXy { x, y } = search.core.tile;
+            let pick = |own: Vec<TextWindow>| {
+                own.get((usize::from(x) + usize::from(y)).checked_rem(own.len())?).copied()
+            };
+            search.windows = own.and_then(pick).into_iter().collect();
         }
-        let snapshot = reader(&plan);
-        let (mut verdicts, mut votes) = (Vec::new(), Votes::new());
-        for &core in cores {
-            for role in LAYERS {
-                let set = self.set_of(core.core, role);
-                if set.is_empty() || is_known(images, core, role) {
-                    continue;
-                }
-                let verdict = set.judge(images.layout(), core, &snapshot);
-                for &entry in verdict.matches.iter().flatten() {
-                    *votes.entry((core.chip, self.key(entry))).or_default() += 1;
-                }
-                verdicts.push((core, role, verdict));
+        self.judge(reader, images, &mut like);
+        for mut search in like {
+            let known = first.get(&search.kind());
+            search.verdict.matches.retain(|it| known.is_some_and(|known| known.contains(it)));
+            if search.verdict.matches.is_empty() {
+                search.windows = self.set_of(search.core.core, search.role).windows().to_vec();
+                unlike.push(search);
+            } else {
+                done.push(search);
             }
         }
-        for (core, role, verdict) in verdicts {
-            self.settle(images, core, role, &verdict, &votes, &snapshot);
+        self.judge(reader, images, &mut unlike);
+        done.append(&mut unlike);
+        let mut votes = Votes::new();
+        for search in &done {
+            for &entry in search.verdict.matches.iter().flatten() {
+                *votes.entry((search.core.chip, self.key(entry))).or_default() += 1;
+            }
+        }
+        for search in done {
+            self.settle(images, &search, &votes);
+        }
+    }
+
+    /// Returns the searches for the first core of each kind of a chip, and for all others.
+    fn searches(&mut self, images: &ImageMap, cores: &[CoreId]) -> (Vec<Search>, Vec<Search>) {
+        let (mut first, mut others) = (Vec::new(), Vec::new());
+        let mut kinds = BTreeSet::new();
+        for &core in cores {
+            for role in LAYERS {
+                let windows = self.set_of(core.core, role).windows().to_vec();
+                if windows.is_empty() || is_known(images, core, role) {
+                    continue;
+                }
+                let (verdict, read) = (TextVerdict::default(), Rc::default());
+                let search = Search { core, role, windows, verdict, read };
+                let is_first = kinds.insert(search.kind());
+                if is_first { &mut first } else { &mut others }.push(search);
+            }
+        }
+        (first, others)
+    }
+
+    /// Reads the windows of searches, and compares them.
+    fn judge(&mut self, reader: &mut Reader<'_>, images: &ImageMap, searches: &mut [Search]) {
+        if searches.is_empty() {
+            return;
+        }
+        let read = Rc::new(reader(&plan_of(images.layout(), searches)));
+        for search in searches {
+            let set = self.set_of(search.core.core, search.role);
+            search.verdict = set.judge(images.layout(), search.core, &search.windows, &read);
+            search.read = Rc::clone(&read);
         }
     }
 
@@ -100,42 +160,37 @@ impl Library {
     fn place(
         &mut self,
         images: &mut ImageMap,
-        (core, role): (CoreId, ImageRole),
+        search: &Search,
         same: &[usize],
         votes: &Votes,
         before: &BTreeMap<usize, Known>,
-        snapshot: &Snapshot,
     ) {
+        let core = search.core;
         let support = |entry: usize| votes.get(&(core.chip, self.key(entry))).copied();
         // The build that matches most cores of the chip; the first among equals.
         let best = same.iter().copied().rev().max_by_key(|&entry| support(entry));
         let Some(best) = best else { return };
         let others = same.iter().filter(|&&entry| entry != best);
         let also = others.map(|&entry| self.entry_name(entry)).collect();
-        let windows = self.set_of(core.core, role).windows_of(best);
+        let mut windows = self.set_of(core.core, search.role).windows_of(best);
+        windows.retain(|window| search.windows.contains(window));
         let Some(index) = self.open_entry(images, best) else { return };
         let on = images.on.get(&core);
         let known = before.get(&index).or_else(|| on?.get(&index)).cloned();
         let mut known = known.unwrap_or_else(|| known_as(Provenance::Sampled, 0, windows));
         known.also = also;
-        compare(images, index, core, &mut known, snapshot);
+        compare(images, index, core, &mut known, &search.read);
         images.place(core, index, known);
     }
 
-    fn settle(
-        &mut self,
-        images: &mut ImageMap,
-        core: CoreId,
-        role: ImageRole,
-        verdict: &TextVerdict,
-        votes: &Votes,
-        snapshot: &Snapshot,
-    ) {
+    fn settle(&mut self, images: &mut ImageMap, search: &Search, votes: &Votes) {
+        let Search { core, role, verdict, read, .. } = search;
+        let (core, role) = (*core, *role);
         if !verdict.matches.is_empty() {
             // Samples do not override a whole comparison.
             let before = images.withdraw(core, role);
             for same in &verdict.matches {
-                self.place(images, (core, role), same, votes, &before, snapshot);
+                self.place(images, search, same, votes, &before);
             }
             return;
         }
@@ -143,7 +198,7 @@ impl Library {
             .loads(core)
             .into_iter()
             .any(|load| load.image.role == role && (load.path().is_some() || load.is_found()));
-        if before || !is_expected(images.layout(), core, role, snapshot) {
+        if before || !is_expected(images.layout(), core, role, read) {
             return;
         }
         let (what, at) = ("firmware".to_owned(), verdict.at);
@@ -155,6 +210,16 @@ impl Library {
         };
         images.add_finding(core, finding);
     }
+}
+
+/// Returns the windows of searches, and the words that tell whether their firmware is expected.
+fn plan_of(layout: &'static ChipLayout, searches: &[Search]) -> Plan {
+    let places = searches.iter().flat_map(|Search { core, role, windows, .. }| {
+        let windows =
+            windows.iter().filter_map(|w| Some((in_l1(layout, *core, w.addr, 0)?, w.len)));
+        windows.chain(life_word(layout, *core, *role))
+    });
+    plan(places)
 }
 
 /// Whether firmware of a directory was found on the core.

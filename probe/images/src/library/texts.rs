@@ -1,7 +1,7 @@
 //! Sets of texts: the windows that distinguish them, and the text that is in L1.
 
 use crate::text::{Difference, TextWindow, bytes_of, first_difference, in_l1, samples, stretches};
-use layouts::{ChipLayout, CoreId, NocAddr};
+use layouts::{ChipLayout, CoreId};
 use machine::snapshot::{AccessError, Snapshot};
 use symbols::Symbols;
 
@@ -23,7 +23,7 @@ struct Text {
 }
 
 /// The result of comparing a set with a snapshot.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TextVerdict {
     /// The entries whose text is in L1, grouped by equal texts.
     pub(super) matches: Vec<Vec<usize>>,
@@ -42,10 +42,6 @@ impl Text {
 }
 
 impl TextSet {
-    pub(super) fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
-
     /// Adds the text of an entry.
     pub(super) fn add(&mut self, entry: usize, symbols: &Symbols) {
         let stretches: Vec<_> =
@@ -79,13 +75,9 @@ impl TextSet {
         self.windows = windows;
     }
 
-    /// Returns the ranges to read on a core.
-    pub(super) fn places(
-        &self,
-        layout: &'static ChipLayout,
-        core: CoreId,
-    ) -> impl Iterator<Item = (NocAddr, u32)> {
-        self.windows.iter().filter_map(move |w| Some((in_l1(layout, core, w.addr, 0)?, w.len)))
+    /// Returns all windows.
+    pub(super) fn windows(&self) -> &[TextWindow] {
+        &self.windows
     }
 
     /// Returns the windows in the text of an entry.
@@ -95,11 +87,12 @@ impl TextSet {
         self.windows.iter().filter(|w| bytes_of(&parts, **w).is_some()).copied().collect()
     }
 
-    /// Compares the texts with L1.
+    /// Compares the texts with L1, within these windows.
     pub(super) fn judge(
         &self,
         layout: &ChipLayout,
         core: CoreId,
+        windows: &[TextWindow],
         snapshot: &Snapshot,
     ) -> TextVerdict {
         let mut verdict = TextVerdict::default();
@@ -108,7 +101,7 @@ impl TextSet {
             let mut differ: Vec<Difference> = Vec::new();
             let mut unread = None;
             let parts = text.parts();
-            for window in &self.windows {
+            for window in windows {
                 let Some((expected, addr)) =
                     bytes_of(&parts, *window).zip(in_l1(layout, core, window.addr, 0))
                 else {
