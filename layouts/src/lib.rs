@@ -44,6 +44,7 @@ mod map;
 mod ranges;
 mod registers;
 mod risc_debug;
+mod soc_descriptor;
 mod system;
 mod targets;
 mod tensix_isa;

@@ -199,6 +199,11 @@ impl Session {
         self.snapshots = 0;
     }
 
+    /// Returns the target alone.
+    pub fn into_target(self) -> Box<dyn Target> {
+        self.target
+    }
+
     /// Returns the target.
     pub fn target(&mut self) -> &mut dyn Target {
         self.target.as_mut()

@@ -1,5 +1,5 @@
-//! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`, a
-//! file.
+//! The words that name a target: `emulator:n300,run=idle`, `ttsim:<library>`, `socket:<path>`,
+//! `umd-sim`, a file.
 
 mod moment;
 mod study;
@@ -43,6 +43,8 @@ pub enum TargetSpec {
     Ttsim(Simulator),
     /// `socket:<path>[,socket:<path>..]`: the machines of several hosts as one.
     Sockets(Vec<PathBuf>),
+    /// `umd-sim[:<folder>]`: a simulation server of tt-umd; none: the only one that runs.
+    UmdSim(Option<PathBuf>),
     /// `silicon`, or a device file.
     Silicon(String),
     /// A recording, and the moment if one is named: `<file>[,at=<moment>]`.
@@ -101,6 +103,9 @@ impl TargetSpec {
         if words == "silicon" || is_device(words) {
             return Ok(Self::Silicon(words.to_owned()));
         }
+        if words == "umd-sim" {
+            return Ok(Self::UmdSim(None));
+        }
         if words.starts_with("/dev/") {
             return wrong(format!("`{words}` is not a Tenstorrent device: use {DEVICES}<n>"));
         }
@@ -111,6 +116,8 @@ impl TargetSpec {
             }
             Some(("ttsim", words)) => Ok(Self::Ttsim(parse_simulator(words)?)),
             Some(("socket", path)) => sockets(path),
+            Some(("umd-sim", "")) => wrong("umd-sim: the folder is missing"),
+            Some(("umd-sim", folder)) => Ok(Self::UmdSim(Some(folder.into()))),
             _ if words.is_empty() => wrong("the target is empty"),
             _ if is_socket(words) => Ok(Self::Sockets(vec![words.into()])),
             _ if is_json(words) => Ok(Self::FabricSnapshot(words.into())),
@@ -118,7 +125,7 @@ impl TargetSpec {
                 moment::recording(words)
             }
             _ => wrong(format!(
-                "`{words}` is not a target: emulator:<mesh>, ttsim:<library>, socket:<path>, silicon, \
+                "`{words}` is not a target: emulator:<mesh>, ttsim:<library>, socket:<path>, umd-sim, silicon, \
                  /dev/tenstorrent/<n>, a recording or a fabric snapshot"
             )),
         }

@@ -52,6 +52,11 @@ fn a_run_without_checkpoints_is_executed_again() {
         let run = session.target().run().unwrap().recorded().unwrap().unwrap();
         let past = Rerun::new(run.clone(), None).past(&mut |_| true).unwrap();
         assert_eq!(past.cycles(), (0, run.end_cycles));
+        // A copy has itself a past: one goes on from there.
+        let mut copy = at(past.as_ref(), run.end_cycles / 2);
+        let before = copy.past().unwrap();
+        assert_eq!(before.cycles(), (0, run.end_cycles / 2));
+        assert_eq!(at(before.as_ref(), 1).now().unwrap(), 1);
         let other = RecordedRun { checksum: run.checksum ^ 1, ..run.clone() };
         let refused = Rerun::new(other, None).past(&mut |_| true).err();
         assert_eq!(refused.unwrap().to_string(), PastError::Differs.to_string());
@@ -67,7 +72,13 @@ fn the_words_of_a_recording_open_no_file() {
     let descriptor = format!("emulator:{}", descriptor.display());
     let rerun = |target: &str, end_cycles: u64, on: Option<&str>| {
         let target = target.to_owned();
-        let run = RecordedRun { target, end_cycles, checksum: 0, journal: Vec::new() };
+        let run = RecordedRun {
+            target,
+            end_cycles,
+            checksum: 0,
+            journal: Vec::new(),
+            host_answers: Vec::new(),
+        };
         let past = Rerun::new(run, on.map(str::to_owned)).past(&mut |_| true);
         past.err().map_or_else(String::new, |error| error.to_string())
     };

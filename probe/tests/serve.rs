@@ -78,6 +78,26 @@ fn what_a_client_breaks_stays_broken_for_the_next() {
     std::fs::remove_file(path).unwrap();
 }
 
+/// What a recording of a served mesh keeps is the server's: its run, and the words that open the mesh.
+#[test]
+fn a_served_mesh_tells_its_run() {
+    let path = serve("run", || {
+        let mut mesh = emulator::Mesh::new(emulator::MeshConfig::n300()).unwrap();
+        mesh.keep_history(Some(emulator::HistoryLimits::default()));
+        EmulatorBar::new(mesh)
+    });
+    let mut target = open(&path);
+    let addr = NocAddr { chip: ChipId(0), tile: NocXy { x: 3, y: 3 }, offset: 0x100 };
+    target.write(addr, b"what the host did").unwrap();
+    let run = target.run().unwrap().recorded().unwrap().unwrap();
+    assert_eq!(run.target, "emulator:bare");
+    assert!(run.journal.windows(17).any(|bytes| bytes == b"what the host did"));
+    std::fs::remove_file(path).unwrap();
+    let path = start("no-run");
+    assert_eq!(open(&path).run().unwrap().recorded(), None);
+    std::fs::remove_file(path).unwrap();
+}
+
 #[test]
 fn a_mesh_outlives_its_client() {
     let path = start("outlives");

@@ -714,7 +714,13 @@ fn a_copy_lacks_what_is_not_kept() {
     let all = [Note::Audit(begins), Note::Command(given)].into_iter().chain(written);
     all.for_each(|note| writer.note(&note).unwrap());
     let journal = vec![1, 2, 3];
-    let run = RecordedRun { target: "emulator:n300".into(), end_cycles: 9, checksum: 7, journal };
+    let run = RecordedRun {
+        target: "emulator:n300".into(),
+        end_cycles: 9,
+        checksum: 7,
+        journal,
+        host_answers: vec![5; 9],
+    };
     writer.attach_run(&run).unwrap();
     writer.finish().unwrap();
     let mut whole = Replay::open(&from).unwrap();

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 /// What tt-metal does with a simulator, in short: it loads the library, writes through window 0 to L1
-/// of 2-2, waits for a line, lets time pass, and ends as its argument says.
+/// of 2-2, lets the device read its memory by DMA to 0x21000 there, waits for a line, lets time pass, and
+/// ends as its argument says.
 const PROGRAM: &str = r#"
 import ctypes, mmap, os, signal, sys
 mapped = [mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ) for path in sys.argv[2:]]
@@ -20,6 +21,12 @@ def write(address, data):
     lib.libttsim_pci_mem_wr_bytes(ctypes.c_uint64(address), data, len(data))
 write(0x1_1FC0_0000, (0x0000_2400_0082_0000).to_bytes(8, "little"))
 write(0x1_0002_0000, (0xCAFE).to_bytes(4, "little"))
+callback = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint32)
+answer = callback(lambda address, out, size: ctypes.memset(out, 0x5A, size) and None)
+ignore = callback(lambda address, data, size: None)
+lib.libttsim_set_pci_dma_mem_callbacks(answer, ignore)
+for register, value in (0x308, 64), (0x30C, 0x21000), (0x2C, 1), (0x314, 0x21000), (0x30, 0):
+    write(0x1_2000_0000 + register, value.to_bytes(4, "little"))
 print("ready", flush=True)
 sys.stdin.readline()
 lib.libttsim_clock(1000)
@@ -138,6 +145,34 @@ fn a_program_and_clients_share_its_mesh() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("meshscope: the mesh is served: --target socket:"));
     assert!(!socket.exists());
+}
+
+/// What a program did on its mesh is executed again from the recording alone, without the program.
+#[test]
+fn a_recorded_program_is_executed_again() {
+    let file = std::env::temp_dir().join(format!("meshscope-rerun-{}.mcap", std::process::id()));
+    let path = file.to_str().unwrap();
+    let Some(mut program) = Running::start("exec-rerun", &["--mesh", "n150"], "0") else { return };
+    let output = program.ask(&["record", path, "--moments", "1"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    program.goes_on();
+    program.ends();
+    let ask = |target: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+        command.args(["--target", target]).args(arguments).output().unwrap()
+    };
+    let written = ask(path, &["who-wrote", "0:2-2:0x20000", "--json"]);
+    let answer: Value = serde_json::from_slice(&written.stdout).unwrap();
+    assert_eq!(answer["write"]["new"], "feca0000", "{answer}");
+    let at = answer["write"]["at_cycles"].as_u64().unwrap();
+    let rerun = |cycles: u64| format!("{path},rerun={cycles}ns");
+    shows(&ask(&rerun(at - 1), &["read", "0:2-2:0x20000"]), "00 00 00 00");
+    shows(&ask(&rerun(at), &["read", "0:2-2:0x20000"]), "fe ca 00 00");
+    // Its memory is not there to be read again.
+    shows(&ask(path, &["who-wrote", "0:2-2:0x21000"]), "the DMA engine of PCIe device 0");
+    shows(&ask(&format!("{path},rerun=-0ns"), &["read", "0:2-2:0x21000"]), "5a 5a 5a 5a");
+    shows(&ask(&rerun(at + 1), &["who-wrote", "0:2-2:0x20000"]), "the host, over PCIe device 0");
+    std::fs::remove_file(file).unwrap();
 }
 
 /// A program that has mapped tt-metal's library is asked where its ELFs and logs are.

@@ -38,5 +38,6 @@ mod served;
 mod silicon;
 mod step;
 mod terminal;
+mod umd;
 mod vendor_fabric;
 mod why;

@@ -409,7 +409,11 @@ impl KeptRun for BarTarget {
 
     fn recorded(&mut self) -> Option<Result<RecordedRun, String>> {
         let run = self.access.bus.bar().recorded_run()?;
-        Some(run.map(|run| RecordedRun { target: self.name.clone(), ..run }))
+        // A served machine was opened by another process.
+        Some(run.map(|run| match run.target.as_str() {
+            "" => RecordedRun { target: self.name.clone(), ..run },
+            _ => run,
+        }))
     }
 }
 

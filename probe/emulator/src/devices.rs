@@ -11,7 +11,7 @@ pub(crate) mod passive;
 pub(crate) mod pci;
 mod risc_debug;
 pub(crate) mod stream;
-mod tape;
+pub(crate) mod tape;
 mod tensix;
 pub(crate) mod tlb;
 pub(crate) mod txq;

@@ -81,6 +81,7 @@ mod past;
 mod preset;
 pub mod timing;
 mod travel;
+mod varint;
 mod watch;
 
 pub use condition::{Actor, Condition};
@@ -89,15 +90,17 @@ pub use config::{
     PowerOnError, TileConfig, TileKind,
 };
 pub use devices::endpoint::HostMemory;
+pub use devices::tape::HostTape;
 pub use disruption::{Disruption, HartId};
 pub use mesh::Mesh;
 pub use mesh::packets::{EthPacket, EthPacketKind};
 pub use mesh::view::{HartView, Unrest};
 pub use mesh::watched::TileRange;
 pub use past::checkpoint::Checkpoint;
-pub use past::journal::{HostAction, Journal, JournalEntry, JournalError};
+pub use past::journal::{HostAction, Journal, JournalEntry};
 pub use past::{History, HistoryLimits, HistorySize};
 pub use timing::Timing;
 pub use travel::rerun::RunLost;
 pub use travel::{LastChanges, Progress, TravelError, Watcher};
+pub use varint::JournalError;
 pub use watch::{Counts, NocWrite, Write, Writer};

@@ -17,7 +17,8 @@ pub struct HistoryLimits {
     /// Memory in bytes, as an allocator counts it, for checkpoints, those of visits and searches
     /// too, and journal. Beyond it, old checkpoints are dropped until only few are left; then the
     /// oldest moments are forgotten with their host actions. If the first checkpoint is the only
-    /// one, the whole past is given up.
+    /// one, the whole past is given up. It is also given up where the answers of host memory need more
+    /// than half as much.
     pub bytes: usize,
     /// Most checkpoints.
     pub checkpoints: usize,
@@ -141,7 +142,8 @@ impl History {
     }
 
     /// Returns a copy whose present is this cycle.
-    pub(crate) fn up_to(&self, end: u64) -> Self {
+    #[must_use]
+    pub fn up_to(&self, end: u64) -> Self {
         Self { end, ..self.clone() }
     }
 

@@ -4,9 +4,10 @@
 use crate::common;
 
 use common::Host;
-use emulator::HostMemory;
+use emulator::{HistoryLimits, HostMemory, HostTape, JournalError};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The PCIe tile, and its window to the host.
 const PCIE: (u8, u8) = (0, 3);
@@ -137,6 +138,58 @@ fn dma_moves_bytes_through_windows_and_signals_completion() {
     memory.read(0x9004, &mut word);
     assert_eq!(u32::from_le_bytes(word), 0xFACB);
     assert_eq!(names(&host), Vec::<&str>::new());
+}
+
+/// What a recording keeps of a run has what the host's memory answered.
+#[test]
+fn a_run_that_read_host_memory_is_executed_again() {
+    let limits =
+        |bytes| Some(HistoryLimits { bytes, interval: Duration::MAX, ..HistoryLimits::default() });
+    let run = |bytes| {
+        let (mut host, memory) = host();
+        host.mesh.keep_history(limits(bytes));
+        memory.write(0x1_0000_0000, &[7; 5000]);
+        host.point(0, (1, 1), 0);
+        let transfer = [(0x308, 5000), (0x310, 1), (0x2C, 1), (0xCC, 0x9000), (0x30, 0)];
+        transfer.into_iter().for_each(|(word, value)| set_bar2(&mut host, word, value));
+        // A transfer reads the memory as it is then.
+        memory.write(0x1_0000_0000, &[8; 100]);
+        host.mesh.clock(1000);
+        let between = host.mesh.now();
+        set_bar2(&mut host, 0x308, 100);
+        set_bar2(&mut host, 0x30, 0);
+        assert_eq!(host.read(0, 5000), [vec![8; 100], vec![7; 4900]].concat());
+        (host.mesh, between)
+    };
+    let (mut mesh, between) = run(1 << 20);
+    let (journal, tape) = mesh.whole_journal().unwrap().unwrap();
+    let (journal, tape) = (journal.clone(), tape.to_bytes());
+    assert!((5100..5200).contains(&tape.len()), "{}", tape.len());
+    let (end, checksum) = (mesh.now(), mesh.l1_checksum());
+    let mut alike = Host::n300().mesh;
+    alike.keep_history(limits(1 << 20));
+    let before = alike.history().unwrap();
+    let execute = |tape: &[u8]| {
+        let run = (&journal, HostTape::from_bytes(tape).unwrap());
+        before.execute(run, end, HistoryLimits::default(), &mut |_| true).unwrap()
+    };
+    let (again, same) = execute(&tape);
+    assert_eq!(same, checksum);
+    let mut copy = again.at(between, &mut |_| true).unwrap();
+    let mut first = [0; 100];
+    copy.l1(0, 1, 1).unwrap().read(0, &mut first).unwrap();
+    assert_eq!(first, [7; 100]);
+    assert_ne!(execute(&[]).1, checksum);
+    for cut in 1..40 {
+        // Nothing of it is believed without its bytes.
+        let cut = HostTape::from_bytes(&tape[..cut]);
+        assert!(matches!(cut, Err(JournalError::CutOff)), "{cut:?}");
+    }
+    let large = HostTape::from_bytes(&[0, 1, 0, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]);
+    assert!(matches!(large, Err(JournalError::WrongEntry)), "{large:?}");
+    // Twice as many bytes of answers as there may be: the past is given up.
+    let (full, _) = run(5000);
+    assert!(full.history().is_none() && full.whole_journal().unwrap().is_err());
 }
 
 #[test]

@@ -4,8 +4,8 @@
 use crate::common::{Host, deep};
 use crate::determinism::{busy_mesh, disrupted};
 use emulator::{
-    Checkpoint, Counts, Disruption, EthPacket, History, HistoryLimits, Journal, Mesh, Progress,
-    RunLost, TileRange, TravelError,
+    Checkpoint, Counts, Disruption, EthPacket, History, HistoryLimits, HostTape, Journal, Mesh,
+    Progress, RunLost, TileRange, TravelError,
 };
 use std::time::Duration;
 
@@ -217,11 +217,13 @@ fn a_run_is_executed_again_by_a_mesh_that_starts_alike() {
     };
     let mut mesh = use_mesh(start(8), 8, 20_000).0;
     let history = mesh.history().unwrap();
-    let journal = mesh.whole_journal().unwrap().unwrap().to_bytes(0);
+    let journal = mesh.whole_journal().unwrap().unwrap().0.to_bytes(0);
     let journal = Journal::from_bytes(&journal).unwrap();
+    let no_answers = || HostTape::from_bytes(&[]).unwrap();
     let execute = |seed| {
         let before = start(seed).history().unwrap();
-        before.execute(&journal, history.end(), often(900), &mut go_on).unwrap()
+        let run = (&journal, no_answers());
+        before.execute(run, history.end(), often(900), &mut go_on).unwrap()
     };
     let (again, checksum) = execute(8);
     assert_eq!(checksum, mesh.l1_checksum());
@@ -247,10 +249,10 @@ fn a_journal_without_checkpoints() {
     };
     let mesh = run(1 << 20);
     assert_eq!(mesh.history().unwrap().checkpoints().count(), 1);
-    let journal = mesh.whole_journal().unwrap().unwrap();
+    let (journal, _) = mesh.whole_journal().unwrap().unwrap();
     assert_eq!(mesh.history().unwrap().journal().to_bytes(0), journal.to_bytes(0));
     let full = run(100);
-    assert_eq!(full.whole_journal().unwrap().err(), Some(RunLost::Forgotten));
+    assert_eq!(full.whole_journal().unwrap().err(), Some(RunLost));
     assert!(full.history().is_none());
 }
 

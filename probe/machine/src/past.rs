@@ -135,6 +135,16 @@ pub struct RecordedRun {
     /// The actions of the host, in the machine's own form.
     #[serde(with = "serde_bytes")]
     pub journal: Vec<u8>,
+    /// What the host's memory answered devices, in the machine's own form.
+    #[serde(default, with = "serde_bytes")]
+    pub host_answers: Vec<u8>,
+}
+
+impl RecordedRun {
+    /// Returns the number of bytes of what the host did and its memory answered.
+    pub fn bytes(&self) -> usize {
+        self.journal.len() + self.host_answers.len()
+    }
 }
 
 /// Why the past gives no answer.

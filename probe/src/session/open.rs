@@ -21,6 +21,7 @@ use transport::hosts::JoinedBar;
 use transport::silicon::{self, SiliconBar};
 use transport::socket_bar::SocketBar;
 use transport::ttsim::{self, HostCommand};
+use transport::umd::{self, bar::UmdBar};
 use transport::wire::Welcome;
 use workloads::scene::external::External;
 use workloads::scene::firmware::allowed;
@@ -88,6 +89,9 @@ impl Session {
                 Self { ends_with_process: true, ..session }
             }
             TargetSpec::Sockets(paths) => Self::open_sockets(words, &paths, (allow, listener))?,
+            TargetSpec::UmdSim(folder) => {
+                Self::open_umd(words, folder.as_deref(), (allow, listener))?
+            }
             TargetSpec::Silicon(which) => {
                 let target = over_silicon(words, &which, (allow, listener))?;
                 Self::open_external(words, target, None, (None, listener))?
@@ -165,6 +169,24 @@ impl Session {
         let target = over_bar(words, bar, abilities, (allow, listener)).map_err(unreachable)?;
         let session = Self::open_external(words, target, pacer, (None, listener))?;
         Ok(Self { files: Files::of(servers), before, ..session })
+    }
+
+    /// Opens what a simulation server of tt-umd serves, to be read.
+    fn open_umd(
+        words: &str,
+        folder: Option<&Path>,
+        (allow, listener): (Allow, &Listener),
+    ) -> Result<Self, OpenError> {
+        let unreachable = |reason| OpenError::Unreachable { target: words.to_owned(), reason };
+        listener.tell(Progress::Start("the simulation server"));
+        let bar = UmdBar::connect(folder).map_err(unreachable)?;
+        let abilities = umd::bar::abilities();
+        let abilities = abilities.map_err(|why| unreachable(AccessError::Refused(why)))?;
+        let files = Files::of(bar.servers());
+        let target = over_bar(words, Box::new(bar), abilities, (allow, listener));
+        let target = target.map_err(unreachable)?;
+        let session = Self::open_external(words, target, None, (None, listener))?;
+        Ok(Self { files, ..session })
     }
 
     /// Takes a machine outside this process, and starts on it what is given.

@@ -7,7 +7,7 @@ use machine::past::{Keeps, PastWatcher, RecordedRun};
 use machine::progress::Listener;
 use machine::target::Past;
 use std::sync::Arc;
-use workloads::scene::{Scene, SceneError};
+use workloads::scene::{Scene, SceneError, Workload};
 
 /// Most chips of a mesh that a recording may name: those of a TG.
 const MOST_CHIPS: usize = 36;
@@ -51,7 +51,17 @@ impl Rerun {
         {
             return Err(OpenError::NotAsked { target, why });
         }
-        let scene = Scene { keeps: Keeps::Past, ..scene };
+        // A run begins at power-on: nothing else is started than what shows which chips there are.
+        let scene = Scene {
+            keeps: Keeps::Past,
+            run: Some(Workload::Idle),
+            tiles: Some(0),
+            firmware: None,
+            kernels: None,
+            faults: Vec::new(),
+            at_cycles: None,
+            ..scene
+        };
         let mesh = Session::open_scene(&target, &scene, &Listener::default());
         let past = mesh.map_err(failed)?.target().past().map_err(OpenError::NotKept)?;
         Ok(past.rerun(&self.run, watcher)?)

@@ -4,7 +4,7 @@ mod past;
 
 use crate::SIMULATOR_BUDGET;
 use emulator::hart::{Cause, HartStop};
-use emulator::{Actor, Disruption, HartId, HistorySize, Mesh, MeshConfig};
+use emulator::{Actor, Disruption, HartId, History, HistorySize, Mesh, MeshConfig};
 use layouts::{ChipKind, CoreKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, TargetView};
 use machine::fault::{ChipAddress, CoreFault, EMULATED, Fault, FaultKind, LinkFault};
@@ -19,6 +19,8 @@ use std::collections::BinaryHeap;
 /// A [`Bar`] over an emulated mesh.
 pub struct EmulatorBar {
     mesh: Mesh,
+    /// The past of a mesh that is itself a copy of the past.
+    before: Option<History>,
 }
 
 /// Returns what an emulated mesh supports; it answers every address that silicon answers.
@@ -38,7 +40,12 @@ const MOST_REMARKS: usize = 16;
 impl EmulatorBar {
     /// Takes the mesh.
     pub fn new(mesh: Mesh) -> Self {
-        Self { mesh }
+        Self { mesh, before: None }
+    }
+
+    /// Takes a copy of a mesh of the past, which has this past itself.
+    pub(crate) fn copy(mesh: Mesh, before: History) -> Self {
+        Self { mesh, before: Some(before) }
     }
 
     /// Returns the mesh, for its conditions and its journal, which no bus shows.
@@ -137,7 +144,7 @@ impl Bar for EmulatorBar {
 
     fn past(&mut self, view: TargetView) -> Option<Box<dyn Past>> {
         self.mesh.keep_present();
-        let history = self.mesh.history()?;
+        let history = self.mesh.history().or_else(|| self.before.clone())?;
         let chip = |(id, at)| Some((id, index_of(self.mesh.config(), at)?));
         let chips = view.chips.into_iter().filter_map(chip).collect();
         Some(Box::new(EmulatorPast { history: history.into(), chips, over: view.over }))
@@ -150,13 +157,14 @@ impl Bar for EmulatorBar {
     }
 
     fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
-        let journal = match self.mesh.whole_journal()? {
-            Ok(journal) => journal.to_bytes(0),
+        let (journal, host_answers) = match self.mesh.whole_journal()? {
+            Ok((journal, tape)) => (journal.to_bytes(0), tape.to_bytes()),
             Err(lost) => return Some(Err(lost.to_string())),
         };
         let (end_cycles, checksum) = (self.mesh.now(), self.mesh.l1_checksum());
         // Its target knows how it was opened.
-        Some(Ok(RecordedRun { target: String::new(), end_cycles, checksum, journal }))
+        let target = String::new();
+        Some(Ok(RecordedRun { target, end_cycles, checksum, journal, host_answers }))
     }
 
     fn most_devices(&self) -> u8 {

@@ -8,6 +8,7 @@
 //! - [`socket_bar`] is the client of [`serve`], whose mesh outlives its clients; [`wire`] is their
 //!   protocol;
 //! - [`emulator_bar`] drives the emulated mesh in this process;
+//! - [`umd`] is client and server of the simulation server of tt-umd;
 //! - [`hosts`] joins the machines of several hosts; [`shared_bar`] lets several clients use one.
 //!
 //! A BAR takes batches of operations and returns the bytes that they read.
@@ -36,6 +37,7 @@ pub mod shared_bar;
 pub mod silicon;
 pub mod socket_bar;
 pub mod ttsim;
+pub mod umd;
 pub mod wire;
 
 /// Bus transactions per second that monitoring a simulator should not exceed: the bus slows the

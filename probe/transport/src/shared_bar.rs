@@ -8,6 +8,7 @@ use layouts::{ChipKind, NocXy};
 use machine::bar::{Bar, BarOp, DeviceBatch, Sharing, now};
 use machine::clients::Holder;
 use machine::fault::{ChipAddress, Fault};
+use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, StoppedCore};
 use machine::window::WindowOrdering;
 use parking_lot::{FairMutex, FairMutexGuard};
@@ -95,7 +96,7 @@ impl SharedBar {
 
 /// Returns the window that contains an offset of BAR 0, the offset in the window, and the bytes from
 /// there to its end.
-fn window_at(bar: &layouts::Bar, offset: u64) -> Option<(u16, u64, u64)> {
+pub(crate) fn window_at(bar: &layouts::Bar, offset: u64) -> Option<(u16, u64, u64)> {
     let class = bar.windows.iter().find(|class| {
         (class.bar_offset..class.bar_offset + u64::from(class.count) * class.bytes)
             .contains(&offset)
@@ -218,6 +219,10 @@ impl Bar for SharedBar {
 
     fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
         self.machine().bar.stopped_cores(chips)
+    }
+
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        self.machine().bar.recorded_run()
     }
 
     fn remarks(&mut self) -> Vec<String> {

@@ -5,6 +5,7 @@ use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch, Elsewhere, MOST_DEVICES, Sharing};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
+use machine::past::RecordedRun;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, StoppedCore};
 use machine::window::all_but_the_drivers;
@@ -307,6 +308,19 @@ impl Bar for SocketBar {
             // The next request says that the server is gone.
             _ => Vec::new(),
         }
+    }
+
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        let reply = self.line.call(&WireRequest::RecordedRun, &mut Vec::new());
+        let run = match reply {
+            Ok(Some(WireReply::RecordedRun(run))) => run?,
+            Ok(_) => Err(self.line.broken("it sent an unexpected reply").to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        Some(run.map(|run| match run.target.as_str() {
+            "" => RecordedRun { target: self.welcome.machine.clone(), ..*run },
+            _ => *run,
+        }))
     }
 
     fn windows(&mut self, _: u8) -> Result<Vec<u16>, AccessError> {

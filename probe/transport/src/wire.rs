@@ -11,6 +11,7 @@ use layouts::ChipKind;
 use machine::bar::{BarOp, Elsewhere};
 use machine::clients::{Client, ServedHistory};
 use machine::fault::ChipAddress;
+use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, StoppedCore};
 use machine::target::Abilities;
 use serde::de::DeserializeOwned;
@@ -19,7 +20,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Write};
 
 /// Version of the protocol; both sides must have the same.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 
 /// A longer part of a frame is invalid.
 pub(crate) const MAX_BYTES: u32 = 256 << 20;
@@ -65,6 +66,8 @@ pub enum WireRequest<'a> {
     Writer,
     /// Asks for the cores of some chips that the machine has stopped.
     StoppedCores(Cow<'a, [ChipAddress]>),
+    /// Asks for the machine's run from power-on.
+    RecordedRun,
     /// The last message of a client that disconnects in order; has no reply.
     Bye,
 }
@@ -86,6 +89,8 @@ pub enum WireReply {
     Writer(Option<Client>),
     /// Those cores, each with the index of its chip.
     StoppedCores(Vec<(usize, StoppedCore)>),
+    /// That run, or why it is lost; none: the machine does not keep it.
+    RecordedRun(Option<Result<Box<RecordedRun>, String>>),
     /// A batch ended at its first error; the bytes read before it are attached.
     Failed(AccessError),
     /// The length of each device's answer in the plain bytes, and the error that ended it.

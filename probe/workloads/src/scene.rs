@@ -251,11 +251,7 @@ impl Scene {
     pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
         let mesh = emulator::Mesh::new(self.config(images)?);
         let mut mesh = mesh.map_err(|e| SceneError::Mesh(e.to_string()))?;
-        mesh.keep_history(match self.keeps {
-            Keeps::Nothing => None,
-            Keeps::Run => Some(RUN),
-            Keeps::Past => Some(PAST),
-        });
+        mesh.keep_history(history_limits(self.keeps));
         Ok(mesh)
     }
 
@@ -377,6 +373,15 @@ impl Scene {
             Err(ControlError::NoRing) => Err(SceneError::NoRing(self.mesh.clone())),
             Err(other) => Err(other.into()),
         }
+    }
+}
+
+/// Returns how much of its past an emulated mesh keeps.
+pub fn history_limits(keeps: Keeps) -> Option<HistoryLimits> {
+    match keeps {
+        Keeps::Nothing => None,
+        Keeps::Run => Some(RUN),
+        Keeps::Past => Some(PAST),
     }
 }
 

@@ -186,7 +186,7 @@ impl RecordingFile {
         }
         let why = match session.target().run().and_then(machine::target::KeptRun::recorded) {
             None => return Ok(None),
-            Some(Ok(run)) if run.journal.len() <= MOST_JOURNAL => {
+            Some(Ok(run)) if run.bytes() <= MOST_JOURNAL => {
                 return attach(&run).map(|()| None);
             }
             Some(Ok(_)) => "what the host did takes more than 256 MiB".to_owned(),

@@ -27,7 +27,7 @@ pub extern "C" fn libttsim_init() {
         if machine.is_some() {
             return say("libttsim_init: the machine is already running");
         }
-        match Machine::from_environment() {
+        match Machine::from_environment(served::kept()) {
             Ok(built) => {
                 served::serve(built.words(), built.chip(), built.devices());
                 if served::keeps() {

@@ -6,6 +6,7 @@ use emulator::{Mesh, MeshConfig};
 use images::ImageMap;
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
+use machine::past::{Keeps, RecordedRun};
 use machine::snapshot::AccessError;
 use probe::spec::TargetSpec;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,20 +37,21 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Builds the machine that the environment names.
-    pub(crate) fn from_environment() -> Result<Self, MachineError> {
+    /// Builds the machine that the environment names, which keeps this of its past.
+    pub(crate) fn from_environment(keeps: Keeps) -> Result<Self, MachineError> {
         let name = match std::env::var_os(MESH) {
             Some(name) => name.into_string().map_err(|_| MachineError::NotText(MESH))?,
             None => DEFAULT_MESH.to_owned(),
         };
-        Self::new(&name).map_err(|error| MachineError::Variable(MESH, name, Box::new(error)))
+        Self::new(&name, keeps).map_err(|error| MachineError::Variable(MESH, name, Box::new(error)))
     }
 
     /// Builds the machine that `words` names, in the form of a target after `emulator:`.
-    pub(crate) fn new(words: &str) -> Result<Self, MachineError> {
+    pub(crate) fn new(words: &str, keeps: Keeps) -> Result<Self, MachineError> {
         let starts = |setting: &str| STARTED_BY.iter().any(|key| setting.starts_with(key));
         let started = words.split(',').any(starts);
         let PoweredOn { scene, mut images, mut mesh } = power_on(words)?;
+        mesh.keep_history(workloads::scene::history_limits(keeps));
         mesh.set_host_memory(Arc::new(Callbacks));
         let mut bar = EmulatorBar::new(mesh);
         if started {
@@ -78,6 +80,12 @@ impl Machine {
     /// Returns its bar.
     pub(crate) fn bar(&mut self) -> &mut EmulatorBar {
         &mut self.bar
+    }
+
+    /// Returns its run from power-on, if it keeps it, with the words of a target that starts alike.
+    pub(crate) fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        let target = format!("emulator:{}", self.words);
+        Some(self.bar.recorded_run()?.map(|run| RecordedRun { target, ..run }))
     }
 
     /// Runs an action on the mesh, and reports the new conditions.

@@ -32,8 +32,12 @@ pub(crate) fn at_machine<T: Copy>(absent: T, action: impl FnOnce(&mut Option<Mac
 
 /// Runs an action on the bar of the machine, for a thread that serves it; none if there is no machine.
 pub(crate) fn with_bar<T>(action: impl FnOnce(&mut EmulatorBar) -> T) -> Option<T> {
-    let mut machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    machine.as_mut().map(|machine| action(machine.bar()))
+    with_machine(|machine| action(machine.bar()))
+}
+
+/// Runs an action on the machine, for a thread that serves it; none if there is no machine.
+pub(crate) fn with_machine<T>(action: impl FnOnce(&mut Machine) -> T) -> Option<T> {
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(action)
 }
 
 /// Runs an action on the mesh; returns `absent` if there is none.

@@ -1,11 +1,11 @@
 //! The mesh of a program, served to meshscope while the program drives it.
 
-use crate::machine::say;
-use crate::process::with_bar;
+use crate::machine::{Machine, say};
+use crate::process::{with_bar, with_machine};
 use layouts::{ChipKind, ChipLayout, WindowClass};
 use machine::bar::{Bar, BarOp, TargetView};
 use machine::fault::{ChipAddress, Fault};
-use machine::past::{KeptPast, RecordedRun};
+use machine::past::{Keeps, KeptPast, RecordedRun};
 use machine::snapshot::{AccessError, StoppedCore};
 use machine::target::Past;
 use machine::window::all_but_the_drivers;
@@ -58,6 +58,11 @@ fn start(socket: &Path, words: &str, chip: ChipKind, devices: u8) -> Result<(), 
     Ok(())
 }
 
+/// Returns what the mesh keeps of its past: its run, for clients that record it.
+pub(crate) fn kept() -> Keeps {
+    if std::env::var_os(SOCKET).is_some() { Keeps::Run } else { Keeps::Nothing }
+}
+
 /// Whether the mesh outlives the program: only one that is served.
 pub(crate) fn keeps() -> bool {
     SERVED.get() == Some(&true) && std::env::var_os(KEEP).is_some()
@@ -106,7 +111,7 @@ impl Bar for ProgramBar {
     }
 
     fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
-        with_bar(Bar::recorded_run).flatten()
+        with_machine(Machine::recorded_run).flatten()
     }
 
     fn most_devices(&self) -> u8 {

@@ -2,7 +2,7 @@
 //! translation, and the DMA engine. BAR2 holds the registers of the last two (wormhole.md 1.1,
 //! wormhole.md 1.8).
 
-use super::tape::Tape;
+use super::tape::HostTape;
 use crate::condition::{NOT_MODELLED, REGISTER_WIDTH, Refusal};
 use std::sync::Arc;
 
@@ -93,8 +93,8 @@ pub(crate) struct Transfer {
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub(crate) host: Option<Arc<dyn HostMemory>>,
-    /// The answers of host memory, for copies of the mesh.
-    pub(crate) tape: Option<Arc<Tape>>,
+    /// The answers of host memory, for copies of the mesh, and the chip's index there.
+    pub(crate) tape: Option<(usize, Arc<HostTape>)>,
     /// Number of accesses to host memory so far.
     accesses: u64,
     regions: [[u32; REGION_WORDS]; REGION_COUNT],
@@ -136,10 +136,13 @@ impl Endpoint {
         let present = match (&self.host, &self.tape) {
             (Some(host), tape) => {
                 let present = host.read(address, out);
-                tape.iter().filter(|_| present).for_each(|t| t.keep_read(number, address, out));
+                if let Some((chip, tape)) = tape.as_ref().filter(|_| present) {
+                    tape.keep_read((*chip, number), address, out);
+                }
                 present
             }
-            (None, tape) => tape.as_ref().is_some_and(|tape| tape.read(number, address, out)),
+            (None, Some((chip, tape))) => tape.read((*chip, number), address, out),
+            (None, None) => false,
         };
         if present { Ok(()) } else { Err(NO_HOST_MEMORY) }
     }
@@ -160,10 +163,13 @@ impl Endpoint {
         let present = match (&self.host, &self.tape) {
             (Some(host), tape) => {
                 let present = host.write(address, data);
-                tape.iter().filter(|_| present).for_each(|t| t.keep_write(number, address, len));
+                if let Some((chip, tape)) = tape.as_ref().filter(|_| present) {
+                    tape.keep_write((*chip, number), address, len);
+                }
                 present
             }
-            (None, tape) => tape.as_ref().is_some_and(|tape| tape.write(number, address, len)),
+            (None, Some((chip, tape))) => tape.write((*chip, number), address, len),
+            (None, None) => false,
         };
         if present { Ok(()) } else { Err(NO_HOST_MEMORY) }
     }

@@ -4,6 +4,7 @@ use super::Mesh;
 use super::bar::{self, Source};
 use crate::condition::{Actor, Condition};
 use crate::devices::pci;
+use crate::devices::tape::HostTape;
 use crate::past::journal::{HostAction, Journal, JournalEntry};
 use crate::past::keeper::Keeper;
 use crate::past::{History, HistoryLimits, HistorySize};
@@ -181,15 +182,23 @@ impl Mesh {
 
     /// Begins to keep the past from this cycle on, or ends it and drops what was kept.
     pub fn keep_history(&mut self, limits: Option<HistoryLimits>) {
+        self.keep_history_with(limits.map(|limits| {
+            // As much as of the host's actions: neither can be thinned out.
+            (limits, Arc::new(HostTape::new(limits.bytes / 2)))
+        }));
+    }
+
+    /// Begins to keep the past, or ends it; without host memory, with these answers of it.
+    pub(crate) fn keep_history_with(&mut self, kept: Option<(HistoryLimits, Arc<HostTape>)>) {
         self.keeper = None;
-        for chip in &mut self.chips {
+        for (index, chip) in self.chips.iter_mut().enumerate() {
             if let Some(endpoint) = chip.host_endpoint() {
-                endpoint.tape = limits.map(|_| Arc::default());
+                endpoint.tape = kept.as_ref().map(|(_, tape)| (index, Arc::clone(tape)));
             }
         }
-        if let Some(limits) = limits {
+        if let Some((limits, tape)) = kept {
             let first = self.checkpoint();
-            self.keeper = Some(Box::new(Keeper::new(first, limits)));
+            self.keeper = Some(Box::new(Keeper::new(first, tape, limits)));
         }
     }
 
@@ -209,7 +218,7 @@ impl Mesh {
     /// Returns how much of the past is kept; `None` as [`Mesh::history`].
     pub fn history_size(&self) -> Option<HistorySize> {
         let keeper = self.keeper.as_ref().filter(|keeper| !keeper.is_full());
-        keeper.map(|keeper| keeper.history.size(self.now))
+        keeper.map(|keeper| keeper.size(self.now))
     }
 
     /// Returns the journal since [`Mesh::record`]; `None` if recording is off.

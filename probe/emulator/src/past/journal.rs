@@ -6,10 +6,9 @@
 mod chunk;
 mod code;
 
-pub use code::JournalError;
-
 use crate::disruption::Disruption;
 use crate::heap::of_vec;
+use crate::varint::JournalError;
 use chunk::Chunk;
 use std::sync::Arc;
 

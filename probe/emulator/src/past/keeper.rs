@@ -2,7 +2,9 @@
 
 use super::checkpoint::Checkpoint;
 use super::journal::{Journal, JournalEntry};
-use super::{History, HistoryLimits, WORTH_CHECKPOINT};
+use super::{History, HistoryLimits, HistorySize, WORTH_CHECKPOINT};
+use crate::devices::tape::HostTape;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Longest run, in cycles, between two looks at the host's clock.
@@ -14,6 +16,8 @@ const PART: u32 = 5;
 #[derive(Debug)]
 pub(crate) struct Keeper {
     pub(crate) history: History,
+    /// The answers of host memory since its first moment.
+    pub(crate) tape: Arc<HostTape>,
     /// The cycle of the last checkpoint.
     last: u64,
     /// The cycle of the host's last action.
@@ -26,11 +30,11 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Begins with a history of one checkpoint.
-    pub(crate) fn new(first: Checkpoint, limits: HistoryLimits) -> Self {
+    pub(crate) fn new(first: Checkpoint, tape: Arc<HostTape>, limits: HistoryLimits) -> Self {
         let last = first.cycle();
         let zero = Duration::ZERO;
         let history = History::new(first, limits);
-        Self { history, last, acted: None, ran: zero, took: zero, full: false }
+        Self { history, tape, last, acted: None, ran: zero, took: zero, full: false }
     }
 
     /// Returns the cycle, at most `until`, at which to look whether a checkpoint is due.
@@ -52,9 +56,16 @@ impl Keeper {
         !self.full && now >= self.last + WORTH_CHECKPOINT && self.acted != Some(now)
     }
 
-    /// Whether it was given up, as the journal after the first checkpoint alone needs too much memory.
+    /// Whether it was given up, as the journal after the first checkpoint alone needs too much memory, or
+    /// what host memory answered.
     pub(crate) fn is_full(&self) -> bool {
-        self.full
+        self.full || self.tape.is_full()
+    }
+
+    /// Returns how much is kept up to a present.
+    pub(crate) fn size(&self, end: u64) -> HistorySize {
+        let size = self.history.size(end);
+        HistorySize { bytes: size.bytes + self.tape.bytes(), ..size }
     }
 
     /// Keeps an action of the host.

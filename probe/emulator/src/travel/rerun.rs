@@ -2,43 +2,33 @@
 
 use super::{Rerun, TravelError, Watcher};
 use crate::chip::Unit;
-use crate::chip::saved::SavedUnit;
-use crate::devices::passive::Backend;
+use crate::devices::tape::HostTape;
 use crate::memory::pages::PAGE_BYTES;
 use crate::mesh::Mesh;
 use crate::mesh::threads::Threads;
 use crate::past::journal::Journal;
 use crate::past::{History, HistoryLimits};
+use std::sync::Arc;
 
-/// Why a run cannot be executed again.
+/// Why a run cannot be executed again: what the host did at first, or what its memory answered, was
+/// forgotten, since it needs too much memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunLost {
-    /// The first of the host's actions were forgotten: they need too much memory.
-    Forgotten,
-    /// The mesh read memory of the host, which no journal has.
-    ReadHost,
-}
+pub struct RunLost;
 
 impl std::fmt::Display for RunLost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Forgotten => {
-                "what the host did at first was forgotten, as it needs too much memory"
-            }
-            Self::ReadHost => "the mesh has read memory of the host",
-        })
+        f.write_str("what the host did at first was forgotten, as it needs too much memory")
     }
 }
 
 impl Mesh {
-    /// Returns all actions of the host that had an effect since the mesh began to keep its past;
-    /// `None` if it does not. A read of L1 has none.
-    pub fn whole_journal(&self) -> Option<Result<&Journal, RunLost>> {
+    /// Returns all actions of the host that had an effect since the mesh began to keep its past, and what
+    /// its memory answered devices; `None` if the mesh does not keep its past. A read of L1 has no effect.
+    pub fn whole_journal(&self) -> Option<Result<(&Journal, &HostTape), RunLost>> {
         let keeper = self.keeper.as_ref()?;
-        Some(match keeper.history.whole_journal() {
-            _ if keeper.is_full() => Err(RunLost::Forgotten),
-            whole => whole,
-        })
+        let whole = keeper.history.moments.first().is_some_and(|first| first.entry == 0);
+        let kept = whole && !keeper.is_full();
+        Some(if kept { Ok((&keeper.history.journal, &keeper.tape)) } else { Err(RunLost) })
     }
 
     /// Returns a checksum of the L1 of all tiles, as a debugger sees it at the present cycle.
@@ -67,28 +57,15 @@ impl Mesh {
 }
 
 impl History {
-    fn whole_journal(&self) -> Result<&Journal, RunLost> {
-        let first = self.moments.first().filter(|first| first.entry == 0);
-        let first = first.ok_or(RunLost::Forgotten)?;
-        let read_host = |unit: &SavedUnit| match unit {
-            SavedUnit::Passive(unit) => match &unit.backend {
-                Backend::Pcie(endpoint) => endpoint.tape.as_ref().is_some_and(|it| !it.is_empty()),
-                _ => false,
-            },
-            SavedUnit::Core(_) => false,
-        };
-        let mut units = first.checkpoint.chips.iter().flat_map(|chip| chip.units.iter());
-        if units.any(read_host) { Err(RunLost::ReadHost) } else { Ok(&self.journal) }
-    }
-
     /// Returns the past of a mesh that starts as this one did, executes these actions of the host,
-    /// each at its cycle, and runs to `end`, and the checksum of its L1 there.
+    /// each at its cycle, with these answers of its memory, and runs to `end`, and the checksum of its
+    /// L1 there.
     ///
     /// # Errors
     /// `watcher` returned false.
     pub fn execute(
         &self,
-        journal: &Journal,
+        (journal, tape): (&Journal, HostTape),
         end: u64,
         limits: HistoryLimits,
         watcher: &mut Watcher<'_>,
@@ -97,7 +74,7 @@ impl History {
         let first = self.moments.first().filter(|_| end >= self.first()).ok_or(outside)?;
         let mut mesh = Mesh::from_checkpoint(&first.checkpoint);
         mesh.threads = Threads::new(mesh.config.threads, mesh.chips.len());
-        mesh.keep_history(Some(limits));
+        mesh.keep_history_with(Some((limits, Arc::new(tape))));
         let mut rerun = Rerun::new(mesh, journal.entries());
         rerun.run(end, true, watcher)?;
         let checksum = rerun.mesh.l1_checksum();

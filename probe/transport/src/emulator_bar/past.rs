@@ -2,8 +2,8 @@
 
 use super::EmulatorBar;
 use emulator::{
-    Counts, EthPacket, EthPacketKind, History, HistoryLimits, Journal, NocWrite, Progress,
-    TileRange, TravelError, Write, Writer,
+    Counts, EthPacket, EthPacketKind, History, HistoryLimits, HostTape, Journal, JournalError,
+    NocWrite, Progress, TileRange, TravelError, Write, Writer,
 };
 use layouts::{ChipId, CoreKind, NocXy};
 use machine::bar::OverCopy;
@@ -93,8 +93,11 @@ impl Past for EmulatorPast {
     }
 
     fn at(&self, cycles: u64, watcher: &mut PastWatcher<'_>) -> Result<Box<dyn Target>, PastError> {
-        let mesh = self.history().visit(cycles, &mut |it| watcher(progress(it))).map_err(error)?;
-        Ok((self.over)(Box::new(EmulatorBar::new(mesh))))
+        let mut history = self.history();
+        let mesh = history.visit(cycles, &mut |it| watcher(progress(it))).map_err(error)?;
+        let before = history.up_to(cycles);
+        drop(history);
+        Ok((self.over)(Box::new(EmulatorBar::copy(mesh, before))))
     }
 
     fn last_write(
@@ -144,11 +147,11 @@ impl Past for EmulatorPast {
         run: &RecordedRun,
         watcher: &mut PastWatcher<'_>,
     ) -> Result<Box<dyn Past>, PastError> {
-        let journal = Journal::from_bytes(&run.journal);
-        let journal = journal.map_err(|error| PastError::Unreadable(error.to_string()))?;
+        let journal = Journal::from_bytes(&run.journal).map_err(unreadable)?;
+        let tape = HostTape::from_bytes(&run.host_answers).map_err(unreadable)?;
         let mut watcher = |it| watcher(progress(it));
         let limits = HistoryLimits::default();
-        let history = self.copy().execute(&journal, run.end_cycles, limits, &mut watcher);
+        let history = self.copy().execute((&journal, tape), run.end_cycles, limits, &mut watcher);
         let (history, checksum) = history.map_err(error)?;
         if checksum != run.checksum {
             return Err(PastError::Differs);
@@ -177,6 +180,10 @@ fn words(packet: NocWrite) -> &'static str {
 
 fn progress(Progress { from, to, cycle }: Progress) -> PastProgress {
     PastProgress { from_cycles: from, to_cycles: to, at_cycles: cycle }
+}
+
+fn unreadable(error: JournalError) -> PastError {
+    PastError::Unreadable(error.to_string())
 }
 
 fn error(error: TravelError) -> PastError {

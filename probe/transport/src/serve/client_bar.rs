@@ -9,6 +9,7 @@ use layouts::ChipKind;
 use machine::bar::{Bar, BarOp, DeviceBatch};
 use machine::clients::Client;
 use machine::fault::{ChipAddress, Fault};
+use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, StoppedCore};
 use std::io;
 
@@ -91,6 +92,10 @@ impl Bar for ClientBar<'_> {
 
     fn stopped_cores(&mut self, chips: &[ChipAddress]) -> Vec<(usize, StoppedCore)> {
         self.bar.stopped_cores(chips)
+    }
+
+    fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
+        self.bar.recorded_run()
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {

@@ -11,6 +11,7 @@ use machine::bar::{Bar, BarOp, DeviceBatch, now};
 use machine::clients::{Change, Client, PastClient};
 use machine::clock::host_micros;
 use machine::fault::{ChipAddress, Fault, FaultError};
+use machine::past::RecordedRun;
 use machine::snapshot::AccessError;
 use std::borrow::Cow;
 use std::io::{self, BufReader};
@@ -19,6 +20,9 @@ use std::time::Duration;
 
 /// A client whose hello is not there within this time is dropped.
 const HELLO_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Most bytes of a run in a message: the rest of it takes less than one MiB.
+const MOST_RUN_BYTES: usize = MAX_BYTES as usize - (1 << 20);
 
 /// A client that has sent its hello.
 pub(super) struct Connection {
@@ -187,6 +191,10 @@ impl Connection {
                 let stopped = WireReply::StoppedCores(bar.stopped_cores(&chips));
                 self.outbox.send(stream, &stopped)
             }
+            Received::Message(WireRequest::RecordedRun) => {
+                let run = WireReply::RecordedRun(bar.recorded_run().map(sendable));
+                self.outbox.send(stream, &run)
+            }
             Received::Message(WireRequest::Disrupt { at, fault }) => {
                 self.outbox.answer(stream, |_| {
                     let error = disrupt(bar, at, &fault).err();
@@ -229,6 +237,14 @@ fn submit_parallel(
         (own.len() as u32, result)
     });
     results.collect()
+}
+
+/// Returns a run as a message has room for it.
+fn sendable(run: Result<RecordedRun, String>) -> Result<Box<RecordedRun>, String> {
+    match run? {
+        run if run.bytes() <= MOST_RUN_BYTES => Ok(Box::new(run)),
+        _ => Err(format!("it takes more than {} MiB", MOST_RUN_BYTES >> 20)),
+    }
 }
 
 /// Injects a fault from its text.

@@ -11,9 +11,10 @@ use console::machine::Opening;
 use images::ImageMap;
 use layouts::ClusterDescriptor;
 use machine::bar::Bar;
+use machine::past::Keeps;
 use machine::progress::Listener;
 use machine::target::Abilities;
-use probe::session::{OpenError, served_simulator};
+use probe::session::{OpenError, Session, served_simulator};
 use probe::spec::{Simulator, TargetSpec};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -23,6 +24,7 @@ use transport::hosts::HostBar;
 use transport::serve::{Server, bind};
 use transport::shared_bar::SharedBar;
 use transport::ttsim::HostCommand;
+use transport::umd;
 use transport::wire::Welcome;
 use workloads::mux::MuxScene;
 use workloads::scene::Scene;
@@ -38,8 +40,12 @@ pub(crate) struct ServeArguments {
     pub(crate) mesh: Option<String>,
     /// The socket's path. Given once for each host of a mesh of several; each socket has the
     /// devices of one host.
-    #[arg(long, value_name = "PATH", required = true)]
+    #[arg(long, value_name = "PATH", required_unless_present = "umd")]
     pub(crate) socket: Vec<PathBuf>,
+    /// Serve it to tools of tt-umd, such as tt-exalens, as a simulation server: a socket for each of
+    /// its chips, in a new folder.
+    #[arg(long, conflicts_with = "socket")]
+    pub(crate) umd: bool,
 }
 
 impl Verb for ServeArguments {
@@ -52,7 +58,12 @@ impl Verb for ServeArguments {
         true
     }
     fn run(&self, target: &Opening, _: Style) -> Result<Outcome, Failure> {
-        run(self.mesh.as_deref().unwrap_or(&target.words), &self.socket)
+        let mesh = self.mesh.as_deref().unwrap_or(&target.words);
+        if self.umd {
+            run_umd(&Opening { words: mesh.to_owned(), ..target.clone() })
+        } else {
+            run(mesh, &self.socket)
+        }
     }
 }
 
@@ -60,6 +71,8 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
     let opening = |error: OpenError| Failure::of_open(mesh, &error);
     let (served, described) = match TargetSpec::parse(mesh).map_err(|e| opening(e.into()))? {
         TargetSpec::Emulator(scene) => {
+            // A client may record its run.
+            let scene = Scene { keeps: Keeps::Run, ..scene };
             let described = scene.descriptor().map_err(|e| opening(e.into()))?;
             let described = Some(described).filter(|_| scene.host.is_none());
             (Simulated::Emulator(scene), described)
@@ -104,6 +117,25 @@ pub(super) fn run(mesh: &str, sockets: &[PathBuf]) -> Result<Outcome, Failure> {
         // The server ends; there is no place to report this error.
         std::thread::spawn(move || drop(ended.blocking_send(server.wait())));
     }
+    wait(end)
+}
+
+/// Serves a target to tools of tt-umd until a signal.
+fn run_umd(target: &Opening) -> Result<Outcome, Failure> {
+    let opening = |error: OpenError| Failure::of_open(&target.words, &error);
+    let described = match TargetSpec::parse(&target.words).map_err(|e| opening(e.into()))? {
+        TargetSpec::Emulator(scene) => scene.descriptor().map_err(|e| opening(e.into()))?.to_yaml(),
+        _ => String::new(),
+    };
+    let session = {
+        let waiting = Waiting::on(&target.words);
+        let host = HostCommand::default();
+        Session::open_with(&target.words, &host, &target.options, &waiting.listener())
+    };
+    let served = session.map_err(opening)?.into_target();
+    let server = umd::server::Server::start(served, described).map_err(|error| internal(&error))?;
+    say(&format!("{} is served: --target umd-sim:{}", target.words, server.folder().display()));
+    let (_open, end) = tokio::sync::mpsc::channel(1);
     wait(end)
 }
 

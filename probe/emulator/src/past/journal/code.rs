@@ -7,6 +7,7 @@
 
 use super::{HostAction, JournalEntry};
 use crate::disruption::{Disruption, HartId};
+use crate::varint::{JournalError, MOST_BYTES, put, take};
 use std::collections::BTreeMap;
 
 /// First bytes of a journal in a file.
@@ -14,34 +15,6 @@ const MAGIC: &[u8] = b"journal\x02";
 /// Those of the version before: the entries follow each other, and an offset is relative to the last
 /// one of any device.
 const VERSION_1: &[u8] = b"journal\x01";
-/// Longest read that is believed, so that wrong bytes do not exhaust the memory: a BAR.
-const MOST_BYTES: u64 = 512 << 20;
-
-/// Why bytes are not a journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JournalError {
-    /// They do not begin like a journal of this version.
-    NotAJournal,
-    /// They end in the middle of an entry.
-    CutOff,
-    /// An entry has an impossible value.
-    WrongEntry,
-    /// Entries are of earlier cycles than those before them.
-    OutOfOrder,
-}
-
-impl std::fmt::Display for JournalError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::NotAJournal => "not a journal of host accesses, or of an unknown version",
-            Self::CutOff => "the journal of host accesses ends in the middle of an entry",
-            Self::WrongEntry => "the journal of host accesses has an impossible entry",
-            Self::OutOfOrder => "the journal of host accesses goes back in time",
-        })
-    }
-}
-
-impl std::error::Error for JournalError {}
 
 /// Kinds of entries, in the low four bits of their second number.
 mod kind {
@@ -166,14 +139,6 @@ impl Context {
     }
 }
 
-fn put(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
 /// Returns a disruption as four numbers.
 fn disruption(what: &Disruption) -> [u64; 4] {
     let core = |kind, core: &HartId| {
@@ -233,20 +198,6 @@ impl<'a> Reader<&'a [u8]> {
     pub(super) fn new(left: &'a [u8]) -> Self {
         Self { left, context: Context::default() }
     }
-}
-
-/// Decodes the number at the front of bytes.
-fn take(left: &mut &[u8]) -> Result<u64, JournalError> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = left.split_first().ok_or(JournalError::CutOff)?;
-        *left = rest;
-        number |= u64::from(byte & 0x7F) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    Err(JournalError::WrongEntry)
 }
 
 impl<'a, S: Source<'a>> Reader<S> {
