@@ -1,7 +1,9 @@
 //! The one place where the model changes: a message in, commands out; no clock, file or
 //! environment.
 
+mod copy;
 mod motion;
+mod mouse;
 mod prompt;
 mod search;
 mod turn;
@@ -29,6 +31,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
     let read_set = model.read_set();
     let mut commands = match message {
         Message::Key(event) => key(model, event),
+        Message::Mouse(event) => mouse::event(model, event),
         Message::Paste(text) => prompt::paste(model, &text),
         Message::Resize(columns, rows) => {
             model.size = (columns, rows);
@@ -45,6 +48,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
         }
         Message::Source(file, text) => {
             model.sources.insert(file, text);
+            vec![Command::Draw]
+        }
+        Message::Notice(text) => {
+            model.notice = Some(text);
             vec![Command::Draw]
         }
         Message::Tick(now) => tick(model, now),
@@ -155,6 +162,7 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     model.notice = None;
     let pending = std::mem::take(&mut model.pending_g);
     match action {
+        Some(Action::Quit) if model.help.is_some() => model.help = None,
         Some(Action::Quit) => return vec![Command::Quit],
         Some(Action::Retry) => return retry(model),
         Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
@@ -169,10 +177,13 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         Some(Action::PreviousChange) => return play(PlayOrder::Change(model.selection(), true)),
         Some(Action::NextChange) => return play(PlayOrder::Change(model.selection(), false)),
         Some(Action::Mark) => return play(PlayOrder::Mark("here".to_owned())),
+        Some(Action::Copy) => return copy::selected(model),
+        Some(Action::CopyCommand) => return copy::command(model),
+        Some(Action::Mouse) => return mouse::turn(model),
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(Action::HalfTop) => model.pending_g = true,
         Some(action) => act(model, action),
-        None => {}
+        None => model.notice = keys::refused(&event, model.screen),
     }
     vec![Command::Draw]
 }
@@ -253,6 +264,8 @@ fn back(model: &mut Model) {
         turn_to(model, screen);
     } else if model.screen != Screen::Mesh {
         model.screen = Screen::Mesh;
+    } else {
+        model.tour = &[];
     }
     motion::clamp(model);
 }

@@ -119,9 +119,21 @@ impl<'a> Map<'a> {
         self.mesh.links.iter().filter(|l| self.neighbours(l).is_none()).count()
     }
 
-    pub(super) fn draw(&self, frame: &mut Frame, area: Rect) {
-        let hidden = self.hidden();
-        let shown = Rect { height: area.height.saturating_sub(u16::from(hidden > 0)), ..area };
+    /// The chip at a place of the terminal.
+    pub(super) fn chip_at(&self, area: Rect, (x, y): (u16, u16)) -> Option<ChipId> {
+        let (left, top) = self.scrolled(area);
+        let x = i32::from(x) - i32::from(area.x) + left;
+        let y = i32::from(y) - i32::from(area.y) + top;
+        let (w, h) = (i32::from(self.box_size.0), i32::from(self.box_size.1));
+        let inside = |place: &&GridCell| {
+            let corner = self.corner(**place);
+            (corner.0..corner.0 + w).contains(&x) && (corner.1..corner.1 + h).contains(&y)
+        };
+        self.places.iter().find(inside).map(|place| place.chip)
+    }
+
+    /// Column and row of a map larger than the terminal at its upper left corner.
+    fn scrolled(&self, shown: Rect) -> (i32, i32) {
         let (x, y) = self.place(self.model.chip).map_or((0, 0), |p| self.corner(p));
         let (full_x, full_y) = self.places.iter().map(|p| self.corner(*p)).fold((0, 0), |m, c| {
             (m.0.max(c.0 + i32::from(self.box_size.0)), m.1.max(c.1 + i32::from(self.box_size.1)))
@@ -130,12 +142,15 @@ impl<'a> Map<'a> {
             let centred = at + i32::from(size) / 2 - i32::from(window) / 2;
             centred.min(full - i32::from(window)).max(0)
         };
-        let mut canvas = Canvas {
-            left: scroll(x, self.box_size.0, shown.width, full_x),
-            top: scroll(y, self.box_size.1, shown.height, full_y),
-            buffer: frame.buffer_mut(),
-            area: shown,
-        };
+        let left = scroll(x, self.box_size.0, shown.width, full_x);
+        (left, scroll(y, self.box_size.1, shown.height, full_y))
+    }
+
+    pub(super) fn draw(&self, frame: &mut Frame, area: Rect) {
+        let hidden = self.hidden();
+        let shown = Rect { height: area.height.saturating_sub(u16::from(hidden > 0)), ..area };
+        let (left, top) = self.scrolled(shown);
+        let mut canvas = Canvas { left, top, buffer: frame.buffer_mut(), area: shown };
         for place in &self.places {
             if let Some(chip) = self.mesh.chips.iter().find(|c| c.chip.id == place.chip) {
                 self.draw_chip(&mut canvas, *place, chip);

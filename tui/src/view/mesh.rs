@@ -1,23 +1,29 @@
 //! The mesh screen: the map of chips above, the list of links below.
 
-use super::pane::titled;
+use super::hit::Hit;
+use super::pane::{row_at, titled};
 use super::{links, map, run};
 use crate::lists;
 use crate::model::{MeshPane, Model};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
-/// Draws the mesh screen.
-pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    let Some(mesh) = model.mesh() else { return };
+/// The panes of the mesh screen.
+struct Areas {
+    runs: Rect,
+    map: Rect,
+    list: Rect,
+    detail: Rect,
+}
+
+/// Splits the screen, for this map.
+fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
     let wanted = run::height(model, area.width, area.height);
     let parts = [Constraint::Min(0), Constraint::Length(wanted)];
     let [area, runs] = Layout::vertical(parts).areas(area);
-    run::draw(model, frame, runs);
-    let map = map::Map::new(model, mesh, area);
     // The list keeps its head and at least three links; the map takes what it can use of the rest.
     let least = 5.min(area.height / 2);
-    let tall = map.height().min(area.height.saturating_sub(least));
+    let tall = map(area).min(area.height.saturating_sub(least));
     let listed = u16::try_from(2 + lists::links(model).len()).unwrap_or(u16::MAX);
     // The detail of the selected link is shown if there is room below the list.
     let room = area.height - tall;
@@ -25,8 +31,29 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let list = if detail_rows > 0 { listed.min(room - detail_rows) } else { room };
     let rows =
         [Constraint::Length(tall), Constraint::Length(list), Constraint::Length(detail_rows)];
-    let [upper, lower, detail] = Layout::vertical(rows).areas(area);
-    map.draw(frame, upper);
+    let [map, list, detail] = Layout::vertical(rows).areas(area);
+    Areas { runs, map, list, detail }
+}
+
+/// What is at a place of the terminal.
+pub(super) fn hit(model: &Model, area: Rect, at: (u16, u16)) -> Option<Hit> {
+    let mesh = model.mesh()?;
+    let areas = areas(model, |area| map::Map::new(model, mesh, area).height(), area);
+    if areas.map.contains(at.into()) {
+        let map = map::Map::new(model, mesh, area);
+        return map.chip_at(areas.map, at).map(Hit::Chip);
+    }
+    let links = lists::links(model).len();
+    row_at(areas.list, 2, model.link, links, at.1).map(Hit::Link)
+}
+
+/// Draws the mesh screen.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let Some(mesh) = model.mesh() else { return };
+    let areas = areas(model, |area| map::Map::new(model, mesh, area).height(), area);
+    run::draw(model, frame, areas.runs);
+    map::Map::new(model, mesh, area).draw(frame, areas.map);
+    let (lower, detail) = (areas.list, areas.detail);
     let focused = model.mesh_pane == MeshPane::Links;
     let shown = lists::links(model).len();
     let all = mesh.links.len();
@@ -38,7 +65,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let inner = block.inner(lower);
     frame.render_widget(block, lower);
     links::draw(model, frame, inner, focused);
-    if detail_rows > 0 {
+    if detail.height > 0 {
         links::draw_detail(model, frame, detail);
     }
 }
