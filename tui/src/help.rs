@@ -16,6 +16,8 @@ const SIGNS: &[(&str, &str)] = &[
     ("1K>", "bytes in flight on a link, and their direction"),
     ("E 2 of 16", "cores of Ethernet tiles that are launched, and all that were read"),
     ("T 64 of 64", "the same of Tensix tiles"),
+    ("H", "a link that is held: both ends belong to the first finding"),
+    ("!2 >50ms", "a chip on which 2 tiles stand, the first for at least 50 ms"),
     ("8+8+0", "packets of a router: queued, in flight, received"),
     ("12/15", "a count of both ends of a link"),
 ];

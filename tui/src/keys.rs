@@ -48,6 +48,8 @@ pub(crate) enum Action {
     CopyCommand,
     /// Gives the mouse to the terminal, or takes it.
     Mouse,
+    /// Lists links with something wrong only, or the others too.
+    Faults,
 }
 
 /// A key with the modifiers that matter.
@@ -115,6 +117,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 Action::Find,
                 ALL,
                 "filter links, words or routers, find a waypoint, go to an address or to a line of a text",
+            ),
+            bind(
+                &[char('!')],
+                Action::Faults,
+                &[Screen::Mesh],
+                "list the links with something wrong only, and the others too",
             ),
             bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile found"),
             bind(&[char('N')], Action::FindPrevious, &[Screen::Chip], "previous tile found"),
@@ -288,6 +296,7 @@ const FOOT: &[(Action, &str, &str)] = &[
     (Action::Freeze, "Space", "freeze"),
     (Action::Back, "Esc", "back"),
     (Action::NextPane, "Tab", "pane"),
+    (Action::Faults, "!", "faults"),
     (Action::NextCore, ", .", "core"),
     (Action::Up, "hjkl", "move"),
     (Action::Show(Screen::Mesh), "1-6", "screens"),

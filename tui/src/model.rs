@@ -2,6 +2,8 @@
 
 use crate::geometry;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
+use crate::pulse::Pulse;
+pub use crate::pulse::Shows;
 use crate::theme::Theme;
 use cli::TourStep;
 use console::fabric::Addressee;
@@ -127,6 +129,10 @@ pub struct Model {
     pub link: usize,
     /// What `/` filters links by.
     pub link_filter: String,
+    /// Which links are listed without a filter.
+    pub shows: Shows,
+    /// What the snapshots tell together.
+    pub(crate) pulse: Pulse,
     /// Selected tile of the selected chip.
     pub tile: NocXy,
     /// Selected core of the selected tile.
@@ -199,6 +205,8 @@ impl Model {
             chip: ChipId(0),
             link: 0,
             link_filter: String::new(),
+            shows: Shows::Busy,
+            pulse: Pulse::default(),
             tile: NocXy { x: 1, y: 0 },
             core: CoreKind::Brisc,
             find: String::new(),

@@ -193,3 +193,69 @@ fn a_tour_goes_on_when_its_screen_is_opened() {
     press(&mut model, "3");
     assert_ne!(above_the_foot(&model), "Enter opens it");
 }
+
+/// The rows of the list of links, without its head.
+fn rows(model: &Model) -> Vec<String> {
+    let picture = picture(model);
+    let rows = picture.lines().skip_while(|line| !line.contains("links: ")).skip(2);
+    rows.filter(|row| row.starts_with(['▸', ' '])).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_worst_links_come_first_and_idle_ones_are_a_line() {
+    let mut model = model((120, 60));
+    update(&mut model, Message::Snapshot(crate::common::torus(4, 4)));
+    press(&mut model, "<tab>");
+    let listed = rows(&model);
+    // Two links of the chip at 1,1 are down, two each of four chips carry bytes; 22 are idle.
+    assert!(listed[0].contains("dn") || listed[0].contains("down"), "{listed:#?}");
+    assert!(listed[1].contains("down") && listed[2].contains("up"), "{listed:#?}");
+    let fold = listed.iter().position(|row| row.contains("links up, idle")).unwrap();
+    assert_eq!((fold, &*listed[fold]), (8, "  24 links up, idle (Enter lists all)"));
+    press(&mut model, "G<enter>");
+    assert!(!picture(&model).contains("up, idle"));
+    press(&mut model, "!");
+    assert!(picture(&model).contains("links: 2 of 32 with faults"), "{}", picture(&model));
+    assert!(picture(&model).contains("30 links have nothing wrong"), "{}", picture(&model));
+    press(&mut model, "<esc>");
+    assert!(picture(&model).contains("24 links up, idle"), "back to the usual list");
+    press(&mut model, "/3:e<enter>");
+    assert!(!picture(&model).contains("up, idle"), "a filter finds idle ones too");
+}
+
+#[test]
+fn what_is_selected_stays_selected_while_rows_move() {
+    let mut model = model((120, 60));
+    update(&mut model, Message::Snapshot(crate::common::torus(4, 4)));
+    press(&mut model, "<tab>jjj");
+    let selected = rows(&model).into_iter().find(|row| row.starts_with('▸')).unwrap();
+    let mut next = (*crate::common::torus(4, 4)).clone();
+    next.number = 7;
+    next.state.cycles += 1_000_000;
+    for link in next.state.links.iter_mut().rev().take(2) {
+        link.condition = decode::state::LinkCondition::Disagree;
+    }
+    update(&mut model, Message::Snapshot(std::sync::Arc::new(next)));
+    let now = rows(&model).into_iter().find(|row| row.starts_with('▸')).unwrap();
+    assert_eq!(now[..40], selected[..40], "{:#?}", rows(&model));
+    assert_eq!(model.link, 5, "two rows came above it");
+}
+
+#[test]
+fn a_rate_and_a_history_stand_beside_each_link() {
+    let mut model = model((160, 48));
+    for n in 0..3 {
+        let mut next = (*snapshot(n)).clone();
+        next.state.cycles = 1_000_000 * (u64::from(n) + 1);
+        update(&mut model, Message::Snapshot(std::sync::Arc::new(next)));
+    }
+    let first = rows(&model)[0].clone();
+    // Both ends send a packet per millisecond.
+    assert!(first.contains("1.0k/") && first.contains("moves"), "{first}");
+    assert!(first.trim_end().ends_with("██"), "two snapshots had one before them: {first}");
+    // A moment of the past: rates of what comes after it say nothing.
+    let mut back = (*snapshot(5)).clone();
+    back.state.cycles = 10;
+    update(&mut model, Message::Snapshot(std::sync::Arc::new(back)));
+    assert!(!rows(&model)[0].contains("moves"), "{:?}", rows(&model));
+}

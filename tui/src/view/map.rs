@@ -3,12 +3,11 @@
 mod chip;
 
 use self::chip::chip_lines;
-use crate::lists::waypoint;
+use crate::lists::{standing, waypoint};
 use crate::model::{MeshPane, Model};
 use crate::place::{GridCell, places};
-use console::glyph::link_letter;
 use console::words;
-use decode::state::{ChipState, LinkCondition, LinkState, MeshState};
+use decode::state::{ChipState, LinkState, MeshState};
 use layouts::{ChipId, EthId};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -177,7 +176,8 @@ impl<'a> Map<'a> {
         let (w, h) = (usize::from(self.box_size.0), i32::from(self.box_size.1));
         let chosen = place.chip == self.model.chip;
         let focused = chosen && self.model.mesh_pane == MeshPane::Map;
-        let style = self.model.theme.border(chosen);
+        let lit = self.model.pulse.is_member(place.chip);
+        let style = if lit { self.model.theme.bad() } else { self.model.theme.border(chosen) };
         let (corner, flat, wall) = if self.model.glyphs.ascii {
             (["+"; 4], "-", "|")
         } else {
@@ -202,8 +202,21 @@ impl<'a> Map<'a> {
         let longest = lines.iter().map(Span::width).max().unwrap_or_default();
         let pad = usize::from(w >= 10 && longest + 3 <= w);
         for (row, line) in (1..).zip(lines.iter().take(h as usize - 2)) {
-            let text: String = line.content.chars().take(w - 2 - pad).collect();
+            let text = self.cut(&line.content, w - 2 - pad);
             canvas.text(x + 1 + pad as i32, y + row, &text, line.style);
+        }
+    }
+
+    /// Cuts a text that is too long so that no number is cut: a part of one is another number.
+    fn cut(&self, text: &str, room: usize) -> String {
+        if text.chars().count() <= room {
+            return text.to_owned();
+        }
+        let mark = self.model.glyphs.cut();
+        let kept: String = text.chars().take(room.saturating_sub(mark.chars().count())).collect();
+        match text.split_once('/') {
+            Some((first, _)) if first.chars().count() <= room => first.to_owned(),
+            _ => kept + mark,
         }
     }
 
@@ -274,7 +287,7 @@ impl<'a> Map<'a> {
             stop = at.0 + width - right.chars().count() as i32 - 6;
         }
         let (to_right, to_left) = edge.traffic(link);
-        let line = wire(self.model, link.condition, (stop - x).max(1) as usize, to_left, to_right);
+        let line = wire(self.model, link, (stop - x).max(1) as usize, to_left, to_right);
         for span in &line {
             x = canvas.span(x, y, span).max(x);
         }
@@ -282,7 +295,7 @@ impl<'a> Map<'a> {
 
     /// Links to the box below share one row: upper channel, letter, lower channel.
     fn draw_below(&self, canvas: &mut Canvas, (x, y): (i32, i32), edge: &Edge, link: &LinkState) {
-        let letter = link_letter(link.condition);
+        let (letter, _, style) = standing(self.model, link);
         let text = if self.names_channels() {
             let (down, up) = edge.traffic(link);
             let glyph = match (down > 0, up > 0) {
@@ -306,7 +319,7 @@ impl<'a> Map<'a> {
         } else {
             letter.to_owned()
         };
-        canvas.text(x, y, &text, self.model.theme.link(link.condition));
+        canvas.text(x, y, &text, style);
     }
 }
 
@@ -331,13 +344,13 @@ impl Edge {
 /// The link itself: its letter in the middle, traffic to the left before it, to the right after it.
 fn wire(
     model: &Model,
-    condition: LinkCondition,
+    link: &LinkState,
     width: usize,
     left: u64,
     right: u64,
 ) -> Vec<Span<'static>> {
-    let glyph = model.glyphs.link(condition);
-    let style = model.theme.link(condition);
+    let glyph = model.glyphs.link(link.condition);
+    let (sign, _, style) = standing(model, link);
     let half = width.saturating_sub(1) / 2;
     let side = |bytes: u64, room: usize, arrow: &str, before: bool| {
         if bytes == 0 || room == 0 {
@@ -353,7 +366,7 @@ fn wire(
     let rest = width.saturating_sub(1) - half;
     let letter = match (width, left, right) {
         // Where there is room for one sign only, traffic takes precedence.
-        (1, 0, 0) | (2.., ..) => link_letter(condition),
+        (1, 0, 0) | (2.., ..) => sign,
         (_, 0, _) => model.glyphs.to_right(),
         _ => model.glyphs.to_left(),
     };
