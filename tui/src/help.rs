@@ -1,22 +1,25 @@
 //! Help: the table of keys and the legend of glyphs, both from the tables that the program uses.
 
-use crate::keys::BINDINGS;
+use crate::keys::PURPOSES;
 use crate::panes::Screen;
 use crate::theme::Theme;
 use cli::line;
 use console::glyph::{Glyphs, Missing, link_letter};
 use console::words;
 use decode::state::{Activity, LinkCondition, Party, WaitReason};
-use diagnosis::Progress;
+use diagnosis::{Progress, Waypoint};
 use ratatui::text::{Line, Span};
 
-const SCREENS: [(Screen, &str); 6] = [
-    (Screen::Mesh, "mesh"),
-    (Screen::Chip, "chip"),
-    (Screen::Core, "core"),
-    (Screen::Gaps, "gaps"),
-    (Screen::Fabric, "fabric"),
-    (Screen::Why, "why"),
+/// Signs that are in no table of glyphs.
+const SIGNS: &[(&str, &str)] = &[
+    ("e8", "Ethernet channel 8 of a chip; 0:e8 is that of chip 0"),
+    ("1K>", "bytes in flight on a link, and their direction"),
+    ("E 2 of 16", "cores of Ethernet tiles that are launched, and all that were read"),
+    ("T 64 of 64", "the same of Tensix tiles"),
+    ("H", "a link that is held: both ends belong to the first finding"),
+    ("!2 >50ms", "a chip on which 2 tiles stand, the first for at least 50 ms"),
+    ("8+8+0", "packets of a router: queued, in flight, received"),
+    ("12/15", "a count of both ends of a link"),
 ];
 
 /// Width of the names.
@@ -24,12 +27,16 @@ const NAMES: usize = 13;
 
 /// All lines of help, for a terminal of `width` columns.
 pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'static>> {
-    let mut lines = vec![Line::styled("Keys", theme.title())];
-    for binding in BINDINGS {
-        let on: Vec<_> =
-            SCREENS.iter().filter(|(s, _)| binding.on.contains(s)).map(|(_, n)| *n).collect();
-        let on = if on.is_empty() { String::new() } else { format!("  ({})", on.join(", ")) };
-        lines.extend(explained(theme, width, &binding.keys(), &format!("{}{on}", binding.help)));
+    let mut lines = Vec::new();
+    for (purpose, bindings) in PURPOSES {
+        lines.push(Line::styled(*purpose, theme.title()));
+        for binding in *bindings {
+            let on: Vec<_> = Screen::ALL.iter().filter(|s| binding.on.contains(s)).collect();
+            let on: Vec<_> = on.into_iter().map(|screen| screen.name()).collect();
+            let on = if on.is_empty() { String::new() } else { format!("  ({})", on.join(", ")) };
+            let about = format!("{}{on}", binding.help);
+            lines.extend(explained(theme, width, &binding.keys(), &about));
+        }
     }
     lines.push(Line::styled("Commands, after :", theme.title()));
     for (name, about) in line::explained() {
@@ -70,12 +77,20 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
     lines.push(entry(glyphs.stale(), "stale: no newer snapshot for some seconds"));
     lines.push(entry(glyphs.harvested(), "harvested: fused off"));
     lines.push(entry("~", "counts move, and the ends were read more than 10 us apart"));
+    lines.push(Line::styled("Signs of the map and the tables", theme.title()));
+    for (sign, about) in SIGNS {
+        lines.extend(explained(theme, width, sign, about));
+    }
+    lines.push(Line::styled("Waypoints: meshscope explain NAME says more", theme.title()));
+    for it in Waypoint::all() {
+        lines.extend(explained(theme, width, &it.waypoints.join(" "), it.meaning));
+    }
     lines
 }
 
 /// A name and its explanation, in as many lines as the terminal's width needs.
 fn explained(theme: Theme, width: u16, name: &str, text: &str) -> Vec<Line<'static>> {
-    let width = usize::from(width).saturating_sub(NAMES + 2).max(20);
+    let width = usize::from(width).saturating_sub(NAMES + 3).max(20);
     let mut rows: Vec<String> = Vec::new();
     // A long name takes room from its first line.
     let mut taken = name.chars().count().saturating_sub(NAMES);

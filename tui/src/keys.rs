@@ -42,6 +42,14 @@ pub(crate) enum Action {
     Retry,
     Pause,
     Step,
+    /// Copies the text of what is selected.
+    Copy,
+    /// Copies the command that prints what is on screen.
+    CopyCommand,
+    /// Gives the mouse to the terminal, or takes it.
+    Mouse,
+    /// Lists links with something wrong only, or the others too.
+    Faults,
 }
 
 /// A key with the modifiers that matter.
@@ -59,8 +67,6 @@ pub(crate) struct Binding {
     pub(crate) on: &'static [Screen],
     /// The text in help.
     pub(crate) help: &'static str,
-    /// The footer's text: keys and a word, if the key is named there.
-    pub(crate) foot: Option<(&'static str, &'static str)>,
 }
 
 const fn key(code: KeyCode) -> Chord {
@@ -80,9 +86,8 @@ const fn bind(
     action: Action,
     on: &'static [Screen],
     help: &'static str,
-    foot: Option<(&'static str, &'static str)>,
 ) -> Binding {
-    Binding { chords, action, on, help, foot }
+    Binding { chords, action, on, help }
 }
 
 const ALL: &[Screen] = &[];
@@ -90,151 +95,279 @@ const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
 const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric];
 const OPENS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric, Screen::Why];
 
-/// Every key of every screen; the footer names them in this order.
-pub(crate) const BINDINGS: &[Binding] = &[
-    bind(&[char('q')], Action::Quit, ALL, "quit", Some(("q", "quit"))),
-    bind(&[control('c')], Action::Interrupt, ALL, "quit at once, also while a line is typed", None),
-    bind(&[control('z')], Action::Suspend, ALL, "suspend; the shell's fg comes back", None),
-    bind(&[control('l')], Action::Redraw, ALL, "draw the screen again", None),
-    bind(
-        &[char('?'), key(KeyCode::F(1))],
-        Action::Help,
-        ALL,
-        "help, and back",
-        Some(("?", "help")),
+/// Every key of every screen, by purpose, as help prints them.
+pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
+    (
+        "Find out",
+        &[
+            bind(
+                &[char('w')],
+                Action::Show(Screen::Why),
+                ALL,
+                "why something stands still: the likely causes, each with its chain of waits",
+            ),
+            bind(
+                &[key(KeyCode::Enter)],
+                Action::Enter,
+                OPENS,
+                "open what is selected: chip, core, the bytes of a word, the root of a cause",
+            ),
+            bind(
+                &[char('/')],
+                Action::Find,
+                ALL,
+                "filter links, words or routers, find a waypoint, go to an address or to a line of a text",
+            ),
+            bind(
+                &[char('!')],
+                Action::Faults,
+                &[Screen::Mesh],
+                "list the links with something wrong only, and the others too",
+            ),
+            bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile found"),
+            bind(&[char('N')], Action::FindPrevious, &[Screen::Chip], "previous tile found"),
+            bind(
+                &[char(':')],
+                Action::Line,
+                ALL,
+                "a command (see below; Tab completes it), or a place: chip, chip:x-y[:addr], chip:e8, 0xaddr",
+            ),
+            bind(
+                &[char('y')],
+                Action::Copy,
+                ALL,
+                "copy what is selected to the clipboard; on the screen why, the text for an issue",
+            ),
+            bind(
+                &[char('Y')],
+                Action::CopyCommand,
+                ALL,
+                "copy the command line that prints what is on screen",
+            ),
+            bind(
+                &[char('?'), key(KeyCode::F(1))],
+                Action::Help,
+                ALL,
+                "help, and back; / searches in it",
+            ),
+        ],
     ),
-    bind(
-        &[key(KeyCode::Enter)],
-        Action::Enter,
-        OPENS,
-        "open what is selected: chip, core, the bytes of a word, the root of a cause",
-        Some(("Enter", "open")),
+    (
+        "Screens",
+        &[
+            bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh: the map and the links"),
+            bind(&[char('2')], Action::Show(Screen::Chip), ALL, "chip: its tiles"),
+            bind(
+                &[char('3')],
+                Action::Show(Screen::Core),
+                ALL,
+                "core: its words, channels and memory",
+            ),
+            bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps: what could not be read"),
+            bind(
+                &[char('5')],
+                Action::Show(Screen::Fabric),
+                ALL,
+                "fabric: routers, muxes, clients",
+            ),
+            bind(&[char('6')], Action::Show(Screen::Why), ALL, "why something stands still"),
+            bind(
+                &[key(KeyCode::Esc), char('-')],
+                Action::Back,
+                ALL,
+                "back: close help, filter, results; then the previous screen",
+            ),
+            bind(
+                &[key(KeyCode::Tab)],
+                Action::NextPane,
+                PANES,
+                "next pane; on the fabric screen channels, waits, tables, path",
+            ),
+            bind(&[key(KeyCode::BackTab)], Action::PreviousPane, PANES, "previous pane"),
+        ],
     ),
-    bind(
-        &[key(KeyCode::Esc), char('-')],
-        Action::Back,
-        ALL,
-        "back: close help, filter, results; then the previous screen",
-        Some(("Esc", "back")),
+    (
+        "Move",
+        &[
+            bind(&[key(KeyCode::Up), char('k')], Action::Up, ALL, "up"),
+            bind(&[key(KeyCode::Down), char('j')], Action::Down, ALL, "down"),
+            bind(
+                &[key(KeyCode::Left), char('h')],
+                Action::Left,
+                ALL,
+                "left; folds a structure of words, or selects its parent; a path to another node",
+            ),
+            bind(
+                &[key(KeyCode::Right), char('l')],
+                Action::Right,
+                ALL,
+                "right; unfolds a structure of words; a path to another node",
+            ),
+            bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up"),
+            bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down"),
+            bind(&[char('g')], Action::HalfTop, ALL, "twice: first line"),
+            bind(&[key(KeyCode::Home)], Action::Top, ALL, "first line"),
+            bind(&[key(KeyCode::End), char('G')], Action::Bottom, ALL, "last line"),
+            bind(&[char(',')], Action::PreviousCore, CORES, "previous core of this tile"),
+            bind(&[char('.')], Action::NextCore, CORES, "next core of this tile"),
+        ],
     ),
-    bind(
-        &[char('w')],
-        Action::Show(Screen::Why),
-        ALL,
-        "why something stands still: the likely causes, each with its chain of waits",
-        Some(("w", "why")),
+    (
+        "Time",
+        &[
+            bind(
+                &[char(' ')],
+                Action::Freeze,
+                ALL,
+                "freeze the display, and continue; play a recording, and stop",
+            ),
+            bind(&[char('[')], Action::PreviousMoment, ALL, "a recording: the moment before"),
+            bind(&[char(']')], Action::NextMoment, ALL, "a recording: the next moment"),
+            bind(
+                &[char('{')],
+                Action::PreviousChange,
+                ALL,
+                "a recording: back to the last change of what is selected",
+            ),
+            bind(
+                &[char('}')],
+                Action::NextChange,
+                ALL,
+                "a recording: the next change of what is selected",
+            ),
+            bind(
+                &[char('S')],
+                Action::PreviousStage,
+                ALL,
+                "back to the last change of stage of what is selected: a recording, an emulated mesh",
+            ),
+            bind(&[char('m')], Action::Mark, ALL, "a recording: mark the moment"),
+        ],
     ),
-    bind(
-        &[key(KeyCode::Tab)],
-        Action::NextPane,
-        PANES,
-        "next pane; on the fabric screen channels, waits, tables, path",
-        Some(("Tab", "pane")),
+    (
+        "Change the mesh",
+        &[
+            bind(
+                &[char('p')],
+                Action::Pause,
+                ALL,
+                "pause the kernels that run, and let them run on",
+            ),
+            bind(
+                &[char('s')],
+                Action::Step,
+                ALL,
+                "let paused kernels begin their next stage; a recording: the next stage of what is selected",
+            ),
+            bind(&[char('r')], Action::Retry, ALL, "retry what is in quarantine"),
+        ],
     ),
-    bind(&[key(KeyCode::BackTab)], Action::PreviousPane, PANES, "previous pane", None),
-    bind(&[key(KeyCode::Up), char('k')], Action::Up, ALL, "up", Some(("hjkl", "move"))),
-    bind(&[key(KeyCode::Down), char('j')], Action::Down, ALL, "down", None),
-    bind(
-        &[key(KeyCode::Left), char('h')],
-        Action::Left,
-        ALL,
-        "left; folds a structure of words, or selects its parent; a path to another node",
-        None,
+    (
+        "Program",
+        &[
+            bind(&[char('q')], Action::Quit, ALL, "close help; quit"),
+            bind(
+                &[control('c')],
+                Action::Interrupt,
+                ALL,
+                "quit at once, also while a line is typed",
+            ),
+            bind(&[control('z')], Action::Suspend, ALL, "suspend; the shell's fg comes back"),
+            bind(
+                &[char('M')],
+                Action::Mouse,
+                ALL,
+                "the mouse: click selects, again opens, the wheel moves; M gives it to the terminal, and takes it",
+            ),
+            bind(&[control('l')], Action::Redraw, ALL, "draw the screen again"),
+        ],
     ),
-    bind(
-        &[key(KeyCode::Right), char('l')],
-        Action::Right,
-        ALL,
-        "right; unfolds a structure of words; a path to another node",
-        None,
-    ),
-    bind(
-        &[char(' ')],
-        Action::Freeze,
-        ALL,
-        "freeze the display, and continue; play a recording, and stop",
-        Some(("Space", "freeze")),
-    ),
-    bind(&[char(',')], Action::PreviousCore, CORES, "previous core of this tile", None),
-    bind(&[char('.')], Action::NextCore, CORES, "next core of this tile", Some((", .", "core"))),
-    bind(&[char('[')], Action::PreviousMoment, ALL, "a recording: the moment before", None),
-    bind(&[char(']')], Action::NextMoment, ALL, "a recording: the next moment", None),
-    bind(
-        &[char('{')],
-        Action::PreviousChange,
-        ALL,
-        "a recording: back to the last change of what is selected",
-        None,
-    ),
-    bind(
-        &[char('}')],
-        Action::NextChange,
-        ALL,
-        "a recording: the next change of what is selected",
-        None,
-    ),
-    bind(&[char('m')], Action::Mark, ALL, "a recording: mark the moment", None),
-    bind(
-        &[char('/')],
-        Action::Find,
-        ALL,
-        "filter links, words or routers, find a waypoint, go to an address or to a line of a text",
-        Some(("/", "find")),
-    ),
-    bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile found", None),
-    bind(&[char('N')], Action::FindPrevious, &[Screen::Chip], "previous tile found", None),
-    bind(
-        &[char(':')],
-        Action::Line,
-        ALL,
-        "command (run, launch, stop, pause, resume, step, fault, pace, goto, play, path, why, results, help, quit; Tab completes) or chip, chip:x-y[:addr], chip:e8, 0xaddr",
-        Some((":", "command")),
-    ),
-    bind(&[char('1')], Action::Show(Screen::Mesh), ALL, "mesh screen", Some(("1-6", "screens"))),
-    bind(&[char('2')], Action::Show(Screen::Chip), ALL, "chip screen", None),
-    bind(&[char('3')], Action::Show(Screen::Core), ALL, "core screen", None),
-    bind(&[char('4')], Action::Show(Screen::Gaps), ALL, "gaps and problems", None),
-    bind(&[char('5')], Action::Show(Screen::Fabric), ALL, "fabric: routers, muxes, clients", None),
-    bind(&[char('6')], Action::Show(Screen::Why), ALL, "why something stands still", None),
-    bind(&[char('r')], Action::Retry, ALL, "retry what is in quarantine", None),
-    bind(
-        &[char('s')],
-        Action::Step,
-        ALL,
-        "let paused kernels begin their next stage; a recording: the next stage of what is selected",
-        None,
-    ),
-    bind(
-        &[char('S')],
-        Action::PreviousStage,
-        ALL,
-        "back to the last change of stage of what is selected: a recording, an emulated mesh",
-        None,
-    ),
-    bind(&[char('p')], Action::Pause, ALL, "pause the kernels that run, and let them run on", None),
-    bind(&[key(KeyCode::PageUp), control('u')], Action::PageUp, ALL, "page up", None),
-    bind(&[key(KeyCode::PageDown), control('d')], Action::PageDown, ALL, "page down", None),
-    bind(&[char('g')], Action::HalfTop, ALL, "twice: first line", None),
-    bind(&[key(KeyCode::Home)], Action::Top, ALL, "first line", None),
-    bind(&[key(KeyCode::End), char('G')], Action::Bottom, ALL, "last line", None),
 ];
+
+/// What the footer names as far as there is room, the most important first.
+const FOOT: &[(Action, &str, &str)] = &[
+    (Action::Quit, "q", "quit"),
+    (Action::Help, "?", "help"),
+    (Action::Line, ":", "command"),
+    (Action::Find, "/", "find"),
+    (Action::Show(Screen::Why), "w", "why"),
+    (Action::NextMoment, "[ ]", "moment"),
+    (Action::Enter, "Enter", "open"),
+    (Action::Freeze, "Space", "freeze"),
+    (Action::Back, "Esc", "back"),
+    (Action::NextPane, "Tab", "pane"),
+    (Action::Faults, "!", "faults"),
+    (Action::NextCore, ", .", "core"),
+    (Action::Up, "hjkl", "move"),
+    (Action::Show(Screen::Mesh), "1-6", "screens"),
+    (Action::NextChange, "{ }", "change"),
+    (Action::Copy, "y", "copy"),
+    (Action::Pause, "p", "pause"),
+];
+
+fn bindings() -> impl Iterator<Item = &'static Binding> {
+    PURPOSES.iter().flat_map(|(_, bindings)| *bindings)
+}
+
+/// The keys and their words in the footer of a screen, the most important first; those of the time
+/// line if there is one.
+pub(crate) fn foot(
+    screen: Screen,
+    timeline: bool,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_time = |action| matches!(action, Action::NextMoment | Action::NextChange);
+    FOOT.iter()
+        .filter(move |(action, ..)| timeline || !of_time(*action))
+        .filter(move |(action, ..)| bindings().any(|b| b.action == *action && b.holds_on(screen)))
+        .map(move |(action, keys, word)| match action {
+            Action::Freeze if timeline => (*keys, "play"),
+            _ => (*keys, *word),
+        })
+}
+
+/// The sentence about a key that does nothing on a screen; none if it does something there, or is
+/// no key that a person would miss.
+pub(crate) fn refused(event: &KeyEvent, screen: Screen) -> Option<String> {
+    if matches!(event.code, KeyCode::Null | KeyCode::Modifier(_) | KeyCode::Media(_)) {
+        return None;
+    }
+    let chord = chord(event);
+    let name = if event.modifiers.contains(KeyModifiers::ALT) {
+        format!("Alt-{}", chord.name())
+    } else {
+        chord.name()
+    };
+    let help = keys_of(Action::Help);
+    let elsewhere = bindings().find(|b| b.chords.contains(&chord) && !b.holds_on(screen));
+    Some(match elsewhere.filter(|_| !event.modifiers.contains(KeyModifiers::ALT)) {
+        Some(Binding { help: about, on, .. }) => {
+            let on: Vec<_> = on.iter().map(|screen| screen.name()).collect();
+            format!("{name} is a key of the screens {}: {about}", on.join(", "))
+        }
+        None => format!("{name} is no key of this program; {help} lists its keys"),
+    })
+}
 
 /// The action of a key on a screen, if any.
 pub(crate) fn lookup(event: &KeyEvent, screen: Screen) -> Option<Action> {
-    let control = event.modifiers.contains(KeyModifiers::CONTROL);
     if event.modifiers.contains(KeyModifiers::ALT) {
         return None;
     }
+    let chord = chord(event);
+    bindings().find(|b| b.holds_on(screen) && b.chords.contains(&chord)).map(|b| b.action)
+}
+
+fn chord(event: &KeyEvent) -> Chord {
+    let control = event.modifiers.contains(KeyModifiers::CONTROL);
     // Some terminals report Shift-Tab as Tab with a modifier.
     let shifted_tab = event.code == KeyCode::Tab && event.modifiers.contains(KeyModifiers::SHIFT);
     let code = if shifted_tab { KeyCode::BackTab } else { event.code };
-    let chord = Chord { code, control };
-    BINDINGS.iter().find(|b| b.holds_on(screen) && b.chords.contains(&chord)).map(|b| b.action)
+    Chord { code, control }
 }
 
 /// The keys of an action, as help names them.
 pub(crate) fn keys_of(action: Action) -> String {
-    BINDINGS.iter().find(|b| b.action == action).map(Binding::keys).unwrap_or_default()
+    bindings().find(|b| b.action == action).map(Binding::keys).unwrap_or_default()
 }
 
 impl Binding {

@@ -32,6 +32,7 @@ mod panes;
 mod picture;
 mod place;
 mod program;
+mod pulse;
 mod screen;
 mod selection;
 mod source;

@@ -6,7 +6,9 @@ mod links;
 mod parts;
 
 pub(crate) use gaps::gaps;
-pub(crate) use links::{APART_CYCLES, core_at, link_cells, links, waypoint};
+pub(crate) use links::{
+    APART_CYCLES, core_at, folded, link_cells, link_rows, links, standing, waypoint,
+};
 pub(crate) use parts::{part_cells, parts, worst_credits};
 
 use console::words;

@@ -3,8 +3,9 @@
 use console::feed::MeshSnapshot;
 use console::opening::Stages;
 use console::run::MachineOrder;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use decode::inspect::ReadSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An input: the only cause of changes to the model.
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub enum Message {
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse was clicked or its wheel turned.
+    Mouse(MouseEvent),
     /// Text was pasted; only a prompt takes it.
     Paste(String),
     /// The terminal was resized to these columns and rows.
@@ -24,6 +27,8 @@ pub enum Message {
     Lost(String),
     /// A source file was searched for; its text, if it could be read.
     Source(String, Option<Arc<str>>),
+    /// A command of the event loop was carried out, or why not.
+    Notice(String),
     /// Host time in microseconds since the Unix epoch; ages on screen follow it.
     Tick(u64),
 }
@@ -37,6 +42,12 @@ pub enum Command {
     Clear,
     /// Stop until the shell continues the program.
     Suspend,
+    /// Write what is on screen to a file, as SVG.
+    Svg(PathBuf),
+    /// Give this text to the terminal, which puts it on the clipboard (OSC 52).
+    Copy(String),
+    /// Take the mouse from the terminal, or give it back.
+    Mouse(bool),
     /// Quit.
     Quit,
     /// Quit as interrupted.

@@ -2,7 +2,10 @@
 
 use crate::geometry;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
+use crate::pulse::Pulse;
+pub use crate::pulse::Shows;
 use crate::theme::Theme;
+use cli::TourStep;
 use console::fabric::Addressee;
 use console::feed::MeshSnapshot;
 use console::glyph::Glyphs;
@@ -112,6 +115,10 @@ pub struct Model {
     pub last_notice: u64,
     /// A notice for the user, until the next key.
     pub notice: Option<String>,
+    /// What is left of a tour through the screens.
+    pub tour: &'static [TourStep],
+    /// Whether the terminal keeps the mouse, so that it can select text.
+    pub mouse_let_go: bool,
     /// Whether `g` was pressed once.
     pub pending_g: bool,
     /// Focused pane of the mesh screen.
@@ -122,6 +129,10 @@ pub struct Model {
     pub link: usize,
     /// What `/` filters links by.
     pub link_filter: String,
+    /// Which links are listed without a filter.
+    pub shows: Shows,
+    /// What the snapshots tell together.
+    pub(crate) pulse: Pulse,
     /// Selected tile of the selected chip.
     pub tile: NocXy,
     /// Selected core of the selected tile.
@@ -187,11 +198,15 @@ impl Model {
             put_away: 0,
             last_notice: 0,
             notice: None,
+            tour: &[],
+            mouse_let_go: false,
             pending_g: false,
             mesh_pane: MeshPane::Map,
             chip: ChipId(0),
             link: 0,
             link_filter: String::new(),
+            shows: Shows::Busy,
+            pulse: Pulse::default(),
             tile: NocXy { x: 1, y: 0 },
             core: CoreKind::Brisc,
             find: String::new(),
@@ -289,10 +304,11 @@ impl Model {
     }
 
     /// Columns and rows that are left below the line about what stands still, and above the time
-    /// line.
+    /// line and the tour.
     pub(crate) fn room(&self) -> (u16, u16) {
         let line = u16::from(self.alarm(self.size.0).is_some());
         let below = self.timeline().map_or(0, |timeline| timeline.rows(self.size));
+        let below = below + u16::from(!self.tour.is_empty());
         (self.size.0, self.size.1.saturating_sub(line + below))
     }
 

@@ -36,15 +36,20 @@ pub(crate) fn draw(
         show(&mut model, machine, verdict);
     }
     (0..SNAPSHOTS).for_each(|_| show(&mut model, machine, verdict));
-    let (columns, rows) = picture.size;
+    of(&model, &picture.title)
+}
+
+/// Draws what the model shows.
+pub(crate) fn of(model: &Model, title: &str) -> Drawn {
+    let (columns, rows) = model.size;
     let mut terminal = match Terminal::new(TestBackend::new(columns, rows)) {
         Ok(terminal) => terminal,
         Err(never) => match never {},
     };
-    match terminal.draw(|frame| view(&model, frame)) {
+    match terminal.draw(|frame| view(model, frame)) {
         Ok(_) => {
             let buffer = terminal.backend().buffer();
-            Drawn { text: text(buffer), svg: svg(buffer, &picture.title) }
+            Drawn { text: text(buffer), svg: svg(buffer, title) }
         }
         Err(never) => match never {},
     }

@@ -3,7 +3,7 @@
 use crate::model::Model;
 use crate::theme::Theme;
 use crate::{help, picture, screen};
-use cli::{Drawn, Looks, Picture, Screens};
+use cli::{Drawn, Looks, Picture, Screens, TourStep};
 use console::exit::{Failure, Outcome};
 use console::feed::Feed;
 use console::glyph::Glyphs;
@@ -24,9 +24,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 struct LiveView;
 
 impl Screens for LiveView {
-    fn show(&self, opening: Opening, Looks { color, glyphs }: Looks) -> Result<Outcome, Failure> {
+    fn show(
+        &self,
+        opening: Opening,
+        Looks { color, glyphs }: Looks,
+        tour: &'static [TourStep],
+    ) -> Result<Outcome, Failure> {
         let size = crossterm::terminal::size().unwrap_or((80, 24));
-        let model = Model::new(&opening.words, Theme { color }, glyphs, size);
+        let mut model = Model::new(&opening.words, Theme { color }, glyphs, size);
+        model.tour = tour;
         // The probe thread opens the target, so that the terminal responds meanwhile.
         let feed = Feed::start(move |listener| Machine::open(&opening, listener))
             .map_err(|e| Failure::Internal(format!("probe thread: {e}")))?;

@@ -5,8 +5,8 @@ mod moved;
 
 use crate::message::{Command, Message};
 use crate::model::Model;
-use crate::terminal::{RawTerminal, can_be_continued};
-use crate::{geometry, source, update, view};
+use crate::terminal::{self, RawTerminal, can_be_continued};
+use crate::{geometry, picture, source, update, view};
 use cli::interrupt::{self, Signals};
 use cli::say;
 use console::exit::{Failure, Outcome};
@@ -16,6 +16,7 @@ use moved::Moved;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_stream::StreamExt;
@@ -118,6 +119,15 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                         session.clear().map_err(|e| terminal_failed(&e))?;
                         fresh = false;
                     }
+                    Command::Mouse(taken) => {
+                        terminal::mouse(taken).map_err(|e| terminal_failed(&e))?;
+                    }
+                    Command::Copy(text) => {
+                        terminal::copy(&text).map_err(|e| terminal_failed(&e))?;
+                    }
+                    Command::Svg(file) => {
+                        messages.push_back(Message::Notice(written(model, &file)));
+                    }
                     Command::Quit => return leave(model),
                     Command::Interrupt => return Err(Failure::Interrupted),
                     Command::ReadSource(file) => {
@@ -133,11 +143,20 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     }
 }
 
+/// Writes what is on screen to a file, as SVG; returns what to say of it.
+fn written(model: &Model, file: &Path) -> String {
+    let svg = picture::of(model, &model.target).svg;
+    match files::write(file, svg.as_bytes()) {
+        Ok(()) => format!("{} written", file.display()),
+        Err(why) => format!("svg: {why}"),
+    }
+}
+
 /// Returns the first row below what a snapshot shows: that of the time line or of the keys.
 fn end_of_snapshot(model: &Model, area: Rect) -> u16 {
     let [.., foot] = geometry::chrome(area);
     let below = model.timeline().map_or(0, |timeline| timeline.rows(model.size));
-    foot.y.saturating_sub(below)
+    foot.y.saturating_sub(below + u16::from(!model.tour.is_empty()))
 }
 
 /// The result at exit: a lost target is a failure.
@@ -153,6 +172,7 @@ fn translate(event: Event) -> Option<Message> {
         Event::Key(key) => Some(Message::Key(key)),
         Event::Paste(text) => Some(Message::Paste(text)),
         Event::Resize(columns, rows) => Some(Message::Resize(columns, rows)),
-        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        Event::Mouse(event) => Some(Message::Mouse(event)),
+        Event::FocusGained | Event::FocusLost => None,
     }
 }

@@ -1,7 +1,10 @@
 //! Takes the terminal and always restores it: at the end, on an error, on a panic, on a signal.
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Show;
-use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use crossterm::execute;
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -14,6 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the terminal is taken; restoring clears this.
 static BORROWED: AtomicBool = AtomicBool::new(false);
+/// Whether the terminal keeps the mouse.
+static MOUSE_LET_GO: AtomicBool = AtomicBool::new(false);
 
 /// The terminal, in raw mode and on its alternate screen, until this is dropped.
 pub struct RawTerminal {
@@ -76,6 +81,27 @@ impl RawTerminal {
     }
 }
 
+/// Takes the mouse from the terminal, or gives it back.
+///
+/// # Errors
+/// The terminal's error.
+pub(crate) fn mouse(taken: bool) -> io::Result<()> {
+    MOUSE_LET_GO.store(!taken, Ordering::SeqCst);
+    if taken {
+        execute!(io::stdout(), EnableMouseCapture)
+    } else {
+        execute!(io::stdout(), DisableMouseCapture)
+    }
+}
+
+/// Gives a text to the terminal, which puts it on the clipboard if it can (OSC 52).
+///
+/// # Errors
+/// The terminal's error.
+pub(crate) fn copy(text: &str) -> io::Result<()> {
+    execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))
+}
+
 /// Whether somebody can continue this process: a shell, which keeps its jobs out of its own group.
 pub(crate) fn can_be_continued() -> bool {
     getsid(None).is_ok_and(|session| session != getpgrp())
@@ -84,7 +110,11 @@ pub(crate) fn can_be_continued() -> bool {
 fn borrow() -> io::Result<()> {
     enable_raw_mode()?;
     BORROWED.store(true, Ordering::SeqCst);
-    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+    if MOUSE_LET_GO.load(Ordering::SeqCst) {
+        return Ok(());
+    }
+    execute!(io::stdout(), EnableMouseCapture)
 }
 
 impl Drop for RawTerminal {
@@ -96,7 +126,13 @@ impl Drop for RawTerminal {
 /// Restores the terminal, once. An error has no place to be reported.
 fn restore() {
     if BORROWED.swap(false, Ordering::SeqCst) {
-        let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
+        let _ = execute!(
+            io::stdout(),
+            DisableMouseCapture,
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            Show
+        );
         let _ = disable_raw_mode();
     }
 }

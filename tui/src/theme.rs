@@ -107,9 +107,14 @@ impl Theme {
     pub(crate) fn progress(self, progress: Progress) -> Style {
         match progress {
             Progress::Progressing => self.ok(),
-            Progress::Waiting(..) | Progress::Paused | Progress::Unknown => self.warn(),
+            Progress::Paused => self.warn(),
             Progress::Still | Progress::Unreachable => self.bad(),
-            Progress::Idle | Progress::NeverStarted | Progress::Ended => Style::new(),
+            // Waiting is the usual state of a healthy core; what stands is lit by the verdict.
+            Progress::Waiting(..)
+            | Progress::Unknown
+            | Progress::Idle
+            | Progress::NeverStarted
+            | Progress::Ended => Style::new(),
             Progress::InReset => self.dim(),
         }
     }
@@ -142,14 +147,16 @@ impl Theme {
             ChannelMeaning::SentUnacknowledged | ChannelMeaning::ArrivedUnserviced => {
                 self.traffic()
             }
-            ChannelMeaning::AcknowledgedNotDone | ChannelMeaning::CompletionUnderway => self.warn(),
+            ChannelMeaning::AcknowledgedNotDone | ChannelMeaning::CompletionUnderway => {
+                Style::new()
+            }
         }
     }
 
     pub(crate) fn evidence(self, evidence: Provenance) -> Style {
         match evidence {
             Provenance::Verified => self.ok(),
-            Provenance::Stated | Provenance::Recorded | Provenance::Sampled => self.warn(),
+            Provenance::Stated | Provenance::Recorded | Provenance::Sampled => Style::new(),
             Provenance::Mismatch => self.bad(),
         }
     }

@@ -1,7 +1,9 @@
 //! The one place where the model changes: a message in, commands out; no clock, file or
 //! environment.
 
+mod copy;
 mod motion;
+mod mouse;
 mod prompt;
 mod search;
 mod turn;
@@ -10,7 +12,7 @@ use crate::keys::keys_of;
 use crate::keys::{self, Action};
 use crate::lists;
 use crate::message::{Command, Message};
-use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen, Shows};
 use console::feed::MeshSnapshot;
 use console::members::MemberRow;
 use console::player::PlayOrder;
@@ -29,6 +31,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
     let read_set = model.read_set();
     let mut commands = match message {
         Message::Key(event) => key(model, event),
+        Message::Mouse(event) => mouse::event(model, event),
         Message::Paste(text) => prompt::paste(model, &text),
         Message::Resize(columns, rows) => {
             model.size = (columns, rows);
@@ -45,6 +48,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
         }
         Message::Source(file, text) => {
             model.sources.insert(file, text);
+            vec![Command::Draw]
+        }
+        Message::Notice(text) => {
+            model.notice = Some(text);
             vec![Command::Draw]
         }
         Message::Tick(now) => tick(model, now),
@@ -94,6 +101,7 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
     if model.newest.as_ref().map_or(0, runs) != runs(&snapshot) {
         model.notice = model.notice.take().filter(|notice| notice != prompt::BEGINS);
     }
+    model.pulse.take(&snapshot);
     model.newest = Some(snapshot);
     if model.frozen {
         return Vec::new();
@@ -115,11 +123,16 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
 fn show_newest(model: &mut Model) {
     let Some(newest) = model.newest.clone() else { return };
     let same = model.shown.as_ref().is_some_and(|shown| shown.number == newest.number);
+    let selected = lists::links(model).get(model.link).map(|it| it.link);
+    model.pulse.show(&newest.state, newest.verdict.as_deref());
     let shown = model.shown.replace(newest);
     // Of a snapshot that was shown while it was read, changes count from the one before it.
     if !same {
         model.before = shown;
     }
+    // What is selected stays selected where rows move.
+    let at = selected.and_then(|link| lists::links(model).iter().position(|it| it.link == link));
+    model.link = at.unwrap_or(model.link);
 }
 
 /// Selects the first chip, and there the first Ethernet tile with a link.
@@ -155,6 +168,7 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     model.notice = None;
     let pending = std::mem::take(&mut model.pending_g);
     match action {
+        Some(Action::Quit) if model.help.is_some() => model.help = None,
         Some(Action::Quit) => return vec![Command::Quit],
         Some(Action::Retry) => return retry(model),
         Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
@@ -169,10 +183,14 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         Some(Action::PreviousChange) => return play(PlayOrder::Change(model.selection(), true)),
         Some(Action::NextChange) => return play(PlayOrder::Change(model.selection(), false)),
         Some(Action::Mark) => return play(PlayOrder::Mark("here".to_owned())),
+        Some(Action::Copy) => return copy::selected(model),
+        Some(Action::CopyCommand) => return copy::command(model),
+        Some(Action::Mouse) => return mouse::turn(model),
+        Some(Action::Faults) => turn_faults(model),
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(Action::HalfTop) => model.pending_g = true,
         Some(action) => act(model, action),
-        None => {}
+        None => model.notice = keys::refused(&event, model.screen),
     }
     vec![Command::Draw]
 }
@@ -227,6 +245,13 @@ fn act(model: &mut Model, action: Action) {
     }
 }
 
+/// Shows the links with something wrong only, or the others too.
+fn turn_faults(model: &mut Model) {
+    model.link_filter.clear();
+    (model.mesh_pane, model.link) = (MeshPane::Links, 0);
+    model.shows = if model.shows == Shows::Wrong { Shows::Busy } else { Shows::Wrong };
+}
+
 fn freeze(model: &mut Model) {
     model.frozen = !model.frozen;
     if !model.frozen {
@@ -247,12 +272,16 @@ fn back(model: &mut Model) {
         && !filter.is_empty()
     {
         filter.clear();
+    } else if model.screen == Screen::Mesh && model.shows != Shows::Busy {
+        model.shows = Shows::Busy;
     } else if model.screen == Screen::Mesh && model.sheets().last().is_some_and(Sheet::is_over) {
         model.put_away += model.sheets().len();
     } else if let Some(screen) = model.trail.pop() {
         turn_to(model, screen);
     } else if model.screen != Screen::Mesh {
         model.screen = Screen::Mesh;
+    } else {
+        model.tour = &[];
     }
     motion::clamp(model);
 }
@@ -274,8 +303,12 @@ fn enter(model: &mut Model) {
     }
 }
 
-/// Opens the core at the first end of the selected link.
+/// Opens the core at the first end of the selected link, or the links that are folded.
 fn open_link(model: &mut Model) {
+    if model.link == lists::links(model).len() && lists::folded(model) > 0 {
+        model.shows = Shows::All;
+        return;
+    }
     let Some(end) = lists::links(model).get(model.link).map(|l| l.link.a) else { return };
     open_end(model, end);
 }
@@ -313,6 +346,9 @@ fn open_root(model: &mut Model) {
             let is_it = |link: &&LinkState| {
                 (link.link.a, link.link.b) == (a, b) || (link.link.a, link.link.b) == (b, a)
             };
+            if !lists::links(model).iter().any(is_it) {
+                model.shows = Shows::All;
+            }
             let Some(at) = lists::links(model).iter().position(is_it) else { return };
             (model.link, model.mesh_pane) = (at, MeshPane::Links);
             show(model, Screen::Mesh);

@@ -7,6 +7,7 @@ mod gaps;
 mod halted;
 mod help;
 mod hex;
+mod hit;
 mod links;
 mod map;
 mod mesh;
@@ -17,6 +18,8 @@ mod run;
 mod tiles;
 mod timeline;
 mod why;
+
+pub(crate) use hit::{Hit, hit};
 
 use crate::geometry;
 use crate::model::{Model, Screen};
@@ -58,6 +61,7 @@ fn draw(model: &Model, frame: &mut Frame) {
     frame.render_widget(Paragraph::new(tab_line(model)), tabs);
     let body = alarm(model, frame, body);
     let body = below(model, frame, body);
+    let body = tour(model, frame, body);
     if let Some(first) = model.help {
         help::draw(model, frame, body, first);
     } else if model.shown.is_none() {
@@ -81,6 +85,14 @@ fn alarm(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
     let [above, below] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
     frame.render_widget(Paragraph::new(Line::styled(line, model.theme.bad())), above);
     below
+}
+
+/// Draws the step of a tour below the screen; returns the area above it.
+fn tour(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
+    let Some(step) = model.tour.first() else { return area };
+    let [above, below] = Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(area);
+    frame.render_widget(Paragraph::new(Line::styled(step.text, model.theme.title())), below);
+    above
 }
 
 /// Draws the time line of a recording; returns the area above it.
@@ -249,18 +261,22 @@ fn clip(spans: Vec<Span<'static>>, width: usize) -> Vec<Span<'static>> {
     spans.into_iter().filter(fits).collect()
 }
 
-fn tab_line(model: &Model) -> Line<'static> {
+/// The tabs and their texts.
+pub(crate) fn tabs(model: &Model) -> [(Screen, String); 6] {
     let core = model.core_id();
-    let tabs = [
+    [
         (Screen::Mesh, "1 Mesh".to_owned()),
         (Screen::Chip, format!("2 Chip {}", model.chip)),
         (Screen::Core, format!("3 Core {core}")),
         (Screen::Gaps, "4 Gaps".to_owned()),
         (Screen::Fabric, "5 Fabric".to_owned()),
         (Screen::Why, "6 Why".to_owned()),
-    ];
+    ]
+}
+
+fn tab_line(model: &Model) -> Line<'static> {
     let mut line = Vec::new();
-    for (screen, text) in tabs {
+    for (screen, text) in tabs(model) {
         let chosen = screen == model.screen;
         let style = if chosen { model.theme.selected() } else { model.theme.dim() };
         line.push(Span::styled(format!(" {text} "), style));

@@ -573,6 +573,52 @@ fn help_goes_to_standard_output() {
 }
 
 #[test]
+fn a_mesh_or_a_file_in_place_of_a_verb_is_the_target() {
+    let named = answers(&["n150", "mesh", "--json"]);
+    assert_eq!(named, answers(&["--target", "emulator:n150", "mesh", "--json"]));
+    let file = recorded("positional");
+    let links = |arguments: &[&str]| meshscope(&[arguments, &["links", "--json"]].concat()).stdout;
+    assert_eq!(links(&[file.path()]), links(&["--target", file.path()]));
+    assert!(!links(&[file.path()]).is_empty());
+    refuses(&["/nonexistent/run.mcap"], 2, &["'/nonexistent/run.mcap'"]);
+    refuses(&["n150", "--target", "emulator:n300", "mesh"], 2, &["--target"]);
+    refuses(&["n150", "lnks"], 2, &["'lnks'", "'links'"]);
+}
+
+#[test]
+fn a_shell_and_man_know_every_verb() {
+    let printed = |arguments: &[&str]| {
+        let output = meshscope(arguments);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let scripts = ["bash", "zsh", "fish"].map(|shell| printed(&["completions", shell]));
+    for text in scripts.iter().chain([&printed(&["man"])]) {
+        for verb in ["mesh", "who-wrote", "doctor"] {
+            let escaped = verb.replace('-', "\\-");
+            assert!(text.contains(verb) || text.contains(&escaped), "{verb}: {text}");
+        }
+    }
+    assert!(printed(&["man", "run"]).contains(".TH meshscope-run"), "{}", printed(&["man", "run"]));
+    refuses(&["man", "nothing"], 2, &["nothing"]);
+    refuses(&["completions", "cmd.exe"], 2, &["cmd.exe", "bash"]);
+}
+
+#[test]
+fn every_demo_has_a_target() {
+    let list = meshscope(&["demo"]);
+    let list = String::from_utf8(list.stdout).unwrap();
+    let names: Vec<_> = list.lines().skip(1).filter_map(|row| row.split(' ').next()).collect();
+    assert!(names.len() >= 5, "{list}");
+    for name in names {
+        let target = meshscope(&["demo", name, "--print"]);
+        let target = String::from_utf8(target.stdout).unwrap();
+        assert!(probe::spec::TargetSpec::parse(target.trim()).is_ok(), "{name}: {target}");
+    }
+    refuses(&["demo", "nothing"], 2, &["`nothing`", "mux-starvation"]);
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let app = image("erisc_app.elf");
     for arguments in [&["--help"][..], &["symbols", "type", "mailboxes_t", "--elf", &app]] {

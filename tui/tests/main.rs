@@ -1,6 +1,7 @@
 //! The tests of this crate from outside, one program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod actions;
 mod bit_fields;
 mod clean;
 mod command_line;

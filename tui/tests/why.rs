@@ -264,3 +264,14 @@ fn snapshots_of_one_moment_prove_nothing() {
     assert!(!verdict.missing.is_empty());
     assert!(verdict.findings.iter().all(|it| it.severity == Severity::Fault));
 }
+
+#[test]
+fn the_cause_is_beside_the_map_where_there_is_room_and_its_link_is_held() {
+    for (size, beside) in [((80, 24), false), ((120, 40), true), ((200, 60), true)] {
+        let picture = picture(&shown(size, Some(verdict(4))));
+        assert_eq!(picture.contains("why 1 of 2 (w opens it)"), beside, "{picture}");
+        assert_eq!(picture.contains("it has stood for at least 80.000 ms"), beside, "{picture}");
+        assert!(picture.contains("H held     0:e8"), "{picture}");
+        assert!(picture.contains("U up       0:e9"), "{picture}");
+    }
+}

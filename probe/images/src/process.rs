@@ -145,6 +145,14 @@ fn listens(folder: &Path) -> Vec<SocketAddr> {
     table.lines().filter_map(listening).collect()
 }
 
+/// Returns the caches of kernels that tt-metal keeps where it is not told otherwise, as it would for a
+/// process with these variables.
+pub fn usual_caches(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let usual = || variable("HOME").map(|home| Path::new(&home).join(".cache"));
+    let folder = variable("TT_METAL_CACHE").map(PathBuf::from).or_else(usual);
+    folder.map_or_else(Vec::new, |folder| caches(&folder))
+}
+
 /// Returns the caches in a directory.
 fn caches(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

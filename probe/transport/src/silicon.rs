@@ -11,12 +11,14 @@
 //! * `kmd` encodes requests, and has the traits that a test double implements.
 //! * `os`, `mapping` and `sigbus` touch the system; all `unsafe` is there.
 //! * `device` is one open device with its windows, `bar` all of them as a [`machine::bar::Bar`].
-//! * `holders` lists the processes that have a device open.
+//! * `holders` lists the processes that have a device open, `host` what is known of the cards without
+//!   opening one.
 
 mod bar;
 mod device;
 mod error;
 mod holders;
+pub mod host;
 mod kmd;
 #[allow(unsafe_code, reason = "device memory is mapped, loaded from and stored to")]
 mod mapping;

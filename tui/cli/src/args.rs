@@ -25,10 +25,13 @@ use machine::past::Keeps;
 use machine::target::Allow;
 use probe::session::OpenOptions;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The target without `--target` if no device file exists; tests name their mesh instead.
 pub const DEFAULT_TARGET: &str = "emulator:n300";
+
+/// The same for the live view.
+pub(crate) const FIRST_TARGET: &str = "emulator:t3000";
 
 /// The target without `--target` if there are device files.
 pub(crate) const DEVICE_TARGET: &str = "silicon";
@@ -36,7 +39,8 @@ pub(crate) const DEVICE_TARGET: &str = "silicon";
 /// A terminal debugger and inspector for live Tenstorrent Wormhole meshes.
 ///
 /// Without a verb it shows the live mesh where standard output is a terminal, and prints the mesh
-/// once where it is not.
+/// once where it is not. A mesh or a file in place of the verb, or before it, is its target: meshscope
+/// t3000, meshscope run.mcap why.
 #[derive(Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(name = "meshscope", version, disable_help_subcommand = true)]
@@ -115,6 +119,16 @@ impl Arguments {
         Looks { color, glyphs: Glyphs { ascii: self.ascii || environment::is_ascii() } }
     }
 
+    /// What the live view opens: without hardware, a mesh with something to see.
+    pub(crate) fn first_opening(&self) -> Opening {
+        let opening = self.opening();
+        let words = match opening.words.as_str() {
+            DEFAULT_TARGET if self.target.is_none() => FIRST_TARGET.to_owned(),
+            _ => opening.words,
+        };
+        Opening { words, ..opening }
+    }
+
     /// The target to open, and what is permitted on it.
     pub(crate) fn opening(&self) -> Opening {
         Opening {
@@ -130,6 +144,17 @@ impl Arguments {
             budget: self.budget,
         }
     }
+}
+
+/// The target that a word without `--target` names: a shipped mesh, a file, or what begins like a
+/// target; none if it is something else.
+pub(crate) fn positional_target(word: &str) -> Option<String> {
+    if layouts::SystemSpec::shipped_names().any(|name| name == word) {
+        return Some(format!("emulator:{word}"));
+    }
+    let is_kind = ["emulator:", "ttsim:", "socket:", "ssh:", "/dev/", "by-id/"];
+    let is_target = is_kind.iter().any(|kind| word.starts_with(kind)) || word == DEVICE_TARGET;
+    (is_target || Path::new(word).is_file()).then(|| word.to_owned())
 }
 
 /// The directories of the command line, else those of the environment.

@@ -26,7 +26,7 @@ mod waiting;
 
 pub use args::DEFAULT_TARGET;
 pub use output::say;
-pub use screens::{Drawn, Looks, Picture, Screen, Screens};
+pub use screens::{Drawn, Looks, Picture, Screen, Screens, TourStep};
 pub use verbs::record_session;
 
 use args::Arguments;
@@ -78,8 +78,9 @@ fn carry_out(
         }
         None if shows_screens(arguments) => {
             // The past of an emulated mesh can be visited.
-            let opening = arguments.opening().keeping(Keeps::Past);
-            screens.show(opening, arguments.looks(environment::has_colors()))
+            let opening = arguments.first_opening().keeping(Keeps::Past);
+            let tour = if opening.words == args::FIRST_TARGET { FIRST_TOUR } else { &[] };
+            screens.show(opening, arguments.looks(environment::has_colors()), tour)
         }
         None => {
             let surroundings: registration::Surroundings = (descriptions, screens);
@@ -92,6 +93,12 @@ fn carry_out(
         }
     }
 }
+
+/// What to look at without hardware.
+const FIRST_TOUR: &[TourStep] = &[TourStep {
+    screen: Screen::Chip,
+    text: "no device: an emulated T3000; Enter opens a chip; meshscope demo shows hangs",
+}];
 
 /// Whether to show the live view: it needs a terminal that can draw.
 fn shows_screens(arguments: &Arguments) -> bool {

@@ -5,6 +5,7 @@ mod core;
 pub(crate) use core::{CoreWords, DebugWords, commands};
 
 use crate::args::{CleanArguments, LaunchArguments, PathArguments, RunArguments, StepArguments};
+use crate::screens::Screen;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Parser, Subcommand};
 use collectives::CleanSettings;
@@ -35,8 +36,12 @@ pub enum Typed {
         /// The chip or node that receives it.
         to: Addressee,
     },
-    /// To show the verdict.
-    Why,
+    /// To show a screen.
+    Show(Screen),
+    /// To show the list of links.
+    Links,
+    /// To write what is on screen to a file, as SVG.
+    Svg(PathBuf),
     /// To show or hide the results.
     Results,
     /// To explain keys and glyphs.
@@ -107,11 +112,29 @@ enum LineWords {
     /// Halt the core on screen; it goes on when the live view ends.
     Halt,
     #[command(flatten)]
-    Core(CoreWords),
+    Control(CoreWords),
     /// Show the path of a packet through the fabric, from a chip or a node such as M1D3 to another.
     Path(PathArguments),
+    /// Show the mesh: the map of its chips.
+    Mesh,
+    /// Show the links.
+    Links,
+    /// Show the tiles of the selected chip.
+    Chip,
+    /// Show the selected core.
+    Core,
+    /// Show what could not be read.
+    Gaps,
+    /// Show routers, muxes and clients of the fabric.
+    Fabric,
     /// Show what stands still, and why.
     Why,
+    /// Write what is on screen to a file, as SVG.
+    Svg {
+        /// The file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// Show or hide the results of this session.
     Results,
     /// Explain keys and glyphs.
@@ -200,9 +223,16 @@ impl LineWords {
             Self::Mark { words } => MachineOrder::Play(PlayOrder::Mark(words.join(" "))),
             Self::Record { file } => MachineOrder::Record(file),
             Self::Halt => return Ok(Typed::Core(CoreCommand::Halt)),
-            Self::Core(command) => return Ok(Typed::Core(command.into())),
+            Self::Control(command) => return Ok(Typed::Core(command.into())),
             Self::Path(PathArguments { from, to }) => return Ok(Typed::Path { from, to }),
-            Self::Why => return Ok(Typed::Why),
+            Self::Mesh => return Ok(Typed::Show(Screen::Mesh)),
+            Self::Links => return Ok(Typed::Links),
+            Self::Chip => return Ok(Typed::Show(Screen::Chip)),
+            Self::Core => return Ok(Typed::Show(Screen::Core)),
+            Self::Gaps => return Ok(Typed::Show(Screen::Gaps)),
+            Self::Fabric => return Ok(Typed::Show(Screen::Fabric)),
+            Self::Why => return Ok(Typed::Show(Screen::Why)),
+            Self::Svg { file } => return Ok(Typed::Svg(file)),
             Self::Results => return Ok(Typed::Results),
             Self::Help => return Ok(Typed::Help),
             Self::Quit => return Ok(Typed::Quit),

@@ -1,9 +1,10 @@
 //! The manual: a page for each verb and each topic, as `meshscope help` and `--help` print them.
 
-use crate::args::Arguments;
+use crate::args::{self, Arguments};
 use crate::output;
 use crate::screens::Screens;
 use crate::verb::Description;
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use console::exit::{Failure, Outcome};
 use std::ffi::OsString;
@@ -29,13 +30,30 @@ pub(crate) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
     verbs: &[&'static Description],
 ) -> Result<(Arguments, Option<(String, ArgMatches)>), clap::Error> {
-    let mut matches = command(verbs).try_get_matches_from(arguments)?;
+    let mut words: Vec<OsString> = arguments.into_iter().collect();
+    let mut parsed = command(verbs).try_get_matches_from(&words);
+    if let Err(error) = &parsed
+        && let Some((at, target)) = target_in_place_of_a_verb(error, &words)
+    {
+        words.splice(at..=at, ["--target".into(), target]);
+        parsed = command(verbs).try_get_matches_from(&words);
+    }
+    let mut matches = parsed?;
     let arguments = Arguments::from_arg_matches(&matches)?;
     Ok((arguments, matches.remove_subcommand()))
 }
 
+/// The word where a verb was expected that names a target, and that target.
+fn target_in_place_of_a_verb(error: &clap::Error, words: &[OsString]) -> Option<(usize, OsString)> {
+    let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
+        return None;
+    };
+    let at = words.iter().skip(1).position(|it| it.to_str() == Some(word))? + 1;
+    Some((at, args::positional_target(word)?.into()))
+}
+
 /// The grammar with its pages.
-fn command(verbs: &[&'static Description]) -> Command {
+pub(crate) fn command(verbs: &[&'static Description]) -> Command {
     let topics = format!("Topics:\n{}", listed(topics()));
     let command = Arguments::command().after_help(topics);
     let grammars = verbs.iter().map(|verb| (verb.grammar)(Command::new(verb.name)));

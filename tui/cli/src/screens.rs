@@ -13,7 +13,12 @@ pub trait Screens: Sync {
     ///
     /// # Errors
     /// When the target cannot be opened or is lost, or the terminal cannot be used.
-    fn show(&self, opening: Opening, looks: Looks) -> Result<Outcome, Failure>;
+    fn show(
+        &self,
+        opening: Opening,
+        looks: Looks,
+        tour: &'static [TourStep],
+    ) -> Result<Outcome, Failure>;
     /// Draws a screen of a target once, with a verdict on it.
     fn draw(
         &self,
@@ -24,6 +29,15 @@ pub trait Screens: Sync {
     ) -> Drawn;
     /// Keys and glyphs, as the page `keys` of the manual lists them.
     fn keys(&self) -> String;
+}
+
+/// A step of a tour through the screens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TourStep {
+    /// The screen that ends it.
+    pub screen: Screen,
+    /// What to do and to look at.
+    pub text: &'static str,
 }
 
 /// How screens are drawn.
@@ -50,6 +64,24 @@ pub enum Screen {
     Fabric,
     /// The verdict.
     Why,
+}
+
+impl Screen {
+    /// All screens, in the order of the digits.
+    pub const ALL: [Self; 6] =
+        [Self::Mesh, Self::Chip, Self::Core, Self::Gaps, Self::Fabric, Self::Why];
+
+    /// Its name, also that of the command which shows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mesh => "mesh",
+            Self::Chip => "chip",
+            Self::Core => "core",
+            Self::Gaps => "gaps",
+            Self::Fabric => "fabric",
+            Self::Why => "why",
+        }
+    }
 }
 
 /// What is drawn.

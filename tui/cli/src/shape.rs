@@ -10,6 +10,7 @@ mod clean;
 mod cores;
 mod debug;
 mod difference;
+mod doctor;
 mod explain;
 mod fabric;
 mod failed;
@@ -33,6 +34,7 @@ pub(crate) use check::Checked;
 pub(crate) use clean::Cleaned;
 pub(crate) use cores::{Cores, Images};
 pub(crate) use debug::{CodeInstruction, DebugStop, Debugged};
+pub(crate) use doctor::{Checkup, grade_word};
 pub(crate) use explain::{Explained, Explanations};
 pub(crate) use fabric::{
     Fabric, FabricRoutes, FabricTables, FabricWaits, fabric, fabric_routes, fabric_tables,

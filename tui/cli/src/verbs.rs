@@ -4,8 +4,11 @@ mod bundle;
 mod changes;
 mod check;
 mod clean;
+mod completions;
 mod cores;
 mod debug;
+mod demo;
+mod doctor;
 mod exec;
 mod expect;
 mod explain;
@@ -16,6 +19,7 @@ mod help;
 mod images;
 mod launch;
 mod links;
+mod man;
 mod mesh;
 mod operations;
 mod pause;
@@ -69,6 +73,10 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<CleanArguments>(),
     Registration::of::<serve::ServeArguments>(),
     Registration::of::<exec::ExecArguments>(),
+    Registration::of::<demo::DemoArguments>(),
+    Registration::of::<doctor::DoctorArguments>(),
+    Registration::of::<completions::CompletionsArguments>(),
+    Registration::of::<man::ManArguments>(),
     Registration::of::<help::HelpArguments>(),
     Registration::of::<schema::SchemaArguments>(),
 ];

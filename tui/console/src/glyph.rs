@@ -187,6 +187,18 @@ impl Glyphs {
         }
     }
 
+    /// A rate against the fastest one, in eighths of a row.
+    pub fn eighth(self, rate: u64, most: u64) -> &'static str {
+        let bars = self.pick("▁▂▃▄▅▆▇█", "_.:-=+*#");
+        let width = bars.len() / 8;
+        // What is not 0 is more than the lowest.
+        let level = match (rate, most) {
+            (0, _) | (_, 0) => 0,
+            _ => (u128::from(rate) * 7).div_ceil(most.into()).clamp(1, 7) as usize,
+        };
+        bars.get(level * width..(level + 1) * width).unwrap_or(" ")
+    }
+
     /// A tile that is fused off.
     pub fn harvested(self) -> &'static str {
         self.pick("▒▒▒▒", "xxxx")

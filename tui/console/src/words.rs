@@ -72,6 +72,20 @@ pub fn age(micros: u64) -> String {
     }
 }
 
+/// A duration in cycles of a nanosecond, in at most five characters.
+pub fn brief(cycles: u64) -> String {
+    match cycles {
+        0..1_000 => format!("{cycles}ns"),
+        1_000..1_000_000 => format!("{}us", cycles / 1_000),
+        1_000_000..1_000_000_000 => format!("{}ms", cycles / 1_000_000),
+        1_000_000_000..60_000_000_000 => {
+            format!("{}.{}s", cycles / 1_000_000_000, cycles / 100_000_000 % 10)
+        }
+        60_000_000_000..3_600_000_000_000 => format!("{}min", cycles / 60_000_000_000),
+        _ => format!("{}h", cycles / 3_600_000_000_000),
+    }
+}
+
 /// How much of its past a mesh keeps, and the memory that it takes.
 pub fn kept_past(past: &KeptPast) -> String {
     let kept = cycles(past.last_cycles.saturating_sub(past.first_cycles));

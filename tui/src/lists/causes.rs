@@ -28,7 +28,7 @@ pub(crate) fn last_details(model: &Model) -> usize {
     let [.., lower] = areas(model, diagnosis, body);
     // Below its title.
     let shown = usize::from(lower.height).saturating_sub(1).max(1);
-    details(model, diagnosis).len().saturating_sub(shown)
+    details(model, diagnosis, model.size.0).len().saturating_sub(shown)
 }
 
 /// The headline, what is missing, and what cores do.
@@ -42,8 +42,8 @@ pub(crate) fn head(model: &Model, diagnosis: &Diagnosis, width: u16) -> Vec<Line
     lines
 }
 
-/// All about the selected cause, and what is healthy, in lines as wide as the terminal.
-pub(crate) fn details(model: &Model, diagnosis: &Diagnosis) -> Vec<Line<'static>> {
+/// All about the selected cause, and what is healthy, in lines of this width.
+pub(crate) fn details(model: &Model, diagnosis: &Diagnosis, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if let Some(finding) = diagnosis.findings.get(model.cause) {
         lines.extend(verdict::since(diagnosis, finding).map(|text| (text, model.theme.bad())));
@@ -57,5 +57,5 @@ pub(crate) fn details(model: &Model, diagnosis: &Diagnosis) -> Vec<Line<'static>
     if more > 0 {
         lines.push((format!("{more} more findings: meshscope why --json"), model.theme.dim()));
     }
-    lines.into_iter().flat_map(|(text, style)| wrapped(&text, model.size.0, style)).collect()
+    lines.into_iter().flat_map(|(text, style)| wrapped(&text, width, style)).collect()
 }

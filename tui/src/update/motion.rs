@@ -17,7 +17,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
         (Screen::Mesh, MeshPane::Map, _) => map(model, action),
         (Screen::Mesh, MeshPane::Links, _) => {
             model.link =
-                row(model.link, lists::links(model).len(), geometry::page(model.room()), action);
+                row(model.link, lists::link_rows(model), geometry::page(model.room()), action);
         }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
@@ -240,7 +240,7 @@ pub(super) fn clamp(model: &mut Model) {
     if !known && let Some(first) = model.mesh().and_then(|m| m.chips.first()) {
         model.chip = first.chip.id;
     }
-    model.link = model.link.min(lists::links(model).len().saturating_sub(1));
+    model.link = model.link.min(lists::link_rows(model).saturating_sub(1));
     model.word = model.word.min(model.words().len().saturating_sub(1));
     model.cause = model.cause.min(model.causes().len().saturating_sub(1));
     model.part = model.part.min(lists::parts(model).len().saturating_sub(1));

@@ -1,9 +1,9 @@
 //! The typed line: editing, history, completion, and the effect of Enter.
 
 use super::search;
-use super::turn::show;
+use super::turn::{open_core, show};
 use crate::message::Command;
-use crate::model::{Choices, FabricPane, Model, Prompt, PromptKind, Screen};
+use crate::model::{Choices, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
 use cli::line::{self, Typed};
 use console::run::MachineOrder;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -108,9 +108,18 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             model.path_from = Some(from);
             model.path_to = Some(to);
         }
-        Typed::Why => {
-            show(model, Screen::Why);
+        Typed::Show(Screen::Core) => open_core(model),
+        Typed::Show(screen) => {
+            show(model, screen);
             model.help = None;
+        }
+        Typed::Links => {
+            show(model, Screen::Mesh);
+            (model.help, model.mesh_pane) = (None, MeshPane::Links);
+        }
+        Typed::Svg(file) => {
+            model.help = None;
+            return Ok(vec![Command::Draw, Command::Svg(file)]);
         }
         Typed::Results => turn_results(model),
         Typed::Help => model.help = Some(0),

@@ -54,7 +54,9 @@ fn find_line(model: &mut Model, text: &str) {
     let lines = match (model.help, model.screen) {
         (Some(_), _) => help::lines(model.theme, model.glyphs, model.size.0),
         (None, Screen::Gaps) => lists::gaps(model),
-        (None, _) => model.verdict().map_or_else(Vec::new, |it| lists::causes::details(model, it)),
+        (None, _) => model
+            .verdict()
+            .map_or_else(Vec::new, |it| lists::causes::details(model, it, model.size.0)),
     };
     let wanted = text.to_lowercase();
     let holds = |line: &Line<'_>| line.to_string().to_lowercase().contains(&wanted);

@@ -18,6 +18,11 @@ pub(super) fn show(model: &mut Model, screen: Screen) {
 /// Shows a screen; the one before it is forgotten.
 pub(super) fn turn_to(model: &mut Model, screen: Screen) {
     model.screen = screen;
+    if let [step, rest @ ..] = model.tour
+        && step.screen == screen
+    {
+        model.tour = rest;
+    }
     if screen == Screen::Fabric {
         // One snapshot may be in flight.
         model.fabric_unasked = model.newest.as_ref().map_or(0, |snapshot| snapshot.number + 1);

@@ -13,21 +13,53 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Row, Table};
+use std::ops::Range;
 
 /// Columns left of the grid, for row numbers.
 const MARGIN: u16 = 3;
 
+/// Where the tiles of a chip are.
+struct Grid {
+    area: Rect,
+    detail: Rect,
+    /// Columns and rows of a tile.
+    cell: (u16, u16),
+    /// The rows of tiles in sight.
+    rows: Range<u16>,
+}
+
+impl Grid {
+    fn new(model: &Model, area: Rect) -> Self {
+        let (columns, rows) = GRID;
+        let high = if area.height >= 2 * u16::from(rows) + 10 { 2 } else { 1 };
+        let grid_height = 1 + high * u16::from(rows);
+        // The detail below keeps at least its title and two lines; a grid that is too short scrolls.
+        let tall = grid_height.min(area.height.saturating_sub(3));
+        let [area, detail] =
+            Layout::vertical([Constraint::Length(tall), Constraint::Min(0)]).areas(area);
+        let width = (area.width.saturating_sub(MARGIN) / u16::from(columns)).clamp(1, 15);
+        let fit = (area.height.saturating_sub(1) / high).max(1);
+        let last = u16::from(rows).saturating_sub(fit);
+        let first = u16::from(model.tile.y).saturating_sub(fit / 2).min(last);
+        let rows = first..(first + fit).min(u16::from(rows));
+        Self { area, detail, cell: (width, high), rows }
+    }
+}
+
+/// The tile at a place of the terminal.
+pub(super) fn tile_at(model: &Model, area: Rect, (x, y): (u16, u16)) -> Option<NocXy> {
+    let Grid { area, cell, rows, .. } = Grid::new(model, area);
+    let column = x.checked_sub(area.x + MARGIN)? / cell.0;
+    let row = rows.start + y.checked_sub(area.y + 1)? / cell.1;
+    let inside = column < u16::from(GRID.0) && rows.contains(&row) && y < area.bottom();
+    inside.then_some(NocXy { x: column as u8, y: row as u8 })
+}
+
 /// Draws the chip screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(chip) = model.chip_state() else { return };
-    let (columns, rows) = GRID;
-    let high = if area.height >= 2 * u16::from(rows) + 10 { 2 } else { 1 };
-    let grid_height = 1 + high * u16::from(rows);
-    // The detail below keeps at least its title and two lines; a grid that is too short scrolls.
-    let tall = grid_height.min(area.height.saturating_sub(3));
-    let [grid, detail] =
-        Layout::vertical([Constraint::Length(tall), Constraint::Min(0)]).areas(area);
-    let width = (grid.width.saturating_sub(MARGIN) / u16::from(columns)).clamp(1, 15);
+    let columns = GRID.0;
+    let Grid { area: grid, detail, cell: (width, high), rows } = Grid::new(model, area);
     let head: Vec<_> = (0..columns).map(|x| format!("{x:<w$}", w = usize::from(width))).collect();
     frame.buffer_mut().set_stringn(
         grid.x + MARGIN,
@@ -36,11 +68,8 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         usize::from(grid.width.saturating_sub(MARGIN)),
         model.theme.dim(),
     );
-    let fit = (grid.height.saturating_sub(1) / high).max(1);
-    let first =
-        u16::from(model.tile.y).saturating_sub(fit / 2).min(u16::from(rows).saturating_sub(fit));
-    for y in first..(first + fit).min(u16::from(rows)) {
-        let top = grid.y + 1 + (y - first) * high;
+    for y in rows.clone() {
+        let top = grid.y + 1 + (y - rows.start) * high;
         frame.buffer_mut().set_stringn(grid.x, top, format!("{y:>2}"), 2, model.theme.dim());
         for tile in chip.tiles.iter().filter(|t| u16::from(t.xy.y) == y && t.xy.x < columns) {
             let left = grid.x + MARGIN + u16::from(tile.xy.x) * width;

@@ -2,7 +2,7 @@
 
 mod routes;
 
-use super::pane::{titled, window};
+use super::pane::{row_at, titled, window};
 use crate::lists::{self, part_cells, worst_credits};
 use crate::model::{FabricPane, Model};
 use console::fabric::{self, FabricPart};
@@ -23,21 +23,37 @@ const WIDE_WIDTHS: [u16; 5] = [1, 12, 30, 17, 10];
 /// Minimum height of the lower pane.
 const LEAST_BELOW: u16 = 6;
 
-/// Draws the fabric screen.
-pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    let parts = lists::parts(model);
-    let listed = u16::try_from(parts.len().max(1) + 2).unwrap_or(u16::MAX);
-    let (title, below) = match model.fabric_pane {
+/// The list and the pane below it, which has this many lines.
+fn areas(area: Rect, parts: usize, below: usize) -> [Rect; 2] {
+    let listed = u16::try_from(parts.max(1) + 2).unwrap_or(u16::MAX);
+    let wanted = u16::try_from(below + 1).unwrap_or(u16::MAX);
+    let least = wanted.max(LEAST_BELOW).min(area.height / 2);
+    let list = listed.min(area.height.saturating_sub(least));
+    Layout::vertical([Constraint::Length(list), Constraint::Min(0)]).areas(area)
+}
+
+/// The title and the lines of the lower pane.
+fn lower(model: &Model, parts: &[FabricPart<'_>]) -> (String, Vec<Line<'static>>) {
+    match model.fabric_pane {
         FabricPane::Channels => channels(model, parts.get(model.part)),
         FabricPane::Waits => waits(model),
         FabricPane::Tables => routes::tables(model, parts.get(model.part)),
         FabricPane::Path => routes::path(model, parts.get(model.part)),
-    };
-    let wanted = u16::try_from(below.len() + 1).unwrap_or(u16::MAX);
-    let least = wanted.max(LEAST_BELOW).min(area.height / 2);
-    let list = listed.min(area.height.saturating_sub(least));
-    let [upper, lower] =
-        Layout::vertical([Constraint::Length(list), Constraint::Min(0)]).areas(area);
+    }
+}
+
+/// The part at a row of the terminal.
+pub(super) fn part_at(model: &Model, area: Rect, y: u16) -> Option<usize> {
+    let parts = lists::parts(model);
+    let [list, _] = areas(area, parts.len(), lower(model, &parts).1.len());
+    row_at(list, 2, model.part, parts.len(), y)
+}
+
+/// Draws the fabric screen.
+pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
+    let parts = lists::parts(model);
+    let (title, below) = lower(model, &parts);
+    let [upper, lower] = areas(area, parts.len(), below.len());
     draw_list(model, &parts, frame, upper);
     let block = titled(model, &title, false);
     let inner = block.inner(lower);

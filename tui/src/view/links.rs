@@ -3,23 +3,39 @@
 use super::pane::{titled, window};
 use super::tiles;
 use crate::lists::{self, APART_CYCLES, link_cells, waypoint};
-use crate::model::Model;
+use crate::model::{Model, Shows};
 use console::reading::short;
 use console::words;
 use decode::state::{Activity, ChannelMeaning, CoreState, LinkState, MeshState, Party};
 use images::Reading;
 use layouts::EthId;
+use machine::words::counted;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 
-const HEAD: [&str; 11] =
-    ["", "state", "A", "wayp", "A>B", "B>A", "wayp", "B", "sent A/B", "retrain", "crc"];
-const WIDTHS: [u16; 11] = [1, 10, 6, 5, 5, 5, 5, 6, 15, 7, 5];
+/// `pkt/s` counts packets per second from either end; `still` is the time since the last one.
+const HEAD: [&str; 13] = [
+    "",
+    "state",
+    "A",
+    "wayp",
+    "A>B",
+    "B>A",
+    "wayp",
+    "B",
+    "pkt/s A/B",
+    "still",
+    "retr/crc",
+    "sent A/B",
+    "pkt/s, last 20",
+];
+const WIDTHS: [u16; 13] = [1, 10, 6, 5, 5, 5, 5, 6, 11, 6, 8, 15, 20];
 /// Column sets to leave out when the pane is too narrow, in order of preference.
-const SPARED: [&[usize]; 4] = [&[], &[10], &[9, 10], &[3, 6, 9, 10]];
+const SPARED: [&[usize]; 6] =
+    [&[], &[12], &[11, 12], &[10, 11, 12], &[9, 10, 11, 12], &[3, 6, 9, 10, 11, 12]];
 
 /// Rows of the detail of the selected link.
 pub(super) const DETAIL: u16 = 9;
@@ -28,7 +44,8 @@ pub(super) const DETAIL: u16 = 9;
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let Some(mesh) = model.mesh() else { return };
     let links = lists::links(model);
-    if links.is_empty() {
+    let folded = lists::folded(model);
+    if links.is_empty() && folded == 0 {
         let none = if mesh.links.is_empty() { "no links" } else { "no link matches" };
         frame.render_widget(
             Paragraph::new(Line::styled(format!("  {none}"), model.theme.dim())),
@@ -37,8 +54,14 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) 
         return;
     }
     let columns = columns(area.width);
-    let range = window(model.link, links.len(), area.height.saturating_sub(1));
-    let rows = range.clone().zip(links.get(range).unwrap_or_default());
+    let count = lists::link_rows(model);
+    let range = window(model.link, count, area.height.saturating_sub(1));
+    let fold = range.contains(&links.len()).then(|| {
+        let chosen = focused && model.link == links.len();
+        (1 + (links.len() - range.start) as u16, fold_line(model, folded, chosen))
+    });
+    let listed = range.start..range.end.min(links.len());
+    let rows = listed.clone().zip(links.get(listed).unwrap_or_default());
     let rows = rows.map(|(i, link)| {
         let chosen = focused && i == model.link;
         let style = if chosen { model.theme.selected() } else { Style::new() };
@@ -49,6 +72,25 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) 
     let widths = columns.iter().filter_map(|at| WIDTHS.get(*at).copied());
     let table = Table::new(rows, widths.map(Constraint::Length)).header(head).column_spacing(1);
     frame.render_widget(table, area);
+    if let Some((row, line)) = fold.filter(|_| folded > 0) {
+        let area = Rect { y: area.y + row, height: 1, ..area };
+        frame.render_widget(Paragraph::new(line), area);
+    }
+}
+
+/// The line for the links that are not listed.
+fn fold_line(model: &Model, folded: usize, chosen: bool) -> Line<'static> {
+    let what = match model.shows {
+        Shows::Wrong => "have nothing wrong",
+        Shows::Busy | Shows::All => "up, idle",
+    };
+    let links = counted(folded as u64, "link", "links");
+    let (mark, style) = if chosen {
+        (model.glyphs.cursor(), model.theme.selected())
+    } else {
+        (" ", model.theme.dim())
+    };
+    Line::styled(format!("{mark} {links} {what} (Enter lists all)"), style)
 }
 
 /// The columns that fit; a column is left out rather than cut.

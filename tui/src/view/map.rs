@@ -3,12 +3,11 @@
 mod chip;
 
 use self::chip::chip_lines;
-use crate::lists::waypoint;
+use crate::lists::{standing, waypoint};
 use crate::model::{MeshPane, Model};
 use crate::place::{GridCell, places};
-use console::glyph::link_letter;
 use console::words;
-use decode::state::{ChipState, LinkCondition, LinkState, MeshState};
+use decode::state::{ChipState, LinkState, MeshState};
 use layouts::{ChipId, EthId};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -119,9 +118,21 @@ impl<'a> Map<'a> {
         self.mesh.links.iter().filter(|l| self.neighbours(l).is_none()).count()
     }
 
-    pub(super) fn draw(&self, frame: &mut Frame, area: Rect) {
-        let hidden = self.hidden();
-        let shown = Rect { height: area.height.saturating_sub(u16::from(hidden > 0)), ..area };
+    /// The chip at a place of the terminal.
+    pub(super) fn chip_at(&self, area: Rect, (x, y): (u16, u16)) -> Option<ChipId> {
+        let (left, top) = self.scrolled(area);
+        let x = i32::from(x) - i32::from(area.x) + left;
+        let y = i32::from(y) - i32::from(area.y) + top;
+        let (w, h) = (i32::from(self.box_size.0), i32::from(self.box_size.1));
+        let inside = |place: &&GridCell| {
+            let corner = self.corner(**place);
+            (corner.0..corner.0 + w).contains(&x) && (corner.1..corner.1 + h).contains(&y)
+        };
+        self.places.iter().find(inside).map(|place| place.chip)
+    }
+
+    /// Column and row of a map larger than the terminal at its upper left corner.
+    fn scrolled(&self, shown: Rect) -> (i32, i32) {
         let (x, y) = self.place(self.model.chip).map_or((0, 0), |p| self.corner(p));
         let (full_x, full_y) = self.places.iter().map(|p| self.corner(*p)).fold((0, 0), |m, c| {
             (m.0.max(c.0 + i32::from(self.box_size.0)), m.1.max(c.1 + i32::from(self.box_size.1)))
@@ -130,12 +141,15 @@ impl<'a> Map<'a> {
             let centred = at + i32::from(size) / 2 - i32::from(window) / 2;
             centred.min(full - i32::from(window)).max(0)
         };
-        let mut canvas = Canvas {
-            left: scroll(x, self.box_size.0, shown.width, full_x),
-            top: scroll(y, self.box_size.1, shown.height, full_y),
-            buffer: frame.buffer_mut(),
-            area: shown,
-        };
+        let left = scroll(x, self.box_size.0, shown.width, full_x);
+        (left, scroll(y, self.box_size.1, shown.height, full_y))
+    }
+
+    pub(super) fn draw(&self, frame: &mut Frame, area: Rect) {
+        let hidden = self.hidden();
+        let shown = Rect { height: area.height.saturating_sub(u16::from(hidden > 0)), ..area };
+        let (left, top) = self.scrolled(shown);
+        let mut canvas = Canvas { left, top, buffer: frame.buffer_mut(), area: shown };
         for place in &self.places {
             if let Some(chip) = self.mesh.chips.iter().find(|c| c.chip.id == place.chip) {
                 self.draw_chip(&mut canvas, *place, chip);
@@ -162,7 +176,8 @@ impl<'a> Map<'a> {
         let (w, h) = (usize::from(self.box_size.0), i32::from(self.box_size.1));
         let chosen = place.chip == self.model.chip;
         let focused = chosen && self.model.mesh_pane == MeshPane::Map;
-        let style = self.model.theme.border(chosen);
+        let lit = self.model.pulse.is_member(place.chip);
+        let style = if lit { self.model.theme.bad() } else { self.model.theme.border(chosen) };
         let (corner, flat, wall) = if self.model.glyphs.ascii {
             (["+"; 4], "-", "|")
         } else {
@@ -187,8 +202,21 @@ impl<'a> Map<'a> {
         let longest = lines.iter().map(Span::width).max().unwrap_or_default();
         let pad = usize::from(w >= 10 && longest + 3 <= w);
         for (row, line) in (1..).zip(lines.iter().take(h as usize - 2)) {
-            let text: String = line.content.chars().take(w - 2 - pad).collect();
+            let text = self.cut(&line.content, w - 2 - pad);
             canvas.text(x + 1 + pad as i32, y + row, &text, line.style);
+        }
+    }
+
+    /// Cuts a text that is too long so that no number is cut: a part of one is another number.
+    fn cut(&self, text: &str, room: usize) -> String {
+        if text.chars().count() <= room {
+            return text.to_owned();
+        }
+        let mark = self.model.glyphs.cut();
+        let kept: String = text.chars().take(room.saturating_sub(mark.chars().count())).collect();
+        match text.split_once('/') {
+            Some((first, _)) if first.chars().count() <= room => first.to_owned(),
+            _ => kept + mark,
         }
     }
 
@@ -259,7 +287,7 @@ impl<'a> Map<'a> {
             stop = at.0 + width - right.chars().count() as i32 - 6;
         }
         let (to_right, to_left) = edge.traffic(link);
-        let line = wire(self.model, link.condition, (stop - x).max(1) as usize, to_left, to_right);
+        let line = wire(self.model, link, (stop - x).max(1) as usize, to_left, to_right);
         for span in &line {
             x = canvas.span(x, y, span).max(x);
         }
@@ -267,7 +295,7 @@ impl<'a> Map<'a> {
 
     /// Links to the box below share one row: upper channel, letter, lower channel.
     fn draw_below(&self, canvas: &mut Canvas, (x, y): (i32, i32), edge: &Edge, link: &LinkState) {
-        let letter = link_letter(link.condition);
+        let (letter, _, style) = standing(self.model, link);
         let text = if self.names_channels() {
             let (down, up) = edge.traffic(link);
             let glyph = match (down > 0, up > 0) {
@@ -291,7 +319,7 @@ impl<'a> Map<'a> {
         } else {
             letter.to_owned()
         };
-        canvas.text(x, y, &text, self.model.theme.link(link.condition));
+        canvas.text(x, y, &text, style);
     }
 }
 
@@ -316,13 +344,13 @@ impl Edge {
 /// The link itself: its letter in the middle, traffic to the left before it, to the right after it.
 fn wire(
     model: &Model,
-    condition: LinkCondition,
+    link: &LinkState,
     width: usize,
     left: u64,
     right: u64,
 ) -> Vec<Span<'static>> {
-    let glyph = model.glyphs.link(condition);
-    let style = model.theme.link(condition);
+    let glyph = model.glyphs.link(link.condition);
+    let (sign, _, style) = standing(model, link);
     let half = width.saturating_sub(1) / 2;
     let side = |bytes: u64, room: usize, arrow: &str, before: bool| {
         if bytes == 0 || room == 0 {
@@ -338,7 +366,7 @@ fn wire(
     let rest = width.saturating_sub(1) - half;
     let letter = match (width, left, right) {
         // Where there is room for one sign only, traffic takes precedence.
-        (1, 0, 0) | (2.., ..) => link_letter(condition),
+        (1, 0, 0) | (2.., ..) => sign,
         (_, 0, _) => model.glyphs.to_right(),
         _ => model.glyphs.to_left(),
     };

@@ -2,6 +2,7 @@
 
 use crate::geometry;
 use crate::model::Model;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Borders};
 
@@ -33,4 +34,18 @@ const ASCII: ratatui::symbols::border::Set = ratatui::symbols::border::Set {
 pub(super) fn window(selected: usize, count: usize, height: u16) -> std::ops::Range<usize> {
     let first = geometry::first_row(selected, count, height);
     first..(first + usize::from(height)).min(count)
+}
+
+/// The row of a list at a row of the terminal, below this many lines of its area.
+pub(super) fn row_at(
+    area: Rect,
+    head: u16,
+    selected: usize,
+    count: usize,
+    y: u16,
+) -> Option<usize> {
+    let from = y.checked_sub(area.y + head).filter(|_| y < area.bottom())?;
+    let range = window(selected, count, area.height.saturating_sub(head));
+    let at = range.start + usize::from(from);
+    range.contains(&at).then_some(at)
 }

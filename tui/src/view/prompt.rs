@@ -1,7 +1,7 @@
 //! The foot of the screen: the typed line with its completions, a notice, or the keys of the
 //! screen.
 
-use crate::keys::BINDINGS;
+use crate::keys;
 use crate::model::{Choices, Model, Prompt, PromptKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -76,12 +76,12 @@ fn sentence(frame: &mut Frame, foot: Rect, text: &str, style: Style) {
 fn keys_line(model: &Model, width: u16) -> Vec<Span<'static>> {
     let mut line = Vec::new();
     let mut room = usize::from(width);
-    for binding in BINDINGS.iter().filter(|b| b.holds_on(model.screen)) {
-        let Some((keys, word)) = binding.foot else { continue };
+    for (keys, word) in keys::foot(model.screen, model.timeline().is_some()) {
         let needs = keys.len() + word.len() + 3;
-        if needs > room {
+        if needs > room + 2 {
             break;
         }
+        let needs = needs.min(room);
         room -= needs;
         line.push(Span::styled(keys, model.theme.key()));
         line.push(Span::raw(format!(" {word}  ")));

@@ -44,7 +44,10 @@ pub(super) fn activity_words(model: &Model, core: &CoreState) -> Vec<Span<'stati
 pub(super) fn activity(model: &Model, core: &CoreState) -> Span<'static> {
     let theme = model.theme;
     if let Some(progress) = model.progress(core) {
-        Span::styled(model.glyphs.progress(progress), theme.progress(progress))
+        let stands = model.pulse.stands(core.id.chip, core.id.tile).is_some();
+        let lit = stands && matches!(progress, Progress::Waiting(..) | Progress::Still);
+        let style = if lit { theme.bad() } else { theme.progress(progress) };
+        Span::styled(model.glyphs.progress(progress), style)
     } else if let Some(&known) = core.activity.known() {
         Span::styled(model.glyphs.activity(known), theme.activity(known))
     } else {

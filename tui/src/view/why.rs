@@ -1,8 +1,9 @@
 //! The screen of the verdict: what stands still, the likely causes, and all about the selected one.
 
 use super::pane::{titled, window};
-use crate::lists;
-use crate::model::Model;
+use crate::keys::{Action, keys_of};
+use crate::lists::{self, wrapped};
+use crate::model::{Model, Screen};
 use console::verdict::{self, MOST};
 use diagnosis::{Diagnosis, Finding, Severity};
 use ratatui::Frame;
@@ -42,6 +43,19 @@ fn severity(model: &Model, finding: &Finding) -> Style {
     if finding.severity == Severity::Slow { model.theme.warn() } else { model.theme.bad() }
 }
 
+/// Draws the selected cause as a pane of another screen.
+pub(super) fn draw_pane(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {
+    let Some(finding) = verdict.findings.get(model.cause) else { return };
+    let (at, of) = (model.cause + 1, verdict.findings.len());
+    let keys = keys_of(Action::Show(Screen::Why));
+    let block = titled(model, &format!(" why {at} of {of} ({keys} opens it) "), false);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let mut lines = wrapped(&verdict::title(finding), inner.width, severity(model, finding));
+    lines.extend(lists::causes::details(model, verdict, inner.width));
+    frame.render_widget(Paragraph::new(lines), inner);
+}
+
 fn draw_details(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {
     let title = match verdict.findings.get(model.cause) {
         Some(finding) => format!(" {}: {} ", finding.condition.name(), finding.place),
@@ -50,7 +64,7 @@ fn draw_details(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rec
     let block = titled(model, &title, true);
     let inner = block.inner(area);
     frame.render_widget(block, area);
-    let lines = lists::causes::details(model, verdict).into_iter();
+    let lines = lists::causes::details(model, verdict, model.size.0).into_iter();
     let lines: Vec<_> =
         lines.skip(model.cause_line.min(lists::causes::last_details(model))).collect();
     frame.render_widget(Paragraph::new(lines), inner);

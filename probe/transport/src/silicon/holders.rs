@@ -17,6 +17,11 @@ impl Default for Processes {
 }
 
 impl Processes {
+    /// Those of the proc file system at `root`.
+    pub(super) fn of(root: PathBuf) -> Self {
+        Self { root, own: std::process::id() }
+    }
+
     /// Returns the other processes that have device `number` open.
     pub(super) fn holding(&self, number: u16) -> Vec<Holder> {
         let listed = self.root.join(format!("driver/tenstorrent/{number}/pids"));

@@ -8,6 +8,7 @@ use diagnosis::Progress;
 use images::Reading;
 use layouts::TileKind;
 use machine::snapshot::AccessError;
+use machine::words::counted;
 use ratatui::text::Span;
 use std::collections::BTreeMap;
 
@@ -41,6 +42,16 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
     ];
     if wide {
         lines.push(Span::styled(last_words(chip), model.theme.dim()));
+    }
+    if let Some((tiles, since)) = model.pulse.stands_on(info.id) {
+        let now = model.verdict().map_or(since, |verdict| verdict.cycles);
+        let stood = words::brief(now.saturating_sub(since));
+        let text = if wide {
+            format!("{} for >{stood}", counted(tiles as u64, "tile stands", "tiles stand"))
+        } else {
+            format!("!{tiles} >{stood}")
+        };
+        lines.insert(1, Span::styled(text, model.theme.bad()));
     }
     if let Some(holder) = chip.holders.first() {
         let others = match chip.holders.len() - 1 {

@@ -1,0 +1,61 @@
+//! `doctor`: whether this host is ready: driver, permissions, cards, hugepages, ELFs. It opens no card.
+
+use crate::output::{Columns, Page, json};
+use crate::shape::{Checkup, grade_word, schema};
+use crate::target::Style;
+use crate::verb::{Pages, Schemas, Verb};
+use console::exit::{Failure, Outcome};
+use console::machine::Opening;
+use images::usual_caches;
+use std::path::Path;
+use transport::silicon::host::{Grade, HostFact, survey};
+
+/// Say whether this host is ready: driver, permissions, cards, hugepages, ELFs. No card is opened.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DoctorArguments {}
+
+impl Verb for DoctorArguments {
+    const NAME: &str = "doctor";
+    const PAGES: Pages = &[("doctor", include_str!("../manual/verbs/doctor.md"))];
+    const SCHEMAS: Schemas = &[("doctor", schema::<Checkup>)];
+    fn run(&self, opening: &Opening, style: Style) -> Result<Outcome, Failure> {
+        let mut facts = survey(Path::new("/"));
+        facts.push(elfs(opening));
+        let bad = facts.iter().any(|fact| fact.grade == Grade::Bad);
+        if style.json {
+            json(Checkup::new(&facts))?;
+        } else {
+            style.print(page(&facts))?;
+        }
+        Ok(if bad { Outcome::Findings } else { Outcome::Healthy })
+    }
+}
+
+/// The directories that are searched for ELFs.
+fn elfs(opening: &Opening) -> HostFact {
+    let caches = usual_caches(|name| std::env::var_os(name));
+    let given = &opening.options.elfs;
+    let shown = |paths: &[std::path::PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let (grade, says) = match (&given[..], &caches[..]) {
+        ([], []) => (
+            Grade::Note,
+            "no directory is named, and no cache of tt-metal found: --elfs names one".to_owned(),
+        ),
+        ([], caches) => (Grade::Note, format!("found; --elfs reads them: {}", shown(caches))),
+        (given, _) => match given.iter().find(|path| !path.exists()) {
+            Some(missing) => (Grade::Warning, format!("{} does not exist", missing.display())),
+            None => (Grade::Good, format!("read from {}", shown(given))),
+        },
+    };
+    HostFact { what: "ELFs".to_owned(), grade, says }
+}
+
+fn page(facts: &[HostFact]) -> Page {
+    let mut table = Columns::new(&["", "WHAT", "STATE"]);
+    for HostFact { what, grade, says } in facts {
+        table.row(vec![grade_word(*grade).to_owned(), what.clone(), says.clone()]);
+    }
+    Page::from(table)
+}

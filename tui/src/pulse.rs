@@ -1,0 +1,335 @@
+//! What snapshots tell together: how fast each link counts, since when it stands, and which tiles
+//! stand since when by the verdict. `update` adds a snapshot; `view` reads.
+
+use console::feed::MeshSnapshot;
+use decode::state::{LinkCondition, LinkState, MeshState, Party};
+use diagnosis::{Diagnosis, Finding, Place};
+use layouts::{ChipId, EthId, NocXy};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Snapshots whose rates are kept.
+const KEPT: usize = 60;
+/// Idle links are folded from this many on.
+const LEAST_FOLDED: usize = 4;
+/// A link this many times slower than the median of those that carry something is marked.
+const SLOWER: u64 = 100;
+/// Fewer links that carry something have no median that says anything.
+const LEAST_PEERS: usize = 3;
+
+/// What a link did in the last snapshots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkPulse {
+    /// The packets that both ends had sent.
+    sent: [Option<u64>; 2],
+    /// Time of the first snapshot that has it, in cycles.
+    first_cycles: u64,
+    /// Time of the last snapshot in which a count had changed.
+    changed_cycles: Option<u64>,
+    /// Packets per second of both directions together; none where they were not read twice.
+    rates: VecDeque<Option<u64>>,
+    /// Packets per second from either end.
+    pub(crate) rate: [Option<u64>; 2],
+    /// Retrains and CRC errors of both ends when it was first read.
+    errors: Option<u64>,
+    /// Whether these have grown since.
+    pub(crate) errs: bool,
+    /// Whether it is far slower than the others.
+    pub(crate) lags: bool,
+}
+
+/// Since when a link stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stood {
+    /// In cycles.
+    pub(crate) cycles: u64,
+    /// Whether it may have stood longer.
+    pub(crate) at_least: bool,
+}
+
+impl LinkPulse {
+    /// The rates of the last snapshots, the newest last.
+    pub(crate) fn rates(&self) -> impl DoubleEndedIterator<Item = Option<u64>> {
+        self.rates.iter().copied()
+    }
+
+    /// How long it stands; none if it was not read twice.
+    pub(crate) fn stood(&self, now_cycles: u64) -> Option<Stood> {
+        let since = self.changed_cycles.unwrap_or(self.first_cycles);
+        let cycles = now_cycles.saturating_sub(since);
+        self.rates
+            .iter()
+            .any(Option::is_some)
+            .then_some(Stood { cycles, at_least: self.changed_cycles.is_none() })
+    }
+
+    /// Whether it carries packets.
+    fn moves(&self) -> bool {
+        self.rate.iter().flatten().any(|rate| *rate > 0)
+    }
+
+    fn take(&mut self, sent: [Option<u64>; 2], (before, now): (u64, u64)) {
+        let passed = now.saturating_sub(before);
+        let rate = |was: Option<u64>, is: Option<u64>| {
+            let packets = u128::from(is?.checked_sub(was?)?);
+            let per_second = (packets * 1_000_000_000).checked_div(passed.into())?;
+            u64::try_from(per_second).ok()
+        };
+        self.rate = [rate(self.sent[0], sent[0]), rate(self.sent[1], sent[1])];
+        if self.moves() {
+            self.changed_cycles = Some(now);
+        }
+        let sum = self.rate.iter().flatten().copied().reduce(u64::saturating_add);
+        self.rates.push_back(sum);
+        if self.rates.len() > KEPT {
+            self.rates.pop_front();
+        }
+        self.sent = sent;
+    }
+}
+
+/// What snapshots tell together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pulse {
+    /// Number and time of the last snapshot.
+    last: Option<(u64, u64)>,
+    links: BTreeMap<(EthId, EthId), LinkPulse>,
+    /// Time since which a tile stands, by the verdict.
+    stands: BTreeMap<(ChipId, NocXy), u64>,
+    /// The tiles of the first finding and of its chain.
+    members: BTreeSet<(ChipId, NocXy)>,
+    /// The links both of whose ends are among them.
+    held: BTreeSet<(EthId, EthId)>,
+    /// Links of the mesh on screen, the worst first.
+    order: Vec<usize>,
+    /// How many of them are not idle.
+    busy: usize,
+    /// How many of these have something wrong.
+    wrong: usize,
+}
+
+impl Pulse {
+    /// Takes over a new snapshot. Before an earlier moment everything is forgotten.
+    pub(crate) fn take(&mut self, snapshot: &MeshSnapshot) {
+        let (number, now) = (snapshot.number, snapshot.state.cycles);
+        if snapshot.reading.is_some() || self.last.is_some_and(|(last, _)| last == number) {
+            return;
+        }
+        let before = self.last.map(|(_, cycles)| cycles).filter(|before| *before < now);
+        if before.is_none() {
+            self.links.clear();
+        }
+        self.last = Some((number, now));
+        let mesh = &snapshot.state;
+        for link in &mesh.links {
+            let ends = (link.link.a, link.link.b);
+            let [a, b] = [ends.0, ends.1].map(|end| mesh.eth(end).and_then(|it| it.eth.as_ref()));
+            let sent = [a, b].map(|eth| Some(u64::from(*eth?.packets_sent.known()?)));
+            let of = |eth: Option<&decode::state::EthState>| {
+                let eth = eth?;
+                Some(u64::from(*eth.retrain_count.known()?) + u64::from(*eth.crc_errors.known()?))
+            };
+            let errors = of(a).zip(of(b)).map(|(a, b)| a + b);
+            let pulse = self.links.entry(ends).or_insert_with(|| LinkPulse {
+                first_cycles: now,
+                errors,
+                ..LinkPulse::default()
+            });
+            pulse.errs |= errors > pulse.errors && pulse.errors.is_some();
+            match before {
+                Some(before) => pulse.take(sent, (before, now)),
+                None => pulse.sent = sent,
+            }
+        }
+        self.mark_slow();
+    }
+
+    /// Marks the links that are far slower than the others.
+    fn mark_slow(&mut self) {
+        let speed = |pulse: &LinkPulse| pulse.rate.iter().flatten().sum::<u64>();
+        let mut speeds: Vec<u64> = self.links.values().map(speed).filter(|it| *it > 0).collect();
+        speeds.sort_unstable();
+        let median = speeds.get(speeds.len() / 2).copied().unwrap_or(0);
+        let tells = speeds.len() > LEAST_PEERS;
+        for pulse in self.links.values_mut() {
+            let own = speed(pulse);
+            pulse.lags = tells && own > 0 && own < median / SLOWER;
+        }
+    }
+
+    /// Orders the links of the mesh that is shown now, and takes over what its verdict says.
+    pub(crate) fn show(&mut self, mesh: &MeshState, verdict: Option<&Diagnosis>) {
+        self.stands.clear();
+        self.members.clear();
+        if let Some(verdict) = verdict {
+            let stops = verdict.stops.iter();
+            let at = stops.filter_map(|stop| Some((tile(mesh, stop.party)?, stop.cycles)));
+            for (tile, cycles) in at {
+                let since = self.stands.entry(tile).or_insert(cycles);
+                *since = (*since).min(cycles);
+            }
+            self.members = verdict.findings.first().map(|it| members(mesh, it)).unwrap_or_default();
+        }
+        let is_held = |link: &&LinkState| {
+            let member = |end: EthId| mesh.eth(end).is_some_and(|it| self.has(end.chip, it.xy));
+            self.has_members() && member(link.link.a) && member(link.link.b)
+        };
+        let held = mesh.links.iter().filter(is_held).map(|link| (link.link.a, link.link.b));
+        self.held = held.collect();
+        let ranks: Vec<Rank> = mesh.links.iter().map(|link| self.rank(mesh, link)).collect();
+        let of = |at: &usize| ranks.get(*at).copied().unwrap_or(Rank::Idle);
+        self.order = (0..ranks.len()).collect();
+        self.order.sort_by_key(of);
+        let count = |below: Rank| self.order.iter().filter(|at| of(at) < below).count();
+        (self.wrong, self.busy) = (count(Rank::Unread), count(Rank::Idle));
+    }
+
+    fn rank(&self, mesh: &MeshState, link: &LinkState) -> Rank {
+        let ends = [link.link.a, link.link.b];
+        let held = ends.iter().filter_map(|end| Some((end.chip, mesh.eth(*end)?.xy)));
+        let held = held.into_iter().any(|tile| self.members.contains(&tile));
+        let pulse = self.link(link);
+        let flies = link.a_to_b.unwrap_or(0) + link.b_to_a.unwrap_or(0) > 0;
+        match link.condition {
+            LinkCondition::Down | LinkCondition::Disagree => Rank::Down,
+            LinkCondition::Up | LinkCondition::Unread if held => Rank::Held,
+            _ if pulse.is_some_and(|it| it.lags || it.errs) => Rank::Slow,
+            LinkCondition::Unread => Rank::Unread,
+            LinkCondition::Up if flies || pulse.is_some_and(LinkPulse::moves) => Rank::Moves,
+            LinkCondition::Up => Rank::Idle,
+        }
+    }
+
+    /// What a link did.
+    pub(crate) fn link(&self, link: &LinkState) -> Option<&LinkPulse> {
+        self.links.get(&(link.link.a, link.link.b))
+    }
+
+    /// The time since which a tile stands, if it does.
+    pub(crate) fn stands(&self, chip: ChipId, tile: NocXy) -> Option<u64> {
+        self.stands.get(&(chip, tile)).copied()
+    }
+
+    /// The tiles of a chip that stand, and the time since which the first of them does.
+    pub(crate) fn stands_on(&self, chip: ChipId) -> Option<(usize, u64)> {
+        let here =
+            || self.stands.iter().filter(|((of, _), _)| *of == chip).map(|(_, since)| *since);
+        Some((here().count(), here().min()?))
+    }
+
+    fn has(&self, chip: ChipId, tile: NocXy) -> bool {
+        self.members.contains(&(chip, tile))
+    }
+
+    /// Whether a chip has a tile of the first finding.
+    pub(crate) fn is_member(&self, chip: ChipId) -> bool {
+        self.members.iter().any(|(of, _)| *of == chip)
+    }
+
+    /// Whether both ends of a link belong to the first finding.
+    pub(crate) fn holds(&self, link: &LinkState) -> bool {
+        self.held.contains(&(link.link.a, link.link.b))
+    }
+
+    /// Whether there is a finding with members.
+    pub(crate) fn has_members(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// The links of the mesh on screen, the worst first, and how many idle ones are folded.
+    pub(crate) fn order(&self, shows: Shows) -> (&[usize], usize) {
+        let idle = self.order.len() - self.busy.min(self.order.len());
+        let shown = match shows {
+            Shows::All => self.order.len(),
+            Shows::Busy if idle < LEAST_FOLDED => self.order.len(),
+            Shows::Busy => self.busy,
+            Shows::Wrong => self.wrong,
+        };
+        let shown = self.order.get(..shown).unwrap_or(&self.order);
+        (shown, self.order.len() - shown.len())
+    }
+}
+
+/// Which links the list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shows {
+    /// Those that are not idle; the others are a line.
+    #[default]
+    Busy,
+    /// Those with something wrong.
+    Wrong,
+    /// All.
+    All,
+}
+
+/// How much a link matters, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Down,
+    Held,
+    Slow,
+    Unread,
+    Moves,
+    Idle,
+}
+
+/// The tiles of a finding: its place and the parties of its chain.
+fn members(mesh: &MeshState, finding: &Finding) -> BTreeSet<(ChipId, NocXy)> {
+    let end = |at: EthId| Some((at.chip, mesh.eth(at)?.xy));
+    let place = match finding.place {
+        Place::Core(core) => vec![Some((core.chip, core.tile))],
+        Place::Router(at) | Place::End(at) => vec![end(at)],
+        Place::Link(a, b) => vec![end(a), end(b)],
+        Place::Chip(_) | Place::Mesh | Place::Host => Vec::new(),
+    };
+    let chain = finding.chain.iter().flat_map(|step| [step.waiter, step.on]);
+    let chain = chain.chain(finding.party).map(|party| tile(mesh, party));
+    place.into_iter().chain(chain).flatten().collect()
+}
+
+/// The tile of a party.
+fn tile(mesh: &MeshState, party: Party) -> Option<(ChipId, NocXy)> {
+    match party {
+        Party::Client(core, _)
+        | Party::MuxChannel(core, _)
+        | Party::Mux(core)
+        | Party::Core(core) => Some((core.chip, core.tile)),
+        Party::Sender(at, _)
+        | Party::Receiver(at, _)
+        | Party::Router(at)
+        | Party::Link(at)
+        | Party::Noc(at)
+        | Party::Channel(at, _) => Some((at.chip, mesh.eth(at)?.xy)),
+        Party::Host => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LinkPulse;
+
+    #[test]
+    fn rates_count_packets_per_second_of_the_target() {
+        let mut link = LinkPulse { sent: [Some(100), None], ..LinkPulse::default() };
+        link.take([Some(150), Some(7)], (1_000_000, 2_000_000));
+        assert_eq!(link.rate, [Some(50_000), None], "one end was not read before");
+        link.take([Some(150), Some(9)], (2_000_000, 3_000_000));
+        assert_eq!(link.rate, [Some(0), Some(2_000)]);
+        link.take([None, None], (3_000_000, 4_000_000));
+        assert_eq!(link.rates().collect::<Vec<_>>(), [Some(50_000), Some(2_000), None]);
+        let stood = link.stood(9_000_000);
+        assert!(stood.is_some_and(|it| it.cycles == 6_000_000 && !it.at_least), "{stood:?}");
+    }
+
+    #[test]
+    fn a_link_that_never_moved_stands_at_least_since_it_was_first_read() {
+        let mut link =
+            LinkPulse { sent: [Some(4), Some(4)], first_cycles: 1, ..LinkPulse::default() };
+        assert_eq!(link.stood(5), None, "it was read once");
+        link.take([Some(4), Some(4)], (1, 5));
+        assert!(link.stood(5).is_some_and(|it| it.cycles == 4 && it.at_least));
+        for _ in 0..100 {
+            link.take([Some(4), Some(4)], (1, 5));
+        }
+        assert_eq!(link.rates().count(), super::KEPT);
+    }
+}

@@ -1,0 +1,77 @@
+//! What is drawn at a place of the terminal: where the mouse was clicked.
+
+use super::pane::row_at;
+use super::{chip, fabric, mesh, tabs};
+use crate::geometry;
+use crate::lists;
+use crate::model::{CorePane, Model, Screen};
+use layouts::{ChipId, NocXy};
+use ratatui::layout::Rect;
+
+/// What a person points at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hit {
+    /// The tab of a screen.
+    Screen(Screen),
+    /// A chip of the map.
+    Chip(ChipId),
+    /// A row of the list of links.
+    Link(usize),
+    /// A tile of the selected chip.
+    Tile(NocXy),
+    /// A row of the words of the selected core.
+    Word(usize),
+    /// A row of the fabric's parts.
+    Part(usize),
+    /// A cause of the verdict.
+    Cause(usize),
+}
+
+/// What is at a column and row.
+pub(crate) fn hit(model: &Model, (x, y): (u16, u16)) -> Option<Hit> {
+    let [_, tabs, ..] = geometry::chrome(Rect::new(0, 0, model.size.0, model.size.1));
+    if geometry::too_small(model.size) {
+        return None;
+    }
+    if y == tabs.y {
+        return tab(model, x);
+    }
+    let body = body(model);
+    if !body.contains((x, y).into()) || model.shown.is_none() {
+        return None;
+    }
+    match model.screen {
+        Screen::Mesh => mesh::hit(model, body, (x, y)),
+        Screen::Chip => chip::tile_at(model, body, (x, y)).map(Hit::Tile),
+        Screen::Core => {
+            let words = geometry::core_areas(body, model.size, model.core_pane).words?;
+            let shown = words.contains((x, y).into()) && model.core_pane != CorePane::Code;
+            let at = row_at(words, 1, model.word, model.words().len(), y);
+            at.filter(|_| shown).map(Hit::Word)
+        }
+        Screen::Fabric => fabric::part_at(model, body, y).map(Hit::Part),
+        Screen::Why => {
+            let [_, list, _] = lists::causes::areas(model, model.verdict()?, body);
+            row_at(list, 0, model.cause, model.causes().len(), y).map(Hit::Cause)
+        }
+        Screen::Gaps => None,
+    }
+}
+
+/// The area of the screen, below the line about what stands still.
+fn body(model: &Model) -> Rect {
+    let (columns, rows) = model.room();
+    let [_, _, body, _] = geometry::chrome(Rect::new(0, 0, columns, rows));
+    Rect { y: body.y + u16::from(model.alarm(columns).is_some()), ..body }
+}
+
+fn tab(model: &Model, x: u16) -> Option<Hit> {
+    let mut right = 0;
+    let tabs = tabs(model).into_iter();
+    let mut places = tabs.map(|(screen, text)| {
+        // A blank on both sides, and one between two.
+        right += text.chars().count() + 3;
+        (screen, right)
+    });
+    places.find(|(_, right)| usize::from(x) < *right).map(|(screen, _)| Hit::Screen(screen))
+}
