@@ -257,8 +257,8 @@ impl Session {
     fn look_at_running(&mut self, watch: &mut Watch, and_links: bool) {
         let before = watch.newest().map(|newest| newest.snapshot.clone());
         let mut tiles = watch.newest().map(|newest| running_tiles(&newest.state));
-        if and_links {
-            tiles.iter_mut().for_each(|tiles| tiles.extend(link_tiles(self.target.mesh())));
+        if let Some(tiles) = tiles.as_mut().filter(|_| and_links) {
+            tiles.extend(link_tiles(self.target.mesh()));
         }
         self.look_within(watch, tiles, before.as_ref());
     }
