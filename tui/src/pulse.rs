@@ -123,7 +123,7 @@ impl Pulse {
         for link in &mesh.links {
             let ends = (link.link.a, link.link.b);
             let [a, b] = [ends.0, ends.1].map(|end| mesh.eth(end).and_then(|it| it.eth.as_ref()));
-            let sent = [a, b].map(|eth| Some(u64::from(*eth?.packets_sent.known()?)));
+            let sent = [a, b].map(|eth| Some(*eth?.packets_sent.known()?));
             let of = |eth: Option<&decode::state::EthState>| {
                 let eth = eth?;
                 Some(u64::from(*eth.retrain_count.known()?) + u64::from(*eth.crc_errors.known()?))
