@@ -151,7 +151,9 @@ fn a_run_that_read_host_memory_is_executed_again() {
         memory.write(0x1_0000_0000, &[7; 5000]);
         host.point(0, (1, 1), 0);
         let transfer = [(0x308, 5000), (0x310, 1), (0x2C, 1), (0xCC, 0x9000), (0x30, 0)];
-        transfer.into_iter().for_each(|(word, value)| set_bar2(&mut host, word, value));
+        for (word, value) in transfer {
+            set_bar2(&mut host, word, value);
+        }
         // A transfer reads the memory as it is then.
         memory.write(0x1_0000_0000, &[8; 100]);
         host.mesh.clock(1000);
