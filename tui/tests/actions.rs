@@ -158,7 +158,7 @@ fn no_click_anywhere_is_fatal() {
             let mut model = running(size);
             press(&mut model, keys);
             for column in (0..size.0).step_by(3) {
-                (0..size.1 + 1).for_each(|row| click(&mut model, (column, row)));
+                (0..=size.1).for_each(|row| click(&mut model, (column, row)));
             }
             picture(&model);
         }
@@ -246,7 +246,7 @@ fn a_rate_and_a_history_stand_beside_each_link() {
     let mut model = model((160, 48));
     for n in 0..3 {
         let mut next = (*snapshot(n)).clone();
-        next.state.cycles = 1_000_000 * (u64::from(n) + 1);
+        next.state.cycles = 1_000_000 * (n + 1);
         update(&mut model, Message::Snapshot(std::sync::Arc::new(next)));
     }
     let first = rows(&model)[0].clone();
