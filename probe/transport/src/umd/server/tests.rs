@@ -10,8 +10,8 @@ fn ask(stream: &mut UnixStream, request: &Request) -> Vec<u8> {
     receive(stream).unwrap()
 }
 
-fn access(stream: &mut UnixStream, request: Request) -> Response {
-    Response::decode(&ask(stream, &request)).unwrap()
+fn access(stream: &mut UnixStream, request: &Request) -> Response {
+    Response::decode(&ask(stream, request)).unwrap()
 }
 
 #[test]
@@ -25,8 +25,8 @@ fn all_chips_are_read_and_written() {
         let mut stream = UnixStream::connect(socket(&folder, chip)).unwrap();
         let data = vec![chip as u8 + 1; 6];
         let write = Request { command: Command::Write, data: data.clone(), ..read.clone() };
-        assert_eq!(access(&mut stream, write), Response::default(), "chip {chip}");
-        assert_eq!(access(&mut stream, read.clone()), Response { status: 0, data }, "chip {chip}");
+        assert_eq!(access(&mut stream, &write), Response::default(), "chip {chip}");
+        assert_eq!(access(&mut stream, &read), Response { status: 0, data }, "chip {chip}");
         let DeviceInfo { status, arch, soc_descriptor } =
             DeviceInfo::decode(&ask(&mut stream, &Request::of(Command::DeviceInfo))).unwrap();
         assert_eq!((status, arch), (0, WORMHOLE));
@@ -42,13 +42,13 @@ fn all_chips_are_read_and_written() {
             Request { size: u32::MAX, ..read.clone() },
             Request { command: Command::Write, size: 7, data: vec![0; 6], ..read.clone() },
         ] {
-            assert_eq!(access(&mut stream, wrong.clone()), Response::FAILED, "{wrong:?}");
+            assert_eq!(access(&mut stream, &wrong), Response::FAILED, "{wrong:?}");
         }
         let cluster = ask(&mut stream, &Request::of(Command::ClusterDescriptor));
         assert!(cluster.windows(9).any(|text| text == b"chips: {}"));
         // No client ends the server.
-        assert_eq!(access(&mut stream, Request::of(Command::Shutdown)), Response::default());
-        assert_eq!(access(&mut stream, read.clone()).status, 0);
+        assert_eq!(access(&mut stream, &Request::of(Command::Shutdown)), Response::default());
+        assert_eq!(access(&mut stream, &read).status, 0);
         send(&mut stream, &[0xFF; 40]).unwrap();
         assert!(receive(&mut stream).is_err(), "a client that sends nonsense is left");
     }
