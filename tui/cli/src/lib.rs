@@ -79,7 +79,8 @@ fn carry_out(
         None if shows_screens(arguments) => {
             // The past of an emulated mesh can be visited.
             let opening = arguments.first_opening().keeping(Keeps::Past);
-            let tour = if opening.words == args::FIRST_TARGET { FIRST_TOUR } else { &[] };
+            let is_first = arguments.target.is_none() && opening.words == args::FIRST_TARGET;
+            let tour = if is_first { FIRST_TOUR } else { &[] };
             screens.show(opening, arguments.looks(environment::has_colors()), tour)
         }
         None => {
