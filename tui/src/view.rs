@@ -13,13 +13,15 @@ mod map;
 mod mesh;
 mod opening;
 mod pane;
+mod pointed;
 mod prompt;
 mod run;
 mod tiles;
 mod timeline;
 mod why;
 
-pub(crate) use hit::{Hit, hit};
+pub(crate) use hit::hit;
+pub(crate) use pointed::Hit;
 
 use crate::geometry;
 use crate::model::{Model, Screen};

@@ -1,31 +1,12 @@
 //! What is drawn at a place of the terminal: where the mouse was clicked.
 
 use super::pane::row_at;
+use super::pointed::Hit;
 use super::{chip, fabric, mesh, tabs};
 use crate::geometry;
 use crate::lists;
 use crate::model::{CorePane, Model, Screen};
-use layouts::{ChipId, NocXy};
 use ratatui::layout::Rect;
-
-/// What a person points at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hit {
-    /// The tab of a screen.
-    Screen(Screen),
-    /// A chip of the map.
-    Chip(ChipId),
-    /// A row of the list of links.
-    Link(usize),
-    /// A tile of the selected chip.
-    Tile(NocXy),
-    /// A row of the words of the selected core.
-    Word(usize),
-    /// A row of the fabric's parts.
-    Part(usize),
-    /// A cause of the verdict.
-    Cause(usize),
-}
 
 /// What is at a column and row.
 pub(crate) fn hit(model: &Model, (x, y): (u16, u16)) -> Option<Hit> {

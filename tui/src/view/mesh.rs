@@ -1,7 +1,7 @@
 //! The mesh screen: the map of chips above, the list of links below.
 
-use super::hit::Hit;
 use super::pane::{row_at, titled};
+use super::pointed::Hit;
 use super::{links, map, run, why};
 use crate::lists;
 use crate::model::{MeshPane, Model, Shows};

@@ -1,5 +1,5 @@
 //! What this host says of its cards without opening one: the driver, permissions, hugepages, and the
-//! driver's attributes (wormhole.md 2.5).
+//! driver's attributes.
 
 use super::holders::Processes;
 use super::kmd::FOLDER;

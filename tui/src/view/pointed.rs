@@ -1,0 +1,23 @@
+//! What a person points at with the mouse.
+
+use crate::model::Screen;
+use layouts::{ChipId, NocXy};
+
+/// What a person points at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hit {
+    /// The tab of a screen.
+    Screen(Screen),
+    /// A chip of the map.
+    Chip(ChipId),
+    /// A row of the list of links.
+    Link(usize),
+    /// A tile of the selected chip.
+    Tile(NocXy),
+    /// A row of the words of the selected core.
+    Word(usize),
+    /// A row of the fabric's parts.
+    Part(usize),
+    /// A cause of the verdict.
+    Cause(usize),
+}
