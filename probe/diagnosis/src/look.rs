@@ -174,9 +174,14 @@ impl<'a> Kernel<'a> {
         self.sampled.filter(|_| self.core.waypoint_tells_no_wait()).and_then(function::wait_of)
     }
 
-    /// Whether neither its waypoint nor samples tell what it waits for, if it waits.
+    /// Whether neither its waypoint nor its words tell what it waits for, if it waits. Samples may.
+    pub(crate) fn has_no_words(&self) -> bool {
+        self.core.waypoint_tells_no_wait() && !self.has_rules()
+    }
+
+    /// Whether samples do not tell that either.
     pub(crate) fn tells_no_wait(&self) -> bool {
-        self.core.waypoint_tells_no_wait() && self.sampled_wait().is_none() && !self.has_rules()
+        self.has_no_words() && self.sampled_wait().is_none()
     }
 
     /// Returns the channels of an EDM; L1 may hold any number.

@@ -27,7 +27,7 @@ fn waits_for(kernel: &Kernel<'_>) -> Option<Request> {
 
 /// Whether a kernel waits for the NoC, or its words do not tell.
 fn may_wait(kernel: &Kernel<'_>) -> bool {
-    kernel.tells_no_wait() || waits_for(kernel).is_some()
+    kernel.has_no_words() || waits_for(kernel).is_some()
 }
 
 /// Returns the network interfaces that a kernel uses, as far as its launch message tells.

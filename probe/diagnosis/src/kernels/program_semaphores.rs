@@ -43,7 +43,7 @@ impl Search<'_> {
 /// Returns the range of the semaphores of a kernel that waits for one, or may: of one without
 /// waypoints samples say that afterwards.
 pub(super) fn span(kernel: &Kernel<'_>) -> Option<Span> {
-    let may_wait = waits_for_semaphore(kernel) || kernel.tells_no_wait();
+    let may_wait = waits_for_semaphore(kernel) || kernel.has_no_words();
     let launch = kernel.core.launch.known().filter(|_| may_wait)?;
     let first = launch.semaphores?;
     // The configuration of circular buffers follows.
