@@ -250,11 +250,11 @@ fn a_fault_of_a_program_is_told_and_recorded() {
     while !said.contains("the program still runs") {
         assert_ne!(lines.read_line(&mut said).unwrap(), 0, "{said}");
     }
-    assert!(said.contains("not-modelled"), "{said}");
+    assert!(said.contains("pc-outside-text"), "{said}");
     let [recording] = &recordings(&folder)[..] else { panic!("{said}") };
     let mut why = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     let output = why.args(["--target", recording.to_str().unwrap(), "why"]).output().unwrap();
-    shows(&output, "not-modelled");
+    shows(&output, "pc-outside-text");
     assert_eq!(program.goes_on(), "0xcafe\n");
     assert_eq!(program.ends().status.code(), Some(0));
     std::fs::remove_dir_all(folder).unwrap();

@@ -436,8 +436,10 @@ const MOST_ASKED: usize = 64;
 
 /// Returns the cores that stand without a reason outside of them.
 fn suspects(diagnosis: &Diagnosis) -> Vec<CoreId> {
-    let stuck =
-        |it: &&Finding| matches!(it.condition, Condition::CoreStuck | Condition::NotModelled);
+    let stuck = |it: &&Finding| {
+        use Condition::{CoreStuck, NotModelled, PcOutsideText};
+        matches!(it.condition, CoreStuck | NotModelled | PcOutsideText)
+    };
     let stuck = diagnosis.findings.iter().filter(stuck).filter_map(|finding| match finding.place {
         Place::Core(core) => Some(core),
         _ => None,
