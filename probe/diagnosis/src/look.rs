@@ -150,12 +150,9 @@ impl<'a> Kernel<'a> {
         self.program().starts_with("cq_") && self.waypoint().ends_with('W')
     }
 
-    /// Returns the program counter if all samples show the same: no loop has one instruction only, but a
-    /// jump to itself.
+    /// Returns the program counter if all samples show the same.
     pub(crate) fn sampled_pc(&self) -> Option<u32> {
-        let profile = self.sampled.filter(|it| it.samples >= MANY_SAMPLES)?;
-        let mut pcs = profile.places.iter().flat_map(|place| &place.pcs);
-        pcs.next().copied().filter(|_| pcs.next().is_none())
+        self.sampled.and_then(one_pc)
     }
 
     /// Whether samples show it where no image is known.
@@ -230,6 +227,14 @@ impl<'a> Kernel<'a> {
         self.waypoint().hash(&mut hasher);
         hasher.finish()
     }
+}
+
+/// Returns the program counter if all samples show the same: no loop has one instruction only, but a jump
+/// to itself.
+pub(crate) fn one_pc(profile: &CoreProfile) -> Option<u32> {
+    let mut pcs = profile.places.iter().flat_map(|place| &place.pcs);
+    let first = pcs.next().copied().filter(|_| profile.samples >= MANY_SAMPLES);
+    first.filter(|_| pcs.next().is_none())
 }
 
 /// Returns the tile of a coordinate pair in one word: x in the low half, y in the high half.

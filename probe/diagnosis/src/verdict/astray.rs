@@ -1,7 +1,7 @@
 //! Cores that execute where no code is.
 
 use super::Case;
-use crate::look::{Kernel, Look};
+use crate::look::{Look, one_pc};
 use layouts::{CoreId, CoreKind, NocAddr, Space};
 use machine::snapshot::Span;
 use machine::target::Mesh;
@@ -30,8 +30,7 @@ pub(super) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
         .stopped
         .iter()
         .map(|(chip, it)| (CoreId { chip: *chip, tile: it.tile, core: it.core }, it.pc));
-    let kernels = look.kernels();
-    let sampled = kernels.iter().filter_map(|(core, it)| Some((*core, Kernel::sampled_pc(it)?)));
+    let sampled = look.sampled.iter().filter_map(|(core, it)| Some((*core, one_pc(it)?)));
     stopped.chain(sampled).filter_map(|(core, pc)| word_at(mesh, core, pc)).collect()
 }
 
