@@ -73,6 +73,8 @@ pub(crate) struct PeriodSearch {
     pub(super) head: u32,
     /// The expected period in cycles, if the hart is observed over its ticks.
     pub(super) tick: Option<u64>,
+    /// Whether the hart is alone in its tile, so that its loop may change L1.
+    pub(super) alone: bool,
     pub(super) visits: Vec<LoopVisit>,
     pub(super) words: Vec<PeriodWord>,
     pub(super) observed: u64,
@@ -151,7 +153,7 @@ pub(crate) struct Sleep {
     pub(crate) since: u64,
     /// The devices that the loop reads.
     pub(crate) devices: DeviceSet,
-    /// Whether the loop is a tick, which may store into L1; see [`super::tick`].
+    /// Whether the loop is a tick; see [`super::tick`].
     pub(crate) tick: bool,
     /// The indices of the steps that change L1.
     pub(crate) l1_stores: Vec<u32>,

@@ -64,11 +64,9 @@ impl PeriodRecord {
         touched: Touched,
         memory: &mut TileMemory,
     ) {
-        let step = self.step(hart, before, touched, memory).filter(|_| self.bound > 1);
-        let Some(step) = step else {
+        if self.step(hart, before, touched, memory).is_none() || self.bound <= 1 {
             return hart.abandon(memory, 3 * self.steps.len() as u64, self.tick);
-        };
-        self.steps.push(step);
+        }
         if before.pc < IRAM {
             hart.watch(memory, before.pc);
         }
@@ -90,14 +88,14 @@ impl PeriodRecord {
         self.bound = self.bound.min(bound);
     }
 
-    /// Returns the step of the instruction; `None` if the loop cannot be verified.
+    /// Adds the step of the instruction; `None` if the loop cannot be verified.
     fn step(
         &mut self,
         hart: &Hart,
         before: &Before,
         touched: Touched,
         memory: &TileMemory,
-    ) -> Option<LoopStep> {
+    ) -> Option<()> {
         let op = before.op;
         let (kind, rd, imm) = (d::kind(op), d::rd(op), d::imm(op));
         let a = Strided { value: before.a, stride: self.strides[d::rs1(op) as usize & 31] };
@@ -109,11 +107,19 @@ impl PeriodRecord {
                     a,
                     b,
                 ));
-                return Some(LoopStep::nothing(before.pc));
+                self.steps.push(LoopStep::nothing(before.pc));
+                return Some(());
             }
-            d::NOP => return Some(LoopStep::nothing(before.pc)),
+            d::NOP => {
+                self.steps.push(LoopStep::nothing(before.pc));
+                return Some(());
+            }
             d::SB..=d::SW if a.stride != 0 => return None,
-            d::SB..=d::SW => return self.store(kind, hart, before.pc, b, touched, memory),
+            d::SB..=d::SW => {
+                let step = self.store(kind, hart, before.pc, b, touched, memory)?;
+                self.steps.push(step);
+                return Some(());
+            }
             d::JALR | d::CSR if a.stride != 0 || touched != Touched::Nothing => return None,
             d::JAL | d::JALR | d::CSR => 0,
             d::LB..=d::LHU if a.stride != 0 => return None,
@@ -125,11 +131,13 @@ impl PeriodRecord {
             }
         };
         if rd == d::DISCARD {
-            return Some(LoopStep::nothing(before.pc));
+            self.steps.push(LoopStep::nothing(before.pc));
+            return Some(());
         }
         self.strides[rd as usize] = stride;
         let result = Strided { value: hart.regs[rd as usize], stride };
-        Some(LoopStep { pc: before.pc, slot: u32::from(rd), result })
+        self.steps.push(LoopStep { pc: before.pc, slot: u32::from(rd), result });
+        Some(())
     }
 
     /// Returns the index of a word of private RAM or L1. Words without a store during the search have

@@ -145,7 +145,7 @@ impl HartGroup {
             Mode::Plain => {
                 let pause = if self.sleep { hart.pace.next } else { u64::MAX };
                 if turn.at >= pause {
-                    hart.observe(memory);
+                    hart.observe(memory, alone);
                     return true;
                 }
                 let exit = burst(hart, memory, turn.horizon.min(pause), turn.shared, &mut ());

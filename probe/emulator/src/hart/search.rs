@@ -20,11 +20,13 @@ const MOST_VISITS: usize = 24;
 const MOST_WORDS: usize = 64;
 
 impl PeriodSearch {
-    /// Starts a search; `tick` is the period in cycles of a search over ticks.
-    pub(crate) fn new(hart: &Hart, tick: Option<u64>) -> Self {
+    /// Starts a search for a hart that is `alone` in its tile or not; `tick` is the period in cycles
+    /// of a search over ticks.
+    pub(crate) fn new(hart: &Hart, alone: bool, tick: Option<u64>) -> Self {
         Self {
             head: hart.pc,
             tick,
+            alone,
             visits: vec![LoopVisit::new(hart)],
             words: Vec::new(),
             observed: 0,
@@ -62,12 +64,11 @@ impl PeriodSearch {
         }
     }
 
-    /// Returns the slot that the loop changes by a store, with its previous value. Only a tick may
-    /// change L1.
+    /// Returns the slot that the loop changes by a store, with its previous value.
     fn stored(&self, touched: Touched) -> Option<(u32, u32)> {
         match touched {
             Touched::LocalStore { slot, old } => Some((slot, old)),
-            Touched::L1Store { addr, changed: true, old } if self.tick.is_some() => {
+            Touched::L1Store { addr, changed: true, old } if self.alone => {
                 Some((l1_slot(addr), old))
             }
             _ => None,
@@ -75,10 +76,8 @@ impl PeriodSearch {
     }
 
     fn lost(&self, touched: Touched, hart: &Hart) -> bool {
-        let effect = match (touched, self.tick) {
-            (Touched::L1Store { .. }, Some(_)) => false,
-            (touched, _) => touched.has_effect(),
-        };
+        let own = self.alone && matches!(touched, Touched::L1Store { .. });
+        let effect = !own && touched.has_effect();
         // Three visits that do not agree, or one at another pc.
         let missed = |period| {
             self.visits.len() > 2 || hart.at == self.next_visit(period) && hart.pc != self.head

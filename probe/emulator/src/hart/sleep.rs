@@ -7,7 +7,9 @@
 //! for the clock readings and counters of a polling loop. The *recording* ([`super::record`])
 //! executes one more period and verifies it. Every result must be strided again. Every branch must
 //! keep its outcome for a known number of iterations. Every load must read something watched,
-//! private RAM or a clock. Every store outside private RAM must store the value already present.
+//! private RAM or a clock. Every store outside private RAM must store the value already present,
+//! but words of L1 may be strided, too, where the hart is alone in its tile: nobody looks at them
+//! in between, and [`super::HartGroup::run`] keeps them up to date while the hart sleeps.
 //! The state in iteration n then follows by arithmetic, and the hart *sleeps* until a watched line
 //! changes, a device signals a change, or the first iteration whose path is not verified.
 //!
@@ -19,9 +21,9 @@ use super::mode::{FIRST_LOCAL, Mode, ObservationPace, PeriodRecord, PeriodSearch
 use crate::memory::{LINE_BYTES, TileMemory};
 
 impl Hart {
-    /// Starts an observation.
-    pub(crate) fn observe(&mut self, memory: &TileMemory) {
-        self.mode = Mode::Search(Box::new(PeriodSearch::new(self, None)));
+    /// Starts an observation of a hart that is `alone` in its tile or not.
+    pub(crate) fn observe(&mut self, memory: &TileMemory, alone: bool) {
+        self.mode = Mode::Search(Box::new(PeriodSearch::new(self, alone, None)));
         self.resume_recording(memory);
     }
 

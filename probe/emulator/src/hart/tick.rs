@@ -3,9 +3,7 @@
 //!
 //! A tick is a loop over the waiting loop. Sleep in the waiting loop ends at a known cycle; when two
 //! such ends in sequence are equally far apart, the hart is observed over whole ticks like over any
-//! loop ([`super::sleep`]), with one difference: words of L1 may change by the same amount in every
-//! tick. While the hart sleeps, [`super::HartGroup::run`] keeps these words up to date. Nobody looks
-//! at them in between, because ticks are for a hart that is alone in its tile.
+//! loop ([`super::sleep`]). Ticks are for a hart that is alone in its tile.
 
 use super::core::Hart;
 use super::mode::{Mode, PeriodRecord, PeriodSearch, Sleep, slot_addr};
@@ -21,7 +19,7 @@ impl Hart {
         let known = known.filter(|tick| tick.period == period && tick.head() == Some(self.pc));
         self.mode = match known {
             Some(tick) => Mode::Record(Box::new(PeriodRecord::resume(*tick, self, memory))),
-            None => Mode::Search(Box::new(PeriodSearch::new(self, Some(period)))),
+            None => Mode::Search(Box::new(PeriodSearch::new(self, true, Some(period)))),
         };
     }
 
@@ -65,7 +63,7 @@ impl Hart {
     /// later value of a word replaces an earlier one.
     fn changed_l1(&self, cycle: u64, mut put: impl FnMut(u32, u32)) {
         if let Mode::Sleep(sleep) = &self.mode
-            && sleep.tick
+            && !sleep.l1_stores.is_empty()
         {
             let (iteration, done) = sleep.position(cycle);
             let stores = sleep.l1_stores.iter().take_while(|step| (**step as usize) < done);

@@ -237,6 +237,27 @@ fn the_same_value_stored_again() {
 }
 
 #[test]
+fn a_heartbeat_in_l1_of_a_hart_that_is_alone() {
+    // As the firmware of tt-metal's idle Ethernet cores counts while it waits for a go message.
+    let beat = vec![
+        lui(21, 0xAABB_0000),
+        lw(13, 8, 0),
+        addi(15, 18, 1),
+        i(0x13, 1, 14, 15, 16),
+        i(0x13, 5, 14, 14, 16),
+        r(0, 6, 14, 14, 21),
+        sw(14, 8, 0x40),
+        addi(18, 15, 0),
+        branch(0, 13, 0, -28),
+        sw(0, 8, 0x40),
+        jal(0, 0),
+    ];
+    let overwrite = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x40, 9).unwrap();
+    let go = |rig: &mut Rig| rig.memory.write_u32(DATA, 0x80).unwrap();
+    check_on(Rig::eth, "heartbeat", &beat, &[(12_345, overwrite), (900_001, go)], 1_000_000, 3000);
+}
+
+#[test]
 fn bits_of_the_clock() {
     let shifted =
         vec![lw(10, 9, 0), i(0x13, 5, 11, 10, 10), branch(0, 11, 12, -8), addi(12, 11, 0)];

@@ -131,6 +131,30 @@ fn program(random: &mut Rng) -> Vec<u32> {
     words
 }
 
+/// Returns a loop that waits for a word of L1 and counts in another, as the heartbeat of firmware
+/// does: some of the counter's bits under a mask, beside fixed ones, or the counter itself.
+fn counting(random: &mut Rng) -> Vec<u32> {
+    let (word, counter) = (random.i32(0..8) * 4, random.i32(0..8) * 4);
+    let mut words = vec![load(2, 10, 20, word), i(0x13, 0, 5, 5, random.i32(-2..4))];
+    if random.bool() {
+        let bits = random.i32(4..28);
+        words.extend([i(0x13, 1, 6, 5, bits), i(0x13, 5, 6, 6, bits), r(0, 6, 6, 6, 21)]);
+    } else {
+        words.push(i(0x13, 0, 6, 5, 0));
+    }
+    for _ in 0..random.u32(0..3) {
+        words.push(if random.u32(0..8) == 0 { access(random, true) } else { compute(random) });
+    }
+    words.push(store(random.u32(1..3), 6, 20, counter));
+    if random.bool() {
+        words.push(branch([0, 1][random.usize(0..2)], 10, 7, 8));
+        words.push(access(random, true));
+    }
+    let length = words.len() as i32;
+    words.push(jal(0, -4 * length));
+    words
+}
+
 /// Returns a program: base registers, the loop, and a subroutine of two instructions.
 fn image(random: &mut Rng, addr: u32, kinds: &[fn(&mut Rng) -> Vec<u32>]) -> Vec<u32> {
     let mut words: Vec<u32> = Vec::new();
@@ -219,12 +243,13 @@ fn apply(rig: &mut Rig, event: &Event) {
 
 fn scene(seed: u64, sleep: bool) -> (Rig, Vec<(u64, Event)>) {
     let mut random = Rng::with_seed(seed);
-    // Ticks are for a tile with one hart.
+    // A hart that is alone in its tile may sleep in a loop that changes L1.
     let alone = seed % 4 == 3;
     let mut rig = if alone { Rig::eth(sleep) } else { Rig::tensix(sleep) };
     rig.devices.offset = [0, 0xFFFF_F000, 0x7FFF_F800][random.usize(0..3)];
     let harts = if alone { 1 } else { random.u8(1..6) };
-    let kinds: &[fn(&mut Rng) -> _] = if alone { &[ticking] } else { &[program, waiting] };
+    let kinds: &[fn(&mut Rng) -> _] =
+        if alone { &[ticking, counting, program] } else { &[program, waiting] };
     let longest_cycles = if alone { 20_000 } else { 3000 };
     for hart in 0..harts {
         let addr = 0x1000 + u32::from(hart) * PROGRAM_BYTES;
