@@ -77,7 +77,7 @@ def main(wheel, headers, arguments):
         small = "erisc" in str(out)
         command += ["-flto", "-Os"] if small else []
         command += [a for a in arguments if kept(a) and not (small and a in ("-O2", "-O3"))]
-        system = [headers, HERE.parent / "tt-fabric/include", "/usr/include/c++/12"]
+        system = [headers, HERE.parent / "tt-fabric/include", "/usr/include/c++/12", "/usr/include/x86_64-linux-gnu/c++/12"]
         command += [word for folder in system for word in ("-isystem", str(folder))]
         if not compiles:
             command = [a for a in command if linked(wheel, a)] + ["-nostdlib", str(headers / "runtime.o"), "-lgcc"]

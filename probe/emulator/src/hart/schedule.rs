@@ -153,12 +153,13 @@ impl HartGroup {
                     || hart.at >= turn.shared
                     || !self.step(turn.hart, memory, devices)
             }
-            Mode::Sleep(_) => {
+            Mode::Sleep(ref sleep) => {
+                let from_tick = sleep.tick;
                 hart.update_l1(memory, turn.at);
                 hart.wake(turn.at);
                 hart.unwatch(memory);
                 if alone {
-                    hart.observe_ticks(memory);
+                    hart.observe_ticks(memory, from_tick);
                 }
                 true
             }

@@ -12,11 +12,12 @@ use std::ops::Range;
 
 impl Hart {
     /// Observes the hart over its ticks, if a sleep that ended by the clock shows that it may have
-    /// some.
-    pub(crate) fn observe_ticks(&mut self, memory: &TileMemory) {
-        let Some(period) = self.ticks.period(self.at) else { return };
-        let known = self.ticks.last.take();
-        let known = known.filter(|tick| tick.period == period && tick.head() == Some(self.pc));
+    /// some. One that woke inside its last tick, and not from it, is likely to begin the next.
+    pub(crate) fn observe_ticks(&mut self, memory: &TileMemory, from_tick: bool) {
+        let period = self.ticks.period(self.at);
+        let here = |tick: &Box<Sleep>| tick.head() == Some(self.pc);
+        let known = self.ticks.last.take_if(|tick| here(tick) && !from_tick);
+        let Some(period) = known.as_ref().map(|tick| tick.period).or(period) else { return };
         self.mode = match known {
             Some(tick) => Mode::Record(Box::new(PeriodRecord::resume(*tick, self, memory))),
             None => Mode::Search(Box::new(PeriodSearch::new(self, true, Some(period)))),
