@@ -69,5 +69,6 @@
 //!   `MESHSCOPE_PEER_PYTHON` also tt-exalens'.
 #![forbid(unsafe_code)]
 
+pub mod runtime;
 pub mod study;
 pub mod tt_fabric;

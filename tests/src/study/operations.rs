@@ -1,6 +1,7 @@
 //! Operations of tt-metal's own runtime on an emulated mesh, each drawn from a seed: the program of
 //! `tests/tt-metal` queues them, and `why` judges the last one while the program lives.
 
+use crate::runtime::Runtime;
 use launch::dice::Random;
 use layouts::{ChipId, NocXy};
 use machine::target::Mesh;
@@ -43,13 +44,11 @@ const KINDS_TABLE: Table = Table {
 };
 const MOST_PROGRAMS: u64 = 10_000;
 /// Time until a program is ended, in seconds.
-const LIMIT: &str = "300";
+const LIMIT: u32 = 300;
 /// Time for which the host of an operation waits before it is looked at.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Columns and rows of the cores that every board leaves to operations.
 const GRID: [u64; 2] = [7, 6];
-/// The emulated mesh as a libttsim.
-const LIBRARY: &str = "libmeshscope_ttsim.so";
 /// The program's operations that end, and programs without operations.
 const ENDS: &str = "gather";
 const IDLE: &str = "idle";
@@ -154,8 +153,7 @@ struct Program {
 
 /// What is needed for a program.
 struct Setting {
-    meshscope: PathBuf,
-    runtime: PathBuf,
+    runtime: Runtime,
     mesh: String,
 }
 
@@ -164,31 +162,11 @@ impl Program {
         let socket =
             std::env::temp_dir().join(format!("meshscope-operations-{}.sock", std::process::id()));
         let _ = std::fs::remove_file(&socket);
-        let work = setting.runtime.join("work");
-        std::fs::create_dir_all(&work)?;
         let operations: Vec<Value> = operations.iter().map(Operation::json).collect();
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tt-metal/operations.py");
-        // `cargo test` leaves it where the tests are.
-        let beside = setting.meshscope.with_file_name(LIBRARY);
-        let library = if beside.is_file() {
-            beside
-        } else {
-            setting.meshscope.with_file_name("deps").join(LIBRARY)
-        };
-        let child = Command::new("timeout")
-            .args(["-s", "KILL", LIMIT])
-            .arg(&setting.meshscope)
-            .args(["exec", "--mesh", &setting.mesh, "--socket"])
-            .arg(&socket)
-            .arg("--library")
-            .arg(library)
-            .arg("--")
-            .arg(setting.runtime.join("python/bin/python"))
-            .arg(program)
+        let child = setting
+            .runtime
+            .exec((&setting.mesh, &socket), LIMIT, "operations.py")?
             .arg(json!(operations).to_string())
-            .env("TT_METAL_HOME", setting.runtime.join("ttnn"))
-            .env("TT_METAL_CACHE", setting.runtime.join("cache"))
-            .current_dir(work)
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -245,13 +223,12 @@ struct Tally {
 
 fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
     let (seed, count) = (options.seed()?, options.number("count", [1, MOST_PROGRAMS])?);
-    let runtime = options
+    let folder = options
         .get("runtime")
         .map(str::to_owned)
         .or_else(|| std::env::var("MESHSCOPE_TT_METAL_RUNTIME").ok())
         .ok_or_else(|| StudyError::Usage("--runtime FOLDER is missing".to_owned()))?;
-    let runtime = Path::new(&runtime).canonicalize();
-    let runtime = runtime.ok().filter(|folder| folder.join("ttnn").exists()).ok_or_else(|| {
+    let runtime = Runtime::at(super::meshscope(options)?, Path::new(&folder)).ok_or_else(|| {
         StudyError::Usage("--runtime: not a folder that tests/tt-metal/setup has made".to_owned())
     })?;
     let mesh = options.get("mesh").unwrap_or_default().to_owned();
@@ -262,7 +239,7 @@ fn run(options: &Options, report: &mut Report<'_>) -> Result<bool, StudyError> {
     };
     let descriptor = scene.descriptor().map_err(|error| usage(&error))?;
     let board = Mesh::from_descriptor(&descriptor);
-    let setting = Setting { meshscope: super::meshscope(options)?, runtime, mesh };
+    let setting = Setting { runtime, mesh };
     report.fact("seed", seed);
     let mut tallies = [Tally::default(); KINDS.len()];
     for number in 0..count {
@@ -311,7 +288,7 @@ fn judge(
         _ => format!("queued {last}"),
     })?;
     std::thread::sleep(PAUSE);
-    let (answer, transactions) = program.judged(&setting.meshscope)?;
+    let (answer, transactions) = program.judged(&setting.runtime.meshscope)?;
     tally.runs += 1;
     tally.transactions += transactions;
     let first = &answer["findings"][0];
