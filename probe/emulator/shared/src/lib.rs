@@ -36,6 +36,8 @@ mod machine;
 mod process;
 mod served;
 mod soc_descriptor;
+#[allow(unsafe_code, reason = "mutexes in shared memory are taken and given back")]
+mod umd_mutex;
 
 pub use error::MachineError;
 pub use host_memory::{DmaRead, DmaWrite};

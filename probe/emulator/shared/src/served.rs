@@ -2,13 +2,15 @@
 
 use crate::machine::{Machine, say};
 use crate::process::{with_bar, with_machine};
+use crate::umd_mutex::{self, Held};
 use layouts::{ChipKind, ChipLayout, WindowClass};
-use machine::bar::{Bar, BarOp, TargetView};
+use machine::bar::{Bar, BarOp, Sharing, TargetView};
 use machine::fault::{ChipAddress, Fault};
 use machine::past::{Keeps, KeptPast, RecordedRun};
 use machine::snapshot::{AccessError, StoppedCore};
 use machine::target::Past;
 use machine::window::all_but_the_drivers;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use transport::emulator_bar;
@@ -51,7 +53,7 @@ fn start(socket: &Path, words: &str, chip: ChipKind, devices: u8) -> Result<(), 
         windows: windows(chip.layout()),
         ..Welcome::default()
     };
-    server.open(Box::new(ProgramBar { chip, devices }), welcome);
+    server.open(Box::new(ProgramBar { chip, devices, held: BTreeMap::new() }), welcome);
     say(&format!("the mesh is served: --target socket:{}", socket.display()));
     // It ends with the process.
     drop(server);
@@ -87,6 +89,8 @@ fn windows(layout: &ChipLayout) -> Vec<u16> {
 struct ProgramBar {
     chip: ChipKind,
     devices: u8,
+    /// The mutexes of tt-umd that a client has, by device.
+    held: BTreeMap<u8, Held>,
 }
 
 impl Bar for ProgramBar {
@@ -96,6 +100,21 @@ impl Bar for ProgramBar {
 
     fn chip(&self) -> ChipKind {
         self.chip
+    }
+
+    /// The program's tt-umd uses the same queues, and would take a client's answers for its own.
+    fn lock_queues(&mut self, device: u8) -> Result<Sharing, AccessError> {
+        self.held.remove(&device);
+        let taken = umd_mutex::take(device).map_err(|error| {
+            AccessError::Unreachable(format!("the program keeps the routing queues: {error}"))
+        })?;
+        self.held.extend(taken.map(|held| (device, held)));
+        Ok(Sharing::Shared)
+    }
+
+    fn unlock_queues(&mut self, device: u8) -> Result<(), AccessError> {
+        self.held.remove(&device);
+        Ok(())
     }
 
     fn disrupt(&mut self, at: ChipAddress, fault: &Fault) -> Result<(), AccessError> {

@@ -34,8 +34,28 @@ impl ClientBar<'_> {
         wait: impl FnMut(Client) -> io::Result<()>,
     ) -> io::Result<Result<(), AccessError>> {
         self.judge.forget_queues();
+        let again = self.state.holds_queues(self.number, device);
         let locked = self.state.lock_queues((self.number, client, device), wait)?;
-        Ok(locked.map_err(|why| AccessError::Unreachable(why.to_string())))
+        let locked = locked.map_err(|why| AccessError::Unreachable(why.to_string()));
+        if again || locked.is_err() {
+            return Ok(locked);
+        }
+        // Who else uses the machine, besides its clients.
+        let shared = self.bar.lock_queues(device);
+        if shared.is_err() {
+            self.state.unlock_queues(self.number, device);
+        }
+        Ok(shared.map(drop))
+    }
+
+    /// Releases the lock of a device's queues once.
+    pub(super) fn release_queues(&mut self, device: u8) {
+        // Before another client may take it.
+        if self.state.is_last_lock(self.number, device) {
+            // Who has lost the connection to the machine has no lock.
+            let _ = self.bar.unlock_queues(device);
+        }
+        self.state.unlock_queues(self.number, device);
     }
 
     /// Checks a batch.
@@ -47,6 +67,16 @@ impl ClientBar<'_> {
         devices.into_iter().try_for_each(|device| state.check_queues(*number, device))?;
         let holds = |device| state.holds_queues(*number, device);
         judge.check(bar, batch, &Rights { writes: *writes, holds: &holds })
+    }
+}
+
+impl Drop for ClientBar<'_> {
+    fn drop(&mut self) {
+        for device in 0..self.bar.most_devices() {
+            while self.state.holds_queues(self.number, device) {
+                self.release_queues(device);
+            }
+        }
     }
 }
 

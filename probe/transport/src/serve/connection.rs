@@ -151,7 +151,7 @@ impl Connection {
                     self.send(&locked.map_or_else(WireReply::Failed, |()| WireReply::Locked))?;
                 }
                 Received::Message(WireRequest::UnlockQueues(device)) => {
-                    state.unlock_queues(number, device);
+                    bar.release_queues(device);
                 }
                 Received::Message(WireRequest::Writer) => {
                     let writer = state.writer().filter(|_| !self.writes);

@@ -107,8 +107,13 @@ impl Queues {
 
     /// Whether the client has the lock for a device.
     pub(super) fn holds(&self, number: u64, device: u8) -> bool {
+        self.times(number, device) > 0
+    }
+
+    /// How often the client has taken the lock for a device.
+    pub(super) fn times(&self, number: u64, device: u8) -> usize {
         let own = self.lease.as_ref().filter(|lease| lease.number == number);
-        own.is_some_and(|lease| lease.taken.contains_key(&device))
+        own.and_then(|lease| lease.taken.get(&device).copied()).unwrap_or(0)
     }
 
     /// Why the client has lost the lock for a device, until it releases it or takes it again.

@@ -252,6 +252,11 @@ impl ServerState {
         done
     }
 
+    /// Whether the client has the lock of a device's queues, and took it once.
+    pub(super) fn is_last_lock(&self, number: u64, device: u8) -> bool {
+        self.lock().queues.times(number, device) == 1
+    }
+
     /// Whether the client has the lock of a device's queues.
     pub(super) fn holds_queues(&self, number: u64, device: u8) -> bool {
         self.lock().queues.holds(number, device)
