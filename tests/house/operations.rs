@@ -9,6 +9,8 @@ use tests::runtime::Runtime;
 
 /// Programs: the kinds take turns.
 const COUNT: &str = "6";
+/// Time until a program is ended, in seconds.
+const SECONDS: u32 = 300;
 
 /// Returns the runtime; none, and why, if it is not installed.
 fn runtime() -> Option<Runtime> {
@@ -34,15 +36,18 @@ fn operations_of_tt_metals_runtime_are_judged() {
     assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
 }
 
-/// Runs tt-metal's all-gather on a mesh with a fabric, and looks at the mesh meanwhile, again and
-/// again; it must end with the right bytes and close. Both use the same routing queues.
-fn gathers(mesh: &str, [rows, columns]: [&str; 2], fabric: &str, seconds: u32) {
+/// The lines of a collective that ends with the right bytes.
+const GATHERED: [&str; 5] = ["open", "queued", "done", "right", "closed"];
+
+/// Runs tt-metal on a mesh with a fabric, and looks at the mesh meanwhile, again and again: both use
+/// the same routing queues. The program must print these lines, and end.
+fn collective(mesh: &str, words: &[&str], lines: &[&str]) {
     let Some(runtime) = runtime() else { return };
-    let socket = format!("meshscope-{mesh}-{fabric}-{}.sock", std::process::id());
+    let socket = format!("meshscope-{mesh}-{}-{}.sock", words[2], std::process::id());
     let socket: PathBuf = std::env::temp_dir().join(socket);
-    let mut exec = runtime.exec((mesh, &socket), seconds, "collective.py").unwrap();
+    let mut exec = runtime.exec((mesh, &socket), SECONDS, "collective.py").unwrap();
     let program = exec
-        .args([rows, columns, fabric])
+        .args(words)
         // A simulated card has one host channel, and fast dispatch needs one for each chip.
         .env("TT_METAL_SLOW_DISPATCH_MODE", "1")
         .stdout(Stdio::piped())
@@ -55,25 +60,32 @@ fn gathers(mesh: &str, [rows, columns]: [&str; 2], fabric: &str, seconds: u32) {
         let mut links = Command::new(&runtime.meshscope);
         let seen = links.args(["--target", &target, "links"]).output().unwrap();
         looks += u32::from(seen.status.success());
-        thread::sleep(Duration::from_millis(200));
+        thread::sleep(Duration::from_secs(1));
     }
     let output = program.join().unwrap().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
-    let stages = ["open", "queued", "done", "right", "closed"];
-    let said: Vec<_> = printed.lines().filter(|line| stages.contains(line)).collect();
+    let said: Vec<_> = printed.lines().filter(|line| GATHERED.contains(line)).collect();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(said, stages, "{mesh} {fabric}: {printed}{stderr}");
-    assert_eq!(output.status.code(), Some(0), "{mesh} {fabric}: {stderr}");
-    assert!(looks > 2, "{mesh} {fabric}: {looks} looks succeeded");
+    assert_eq!(said, lines, "{mesh} {words:?}: {printed}{stderr}");
+    assert_eq!(output.status.code(), Some(0), "{mesh} {words:?}: {stderr}");
+    assert!(looks > 1, "{mesh} {words:?}: {looks} looks succeeded");
 }
 
 #[test]
 fn a_collective_of_tt_metals_own_gathers_the_right_bytes_on_an_n300() {
-    gathers("n300", ["1", "2"], "FABRIC_1D", 300);
+    collective("n300", &["1", "2", "FABRIC_1D"], &GATHERED);
 }
 
 #[test]
 #[ignore = "long"]
 fn a_collective_over_a_two_dimensional_fabric_gathers_the_right_bytes() {
-    gathers("n300", ["1", "2"], "FABRIC_2D", 300);
+    collective("n300", &["1", "2", "FABRIC_2D"], &GATHERED);
+}
+
+#[test]
+#[ignore = "long"]
+fn tt_metal_opens_a_t3000_with_its_fabric_and_closes_it() {
+    for fabric in ["FABRIC_1D", "FABRIC_2D"] {
+        collective("t3000", &["2", "4", fabric, "none"], &["open", "closed"]);
+    }
 }

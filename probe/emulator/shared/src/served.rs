@@ -93,9 +93,24 @@ struct ProgramBar {
     held: BTreeMap<u8, Held>,
 }
 
+impl ProgramBar {
+    /// Tells that the client with the mutexes lives.
+    fn live(&mut self) -> Result<(), AccessError> {
+        let before = self.held.len();
+        self.held.retain(|_, held| held.lives());
+        if self.held.len() == before {
+            return Ok(());
+        }
+        Err(AccessError::Overtaken("the program has taken over the routing queues".into()))
+    }
+}
+
 impl Bar for ProgramBar {
     fn submit(&mut self, batch: &[BarOp], answer: &mut Vec<u8>) -> Result<(), AccessError> {
-        with_bar(|bar| bar.submit(batch, answer)).unwrap_or_else(|| Err(absent()))
+        self.live()?;
+        let done = with_bar(|bar| bar.submit(batch, answer)).unwrap_or_else(|| Err(absent()));
+        self.live()?;
+        done
     }
 
     fn chip(&self) -> ChipKind {

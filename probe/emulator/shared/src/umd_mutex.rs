@@ -22,13 +22,22 @@ const MUTEX_BYTES: usize = size_of::<libc::pthread_mutex_t>();
 const READY: u64 = 0x5454_554D_444D_5458;
 /// How long to wait for a mutex: tt-umd has it for one access to a remote chip.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long to keep one: longer than clients keep the lock of the queues.
-const LONGEST: Duration = Duration::from_secs(8);
+/// A pause before one is taken: the mutex is not fair, and tt-umd may wait for it.
+const PAUSE: Duration = Duration::from_micros(200);
+/// How long to keep one without a sign of life.
+const LONGEST_SILENCE: Duration = Duration::from_secs(4);
 
 /// A mutex in the hands of a thread of its own. Dropped, it is given back.
 pub(crate) struct Held {
-    /// Dropped, it ends the thread.
-    _until: Sender<()>,
+    /// Tells the thread that the client lives, and, dropped, to end.
+    lives: Sender<()>,
+}
+
+impl Held {
+    /// Tells that its client lives; returns false if the mutex was given back for its silence.
+    pub(crate) fn lives(&self) -> bool {
+        self.lives.send(()).is_ok()
+    }
 }
 
 /// Takes the mutex of a device. None: tt-umd has not made one in this process.
@@ -46,10 +55,10 @@ pub(crate) fn take(device: u8) -> io::Result<Option<Held>> {
     if mutex.flag() != READY {
         return Ok(None);
     }
-    let ((told, tells), (until, end)) = (channel(), channel());
-    thread::Builder::new().name("umd-mutex".into()).spawn(move || mutex.keep(&told, &end))?;
+    let ((told, tells), (lives, life)) = (channel(), channel());
+    thread::Builder::new().name("umd-mutex".into()).spawn(move || mutex.keep(&told, &life))?;
     tells.recv().map_err(|_| io::Error::other("its thread ended"))??;
-    Ok(Some(Held { _until: until }))
+    Ok(Some(Held { lives }))
 }
 
 /// Returns the files of the mutexes that a process has mapped, in the order of the devices.
@@ -73,16 +82,14 @@ impl Mutex {
         unsafe { self.0.as_ptr().add(MUTEX_BYTES).cast::<u64>().read_volatile() }
     }
 
-    /// Takes the mutex and says so, keeps it until the other end of `end` is dropped, and gives it
-    /// back.
-    fn keep(self, told: &Sender<io::Result<()>>, end: &Receiver<()>) {
+    /// Takes the mutex and says so, keeps it for as long as the client lives, and gives it back.
+    fn keep(self, told: &Sender<io::Result<()>>, life: &Receiver<()>) {
+        thread::sleep(PAUSE);
         let taken = self.lock();
         let has = taken.is_ok();
         let heard = told.send(taken).is_ok();
         if has {
-            if heard {
-                let _ = end.recv_timeout(LONGEST);
-            }
+            while heard && life.recv_timeout(LONGEST_SILENCE).is_ok() {}
             // SAFETY: this thread has the mutex, which is mapped until this function returns.
             unsafe { libc::pthread_mutex_unlock(self.at()) };
         }
