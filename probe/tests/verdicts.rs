@@ -147,6 +147,32 @@ fn requests_that_nobody_can_answer_name_what_is_not_there() {
     says(&past, Condition::NocUnanswered, words);
 }
 
+/// Returns a request, and a loop of 256 turns behind it.
+fn asked(from: NocXy, at: u32) -> Vec<u32> {
+    // addi x7, x7, -1; bne x7, x0, to the line before.
+    let turn = [0xFFF << 20 | 7 << 15 | 7 << 7 | 0x13, 0xFE03_9EE3];
+    [&request(from, at)[..], &put(7, 256), &turn].concat()
+}
+
+/// Returns instructions that are executed again and again.
+fn forever(body: &[u32]) -> Vec<u32> {
+    // jal x0, to the first line.
+    let back = (4 * body.len() as u32).wrapping_neg();
+    let to = back & 0xF_F000 | (back >> 11 & 1) << 20 | (back >> 1 & 0x3FF) << 21 | 1 << 31;
+    [body, &[to | 0x6F]].concat()
+}
+
+#[test]
+fn an_endless_retry_is_no_progress() {
+    let tile = NocXy { x: 3, y: 3 };
+    let retry = plain(&forever(&asked(tile, 0x100)));
+    let words = "it sends the same request again and again over NoC 0 to 3-3, address 0x100: ";
+    says(&retry, Condition::NotFinished, words);
+    // What other requests move is not seen.
+    let turns = plain(&forever(&[asked(tile, 0x100), asked(tile, 0x140)].concat()));
+    assert_eq!(turns.findings, []);
+}
+
 /// Launches a ring ping whose arguments are altered.
 fn ring(alter: impl Fn(&NocAddr, &mut Vec<u8>)) -> Bench {
     let mut bench = bench();

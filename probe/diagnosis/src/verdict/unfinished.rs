@@ -3,7 +3,7 @@
 use super::{Case, MOST_LISTED, over_cycles};
 use crate::condition::{Condition, Severity};
 use crate::finding::Finding;
-use crate::kernels::waits_for_semaphore;
+use crate::kernels::{repeated, waits_for_semaphore};
 use crate::look::Kernel;
 use crate::place::Place;
 use crate::progress::Progress;
@@ -63,6 +63,12 @@ impl Case<'_> {
         false
     }
 
+    /// Returns the request that a kernel sends again and again.
+    pub(super) fn repeats(&self, kernel: &Kernel<'_>) -> Option<String> {
+        let progress = self.progress.get(&kernel.core.id);
+        repeated(self.mesh, self.looks, kernel).filter(|_| progress == Some(&Progress::Unknown))
+    }
+
     /// Returns the cores of the place and of all waits of a finding.
     fn explained(&self, finding: &Finding) -> Vec<CoreId> {
         let own = match finding.place {
@@ -78,7 +84,10 @@ impl Case<'_> {
 
     fn operation(&self, operation: Option<u32>, kernels: &[&Kernel<'_>]) -> Option<Finding> {
         let busy = kernels.iter().find_map(|kernel| Some((kernel.core.id, busy(kernel)?)));
-        let first = busy.as_ref().map_or(kernels.first()?.core.id, |(core, _)| *core);
+        let repeats =
+            kernels.iter().find_map(|kernel| Some((kernel.core.id, self.repeats(kernel)?)));
+        let found = repeats.as_ref().or(busy.as_ref());
+        let first = found.map_or(kernels.first()?.core.id, |(core, _)| *core);
         let names: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.name()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
         let operation = operation.map(|number| self.last.state.operation(number));
@@ -91,10 +100,10 @@ impl Case<'_> {
             [_] => format!("core {first} has"),
             _ => format!("{} have", counted(kernels.len() as u64, "core", "cores")),
         };
-        let mut moved = match (&busy, kernels) {
-            (Some((_, line)), [_]) => format!("it is busy {line}"),
-            (Some((core, line)), _) => format!("core {core} is busy {line}"),
+        let mut moved = match (found, kernels) {
             (None, _) => "nothing that was read of it moved".to_owned(),
+            (Some((_, what)), [_]) => format!("it {what}"),
+            (Some((core, what)), _) => format!("core {core} {what}"),
         };
         let waiting = kernels.iter().filter(|kernel| waits_for_semaphore(kernel)).count() as u64;
         if waiting > 0 {
@@ -135,10 +144,10 @@ impl Case<'_> {
     }
 }
 
-/// Returns where a kernel computes, `at file:line in function`, if its samples show no wait.
+/// Returns where a kernel computes, `is busy at file:line in function`, if its samples show no wait.
 fn busy(kernel: &Kernel<'_>) -> Option<String> {
     let place = kernel.sampled.filter(|_| !kernel.waypoint().ends_with('W'))?.places.first()?;
     let line = place.lines.last()?;
     let at = if line.file.is_some() { "at " } else { "" };
-    Some(format!("{at}{}", line.without_arguments()))
+    Some(format!("is busy {at}{}", line.without_arguments()))
 }
