@@ -6,7 +6,7 @@ use crate::common::{built, idle, layout};
 use crate::edm::bench::{self, Bench, FAR, NEAR};
 use crate::edm::worker::{self, Command, Shape, Side, Work};
 
-use diagnosis::{Condition, Diagnosis};
+use diagnosis::{Condition, Diagnosis, Severity};
 use images::ImageMap;
 use launch::{KernelLaunch, Operation, RingPing, RingPingSettings, Step, launch_kernel};
 use layouts::{ChipId, NocAddr, NocXy};
@@ -74,19 +74,29 @@ fn request(from: NocXy, at: u32) -> Vec<u32> {
 /// Launches a kernel of these instructions, which no ELF has, and judges.
 fn plain(instructions: &[u32]) -> Diagnosis {
     let mut bench = bench();
-    let kernel = "tensix_worker";
-    let launch = KernelLaunch {
-        place: TILE,
-        kernel,
+    launch_plain(&mut bench, instructions);
+    judged(bench)
+}
+
+fn worker_launch(place: Place, arguments: &[u32]) -> KernelLaunch<'static> {
+    let mut arguments: Vec<u8> = arguments.iter().flat_map(|word| word.to_le_bytes()).collect();
+    arguments.resize(64, 0);
+    KernelLaunch {
+        place,
+        kernel: "tensix_worker",
         firmware: "tensix_brisc",
         core_type: "TENSIX",
         config_base: CONFIG_BASE,
         text_offset: 0x400,
-        arguments: vec![0; 64],
+        arguments,
         semaphores: Vec::new(),
         in_place: false,
         host_assigned_id: 1,
-    };
+    }
+}
+
+fn launch_plain(bench: &mut Bench, instructions: &[u32]) {
+    let launch = worker_launch(TILE, &[]);
     // The images of the verdict do not hear of it.
     let mut images = ImageMap::firmware().0;
     let text = CONFIG_BASE + launch.text_offset;
@@ -94,12 +104,11 @@ fn plain(instructions: &[u32]) -> Diagnosis {
     let operation = launch_kernel(&mut images, &launch).unwrap();
     let operation = altered(&operation, |addr, of| {
         if addr.offset == text {
-            *of = bytes.clone();
+            of.clone_from(&bytes);
         }
     });
     operation.finish(&mut bench.target).unwrap();
     bench.target.pass(100_000).unwrap();
-    judged(bench)
 }
 
 /// Returns an operation with other bytes in its writes.
@@ -135,7 +144,9 @@ fn firmware_that_has_begun_again_is_named() {
 
 #[test]
 fn requests_that_nobody_can_answer_name_what_is_not_there() {
-    let stands = |request: Vec<u32>| plain(&[&request[..], &[STAND]].concat());
+    // tt-metal's firmware prepares the buffer of atomics.
+    let prepares = store(0xFFB2_0C0C, 4);
+    let stands = |request: Vec<u32>| plain(&[&prepares[..], &request, &[STAND]].concat());
     let fused = stands(request(NocXy { x: 3, y: 1 }, 0));
     says(
         &fused,
@@ -283,4 +294,33 @@ fn a_go_message_that_was_overwritten_under_a_paused_kernel_is_named() {
     let words =
         "its go message was overwritten with INIT while its kernel runs, which was paused (PASW)";
     says(&judged, Condition::TextOverwritten, words);
+}
+
+#[test]
+fn a_kernel_of_no_known_image_among_others_of_one_is_named() {
+    let mut bench = bench();
+    // Address, words, iterations, cycles between two, as `help workloads` lists them.
+    for tile in [NocXy { x: 2, y: 2 }, NocXy { x: 3, y: 2 }] {
+        let launch = worker_launch(Place { tile, ..TILE }, &[0x2_0000, 8, 0, 1000, 1, 0]);
+        let launch = launch_kernel(&mut bench.images, &launch).unwrap();
+        launch.finish(&mut bench.target).unwrap();
+    }
+    launch_plain(&mut bench, &[STAND]);
+    let words = "its text is that of no known image, while 2 other cores run tensix_worker";
+    says(&judged(bench), Condition::NotFinished, words);
+}
+
+#[test]
+fn firmware_that_was_overwritten_is_the_cause_of_who_waits_for_its_tile() {
+    let mut bench = Bench::emulated();
+    let [worker, _] = transfer(&mut bench, NEAR);
+    let (at, bytes) = bench.images.named("tensix_brisc").unwrap().build_id.clone().unwrap();
+    bench.target.write(worker.at(at), &vec![0; bytes.len()]).unwrap();
+    bench.target.write(worker.at(0), &[0; 4]).unwrap();
+    bench.terminate(worker, "ccl_worker", 2);
+    // Somebody else attaches.
+    bench.images = ImageMap::firmware().0;
+    let judged = judged(bench);
+    says(&judged, Condition::TextOverwritten, "the text of tensix_brisc is not at 0x0, where");
+    assert_eq!((judged.findings[0].severity, judged.findings.len()), (Severity::Hang, 1));
 }

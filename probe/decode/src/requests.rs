@@ -38,7 +38,7 @@ pub struct Interface {
     pub answers: Span,
     /// The counters of requests outstanding, by transaction id.
     pub outstanding: Span,
-    /// The command buffers up to the control word: the rest does not say where a request went.
+    /// The command buffers up to the length: the rest does not say where a request went.
     pub commands: Vec<Span>,
 }
 
@@ -69,8 +69,9 @@ impl Interface {
         let counters = block + layout.niu.counter.at;
         let outstanding = layout.niu_counters.outstanding.at;
         let buffers = &layout.niu.command_buffer;
-        let command =
-            |number| span(block + buffers.nth(number), (layout.niu_command.ctrl.at + 4) as u32);
+        let command = |number| {
+            span(block + buffers.nth(number), (layout.niu_command.at_len_be.at + 4) as u32)
+        };
         Self {
             noc,
             answers: span(counters, outstanding as u32),
@@ -211,10 +212,11 @@ fn word(bytes: &[u8], at: u64) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns the kind of the last request of a command buffer; none if it was never used.
+/// Returns the kind of the last request of a command buffer; none if it was never used: tt-metal's firmware
+/// prepares buffers, and leaves their length 0.
 fn kind_of(layout: &ChipLayout, command: &[u8]) -> Option<Request> {
     let control = word(command, layout.niu_command.ctrl.at)?;
-    command.iter().any(|byte| *byte != 0).then_some(())?;
+    word(command, layout.niu_command.at_len_be.at).filter(|len| *len != 0)?;
     Some(match (control & IS_ATOMIC != 0, control & IS_WRITE != 0) {
         (true, _) => Request::Atomic,
         (false, true) => Request::Write,

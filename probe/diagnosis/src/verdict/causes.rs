@@ -211,7 +211,10 @@ impl Case<'_> {
                 };
                 Some((condition, why))
             }
-            Reading::Unknown(_) | Reading::Absent => None,
+            Reading::Unknown(_) => {
+                self.lacks_firmware(id).map(|words| (Condition::TextOverwritten, words))
+            }
+            Reading::Absent => None,
         }
     }
 

@@ -14,6 +14,9 @@ use machine::words::{counted, cycles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+/// The waypoint of a delay that was asked for.
+const DELAYS: &str = "DWLW";
+
 impl Case<'_> {
     /// Returns a finding for each operation of which a kernel was told to go, has not ended, and shows
     /// no progress, if none of these findings is about it.
@@ -63,6 +66,17 @@ impl Case<'_> {
         false
     }
 
+    /// Returns that kernels of no known image are alone with that, if the others that run, more of them,
+    /// have one name: the wrong kernel may have been launched.
+    fn unlike_others(&self, unknown: &[&Kernel<'_>]) -> Option<String> {
+        let others = self.kernels.values().filter(|it| it.end.is_none() && !it.serves());
+        let names: Vec<&str> = others.filter_map(Kernel::name).collect();
+        let name = *names.first().filter(|first| names.iter().all(|it| it == *first))?;
+        let count = Some(names.len()).filter(|count| *count > unknown.len())?;
+        let others = counted(count as u64, "other core runs", "other cores run");
+        Some(format!("its text is that of no known image, while {others} {name}"))
+    }
+
     /// Returns the request that a kernel sends again and again.
     pub(super) fn repeats(&self, kernel: &Kernel<'_>) -> Option<String> {
         let progress = self.progress.get(&kernel.core.id);
@@ -90,6 +104,7 @@ impl Case<'_> {
         let first = found.map_or(kernels.first()?.core.id, |(core, _)| *core);
         let names: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.name()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        let unlike = if names.is_empty() { self.unlike_others(kernels) } else { None };
         let operation = operation.map(|number| self.last.state.operation(number));
         let operation = match operation {
             Some(operation) if names.is_empty() => format!("operation {operation}"),
@@ -116,8 +131,9 @@ impl Case<'_> {
             1 => "; one core is paused, which can be why".to_owned(),
             all => format!("; {all} cores are paused, which can be why"),
         };
+        let unlike = unlike.map_or(String::new(), |unlike| format!("; {unlike}"));
         let words = format!(
-            "{operation}: {cores} not ended for {}; {moved}{because}",
+            "{operation}: {cores} not ended for {}; {moved}{unlike}{because}",
             cycles(over_cycles(self.looks))
         );
         let (place, party) = (Place::Core(first), Party::Core(first));
@@ -146,8 +162,13 @@ impl Case<'_> {
 
 /// Returns where a kernel computes, `is busy at file:line in function`, if its samples show no wait.
 fn busy(kernel: &Kernel<'_>) -> Option<String> {
-    let place = kernel.sampled.filter(|_| !kernel.waypoint().ends_with('W'))?.places.first()?;
+    let doing = match kernel.waypoint() {
+        DELAYS => "is in a delay that was asked for,",
+        waypoint if waypoint.ends_with('W') => return None,
+        _ => "is busy",
+    };
+    let place = kernel.sampled?.places.first()?;
     let line = place.lines.last()?;
     let at = if line.file.is_some() { "at " } else { "" };
-    Some(format!("is busy {at}{}", line.without_arguments()))
+    Some(format!("{doing} {at}{}", line.without_arguments()))
 }
