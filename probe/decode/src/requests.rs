@@ -18,6 +18,8 @@ pub enum Request {
 
 /// Transaction ids of a network interface.
 const IDS: u32 = 16;
+/// Bytes of all counts of what an interface sends and is answered (wormhole.md 3.4).
+const ALL_COUNTS: u32 = 64;
 /// Bits of a command buffer's control word (wormhole.md 3.3).
 const IS_ATOMIC: u32 = 1;
 const IS_WRITE: u32 = 1 << 1;
@@ -34,8 +36,9 @@ const BLOCKS: [&str; 2] = ["niu0", "niu1"];
 pub struct Interface {
     /// Its NoC.
     pub noc: usize,
-    /// The counts of answers and of words sent.
-    pub answers: Span,
+    /// The counts of requests and of answers: registers are read word by word, so that these are no more
+    /// than tell whether any was not answered.
+    pub counts: [Span; 2],
     /// The counters of requests outstanding, by transaction id.
     pub outstanding: Span,
     /// The command buffers up to the length: the rest does not say where a request went.
@@ -67,14 +70,19 @@ impl Interface {
     fn new(layout: &ChipLayout, place: Place, (noc, block): (usize, u64)) -> Self {
         let span = |at, len| Span { addr: place.at(at), len };
         let counters = block + layout.niu.counter.at;
-        let outstanding = layout.niu_counters.outstanding.at;
+        let register = &layout.niu_counters;
+        let outstanding = register.outstanding.at;
+        let writes = register.nonposted_writes_sent.at;
         let buffers = &layout.niu.command_buffer;
         let command = |number| {
             span(block + buffers.nth(number), (layout.niu_command.at_len_be.at + 4) as u32)
         };
         Self {
             noc,
-            answers: span(counters, outstanding as u32),
+            counts: [
+                span(counters, (register.nonposted_atomics_sent.at + 4) as u32),
+                span(counters + writes, 4),
+            ],
             outstanding: span(counters + outstanding, 4 * IDS),
             commands: (0..buffers.count).map(command).collect(),
         }
@@ -89,22 +97,26 @@ impl Interface {
         BLOCKS.iter().enumerate().filter_map(block).collect()
     }
 
-    /// Returns the words that tell which requests were not answered: where they went only if a snapshot
-    /// shows that there are any.
-    pub fn spans(self, snapshot: &Snapshot) -> Vec<Span> {
-        let counts = snapshot.bytes(self.outstanding.addr, self.outstanding.len);
-        let any = counts.is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0));
-        let commands = if any { self.commands } else { Vec::new() };
-        [self.answers, self.outstanding].into_iter().chain(commands).collect()
+    /// Returns the words that tell which requests were not answered: by transaction id only if a snapshot
+    /// shows that there are any, and where they went only if it shows the ids; only the counts if it need
+    /// not be known `which`.
+    pub fn spans(self, layout: &ChipLayout, snapshot: &Snapshot, which: bool) -> Vec<Span> {
+        let mut spans = self.counts.to_vec();
+        if which && self.owed(layout, snapshot).is_some_and(|owed| !owed.is_empty()) {
+            let counts = snapshot.bytes(self.outstanding.addr, self.outstanding.len);
+            let any = counts.is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0));
+            spans.push(self.outstanding);
+            spans.extend(self.commands.iter().filter(|_| any));
+        }
+        spans
     }
 
-    /// Returns the one kind of request of which more were sent than answered, if the counts were read.
-    fn unanswered(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Option<Request> {
+    /// Returns the kinds of request of which more were sent than answered, or, of multicasts, fewer; none if
+    /// the counts were not read.
+    fn owed(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Option<Vec<Request>> {
         let counters = &layout.niu_counters;
-        let count = |at: u64| {
-            let addr = NocAddr { offset: self.answers.addr.offset + at, ..self.answers.addr };
-            snapshot.word(addr).ok()
-        };
+        let first = self.counts.first()?.addr;
+        let count = |at: u64| snapshot.word(NocAddr { offset: first.offset + at, ..first }).ok();
         let kinds = [
             (Request::Read, counters.reads_sent.at, counters.read_responses_received.at),
             (Request::Write, counters.nonposted_writes_sent.at, counters.write_acks_received.at),
@@ -114,12 +126,11 @@ impl Interface {
                 counters.atomic_responses_received.at,
             ),
         ];
-        let open = kinds
-            .into_iter()
-            .filter(|(_, sent, answered)| count(*sent) != count(*answered))
-            .map(|(kind, ..)| kind);
-        let open: Vec<Request> = open.collect();
-        if let [kind] = open.as_slice() { Some(*kind) } else { None }
+        let counts =
+            kinds.map(|(kind, sent, answered)| Some((kind, count(sent)?, count(answered)?)));
+        let counts = counts.into_iter().collect::<Option<Vec<_>>>()?;
+        let owed = counts.into_iter().filter(|(_, sent, answered)| sent != answered);
+        Some(owed.map(|(kind, ..)| kind).collect())
     }
 
     /// Returns the words that tell which request is sent again and again: the counts, and the whole command
@@ -127,7 +138,8 @@ impl Interface {
     pub fn repeats(&self, layout: &ChipLayout) -> Vec<Span> {
         let len = (layout.niu_command.at_data.at + 4) as u32;
         let commands = self.commands.iter().map(|command| Span { len, ..*command });
-        [self.answers].into_iter().chain(commands).collect()
+        let first = self.counts.first().map(|first| Span { len: ALL_COUNTS, ..*first });
+        first.into_iter().chain(commands).collect()
     }
 
     /// Returns the request that was sent again and again between snapshots, the oldest first: a read, an
@@ -186,7 +198,12 @@ impl Interface {
         snapshot: &Snapshot,
         request: Option<Request>,
     ) -> Option<Vec<Open>> {
-        let request = request.or_else(|| self.unanswered(layout, snapshot));
+        let owed = self.owed(layout, snapshot)?;
+        if owed.is_empty() {
+            return Some(Vec::new());
+        }
+        let only = if let [kind] = owed.as_slice() { Some(*kind) } else { None };
+        let request = request.or(only);
         let bytes = snapshot.bytes(self.outstanding.addr, self.outstanding.len).ok()?;
         let counts = bytes.chunks(4).filter_map(|word| word.first().copied());
         let open = (0..).zip(counts).filter(|(_, count)| *count != 0);

@@ -87,10 +87,10 @@ pub(crate) fn repeated(mesh: &Mesh, looks: &[Look<'_>], kernel: &Kernel<'_>) -> 
     ))
 }
 
-/// Returns the counts of answers and of words sent of the network interfaces that a kernel uses, as far
-/// as they were read.
+/// Returns the counts of requests and answers of the network interfaces that a kernel uses, as far as they
+/// were read.
 pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u8> {
-    let spans = awaited(mesh.layout(), kernel).into_iter().map(|it| it.answers);
+    let spans = awaited(mesh.layout(), kernel).into_iter().flat_map(|it| it.counts);
     let bytes = spans.filter_map(|span| look.snapshot.bytes(span.addr, span.len).ok());
     bytes.flatten().copied().collect()
 }
@@ -98,7 +98,8 @@ pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u
 /// Returns the words that tell which requests of a kernel were not answered.
 pub(crate) fn spans(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<Span> {
     let all = awaited(mesh.layout(), kernel).into_iter();
-    all.flat_map(|interface| interface.spans(look.snapshot)).collect()
+    all.flat_map(|interface| interface.spans(mesh.layout(), look.snapshot, !kernel.serves()))
+        .collect()
 }
 
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their
