@@ -69,9 +69,9 @@ pub(crate) struct Judged {
 }
 
 /// Returns what each core does.
-pub(crate) fn of_cores<'a>(
+pub(crate) fn of_cores(
     mesh: &Mesh,
-    looks: &[Look<'a>],
+    looks: &[Look<'_>],
     lasting: &WaitGraph,
     served: &BTreeSet<CoreId>,
 ) -> Judged {

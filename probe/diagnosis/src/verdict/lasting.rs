@@ -173,6 +173,7 @@ fn wait_with(mesh: &Mesh, waits: &mut WaitGraph) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use layouts::{ChipId, ClusterDescriptor, NocXy};
 

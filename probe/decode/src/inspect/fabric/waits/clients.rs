@@ -219,6 +219,7 @@ fn is_late(other: &ClientState, master: &ClientState) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
     use super::super::find;
     use super::*;
     use crate::state::{FabricState, RouterState, SenderState, Waits};
