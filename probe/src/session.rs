@@ -126,6 +126,8 @@ pub struct Session {
     last: ReadSet,
     /// What was read to identify the images.
     proofs: Snapshot,
+    /// What was read for the snapshot that is taken, which it need not read again.
+    just_read: Snapshot,
     /// The file that is read; none: a machine.
     file: Option<RecordedFile>,
     /// Whether the machine ends with this process.
@@ -152,6 +154,7 @@ impl Session {
             snapshots: 0,
             last: ReadSet::default(),
             proofs: Snapshot::default(),
+            just_read: Snapshot::default(),
             file: None,
             ends_with_process: false,
             ledgers: Vec::new(),
@@ -244,10 +247,15 @@ impl Session {
         let plan = self.plan(read_set, self.snapshots.is_multiple_of(VERIFY_EVERY), &mut watcher);
         self.snapshots += 1;
         self.ledgers.clone_from(&self.next_ledgers);
+        let just_read = self.just_read.part_of(&plan);
+        let plan = plan.missing_from(&just_read);
         let parts = watcher.before.filter(|_| read_set.only.is_some());
         // The bytes of the snapshot before do not say when this one began.
         let began = parts.and_then(|_| self.target.now().ok());
         let mut snapshot = self.read(&plan, Progress::Snapshot, &mut watcher);
+        if !just_read.pieces.is_empty() {
+            snapshot = just_read.extended_by(&snapshot);
+        }
         if parts.is_some() {
             snapshot = snapshot.over(parts);
         }
@@ -297,8 +305,10 @@ impl Session {
     ) -> Inspected {
         let launches = plan_launches(self.target.mesh(), &self.images, &snapshot);
         if !launches.spans.is_empty() {
+            let just_read = self.just_read.part_of(&launches);
+            let launches = launches.missing_from(&just_read);
             let read = self.read(&launches, Progress::Snapshot, watcher);
-            snapshot = snapshot.extended_by(&read);
+            snapshot = snapshot.extended_by(&just_read).extended_by(&read);
         }
         self.images.learn(self.target.mesh(), &snapshot);
         self.verify_changed(read_set, watcher);
@@ -331,6 +341,7 @@ impl Session {
         state.problems.extend(self.operations.problems().cloned());
         self.next_ledgers.clone_from(&state.fabric.ledgers);
         self.find_more_files(&state);
+        self.just_read = Snapshot::default();
         Inspected { snapshot, state, sampled: Sampled::default() }
     }
 
@@ -395,12 +406,14 @@ impl Session {
     /// Verifies what runs on a core, with few reads.
     pub fn verify_on(&mut self, core: CoreId) {
         self.verify(&everything_on(core), true, &mut Watcher { before: None, see: &mut |_| () });
+        self.just_read = Snapshot::default();
     }
 
     /// Verifies what runs on every core of the mesh.
     pub fn verify_all(&mut self) {
         let everything = ReadSet::everything(self.target.mesh());
         self.verify(&everything, true, &mut Watcher { before: None, see: &mut |_| () });
+        self.just_read = Snapshot::default();
     }
 
     /// Compares the whole texts of a core's images with its memory.
@@ -445,18 +458,33 @@ impl Session {
     /// Reads the proofs of images that were not read yet, and searches the cores' images in the
     /// directories.
     fn prove(&mut self, cores: &[CoreId], read_set: &ReadSet, watcher: &mut Watcher<'_>) {
+        self.read_ahead(cores, read_set);
         self.learn(plan_proofs, read_set, watcher);
         // Which build ids can be there is known from the beginnings of the texts.
         self.learn(plan_proofs, read_set, watcher);
         if let Some(library) = &mut self.library {
-            let (target, proofs) = (&mut self.target, &mut self.proofs);
             let mut read = |plan: &Plan| {
-                let snapshot = target.read(plan);
-                *proofs = snapshot.completed_by(proofs);
-                snapshot
+                let read = read_once(self.target.as_mut(), &mut self.just_read, plan);
+                self.proofs = read.completed_by(&self.proofs);
+                read
             };
             library.search(&mut read, &mut self.images, cores);
         }
+    }
+
+    /// Reads at once what proves the images most likely, and what the snapshot has whatever they are, where
+    /// directories are searched for the firmware of cores.
+    fn read_ahead(&mut self, cores: &[CoreId], read_set: &ReadSet) {
+        let Some(library) = &mut self.library else { return };
+        let mut read = |plan: &Plan| read_once(self.target.as_mut(), &mut self.just_read, plan);
+        let mut likely = library.likely(&mut read, &mut self.images, cores);
+        if likely.spans.is_empty() {
+            return;
+        }
+        let (mesh, images) = (self.target.mesh(), &self.images);
+        likely.spans.extend(plan_proofs(mesh, images, read_set).spans);
+        likely.spans.extend(plan(mesh, images, &just_proved(read_set)).spans);
+        read_once(self.target.as_mut(), &mut self.just_read, &likely);
     }
 
     fn learn(
@@ -469,7 +497,10 @@ impl Session {
         if plan.spans.is_empty() {
             return;
         }
-        let snapshot = self.read(&plan, Progress::Images, watcher);
+        let known = self.just_read.part_of(&plan);
+        let snapshot = self.read(&plan.missing_from(&known), Progress::Images, watcher);
+        self.just_read = snapshot.completed_by(&self.just_read);
+        let snapshot = snapshot.completed_by(&known);
         self.images.learn(self.target.mesh(), &snapshot);
         self.proofs = snapshot.completed_by(&self.proofs);
     }
@@ -526,6 +557,14 @@ impl Session {
             pacer.since = None;
         }
     }
+}
+
+/// Reads of a plan what was not just read, and returns all of it.
+fn read_once(target: &mut dyn Target, just_read: &mut Snapshot, plan: &Plan) -> Snapshot {
+    let known = just_read.part_of(plan);
+    let read = target.read(&plan.missing_from(&known));
+    *just_read = read.completed_by(just_read);
+    read.completed_by(&known)
 }
 
 /// Returns what is left of a read set once the images are verified: without what identifies them,

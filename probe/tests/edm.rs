@@ -6,7 +6,7 @@ use crate::common;
 
 pub(crate) mod bench;
 
-mod worker;
+pub(crate) mod worker;
 
 use images::ImageMap;
 use launch::{Firmware, boot_tensix};

@@ -45,3 +45,4 @@ mod vendor_refusals;
 mod vendor_ring_ping;
 mod vendor_simulator;
 mod vendor_why;
+mod verdicts;

@@ -51,6 +51,17 @@ void kernel_main() {
 void kernel_main() {
     Us us;
     uint32_t pages = get_read_ptr(0);
+    for (uint32_t turn = 0; us.me == us.victim; turn++) {
+        noc_async_read(get_noc_addr(us.x_next, us.y_next, pages + turn % 64 * 32), pages, 2048);
+        noc_async_read_barrier();
+    }
+    noc_semaphore_wait(us.word, 1);
+}""",
+    # All wait for the victim, which reads the same page of its neighbour again and again.
+    "retry": """
+void kernel_main() {
+    Us us;
+    uint32_t pages = get_read_ptr(0);
     while (us.me == us.victim) {
         noc_async_read(get_noc_addr(us.x_next, us.y_next, pages), pages, 2048);
         noc_async_read_barrier();

@@ -18,10 +18,16 @@ pub enum Request {
 
 /// Transaction ids of a network interface.
 const IDS: u32 = 16;
+/// Bytes of all counts of what an interface sends and is answered (wormhole.md 3.4).
+const ALL_COUNTS: u32 = 64;
 /// Bits of a command buffer's control word (wormhole.md 3.3).
 const IS_ATOMIC: u32 = 1;
 const IS_WRITE: u32 = 1 << 1;
+const IS_INLINE: u32 = 1 << 3;
 const IS_MULTICAST: u32 = 1 << 5;
+/// The opcode of an atomic (wormhole.md 3.5), and that of the one which changes nothing if it fails.
+const OPCODE: (u32, u32) = (12, 7);
+const COMPARE_AND_SWAP: u32 = 4;
 /// The blocks of the network interfaces, by their NoC.
 const BLOCKS: [&str; 2] = ["niu0", "niu1"];
 
@@ -30,11 +36,12 @@ const BLOCKS: [&str; 2] = ["niu0", "niu1"];
 pub struct Interface {
     /// Its NoC.
     pub noc: usize,
-    /// The counts of answers and of words sent.
-    pub answers: Span,
+    /// The counts of requests and of answers: registers are read word by word, so that these are no more
+    /// than tell whether any was not answered.
+    pub counts: [Span; 2],
     /// The counters of requests outstanding, by transaction id.
     pub outstanding: Span,
-    /// The command buffers up to the control word: the rest does not say where a request went.
+    /// The command buffers up to the length: the rest does not say where a request went.
     pub commands: Vec<Span>,
 }
 
@@ -49,18 +56,33 @@ pub struct Open {
     pub to: Option<(NocXy, u64)>,
 }
 
+/// A request that was sent again and again, and that changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// How often.
+    pub count: u32,
+    /// The tile and the address to which it went, if exactly one command buffer tells.
+    pub to: Option<(NocXy, u64)>,
+}
+
 impl Interface {
     /// Returns the interface of a tile with a NoC and a block of registers.
     fn new(layout: &ChipLayout, place: Place, (noc, block): (usize, u64)) -> Self {
         let span = |at, len| Span { addr: place.at(at), len };
         let counters = block + layout.niu.counter.at;
-        let outstanding = layout.niu_counters.outstanding.at;
+        let register = &layout.niu_counters;
+        let outstanding = register.outstanding.at;
+        let writes = register.nonposted_writes_sent.at;
         let buffers = &layout.niu.command_buffer;
-        let command =
-            |number| span(block + buffers.nth(number), (layout.niu_command.ctrl.at + 4) as u32);
+        let command = |number| {
+            span(block + buffers.nth(number), (layout.niu_command.at_len_be.at + 4) as u32)
+        };
         Self {
             noc,
-            answers: span(counters, outstanding as u32),
+            counts: [
+                span(counters, (register.nonposted_atomics_sent.at + 4) as u32),
+                span(counters + writes, 4),
+            ],
             outstanding: span(counters + outstanding, 4 * IDS),
             commands: (0..buffers.count).map(command).collect(),
         }
@@ -75,22 +97,26 @@ impl Interface {
         BLOCKS.iter().enumerate().filter_map(block).collect()
     }
 
-    /// Returns the words that tell which requests were not answered: where they went only if a snapshot
-    /// shows that there are any.
-    pub fn spans(self, snapshot: &Snapshot) -> Vec<Span> {
-        let counts = snapshot.bytes(self.outstanding.addr, self.outstanding.len);
-        let any = counts.is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0));
-        let commands = if any { self.commands } else { Vec::new() };
-        [self.answers, self.outstanding].into_iter().chain(commands).collect()
+    /// Returns the words that tell which requests were not answered: by transaction id only if a snapshot
+    /// shows that there are any, and where they went only if it shows the ids; only the counts if it need
+    /// not be known `which`.
+    pub fn spans(self, layout: &ChipLayout, snapshot: &Snapshot, which: bool) -> Vec<Span> {
+        let mut spans = self.counts.to_vec();
+        if which && self.owed(layout, snapshot).is_some_and(|owed| !owed.is_empty()) {
+            let counts = snapshot.bytes(self.outstanding.addr, self.outstanding.len);
+            let any = counts.is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0));
+            spans.push(self.outstanding);
+            spans.extend(self.commands.iter().filter(|_| any));
+        }
+        spans
     }
 
-    /// Returns the one kind of request of which more were sent than answered, if the counts were read.
-    fn unanswered(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Option<Request> {
+    /// Returns the kinds of request of which more were sent than answered, or, of multicasts, fewer; none if
+    /// the counts were not read.
+    fn owed(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Option<Vec<Request>> {
         let counters = &layout.niu_counters;
-        let count = |at: u64| {
-            let addr = NocAddr { offset: self.answers.addr.offset + at, ..self.answers.addr };
-            snapshot.word(addr).ok()
-        };
+        let first = self.counts.first()?.addr;
+        let count = |at: u64| snapshot.word(NocAddr { offset: first.offset + at, ..first }).ok();
         let kinds = [
             (Request::Read, counters.reads_sent.at, counters.read_responses_received.at),
             (Request::Write, counters.nonposted_writes_sent.at, counters.write_acks_received.at),
@@ -100,12 +126,68 @@ impl Interface {
                 counters.atomic_responses_received.at,
             ),
         ];
-        let open = kinds
-            .into_iter()
-            .filter(|(_, sent, answered)| count(*sent) != count(*answered))
-            .map(|(kind, ..)| kind);
-        let open: Vec<Request> = open.collect();
-        if let [kind] = open.as_slice() { Some(*kind) } else { None }
+        let counts =
+            kinds.map(|(kind, sent, answered)| Some((kind, count(sent)?, count(answered)?)));
+        let counts = counts.into_iter().collect::<Option<Vec<_>>>()?;
+        let owed = counts.into_iter().filter(|(_, sent, answered)| sent != answered);
+        Some(owed.map(|(kind, ..)| kind).collect())
+    }
+
+    /// Returns the words that tell which request is sent again and again: the counts, and the whole command
+    /// buffers.
+    pub fn repeats(&self, layout: &ChipLayout) -> Vec<Span> {
+        let len = (layout.niu_command.at_data.at + 4) as u32;
+        let commands = self.commands.iter().map(|command| Span { len, ..*command });
+        let first = self.counts.first().map(|first| Span { len: ALL_COUNTS, ..*first });
+        first.into_iter().chain(commands).collect()
+    }
+
+    /// Returns the request that was sent again and again between snapshots, the oldest first: a read, an
+    /// inline write or a compare-and-swap, the same in all. None if others were sent too, or words are
+    /// missing.
+    pub fn repeated(&self, layout: &ChipLayout, snapshots: &[&Snapshot]) -> Option<Repeated> {
+        let [answers, commands @ ..] = &*self.repeats(layout) else { return None };
+        let read = |span: &Span| {
+            let of = |it: &&Snapshot| it.bytes(span.addr, span.len).ok().map(<[u8]>::to_vec);
+            snapshots.iter().map(of).collect::<Option<Vec<_>>>()
+        };
+        let counts = read(answers)?;
+        let (first, last) = (counts.first()?, counts.last()?);
+        let commands: Vec<Vec<Vec<u8>>> = commands.iter().map(read).collect::<Option<_>>()?;
+        if commands.iter().any(|same| same.iter().any(|now| Some(now) != same.first())) {
+            return None;
+        }
+        let counters = &layout.niu_counters;
+        let sent = |counters: &[u64]| -> Option<u32> {
+            let more =
+                counters.iter().map(|at| Some(word(last, *at)?.wrapping_sub(word(first, *at)?)));
+            more.sum()
+        };
+        let kinds = [
+            (Request::Read, sent(&[counters.reads_sent.at])?),
+            (
+                Request::Write,
+                sent(&[counters.nonposted_writes_sent.at, counters.posted_writes_sent.at])?,
+            ),
+            (
+                Request::Atomic,
+                sent(&[counters.nonposted_atomics_sent.at, counters.posted_atomics_sent.at])?,
+            ),
+        ];
+        let used = commands
+            .iter()
+            .filter_map(|same| same.first())
+            .filter_map(|command| Some((kind_of(layout, command)?, command)));
+        let used = used.filter(|(kind, _)| !kinds.contains(&(*kind, 0)));
+        let used: Vec<_> = used.collect();
+        if !used.iter().all(|(_, command)| changes_nothing(layout, command)) {
+            return None;
+        }
+        let count = kinds.iter().map(|(_, count)| count).sum();
+        let ends = used.iter().filter_map(|(kind, it)| endpoint(layout, it, self.noc, *kind));
+        let ends: Vec<_> = ends.collect();
+        let to = if let [end] = ends.as_slice() { Some(*end) } else { None };
+        Some(Repeated { count, to }).filter(|it| it.count > 0)
     }
 
     /// Returns the requests that were not answered, of this kind where a command buffer tells that;
@@ -116,14 +198,21 @@ impl Interface {
         snapshot: &Snapshot,
         request: Option<Request>,
     ) -> Option<Vec<Open>> {
-        let request = request.or_else(|| self.unanswered(layout, snapshot));
+        let owed = self.owed(layout, snapshot)?;
+        if owed.is_empty() {
+            return Some(Vec::new());
+        }
+        let only = if let [kind] = owed.as_slice() { Some(*kind) } else { None };
+        let request = request.or(only);
         let bytes = snapshot.bytes(self.outstanding.addr, self.outstanding.len).ok()?;
         let counts = bytes.chunks(4).filter_map(|word| word.first().copied());
         let open = (0..).zip(counts).filter(|(_, count)| *count != 0);
         let found = open.map(|(id, count)| {
             let ends = self.commands.iter().filter_map(|command| {
                 let bytes = snapshot.bytes(command.addr, command.len).ok()?;
-                endpoint(layout, bytes, (self.noc, id), request)
+                let made = kind_of(layout, bytes)?;
+                let is_it = id_of(layout, bytes)? == id && request.is_none_or(|it| it == made);
+                endpoint(layout, bytes, self.noc, made).filter(|_| is_it)
             });
             // Two buffers with requests of one kind and id do not tell which came last.
             let ends: Vec<_> = ends.collect();
@@ -134,38 +223,58 @@ impl Interface {
     }
 }
 
-/// Returns the tile and the address to which the last request of a command buffer went, if it is of
-/// this kind and has this transaction id.
-fn endpoint(
-    layout: &ChipLayout,
-    command: &[u8],
-    (noc, id): (usize, u32),
-    request: Option<Request>,
-) -> Option<(NocXy, u64)> {
-    // It was never used.
-    if command.iter().all(|byte| *byte == 0) {
-        return None;
-    }
-    let registers = &layout.niu_command;
-    let word = |at: u64| {
-        let bytes = command.get(at as usize..at as usize + 4)?;
-        Some(u32::from_le_bytes(bytes.try_into().ok()?))
-    };
-    let control = word(registers.ctrl.at)?;
-    let made = match (control & IS_ATOMIC != 0, control & IS_WRITE != 0) {
+/// Returns a word of a range.
+fn word(bytes: &[u8], at: u64) -> Option<u32> {
+    let bytes = bytes.get(at as usize..at as usize + 4)?;
+    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// Returns the kind of the last request of a command buffer; none if it was never used: tt-metal's firmware
+/// prepares buffers, and leaves their length 0.
+fn kind_of(layout: &ChipLayout, command: &[u8]) -> Option<Request> {
+    let control = word(command, layout.niu_command.ctrl.at)?;
+    word(command, layout.niu_command.at_len_be.at).filter(|len| *len != 0)?;
+    Some(match (control & IS_ATOMIC != 0, control & IS_WRITE != 0) {
         (true, _) => Request::Atomic,
         (false, true) => Request::Write,
         (false, false) => Request::Read,
-    };
-    let own_id = word(registers.packet_tag.at)? >> 10 & 0xF;
-    if request.is_some_and(|request| made != request) || own_id != id || control & IS_MULTICAST != 0
-    {
+    })
+}
+
+/// Whether the last request of a command buffer changes nothing if it is sent once more.
+fn changes_nothing(layout: &ChipLayout, command: &[u8]) -> bool {
+    let registers = &layout.niu_command;
+    match kind_of(layout, command) {
+        Some(Request::Read) | None => true,
+        Some(Request::Write) => {
+            word(command, registers.ctrl.at).is_some_and(|it| it & IS_INLINE != 0)
+        }
+        Some(Request::Atomic) => word(command, registers.at_len_be.at)
+            .is_some_and(|it| it >> OPCODE.0 & OPCODE.1 == COMPARE_AND_SWAP),
+    }
+}
+
+/// Returns the transaction id of the last request of a command buffer.
+fn id_of(layout: &ChipLayout, command: &[u8]) -> Option<u32> {
+    Some(word(command, layout.niu_command.packet_tag.at)? >> 10 & 0xF)
+}
+
+/// Returns the tile and the address to which the last request of a command buffer went, which is of this
+/// kind.
+fn endpoint(
+    layout: &ChipLayout,
+    command: &[u8],
+    noc: usize,
+    made: Request,
+) -> Option<(NocXy, u64)> {
+    let registers = &layout.niu_command;
+    if word(command, registers.ctrl.at)? & IS_MULTICAST != 0 {
         return None;
     }
     let (low, mid) = if made == Request::Write {
-        (word(registers.ret_lo.at)?, word(registers.ret_mid.at)?)
+        (word(command, registers.ret_lo.at)?, word(command, registers.ret_mid.at)?)
     } else {
-        (word(registers.targ_lo.at)?, word(registers.targ_mid.at)?)
+        (word(command, registers.targ_lo.at)?, word(command, registers.targ_mid.at)?)
     };
     let (x, y) = ((mid >> 4 & 0x3F) as u8, (mid >> 10 & 0x3F) as u8);
     // NoC 1 counts from the opposite corner.

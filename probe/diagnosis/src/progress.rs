@@ -1,9 +1,9 @@
 //! What each core does, judged over several snapshots.
 
 use crate::graph::WaitGraph;
-use crate::kernels::{answers, counters, has_returned, paused};
+use crate::kernels::{answers, counters, has_returned, paused, repeated};
 use crate::look::{Kernel, Look};
-use decode::state::{Activity, CoreState, MeshState, Party, RouterState, WaitReason};
+use decode::state::{Activity, MeshState, Party, RouterState, WaitReason};
 use images::Reading;
 use layouts::{CoreId, EthId};
 use machine::target::Mesh;
@@ -52,41 +52,88 @@ impl Progress {
     }
 }
 
+/// What of a core changed between snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Moved {
+    Nothing,
+    /// Only its waypoint, and the answers of the NoC: they do so under an endless retry too.
+    Requests,
+    Words,
+}
+
+/// What each core does.
+pub(crate) struct Judged {
+    pub(crate) cores: BTreeMap<CoreId, Progress>,
+    /// The kernels of which only requests show that they move, while no other kernel does.
+    pub(crate) asking: Vec<CoreId>,
+}
+
 /// Returns what each core does.
-pub(crate) fn of_cores<'a>(
+pub(crate) fn of_cores(
     mesh: &Mesh,
-    looks: &[Look<'a>],
+    looks: &[Look<'_>],
     lasting: &WaitGraph,
     served: &BTreeSet<CoreId>,
-) -> BTreeMap<CoreId, Progress> {
-    let layout = mesh.layout();
-    let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
+) -> Judged {
+    let none = || Judged { cores: BTreeMap::new(), asking: Vec::new() };
+    let Some((last, before)) = looks.split_last() else { return none() };
     let waits = waits_of(*last, lasting);
-    let router_of = |look: &Look<'a>, end: EthId| {
-        look.state.fabric.routers.iter().find(|router| router.at == end)
+    let kernels = || last.cores().map(|(core, end)| last.kernel(core, end));
+    let moved = |kernel: &Kernel<'_>| {
+        let is_served = served.contains(&kernel.core.id);
+        let by = before.iter().map(|then| moved_since(mesh, *then, *last, kernel));
+        if is_served { Moved::Words } else { by.max().map_or(Moved::Nothing, |it| it) }
     };
-    let judge = |(core, end): (&CoreState, Option<EthId>)| {
-        let (id, router) = (core.id, end.and_then(|end| router_of(last, end)));
-        let kernel = last.kernel(core, end);
-        let turns = router.and_then(RouterState::turns);
-        let turned = |then: Option<u64>| then.zip(turns).is_some_and(|(then, now)| then != now);
-        let pages = |look: &Look<'_>, core| counters(layout, *look, core);
-        let moved = served.contains(&id)
-            || before.iter().any(|look| {
-                look.state.core(id).is_some_and(|then| {
-                    let before = look.kernel(then, end);
-                    differ(&before, &kernel)
-                        || pages(look, then) != pages(last, core)
-                        || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
-                        || turned(end.and_then(|end| router_of(look, end)?.turns()))
-                })
-            });
-        let progress = of_core(&kernel, moved, before.is_empty(), waits.get(&id).copied(), lasting);
+    let moved: BTreeMap<CoreId, Moved> = kernels().map(|it| (it.core.id, moved(&it))).collect();
+    let of = |kernel: &Kernel<'_>| moved.get(&kernel.core.id).map_or(Moved::Nothing, |it| *it);
+    let works = |kernel: &Kernel<'_>| {
+        kernel.core.activity == Reading::Known(Activity::Running)
+            && !kernel.serves()
+            && !has_returned(kernel)
+    };
+    let asks = |it: &Kernel<'_>| works(it) && !it.has_rules() && of(it) == Moved::Requests;
+    let mut asking: Vec<CoreId> = kernels().filter(asks).map(|it| it.core.id).collect();
+    if kernels().any(|it| works(&it) && of(&it) == Moved::Words) {
+        asking.clear();
+    }
+    let judge = |kernel: Kernel<'_>| {
+        let (core, id) = (kernel.core, kernel.core.id);
+        if asking.contains(&id) && repeated(mesh, looks, &kernel).is_some() {
+            return (id, Progress::Unknown);
+        }
+        let has_moved = of(&kernel) != Moved::Nothing;
+        let wait = waits.get(&id).copied();
+        let progress = of_core(&kernel, has_moved, before.is_empty(), wait, lasting);
+        let router = kernel.end.and_then(|end| router_of(*last, end));
         let runs = matches!(core.activity, Reading::Known(Activity::Running));
         let paused = runs && progress != Progress::Ended && paused(core, router).is_some();
         (id, if paused { Progress::Paused } else { progress })
     };
-    last.cores().map(judge).collect()
+    let cores = kernels().map(judge).collect();
+    Judged { cores, asking }
+}
+
+fn router_of(look: Look<'_>, end: EthId) -> Option<&RouterState> {
+    look.state.fabric.routers.iter().find(|router| router.at == end)
+}
+
+/// Returns what of a core changed since an earlier snapshot.
+fn moved_since(mesh: &Mesh, then: Look<'_>, now: Look<'_>, kernel: &Kernel<'_>) -> Moved {
+    let (core, end) = (kernel.core, kernel.end);
+    let Some(before) = then.state.core(core.id) else { return Moved::Nothing };
+    let turns = |look| end.and_then(|end| router_of(look, end)?.turns());
+    let turned = turns(then).zip(turns(now)).is_some_and(|(then, now)| then != now);
+    let pages = |look: Look<'_>, core| counters(mesh.layout(), look, core);
+    let before_it = then.kernel(before, end);
+    if differ(&before_it, kernel) || pages(then, before) != pages(now, core) || turned {
+        Moved::Words
+    } else if before_it.waypoint() != kernel.waypoint()
+        || answers(mesh, then, &before_it) != answers(mesh, now, kernel)
+    {
+        Moved::Requests
+    } else {
+        Moved::Nothing
+    }
 }
 
 fn of_core(
@@ -123,9 +170,7 @@ fn differ(before: &Kernel<'_>, now: &Kernel<'_>) -> bool {
         let known = kernel.core.words.iter();
         known.filter_map(|word| Some((word.addr, *word.value.known()?))).collect()
     };
-    if (&before.core.channels, &before.core.go) != (&now.core.channels, &now.core.go)
-        || before.waypoint() != now.waypoint()
-    {
+    if (&before.core.channels, &before.core.go) != (&now.core.channels, &now.core.go) {
         return true;
     }
     // Nearly all are equal: nothing is sorted for them.
@@ -170,6 +215,7 @@ fn waits_of(look: Look<'_>, lasting: &WaitGraph) -> BTreeMap<CoreId, (Party, Wai
 #[cfg(test)]
 mod tests {
     use super::*;
+    use decode::state::CoreState;
     use images::GoSignal;
     use layouts::{ChipId, CoreKind, NocXy};
 

@@ -20,13 +20,14 @@ use crate::graph::WaitGraph;
 use crate::kernels::{self, Occupancy};
 use crate::look::{Kernel, Look};
 use crate::place::Place;
-use crate::progress::{self, Progress};
+use crate::progress::{self, Judged, Progress};
 use decode::state::{CoreState, Party};
 pub use halted::{debug_words, is_halted};
 use images::Reading;
 use lasting::Lasting;
 pub use lasting::Stop;
 use layouts::{ChipId, CoreId, CoreKind, EthId};
+use machine::snapshot::{Snapshot, Span};
 use machine::target::Mesh;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -67,6 +68,10 @@ pub struct Diagnosis {
     /// The chips that no finding and no wait touches.
     #[serde(rename = "healthy_chips")]
     pub bystanders: Vec<ChipId>,
+    /// The cores of whose kernels only requests over the NoC show that they move, while no other kernel
+    /// moves: [`request_words`] tell whether they send the same one again and again.
+    #[serde(skip)]
+    pub asking: Vec<CoreId>,
 }
 
 /// The number of cores by what they do.
@@ -88,7 +93,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         missing.push(format!("the snapshots are only {over_cycles} cycles apart"));
     }
     let Lasting { waits, stops, served } = Lasting::of(mesh, looks);
-    let progress = progress::of_cores(mesh, looks, &waits, &served);
+    let Judged { cores: progress, asking } = progress::of_cores(mesh, looks, &waits, &served);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
         let (last, kernels, launched) = (*last, last.kernels(), last.launched());
@@ -114,6 +119,7 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         waits,
         stops,
         bystanders,
+        asking,
     }
 }
 
@@ -195,10 +201,23 @@ fn chip_of(party: Party) -> Option<ChipId> {
 
 /// Returns the words that a diagnosis wants of a mesh in the state of this snapshot, beyond the
 /// read set of all screens.
-pub fn wanted(mesh: &Mesh, look: Look<'_>) -> Vec<machine::snapshot::Span> {
+pub fn wanted(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
     let mut spans = kernels::spans(mesh, look);
     spans.extend(astray::spans(mesh, look));
     spans
+}
+
+/// Returns the words that tell which request the kernel of a core sends again and again.
+pub fn request_words(mesh: &Mesh, look: Look<'_>, core: CoreId) -> Vec<Span> {
+    look.kernels().get(&core).map_or_else(Vec::new, |kernel| kernels::repeats(mesh, kernel))
+}
+
+/// Whether these words, read some times one after the other, show that the kernel of a core sends one
+/// request again and again.
+pub fn sends_the_same(mesh: &Mesh, look: Look<'_>, core: CoreId, read: &[Snapshot]) -> bool {
+    let read: Vec<&Snapshot> = read.iter().collect();
+    let kernels = look.kernels();
+    kernels.get(&core).is_some_and(|it| kernels::sends_again(mesh, &read, it).is_some())
 }
 
 /// Returns the core that acts for a party.

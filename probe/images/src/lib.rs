@@ -248,6 +248,11 @@ impl ImageMap {
         self.images.len() - 1
     }
 
+    /// Returns the mailbox that an image describes.
+    pub(crate) fn mailbox_at(&self, index: usize) -> Option<&Mailbox> {
+        self.images.get(index)?.mailbox.as_ref()
+    }
+
     /// Replaces the findings of a core.
     pub(crate) fn set_findings(&mut self, core: CoreId, findings: Vec<ImageFinding>) {
         self.findings.insert(core, findings);

@@ -2,7 +2,7 @@
 
 use super::channels::Channels;
 use super::signals::Signals;
-use layouts::{ChipLayout, CoreKind};
+use layouts::{ChipLayout, CoreId, CoreKind, NocAddr};
 use symbols::Symbols;
 
 /// Addresses and offsets in the mailbox of one tile, from its image's DWARF.
@@ -131,6 +131,21 @@ impl Mailbox {
     /// Returns the address of a core's waypoint.
     pub fn waypoint(&self, core: CoreKind) -> u64 {
         self.waypoints.saturating_add(self.waypoint_bytes.saturating_mul(self.processor(core)))
+    }
+
+    /// Returns the words of a core that every snapshot reads, and the launch entries that are current most
+    /// often: the first two, and the last, which precedes the first and lies next to the go message.
+    pub(crate) fn words_on(&self, core: CoreId) -> [(NocAddr, u32); 5] {
+        let place =
+            |offset, len: u64| (NocAddr { chip: core.chip, tile: core.tile, offset }, len as u32);
+        let last = self.launch_count.saturating_sub(1).saturating_mul(self.launch_bytes);
+        [
+            place(self.rd_ptr, 4),
+            place(self.launch, self.launch_bytes.saturating_mul(self.launch_count.min(2))),
+            place(self.launch.saturating_add(last), self.launch_bytes),
+            place(self.go_signal, 1),
+            place(self.waypoint(core.core), self.waypoint_bytes),
+        ]
     }
 
     /// Returns the offset of a core's entry of `watcher_kernel_ids` in a launch entry.

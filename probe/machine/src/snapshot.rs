@@ -399,6 +399,16 @@ impl Snapshot {
         self.pieces.iter().skip(first).take_while(move |piece| piece.addr < end)
     }
 
+    /// Returns its pieces with bytes of a plan, and none of its gaps: what was not read may be read now.
+    #[must_use]
+    pub fn part_of(&self, plan: &Plan) -> Self {
+        let pieces = plan.spans.iter().flat_map(|span| self.pieces_in(span));
+        let mut pieces: Vec<Piece> = pieces.cloned().collect();
+        pieces.sort_by_key(|piece| piece.addr);
+        pieces.dedup_by_key(|piece| piece.addr);
+        Self { pieces, ..Self::default() }
+    }
+
     /// Returns what it has of some tiles.
     #[must_use]
     pub fn of_tiles(&self, tiles: &BTreeSet<(ChipId, NocXy)>) -> Self {

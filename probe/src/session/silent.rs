@@ -25,15 +25,19 @@ impl Session {
             return;
         }
         let mut waiting: Vec<Waiting> = Vec::new();
-        for (place, interfaces) in interfaces(self.target.mesh()) {
+        for (place, kind, interfaces) in interfaces(self.target.mesh()) {
             let owes = |it: &Waiting| it.place.chip == place.chip && it.on.contains(&place.tile);
             if waiting.iter().any(owes) {
                 continue;
             }
             // Requests without an id of their own have id 0; each counter is a read of its own.
             let first = |it: &Interface| Span { len: 4, ..it.outstanding };
-            let spans = interfaces.iter().map(first).collect();
+            // In the same window is a word that the snapshot has.
+            let reset = self.target.mesh().layout().soft_reset(kind);
+            let reset = reset.map(|at| Span { addr: place.at(at), len: 4 });
+            let spans = interfaces.iter().map(first).chain(reset).collect();
             let counters = self.target.read(&Plan { spans });
+            self.just_read = counters.completed_by(&self.just_read);
             for interface in interfaces {
                 let count = counters.word(interface.outstanding.addr);
                 if count.is_ok_and(|count| count as u8 != 0) {
@@ -48,11 +52,13 @@ impl Session {
         }
         let mut silent = BTreeSet::new();
         for Waiting { place, interface, seen, on } in waiting {
-            let (now, still) = self.requests(&interface);
-            let bytes = |of: &Snapshot| -> Vec<Vec<u8>> {
-                of.pieces.iter().map(|piece| piece.bytes.to_vec()).collect()
+            // Who has sent and been answered nothing meanwhile waits for the same tiles.
+            let now = self.target.read(&Plan { spans: counts(&interface) });
+            let same = |span: &Span| {
+                let bytes = |of: &Snapshot| of.bytes(span.addr, span.len).ok().map(<[u8]>::to_vec);
+                bytes(&now).is_some_and(|now| Some(now) == bytes(&seen))
             };
-            if still == on && bytes(&now) == bytes(&seen) {
+            if counts(&interface).iter().all(same) {
                 silent.extend(on.into_iter().map(|tile| (Place { tile, ..place }, place.tile)));
             }
         }
@@ -69,7 +75,7 @@ impl Session {
 
     /// Reads an interface; returns its words, and the tiles with cores to which its open requests went.
     fn requests(&mut self, interface: &Interface) -> (Snapshot, Vec<NocXy>) {
-        let mut spans = vec![interface.answers, interface.outstanding];
+        let mut spans = counts(interface);
         spans.extend(&interface.commands);
         let seen = self.target.read(&Plan { spans });
         let layout = self.target.mesh().layout();
@@ -83,8 +89,13 @@ impl Session {
     }
 }
 
+/// Returns the words that change with each request and each answer.
+fn counts(interface: &Interface) -> Vec<Span> {
+    interface.counts.iter().copied().chain([interface.outstanding]).collect()
+}
+
 /// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile.
-fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
+fn interfaces(mesh: &Mesh) -> Vec<(Place, TileKind, Vec<Interface>)> {
     let layout = mesh.layout();
     let near = mesh.chips.iter().filter(|chip| chip.pcie);
     let tiles = near.flat_map(|chip| {
@@ -92,5 +103,5 @@ fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
         let ethernet = ethernet.map(|tile| (Place { chip: chip.id, tile: tile.xy }, TileKind::Eth));
         mesh.compute_tiles(chip.id).map(|place| (place, TileKind::Tensix)).chain(ethernet)
     });
-    tiles.map(|(place, kind)| (place, Interface::of_tile(layout, place, kind))).collect()
+    tiles.map(|(place, kind)| (place, kind, Interface::of_tile(layout, place, kind))).collect()
 }

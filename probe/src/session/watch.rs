@@ -6,7 +6,8 @@ use decode::profile::profile;
 use decode::state::{Activity, CoreState, MeshState};
 use diagnosis::{
     Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Sampled, Severity,
-    core_of, debug_words, diagnose, is_halted, needs_samples, wanted,
+    core_of, debug_words, diagnose, is_halted, needs_samples, request_words, sends_the_same,
+    wanted,
 };
 use images::Reading;
 use launch::debugging::show_status;
@@ -45,6 +46,9 @@ pub struct Watch {
     compared: Vec<CoreId>,
     /// Cores because of which others stand.
     causes: Vec<CoreId>,
+    /// Cores of which only requests show that they move, and that are watched for sending the same one
+    /// again and again.
+    asking: Vec<CoreId>,
     /// Cores of which no word says whether they stand, and that were asked whether they are halted.
     asked: Vec<CoreId>,
     /// The words that prove that a core is halted.
@@ -155,14 +159,16 @@ impl Watch {
         fresh
     }
 
-    /// Forgets the debug words of cores that move.
+    /// Forgets the debug words of cores that move, if not only their requests show that.
     fn forget_moving(&mut self, diagnosis: &Diagnosis) {
         let moves = |span: &Span| {
             let mut cores = diagnosis
                 .progress
                 .iter()
                 .filter(|(core, _)| (core.chip, core.tile) == (span.addr.chip, span.addr.tile));
-            cores.all(|(_, progress)| *progress == Progress::Progressing)
+            cores.all(|(core, progress)| {
+                *progress == Progress::Progressing && !diagnosis.asking.contains(core)
+            })
         };
         self.debug_words.retain(|span| !moves(span));
     }
@@ -201,6 +207,12 @@ impl Session {
         }
         let mut diagnosis = watch.judge(self.target.mesh());
         if self.compare_suspects(&mut watch, &diagnosis) {
+            // Two snapshots, each as far from the one before, show whether a request is the same.
+            if !watch.asking.is_empty() {
+                self.pass(watch.over_cycles / (SNAPSHOTS - 1))?;
+                self.look_at_running(&mut watch, false);
+                self.pass(watch.over_cycles / (SNAPSHOTS - 1))?;
+            }
             self.look_at_running(&mut watch, false);
             diagnosis = watch.judge(self.target.mesh());
         }
@@ -345,7 +357,38 @@ impl Session {
         for core in suspects.iter().chain(&watch.silent(diagnosis)) {
             halted |= self.ask_halted(watch, *core);
         }
-        halted || !suspects.is_empty() || (fresh && self.target.abilities().allow.sample)
+        let asks = self.watch_requests(watch, diagnosis);
+        halted || asks || !suspects.is_empty() || (fresh && self.target.abilities().allow.sample)
+    }
+
+    /// Lets the next snapshots read which requests the cores send of which only that is seen to move, if
+    /// these seem to be always the same; returns whether there are new ones.
+    fn watch_requests(&mut self, watch: &mut Watch, diagnosis: &Diagnosis) -> bool {
+        let mut asking: Vec<CoreId> = diagnosis.asking.clone();
+        asking.truncate(MOST_SUSPECTS);
+        let mut fresh: Vec<Span> = Vec::new();
+        for core in asking.iter().filter(|core| !watch.asking.contains(core)) {
+            let Some(newest) = watch.newest() else { continue };
+            let words = request_words(self.target.mesh(), look(newest), *core);
+            if self.sends_the_same(newest, *core, &words) {
+                fresh.extend(words);
+            }
+        }
+        watch.asking = asking;
+        watch.debug_words.extend(&fresh);
+        !fresh.is_empty()
+    }
+
+    /// Whether all of some reads of these words, which are not evenly apart, show the same request.
+    fn sends_the_same(&mut self, inspected: &Inspected, core: CoreId, words: &[Span]) -> bool {
+        let mut read = Vec::new();
+        for number in 0..READS_OF_REQUESTS {
+            read.push(self.target.read(&Plan { spans: words.to_vec() }));
+            if self.pass(1_000 + 777 * number).is_err() {
+                return false;
+            }
+        }
+        sends_the_same(self.target.mesh(), look(inspected), core, &read)
     }
 
     /// Lets the debug interface show whether a core is halted, if that is permitted; returns whether
@@ -431,6 +474,8 @@ const SAMPLES: SampleOrder = SampleOrder { count: 4, apart_cycles: 500 };
 const MOST_CAUSES: usize = 8;
 /// Most cores whose texts are compared.
 const MOST_SUSPECTS: usize = 4;
+/// Reads of the requests of a core that seems to send the same again and again.
+const READS_OF_REQUESTS: u64 = 8;
 /// Most cores that are asked whether they are halted though no word says that they stand.
 const MOST_ASKED: usize = 64;
 

@@ -77,7 +77,7 @@ const fn hangs(name: &'static str, condition: &'static str, root: Root) -> Kind 
     Kind { name, truth: Some((condition, root)) }
 }
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 12] = [
     Kind { name: "moves", truth: None },
     hangs("semaphore", "increment-never-sent", Root::First),
     hangs("loop", "not-finished", Root::Victim),
@@ -89,6 +89,7 @@ const KINDS: [Kind; 11] = [
     hangs("unanswered", "noc-unanswered", Root::Victim),
     hangs("mailbox", "text-overwritten", Root::Tile),
     Kind { name: IDLE, truth: None },
+    hangs("retry", "not-finished", Root::Victim),
 ];
 
 /// An operation: its kernel, and the logical coordinates of its cores.

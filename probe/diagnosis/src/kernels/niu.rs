@@ -1,9 +1,9 @@
 //! Requests of a tile that its network interface has sent and that were not answered.
 
 use crate::look::{Kernel, Look};
-use decode::requests::{Interface, Open, Request};
+use decode::requests::{Interface, Open, Repeated, Request};
 use layouts::{ChipLayout, CoreKind, NocXy, TileKind};
-use machine::snapshot::Span;
+use machine::snapshot::{Snapshot, Span};
 use machine::target::Mesh;
 use std::fmt::Write as _;
 
@@ -42,22 +42,64 @@ fn used(layout: &ChipLayout, kernel: &Kernel<'_>) -> Vec<Interface> {
         _ => false,
     };
     let mut all = Interface::of_tile(layout, kernel.place(), kind);
-    all.retain(|it| may_wait(kernel) && uses(it.noc));
+    all.retain(|it| uses(it.noc));
     all
 }
 
-/// Returns the counts of answers and of words sent of the network interfaces that a kernel uses, as far
-/// as they were read.
+/// Returns those of a kernel that may wait for one.
+fn awaited(layout: &ChipLayout, kernel: &Kernel<'_>) -> Vec<Interface> {
+    if may_wait(kernel) { used(layout, kernel) } else { Vec::new() }
+}
+
+/// Returns the words that tell which request a kernel sends again and again.
+pub(crate) fn repeats(mesh: &Mesh, kernel: &Kernel<'_>) -> Vec<Span> {
+    let used = used(mesh.layout(), kernel);
+    used.iter().flat_map(|interface| interface.repeats(mesh.layout())).collect()
+}
+
+/// Returns the NoC over which a kernel sent one request again and again between snapshots, and that one.
+pub(crate) fn sends_again(
+    mesh: &Mesh,
+    snapshots: &[&Snapshot],
+    kernel: &Kernel<'_>,
+) -> Option<(usize, Repeated)> {
+    let used = used(mesh.layout(), kernel);
+    let repeated = |it: &Interface| Some((it.noc, it.repeated(mesh.layout(), snapshots)?));
+    let mut found = used.iter().filter_map(repeated);
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Returns that a kernel sends the same request again and again, in words, if it sends no other and the
+/// last snapshots have the words that tell it.
+pub(crate) fn repeated(mesh: &Mesh, looks: &[Look<'_>], kernel: &Kernel<'_>) -> Option<String> {
+    let spans = repeats(mesh, kernel);
+    let has_all =
+        |look: &&Look<'_>| spans.iter().all(|it| look.snapshot.bytes(it.addr, it.len).is_ok());
+    let snapshots: Vec<_> = looks.iter().filter(has_all).map(|look| look.snapshot).collect();
+    if snapshots.len() < 2 {
+        return None;
+    }
+    let (noc, Repeated { count, to }) = sends_again(mesh, &snapshots, kernel)?;
+    let to = to.map(|(tile, address)| format!(" to {tile}, address {address:#x}"));
+    Some(format!(
+        "sends the same request again and again over NoC {noc}{}: {count} times, and nothing else of it moves",
+        to.as_deref().map_or("", |to| to)
+    ))
+}
+
+/// Returns the counts of requests and answers of the network interfaces that a kernel uses, as far as they
+/// were read.
 pub(crate) fn answers(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<u8> {
-    let spans = used(mesh.layout(), kernel).into_iter().map(|it| it.answers);
+    let spans = awaited(mesh.layout(), kernel).into_iter().flat_map(|it| it.counts);
     let bytes = spans.filter_map(|span| look.snapshot.bytes(span.addr, span.len).ok());
     bytes.flatten().copied().collect()
 }
 
 /// Returns the words that tell which requests of a kernel were not answered.
 pub(crate) fn spans(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Vec<Span> {
-    let all = used(mesh.layout(), kernel).into_iter();
-    all.flat_map(|interface| interface.spans(look.snapshot)).collect()
+    let all = awaited(mesh.layout(), kernel).into_iter();
+    all.flat_map(|interface| interface.spans(mesh.layout(), look.snapshot, !kernel.serves()))
+        .collect()
 }
 
 /// Returns the requests that a kernel waits for, in words; none if all were answered or their
@@ -76,7 +118,7 @@ pub(crate) fn waits_for_nothing(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>
 /// read.
 fn open(mesh: &Mesh, look: Look<'_>, kernel: &Kernel<'_>) -> Option<Vec<String>> {
     let mut found = Vec::new();
-    for interface in used(mesh.layout(), kernel) {
+    for interface in awaited(mesh.layout(), kernel) {
         for Open { id, count, to } in
             interface.open(mesh.layout(), look.snapshot, waits_for(kernel))?
         {

@@ -211,7 +211,10 @@ impl Case<'_> {
                 };
                 Some((condition, why))
             }
-            Reading::Unknown(_) | Reading::Absent => None,
+            Reading::Unknown(_) => {
+                self.lacks_firmware(id).map(|words| (Condition::TextOverwritten, words))
+            }
+            Reading::Absent => None,
         }
     }
 
@@ -286,7 +289,8 @@ impl Case<'_> {
     /// Returns the requests of a core that does not move, and that were not answered meanwhile.
     fn outstanding(&self, id: CoreId) -> Option<String> {
         let kernel = self.kernels.get(&id).filter(|kernel| !kernel.serves())?;
-        let unmoved = self.stands(id) || self.progress.get(&id) == Some(&Progress::Unknown);
+        let unmoved = self.stands(id)
+            || self.progress.get(&id) == Some(&Progress::Unknown) && self.repeats(kernel).is_none();
         outstanding(self.mesh, self.last, kernel).filter(|_| unmoved)
     }
 

@@ -28,34 +28,26 @@ impl Case<'_> {
         for (core, _) in self.last.cores().filter(|(_, end)| end.is_none()) {
             kinds.entry((core.id.chip, core.id.core)).or_default().push(core);
         }
-        let mut found = Vec::new();
-        for cores in kinds.into_values() {
-            let mut counts: BTreeMap<(&str, u32), usize> = BTreeMap::new();
-            for which in cores.iter().filter_map(|core| firmware(core)) {
-                *counts.entry(which).or_default() += 1;
-            }
-            let most = counts.into_iter().max_by_key(|(_, count)| *count);
-            let Some(((name, at), alike)) = most.filter(|(_, count)| 4 * count >= 3 * cores.len())
-            else {
-                continue;
-            };
-            let lacks = |core: &&&CoreState| {
-                firmware(core).is_none() && matches!(core.activity, Reading::Unknown(_))
-            };
-            for core in cores.iter().filter(lacks) {
-                let others =
-                    counted(alike as u64, "core of its kind has", "cores of its kind have");
-                let words = format!(
-                    "core {}: the text of {name} is not at {at:#x}, where {others} it",
-                    core.id
-                );
-                let place = Place::Core(core.id);
-                let mut finding = Finding::fault(Condition::TextOverwritten, place, words);
-                finding.confidence = Confidence::Likely;
-                found.push(finding);
-            }
-        }
-        found
+        let all = kinds.into_values().flat_map(|of_kind| without_firmware(&of_kind));
+        // The firmware of BRISC says where the words of the tile's other cores are.
+        let mut tiles = BTreeSet::new();
+        let first = all.filter(|(core, _)| tiles.insert((core.chip, core.tile)));
+        let finding = |(core, words): (CoreId, String)| {
+            let words = format!("core {core}: {words}");
+            let place = Place::Core(core);
+            let mut finding = Finding::fault(Condition::TextOverwritten, place, words);
+            finding.confidence = Confidence::Likely;
+            finding
+        };
+        first.map(finding).collect()
+    }
+
+    /// Returns that a core lacks the base firmware of its kind, if so.
+    pub(super) fn lacks_firmware(&self, core: CoreId) -> Option<String> {
+        let is_alike = |it: &&CoreState| (it.id.chip, it.id.core) == (core.chip, core.core);
+        let of_kind: Vec<_> = self.last.cores().map(|(it, _)| it).filter(is_alike).collect();
+        let found = without_firmware(&of_kind).into_iter().find(|(it, _)| *it == core);
+        found.filter(|_| core.core != CoreKind::Erisc).map(|(_, words)| words)
     }
 
     pub(super) fn faulty_link(&self, state: &LinkState) -> Option<Finding> {
@@ -221,6 +213,25 @@ impl Case<'_> {
         gone.extend(others);
         gone
     }
+}
+
+/// Returns those of all cores of a kind on a chip that lack the base firmware which most of them have, and
+/// which that is.
+fn without_firmware(of_kind: &[&CoreState]) -> Vec<(CoreId, String)> {
+    let mut counts: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+    for which in of_kind.iter().filter_map(|core| firmware(core)) {
+        *counts.entry(which).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    let Some(((name, at), alike)) = most.filter(|(_, count)| 4 * count >= 3 * of_kind.len()) else {
+        return Vec::new();
+    };
+    let others = counted(alike as u64, "core of its kind has", "cores of its kind have");
+    let words = format!("the text of {name} is not at {at:#x}, where {others} it");
+    let lacks = |core: &&&CoreState| {
+        firmware(core).is_none() && matches!(core.activity, Reading::Unknown(_))
+    };
+    of_kind.iter().filter(lacks).map(|core| (core.id, words.clone())).collect()
 }
 
 /// Returns the name and address of the base firmware that was found on a core.

@@ -170,3 +170,36 @@ fn wait_with(mesh: &Mesh, waits: &mut WaitGraph) {
     waits.waits.all.sort_by_key(|wait| (wait.waiter, wait.on, wait.reason));
     waits.waits.all.dedup_by_key(|wait| (wait.waiter, wait.on, wait.reason));
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use layouts::{ChipId, ClusterDescriptor, NocXy};
+
+    fn core(x: u8) -> CoreId {
+        CoreId { chip: ChipId(0), tile: NocXy { x, y: 2 }, core: CoreKind::Brisc }
+    }
+
+    /// Returns the graph of a snapshot in which a core waits for a slot of a channel, and has had this
+    /// many.
+    fn graph(mark: u64) -> WaitGraph {
+        let (waiter, on) = (Party::Client(core(1), 0), Party::MuxChannel(core(2), 0));
+        let mut graph = WaitGraph::default();
+        graph.waits.all.push(Wait { waiter, on, reason: WaitReason::Slot, mark });
+        graph
+    }
+
+    #[test]
+    fn who_waits_for_the_same_and_was_given_some_of_it_is_served() {
+        let n300 = ClusterDescriptor::shipped("n300").unwrap().unwrap();
+        let served = |marks: &[u64]| {
+            let graphs: Vec<WaitGraph> = marks.iter().map(|mark| graph(*mark)).collect();
+            served(&Mesh::from_descriptor(&n300), &graphs)
+        };
+        assert_eq!(served(&[5, 9]), BTreeSet::from([core(1)]));
+        assert_eq!(served(&[5, 9, 9]), BTreeSet::from([core(1)]));
+        assert_eq!(served(&[9, 9]), BTreeSet::new());
+        assert_eq!(served(&[9]), BTreeSet::new());
+    }
+}

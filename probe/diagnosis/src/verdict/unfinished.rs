@@ -3,7 +3,7 @@
 use super::{Case, MOST_LISTED, over_cycles};
 use crate::condition::{Condition, Severity};
 use crate::finding::Finding;
-use crate::kernels::waits_for_semaphore;
+use crate::kernels::{repeated, waits_for_semaphore};
 use crate::look::Kernel;
 use crate::place::Place;
 use crate::progress::Progress;
@@ -13,6 +13,9 @@ use layouts::CoreId;
 use machine::words::{counted, cycles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+
+/// The waypoint of a delay that was asked for.
+const DELAYS: &str = "DWLW";
 
 impl Case<'_> {
     /// Returns a finding for each operation of which a kernel was told to go, has not ended, and shows
@@ -63,6 +66,23 @@ impl Case<'_> {
         false
     }
 
+    /// Returns that kernels of no known image are alone with that, if the others that run, more of them,
+    /// have one name: the wrong kernel may have been launched.
+    fn unlike_others(&self, unknown: &[&Kernel<'_>]) -> Option<String> {
+        let others = self.kernels.values().filter(|it| it.end.is_none() && !it.serves());
+        let names: Vec<&str> = others.filter_map(Kernel::name).collect();
+        let name = *names.first().filter(|first| names.iter().all(|it| it == *first))?;
+        let count = Some(names.len()).filter(|count| *count > unknown.len())?;
+        let others = counted(count as u64, "other core runs", "other cores run");
+        Some(format!("its text is that of no known image, while {others} {name}"))
+    }
+
+    /// Returns the request that a kernel sends again and again.
+    pub(super) fn repeats(&self, kernel: &Kernel<'_>) -> Option<String> {
+        let progress = self.progress.get(&kernel.core.id);
+        repeated(self.mesh, self.looks, kernel).filter(|_| progress == Some(&Progress::Unknown))
+    }
+
     /// Returns the cores of the place and of all waits of a finding.
     fn explained(&self, finding: &Finding) -> Vec<CoreId> {
         let own = match finding.place {
@@ -78,9 +98,13 @@ impl Case<'_> {
 
     fn operation(&self, operation: Option<u32>, kernels: &[&Kernel<'_>]) -> Option<Finding> {
         let busy = kernels.iter().find_map(|kernel| Some((kernel.core.id, busy(kernel)?)));
-        let first = busy.as_ref().map_or(kernels.first()?.core.id, |(core, _)| *core);
+        let repeats =
+            kernels.iter().find_map(|kernel| Some((kernel.core.id, self.repeats(kernel)?)));
+        let found = repeats.as_ref().or(busy.as_ref());
+        let first = found.map_or(kernels.first()?.core.id, |(core, _)| *core);
         let names: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.name()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        let unlike = if names.is_empty() { self.unlike_others(kernels) } else { None };
         let operation = operation.map(|number| self.last.state.operation(number));
         let operation = match operation {
             Some(operation) if names.is_empty() => format!("operation {operation}"),
@@ -91,10 +115,10 @@ impl Case<'_> {
             [_] => format!("core {first} has"),
             _ => format!("{} have", counted(kernels.len() as u64, "core", "cores")),
         };
-        let mut moved = match (&busy, kernels) {
-            (Some((_, line)), [_]) => format!("it is busy {line}"),
-            (Some((core, line)), _) => format!("core {core} is busy {line}"),
+        let mut moved = match (found, kernels) {
             (None, _) => "nothing that was read of it moved".to_owned(),
+            (Some((_, what)), [_]) => format!("it {what}"),
+            (Some((core, what)), _) => format!("core {core} {what}"),
         };
         let waiting = kernels.iter().filter(|kernel| waits_for_semaphore(kernel)).count() as u64;
         if waiting > 0 {
@@ -107,8 +131,9 @@ impl Case<'_> {
             1 => "; one core is paused, which can be why".to_owned(),
             all => format!("; {all} cores are paused, which can be why"),
         };
+        let unlike = unlike.map_or(String::new(), |unlike| format!("; {unlike}"));
         let words = format!(
-            "{operation}: {cores} not ended for {}; {moved}{because}",
+            "{operation}: {cores} not ended for {}; {moved}{unlike}{because}",
             cycles(over_cycles(self.looks))
         );
         let (place, party) = (Place::Core(first), Party::Core(first));
@@ -135,10 +160,15 @@ impl Case<'_> {
     }
 }
 
-/// Returns where a kernel computes, `at file:line in function`, if its samples show no wait.
+/// Returns where a kernel computes, `is busy at file:line in function`, if its samples show no wait.
 fn busy(kernel: &Kernel<'_>) -> Option<String> {
-    let place = kernel.sampled.filter(|_| !kernel.waypoint().ends_with('W'))?.places.first()?;
+    let doing = match kernel.waypoint() {
+        DELAYS => "is in a delay that was asked for,",
+        waypoint if waypoint.ends_with('W') => return None,
+        _ => "is busy",
+    };
+    let place = kernel.sampled?.places.first()?;
     let line = place.lines.last()?;
     let at = if line.file.is_some() { "at " } else { "" };
-    Some(format!("{at}{}", line.without_arguments()))
+    Some(format!("{doing} {at}{}", line.without_arguments()))
 }

@@ -18,7 +18,7 @@ pub struct Enumerator {
 
 impl Enumerator {
     /// Makes a value without a name.
-    pub(crate) fn unnamed(value: u64) -> Self {
+    pub fn unnamed(value: u64) -> Self {
         Self { value, name: None, short: None }
     }
 

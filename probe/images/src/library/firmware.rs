@@ -64,14 +64,8 @@ impl Library {
             .into_iter()
             .partition(|it| first.get(&it.kind()).is_some_and(|it| !it.is_empty()));
         for search in &mut like {
-            let entry = first.get(&search.kind()).and_then(|it| it.first()?.first());
-            let own =
-                entry.map(|entry| self.set_of(search.core.core, search.role).windows_of(*entry));
-            let NocXy { x, y } = search.core.tile;
-            let pick = |own: Vec<TextWindow>| {
-                own.get((usize::from(x) + usize::from(y)).checked_rem(own.len())?).copied()
-            };
-            search.windows = own.and_then(pick).into_iter().collect();
+            let known = first.get(&search.kind()).and_then(|it| it.first()?.first());
+            search.windows = known.map_or_else(Vec::new, |entry| self.sample(search, *entry));
         }
         self.judge(reader, images, &mut like);
         for mut search in like {
@@ -95,6 +89,56 @@ impl Library {
         for search in done {
             self.settle(images, &search, &votes);
         }
+    }
+
+    /// Returns what the search of cores will most likely read, and the snapshot behind it: samples of the
+    /// firmware of the first core of each kind on all others, and the words of the mailboxes of that
+    /// firmware. One read of each tile costs fewer turns of the windows.
+    pub fn likely(
+        &mut self,
+        reader: &mut Reader<'_>,
+        images: &mut ImageMap,
+        cores: &[CoreId],
+    ) -> Plan {
+        let (mut first, others) = self.searches(images, cores);
+        self.judge(reader, images, &mut first);
+        let mut places: Vec<(NocAddr, u32)> = Vec::new();
+        for search in &first {
+            let Some(&entry) = search.verdict.matches.first().and_then(|same| same.first()) else {
+                continue;
+            };
+            let alike: Vec<&Search> =
+                others.iter().filter(|other| other.kind() == search.kind()).collect();
+            for other in &alike {
+                let windows = self.sample(other, entry).into_iter();
+                places.extend(
+                    windows.filter_map(|w| {
+                        Some((in_l1(images.layout(), other.core, w.addr, 0)?, w.len))
+                    }),
+                );
+            }
+            // The cores of a compute tile share the mailbox.
+            if matches!(search.core.core, CoreKind::Brisc | CoreKind::Erisc)
+                && let Some(index) = self.open_entry(images, entry)
+                && let Some(mailbox) = images.mailbox_at(index)
+            {
+                let of_tile = |core: CoreId| {
+                    let cores = images.layout().kind_at(core.tile).cores();
+                    cores.iter().map(move |&kind| CoreId { core: kind, ..core })
+                };
+                let on_tiles = alike.iter().flat_map(|it| of_tile(it.core));
+                places.extend(on_tiles.flat_map(|core| mailbox.words_on(core)));
+            }
+        }
+        plan(places)
+    }
+
+    /// Returns the sample of an image's text that proves it on a sibling of the first core of its kind.
+    fn sample(&mut self, search: &Search, entry: usize) -> Vec<TextWindow> {
+        let own = self.set_of(search.core.core, search.role).windows_of(entry);
+        let NocXy { x, y } = search.core.tile;
+        let turn = (usize::from(x) + usize::from(y)).checked_rem(own.len());
+        turn.and_then(|turn| own.get(turn)).copied().into_iter().collect()
     }
 
     /// Returns the searches for the first core of each kind of a chip, and for all others.

@@ -28,7 +28,9 @@ pub(super) fn read(
     cores: &[CoreId],
 ) -> Vec<(CoreId, Launched)> {
     let readers: Vec<_> = cores.iter().filter_map(|&core| LaunchReader::of(images, core)).collect();
-    let first = reader(&plan(readers.iter().flat_map(|reader| [reader.rd_ptr(), reader.entry(0)])));
+    // The snapshot that follows has the other words of a mailbox: read at once, they cost less.
+    let first = readers.iter().flat_map(|reader| reader.mailbox.words_on(reader.core));
+    let first = reader(&plan(first));
     let others = readers.iter().flat_map(|reader| reader.others(&first));
     let more = plan(others);
     let more = if more.spans.is_empty() { Snapshot::default() } else { reader(&more) };

@@ -216,3 +216,100 @@ fn is_late(other: &ClientState, master: &ClientState) -> bool {
         && other.mux() == master.mux()
         && other.stage.is_none_or(|stage| stage.rank < SIGNALLED)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::super::find;
+    use super::*;
+    use crate::state::{FabricState, RouterState, SenderState, Waits};
+    use images::fabric::{
+        ClientFacts, Enumerator, MuxChannelFacts, MuxFacts, RouterCounts, RouterFacts, SenderFacts,
+    };
+    use layouts::{ChipId, ClusterDescriptor, CoreKind, EthId, NocXy};
+    use machine::target::Mesh;
+
+    const AT: CoreId =
+        CoreId { chip: ChipId(0), tile: NocXy { x: 2, y: 2 }, core: CoreKind::Brisc };
+
+    fn known(count: u64) -> Reading<u64> {
+        Reading::Known(count)
+    }
+
+    /// Returns the waits of a mux of tt-metal with this many packets, of which this many slots of its
+    /// router's 8 are used.
+    fn waits(queued: u64, used: u64) -> Waits {
+        let (image, activity) = (String::new(), Reading::Known(Activity::Running));
+        let router = EthId { chip: ChipId(0), channel: 8 };
+        let to = Some(FabricPort::Router { router, channel: 0 });
+        let mut ready = Enumerator::unnamed(1);
+        ready.name = Some(READY.into());
+        let facts = MuxFacts { status: Reading::Known(ready), ..MuxFacts::default() };
+        let of_channel = MuxChannelFacts { queued: known(queued), ..MuxChannelFacts::default() };
+        let channel =
+            MuxChannelState { index: 0, facts: of_channel, head: None, candidates: Vec::new() };
+        let mux = MuxState {
+            at: AT,
+            image: image.clone(),
+            activity: activity.clone(),
+            waypoint: Reading::Absent,
+            facts,
+            channels: vec![channel],
+        };
+        let facts = ClientFacts { slots: known(8), used: known(used), ..ClientFacts::default() };
+        let client = ClientState {
+            at: AT,
+            image: image.clone(),
+            name: "router".to_owned(),
+            activity: activity.clone(),
+            waypoint: Reading::Absent,
+            facts,
+            to,
+            entry: None,
+            stage: None,
+        };
+        let facts = SenderFacts { client_credits: known(77), ..SenderFacts::default() };
+        let sender = SenderState {
+            index: 0,
+            virtual_channel: 0,
+            slots: 8,
+            facts,
+            in_flight_at_most: None,
+            head: None,
+            candidates: Vec::new(),
+        };
+        let router = RouterState {
+            at: router,
+            tile: NocXy { x: 9, y: 6 },
+            plane: None,
+            image,
+            activity,
+            waypoint: Reading::Absent,
+            facts: RouterFacts::default(),
+            counts: RouterCounts::default(),
+            senders: vec![sender],
+            receivers: Vec::new(),
+            downstream: Vec::new(),
+        };
+        let fabric = FabricState {
+            routers: vec![router],
+            muxes: vec![mux],
+            clients: vec![client],
+            ..FabricState::default()
+        };
+        let n300 = ClusterDescriptor::shipped("n300").unwrap().unwrap();
+        find(&fabric, &Mesh::from_descriptor(&n300), &[], &[], 0)
+    }
+
+    #[test]
+    fn a_mux_that_may_hand_over_a_packet_should_turn() {
+        let who = Party::Mux(AT);
+        let may = waits(3, 2);
+        assert_eq!(may.turns.get(&who), Some(&77), "{may:?}");
+        let says = "it has packets, and room at its router, and hands none over";
+        assert_eq!(may.notes.get(&who).map(String::as_str), Some(says));
+        for may_not in [waits(0, 2), waits(3, 8)] {
+            assert_eq!((may_not.turns.get(&who), may_not.notes.get(&who)), (None, None));
+        }
+    }
+}
