@@ -8,6 +8,7 @@
 use console::feed::{MeshSnapshot, Timeline, Traffic};
 use console::glyph::Glyphs;
 use console::run::KernelStages;
+use console::seen::{TilesSeen, tiles_seen};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use diagnosis::Diagnosis;
 use images::ImageMap;
@@ -65,6 +66,9 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
+/// A verdict, and the tiles in its newest snapshot.
+type Judged = (Arc<Diagnosis>, Arc<TilesSeen>);
+
 fn library() -> Vec<PathBuf> {
     let folder = std::fs::read_dir(root().join("recordings/library")).unwrap();
     let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
@@ -79,12 +83,7 @@ fn open(file: &Path) -> Session {
 }
 
 /// Updates the model like the probe thread.
-fn inspected(
-    session: &mut Session,
-    verdict: Option<&Arc<Diagnosis>>,
-    model: &mut Model,
-    number: u64,
-) {
+fn inspected(session: &mut Session, verdict: Option<&Judged>, model: &mut Model, number: u64) {
     let inspected = session.inspect(&model.read_set());
     let timeline = session.target().history().map(|history| Timeline::of(history));
     let target = session.target();
@@ -101,7 +100,8 @@ fn inspected(
         number,
         board: Arc::default(),
         stages: Arc::new(stages),
-        verdict: verdict.map(Arc::clone),
+        verdict: verdict.map(|(verdict, _)| Arc::clone(verdict)),
+        seen: verdict.map(|(_, seen)| Arc::clone(seen)).unwrap_or_default(),
         past: None,
         timeline,
         reading: None,
@@ -119,17 +119,19 @@ fn ended(file: &Path) -> Session {
 }
 
 /// Returns the verdict on all moments of a recording.
-fn verdict(file: &Path) -> Arc<Diagnosis> {
+fn verdict(file: &Path) -> Judged {
     let recording = Replay::open(file).unwrap();
     let times = recording.moments();
     let over = times.last().unwrap() - times.first().unwrap();
-    Arc::new(open(file).diagnose(over).unwrap().diagnosis)
+    let watched = open(file).diagnose(over).unwrap();
+    let seen = watched.newest.map(|newest| tiles_seen(&newest.state)).unwrap_or_default();
+    (Arc::new(watched.diagnosis), Arc::new(seen))
 }
 
 /// Returns the picture after the keys on this target, with a snapshot after each.
 pub(crate) fn picture_of(
     session: &mut Session,
-    verdict: Option<&Arc<Diagnosis>>,
+    verdict: Option<&Judged>,
     keys: &str,
     size: (u16, u16),
 ) -> String {

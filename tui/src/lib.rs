@@ -25,6 +25,7 @@
 mod geometry;
 mod help;
 mod keys;
+mod lens;
 mod lists;
 pub mod message;
 pub mod model;
@@ -35,7 +36,9 @@ mod program;
 mod pulse;
 mod screen;
 mod selection;
+mod shade;
 mod source;
+mod table;
 pub mod terminal;
 pub mod theme;
 mod update;

@@ -6,14 +6,20 @@ mod links;
 mod parts;
 
 pub(crate) use gaps::gaps;
-pub(crate) use links::{
-    APART_CYCLES, core_at, folded, link_cells, link_rows, links, standing, waypoint,
-};
-pub(crate) use parts::{part_cells, parts, worst_credits};
+pub(crate) use links::{APART_CYCLES, core_at, link_selected, standing, waypoint};
+pub(crate) use parts::part_selected;
 
+use crate::model::Model;
 use console::words;
 use ratatui::style::Style;
 use ratatui::text::Line;
+
+/// Settles the tables: their rows are those of the mesh on screen.
+pub(crate) fn settle(model: &mut Model) {
+    let (links, parts) = (links::link_rows(model), parts::part_rows(model));
+    model.links.settle(links);
+    model.parts.settle(parts);
+}
 
 /// A sentence in as many lines as a width needs.
 pub(crate) fn wrapped(text: &str, width: u16, style: Style) -> Vec<Line<'static>> {

@@ -1,9 +1,11 @@
 //! The state of the display: plain data that `update` changes and `view` reads.
 
 use crate::geometry;
-pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
+pub use crate::lens::Lens;
+use crate::lens::Shades;
+pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen, Zoom};
 use crate::pulse::Pulse;
-pub use crate::pulse::Shows;
+pub use crate::table::{Shows, Table};
 use crate::theme::Theme;
 use cli::TourStep;
 use console::fabric::Addressee;
@@ -18,7 +20,7 @@ use console::verdict;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Activity, ChipState, CoreState, MeshState, TileState};
 use diagnosis::{Diagnosis, Finding, Progress};
-use images::SourceLine;
+use images::{Reading, SourceLine};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,12 +50,14 @@ pub struct Prompt {
     pub recalled: Option<(usize, String)>,
     /// What Tab offers, if anything.
     pub choices: Option<Choices>,
+    /// The filter before it, which Esc brings back.
+    pub filtered_by: Option<String>,
 }
 
 impl Prompt {
     /// An empty line.
     pub(crate) fn new(kind: PromptKind) -> Self {
-        Self { kind, input: Input::default(), recalled: None, choices: None }
+        Self { kind, input: Input::default(), recalled: None, choices: None, filtered_by: None }
     }
 }
 
@@ -125,14 +129,16 @@ pub struct Model {
     pub mesh_pane: MeshPane,
     /// Selected chip.
     pub chip: ChipId,
-    /// Selected row of the links that pass the filter.
-    pub link: usize,
-    /// What `/` filters links by.
-    pub link_filter: String,
-    /// Which links are listed without a filter.
-    pub shows: Shows,
+    /// The links.
+    pub links: Table,
     /// What the snapshots tell together.
     pub(crate) pulse: Pulse,
+    /// What the colour of a tile means on the map.
+    pub lens: Lens,
+    /// What the tiles show through it.
+    pub(crate) shades: Shades,
+    /// How close the map is.
+    pub zoom: Zoom,
     /// Selected tile of the selected chip.
     pub tile: NocXy,
     /// Selected core of the selected tile.
@@ -154,16 +160,14 @@ pub struct Model {
     pub top: u64,
     /// First row of the gaps screen.
     pub gap: usize,
-    /// Selected row of the fabric's parts that pass the filter.
-    pub part: usize,
+    /// The parts of the fabric.
+    pub parts: Table,
     /// What the fabric screen shows below its list.
     pub fabric_pane: FabricPane,
     /// Selected cause of the verdict.
     pub cause: usize,
     /// First line of the selected cause that is shown.
     pub cause_line: usize,
-    /// What `/` filters the fabric's parts by.
-    pub part_filter: String,
     /// Snapshots up to this number were requested without the fabric.
     pub(crate) fabric_unasked: u64,
     /// Where the displayed path begins, if not on the chip of the selected part.
@@ -203,10 +207,11 @@ impl Model {
             pending_g: false,
             mesh_pane: MeshPane::Map,
             chip: ChipId(0),
-            link: 0,
-            link_filter: String::new(),
-            shows: Shows::Busy,
+            links: Table::default(),
             pulse: Pulse::default(),
+            lens: Lens::Age,
+            shades: Shades::default(),
+            zoom: Zoom::Mesh,
             tile: NocXy { x: 1, y: 0 },
             core: CoreKind::Brisc,
             find: String::new(),
@@ -217,14 +222,22 @@ impl Model {
             cursor: 0,
             top: 0,
             gap: 0,
-            part: 0,
+            parts: Table::default(),
             fabric_pane: FabricPane::Channels,
             cause: 0,
             cause_line: 0,
-            part_filter: String::new(),
             fabric_unasked: 0,
             path_from: None,
             path_to: None,
+        }
+    }
+
+    /// The table that keys are for, if one is.
+    pub(crate) fn table(&mut self) -> Option<&mut Table> {
+        match self.screen {
+            Screen::Mesh => Some(&mut self.links),
+            Screen::Fabric => Some(&mut self.parts),
+            Screen::Chip | Screen::Core | Screen::Gaps | Screen::Why => None,
         }
     }
 
@@ -278,11 +291,16 @@ impl Model {
     /// What a core on screen does: whether a launched one moves is known from the verdict only,
     /// everything else from the snapshot itself, which is newer.
     pub(crate) fn progress(&self, core: &CoreState) -> Option<Progress> {
+        self.progress_of(core.id, &core.activity)
+    }
+
+    /// The same of a core of which this activity is known.
+    pub(crate) fn progress_of(&self, core: CoreId, does: &Reading<Activity>) -> Option<Progress> {
         let diagnosis = self.verdict()?;
         // That it is paused shows one snapshot.
         let tells = |it: &&Progress| diagnosis.missing.is_empty() || **it == Progress::Paused;
-        let judged = *diagnosis.progress.get(&core.id).filter(tells)?;
-        match core.activity.known()? {
+        let judged = *diagnosis.progress.get(&core).filter(tells)?;
+        match does.known()? {
             Activity::InReset => Some(Progress::InReset),
             Activity::BaseFirmware | Activity::Waiting => Some(Progress::NeverStarted),
             Activity::Done => Some(Progress::Ended),

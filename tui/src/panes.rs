@@ -11,6 +11,15 @@ pub enum MeshPane {
     Links,
 }
 
+/// How close the map of the mesh is; closer still is the screen of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zoom {
+    /// As close as the whole mesh fits.
+    Mesh,
+    /// The selected chip and those around it, with the waypoint of each tile.
+    Chips,
+}
+
 /// The panes of the core screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorePane {

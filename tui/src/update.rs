@@ -12,7 +12,10 @@ use crate::keys::keys_of;
 use crate::keys::{self, Action};
 use crate::lists;
 use crate::message::{Command, Message};
-use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen, Shows};
+use crate::model::{
+    CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen, Shows, Table, Zoom,
+};
+use console::fabric::FabricPart;
 use console::feed::MeshSnapshot;
 use console::members::MemberRow;
 use console::player::PlayOrder;
@@ -123,16 +126,14 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
 fn show_newest(model: &mut Model) {
     let Some(newest) = model.newest.clone() else { return };
     let same = model.shown.as_ref().is_some_and(|shown| shown.number == newest.number);
-    let selected = lists::links(model).get(model.link).map(|it| it.link);
     model.pulse.show(&newest.state, newest.verdict.as_deref());
     let shown = model.shown.replace(newest);
     // Of a snapshot that was shown while it was read, changes count from the one before it.
     if !same {
         model.before = shown;
     }
-    // What is selected stays selected where rows move.
-    let at = selected.and_then(|link| lists::links(model).iter().position(|it| it.link == link));
-    model.link = at.unwrap_or(model.link);
+    lists::settle(model);
+    model.shade();
 }
 
 /// Selects the first chip, and there the first Ethernet tile with a link.
@@ -186,7 +187,9 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         Some(Action::Copy) => return copy::selected(model),
         Some(Action::CopyCommand) => return copy::command(model),
         Some(Action::Mouse) => return mouse::turn(model),
-        Some(Action::Faults) => turn_faults(model),
+        Some(action @ (Action::Faults | Action::Sort | Action::SortTurned)) => {
+            turn_table(model, action);
+        }
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(Action::HalfTop) => model.pending_g = true,
         Some(action) => act(model, action),
@@ -227,7 +230,8 @@ fn act(model: &mut Model, action: Action) {
         Action::Freeze => freeze(model),
         Action::Back => back(model),
         Action::Find => {
-            model.prompt = Some(Prompt::new(PromptKind::Find));
+            let filtered_by = model.help.is_none().then(|| search::filtered_by(model));
+            model.prompt = Some(Prompt { filtered_by, ..Prompt::new(PromptKind::Find) });
         }
         Action::Line => {
             model.prompt = Some(Prompt::new(PromptKind::Line));
@@ -238,6 +242,12 @@ fn act(model: &mut Model, action: Action) {
         Action::PreviousPane => turn_pane(model, false),
         Action::NextCore => motion::turn_core(model, 1),
         Action::PreviousCore => motion::turn_core(model, -1),
+        Action::Lens => {
+            model.lens = model.lens.next();
+            model.shade();
+        }
+        Action::ZoomIn => zoom(model, true),
+        Action::ZoomOut => zoom(model, false),
         Action::FindNext => search::find_tile(model, true),
         Action::FindPrevious => search::find_tile(model, false),
         Action::Quit | Action::HalfTop | Action::Retry | Action::Pause => {}
@@ -245,11 +255,32 @@ fn act(model: &mut Model, action: Action) {
     }
 }
 
-/// Shows the links with something wrong only, or the others too.
-fn turn_faults(model: &mut Model) {
-    model.link_filter.clear();
-    (model.mesh_pane, model.link) = (MeshPane::Links, 0);
-    model.shows = if model.shows == Shows::Wrong { Shows::Busy } else { Shows::Wrong };
+/// Changes what rows are listed, or their order.
+fn turn_table(model: &mut Model, action: Action) {
+    if model.screen == Screen::Mesh {
+        model.mesh_pane = MeshPane::Links;
+    }
+    let Some(table) = model.table() else { return };
+    match action {
+        Action::Faults => table.turn_faults(),
+        Action::Sort => table.sort_next(),
+        _ => table.sort_turned(),
+    }
+    lists::settle(model);
+}
+
+/// Takes the map closer to the selected chip, or away from it.
+fn zoom(model: &mut Model, closer: bool) {
+    match (model.screen, model.zoom, closer) {
+        (Screen::Mesh, Zoom::Mesh, true) => model.zoom = Zoom::Chips,
+        (Screen::Mesh, Zoom::Chips, true) => show(model, Screen::Chip),
+        (Screen::Mesh, ..) => model.zoom = Zoom::Mesh,
+        _ => {
+            show(model, Screen::Mesh);
+            model.zoom = Zoom::Chips;
+        }
+    }
+    model.mesh_pane = MeshPane::Map;
 }
 
 fn freeze(model: &mut Model) {
@@ -262,18 +293,16 @@ fn freeze(model: &mut Model) {
 
 fn back(model: &mut Model) {
     let filter = match model.screen {
-        Screen::Mesh => Some(&mut model.link_filter),
         Screen::Core => Some(&mut model.word_filter),
         Screen::Chip => Some(&mut model.find),
-        Screen::Fabric => Some(&mut model.part_filter),
-        Screen::Gaps | Screen::Why => None,
+        Screen::Mesh | Screen::Fabric | Screen::Gaps | Screen::Why => None,
     };
     if let Some(filter) = filter
         && !filter.is_empty()
     {
         filter.clear();
-    } else if model.screen == Screen::Mesh && model.shows != Shows::Busy {
-        model.shows = Shows::Busy;
+    } else if model.table().is_some_and(Table::back) {
+        lists::settle(model);
     } else if model.screen == Screen::Mesh && model.sheets().last().is_some_and(Sheet::is_over) {
         model.put_away += model.sheets().len();
     } else if let Some(screen) = model.trail.pop() {
@@ -305,12 +334,20 @@ fn enter(model: &mut Model) {
 
 /// Opens the core at the first end of the selected link, or the links that are folded.
 fn open_link(model: &mut Model) {
-    if model.link == lists::links(model).len() && lists::folded(model) > 0 {
-        model.shows = Shows::All;
-        return;
+    if unfold(&mut model.links) {
+        return lists::settle(model);
     }
-    let Some(end) = lists::links(model).get(model.link).map(|l| l.link.a) else { return };
+    let Some(end) = lists::link_selected(model).map(|link| link.link.a) else { return };
     open_end(model, end);
+}
+
+/// Lists the rows that are folded, if their line is selected.
+fn unfold(table: &mut Table) -> bool {
+    let folded = table.at_fold();
+    if folded {
+        table.shows = Shows::All;
+    }
+    folded
 }
 
 /// Opens the core at a link's end.
@@ -323,9 +360,10 @@ fn open_end(model: &mut Model, end: EthId) {
 
 /// Opens the core of the selected part of the fabric.
 fn open_part(model: &mut Model) {
-    let Some((chip, xy)) = lists::parts(model).get(model.part).map(|part| part.tile()) else {
-        return;
-    };
+    if unfold(&mut model.parts) {
+        return lists::settle(model);
+    }
+    let Some((chip, xy)) = lists::part_selected(model).map(FabricPart::tile) else { return };
     model.chip = chip;
     motion::select_tile(model, xy);
     open_core(model);
@@ -342,15 +380,20 @@ fn open_root(model: &mut Model) {
         }
         Place::Router(at) | Place::End(at) => open_end(model, at),
         Place::Link(a, b) => {
-            model.link_filter.clear();
-            let is_it = |link: &&LinkState| {
+            let is_it = |link: &LinkState| {
                 (link.link.a, link.link.b) == (a, b) || (link.link.a, link.link.b) == (b, a)
             };
-            if !lists::links(model).iter().any(is_it) {
-                model.shows = Shows::All;
+            let Some(at) = model.mesh().and_then(|mesh| mesh.links.iter().position(is_it)) else {
+                return;
+            };
+            model.links.filter_by("");
+            lists::settle(model);
+            if !model.links.select_item(at) {
+                model.links.shows = Shows::All;
+                lists::settle(model);
+                model.links.select_item(at);
             }
-            let Some(at) = lists::links(model).iter().position(is_it) else { return };
-            (model.link, model.mesh_pane) = (at, MeshPane::Links);
+            model.mesh_pane = MeshPane::Links;
             show(model, Screen::Mesh);
         }
         Place::Chip(chip) => {

@@ -16,6 +16,7 @@ mod pane;
 mod pointed;
 mod prompt;
 mod run;
+mod table;
 mod tiles;
 mod timeline;
 mod why;
@@ -134,6 +135,15 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
                     format!("  {}", counted(state.problems.len() as u64, "problem", "problems")),
                     model.theme.bad(),
                 ));
+            }
+            // An unknown health says what is missing, where there is room.
+            let missing = snapshot.verdict.as_ref().and_then(|verdict| verdict.missing.first());
+            let missing = missing.map_or("no verdict yet", String::as_str);
+            let facts: usize = left.iter().map(Span::width).sum();
+            let name = snapshot.target.chars().count();
+            let fits = facts + missing.len() + 2 + name + right <= usize::from(width);
+            if let Some(word) = left.get_mut(1).filter(|_| fits && health == Health::Unknown) {
+                word.content = format!("{}: {missing}", word.content).into();
             }
             if let Some(past) = &snapshot.past {
                 let text = format!("  {}", words::kept_past(past));

@@ -51,7 +51,7 @@ fn finding(condition: Condition, severity: Severity, place: Place, waiting: usiz
 }
 
 /// A verdict after this many snapshots in 60 ms: two causes, and a core that stands.
-fn verdict(snapshots: usize) -> Diagnosis {
+pub(crate) fn verdict(snapshots: usize) -> Diagnosis {
     let link = Place::Link(end(0, 8), end(1, 0));
     let stuck = Place::Core(core(9, 6, CoreKind::Erisc));
     let judged = [
@@ -72,6 +72,7 @@ fn verdict(snapshots: usize) -> Diagnosis {
         unidentified: 0,
         waits: diagnosis::WaitGraph::default(),
         stops: Vec::new(),
+        moved: std::collections::BTreeMap::new(),
         bystanders: vec![ChipId(1)],
     }
 }
@@ -99,7 +100,7 @@ fn a_cause_leads_to_its_root_and_back() {
     press(&mut model, ":why<enter>");
     assert_eq!(model.screen, Screen::Why);
     press(&mut model, "<enter>");
-    assert_eq!((model.screen, model.link), (Screen::Mesh, 0), "the list of links");
+    assert_eq!((model.screen, model.links.at), (Screen::Mesh, 0), "the list of links");
     press(&mut model, "<esc>");
     assert_eq!(model.screen, Screen::Why);
     press(&mut model, "j");
@@ -199,6 +200,7 @@ fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64
         board: Arc::default(),
         stages: Arc::default(),
         verdict: Some(Arc::new(verdict)),
+        seen: Arc::default(),
         past: None,
         timeline: None,
         reading: None,

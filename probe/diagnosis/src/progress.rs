@@ -52,13 +52,22 @@ impl Progress {
     }
 }
 
-/// Returns what each core does.
+/// Since when a core is as the last snapshot shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// The target's time at the first snapshot that shows it so, in cycles.
+    pub cycles: u64,
+    /// Whether an earlier snapshot shows it otherwise: if not, it may be so for longer.
+    pub seen: bool,
+}
+
+/// Returns what each core does, and since when none of its words has changed.
 pub(crate) fn of_cores<'a>(
     mesh: &Mesh,
     looks: &[Look<'a>],
     lasting: &WaitGraph,
     served: &BTreeSet<CoreId>,
-) -> BTreeMap<CoreId, Progress> {
+) -> BTreeMap<CoreId, (Progress, Since)> {
     let layout = mesh.layout();
     let Some((last, before)) = looks.split_last() else { return BTreeMap::new() };
     let waits = waits_of(*last, lasting);
@@ -71,20 +80,27 @@ pub(crate) fn of_cores<'a>(
         let turns = router.and_then(RouterState::turns);
         let turned = |then: Option<u64>| then.zip(turns).is_some_and(|(then, now)| then != now);
         let pages = |look: &Look<'_>, core| counters(layout, *look, core);
-        let moved = served.contains(&id)
-            || before.iter().any(|look| {
-                look.state.core(id).is_some_and(|then| {
-                    let before = look.kernel(then, end);
-                    differ(&before, &kernel)
-                        || pages(look, then) != pages(last, core)
-                        || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
-                        || turned(end.and_then(|end| router_of(look, end)?.turns()))
-                })
-            });
+        let was_otherwise = |look: &Look<'a>| {
+            look.state.core(id).is_some_and(|then| {
+                let before = look.kernel(then, end);
+                differ(&before, &kernel)
+                    || pages(look, then) != pages(last, core)
+                    || answers(mesh, *look, &before) != answers(mesh, *last, &kernel)
+                    || turned(end.and_then(|end| router_of(look, end)?.turns()))
+            })
+        };
+        let other = if served.contains(&id) {
+            before.len().checked_sub(1)
+        } else {
+            before.iter().rposition(was_otherwise)
+        };
+        let moved = other.is_some();
+        let first = looks.get(other.map_or(0, |other| other + 1)).unwrap_or(last);
+        let since = Since { cycles: first.state.cycles, seen: moved };
         let progress = of_core(&kernel, moved, before.is_empty(), waits.get(&id).copied(), lasting);
         let runs = matches!(core.activity, Reading::Known(Activity::Running));
         let paused = runs && progress != Progress::Ended && paused(core, router).is_some();
-        (id, if paused { Progress::Paused } else { progress })
+        (id, (if paused { Progress::Paused } else { progress }, since))
     };
     last.cores().map(judge).collect()
 }

@@ -59,6 +59,7 @@ fn galaxy() -> Model {
         board: Arc::default(),
         stages: Arc::default(),
         verdict: None,
+        seen: Arc::default(),
         past: None,
         timeline: None,
         reading: None,

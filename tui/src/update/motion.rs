@@ -16,8 +16,8 @@ pub(super) fn go(model: &mut Model, action: Action) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => map(model, action),
         (Screen::Mesh, MeshPane::Links, _) => {
-            model.link =
-                row(model.link, lists::link_rows(model), geometry::page(model.room()), action);
+            let page = geometry::page(model.room());
+            model.links.select(row(model.links.at, model.links.count(), page, action));
         }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
@@ -35,8 +35,8 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Fabric, ..) => {
             model.path_from = None;
-            model.part =
-                row(model.part, lists::parts(model).len(), geometry::page(model.room()), action);
+            let page = geometry::page(model.room());
+            model.parts.select(row(model.parts.at, model.parts.count(), page, action));
         }
         (Screen::Why, ..) => cause(model, action),
         (Screen::Gaps, ..) => {
@@ -240,9 +240,7 @@ pub(super) fn clamp(model: &mut Model) {
     if !known && let Some(first) = model.mesh().and_then(|m| m.chips.first()) {
         model.chip = first.chip.id;
     }
-    model.link = model.link.min(lists::link_rows(model).saturating_sub(1));
     model.word = model.word.min(model.words().len().saturating_sub(1));
     model.cause = model.cause.min(model.causes().len().saturating_sub(1));
-    model.part = model.part.min(lists::parts(model).len().saturating_sub(1));
     select_tile(model, model.tile);
 }

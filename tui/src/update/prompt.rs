@@ -30,6 +30,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
     let cursor = before.chars().count();
     let all = (before + &line(after)).chars().take(LONGEST).collect();
     prompt.input = Input::new(all).with_cursor(cursor);
+    filter(model);
     vec![Command::Draw]
 }
 
@@ -40,7 +41,13 @@ pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     let is_letter = !event.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
     match event.code {
         KeyCode::Esc if prompt.choices.is_some() => prompt.choices = None,
-        KeyCode::Esc => model.prompt = None,
+        KeyCode::Esc => {
+            let before = prompt.filtered_by.take();
+            model.prompt = None;
+            if let Some(before) = before {
+                search::filter(model, &before);
+            }
+        }
         KeyCode::Backspace if prompt.input.value().is_empty() => model.prompt = None,
         KeyCode::Enter => return enter(model),
         KeyCode::Up if is_line => recall(prompt, &model.history, true),
@@ -51,9 +58,21 @@ pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         _ => {
             prompt.choices = None;
             prompt.input.handle_event(&Event::Key(event));
+            filter(model);
         }
     }
     Vec::new()
+}
+
+/// Filters by what is typed so far.
+fn filter(model: &mut Model) {
+    let Some(prompt) = model.prompt.as_ref().filter(|it| it.kind == PromptKind::Find) else {
+        return;
+    };
+    let text = prompt.input.value().trim().to_owned();
+    if model.help.is_none() {
+        search::filter(model, &text);
+    }
 }
 
 fn enter(model: &mut Model) -> Vec<Command> {

@@ -2,9 +2,8 @@
 
 use super::pane::{row_at, titled};
 use super::pointed::Hit;
-use super::{links, map, run, why};
-use crate::lists;
-use crate::model::{MeshPane, Model, Shows};
+use super::{links, map, run, table, why};
+use crate::model::{MeshPane, Model};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -40,7 +39,7 @@ fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
     // The list keeps its head and at least three links; the map takes what it can use of the rest.
     let least = 5.min(area.height / 2);
     let tall = map(area).min(area.height.saturating_sub(least));
-    let listed = u16::try_from(2 + lists::link_rows(model)).unwrap_or(u16::MAX);
+    let listed = u16::try_from(2 + model.links.count()).unwrap_or(u16::MAX);
     // The detail of the selected link is shown if there is room below the list.
     let room = area.height - tall;
     let detail_rows = if room >= listed.min(room / 2) + links::DETAIL { links::DETAIL } else { 0 };
@@ -63,8 +62,8 @@ pub(super) fn hit(model: &Model, area: Rect, at: (u16, u16)) -> Option<Hit> {
         let map = map::Map::new(model, mesh, area);
         return map.chip_at(areas.map, at).map(Hit::Chip);
     }
-    let links = lists::link_rows(model);
-    row_at(areas.list, 2, model.link, links, at.1).map(Hit::Link)
+    let links = &model.links;
+    row_at(areas.list, 2, links.at, links.count(), at.1).map(Hit::Link)
 }
 
 /// Draws the mesh screen.
@@ -79,13 +78,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     map::Map::new(model, mesh, area).draw(frame, areas.map);
     let (lower, detail) = (areas.list, areas.detail);
     let focused = model.mesh_pane == MeshPane::Links;
-    let shown = lists::links(model).len();
-    let all = mesh.links.len();
-    let title = match &*model.link_filter {
-        "" if model.shows == Shows::Wrong => format!(" links: {shown} of {all} with faults "),
-        "" => format!(" links: {all} "),
-        filter => format!(" links: {shown} of {all} match '{filter}' "),
-    };
+    let title = table::title(&model.links, "links");
     let block = titled(model, &title, focused);
     let inner = block.inner(lower);
     frame.render_widget(block, lower);
