@@ -48,6 +48,8 @@ pub(crate) enum Action {
     CopyCommand,
     /// Gives the mouse to the terminal, or takes it.
     Mouse,
+    /// Opens the palette.
+    Palette,
     /// Lists rows with something wrong only, or the others too.
     Faults,
     /// Sorts rows by the next column.
@@ -177,6 +179,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 Action::CopyCommand,
                 ALL,
                 "copy the command line that prints what is on screen",
+            ),
+            bind(
+                &[control('p')],
+                Action::Palette,
+                ALL,
+                "the palette: all that can be done here, found by letters in their order",
             ),
             bind(
                 &[char('?'), key(KeyCode::F(1))],
@@ -328,6 +336,7 @@ const FOOT: &[(Action, &str, &str)] = &[
     (Action::NextMoment, "[ ]", "moment"),
     (Action::Enter, "Enter", "open"),
     (Action::Freeze, "Space", "freeze"),
+    (Action::Palette, "^P", "all"),
     (Action::Back, "Esc", "back"),
     (Action::NextPane, "Tab", "pane"),
     (Action::Faults, "!", "faults"),
@@ -360,6 +369,12 @@ pub(crate) fn foot(
             Action::Freeze if timeline => (*keys, "play"),
             _ => (*keys, *word),
         })
+}
+
+/// The actions of a screen, with their keys and what they do.
+pub(crate) fn actions(screen: Screen) -> impl Iterator<Item = (Action, String, &'static str)> {
+    let on = bindings().filter(move |binding| binding.holds_on(screen));
+    on.map(|binding| (binding.action, binding.keys(), binding.help))
 }
 
 /// The sentence about a key that does nothing on a screen; none if it does something there, or is

@@ -29,6 +29,7 @@ mod lens;
 mod lists;
 pub mod message;
 pub mod model;
+mod palette;
 mod panes;
 mod picture;
 mod place;

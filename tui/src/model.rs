@@ -37,6 +37,8 @@ pub enum PromptKind {
     Find,
     /// `:`: a command, or a place to go to.
     Line,
+    /// Ctrl-P: all that can be done.
+    Palette,
 }
 
 /// The line being typed at the foot of the screen.
@@ -50,6 +52,8 @@ pub struct Prompt {
     pub recalled: Option<(usize, String)>,
     /// What Tab offers, if anything.
     pub choices: Option<Choices>,
+    /// The entry of the palette that is chosen.
+    pub picked: usize,
     /// The filter before it, which Esc brings back.
     pub filtered_by: Option<String>,
 }
@@ -57,7 +61,14 @@ pub struct Prompt {
 impl Prompt {
     /// An empty line.
     pub(crate) fn new(kind: PromptKind) -> Self {
-        Self { kind, input: Input::default(), recalled: None, choices: None, filtered_by: None }
+        Self {
+            kind,
+            input: Input::default(),
+            recalled: None,
+            choices: None,
+            picked: 0,
+            filtered_by: None,
+        }
     }
 }
 
@@ -160,6 +171,8 @@ pub struct Model {
     pub top: u64,
     /// First row of the gaps screen.
     pub gap: usize,
+    /// The cores on which a kernel was launched.
+    pub cores: Table,
     /// The parts of the fabric.
     pub parts: Table,
     /// What the fabric screen shows below its list.
@@ -222,6 +235,7 @@ impl Model {
             cursor: 0,
             top: 0,
             gap: 0,
+            cores: Table::default(),
             parts: Table::default(),
             fabric_pane: FabricPane::Channels,
             cause: 0,
@@ -235,6 +249,7 @@ impl Model {
     /// The table that keys are for, if one is.
     pub(crate) fn table(&mut self) -> Option<&mut Table> {
         match self.screen {
+            Screen::Mesh if self.mesh_pane == MeshPane::Cores => Some(&mut self.cores),
             Screen::Mesh => Some(&mut self.links),
             Screen::Fabric => Some(&mut self.parts),
             Screen::Chip | Screen::Core | Screen::Gaps | Screen::Why => None,

@@ -4,7 +4,7 @@
 use crate::table::Rank;
 use console::feed::MeshSnapshot;
 use decode::state::{LinkCondition, LinkState, MeshState, Party};
-use diagnosis::{Diagnosis, Finding, Place};
+use diagnosis::{Diagnosis, Finding, Place, Severity};
 use layouts::{ChipId, EthId, NocXy};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -154,7 +154,9 @@ impl Pulse {
         self.stands.clear();
         self.members.clear();
         if let Some(verdict) = verdict {
-            let stops = verdict.stops.iter();
+            // In a healthy mesh, too, something waits.
+            let hangs = verdict.findings.iter().any(|it| it.severity == Severity::Hang);
+            let stops = verdict.stops.iter().filter(|_| hangs);
             let at = stops.filter_map(|stop| Some((tile(mesh, stop.party)?, stop.cycles)));
             for (tile, cycles) in at {
                 let since = self.stands.entry(tile).or_insert(cycles);

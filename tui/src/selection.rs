@@ -17,6 +17,10 @@ impl Model {
                 let link = lists::link_selected(self).map(|it| it.link);
                 link.map_or_else(Vec::new, |link| self.ends(&[link.a, link.b]))
             }
+            (Screen::Mesh, MeshPane::Cores) => {
+                let core = lists::core_selected(self);
+                core.map(|core| Watched::tile(core.chip, core.tile)).into_iter().collect()
+            }
             (Screen::Chip, _) => vec![Watched::tile(self.chip, self.tile)],
             (Screen::Core, _) => vec![self.word_selected()],
             (Screen::Fabric, _) => {

@@ -124,7 +124,8 @@ impl Table {
         self.folded = before - rows.len();
         self.rows = rows;
         let at = self.key.as_ref().and_then(|key| self.rows.iter().position(|row| row.key == *key));
-        self.select(at.unwrap_or(self.at));
+        // Until a person selects a row, the first one is selected, whichever that is.
+        self.at = at.unwrap_or(self.at).min(self.count().saturating_sub(1));
     }
 
     /// Selects a row, or the last one.

@@ -169,31 +169,40 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     model.notice = None;
     let pending = std::mem::take(&mut model.pending_g);
     match action {
-        Some(Action::Quit) if model.help.is_some() => model.help = None,
-        Some(Action::Quit) => return vec![Command::Quit],
-        Some(Action::Retry) => return retry(model),
-        Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
-        Some(Action::Step) if model.timeline().is_some() => {
+        Some(Action::HalfTop) if pending => act(model, Action::Top),
+        Some(action) => return perform(model, action),
+        None => model.notice = keys::refused(&event, model.screen),
+    }
+    vec![Command::Draw]
+}
+
+/// Carries out an action.
+fn perform(model: &mut Model, action: Action) -> Vec<Command> {
+    match action {
+        Action::Interrupt => return vec![Command::Interrupt],
+        Action::Suspend => return vec![Command::Suspend],
+        Action::Redraw => return vec![Command::Clear],
+        Action::Quit if model.help.is_some() => model.help = None,
+        Action::Quit => return vec![Command::Quit],
+        Action::Retry => return retry(model),
+        Action::Pause => return vec![Command::Order(pause_order(model)), Command::Draw],
+        Action::Step if model.timeline().is_some() => {
             return play(PlayOrder::Stage(model.selection(), false));
         }
-        Some(Action::PreviousStage) => return play(PlayOrder::Stage(model.selection(), true)),
-        Some(Action::Step) => return vec![Command::Order(MachineOrder::Step(StepOrder::all()))],
-        Some(Action::Freeze) if model.timeline().is_some() => return play(PlayOrder::Toggle),
-        Some(Action::PreviousMoment) => return play(PlayOrder::Step(-1)),
-        Some(Action::NextMoment) => return play(PlayOrder::Step(1)),
-        Some(Action::PreviousChange) => return play(PlayOrder::Change(model.selection(), true)),
-        Some(Action::NextChange) => return play(PlayOrder::Change(model.selection(), false)),
-        Some(Action::Mark) => return play(PlayOrder::Mark("here".to_owned())),
-        Some(Action::Copy) => return copy::selected(model),
-        Some(Action::CopyCommand) => return copy::command(model),
-        Some(Action::Mouse) => return mouse::turn(model),
-        Some(action @ (Action::Faults | Action::Sort | Action::SortTurned)) => {
-            turn_table(model, action);
-        }
-        Some(Action::HalfTop) if pending => act(model, Action::Top),
-        Some(Action::HalfTop) => model.pending_g = true,
-        Some(action) => act(model, action),
-        None => model.notice = keys::refused(&event, model.screen),
+        Action::PreviousStage => return play(PlayOrder::Stage(model.selection(), true)),
+        Action::Step => return vec![Command::Order(MachineOrder::Step(StepOrder::all()))],
+        Action::Freeze if model.timeline().is_some() => return play(PlayOrder::Toggle),
+        Action::PreviousMoment => return play(PlayOrder::Step(-1)),
+        Action::NextMoment => return play(PlayOrder::Step(1)),
+        Action::PreviousChange => return play(PlayOrder::Change(model.selection(), true)),
+        Action::NextChange => return play(PlayOrder::Change(model.selection(), false)),
+        Action::Mark => return play(PlayOrder::Mark("here".to_owned())),
+        Action::Copy => return copy::selected(model),
+        Action::CopyCommand => return copy::command(model),
+        Action::Mouse => return mouse::turn(model),
+        Action::Faults | Action::Sort | Action::SortTurned => turn_table(model, action),
+        Action::HalfTop => model.pending_g = true,
+        action => act(model, action),
     }
     vec![Command::Draw]
 }
@@ -233,6 +242,9 @@ fn act(model: &mut Model, action: Action) {
             let filtered_by = model.help.is_none().then(|| search::filtered_by(model));
             model.prompt = Some(Prompt { filtered_by, ..Prompt::new(PromptKind::Find) });
         }
+        Action::Palette => {
+            model.prompt = Some(Prompt::new(PromptKind::Palette));
+        }
         Action::Line => {
             model.prompt = Some(Prompt::new(PromptKind::Line));
         }
@@ -257,7 +269,7 @@ fn act(model: &mut Model, action: Action) {
 
 /// Changes what rows are listed, or their order.
 fn turn_table(model: &mut Model, action: Action) {
-    if model.screen == Screen::Mesh {
+    if model.screen == Screen::Mesh && model.mesh_pane == MeshPane::Map {
         model.mesh_pane = MeshPane::Links;
     }
     let Some(table) = model.table() else { return };
@@ -319,6 +331,7 @@ fn enter(model: &mut Model) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => show(model, Screen::Chip),
         (Screen::Mesh, MeshPane::Links, _) => open_link(model),
+        (Screen::Mesh, MeshPane::Cores, _) => open_listed_core(model),
         (Screen::Chip, ..) => open_core(model),
         (Screen::Fabric, ..) => open_part(model),
         (Screen::Why, ..) => open_root(model),
@@ -339,6 +352,17 @@ fn open_link(model: &mut Model) {
     }
     let Some(end) = lists::link_selected(model).map(|link| link.link.a) else { return };
     open_end(model, end);
+}
+
+/// Opens the selected core of the list.
+fn open_listed_core(model: &mut Model) {
+    if unfold(&mut model.cores) {
+        return lists::settle(model);
+    }
+    let Some(core) = lists::core_selected(model) else { return };
+    (model.chip, model.core) = (core.chip, core.core);
+    motion::select_tile(model, core.tile);
+    open_core(model);
 }
 
 /// Lists the rows that are folded, if their line is selected.
@@ -406,11 +430,17 @@ fn open_root(model: &mut Model) {
     }
 }
 
+/// The pane after one, or the one before it.
+fn turned<T: Copy + PartialEq>(panes: &[T], pane: T, forward: bool) -> T {
+    let at = panes.iter().position(|it| *it == pane).unwrap_or(0);
+    let next = if forward { at + 1 } else { at + panes.len() - 1 } % panes.len().max(1);
+    panes.get(next).copied().unwrap_or(pane)
+}
+
 fn turn_pane(model: &mut Model, forward: bool) {
     match model.screen {
         Screen::Mesh => {
-            model.mesh_pane =
-                if model.mesh_pane == MeshPane::Map { MeshPane::Links } else { MeshPane::Map };
+            model.mesh_pane = turned(&MeshPane::ALL, model.mesh_pane, forward);
         }
         Screen::Core => {
             let held = model.held().is_some();
@@ -426,10 +456,7 @@ fn turn_pane(model: &mut Model, forward: bool) {
             };
         }
         Screen::Fabric => {
-            let (panes, count) = (FabricPane::ALL, FabricPane::ALL.len());
-            let at = panes.iter().position(|pane| *pane == model.fabric_pane).unwrap_or(0);
-            let next = if forward { at + 1 } else { at + count - 1 } % count;
-            model.fabric_pane = panes.get(next).copied().unwrap_or(FabricPane::Channels);
+            model.fabric_pane = turned(&FabricPane::ALL, model.fabric_pane, forward);
         }
         Screen::Chip | Screen::Gaps | Screen::Why => {}
     }

@@ -6,7 +6,6 @@ use console::fabric::{self, FabricPart};
 use console::reading::short;
 use console::words;
 use decode::state::{LedgerState, ReceiverState, RouterState, SenderState, Verdict};
-use diagnosis::Progress;
 use images::Reading;
 use layouts::EthId;
 use ratatui::style::Style;
@@ -48,8 +47,9 @@ fn rank(model: &Model, part: &FabricPart<'_>) -> Rank {
         _ if router.refused() || down => Rank::Fault,
         Some(Verdict::Miscounted) => Rank::Fault,
         _ if held => Rank::Held,
-        Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full) => Rank::Slow,
+        _ if model.pulse.stands(chip, tile).is_some() => Rank::Slow,
         _ if model.pulse.sends(router.at).is_some_and(|rate| rate > 0) => Rank::Moves,
+        Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full) => Rank::Moves,
         _ if router.receivers.iter().any(holds) || queued.sum::<u64>() > 0 => Rank::Moves,
         _ => Rank::Idle,
     }
@@ -92,23 +92,18 @@ fn stood(model: &Model, part: &FabricPart<'_>) -> Option<u64> {
         FabricPart::Mux(mux) => mux.at,
         FabricPart::Client(client) => client.at,
     };
-    let verdict = model.verdict().filter(|verdict| verdict.missing.is_empty())?;
-    match verdict.progress.get(&core)? {
-        Progress::Progressing => Some(0),
-        Progress::Waiting(..) | Progress::Still => {
-            Some(verdict.cycles.saturating_sub(verdict.moved.get(&core)?.cycles))
-        }
-        _ => None,
-    }
+    super::cores::stood(model, core, model.verdict()?.progress.get(&core).copied())
 }
 
 fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
     let FabricPart::Router(router) = part else { return Style::new() };
+    let (chip, tile) = part.tile();
     match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
         _ if router.refused() => model.theme.bad(),
         Some(Verdict::Miscounted) => model.theme.bad(),
-        Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full) => model.theme.warn(),
-        _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.warn(),
+        _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.bad(),
+        // A fabric under load is full, and healthy.
+        _ if model.pulse.stands(chip, tile).is_some() => model.theme.warn(),
         _ => Style::new(),
     }
 }

@@ -45,6 +45,7 @@ fn text(model: &Model) -> Option<String> {
     match (model.screen, model.mesh_pane) {
         (Screen::Mesh, MeshPane::Map) => Some(model.chip.to_string()),
         (Screen::Mesh, MeshPane::Links) => cells(&model.links),
+        (Screen::Mesh, MeshPane::Cores) => cells(&model.cores),
         (Screen::Chip, _) => Some(format!("{}:{}", model.chip, model.tile)),
         (Screen::Core, _) if model.core_pane == CorePane::Words => {
             let words = model.words();
@@ -69,6 +70,7 @@ fn command_line(model: &Model, mesh: &MeshState) -> String {
     let verb = match (model.screen, model.mesh_pane) {
         (Screen::Mesh, MeshPane::Map) | (Screen::Gaps, _) => "mesh".to_owned(),
         (Screen::Mesh, MeshPane::Links) => "links".to_owned(),
+        (Screen::Mesh, MeshPane::Cores) => "cores".to_owned(),
         (Screen::Core, _) if model.core_pane == CorePane::Memory => {
             format!("read {tile}:{:#x} 64", model.cursor)
         }

@@ -15,9 +15,10 @@ use std::collections::BTreeSet;
 pub(super) fn go(model: &mut Model, action: Action) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => map(model, action),
-        (Screen::Mesh, MeshPane::Links, _) => {
+        (Screen::Mesh, MeshPane::Links | MeshPane::Cores, _) => {
             let page = geometry::page(model.room());
-            model.links.select(row(model.links.at, model.links.count(), page, action));
+            let Some(table) = model.table() else { return };
+            table.select(row(table.at, table.count(), page, action));
         }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
@@ -107,7 +108,15 @@ pub(super) fn help(model: &mut Model, action: Action) -> bool {
     let lines = help::lines(model.theme, model.glyphs, model.size.0).len();
     match (action, &mut model.help) {
         (Action::Back | Action::Enter, help) => *help = None,
-        (Action::Help | Action::Show(_) | Action::Freeze | Action::Find | Action::Line, _)
+        (
+            Action::Help
+            | Action::Show(_)
+            | Action::Freeze
+            | Action::Find
+            | Action::Line
+            | Action::Palette,
+            _,
+        )
         | (_, None) => return false,
         (action, Some(first)) => *first = row(*first, lines, page, action),
     }

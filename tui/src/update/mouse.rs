@@ -53,6 +53,10 @@ fn click(model: &mut Model, at: (u16, u16)) {
             model.mesh_pane = MeshPane::Links;
             model.links.select(at);
         }
+        Hit::Core(at) => {
+            model.mesh_pane = MeshPane::Cores;
+            model.cores.select(at);
+        }
         Hit::Tile(tile) => motion::select_tile(model, tile),
         Hit::Word(at) => (model.core_pane, model.word) = (CorePane::Words, at),
         Hit::Part(at) => {
@@ -72,6 +76,7 @@ fn is_selected(model: &Model, hit: Hit) -> bool {
     match hit {
         Hit::Chip(chip) => model.mesh_pane == MeshPane::Map && model.chip == chip,
         Hit::Link(at) => model.mesh_pane == MeshPane::Links && model.links.at == at,
+        Hit::Core(at) => model.mesh_pane == MeshPane::Cores && model.cores.at == at,
         Hit::Tile(tile) => model.tile == tile,
         Hit::Word(at) => model.core_pane == CorePane::Words && model.word == at,
         Hit::Part(at) => model.parts.at == at,

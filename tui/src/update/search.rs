@@ -4,7 +4,7 @@ use super::motion;
 use super::turn::{open_core, show};
 use crate::help;
 use crate::lists;
-use crate::model::{CorePane, Model, Screen};
+use crate::model::{CorePane, MeshPane, Model, Screen};
 use cli::line;
 use console::locate::{self, NamedPlace};
 use console::members::{self, MemberRow};
@@ -19,7 +19,11 @@ pub(super) fn find(model: &mut Model, text: &str) {
         _ if model.help.is_some() => find_line(model, text),
         Screen::Mesh | Screen::Fabric => {
             filter(model, text);
-            let what = if model.screen == Screen::Mesh { "link" } else { "part" };
+            let what = match (model.screen, model.mesh_pane) {
+                (Screen::Mesh, MeshPane::Cores) => "core",
+                (Screen::Mesh, _) => "link",
+                _ => "part",
+            };
             let Some(table) = model.table() else { return };
             let found = || counted(table.rows().len(), what, text);
             model.notice = table.refuses(text).or_else(|| (!text.is_empty()).then(found));

@@ -78,7 +78,7 @@ fn holder(model: &Model, chip: &ChipState, wide: bool) -> Option<Span<'static>> 
         more => format!(" +{more}"),
     };
     let text = if wide { format!("open in {holder}") } else { format!("pid {}", holder.pid) };
-    Some(Span::styled(text + &others, model.theme.warn()))
+    Some(Span::styled(text + &others, model.theme.key()))
 }
 
 /// The facts of a chip in so many columns and rows, the most important first.
