@@ -5,6 +5,7 @@ pub use crate::lens::Lens;
 use crate::lens::Shades;
 pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen, Zoom};
 use crate::pulse::Pulse;
+use crate::table::{Cell, Filter, Rank, Row, Value};
 pub use crate::table::{Shows, Table};
 use crate::theme::Theme;
 use cli::TourStep;
@@ -12,6 +13,7 @@ use console::fabric::Addressee;
 use console::feed::MeshSnapshot;
 use console::glyph::Glyphs;
 use console::halted::HeldCore;
+use console::locate;
 use console::members::{self, MemberRow};
 use console::opening::Stages;
 use console::player::Timeline;
@@ -22,10 +24,14 @@ use decode::state::{Activity, ChipState, CoreState, MeshState, TileState};
 use diagnosis::{Diagnosis, Finding, Progress};
 use images::{Reading, SourceLine};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
-use machine::snapshot::Span;
+use machine::snapshot::Span as Range;
+use ratatui::text::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tui_input::Input;
+
+/// The fields of words that filters name.
+pub(crate) const WORD_FIELDS: [&str; 4] = ["name", "addr", "size", "value"];
 
 /// Members larger than this are not read in every snapshot.
 const LARGE_BYTES: u32 = 512;
@@ -372,17 +378,41 @@ impl Model {
 
     /// The rows of words of the selected core that are unfolded or pass the filter.
     pub(crate) fn words(&self) -> Vec<MemberRow<'_>> {
-        let rows = |core| members::rows(core, &self.word_filter, &self.turned);
+        let filter = Filter::parse(&self.word_filter, &WORD_FIELDS).unwrap_or_default();
+        let has_values = self.word_filter.contains("value");
+        let passes = |row: &MemberRow<'_>| filter.holds(&self.word_row(row, has_values));
+        let filter: Option<&dyn Fn(&MemberRow<'_>) -> bool> =
+            if self.word_filter.is_empty() { None } else { Some(&passes) };
+        let rows = |core| members::rows(core, filter, &self.turned);
         self.core_state().map(rows).unwrap_or_default()
     }
 
+    /// A word as filters see it.
+    fn word_row(&self, row: &MemberRow<'_>, has_values: bool) -> Row {
+        let memory = self.shown.as_deref().map(|shown| &shown.memory).filter(|_| has_values);
+        let value = memory.map(|memory| members::text(self.core_id(), memory, row));
+        let value = value.as_ref().and_then(Reading::known).cloned().unwrap_or_default();
+        let number = value.split_whitespace().next().and_then(|text| locate::number(text).ok());
+        let shown = |number| Cell::number("addr", Span::raw(""), Some(number));
+        Row {
+            key: String::new(),
+            item: 0,
+            rank: Rank::Moves,
+            cells: vec![Cell::text("name", Span::raw(row.path().to_owned())), shown(row.addr())],
+            hidden: vec![
+                ("size", Value::Number(Some(row.size()))),
+                ("value", Value::Number(number)),
+            ],
+        }
+    }
+
     /// The selected member: a large one is read only while it is selected.
-    fn selected_member(&self) -> Option<Span> {
+    fn selected_member(&self) -> Option<Range> {
         /// At most this many bytes of it are read in one snapshot.
         const MOST: u64 = 0x4000;
         let row = self.words().get(self.word).copied().filter(|row| row.size() > 0)?;
         let addr = NocAddr { chip: self.chip, tile: self.tile, offset: row.addr() };
-        Some(Span { addr, len: row.size().min(MOST) as u32 })
+        Some(Range { addr, len: row.size().min(MOST) as u32 })
     }
 
     /// What the next snapshot has to contain for the screen that is shown.
@@ -424,11 +454,11 @@ impl Model {
     }
 
     /// The range that the memory pane shows, within the tile's memory.
-    fn watched(&self) -> Option<Span> {
+    fn watched(&self) -> Option<Range> {
         let end = self.memory_end()?;
         let len = u64::from(geometry::memory_rows(self.room())) * 16;
         let len = end.checked_sub(self.top)?.min(len) as u32;
-        Some(Span { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })
+        Some(Range { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })
     }
 
     /// The sheets of runs that are on screen.

@@ -318,9 +318,9 @@ fn tab_lists_all_commands_and_the_palette_finds_actions() {
     press(&mut model, ":<tab>");
     let listed = picture(&model);
     assert!(cli::line::names().iter().all(|name| listed.contains(name)), "{listed}");
-    press(&mut model, "<esc><esc><c-p>faul");
+    press(&mut model, "<esc><esc><c-p>wrongonly");
     let found = picture(&model);
-    assert!(found.contains("▸ !") && found.ends_with(">faul\n"), "{found}");
+    assert!(found.contains("▸ !") && found.ends_with(">wrongonly\n"), "{found}");
     press(&mut model, "<enter>");
     assert!(picture(&model).contains("with faults"), "{}", picture(&model));
     // A command that takes words waits for them.

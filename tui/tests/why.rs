@@ -6,7 +6,7 @@ use crate::common::snapshot;
 use crate::keys::{golden, model, picture, press};
 use console::feed::{MeshSnapshot, Traffic};
 use diagnosis::{
-    Condition, Confidence, Diagnosis, Evidence, Finding, Place, Progress, Severity, Step,
+    Condition, Confidence, Diagnosis, Evidence, Finding, Place, Progress, Severity, Since, Step,
 };
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy};
 use machine::fault::Fault;
@@ -226,6 +226,10 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
         assert_eq!(health(&frame), if number < 6 { "unknown" } else { "healthy" }, "{frame}");
         session.pass(10_000_000).unwrap();
     }
+    // The cores of the ring moved between the last two snapshots.
+    let healthy = watch.judge(session.target().mesh());
+    let end = core(9, 6, CoreKind::Erisc);
+    assert_eq!(healthy.moved[&end], Since { cycles: healthy.cycles, seen: true });
     session.target().disrupt(&"link:0.8:down".parse::<Fault>().unwrap()).unwrap();
     let mut seen = Vec::new();
     for number in 17..=28 {
@@ -241,6 +245,9 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
     assert!(line.contains("hang: link-down at link 0:e8-1:e0 for at least"), "{line}");
     // Nothing new is known where no time passes: what stands has stood as long as before.
     let frozen = watch.judge(session.target().mesh());
+    let since = frozen.moved[&end];
+    assert!(since.seen && since.cycles >= healthy.cycles, "{since:?}");
+    assert!(frozen.cycles - since.cycles >= 50_000_000, "{since:?}");
     let first = &frozen.findings[0];
     assert_eq!(
         frozen.stood_cycles(first),

@@ -127,7 +127,7 @@ fn compares(value: &Value, sign: Sign, text: &str, number: Option<u64>) -> bool 
     }
 }
 
-/// A count such as 4k, or a time in cycles of a nanosecond such as 20ms.
+/// A count such as 4k or 0x20, or a time in cycles of a nanosecond such as 20ms.
 fn number(text: &str) -> Option<u64> {
     const UNITS: [(&str, u64); 9] = [
         ("", 1),
@@ -140,6 +140,9 @@ fn number(text: &str) -> Option<u64> {
         ("ms", 1_000_000),
         ("s", 1_000_000_000),
     ];
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok();
+    }
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;

@@ -4,7 +4,8 @@ use super::motion;
 use super::turn::{open_core, show};
 use crate::help;
 use crate::lists;
-use crate::model::{CorePane, MeshPane, Model, Screen};
+use crate::model::{CorePane, MeshPane, Model, Screen, WORD_FIELDS};
+use crate::table::Filter;
 use cli::line;
 use console::locate::{self, NamedPlace};
 use console::members::{self, MemberRow};
@@ -36,7 +37,8 @@ pub(super) fn find(model: &mut Model, text: &str) {
         Screen::Core => {
             filter(model, text);
             let count = model.words().len();
-            model.notice = (!text.is_empty()).then(|| counted(count, "word", text));
+            let found = || (!text.is_empty()).then(|| counted(count, "word", text));
+            model.notice = Filter::parse(text, &WORD_FIELDS).err().or_else(found);
         }
         Screen::Gaps | Screen::Why => find_line(model, text),
     }

@@ -10,8 +10,8 @@ const LOOK: Look = Look {
     nouns: ("core", "cores"),
     idle: "idle",
     head: &["core", "kernel", "state", "still", "wayp", "waits for", "at"],
-    widths: &[12, 18, 15, 6, 5, 44, 0],
-    spared: &[&[], &[6], &[5, 6]],
+    widths: &[12, 18, 15, 6, 5, 0, 40],
+    spared: &[&[], &[6], &[1, 6], &[1, 4, 6]],
 };
 
 /// Draws the list with its title.

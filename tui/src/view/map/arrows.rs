@@ -10,6 +10,9 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use std::collections::BTreeMap;
 
+/// How bad a link is that is held.
+const HELD: u8 = 2;
+
 /// The links of a chip to another one.
 #[derive(Clone, Debug)]
 pub(super) struct Arrow {
@@ -22,9 +25,10 @@ pub(super) struct Arrow {
 }
 
 impl Arrow {
-    /// The arrow as a text: a letter before it if a link is held or down.
+    /// The arrow as a text: a letter before it if a link is held, a cross for one that is down.
     pub(super) fn span(&self) -> Span<'static> {
-        Span::styled(format!("{}{}", self.sign, self.peer), self.worst.1)
+        let held = if self.worst.0 == HELD { "H" } else { "" };
+        Span::styled(format!("{held}{}{}", self.sign, self.peer), self.worst.1)
     }
 }
 
@@ -40,7 +44,7 @@ pub(super) fn of_links<'a>(
         let style = standing(model, link).2;
         let badness = match link.condition {
             LinkCondition::Down | LinkCondition::Disagree => 3,
-            _ if model.pulse.holds(link) => 2,
+            _ if model.pulse.holds(link) => HELD,
             LinkCondition::Unread => 1,
             LinkCondition::Up => 0,
         };
@@ -53,7 +57,7 @@ pub(super) fn of_links<'a>(
                 }
                 continue;
             }
-            let sign = sign(model.glyphs, place(own), place(peer), badness > 2);
+            let sign = sign(model.glyphs, place(own), place(peer), badness > HELD);
             all.push(Arrow { peer, sign, count: 1, worst: (badness, style) });
         }
     }

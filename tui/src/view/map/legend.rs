@@ -47,12 +47,14 @@ fn tiles(model: &Model) -> Vec<Part> {
     let blocks = model.theme.color && !model.glyphs.ascii;
     let all: Vec<_> = model.shades.legend().collect();
     let part = |(entry, count): &(&crate::lens::Entry, usize)| {
-        let sign = match model.theme.tile(entry.tone, false) {
+        // What is lit on the map is never dimmed.
+        let dimmed = model.pulse.has_members();
+        let sign = match model.theme.tile(entry.tone, dimmed) {
             None if blocks => "░".to_owned(),
             Some(_) if blocks => "█".to_owned(),
             _ => entry.letter.to_string(),
         };
-        let sign = Span::styled(sign, model.theme.tone(entry.tone, false));
+        let sign = Span::styled(sign, model.theme.tone(entry.tone, dimmed));
         vec![sign, Span::raw(format!(" {count} {}", entry.words))]
     };
     all.iter().rev().map(part).collect()

@@ -49,7 +49,7 @@ impl Scale {
     /// The largest scale at which one chip fits, where each tile has at least a cell.
     pub(super) fn of_chip(room: (u16, u16)) -> Self {
         let [_, _, square, ..] = SCALES;
-        let fits = |it: &Self| it.columns <= room.0 && 1 + it.rows <= room.1;
+        let fits = |it: &Self| it.columns <= room.0 && it.rows < room.1;
         SCALES.into_iter().find(fits).filter(|it| it.columns >= square.columns).unwrap_or(square)
     }
 
