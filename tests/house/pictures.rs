@@ -8,14 +8,15 @@
 use console::feed::{MeshSnapshot, Timeline, Traffic};
 use console::glyph::Glyphs;
 use console::run::KernelStages;
+use console::seen::{TilesSeen, tiles_seen};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use diagnosis::Diagnosis;
+use diagnosis::{Diagnosis, Health};
 use images::ImageMap;
 use machine::history::History;
 use probe::session::Session;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::buffer::Cell;
+use ratatui::buffer::{Buffer, Cell};
 use recordings::Replay;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,9 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
+/// A verdict, and the tiles in its newest snapshot.
+type Judged = (Arc<Diagnosis>, Arc<TilesSeen>);
+
 fn library() -> Vec<PathBuf> {
     let folder = std::fs::read_dir(root().join("recordings/library")).unwrap();
     let mut files: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
@@ -79,12 +83,7 @@ fn open(file: &Path) -> Session {
 }
 
 /// Updates the model like the probe thread.
-fn inspected(
-    session: &mut Session,
-    verdict: Option<&Arc<Diagnosis>>,
-    model: &mut Model,
-    number: u64,
-) {
+fn inspected(session: &mut Session, verdict: Option<&Judged>, model: &mut Model, number: u64) {
     let inspected = session.inspect(&model.read_set());
     let timeline = session.target().history().map(|history| Timeline::of(history));
     let target = session.target();
@@ -101,7 +100,8 @@ fn inspected(
         number,
         board: Arc::default(),
         stages: Arc::new(stages),
-        verdict: verdict.map(Arc::clone),
+        verdict: verdict.map(|(verdict, _)| Arc::clone(verdict)),
+        seen: verdict.map(|(_, seen)| Arc::clone(seen)).unwrap_or_default(),
         past: None,
         timeline,
         reading: None,
@@ -119,21 +119,36 @@ fn ended(file: &Path) -> Session {
 }
 
 /// Returns the verdict on all moments of a recording.
-fn verdict(file: &Path) -> Arc<Diagnosis> {
+fn verdict(file: &Path) -> Judged {
     let recording = Replay::open(file).unwrap();
     let times = recording.moments();
     let over = times.last().unwrap() - times.first().unwrap();
-    Arc::new(open(file).diagnose(over).unwrap().diagnosis)
+    let watched = open(file).diagnose(over).unwrap();
+    let seen = watched.newest.map(|newest| tiles_seen(&newest.state)).unwrap_or_default();
+    (Arc::new(watched.diagnosis), Arc::new(seen))
 }
 
 /// Returns the picture after the keys on this target, with a snapshot after each.
 pub(crate) fn picture_of(
     session: &mut Session,
-    verdict: Option<&Arc<Diagnosis>>,
+    verdict: Option<&Judged>,
     keys: &str,
     size: (u16, u16),
 ) -> String {
-    let mut model = Model::new("recording", Theme { color: false }, Glyphs { ascii: false }, size);
+    let buffer = buffer_of(session, verdict, keys, (size, Theme { color: false }));
+    let rows = buffer.content.chunks(usize::from(size.0));
+    rows.map(|row| row.iter().map(Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
+        .collect()
+}
+
+/// Returns the cells of that picture.
+fn buffer_of(
+    session: &mut Session,
+    verdict: Option<&Judged>,
+    keys: &str,
+    (size, theme): ((u16, u16), Theme),
+) -> Buffer {
+    let mut model = Model::new("recording", theme, Glyphs { ascii: false }, size);
     inspected(session, verdict, &mut model, 1);
     for (number, key) in (2..).zip(keys.chars()) {
         update(&mut model, Message::Key(KeyEvent::new(code(key), KeyModifiers::NONE)));
@@ -145,10 +160,32 @@ pub(crate) fn picture_of(
     }
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal.draw(|frame| view(&model, frame)).unwrap();
-    let cells = terminal.backend().buffer().content.clone();
-    let rows = cells.chunks(usize::from(size.0));
-    rows.map(|row| row.iter().map(Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
-        .collect()
+    terminal.backend().buffer().clone()
+}
+
+#[test]
+fn a_healthy_mesh_has_nothing_yellow_or_red() {
+    let mut healthy = 0;
+    for file in library() {
+        let judged = verdict(&file);
+        if Health::of(&judged.0) != Health::Healthy {
+            continue;
+        }
+        healthy += 1;
+        let mut session = ended(&file);
+        for (screen, keys) in SCREENS {
+            let look = ((120, 40), Theme { color: true });
+            let buffer = buffer_of(&mut session, Some(&judged), keys, look);
+            let alarms = |color| {
+                use ratatui::style::Color::{LightRed, LightYellow, Red, Yellow};
+                [Red, LightRed, Yellow, LightYellow].contains(&color)
+            };
+            let alarming = buffer.content.iter().filter(|cell| alarms(cell.fg) || alarms(cell.bg));
+            let text: String = alarming.map(Cell::symbol).collect();
+            assert_eq!(text, "", "{screen} of {}", file.display());
+        }
+    }
+    assert!(healthy > 0);
 }
 
 #[test]

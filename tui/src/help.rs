@@ -14,10 +14,13 @@ use ratatui::text::{Line, Span};
 const SIGNS: &[(&str, &str)] = &[
     ("e8", "Ethernet channel 8 of a chip; 0:e8 is that of chip 0"),
     ("1K>", "bytes in flight on a link, and their direction"),
-    ("E 2 of 16", "cores of Ethernet tiles that are launched, and all that were read"),
-    ("T 64 of 64", "the same of Tensix tiles"),
+    ("E 2/16", "cores of Ethernet tiles that are launched, and all that were read"),
+    ("T 64/64", "the same of Tensix tiles"),
     ("H", "a link that is held: both ends belong to the first finding"),
     ("!2 >50ms", "a chip on which 2 tiles stand, the first for at least 50 ms"),
+    ("<7 ^24", "links to the chips 7 and 24, which are elsewhere on the map"),
+    ("_ to #", "at an end of a link: how fast it sends, against the fastest end; in blocks"),
+    ("A tile", "the legend below the map says what its colour or letter means; c changes that"),
     ("8+8+0", "packets of a router: queued, in flight, received"),
     ("12/15", "a count of both ends of a link"),
 ];

@@ -48,8 +48,18 @@ pub(crate) enum Action {
     CopyCommand,
     /// Gives the mouse to the terminal, or takes it.
     Mouse,
-    /// Lists links with something wrong only, or the others too.
+    /// Opens the palette.
+    Palette,
+    /// Lists rows with something wrong only, or the others too.
     Faults,
+    /// Sorts rows by the next column.
+    Sort,
+    /// Sorts rows the other way round.
+    SortTurned,
+    /// Changes what colour means on the map.
+    Lens,
+    ZoomIn,
+    ZoomOut,
 }
 
 /// A key with the modifiers that matter.
@@ -93,6 +103,7 @@ const fn bind(
 const ALL: &[Screen] = &[];
 const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
 const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric];
+const TABLES: &[Screen] = &[Screen::Mesh, Screen::Fabric];
 const OPENS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric, Screen::Why];
 
 /// Every key of every screen, by purpose, as help prints them.
@@ -116,13 +127,38 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 &[char('/')],
                 Action::Find,
                 ALL,
-                "filter links, words or routers, find a waypoint, go to an address or to a line of a text",
+                "filter rows (state=held chip=3 rate<1M still>10ms -idle), find a waypoint, go to an address or a line",
             ),
             bind(
                 &[char('!')],
                 Action::Faults,
+                TABLES,
+                "list the rows with something wrong only, and the others too",
+            ),
+            bind(
+                &[char('o')],
+                Action::Sort,
+                TABLES,
+                "sort rows by the next column; after the last one, the worst comes first",
+            ),
+            bind(&[char('O')], Action::SortTurned, TABLES, "sort rows the other way round"),
+            bind(
+                &[char('c')],
+                Action::Lens,
                 &[Screen::Mesh],
-                "list the links with something wrong only, and the others too",
+                "what colour means on the map: age since last progress, state, waypoint, kernel, operation",
+            ),
+            bind(
+                &[char('z')],
+                Action::ZoomIn,
+                &[Screen::Mesh],
+                "closer to the selected chip: the whole mesh, chips with their waypoints, one chip",
+            ),
+            bind(
+                &[char('Z')],
+                Action::ZoomOut,
+                &[Screen::Mesh, Screen::Chip],
+                "away from the chip",
             ),
             bind(&[char('n')], Action::FindNext, &[Screen::Chip], "next tile found"),
             bind(&[char('N')], Action::FindPrevious, &[Screen::Chip], "previous tile found"),
@@ -143,6 +179,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 Action::CopyCommand,
                 ALL,
                 "copy the command line that prints what is on screen",
+            ),
+            bind(
+                &[control('p')],
+                Action::Palette,
+                ALL,
+                "the palette: all that can be done here, found by letters in their order",
             ),
             bind(
                 &[char('?'), key(KeyCode::F(1))],
@@ -294,9 +336,13 @@ const FOOT: &[(Action, &str, &str)] = &[
     (Action::NextMoment, "[ ]", "moment"),
     (Action::Enter, "Enter", "open"),
     (Action::Freeze, "Space", "freeze"),
+    (Action::Palette, "^P", "all"),
     (Action::Back, "Esc", "back"),
     (Action::NextPane, "Tab", "pane"),
     (Action::Faults, "!", "faults"),
+    (Action::Sort, "o", "sort"),
+    (Action::Lens, "c", "colour"),
+    (Action::ZoomIn, "z", "zoom"),
     (Action::NextCore, ", .", "core"),
     (Action::Up, "hjkl", "move"),
     (Action::Show(Screen::Mesh), "1-6", "screens"),
@@ -323,6 +369,12 @@ pub(crate) fn foot(
             Action::Freeze if timeline => (*keys, "play"),
             _ => (*keys, *word),
         })
+}
+
+/// The actions of a screen, with their keys and what they do.
+pub(crate) fn actions(screen: Screen) -> impl Iterator<Item = (Action, String, &'static str)> {
+    let on = bindings().filter(move |binding| binding.holds_on(screen));
+    on.map(|binding| (binding.action, binding.keys(), binding.help))
 }
 
 /// The sentence about a key that does nothing on a screen; none if it does something there, or is

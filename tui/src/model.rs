@@ -1,15 +1,19 @@
 //! The state of the display: plain data that `update` changes and `view` reads.
 
 use crate::geometry;
-pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen};
+pub use crate::lens::Lens;
+use crate::lens::Shades;
+pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen, Zoom};
 use crate::pulse::Pulse;
-pub use crate::pulse::Shows;
+use crate::table::{Cell, Filter, Rank, Row, Value};
+pub use crate::table::{Shows, Table};
 use crate::theme::Theme;
 use cli::TourStep;
 use console::fabric::Addressee;
 use console::feed::MeshSnapshot;
 use console::glyph::Glyphs;
 use console::halted::HeldCore;
+use console::locate;
 use console::members::{self, MemberRow};
 use console::opening::Stages;
 use console::player::Timeline;
@@ -18,12 +22,16 @@ use console::verdict;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Activity, ChipState, CoreState, MeshState, TileState};
 use diagnosis::{Diagnosis, Finding, Progress};
-use images::SourceLine;
+use images::{Reading, SourceLine};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
-use machine::snapshot::Span;
+use machine::snapshot::Span as Range;
+use ratatui::text::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tui_input::Input;
+
+/// The fields of words that filters name.
+pub(crate) const WORD_FIELDS: [&str; 4] = ["name", "addr", "size", "value"];
 
 /// Members larger than this are not read in every snapshot.
 const LARGE_BYTES: u32 = 512;
@@ -35,6 +43,8 @@ pub enum PromptKind {
     Find,
     /// `:`: a command, or a place to go to.
     Line,
+    /// Ctrl-P: all that can be done.
+    Palette,
 }
 
 /// The line being typed at the foot of the screen.
@@ -48,12 +58,23 @@ pub struct Prompt {
     pub recalled: Option<(usize, String)>,
     /// What Tab offers, if anything.
     pub choices: Option<Choices>,
+    /// The entry of the palette that is chosen.
+    pub picked: usize,
+    /// The filter before it, which Esc brings back.
+    pub filtered_by: Option<String>,
 }
 
 impl Prompt {
     /// An empty line.
     pub(crate) fn new(kind: PromptKind) -> Self {
-        Self { kind, input: Input::default(), recalled: None, choices: None }
+        Self {
+            kind,
+            input: Input::default(),
+            recalled: None,
+            choices: None,
+            picked: 0,
+            filtered_by: None,
+        }
     }
 }
 
@@ -125,14 +146,16 @@ pub struct Model {
     pub mesh_pane: MeshPane,
     /// Selected chip.
     pub chip: ChipId,
-    /// Selected row of the links that pass the filter.
-    pub link: usize,
-    /// What `/` filters links by.
-    pub link_filter: String,
-    /// Which links are listed without a filter.
-    pub shows: Shows,
+    /// The links.
+    pub links: Table,
     /// What the snapshots tell together.
     pub(crate) pulse: Pulse,
+    /// What the colour of a tile means on the map.
+    pub lens: Lens,
+    /// What the tiles show through it.
+    pub(crate) shades: Shades,
+    /// How close the map is.
+    pub zoom: Zoom,
     /// Selected tile of the selected chip.
     pub tile: NocXy,
     /// Selected core of the selected tile.
@@ -154,16 +177,16 @@ pub struct Model {
     pub top: u64,
     /// First row of the gaps screen.
     pub gap: usize,
-    /// Selected row of the fabric's parts that pass the filter.
-    pub part: usize,
+    /// The cores on which a kernel was launched.
+    pub cores: Table,
+    /// The parts of the fabric.
+    pub parts: Table,
     /// What the fabric screen shows below its list.
     pub fabric_pane: FabricPane,
     /// Selected cause of the verdict.
     pub cause: usize,
     /// First line of the selected cause that is shown.
     pub cause_line: usize,
-    /// What `/` filters the fabric's parts by.
-    pub part_filter: String,
     /// Snapshots up to this number were requested without the fabric.
     pub(crate) fabric_unasked: u64,
     /// Where the displayed path begins, if not on the chip of the selected part.
@@ -203,10 +226,11 @@ impl Model {
             pending_g: false,
             mesh_pane: MeshPane::Map,
             chip: ChipId(0),
-            link: 0,
-            link_filter: String::new(),
-            shows: Shows::Busy,
+            links: Table::default(),
             pulse: Pulse::default(),
+            lens: Lens::Age,
+            shades: Shades::default(),
+            zoom: Zoom::Mesh,
             tile: NocXy { x: 1, y: 0 },
             core: CoreKind::Brisc,
             find: String::new(),
@@ -217,14 +241,24 @@ impl Model {
             cursor: 0,
             top: 0,
             gap: 0,
-            part: 0,
+            cores: Table::default(),
+            parts: Table::default(),
             fabric_pane: FabricPane::Channels,
             cause: 0,
             cause_line: 0,
-            part_filter: String::new(),
             fabric_unasked: 0,
             path_from: None,
             path_to: None,
+        }
+    }
+
+    /// The table that keys are for, if one is.
+    pub(crate) fn table(&mut self) -> Option<&mut Table> {
+        match self.screen {
+            Screen::Mesh if self.mesh_pane == MeshPane::Cores => Some(&mut self.cores),
+            Screen::Mesh => Some(&mut self.links),
+            Screen::Fabric => Some(&mut self.parts),
+            Screen::Chip | Screen::Core | Screen::Gaps | Screen::Why => None,
         }
     }
 
@@ -278,11 +312,16 @@ impl Model {
     /// What a core on screen does: whether a launched one moves is known from the verdict only,
     /// everything else from the snapshot itself, which is newer.
     pub(crate) fn progress(&self, core: &CoreState) -> Option<Progress> {
+        self.progress_of(core.id, &core.activity)
+    }
+
+    /// The same of a core of which this activity is known.
+    pub(crate) fn progress_of(&self, core: CoreId, does: &Reading<Activity>) -> Option<Progress> {
         let diagnosis = self.verdict()?;
         // That it is paused shows one snapshot.
         let tells = |it: &&Progress| diagnosis.missing.is_empty() || **it == Progress::Paused;
-        let judged = *diagnosis.progress.get(&core.id).filter(tells)?;
-        match core.activity.known()? {
+        let judged = *diagnosis.progress.get(&core).filter(tells)?;
+        match does.known()? {
             Activity::InReset => Some(Progress::InReset),
             Activity::BaseFirmware | Activity::Waiting => Some(Progress::NeverStarted),
             Activity::Done => Some(Progress::Ended),
@@ -339,17 +378,41 @@ impl Model {
 
     /// The rows of words of the selected core that are unfolded or pass the filter.
     pub(crate) fn words(&self) -> Vec<MemberRow<'_>> {
-        let rows = |core| members::rows(core, &self.word_filter, &self.turned);
+        let filter = Filter::parse(&self.word_filter, &WORD_FIELDS).unwrap_or_default();
+        let has_values = self.word_filter.contains("value");
+        let passes = |row: &MemberRow<'_>| filter.holds(&self.word_row(row, has_values));
+        let filter: Option<&dyn Fn(&MemberRow<'_>) -> bool> =
+            if self.word_filter.is_empty() { None } else { Some(&passes) };
+        let rows = |core| members::rows(core, filter, &self.turned);
         self.core_state().map(rows).unwrap_or_default()
     }
 
+    /// A word as filters see it.
+    fn word_row(&self, row: &MemberRow<'_>, has_values: bool) -> Row {
+        let memory = self.shown.as_deref().map(|shown| &shown.memory).filter(|_| has_values);
+        let value = memory.map(|memory| members::text(self.core_id(), memory, row));
+        let value = value.as_ref().and_then(Reading::known).cloned().unwrap_or_default();
+        let number = value.split_whitespace().next().and_then(|text| locate::number(text).ok());
+        let shown = |number| Cell::number("addr", Span::raw(""), Some(number));
+        Row {
+            key: String::new(),
+            item: 0,
+            rank: Rank::Moves,
+            cells: vec![Cell::text("name", Span::raw(row.path().to_owned())), shown(row.addr())],
+            hidden: vec![
+                ("size", Value::Number(Some(row.size()))),
+                ("value", Value::Number(number)),
+            ],
+        }
+    }
+
     /// The selected member: a large one is read only while it is selected.
-    fn selected_member(&self) -> Option<Span> {
+    fn selected_member(&self) -> Option<Range> {
         /// At most this many bytes of it are read in one snapshot.
         const MOST: u64 = 0x4000;
         let row = self.words().get(self.word).copied().filter(|row| row.size() > 0)?;
         let addr = NocAddr { chip: self.chip, tile: self.tile, offset: row.addr() };
-        Some(Span { addr, len: row.size().min(MOST) as u32 })
+        Some(Range { addr, len: row.size().min(MOST) as u32 })
     }
 
     /// What the next snapshot has to contain for the screen that is shown.
@@ -391,11 +454,11 @@ impl Model {
     }
 
     /// The range that the memory pane shows, within the tile's memory.
-    fn watched(&self) -> Option<Span> {
+    fn watched(&self) -> Option<Range> {
         let end = self.memory_end()?;
         let len = u64::from(geometry::memory_rows(self.room())) * 16;
         let len = end.checked_sub(self.top)?.min(len) as u32;
-        Some(Span { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })
+        Some(Range { addr: NocAddr { chip: self.chip, tile: self.tile, offset: self.top }, len })
     }
 
     /// The sheets of runs that are on screen.

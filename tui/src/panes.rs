@@ -9,6 +9,22 @@ pub enum MeshPane {
     Map,
     /// The list of links.
     Links,
+    /// The list of cores on which a kernel was launched.
+    Cores,
+}
+
+impl MeshPane {
+    /// All panes, in the order of Tab.
+    pub(crate) const ALL: [Self; 3] = [Self::Map, Self::Links, Self::Cores];
+}
+
+/// How close the map of the mesh is; closer still is the screen of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zoom {
+    /// As close as the whole mesh fits.
+    Mesh,
+    /// The selected chip and those around it, with the waypoint of each tile.
+    Chips,
 }
 
 /// The panes of the core screen.

@@ -1,16 +1,15 @@
 //! What snapshots tell together: how fast each link counts, since when it stands, and which tiles
 //! stand since when by the verdict. `update` adds a snapshot; `view` reads.
 
+use crate::table::Rank;
 use console::feed::MeshSnapshot;
 use decode::state::{LinkCondition, LinkState, MeshState, Party};
-use diagnosis::{Diagnosis, Finding, Place};
+use diagnosis::{Diagnosis, Finding, Place, Severity};
 use layouts::{ChipId, EthId, NocXy};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Snapshots whose rates are kept.
 const KEPT: usize = 60;
-/// Idle links are folded from this many on.
-const LEAST_FOLDED: usize = 4;
 /// A link this many times slower than the median of those that carry something is marked.
 const SLOWER: u64 = 100;
 /// Fewer links that carry something have no median that says anything.
@@ -99,12 +98,6 @@ pub(crate) struct Pulse {
     members: BTreeSet<(ChipId, NocXy)>,
     /// The links both of whose ends are among them.
     held: BTreeSet<(EthId, EthId)>,
-    /// Links of the mesh on screen, the worst first.
-    order: Vec<usize>,
-    /// How many of them are not idle.
-    busy: usize,
-    /// How many of these have something wrong.
-    wrong: usize,
 }
 
 impl Pulse {
@@ -156,12 +149,14 @@ impl Pulse {
         }
     }
 
-    /// Orders the links of the mesh that is shown now, and takes over what its verdict says.
+    /// Takes over what the verdict says about the mesh that is shown now.
     pub(crate) fn show(&mut self, mesh: &MeshState, verdict: Option<&Diagnosis>) {
         self.stands.clear();
         self.members.clear();
         if let Some(verdict) = verdict {
-            let stops = verdict.stops.iter();
+            // In a healthy mesh, too, something waits.
+            let hangs = verdict.findings.iter().any(|it| it.severity == Severity::Hang);
+            let stops = verdict.stops.iter().filter(|_| hangs);
             let at = stops.filter_map(|stop| Some((tile(mesh, stop.party)?, stop.cycles)));
             for (tile, cycles) in at {
                 let since = self.stands.entry(tile).or_insert(cycles);
@@ -175,28 +170,38 @@ impl Pulse {
         };
         let held = mesh.links.iter().filter(is_held).map(|link| (link.link.a, link.link.b));
         self.held = held.collect();
-        let ranks: Vec<Rank> = mesh.links.iter().map(|link| self.rank(mesh, link)).collect();
-        let of = |at: &usize| ranks.get(*at).copied().unwrap_or(Rank::Idle);
-        self.order = (0..ranks.len()).collect();
-        self.order.sort_by_key(of);
-        let count = |below: Rank| self.order.iter().filter(|at| of(at) < below).count();
-        (self.wrong, self.busy) = (count(Rank::Unread), count(Rank::Idle));
     }
 
-    fn rank(&self, mesh: &MeshState, link: &LinkState) -> Rank {
+    /// How much a link matters.
+    pub(crate) fn rank(&self, mesh: &MeshState, link: &LinkState) -> Rank {
         let ends = [link.link.a, link.link.b];
         let held = ends.iter().filter_map(|end| Some((end.chip, mesh.eth(*end)?.xy)));
         let held = held.into_iter().any(|tile| self.members.contains(&tile));
         let pulse = self.link(link);
         let flies = link.a_to_b.unwrap_or(0) + link.b_to_a.unwrap_or(0) > 0;
         match link.condition {
-            LinkCondition::Down | LinkCondition::Disagree => Rank::Down,
+            LinkCondition::Down | LinkCondition::Disagree => Rank::Fault,
             LinkCondition::Up | LinkCondition::Unread if held => Rank::Held,
             _ if pulse.is_some_and(|it| it.lags || it.errs) => Rank::Slow,
             LinkCondition::Unread => Rank::Unread,
             LinkCondition::Up if flies || pulse.is_some_and(LinkPulse::moves) => Rank::Moves,
             LinkCondition::Up => Rank::Idle,
         }
+    }
+
+    /// The packets per second that an end of a link sends.
+    pub(crate) fn sends(&self, end: EthId) -> Option<u64> {
+        let of = |((a, b), link): (&(EthId, EthId), &LinkPulse)| match end {
+            _ if end == *a => Some(link.rate[0]),
+            _ if end == *b => Some(link.rate[1]),
+            _ => None,
+        };
+        self.links.iter().find_map(of)?
+    }
+
+    /// The packets per second of the end that sends most.
+    pub(crate) fn fastest(&self) -> u64 {
+        self.links.values().flat_map(|link| link.rate).flatten().max().unwrap_or(0)
     }
 
     /// What a link did.
@@ -216,7 +221,8 @@ impl Pulse {
         Some((here().count(), here().min()?))
     }
 
-    fn has(&self, chip: ChipId, tile: NocXy) -> bool {
+    /// Whether a tile belongs to the first finding.
+    pub(crate) fn has(&self, chip: ChipId, tile: NocXy) -> bool {
         self.members.contains(&(chip, tile))
     }
 
@@ -234,42 +240,6 @@ impl Pulse {
     pub(crate) fn has_members(&self) -> bool {
         !self.members.is_empty()
     }
-
-    /// The links of the mesh on screen, the worst first, and how many idle ones are folded.
-    pub(crate) fn order(&self, shows: Shows) -> (&[usize], usize) {
-        let idle = self.order.len() - self.busy.min(self.order.len());
-        let shown = match shows {
-            Shows::All => self.order.len(),
-            Shows::Busy if idle < LEAST_FOLDED => self.order.len(),
-            Shows::Busy => self.busy,
-            Shows::Wrong => self.wrong,
-        };
-        let shown = self.order.get(..shown).unwrap_or(&self.order);
-        (shown, self.order.len() - shown.len())
-    }
-}
-
-/// Which links the list shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shows {
-    /// Those that are not idle; the others are a line.
-    #[default]
-    Busy,
-    /// Those with something wrong.
-    Wrong,
-    /// All.
-    All,
-}
-
-/// How much a link matters, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Down,
-    Held,
-    Slow,
-    Unread,
-    Moves,
-    Idle,
 }
 
 /// The tiles of a finding: its place and the parties of its chain.

@@ -2,6 +2,7 @@
 
 use crate::lists;
 use crate::model::{CorePane, MeshPane, Model, Screen};
+use console::fabric::FabricPart;
 use diagnosis::Place;
 use layouts::EthId;
 use machine::history::Watched;
@@ -13,13 +14,17 @@ impl Model {
         let found = match (self.screen, self.mesh_pane) {
             (Screen::Mesh, MeshPane::Map) => vec![whole(self.chip)],
             (Screen::Mesh, MeshPane::Links) => {
-                let link = lists::links(self).get(self.link).map(|it| it.link);
+                let link = lists::link_selected(self).map(|it| it.link);
                 link.map_or_else(Vec::new, |link| self.ends(&[link.a, link.b]))
+            }
+            (Screen::Mesh, MeshPane::Cores) => {
+                let core = lists::core_selected(self);
+                core.map(|core| Watched::tile(core.chip, core.tile)).into_iter().collect()
             }
             (Screen::Chip, _) => vec![Watched::tile(self.chip, self.tile)],
             (Screen::Core, _) => vec![self.word_selected()],
             (Screen::Fabric, _) => {
-                let part = lists::parts(self).get(self.part).map(|part| part.tile());
+                let part = lists::part_selected(self).map(FabricPart::tile);
                 part.map(|(chip, tile)| Watched::tile(chip, tile)).into_iter().collect()
             }
             (Screen::Why, _) => {

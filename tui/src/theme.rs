@@ -1,4 +1,4 @@
-//! All styles of the screens: sixteen colours by meaning, or none.
+//! All styles of the screens: sixteen colours by meaning and a dark grey for tiles, or none.
 
 use console::glyph::{Glyphs, Missing};
 use console::reading;
@@ -14,6 +14,36 @@ use std::fmt::Display;
 pub struct Theme {
     /// Whether colours are used; otherwise only bold, reverse and underline are.
     pub color: bool,
+}
+
+/// The colour of tiles where nothing runs: they make the shape of a chip, and are most of it.
+const OFF: Color = Color::Indexed(238);
+
+/// The tone of a tile on the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Nothing is drawn.
+    None,
+    /// Not read.
+    Unread,
+    /// Nothing runs there.
+    Off,
+    /// What runs there has nothing to do.
+    Calm,
+    /// Neither good nor bad.
+    Plain,
+    /// It moves.
+    Good,
+    /// It stands, from 0 to 3 for longer and longer.
+    Cold(u8),
+    /// A person should know.
+    Warn,
+    /// Something is wrong.
+    Bad,
+    /// Where it began.
+    Worst,
+    /// One of several kinds, none of which is better.
+    Hue(u8),
 }
 
 #[expect(clippy::unused_self, reason = "themes may differ later")]
@@ -70,6 +100,53 @@ impl Theme {
     /// A border; the focused pane stands out.
     pub(crate) fn border(self, focused: bool) -> Style {
         if focused { self.title() } else { self.dim() }
+    }
+
+    /// The colour of a tile on the map; one that is dimmed for others are lit. None is not drawn.
+    pub(crate) fn tile(self, tone: Tone, dimmed: bool) -> Option<Color> {
+        const COLD: [Color; 4] = [Color::LightCyan, Color::Cyan, Color::LightBlue, Color::Blue];
+        const HUES: [Color; 7] = [
+            Color::Cyan,
+            Color::Magenta,
+            Color::LightBlue,
+            Color::LightGreen,
+            Color::LightMagenta,
+            Color::LightCyan,
+            Color::Blue,
+        ];
+        let color = match tone {
+            Tone::None | Tone::Unread => return None,
+            Tone::Bad => Color::LightRed,
+            Tone::Worst => Color::Red,
+            Tone::Warn => Color::Yellow,
+            Tone::Cold(_) if dimmed => Color::Blue,
+            Tone::Off => OFF,
+            Tone::Good => Color::Green,
+            Tone::Calm | Tone::Plain if dimmed => Color::DarkGray,
+            Tone::Calm => Color::Gray,
+            Tone::Plain => Color::White,
+            Tone::Cold(step) => COLD.get(usize::from(step)).copied().unwrap_or(Color::Blue),
+            Tone::Hue(at) => HUES.get(usize::from(at)).copied().unwrap_or(Color::Gray),
+        };
+        Some(color)
+    }
+
+    /// A letter, or a text, in the tone of a tile.
+    pub(crate) fn tone(self, tone: Tone, dimmed: bool) -> Style {
+        match (self.color, tone) {
+            (true, _) => {
+                let style = self.tile(tone, dimmed).map_or(self.dim(), |it| Style::new().fg(it));
+                if matches!(tone, Tone::Bad | Tone::Worst) {
+                    style.add_modifier(Modifier::BOLD)
+                } else {
+                    style
+                }
+            }
+            (false, Tone::Bad | Tone::Worst) => Style::new().add_modifier(Modifier::BOLD),
+            (false, Tone::None | Tone::Unread | Tone::Off) => self.dim(),
+            (false, _) if dimmed => self.dim(),
+            (false, _) => Style::new(),
+        }
     }
 
     /// A value that changed since the previous snapshot.

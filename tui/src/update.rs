@@ -12,7 +12,10 @@ use crate::keys::keys_of;
 use crate::keys::{self, Action};
 use crate::lists;
 use crate::message::{Command, Message};
-use crate::model::{CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen, Shows};
+use crate::model::{
+    CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen, Shows, Table, Zoom,
+};
+use console::fabric::FabricPart;
 use console::feed::MeshSnapshot;
 use console::members::MemberRow;
 use console::player::PlayOrder;
@@ -123,16 +126,14 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
 fn show_newest(model: &mut Model) {
     let Some(newest) = model.newest.clone() else { return };
     let same = model.shown.as_ref().is_some_and(|shown| shown.number == newest.number);
-    let selected = lists::links(model).get(model.link).map(|it| it.link);
     model.pulse.show(&newest.state, newest.verdict.as_deref());
     let shown = model.shown.replace(newest);
     // Of a snapshot that was shown while it was read, changes count from the one before it.
     if !same {
         model.before = shown;
     }
-    // What is selected stays selected where rows move.
-    let at = selected.and_then(|link| lists::links(model).iter().position(|it| it.link == link));
-    model.link = at.unwrap_or(model.link);
+    lists::settle(model);
+    model.shade();
 }
 
 /// Selects the first chip, and there the first Ethernet tile with a link.
@@ -168,29 +169,40 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     model.notice = None;
     let pending = std::mem::take(&mut model.pending_g);
     match action {
-        Some(Action::Quit) if model.help.is_some() => model.help = None,
-        Some(Action::Quit) => return vec![Command::Quit],
-        Some(Action::Retry) => return retry(model),
-        Some(Action::Pause) => return vec![Command::Order(pause_order(model)), Command::Draw],
-        Some(Action::Step) if model.timeline().is_some() => {
+        Some(Action::HalfTop) if pending => act(model, Action::Top),
+        Some(action) => return perform(model, action),
+        None => model.notice = keys::refused(&event, model.screen),
+    }
+    vec![Command::Draw]
+}
+
+/// Carries out an action.
+fn perform(model: &mut Model, action: Action) -> Vec<Command> {
+    match action {
+        Action::Interrupt => return vec![Command::Interrupt],
+        Action::Suspend => return vec![Command::Suspend],
+        Action::Redraw => return vec![Command::Clear],
+        Action::Quit if model.help.is_some() => model.help = None,
+        Action::Quit => return vec![Command::Quit],
+        Action::Retry => return retry(model),
+        Action::Pause => return vec![Command::Order(pause_order(model)), Command::Draw],
+        Action::Step if model.timeline().is_some() => {
             return play(PlayOrder::Stage(model.selection(), false));
         }
-        Some(Action::PreviousStage) => return play(PlayOrder::Stage(model.selection(), true)),
-        Some(Action::Step) => return vec![Command::Order(MachineOrder::Step(StepOrder::all()))],
-        Some(Action::Freeze) if model.timeline().is_some() => return play(PlayOrder::Toggle),
-        Some(Action::PreviousMoment) => return play(PlayOrder::Step(-1)),
-        Some(Action::NextMoment) => return play(PlayOrder::Step(1)),
-        Some(Action::PreviousChange) => return play(PlayOrder::Change(model.selection(), true)),
-        Some(Action::NextChange) => return play(PlayOrder::Change(model.selection(), false)),
-        Some(Action::Mark) => return play(PlayOrder::Mark("here".to_owned())),
-        Some(Action::Copy) => return copy::selected(model),
-        Some(Action::CopyCommand) => return copy::command(model),
-        Some(Action::Mouse) => return mouse::turn(model),
-        Some(Action::Faults) => turn_faults(model),
-        Some(Action::HalfTop) if pending => act(model, Action::Top),
-        Some(Action::HalfTop) => model.pending_g = true,
-        Some(action) => act(model, action),
-        None => model.notice = keys::refused(&event, model.screen),
+        Action::PreviousStage => return play(PlayOrder::Stage(model.selection(), true)),
+        Action::Step => return vec![Command::Order(MachineOrder::Step(StepOrder::all()))],
+        Action::Freeze if model.timeline().is_some() => return play(PlayOrder::Toggle),
+        Action::PreviousMoment => return play(PlayOrder::Step(-1)),
+        Action::NextMoment => return play(PlayOrder::Step(1)),
+        Action::PreviousChange => return play(PlayOrder::Change(model.selection(), true)),
+        Action::NextChange => return play(PlayOrder::Change(model.selection(), false)),
+        Action::Mark => return play(PlayOrder::Mark("here".to_owned())),
+        Action::Copy => return copy::selected(model),
+        Action::CopyCommand => return copy::command(model),
+        Action::Mouse => return mouse::turn(model),
+        Action::Faults | Action::Sort | Action::SortTurned => turn_table(model, action),
+        Action::HalfTop => model.pending_g = true,
+        action => act(model, action),
     }
     vec![Command::Draw]
 }
@@ -227,7 +239,11 @@ fn act(model: &mut Model, action: Action) {
         Action::Freeze => freeze(model),
         Action::Back => back(model),
         Action::Find => {
-            model.prompt = Some(Prompt::new(PromptKind::Find));
+            let filtered_by = model.help.is_none().then(|| search::filtered_by(model));
+            model.prompt = Some(Prompt { filtered_by, ..Prompt::new(PromptKind::Find) });
+        }
+        Action::Palette => {
+            model.prompt = Some(Prompt::new(PromptKind::Palette));
         }
         Action::Line => {
             model.prompt = Some(Prompt::new(PromptKind::Line));
@@ -238,6 +254,12 @@ fn act(model: &mut Model, action: Action) {
         Action::PreviousPane => turn_pane(model, false),
         Action::NextCore => motion::turn_core(model, 1),
         Action::PreviousCore => motion::turn_core(model, -1),
+        Action::Lens => {
+            model.lens = model.lens.next();
+            model.shade();
+        }
+        Action::ZoomIn => zoom(model, true),
+        Action::ZoomOut => zoom(model, false),
         Action::FindNext => search::find_tile(model, true),
         Action::FindPrevious => search::find_tile(model, false),
         Action::Quit | Action::HalfTop | Action::Retry | Action::Pause => {}
@@ -245,11 +267,32 @@ fn act(model: &mut Model, action: Action) {
     }
 }
 
-/// Shows the links with something wrong only, or the others too.
-fn turn_faults(model: &mut Model) {
-    model.link_filter.clear();
-    (model.mesh_pane, model.link) = (MeshPane::Links, 0);
-    model.shows = if model.shows == Shows::Wrong { Shows::Busy } else { Shows::Wrong };
+/// Changes what rows are listed, or their order.
+fn turn_table(model: &mut Model, action: Action) {
+    if model.screen == Screen::Mesh && model.mesh_pane == MeshPane::Map {
+        model.mesh_pane = MeshPane::Links;
+    }
+    let Some(table) = model.table() else { return };
+    match action {
+        Action::Faults => table.turn_faults(),
+        Action::Sort => table.sort_next(),
+        _ => table.sort_turned(),
+    }
+    lists::settle(model);
+}
+
+/// Takes the map closer to the selected chip, or away from it.
+fn zoom(model: &mut Model, closer: bool) {
+    match (model.screen, model.zoom, closer) {
+        (Screen::Mesh, Zoom::Mesh, true) => model.zoom = Zoom::Chips,
+        (Screen::Mesh, Zoom::Chips, true) => show(model, Screen::Chip),
+        (Screen::Mesh, ..) => model.zoom = Zoom::Mesh,
+        _ => {
+            show(model, Screen::Mesh);
+            model.zoom = Zoom::Chips;
+        }
+    }
+    model.mesh_pane = MeshPane::Map;
 }
 
 fn freeze(model: &mut Model) {
@@ -262,18 +305,16 @@ fn freeze(model: &mut Model) {
 
 fn back(model: &mut Model) {
     let filter = match model.screen {
-        Screen::Mesh => Some(&mut model.link_filter),
         Screen::Core => Some(&mut model.word_filter),
         Screen::Chip => Some(&mut model.find),
-        Screen::Fabric => Some(&mut model.part_filter),
-        Screen::Gaps | Screen::Why => None,
+        Screen::Mesh | Screen::Fabric | Screen::Gaps | Screen::Why => None,
     };
     if let Some(filter) = filter
         && !filter.is_empty()
     {
         filter.clear();
-    } else if model.screen == Screen::Mesh && model.shows != Shows::Busy {
-        model.shows = Shows::Busy;
+    } else if model.table().is_some_and(Table::back) {
+        lists::settle(model);
     } else if model.screen == Screen::Mesh && model.sheets().last().is_some_and(Sheet::is_over) {
         model.put_away += model.sheets().len();
     } else if let Some(screen) = model.trail.pop() {
@@ -290,6 +331,7 @@ fn enter(model: &mut Model) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => show(model, Screen::Chip),
         (Screen::Mesh, MeshPane::Links, _) => open_link(model),
+        (Screen::Mesh, MeshPane::Cores, _) => open_listed_core(model),
         (Screen::Chip, ..) => open_core(model),
         (Screen::Fabric, ..) => open_part(model),
         (Screen::Why, ..) => open_root(model),
@@ -305,12 +347,31 @@ fn enter(model: &mut Model) {
 
 /// Opens the core at the first end of the selected link, or the links that are folded.
 fn open_link(model: &mut Model) {
-    if model.link == lists::links(model).len() && lists::folded(model) > 0 {
-        model.shows = Shows::All;
-        return;
+    if unfold(&mut model.links) {
+        return lists::settle(model);
     }
-    let Some(end) = lists::links(model).get(model.link).map(|l| l.link.a) else { return };
+    let Some(end) = lists::link_selected(model).map(|link| link.link.a) else { return };
     open_end(model, end);
+}
+
+/// Opens the selected core of the list.
+fn open_listed_core(model: &mut Model) {
+    if unfold(&mut model.cores) {
+        return lists::settle(model);
+    }
+    let Some(core) = lists::core_selected(model) else { return };
+    (model.chip, model.core) = (core.chip, core.core);
+    motion::select_tile(model, core.tile);
+    open_core(model);
+}
+
+/// Lists the rows that are folded, if their line is selected.
+fn unfold(table: &mut Table) -> bool {
+    let folded = table.at_fold();
+    if folded {
+        table.shows = Shows::All;
+    }
+    folded
 }
 
 /// Opens the core at a link's end.
@@ -323,9 +384,10 @@ fn open_end(model: &mut Model, end: EthId) {
 
 /// Opens the core of the selected part of the fabric.
 fn open_part(model: &mut Model) {
-    let Some((chip, xy)) = lists::parts(model).get(model.part).map(|part| part.tile()) else {
-        return;
-    };
+    if unfold(&mut model.parts) {
+        return lists::settle(model);
+    }
+    let Some((chip, xy)) = lists::part_selected(model).map(FabricPart::tile) else { return };
     model.chip = chip;
     motion::select_tile(model, xy);
     open_core(model);
@@ -342,15 +404,20 @@ fn open_root(model: &mut Model) {
         }
         Place::Router(at) | Place::End(at) => open_end(model, at),
         Place::Link(a, b) => {
-            model.link_filter.clear();
-            let is_it = |link: &&LinkState| {
+            let is_it = |link: &LinkState| {
                 (link.link.a, link.link.b) == (a, b) || (link.link.a, link.link.b) == (b, a)
             };
-            if !lists::links(model).iter().any(is_it) {
-                model.shows = Shows::All;
+            let Some(at) = model.mesh().and_then(|mesh| mesh.links.iter().position(is_it)) else {
+                return;
+            };
+            model.links.filter_by("");
+            lists::settle(model);
+            if !model.links.select_item(at) {
+                model.links.shows = Shows::All;
+                lists::settle(model);
+                model.links.select_item(at);
             }
-            let Some(at) = lists::links(model).iter().position(is_it) else { return };
-            (model.link, model.mesh_pane) = (at, MeshPane::Links);
+            model.mesh_pane = MeshPane::Links;
             show(model, Screen::Mesh);
         }
         Place::Chip(chip) => {
@@ -363,11 +430,17 @@ fn open_root(model: &mut Model) {
     }
 }
 
+/// The pane after one, or the one before it.
+fn turned<T: Copy + PartialEq>(panes: &[T], pane: T, forward: bool) -> T {
+    let at = panes.iter().position(|it| *it == pane).unwrap_or(0);
+    let next = if forward { at + 1 } else { at + panes.len() - 1 } % panes.len().max(1);
+    panes.get(next).copied().unwrap_or(pane)
+}
+
 fn turn_pane(model: &mut Model, forward: bool) {
     match model.screen {
         Screen::Mesh => {
-            model.mesh_pane =
-                if model.mesh_pane == MeshPane::Map { MeshPane::Links } else { MeshPane::Map };
+            model.mesh_pane = turned(&MeshPane::ALL, model.mesh_pane, forward);
         }
         Screen::Core => {
             let held = model.held().is_some();
@@ -383,10 +456,7 @@ fn turn_pane(model: &mut Model, forward: bool) {
             };
         }
         Screen::Fabric => {
-            let (panes, count) = (FabricPane::ALL, FabricPane::ALL.len());
-            let at = panes.iter().position(|pane| *pane == model.fabric_pane).unwrap_or(0);
-            let next = if forward { at + 1 } else { at + count - 1 } % count;
-            model.fabric_pane = panes.get(next).copied().unwrap_or(FabricPane::Channels);
+            model.fabric_pane = turned(&FabricPane::ALL, model.fabric_pane, forward);
         }
         Screen::Chip | Screen::Gaps | Screen::Why => {}
     }

@@ -2,6 +2,7 @@
 
 mod chip;
 mod core;
+mod cores;
 mod fabric;
 mod gaps;
 mod halted;
@@ -16,6 +17,7 @@ mod pane;
 mod pointed;
 mod prompt;
 mod run;
+mod table;
 mod tiles;
 mod timeline;
 mod why;
@@ -26,10 +28,12 @@ pub(crate) use pointed::Hit;
 use crate::geometry;
 use crate::model::{Model, Screen};
 use console::feed::{MeshSnapshot, Timeline, Traffic};
+use console::glyph::Missing;
 use console::opening::share;
 use console::words;
 use diagnosis::Health;
 use machine::progress::Progress;
+use machine::snapshot::Gap;
 use machine::words::counted;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -124,16 +128,27 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
             left.push(Span::raw(format!("  age {shown}")));
             left.push(traffic(model, snapshot));
             if !state.gaps.is_empty() {
-                left.push(Span::styled(
-                    format!("  {}", counted(state.gaps.len() as u64, "gap", "gaps")),
-                    model.theme.warn(),
-                ));
+                // What a recording does not have is no fault of the mesh.
+                let absent = |gap: &Gap| Missing::of_error(&gap.reason) == Missing::Unread;
+                let all_absent = state.gaps.iter().all(absent);
+                let style = if all_absent { model.theme.dim() } else { model.theme.warn() };
+                let text = format!("  {}", counted(state.gaps.len() as u64, "gap", "gaps"));
+                left.push(Span::styled(text, style));
             }
             if !state.problems.is_empty() {
                 left.push(Span::styled(
                     format!("  {}", counted(state.problems.len() as u64, "problem", "problems")),
                     model.theme.bad(),
                 ));
+            }
+            // An unknown health says what is missing, where there is room.
+            let missing = snapshot.verdict.as_ref().and_then(|verdict| verdict.missing.first());
+            let missing = missing.map_or("no verdict yet", String::as_str);
+            let facts: usize = left.iter().map(Span::width).sum();
+            let name = snapshot.target.chars().count();
+            let fits = facts + missing.len() + 2 + name + right <= usize::from(width);
+            if let Some(word) = left.get_mut(1).filter(|_| fits && health == Health::Unknown) {
+                word.content = format!("{}: {missing}", word.content).into();
             }
             if let Some(past) = &snapshot.past {
                 let text = format!("  {}", words::kept_past(past));
@@ -157,7 +172,7 @@ fn status_line(model: &Model, width: u16) -> Line<'static> {
             let room = usize::from(width).saturating_sub(right + facts);
             left.insert(name_at, Span::raw(shorten(model, &snapshot.target, room)));
             if model.dropped > 0 {
-                left.push(Span::styled(format!("  {} dropped", model.dropped), model.theme.warn()));
+                left.push(Span::styled(format!("  {} dropped", model.dropped), model.theme.dim()));
             }
         }
     }
@@ -215,15 +230,15 @@ fn badges(model: &Model) -> Vec<Span<'static>> {
         found.push(Span::styled(format!(" {what} {done}/{of} "), model.theme.badge(false)));
     }
     if model.timeline().is_some_and(Timeline::is_past) {
-        found.push(Span::styled(" PAST ", model.theme.badge(true)));
+        found.push(Span::styled(" PAST ", model.theme.badge(false)));
     }
     if model.is_paused() {
         found.push(Span::styled(" PAUSED ", model.theme.badge(true)));
     } else if model.runs() {
-        found.push(Span::styled(" RUN ", model.theme.badge(true)));
+        found.push(Span::styled(" RUN ", model.theme.badge(false)));
     }
     if model.newest.as_ref().is_some_and(|snapshot| snapshot.board.recording.is_some()) {
-        found.push(Span::styled(" REC ", model.theme.badge(true)));
+        found.push(Span::styled(" REC ", model.theme.badge(false)));
     }
     let held = model.newest.as_ref().map_or(&[][..], |snapshot| &snapshot.board.held);
     let halted: Vec<_> = held.iter().filter(|held| held.pause.is_some()).collect();

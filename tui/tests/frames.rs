@@ -99,7 +99,7 @@ fn the_fabric_is_requested_while_its_screen_is_shown() {
     assert_eq!(fabric_requests(press(&mut model, "<esc>")), [true]);
     assert_eq!(model.screen, Screen::Fabric);
     press(&mut model, "<esc>");
-    assert!(model.part_filter.is_empty(), "the filter goes first");
+    assert!(model.parts.filter.is_empty(), "the filter goes first");
     assert_eq!(fabric_requests(press(&mut model, "<esc>")), [false]);
 }
 
@@ -212,7 +212,7 @@ fn no_cell_has_what_a_terminal_acts_on() {
 }
 
 #[test]
-fn the_map_says_how_many_links_it_does_not_draw() {
+fn the_map_draws_every_link_or_says_how_many_it_does_not() {
     let mut snapshot = (*common::torus(8, 4)).clone();
     let links = std::mem::take(&mut snapshot.state.links);
     let with_channel = |link: &LinkState, channel: u8| {
@@ -222,20 +222,121 @@ fn the_map_says_how_many_links_it_does_not_draw() {
     };
     snapshot.state.links =
         links.iter().flat_map(|link| (12..16).map(|n| with_channel(link, n))).collect();
-    for (size, drawn) in [((80, 24), 1), ((160, 48), 4)] {
+    for size in [(80, 24), (120, 40), (160, 48)] {
         let mut model = model(size);
         update(&mut model, Message::Snapshot(Arc::new(snapshot.clone())));
         let picture = picture(&model);
-        let map = picture.lines().skip(2).take_while(|line| !line.contains("links:"));
-        let map: Vec<_> = map.filter(|line| !line.starts_with("+ ")).collect();
+        let map = picture.lines().skip(2).take_while(|line| !line.contains("since last"));
+        let map: Vec<_> = map.collect();
+        // Four links to the next chip and below, of the mesh that wraps in both directions.
+        let wires = map.iter().flat_map(|line| line.split(' ')).filter(|it| it.contains('═'));
         let signs = map.iter().flat_map(|line| line.split('+').skip(1));
-        // No sign stands in place of a digit of a channel.
-        let more = |rest: &&str| {
-            rest.starts_with(['1', '2', '3']) && !rest[1..].starts_with(char::is_alphanumeric)
-        };
-        assert!(signs.clone().all(|rest| more(&rest)), "{picture}");
-        assert_eq!(signs.count() > 8, drawn == 1, "{picture}");
+        assert_eq!((wires.count() >= 4 * 4, signs.count()), (true, 0), "{size:?}:\n{picture}");
+        let arrows = ["◀7", "▶0", "▲24", "▼0"].iter().all(|it| map.concat().contains(it));
+        assert!(arrows || picture.contains("links not drawn: see the list"), "{picture}");
+        assert!(arrows || size.0 < 120, "{picture}");
     }
+}
+
+/// The letters of the colours of a frame: one for the upper and one for the lower half of a cell.
+fn colours(model: &Model) -> String {
+    use ratatui::style::Color;
+    let mut terminal = Terminal::new(TestBackend::new(model.size.0, model.size.1)).unwrap();
+    terminal.draw(|frame| view(model, frame)).unwrap();
+    let letter = |color: Color| match color {
+        Color::Red => 'R',
+        Color::LightRed => 'r',
+        Color::Green => 'g',
+        Color::Indexed(238) => '.',
+        Color::Reset => ' ',
+        Color::White => 'w',
+        Color::Yellow => 'Y',
+        _ => 'c',
+    };
+    let halves = |cell: &ratatui::buffer::Cell| match cell.symbol() {
+        "█" => [letter(cell.fg), letter(cell.fg)],
+        "▀" => [letter(cell.fg), letter(cell.bg)],
+        "▄" => [letter(cell.bg), letter(cell.fg)],
+        _ => [' ', ' '],
+    };
+    let buffer = terminal.backend().buffer().clone();
+    let rows = buffer.content.chunks(usize::from(model.size.0));
+    let both = rows.flat_map(|row| {
+        let half = |at: usize| row.iter().map(|cell| halves(cell)[at]).collect::<String>();
+        [half(0), half(1)]
+    });
+    both.map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Tiles of chip 0 that were launched, all of which stand but one; two belong to a finding.
+fn standing(size: (u16, u16)) -> Model {
+    use diagnosis::{Progress, Since};
+    use layouts::{CoreId, CoreKind};
+    let mut snapshot = (*snapshot(1)).clone();
+    let core = |x, y| CoreId { chip: ChipId(0), tile: NocXy { x, y }, core: CoreKind::Brisc };
+    let mut verdict = crate::why::verdict(4);
+    let host = || Progress::Waiting(decode::state::Party::Host, decode::state::WaitReason::Done);
+    let ages = [(1, 1, 100), (2, 1, 5_000), (3, 1, 500), (4, 1, 50), (6, 1, 20_000)];
+    verdict.cycles = 30_000_000_000;
+    verdict.findings.truncate(1);
+    verdict.findings[0].place = diagnosis::Place::Core(core(1, 1));
+    verdict.findings[0].party = Some(decode::state::Party::Core(core(2, 1)));
+    for (x, y, ms) in ages {
+        let since = Since { cycles: verdict.cycles - ms * 1_000_000, seen: true };
+        verdict.moved.insert(core(x, y), since);
+        verdict.progress.insert(core(x, y), host());
+    }
+    verdict.progress.insert(core(7, 1), Progress::Progressing);
+    snapshot.verdict = Some(Arc::new(verdict));
+    let mut model = model(size);
+    update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+    model
+}
+
+#[test]
+fn the_map_shows_where_it_stands_and_where_it_began() {
+    let model = standing((120, 40));
+    let colours = colours(&model);
+    // Chip 0 in half blocks: the second row of tiles, from the second column on.
+    let row = colours.lines().find(|line| line.contains('R')).unwrap();
+    assert!(
+        row.trim_start().starts_with("rrRR"),
+        "the first member that stopped is darkest: {row}"
+    );
+    assert!(picture(&model).contains("█ 1 held first"), "{}", picture(&model));
+}
+
+#[test]
+fn without_colour_tiles_are_letters_and_c_changes_what_they_mean() {
+    let mut model = standing((120, 40));
+    model.theme = Theme { color: false };
+    for (key, words) in [
+        ("", "F 1 held first  "),
+        ("", "d 1 longer  b 1 <1s  a 1 <100ms"),
+        ("c", "state (c)  h "),
+        ("c", "waypoint waits for (c)"),
+        ("c", "kernel (c)"),
+        ("c", "operation (c)  . "),
+        ("c", "age since last progress (c)"),
+    ] {
+        press(&mut model, key);
+        assert!(picture(&model).contains(words), "{words}:\n{}", picture(&model));
+    }
+}
+
+#[test]
+fn z_goes_closer_and_back() {
+    let mut model = model((120, 40));
+    update(&mut model, Message::Snapshot(common::torus(8, 4)));
+    press(&mut model, "<down>z");
+    let near = picture(&model);
+    assert!(near.contains("chip 8") && !near.contains("chip 11"), "{near}");
+    press(&mut model, "z");
+    assert_eq!((model.screen, model.chip), (Screen::Chip, ChipId(8)));
+    press(&mut model, "Z");
+    assert_eq!(picture(&model), near);
+    press(&mut model, "Z");
+    assert!(picture(&model).contains("31 ▶24"), "{}", picture(&model));
 }
 
 #[test]
@@ -272,8 +373,11 @@ fn ascii_is_ascii() {
 fn without_colour_no_cell_has_one() {
     use ratatui::style::Color;
     for keys in ["", "<tab>", "<enter>", "<enter><enter>", " ", "?", "4", "5"] {
-        let mut model = running((80, 24));
+        let mut model = model((80, 24));
         model.theme = Theme { color: false };
+        for n in 0..2 {
+            update(&mut model, Message::Snapshot(snapshot(n)));
+        }
         press(&mut model, keys);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| view(&model, frame)).unwrap();
@@ -397,7 +501,7 @@ fn a_chip_that_others_hold_says_who() {
     let mut model = running((80, 24));
     update(&mut model, Message::Snapshot(std::sync::Arc::new(held)));
     let picture = picture(&model);
-    assert!(picture.contains("│ open in 4711 python3 +1"), "{picture}");
+    assert!(picture.contains("chip 0 open in 4711 python3 +1"), "{picture}");
 }
 
 #[test]
@@ -410,7 +514,7 @@ fn a_chip_that_is_gone_is_unread_and_not_just_not_looked_at() {
     let mut model = running((80, 24));
     update(&mut model, Message::Snapshot(std::sync::Arc::new(gone)));
     let picture = picture(&model);
-    assert!(picture.contains("│ erisc ? unread"), "{picture}");
+    assert!(picture.contains("E † "), "{picture}");
 }
 
 #[test]

@@ -311,3 +311,33 @@ fn a_halted_core_is_shown_with_code_and_registers() {
         assert!(!picture(&model).contains("halts at"), "{}", picture(&model));
     }
 }
+
+#[test]
+fn tab_lists_all_commands_and_the_palette_finds_actions() {
+    let mut model = running((80, 24));
+    press(&mut model, ":<tab>");
+    let listed = picture(&model);
+    assert!(cli::line::names().iter().all(|name| listed.contains(name)), "{listed}");
+    press(&mut model, "<esc><esc><c-p>wrongonly");
+    let found = picture(&model);
+    assert!(found.contains("▸ !") && found.ends_with(">wrongonly\n"), "{found}");
+    press(&mut model, "<enter>");
+    assert!(picture(&model).contains("with faults"), "{}", picture(&model));
+    // A command that takes words waits for them.
+    press(&mut model, "<c-p>:svg<enter>");
+    assert!(picture(&model).ends_with(":svg\n"), "{}", picture(&model));
+    press(&mut model, "<esc><c-p>zqzq<enter>");
+    assert!(picture(&model).contains("q quit"), "nothing is carried out");
+}
+
+#[test]
+fn rows_are_filtered_as_the_filter_is_typed() {
+    let mut model = running((80, 24));
+    press(&mut model, "/b=1:e1");
+    assert!(picture(&model).contains("links: 1 of 2 match 'b=1:e1'"), "{}", picture(&model));
+    press(&mut model, "<esc>");
+    assert!(picture(&model).contains("links: 2 "), "{}", picture(&model));
+    press(&mut model, "/speed>3<enter>");
+    let refused = picture(&model);
+    assert!(refused.contains("no field is called speed: state, a, wayp, ab"), "{refused}");
+}

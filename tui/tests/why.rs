@@ -6,7 +6,7 @@ use crate::common::snapshot;
 use crate::keys::{golden, model, picture, press};
 use console::feed::{MeshSnapshot, Traffic};
 use diagnosis::{
-    Condition, Confidence, Diagnosis, Evidence, Finding, Place, Progress, Severity, Step,
+    Condition, Confidence, Diagnosis, Evidence, Finding, Place, Progress, Severity, Since, Step,
 };
 use layouts::{ChipId, CoreId, CoreKind, EthId, NocXy};
 use machine::fault::Fault;
@@ -51,7 +51,7 @@ fn finding(condition: Condition, severity: Severity, place: Place, waiting: usiz
 }
 
 /// A verdict after this many snapshots in 60 ms: two causes, and a core that stands.
-fn verdict(snapshots: usize) -> Diagnosis {
+pub(crate) fn verdict(snapshots: usize) -> Diagnosis {
     let link = Place::Link(end(0, 8), end(1, 0));
     let stuck = Place::Core(core(9, 6, CoreKind::Erisc));
     let judged = [
@@ -72,6 +72,7 @@ fn verdict(snapshots: usize) -> Diagnosis {
         unidentified: 0,
         waits: diagnosis::WaitGraph::default(),
         stops: Vec::new(),
+        moved: std::collections::BTreeMap::new(),
         bystanders: vec![ChipId(1)],
     }
 }
@@ -99,7 +100,7 @@ fn a_cause_leads_to_its_root_and_back() {
     press(&mut model, ":why<enter>");
     assert_eq!(model.screen, Screen::Why);
     press(&mut model, "<enter>");
-    assert_eq!((model.screen, model.link), (Screen::Mesh, 0), "the list of links");
+    assert_eq!((model.screen, model.links.at), (Screen::Mesh, 0), "the list of links");
     press(&mut model, "<esc>");
     assert_eq!(model.screen, Screen::Why);
     press(&mut model, "j");
@@ -199,6 +200,7 @@ fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64
         board: Arc::default(),
         stages: Arc::default(),
         verdict: Some(Arc::new(verdict)),
+        seen: Arc::default(),
         past: None,
         timeline: None,
         reading: None,
@@ -224,6 +226,10 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
         assert_eq!(health(&frame), if number < 6 { "unknown" } else { "healthy" }, "{frame}");
         session.pass(10_000_000).unwrap();
     }
+    // The cores of the ring moved between the last two snapshots.
+    let healthy = watch.judge(session.target().mesh());
+    let end = core(9, 6, CoreKind::Erisc);
+    assert_eq!(healthy.moved[&end], Since { cycles: healthy.cycles, seen: true });
     session.target().disrupt(&"link:0.8:down".parse::<Fault>().unwrap()).unwrap();
     let mut seen = Vec::new();
     for number in 17..=28 {
@@ -239,6 +245,9 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
     assert!(line.contains("hang: link-down at link 0:e8-1:e0 for at least"), "{line}");
     // Nothing new is known where no time passes: what stands has stood as long as before.
     let frozen = watch.judge(session.target().mesh());
+    let since = frozen.moved[&end];
+    assert!(since.seen && since.cycles >= healthy.cycles, "{since:?}");
+    assert!(frozen.cycles - since.cycles >= 50_000_000, "{since:?}");
     let first = &frozen.findings[0];
     assert_eq!(
         frozen.stood_cycles(first),

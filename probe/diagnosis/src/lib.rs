@@ -35,9 +35,9 @@ pub use health::Health;
 pub use kernels::{Count, semaphores};
 pub use look::{Look, Sampled};
 pub use place::Place;
-pub use progress::{Progress, needs_samples};
+pub use progress::{Progress, Since, needs_samples};
 pub use verdict::{
     Diagnosis, LEAST_APART_CYCLES, Stop, core_of, debug_words, diagnose, is_halted, request_words,
     sends_the_same, wanted,
 };
-pub use waypoint::Waypoint;
+pub use waypoint::{Awaited, Waypoint};

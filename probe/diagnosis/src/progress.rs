@@ -52,6 +52,15 @@ impl Progress {
     }
 }
 
+/// Since when a core is as the last snapshot shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// The target's time at the first snapshot that shows it so, in cycles.
+    pub cycles: u64,
+    /// Whether an earlier snapshot shows it otherwise: if not, it may be so for longer.
+    pub seen: bool,
+}
+
 /// What of a core changed between snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Moved {
@@ -61,9 +70,10 @@ enum Moved {
     Words,
 }
 
-/// What each core does.
+/// What each core does, and since when none of its words has changed.
 pub(crate) struct Judged {
     pub(crate) cores: BTreeMap<CoreId, Progress>,
+    pub(crate) since: BTreeMap<CoreId, Since>,
     /// The kernels of which only requests show that they move, while no other kernel does.
     pub(crate) asking: Vec<CoreId>,
 }
@@ -75,7 +85,8 @@ pub(crate) fn of_cores(
     lasting: &WaitGraph,
     served: &BTreeSet<CoreId>,
 ) -> Judged {
-    let none = || Judged { cores: BTreeMap::new(), asking: Vec::new() };
+    let none =
+        || Judged { cores: BTreeMap::new(), since: BTreeMap::new(), asking: Vec::new() };
     let Some((last, before)) = looks.split_last() else { return none() };
     let waits = waits_of(*last, lasting);
     let kernels = || last.cores().map(|(core, end)| last.kernel(core, end));
@@ -110,7 +121,26 @@ pub(crate) fn of_cores(
         (id, if paused { Progress::Paused } else { progress })
     };
     let cores = kernels().map(judge).collect();
-    Judged { cores, asking }
+    let since = kernels().map(|it| (it.core.id, since(mesh, looks, served, &it))).collect();
+    Judged { cores, since, asking }
+}
+
+/// Returns since when a kernel is as the last of some looks shows it.
+fn since(
+    mesh: &Mesh,
+    looks: &[Look<'_>],
+    served: &BTreeSet<CoreId>,
+    kernel: &Kernel<'_>,
+) -> Since {
+    let before = looks.split_last();
+    let was_otherwise = |last: Look<'_>, then: &Look<'_>| {
+        served.contains(&kernel.core.id)
+            || moved_since(mesh, *then, last, kernel) != Moved::Nothing
+    };
+    let other = before
+        .and_then(|(last, before)| before.iter().rposition(|then| was_otherwise(*last, then)));
+    let first = looks.get(other.map_or(0, |other| other + 1));
+    Since { cycles: first.map_or(0, |look| look.state.cycles), seen: other.is_some() }
 }
 
 fn router_of(look: Look<'_>, end: EthId) -> Option<&RouterState> {

@@ -20,7 +20,7 @@ use crate::graph::WaitGraph;
 use crate::kernels::{self, Occupancy};
 use crate::look::{Kernel, Look};
 use crate::place::Place;
-use crate::progress::{self, Judged, Progress};
+use crate::progress::{self, Judged, Progress, Since};
 use decode::state::{CoreState, Party};
 pub use halted::{debug_words, is_halted};
 use images::Reading;
@@ -65,6 +65,9 @@ pub struct Diagnosis {
     pub waits: WaitGraph,
     /// When each party that stands came to a stand, the first one first.
     pub stops: Vec<Stop>,
+    /// Since when each core is as the last snapshot shows it: its age since it last moved.
+    #[serde(skip)]
+    pub moved: BTreeMap<CoreId, Since>,
     /// The chips that no finding and no wait touches.
     #[serde(rename = "healthy_chips")]
     pub bystanders: Vec<ChipId>,
@@ -93,7 +96,9 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         missing.push(format!("the snapshots are only {over_cycles} cycles apart"));
     }
     let Lasting { waits, stops, served } = Lasting::of(mesh, looks);
-    let Judged { cores: progress, asking } = progress::of_cores(mesh, looks, &waits, &served);
+    let Judged { cores: progress, since: mut moved, asking } =
+        progress::of_cores(mesh, looks, &waits, &served);
+    stand_since(mesh, &stops, &progress, &mut moved);
     let mut findings = Vec::new();
     if let Some(last) = looks.last() {
         let (last, kernels, launched) = (*last, last.kernels(), last.launched());
@@ -118,8 +123,27 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         unidentified: looks.last().map_or(0, |last| unidentified(*last)),
         waits,
         stops,
+        moved,
         bystanders,
         asking,
+    }
+}
+
+/// Lets cores that wait or stand do so since the first of their parties came to a stand, whatever
+/// else changes in their words.
+fn stand_since(
+    mesh: &Mesh,
+    stops: &[Stop],
+    progress: &BTreeMap<CoreId, Progress>,
+    moved: &mut BTreeMap<CoreId, Since>,
+) {
+    let stands =
+        |core: &CoreId| matches!(progress.get(core), Some(Progress::Waiting(..) | Progress::Still));
+    // The first one comes first.
+    for stop in stops.iter().rev() {
+        if let Some(core) = core_of(mesh, stop.party).filter(stands) {
+            moved.insert(core, Since { cycles: stop.cycles, seen: stop.seen });
+        }
     }
 }
 
@@ -150,6 +174,10 @@ impl Diagnosis {
             *stop = before.copied().unwrap_or(*stop);
         }
         self.stops.sort_unstable();
+        for (core, since) in self.moved.iter_mut().filter(|(_, since)| !since.seen) {
+            // Both verdicts share snapshots: what changes in none of them has not changed.
+            *since = earlier.moved.get(core).copied().unwrap_or(*since);
+        }
         for finding in &mut self.findings {
             finding.since_cycles = stood_since(finding, &self.stops);
         }

@@ -3,6 +3,8 @@
 use crate::function;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The meanings, a line each; the cells are the fields of [`Waypoint`].
 const TABLE: &str = include_str!("waypoints.txt");
@@ -68,9 +70,68 @@ impl Waypoint {
     }
 }
 
+/// Who must act before a waypoint ends, by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Whoever launches kernels: the core is idle.
+    Launch,
+    /// Nobody: the core runs.
+    Nobody,
+    /// Another core.
+    Core,
+    /// The host.
+    Host,
+    /// The NoC, or what its accesses go to.
+    Noc,
+    /// The other end of the link.
+    Link,
+}
+
+impl Awaited {
+    /// Returns who must act before a waypoint ends, if the table lists it.
+    pub fn of_waypoint(code: &str) -> Option<Self> {
+        static KINDS: OnceLock<BTreeMap<String, Awaited>> = OnceLock::new();
+        let kinds = || {
+            let of = |it: Waypoint| {
+                let kind = Self::of(&it);
+                it.waypoints.into_iter().map(move |code| (code, kind))
+            };
+            // The first meaning counts.
+            let mut all: Vec<_> = Waypoint::all().flat_map(of).collect();
+            all.reverse();
+            all.into_iter().collect()
+        };
+        KINDS.get_or_init(kinds).get(code).copied()
+    }
+
+    fn of(waypoint: &Waypoint) -> Self {
+        let who = waypoint.who_must_act;
+        let noc = ["NoC", "targets of its", "sources of its", "that transaction"];
+        match who {
+            _ if waypoint.if_it_stays == "nothing: it is idle" => Self::Launch,
+            "-" | "itself" => Self::Nobody,
+            _ if noc.iter().any(|words| who.contains(words)) => Self::Noc,
+            _ if who.contains("host") => Self::Host,
+            _ if who.contains("link") => Self::Link,
+            _ => Self::Core,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Waypoint;
+    use super::{Awaited, Waypoint};
+
+    #[test]
+    fn waypoints_say_who_must_act() {
+        let of = Awaited::of_waypoint;
+        assert_eq!(
+            (of("GW"), of("R"), of("D")),
+            (Some(Awaited::Launch), Some(Awaited::Nobody), Some(Awaited::Nobody),)
+        );
+        assert_eq!((of("NRBW"), of("CWFW")), (Some(Awaited::Noc), Some(Awaited::Core)));
+        assert_eq!((of("PASW"), of("????")), (Some(Awaited::Host), None));
+    }
 
     #[test]
     fn letters_have_their_meanings_and_waits_their_ends() {

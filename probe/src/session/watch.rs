@@ -120,7 +120,8 @@ impl Watch {
         let judged = if early { looks.get(looks.len() - 1..).unwrap_or(&looks) } else { &looks };
         let mut diagnosis = diagnose(mesh, judged);
         if early {
-            let sentence = format!("watched for {over} cycles so far, of {}", self.over_cycles);
+            let [over, of] = [over, self.over_cycles].map(|cycles| cycles / 1_000_000);
+            let sentence = format!("watched for {over} ms so far, of {of}");
             diagnosis.missing = vec![sentence];
         }
         if let Some(before) = &self.before {

@@ -1,11 +1,12 @@
-//! Frames of the live view of a Galaxy.
+//! Frames of the live view of a Galaxy: the map of all its tiles at 200x60.
 
 use crate::process::{Programs, cpu};
 use crate::{Held, Row};
 use console::feed::{MeshSnapshot, Traffic};
 use console::glyph::Glyphs;
+use console::seen::tiles_seen;
 use machine::target::Allow;
-use probe::session::Session;
+use probe::session::{Session, WATCHED_CYCLES};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::{Arc, OnceLock};
@@ -46,6 +47,9 @@ fn galaxy() -> Model {
     let mut session = open.unwrap();
     let (theme, glyphs) = (Theme { color: true }, Glyphs { ascii: false });
     let mut model = Model::new("emulator:galaxy", theme, glyphs, SIZE);
+    // The map shows every tile by the verdict's own snapshots.
+    let watched = session.diagnose(WATCHED_CYCLES).unwrap();
+    let seen = watched.newest.map(|newest| tiles_seen(&newest.state)).unwrap_or_default();
     let inspected = session.inspect(&model.read_set());
     let snapshot = MeshSnapshot {
         target: "emulator:galaxy".to_owned(),
@@ -58,7 +62,8 @@ fn galaxy() -> Model {
         number: 1,
         board: Arc::default(),
         stages: Arc::default(),
-        verdict: None,
+        verdict: Some(Arc::new(watched.diagnosis)),
+        seen: Arc::new(seen),
         past: None,
         timeline: None,
         reading: None,

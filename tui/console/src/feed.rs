@@ -5,6 +5,7 @@ use crate::exit::Failure;
 use crate::opening::Stages;
 pub use crate::player::Timeline;
 use crate::run::{Board, KernelStages, MachineOrder};
+use crate::seen::TilesSeen;
 pub use crate::traffic::Traffic;
 use crate::traffic::least_time;
 use decode::inspect::ReadSet;
@@ -56,6 +57,8 @@ pub struct MeshSnapshot {
     pub stages: Arc<KernelStages>,
     /// The newest verdict on the mesh, if there is one yet.
     pub verdict: Option<Arc<Diagnosis>>,
+    /// What the verdict's newest snapshot shows of the tiles.
+    pub seen: Arc<TilesSeen>,
     /// How much of its past the target keeps, if it does.
     pub past: Option<KeptPast>,
     /// The moments of a recording.

@@ -165,6 +165,11 @@ impl Glyphs {
         if open { self.pick("▾", "-") } else { self.pick("▹", "+") }
     }
 
+    /// The column that rows are sorted by, the largest first or the smallest.
+    pub fn sorted(self, down: bool) -> &'static str {
+        if down { self.pick("▼", "v") } else { self.pick("▲", "^") }
+    }
+
     /// Marks text that was cut.
     pub fn cut(self) -> &'static str {
         self.pick("…", "..")

@@ -30,6 +30,7 @@ pub mod player;
 pub mod reading;
 pub mod recording;
 pub mod run;
+pub mod seen;
 pub mod table;
 pub mod traffic;
 pub mod verdict;

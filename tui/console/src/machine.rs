@@ -141,7 +141,9 @@ impl Machine {
     /// # Errors
     /// When the target is gone.
     pub fn diagnose(&mut self, over_cycles: u64) -> Result<Watched, AccessError> {
-        self.session.diagnose_telling(over_cycles, &self.listener)
+        let watched = self.session.diagnose_telling(over_cycles, &self.listener)?;
+        self.watching.note(Some(&watched));
+        Ok(watched)
     }
 
     /// What is known of a snapshot before it is read.
@@ -156,6 +158,7 @@ impl Machine {
             board,
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
+            seen: self.watching.seen(),
             past: target.run().and_then(|run| run.kept()),
             ..MeshSnapshot::default()
         }

@@ -51,19 +51,17 @@ impl<'a> MemberRow<'a> {
     }
 }
 
-/// The rows to scroll: all that are unfolded, or all whose path contains the filter.
+/// The rows to scroll: all that are unfolded, or all that pass a filter.
 pub fn rows<'a>(
     core: &'a CoreState,
-    filter: &str,
+    filter: Option<&dyn Fn(&MemberRow<'_>) -> bool>,
     turned: &BTreeSet<String>,
 ) -> Vec<MemberRow<'a>> {
-    let wanted = filter.to_lowercase();
     let mut rows = Vec::new();
     for outline in &core.outlines {
         let nodes = outline.nodes();
-        if !wanted.is_empty() {
-            let holds = |node: &&OutlineMember| node.path.to_lowercase().contains(&wanted);
-            rows.extend(nodes.iter().filter(holds).map(|node| MemberRow::Member(node, None)));
+        if let Some(passes) = filter {
+            rows.extend(nodes.iter().map(|node| MemberRow::Member(node, None)).filter(passes));
             continue;
         }
         let mut at = 0;
@@ -73,8 +71,8 @@ pub fn rows<'a>(
             at = if open == Some(false) { node.end } else { at + 1 };
         }
     }
-    let loose = loose(core).filter(|word| word.name.to_lowercase().contains(&wanted));
-    rows.extend(loose.map(MemberRow::Word));
+    let passes = |row: &MemberRow<'_>| filter.is_none_or(|passes| passes(row));
+    rows.extend(loose(core).map(MemberRow::Word).filter(passes));
     rows
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn head(model: &Model, diagnosis: &Diagnosis, width: u16) -> Vec<Line
     let style = model.theme.health(Health::of(diagnosis));
     let mut lines = wrapped(&verdict::headline(diagnosis), width, style);
     for missing in &diagnosis.missing {
-        lines.extend(wrapped(&format!("unknown: {missing}"), width, model.theme.warn()));
+        lines.extend(wrapped(&format!("unknown: {missing}"), width, model.theme.dim()));
     }
     lines.extend(wrapped(&verdict::cores(diagnosis), width, Style::new()));
     lines

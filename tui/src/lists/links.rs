@@ -1,7 +1,8 @@
-//! Links: the cells of a row, and the filter.
+//! The rows of links.
 
-use crate::model::{Model, Shows};
+use crate::model::Model;
 use crate::pulse::Stood;
+use crate::table::{Cell, Row, Value};
 use console::glyph::{Missing, link_letter};
 use console::reading::short;
 use console::words;
@@ -14,32 +15,26 @@ use ratatui::text::Span;
 /// Counts of both ends that were read further apart than this are marked, in cycles of the target.
 pub(crate) const APART_CYCLES: u64 = 10_000;
 
-/// The links that pass the filter, the worst first; without a filter, idle ones are folded.
-pub(crate) fn links(model: &Model) -> Vec<&LinkState> {
+/// The rows of all links.
+pub(crate) fn link_rows(model: &Model) -> Vec<Row> {
     let Some(mesh) = model.mesh() else { return Vec::new() };
-    let wanted = model.link_filter.to_lowercase();
-    let shows = if wanted.is_empty() { model.shows } else { Shows::All };
-    let listed = model.pulse.order(shows).0.iter().filter_map(|at| mesh.links.get(*at));
-    let holds = |link: &&LinkState| {
-        wanted.is_empty() || text(model, mesh, link).to_lowercase().contains(&wanted)
+    let row = |(item, link): (usize, &LinkState)| {
+        let (a, b) = (link.link.a, link.link.b);
+        let chip = |end: EthId| ("chip", Value::Number(Some(end.chip.0.into())));
+        Row {
+            key: format!("{a} {b}"),
+            item,
+            rank: model.pulse.rank(mesh, link),
+            cells: link_cells(model, mesh, link),
+            hidden: vec![chip(a), chip(b)],
+        }
     };
-    listed.filter(holds).collect()
+    mesh.links.iter().enumerate().map(row).collect()
 }
 
-/// The number of links that are not listed for they are idle, or nothing is wrong with them.
-pub(crate) fn folded(model: &Model) -> usize {
-    if model.link_filter.is_empty() { model.pulse.order(model.shows).1 } else { 0 }
-}
-
-/// The rows of the list: the links, and a line for those that are folded.
-pub(crate) fn link_rows(model: &Model) -> usize {
-    links(model).len() + usize::from(folded(model) > 0)
-}
-
-/// The text of a row, which `/` searches.
-fn text(model: &Model, mesh: &MeshState, link: &LinkState) -> String {
-    let cells = link_cells(model, mesh, link).map(|cell| cell.content.into_owned());
-    cells.join(" ")
+/// The selected link.
+pub(crate) fn link_selected(model: &Model) -> Option<&LinkState> {
+    model.mesh()?.links.get(model.links.selected()?.item)
 }
 
 /// The letter, the word and the style of a link: held if both ends belong to the first finding;
@@ -54,29 +49,58 @@ pub(crate) fn standing(model: &Model, link: &LinkState) -> (&'static str, &'stat
     (link_letter(link.condition), words::link(link.condition), style)
 }
 
-/// A row of the list.
-pub(crate) fn link_cells(model: &Model, mesh: &MeshState, link: &LinkState) -> [Span<'static>; 12] {
+/// The cells of a link, with the fields that filters name.
+fn link_cells(model: &Model, mesh: &MeshState, link: &LinkState) -> Vec<Cell> {
     let (a, b) = (link.link.a, link.link.b);
     let (letter, word, style) = standing(model, link);
-    let in_flight = |bytes: Option<u64>| match bytes {
-        None => Span::styled("?", model.theme.dim()),
-        Some(0) => Span::styled("0B", model.theme.dim()),
-        Some(bytes) => Span::styled(words::bytes(bytes), model.theme.traffic()),
+    let in_flight = |field, bytes: Option<u64>| {
+        let span = match bytes {
+            None => Span::styled("?", model.theme.dim()),
+            Some(0) => Span::styled("0B", model.theme.dim()),
+            Some(bytes) => Span::styled(words::bytes(bytes), model.theme.traffic()),
+        };
+        Cell::number(field, span, bytes)
     };
-    [
-        Span::styled(format!("{letter} {word}"), style),
-        Span::raw(a.to_string()),
-        waypoint(model, mesh, a),
-        in_flight(link.a_to_b),
-        in_flight(link.b_to_a),
-        waypoint(model, mesh, b),
-        Span::raw(b.to_string()),
-        rate(model, link),
-        still(model, mesh, link),
-        errors(model, mesh, link),
-        Span::raw(pair(model, mesh, link, |e| e.packets_sent.clone().map(Into::into))),
-        Span::styled(history(model, link), model.theme.traffic()),
+    let pulse = model.pulse.link(link);
+    let sends =
+        pulse.and_then(|pulse| pulse.rate.into_iter().flatten().reduce(u64::saturating_add));
+    let stood = pulse.and_then(|pulse| pulse.stood(mesh.cycles));
+    let (retrains, broken) = (sum(mesh, link, retrains), sum(mesh, link, crc_errors));
+    let errors = retrains.zip(broken).map(|(retrains, broken)| retrains + broken);
+    let sent = sum(mesh, link, |eth| eth.packets_sent.known().copied().map(Into::into));
+    let end = |field, end: EthId| Cell::text(field, Span::raw(end.to_string()));
+    vec![
+        Cell::text("state", Span::styled(format!("{letter} {word}"), style)),
+        end("a", a),
+        Cell::text("wayp", waypoint(model, mesh, a)),
+        in_flight("ab", link.a_to_b),
+        in_flight("ba", link.b_to_a),
+        Cell::text("wayp", waypoint(model, mesh, b)),
+        end("b", b),
+        Cell::number("rate", rate(model, link), sends),
+        Cell::number("still", still(model, mesh, link), stood.map(|stood| stood.cycles)),
+        Cell::number("errors", errors_text(model, link, (retrains, broken)), errors),
+        Cell::number(
+            "sent",
+            Span::raw(pair(model, mesh, link, |e| e.packets_sent.clone().map(Into::into))),
+            sent,
+        ),
+        Cell::number("history", Span::styled(history(model, link), model.theme.traffic()), sends),
     ]
+}
+
+fn retrains(eth: &EthState) -> Option<u64> {
+    eth.retrain_count.known().copied().map(Into::into)
+}
+
+fn crc_errors(eth: &EthState) -> Option<u64> {
+    eth.crc_errors.known().copied().map(Into::into)
+}
+
+/// A count of both ends together.
+fn sum(mesh: &MeshState, link: &LinkState, field: fn(&EthState) -> Option<u64>) -> Option<u64> {
+    let of = |end| mesh.eth(end).and_then(|tile| field(tile.eth.as_ref()?));
+    of(link.link.a).zip(of(link.link.b)).map(|(a, b)| a + b)
 }
 
 /// Packets per second from either end; marked where the link is far slower than the others.
@@ -108,17 +132,15 @@ fn still(model: &Model, mesh: &MeshState, link: &LinkState) -> Span<'static> {
 }
 
 /// Retrains and CRC errors, of both ends together.
-fn errors(model: &Model, mesh: &MeshState, link: &LinkState) -> Span<'static> {
-    let sum = |field: fn(&EthState) -> Option<u64>| {
-        let of = |end| mesh.eth(end).and_then(|tile| field(tile.eth.as_ref()?));
-        let sum = of(link.link.a).zip(of(link.link.b)).map(|(a, b)| a + b);
-        sum.map_or("?".to_owned(), words::count)
-    };
-    let retrains = sum(|eth| eth.retrain_count.known().copied().map(Into::into));
-    let broken = sum(|eth| eth.crc_errors.known().copied().map(Into::into));
+fn errors_text(
+    model: &Model,
+    link: &LinkState,
+    (retrains, broken): (Option<u64>, Option<u64>),
+) -> Span<'static> {
+    let text = |count: Option<u64>| count.map_or("?".to_owned(), words::count);
     let grow = model.pulse.link(link).is_some_and(|pulse| pulse.errs);
     let style = if grow { model.theme.bad() } else { Style::new() };
-    Span::styled(format!("{retrains}/{broken}"), style)
+    Span::styled(format!("{}/{}", text(retrains), text(broken)), style)
 }
 
 /// Columns of the rates of the last snapshots.

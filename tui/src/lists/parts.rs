@@ -1,29 +1,115 @@
-//! Routers, muxes and clients of the fabric: the cells of a row, and the filter.
+//! The rows of routers, muxes and clients of the fabric.
 
 use crate::model::Model;
+use crate::table::{Cell, Rank, Row, Value};
 use console::fabric::{self, FabricPart};
 use console::reading::short;
+use console::words;
 use decode::state::{LedgerState, ReceiverState, RouterState, SenderState, Verdict};
 use images::Reading;
 use layouts::EthId;
+use ratatui::style::Style;
+use ratatui::text::Span;
 
-/// The parts of the fabric that pass the filter.
-pub(crate) fn parts(model: &Model) -> Vec<FabricPart<'_>> {
+/// The rows of all parts of the fabric.
+pub(crate) fn part_rows(model: &Model) -> Vec<Row> {
     let Some(mesh) = model.mesh() else { return Vec::new() };
-    let wanted = model.part_filter.to_lowercase();
-    let holds = |part: &FabricPart<'_>| {
-        wanted.is_empty() || text(model, part).to_lowercase().contains(&wanted)
+    let row = |(item, part): (usize, FabricPart<'_>)| {
+        let chip = part.tile().0;
+        Row {
+            key: part.name(),
+            item,
+            rank: rank(model, &part),
+            cells: part_cells(model, &part),
+            hidden: vec![("chip", Value::Number(Some(chip.0.into())))],
+        }
     };
-    FabricPart::all(&mesh.fabric).filter(holds).collect()
+    FabricPart::all(&mesh.fabric).enumerate().map(row).collect()
 }
 
-/// The text of a row, which `/` searches.
-fn text(model: &Model, part: &FabricPart<'_>) -> String {
-    part_cells(model, part).join(" ")
+/// The selected part.
+pub(crate) fn part_selected(model: &Model) -> Option<FabricPart<'_>> {
+    FabricPart::all(&model.mesh()?.fabric).nth(model.parts.selected()?.item)
 }
 
-/// A row of the list.
-pub(crate) fn part_cells(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
+/// How much a part matters. A client or a mux is never idle: it says what it waits for.
+fn rank(model: &Model, part: &FabricPart<'_>) -> Rank {
+    let (chip, tile) = part.tile();
+    let held = model.pulse.has(chip, tile);
+    let FabricPart::Router(router) = part else {
+        return if held { Rank::Held } else { Rank::Moves };
+    };
+    let worst = worst_credits(model, router.at).map(|ledger| ledger.verdict);
+    let down = router.facts.link.value().is_some_and(|link| link != 0);
+    let holds = |channel: &ReceiverState| channel.head.is_some();
+    let queued = router.senders.iter().filter_map(|channel| channel.facts.queued.known());
+    match worst {
+        _ if router.refused() || down => Rank::Fault,
+        Some(Verdict::Miscounted) => Rank::Fault,
+        _ if held => Rank::Held,
+        _ if model.pulse.stands(chip, tile).is_some() => Rank::Slow,
+        _ if model.pulse.sends(router.at).is_some_and(|rate| rate > 0) => Rank::Moves,
+        Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full) => Rank::Moves,
+        _ if router.receivers.iter().any(holds) || queued.sum::<u64>() > 0 => Rank::Moves,
+        _ => Rank::Idle,
+    }
+}
+
+/// The cells of a part, with the fields that filters name.
+fn part_cells(model: &Model, part: &FabricPart<'_>) -> Vec<Cell> {
+    let style = tone(model, part);
+    let [at, what, status, packets, wait] = part_texts(model, part);
+    let text = |field, text: String| Cell::text(field, Span::styled(text, style));
+    let sends = match part {
+        FabricPart::Router(router) => model.pulse.sends(router.at),
+        FabricPart::Mux(_) | FabricPart::Client(_) => None,
+    };
+    let sends_text = sends.map_or(String::new(), words::count);
+    let stood = stood(model, part);
+    let stood_text = match stood {
+        None => Span::raw(""),
+        Some(0) => Span::styled("moves", model.theme.ok()),
+        Some(cycles) => Span::styled(words::brief(cycles), style),
+    };
+    vec![
+        text("part", at),
+        text("what", what),
+        text("status", status),
+        text("packets", packets),
+        Cell::number("rate", Span::styled(sends_text, style), sends),
+        Cell::number("still", stood_text, stood),
+        text("wait", wait),
+    ]
+}
+
+/// How long the core of a part stands by the verdict, in cycles; 0 if it moves.
+fn stood(model: &Model, part: &FabricPart<'_>) -> Option<u64> {
+    let core = match part {
+        FabricPart::Router(router) => {
+            let core = model.mesh()?.eth(router.at)?.cores.first()?;
+            core.id
+        }
+        FabricPart::Mux(mux) => mux.at,
+        FabricPart::Client(client) => client.at,
+    };
+    super::cores::stood(model, core, model.verdict()?.progress.get(&core).copied())
+}
+
+fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
+    let FabricPart::Router(router) = part else { return Style::new() };
+    let (chip, tile) = part.tile();
+    match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
+        _ if router.refused() => model.theme.bad(),
+        Some(Verdict::Miscounted) => model.theme.bad(),
+        _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.bad(),
+        // A fabric under load is full, and healthy.
+        _ if model.pulse.stands(chip, tile).is_some() => model.theme.warn(),
+        _ => Style::new(),
+    }
+}
+
+/// The texts of a part.
+fn part_texts(model: &Model, part: &FabricPart<'_>) -> [String; 5] {
     let g = model.glyphs;
     let count = |reading: &Reading<u64>| short(g, reading, u64::to_string);
     match part {
@@ -118,7 +204,7 @@ fn link_or_wait(model: &Model, router: &RouterState) -> String {
 }
 
 /// The worst credit verdict of the link in this router's direction.
-pub(crate) fn worst_credits(model: &Model, from: EthId) -> Option<&LedgerState> {
+fn worst_credits(model: &Model, from: EthId) -> Option<&LedgerState> {
     let ledgers = &model.mesh()?.fabric.ledgers;
     ledgers.iter().filter(|ledger| ledger.from == from).max_by_key(|ledger| ledger.verdict)
 }

@@ -99,16 +99,21 @@ fn attributes(modifier: Modifier) -> String {
 fn color(color: Color, usual: &'static str) -> &'static str {
     match color {
         Color::Black => "#000000",
-        Color::Red | Color::LightRed => "#ff6b6b",
+        Color::Red => "#e5342f",
+        Color::LightRed => "#ff6b6b",
         Color::Green | Color::LightGreen => "#5fd75f",
         Color::Yellow | Color::LightYellow => "#ffd75f",
-        Color::Blue | Color::LightBlue => "#5f87ff",
+        Color::Blue => "#3a5fcd",
+        Color::LightBlue => "#5f87ff",
         Color::Magenta | Color::LightMagenta => "#ff87ff",
-        Color::Cyan | Color::LightCyan => "#5fd7ff",
+        Color::Cyan => "#2fa8c8",
+        Color::LightCyan => "#5fd7ff",
         Color::Gray => "#bcbcbc",
         Color::DarkGray => "#8a8a8a",
         Color::White => "#ffffff",
-        Color::Reset | Color::Rgb(..) | Color::Indexed(_) => usual,
+        // The only one of the theme: the grey of tiles where nothing runs.
+        Color::Indexed(_) => "#444444",
+        Color::Reset | Color::Rgb(..) => usual,
     }
 }
 

@@ -2,12 +2,11 @@
 
 use crate::lists;
 use crate::message::Command;
-use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen};
+use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen, Table};
 use console::members;
 use console::reading::long;
 use console::verdict;
 use decode::state::MeshState;
-use ratatui::text::Span;
 
 /// Characters of a notice about the text that was copied.
 const SHOWN: usize = 60;
@@ -38,18 +37,15 @@ fn give(model: &mut Model, text: Option<String>, none: &str) -> Vec<Command> {
 
 /// The text of the selected row.
 fn text(model: &Model) -> Option<String> {
-    let mesh = model.mesh()?;
-    let cells = |cells: &[Span<'_>]| {
-        let cells: Vec<_> = cells.iter().map(|cell| cell.content.trim()).collect();
-        cells.join("  ")
+    model.mesh()?;
+    let cells = |table: &Table| {
+        let cells = table.selected()?.cells.iter().map(|cell| cell.text.content.trim());
+        Some(cells.collect::<Vec<_>>().join("  "))
     };
     match (model.screen, model.mesh_pane) {
         (Screen::Mesh, MeshPane::Map) => Some(model.chip.to_string()),
-        (Screen::Mesh, MeshPane::Links) => {
-            let links = lists::links(model);
-            let link = links.get(model.link)?;
-            Some(cells(&lists::link_cells(model, mesh, link)))
-        }
+        (Screen::Mesh, MeshPane::Links) => cells(&model.links),
+        (Screen::Mesh, MeshPane::Cores) => cells(&model.cores),
         (Screen::Chip, _) => Some(format!("{}:{}", model.chip, model.tile)),
         (Screen::Core, _) if model.core_pane == CorePane::Words => {
             let words = model.words();
@@ -62,10 +58,7 @@ fn text(model: &Model) -> Option<String> {
             Some(format!("{}:{}:{:#x}", model.chip, model.tile, model.cursor))
         }
         (Screen::Core, _) => Some(model.core_id().to_string()),
-        (Screen::Fabric, _) => {
-            let parts = lists::parts(model);
-            Some(lists::part_cells(model, parts.get(model.part)?).join("  "))
-        }
+        (Screen::Fabric, _) => cells(&model.parts),
         (Screen::Gaps, _) => lists::gaps(model).get(model.gap).map(ToString::to_string),
         (Screen::Why, _) => verdict::paragraph(&model.target, model.verdict()?),
     }
@@ -77,6 +70,7 @@ fn command_line(model: &Model, mesh: &MeshState) -> String {
     let verb = match (model.screen, model.mesh_pane) {
         (Screen::Mesh, MeshPane::Map) | (Screen::Gaps, _) => "mesh".to_owned(),
         (Screen::Mesh, MeshPane::Links) => "links".to_owned(),
+        (Screen::Mesh, MeshPane::Cores) => "cores".to_owned(),
         (Screen::Core, _) if model.core_pane == CorePane::Memory => {
             format!("read {tile}:{:#x} 64", model.cursor)
         }

@@ -15,9 +15,10 @@ use std::collections::BTreeSet;
 pub(super) fn go(model: &mut Model, action: Action) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => map(model, action),
-        (Screen::Mesh, MeshPane::Links, _) => {
-            model.link =
-                row(model.link, lists::link_rows(model), geometry::page(model.room()), action);
+        (Screen::Mesh, MeshPane::Links | MeshPane::Cores, _) => {
+            let page = geometry::page(model.room());
+            let Some(table) = model.table() else { return };
+            table.select(row(table.at, table.count(), page, action));
         }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
@@ -35,8 +36,8 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         (Screen::Fabric, ..) => {
             model.path_from = None;
-            model.part =
-                row(model.part, lists::parts(model).len(), geometry::page(model.room()), action);
+            let page = geometry::page(model.room());
+            model.parts.select(row(model.parts.at, model.parts.count(), page, action));
         }
         (Screen::Why, ..) => cause(model, action),
         (Screen::Gaps, ..) => {
@@ -107,7 +108,15 @@ pub(super) fn help(model: &mut Model, action: Action) -> bool {
     let lines = help::lines(model.theme, model.glyphs, model.size.0).len();
     match (action, &mut model.help) {
         (Action::Back | Action::Enter, help) => *help = None,
-        (Action::Help | Action::Show(_) | Action::Freeze | Action::Find | Action::Line, _)
+        (
+            Action::Help
+            | Action::Show(_)
+            | Action::Freeze
+            | Action::Find
+            | Action::Line
+            | Action::Palette,
+            _,
+        )
         | (_, None) => return false,
         (action, Some(first)) => *first = row(*first, lines, page, action),
     }
@@ -240,9 +249,7 @@ pub(super) fn clamp(model: &mut Model) {
     if !known && let Some(first) = model.mesh().and_then(|m| m.chips.first()) {
         model.chip = first.chip.id;
     }
-    model.link = model.link.min(lists::link_rows(model).saturating_sub(1));
     model.word = model.word.min(model.words().len().saturating_sub(1));
     model.cause = model.cause.min(model.causes().len().saturating_sub(1));
-    model.part = model.part.min(lists::parts(model).len().saturating_sub(1));
     select_tile(model, model.tile);
 }

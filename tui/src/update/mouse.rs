@@ -49,10 +49,20 @@ fn click(model: &mut Model, at: (u16, u16)) {
     let again = is_selected(model, hit);
     match hit {
         Hit::Chip(chip) => (model.mesh_pane, model.chip) = (MeshPane::Map, chip),
-        Hit::Link(at) => (model.mesh_pane, model.link) = (MeshPane::Links, at),
+        Hit::Link(at) => {
+            model.mesh_pane = MeshPane::Links;
+            model.links.select(at);
+        }
+        Hit::Core(at) => {
+            model.mesh_pane = MeshPane::Cores;
+            model.cores.select(at);
+        }
         Hit::Tile(tile) => motion::select_tile(model, tile),
         Hit::Word(at) => (model.core_pane, model.word) = (CorePane::Words, at),
-        Hit::Part(at) => (model.part, model.path_from) = (at, None),
+        Hit::Part(at) => {
+            model.parts.select(at);
+            model.path_from = None;
+        }
         Hit::Cause(at) => (model.cause, model.cause_line) = (at, 0),
         Hit::Screen(_) => {}
     }
@@ -65,10 +75,11 @@ fn click(model: &mut Model, at: (u16, u16)) {
 fn is_selected(model: &Model, hit: Hit) -> bool {
     match hit {
         Hit::Chip(chip) => model.mesh_pane == MeshPane::Map && model.chip == chip,
-        Hit::Link(at) => model.mesh_pane == MeshPane::Links && model.link == at,
+        Hit::Link(at) => model.mesh_pane == MeshPane::Links && model.links.at == at,
+        Hit::Core(at) => model.mesh_pane == MeshPane::Cores && model.cores.at == at,
         Hit::Tile(tile) => model.tile == tile,
         Hit::Word(at) => model.core_pane == CorePane::Words && model.word == at,
-        Hit::Part(at) => model.part == at,
+        Hit::Part(at) => model.parts.at == at,
         Hit::Cause(at) => model.cause == at,
         Hit::Screen(_) => false,
     }

@@ -4,6 +4,7 @@ use super::search;
 use super::turn::{open_core, show};
 use crate::message::Command;
 use crate::model::{Choices, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::palette::{self, Does};
 use cli::line::{self, Typed};
 use console::run::MachineOrder;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -30,6 +31,7 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
     let cursor = before.chars().count();
     let all = (before + &line(after)).chars().take(LONGEST).collect();
     prompt.input = Input::new(all).with_cursor(cursor);
+    filter(model);
     vec![Command::Draw]
 }
 
@@ -37,12 +39,21 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
 pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     let Some(prompt) = &mut model.prompt else { return Vec::new() };
     let is_line = prompt.kind == PromptKind::Line;
+    let is_palette = prompt.kind == PromptKind::Palette;
     let is_letter = !event.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
     match event.code {
         KeyCode::Esc if prompt.choices.is_some() => prompt.choices = None,
-        KeyCode::Esc => model.prompt = None,
+        KeyCode::Esc => {
+            let before = prompt.filtered_by.take();
+            model.prompt = None;
+            if let Some(before) = before {
+                search::filter(model, &before);
+            }
+        }
         KeyCode::Backspace if prompt.input.value().is_empty() => model.prompt = None,
         KeyCode::Enter => return enter(model),
+        KeyCode::Up if is_palette => prompt.picked = prompt.picked.saturating_sub(1),
+        KeyCode::Down | KeyCode::Tab if is_palette => prompt.picked += 1,
         KeyCode::Up if is_line => recall(prompt, &model.history, true),
         KeyCode::Down if is_line => recall(prompt, &model.history, false),
         KeyCode::Tab if is_line => complete(prompt, true),
@@ -50,10 +61,24 @@ pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         KeyCode::Char(_) if is_letter && prompt.input.value().len() >= LONGEST => {}
         _ => {
             prompt.choices = None;
+            prompt.picked = 0;
             prompt.input.handle_event(&Event::Key(event));
+            filter(model);
         }
     }
+    clamp_picked(model);
     Vec::new()
+}
+
+/// Filters by what is typed so far.
+fn filter(model: &mut Model) {
+    let Some(prompt) = model.prompt.as_ref().filter(|it| it.kind == PromptKind::Find) else {
+        return;
+    };
+    let text = prompt.input.value().trim().to_owned();
+    if model.help.is_none() {
+        search::filter(model, &text);
+    }
 }
 
 fn enter(model: &mut Model) -> Vec<Command> {
@@ -61,6 +86,11 @@ fn enter(model: &mut Model) -> Vec<Command> {
     let text = prompt.input.value().trim().to_owned();
     match prompt.kind {
         PromptKind::Find => search::find(model, &text),
+        PromptKind::Palette => {
+            let entries = palette::entries(model.screen, &text);
+            let Some(entry) = entries.into_iter().nth(prompt.picked) else { return Vec::new() };
+            return pick(model, entry.does);
+        }
         PromptKind::Line => {
             remember(&mut model.history, &text);
             match line::parse(&text) {
@@ -74,6 +104,28 @@ fn enter(model: &mut Model) -> Vec<Command> {
         }
     }
     Vec::new()
+}
+
+/// Does what an entry of the palette says.
+fn pick(model: &mut Model, does: Does) -> Vec<Command> {
+    match does {
+        Does::Action(action) => super::perform(model, action),
+        Does::Line(text) => {
+            let waits = text.ends_with(' ');
+            let prompt = Prompt { input: Input::new(text), ..Prompt::new(PromptKind::Line) };
+            model.prompt = Some(prompt);
+            if waits { Vec::new() } else { enter(model) }
+        }
+    }
+}
+
+/// Keeps the chosen entry of the palette among those that are listed.
+fn clamp_picked(model: &mut Model) {
+    let Some(prompt) = &mut model.prompt else { return };
+    if prompt.kind == PromptKind::Palette {
+        let count = palette::entries(model.screen, prompt.input.value().trim()).len();
+        prompt.picked = prompt.picked.min(count.saturating_sub(1));
+    }
 }
 
 fn remember(history: &mut Vec<String>, text: &str) {

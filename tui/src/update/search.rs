@@ -4,7 +4,8 @@ use super::motion;
 use super::turn::{open_core, show};
 use crate::help;
 use crate::lists;
-use crate::model::{CorePane, Model, Screen};
+use crate::model::{CorePane, MeshPane, Model, Screen, WORD_FIELDS};
+use crate::table::Filter;
 use cli::line;
 use console::locate::{self, NamedPlace};
 use console::members::{self, MemberRow};
@@ -17,11 +18,16 @@ use ratatui::text::Line;
 pub(super) fn find(model: &mut Model, text: &str) {
     match model.screen {
         _ if model.help.is_some() => find_line(model, text),
-        Screen::Mesh => {
-            text.clone_into(&mut model.link_filter);
-            model.link = 0;
-            let count = lists::links(model).len();
-            model.notice = (!text.is_empty()).then(|| counted(count, "link", text));
+        Screen::Mesh | Screen::Fabric => {
+            filter(model, text);
+            let what = match (model.screen, model.mesh_pane) {
+                (Screen::Mesh, MeshPane::Cores) => "core",
+                (Screen::Mesh, _) => "link",
+                _ => "part",
+            };
+            let Some(table) = model.table() else { return };
+            let found = || counted(table.rows().len(), what, text);
+            model.notice = table.refuses(text).or_else(|| (!text.is_empty()).then(found));
         }
         Screen::Chip => {
             text.clone_into(&mut model.find);
@@ -29,19 +35,38 @@ pub(super) fn find(model: &mut Model, text: &str) {
         }
         Screen::Core if model.core_pane == CorePane::Memory => goto_in_tile(model, text),
         Screen::Core => {
+            filter(model, text);
+            let count = model.words().len();
+            let found = || (!text.is_empty()).then(|| counted(count, "word", text));
+            model.notice = Filter::parse(text, &WORD_FIELDS).err().or_else(found);
+        }
+        Screen::Gaps | Screen::Why => find_line(model, text),
+    }
+}
+
+/// Filters the rows of the screen, as far as the filter is typed.
+pub(super) fn filter(model: &mut Model, text: &str) {
+    match model.screen {
+        Screen::Mesh | Screen::Fabric => {
+            if let Some(table) = model.table() {
+                table.filter_by(text);
+            }
+            lists::settle(model);
+        }
+        Screen::Core if model.core_pane != CorePane::Memory => {
             text.clone_into(&mut model.word_filter);
             model.word = 0;
             model.core_pane = CorePane::Words;
-            let count = model.words().len();
-            model.notice = (!text.is_empty()).then(|| counted(count, "word", text));
         }
-        Screen::Fabric => {
-            text.clone_into(&mut model.part_filter);
-            model.part = 0;
-            let count = lists::parts(model).len();
-            model.notice = (!text.is_empty()).then(|| counted(count, "part", text));
-        }
-        Screen::Gaps | Screen::Why => find_line(model, text),
+        Screen::Core | Screen::Chip | Screen::Gaps | Screen::Why => {}
+    }
+}
+
+/// What the rows of the screen are filtered by.
+pub(super) fn filtered_by(model: &mut Model) -> String {
+    match model.screen {
+        Screen::Core => model.word_filter.clone(),
+        _ => model.table().map(|table| table.filter.clone()).unwrap_or_default(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which screen is shown.
 
+use crate::lists;
 use crate::model::{Model, Screen};
 use console::words;
 
@@ -23,6 +24,7 @@ pub(super) fn turn_to(model: &mut Model, screen: Screen) {
     {
         model.tour = rest;
     }
+    lists::settle(model);
     if screen == Screen::Fabric {
         // One snapshot may be in flight.
         model.fabric_unasked = model.newest.as_ref().map_or(0, |snapshot| snapshot.number + 1);

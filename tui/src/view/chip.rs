@@ -85,7 +85,7 @@ fn draw_cell(model: &Model, frame: &mut Frame, tile: &TileState, area: Rect) {
     let style = if chosen { model.theme.selected() } else { Style::new() };
     let mut lines = vec![tiles::cell(model, tile, usize::from(area.width))];
     if area.height > 1 {
-        lines.push(tiles::under(model, tile));
+        lines.push(tiles::under(model, model.chip, tile));
     }
     frame.render_widget(Paragraph::new(lines).style(style), inner);
     if chosen {
@@ -144,7 +144,7 @@ fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
 /// The state of an Ethernet tile's link and its counters.
 fn facts(model: &Model, tile: &TileState) -> Vec<Line<'static>> {
     let Some(eth) = &tile.eth else { return Vec::new() };
-    let far = match tiles::link(model, tile) {
+    let far = match tiles::link(model, model.chip, tile) {
         None => Line::styled("no peer known", model.theme.dim()),
         Some((link, far)) => {
             let text = format!("link {} to {far}", words::link(link.condition));

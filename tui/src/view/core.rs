@@ -130,7 +130,7 @@ fn full_source(line: &SourceLine) -> String {
 }
 
 fn link_line(model: &Model) -> Option<Line<'static>> {
-    let (link, far) = tiles::link(model, model.tile_state()?)?;
+    let (link, far) = tiles::link(model, model.chip, model.tile_state()?)?;
     let near = if link.link.a == far { link.link.b } else { link.link.a };
     let route = |end: EthId| {
         let core = core_at(model.mesh()?, end)?;

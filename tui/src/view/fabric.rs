@@ -2,24 +2,29 @@
 
 mod routes;
 
-use super::pane::{row_at, titled, window};
-use crate::lists::{self, part_cells, worst_credits};
+use super::pane::{row_at, titled};
+use super::table::{self, Look};
+use crate::lists;
 use crate::model::{FabricPane, Model};
 use console::fabric::{self, FabricPart};
-use decode::state::Verdict;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
-use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use ratatui::widgets::Paragraph;
 
 /// `packets` counts queued packets and, at routers, packets in flight and those that were received
-/// and wait there.
-const HEAD: [&str; 6] = ["", "part", "what", "status", "packets", "link or wait"];
-const WIDTHS: [u16; 5] = [1, 12, 19, 17, 10];
+/// and wait there; `pkt/s` those that its end of the link sends per second.
+const LOOK: Look = Look {
+    nouns: ("router", "routers"),
+    idle: "idle",
+    head: &["part", "what", "status", "packets", "pkt/s", "still", "link or wait"],
+    widths: &[12, 19, 17, 10, 5, 6, 0],
+    spared: &[&[], &[4], &[4, 5]],
+};
 /// From this width on, the target of a client is shown in full.
-const WIDE: u16 = 110;
-const WIDE_WIDTHS: [u16; 5] = [1, 12, 30, 17, 10];
+const WIDE: u16 = 130;
+const WIDE_LOOK: Look = Look { widths: &[12, 30, 17, 10, 5, 6, 0], ..LOOK };
 /// Minimum height of the lower pane.
 const LEAST_BELOW: u16 = 6;
 
@@ -33,75 +38,48 @@ fn areas(area: Rect, parts: usize, below: usize) -> [Rect; 2] {
 }
 
 /// The title and the lines of the lower pane.
-fn lower(model: &Model, parts: &[FabricPart<'_>]) -> (String, Vec<Line<'static>>) {
+fn lower(model: &Model) -> (String, Vec<Line<'static>>) {
+    let part = lists::part_selected(model);
+    let part = part.as_ref();
     match model.fabric_pane {
-        FabricPane::Channels => channels(model, parts.get(model.part)),
+        FabricPane::Channels => channels(model, part),
         FabricPane::Waits => waits(model),
-        FabricPane::Tables => routes::tables(model, parts.get(model.part)),
-        FabricPane::Path => routes::path(model, parts.get(model.part)),
+        FabricPane::Tables => routes::tables(model, part),
+        FabricPane::Path => routes::path(model, part),
     }
 }
 
 /// The part at a row of the terminal.
 pub(super) fn part_at(model: &Model, area: Rect, y: u16) -> Option<usize> {
-    let parts = lists::parts(model);
-    let [list, _] = areas(area, parts.len(), lower(model, &parts).1.len());
-    row_at(list, 2, model.part, parts.len(), y)
+    let parts = &model.parts;
+    let [list, _] = areas(area, parts.count(), lower(model).1.len());
+    row_at(list, 2, parts.at, parts.count(), y)
 }
 
 /// Draws the fabric screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
-    let parts = lists::parts(model);
-    let (title, below) = lower(model, &parts);
-    let [upper, lower] = areas(area, parts.len(), below.len());
-    draw_list(model, &parts, frame, upper);
+    let (title, below) = lower(model);
+    let [upper, lower] = areas(area, model.parts.count(), below.len());
+    draw_list(model, frame, upper);
     let block = titled(model, &title, false);
     let inner = block.inner(lower);
     frame.render_widget(block, lower);
     frame.render_widget(Paragraph::new(below), inner);
 }
 
-fn draw_list(model: &Model, parts: &[FabricPart<'_>], frame: &mut Frame, area: Rect) {
-    let all = model.mesh().map_or(0, |mesh| FabricPart::all(&mesh.fabric).count());
-    let title = match &*model.part_filter {
-        "" => format!(" routers, muxes, clients: {all} "),
-        filter => format!(" routers, muxes, clients: {} of {all} match '{filter}' ", parts.len()),
-    };
+fn draw_list(model: &Model, frame: &mut Frame, area: Rect) {
+    let title = table::title(&model.parts, "routers, muxes, clients");
     let block = titled(model, &title, true);
     let inner = block.inner(area);
     frame.render_widget(block, area);
-    if parts.is_empty() {
-        let number = model.shown.as_ref().map_or(0, |snapshot| snapshot.number);
-        let none = match all {
-            0 if number <= model.fabric_unasked => "  the fabric is being read",
-            0 => "  no router, mux or client found so far",
-            _ => "  nothing matches",
-        };
-        return frame.render_widget(Paragraph::new(Line::styled(none, model.theme.dim())), inner);
-    }
-    let range = window(model.part, parts.len(), inner.height.saturating_sub(1));
-    let rows = range.clone().zip(parts.get(range).unwrap_or_default()).map(|(at, part)| {
-        let chosen = at == model.part;
-        let cursor = if chosen { model.glyphs.cursor() } else { " " };
-        let style = if chosen { model.theme.selected() } else { tone(model, part) };
-        let cells = std::iter::once(cursor.to_owned()).chain(part_cells(model, part));
-        Row::new(cells.map(Cell::from)).style(style)
-    });
-    let head = Row::new(HEAD).style(model.theme.dim());
-    let widths = if area.width < WIDE { WIDTHS } else { WIDE_WIDTHS };
-    let widths = widths.iter().copied().map(Constraint::Length).chain([Constraint::Min(10)]);
-    frame.render_widget(Table::new(rows, widths).header(head).column_spacing(1), inner);
-}
-
-fn tone(model: &Model, part: &FabricPart<'_>) -> Style {
-    let FabricPart::Router(router) = part else { return Style::new() };
-    match worst_credits(model, router.at).map(|ledger| ledger.verdict) {
-        _ if router.refused() => model.theme.bad(),
-        Some(Verdict::Miscounted) => model.theme.bad(),
-        Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full) => model.theme.warn(),
-        _ if router.facts.link.value().is_some_and(|link| link != 0) => model.theme.warn(),
-        _ => Style::new(),
-    }
+    let number = model.shown.as_ref().map_or(0, |snapshot| snapshot.number);
+    let none = match model.parts.all() {
+        0 if number <= model.fabric_unasked => "the fabric is being read",
+        0 => "no router, mux or client found so far",
+        _ => "nothing matches",
+    };
+    let look = if area.width < WIDE { &LOOK } else { &WIDE_LOOK };
+    table::draw(model, &model.parts, look, (none, true), (frame, inner));
 }
 
 /// The channels of the selected part.

@@ -1,129 +1,55 @@
 //! The list of links: their state, and both ends of each.
 
-use super::pane::{titled, window};
+use super::pane::titled;
+use super::table::{self, Look};
 use super::tiles;
-use crate::lists::{self, APART_CYCLES, link_cells, waypoint};
-use crate::model::{Model, Shows};
+use crate::lists::{self, APART_CYCLES, waypoint};
+use crate::model::Model;
 use console::reading::short;
 use console::words;
-use decode::state::{Activity, ChannelMeaning, CoreState, LinkState, MeshState, Party};
+use decode::state::{Activity, ChannelMeaning, CoreState, MeshState, Party};
 use images::Reading;
 use layouts::EthId;
-use machine::words::counted;
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Rect};
-use ratatui::style::Style;
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use ratatui::widgets::Paragraph;
 
 /// `pkt/s` counts packets per second from either end; `still` is the time since the last one.
-const HEAD: [&str; 13] = [
-    "",
-    "state",
-    "A",
-    "wayp",
-    "A>B",
-    "B>A",
-    "wayp",
-    "B",
-    "pkt/s A/B",
-    "still",
-    "retr/crc",
-    "sent A/B",
-    "pkt/s, last 20",
-];
-const WIDTHS: [u16; 13] = [1, 10, 6, 5, 5, 5, 5, 6, 11, 6, 8, 15, 20];
-/// Column sets to leave out when the pane is too narrow, in order of preference.
-const SPARED: [&[usize]; 6] =
-    [&[], &[12], &[11, 12], &[10, 11, 12], &[9, 10, 11, 12], &[3, 6, 9, 10, 11, 12]];
+const LOOK: Look = Look {
+    nouns: ("link", "links"),
+    idle: "up, idle",
+    head: &[
+        "state",
+        "A",
+        "wayp",
+        "A>B",
+        "B>A",
+        "wayp",
+        "B",
+        "pkt/s A/B",
+        "still",
+        "retr/crc",
+        "sent A/B",
+        "pkt/s, last 20",
+    ],
+    widths: &[10, 6, 5, 5, 5, 5, 6, 11, 6, 8, 15, 20],
+    spared: &[&[], &[11], &[10, 11], &[9, 10, 11], &[8, 9, 10, 11], &[2, 5, 8, 9, 10, 11]],
+};
 
 /// Rows of the detail of the selected link.
 pub(super) const DETAIL: u16 = 9;
 
-/// Draws the links that pass the filter.
+/// Draws the links that are listed.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let Some(mesh) = model.mesh() else { return };
-    let links = lists::links(model);
-    let folded = lists::folded(model);
-    if links.is_empty() && folded == 0 {
-        let none = if mesh.links.is_empty() { "no links" } else { "no link matches" };
-        frame.render_widget(
-            Paragraph::new(Line::styled(format!("  {none}"), model.theme.dim())),
-            area,
-        );
-        return;
-    }
-    let columns = columns(area.width);
-    let count = lists::link_rows(model);
-    let range = window(model.link, count, area.height.saturating_sub(1));
-    let fold = range.contains(&links.len()).then(|| {
-        let chosen = focused && model.link == links.len();
-        (1 + (links.len() - range.start) as u16, fold_line(model, folded, chosen))
-    });
-    let listed = range.start..range.end.min(links.len());
-    let rows = listed.clone().zip(links.get(listed).unwrap_or_default());
-    let rows = rows.map(|(i, link)| {
-        let chosen = focused && i == model.link;
-        let style = if chosen { model.theme.selected() } else { Style::new() };
-        row(model, mesh, link, chosen, &columns).style(style)
-    });
-    let head = columns.iter().filter_map(|at| HEAD.get(*at).copied());
-    let head = Row::new(head).style(model.theme.dim());
-    let widths = columns.iter().filter_map(|at| WIDTHS.get(*at).copied());
-    let table = Table::new(rows, widths.map(Constraint::Length)).header(head).column_spacing(1);
-    frame.render_widget(table, area);
-    if let Some((row, line)) = fold.filter(|_| folded > 0) {
-        let area = Rect { y: area.y + row, height: 1, ..area };
-        frame.render_widget(Paragraph::new(line), area);
-    }
-}
-
-/// The line for the links that are not listed.
-fn fold_line(model: &Model, folded: usize, chosen: bool) -> Line<'static> {
-    let what = match model.shows {
-        Shows::Wrong => "have nothing wrong",
-        Shows::Busy | Shows::All => "up, idle",
-    };
-    let links = counted(folded as u64, "link", "links");
-    let (mark, style) = if chosen {
-        (model.glyphs.cursor(), model.theme.selected())
-    } else {
-        (" ", model.theme.dim())
-    };
-    Line::styled(format!("{mark} {links} {what} (Enter lists all)"), style)
-}
-
-/// The columns that fit; a column is left out rather than cut.
-fn columns(width: u16) -> Vec<usize> {
-    let without = |spared: &[usize]| -> Vec<usize> {
-        (0..WIDTHS.len()).filter(|at| !spared.contains(at)).collect()
-    };
-    let fits = |columns: &Vec<usize>| {
-        let cells: u16 = columns.iter().filter_map(|at| WIDTHS.get(*at)).sum();
-        // The last column may be cut by two; one blank separates two columns.
-        cells + columns.len() as u16 - 1 <= width + 2
-    };
-    let all = SPARED.map(without);
-    let found = all.iter().find(|columns| fits(columns)).or(all.last()).cloned();
-    found.unwrap_or_default()
-}
-
-fn row(
-    model: &Model,
-    mesh: &MeshState,
-    link: &LinkState,
-    chosen: bool,
-    columns: &[usize],
-) -> Row<'static> {
-    let cursor = Span::raw(if chosen { model.glyphs.cursor() } else { " " });
-    let cells = std::iter::once(cursor).chain(link_cells(model, mesh, link)).enumerate();
-    Row::new(cells.filter(|(at, _)| columns.contains(at)).map(|(_, cell)| Cell::from(cell)))
+    let none = if mesh.links.is_empty() { "no links" } else { "no link matches" };
+    table::draw(model, &model.links, &LOOK, (none, focused), (frame, area));
 }
 
 /// Both ends of the selected link: each core's activity and the source line where it waits.
 pub(super) fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
-    let (Some(mesh), links) = (model.mesh(), lists::links(model)) else { return };
-    let Some(link) = links.get(model.link) else { return };
+    let Some((mesh, link)) = model.mesh().zip(lists::link_selected(model)) else { return };
     let (a, b) = (link.link.a, link.link.b);
     let apart = link.apart_cycles.filter(|apart| *apart > APART_CYCLES);
     let apart = apart.map(|apart| format!(", ends read {} apart", words::cycles(apart)));

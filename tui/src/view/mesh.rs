@@ -1,17 +1,16 @@
-//! The mesh screen: the map of chips above, the list of links below.
+//! The mesh screen: the map of tiles above, the lists of links and cores below, the cause beside.
 
 use super::pane::{row_at, titled};
 use super::pointed::Hit;
-use super::{links, map, run, why};
-use crate::lists;
-use crate::model::{MeshPane, Model, Shows};
+use super::{cores, links, map, run, table, why};
+use crate::model::{MeshPane, Model, Table};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
 /// From this width on, the cause of a hang is beside the map.
 const WIDE: u16 = 120;
 
-/// The area of map and list, and that of the cause, if there is one and room for it.
+/// The area of map and lists, and that of the cause, if there is one and room for it.
 fn beside(model: &Model, area: Rect) -> (Rect, Option<Rect>) {
     let found = model.verdict().is_some_and(|verdict| !verdict.findings.is_empty());
     if area.width < WIDE || !found {
@@ -24,73 +23,98 @@ fn beside(model: &Model, area: Rect) -> (Rect, Option<Rect>) {
     (left, Some(right))
 }
 
-/// The panes of the mesh screen.
+/// The panes of the mesh screen; one without room has no rows.
 struct Areas {
     runs: Rect,
     map: Rect,
-    list: Rect,
+    links: Rect,
     detail: Rect,
+    cores: Rect,
+    cause: Rect,
 }
 
-/// Splits the screen, for this map.
+/// Least rows of the list of cores beside that of links.
+const LEAST_CORES: u16 = 5;
+
+/// Splits the screen, for a map of so many rows.
 fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
+    let (area, cause) = beside(model, area);
     let wanted = run::height(model, area.width, area.height);
     let parts = [Constraint::Min(0), Constraint::Length(wanted)];
     let [area, runs] = Layout::vertical(parts).areas(area);
     // The list keeps its head and at least three links; the map takes what it can use of the rest.
     let least = 5.min(area.height / 2);
     let tall = map(area).min(area.height.saturating_sub(least));
-    let listed = u16::try_from(2 + lists::link_rows(model)).unwrap_or(u16::MAX);
-    // The detail of the selected link is shown if there is room below the list.
     let room = area.height - tall;
-    let detail_rows = if room >= listed.min(room / 2) + links::DETAIL { links::DETAIL } else { 0 };
-    let list = if detail_rows > 0 { listed.min(room - detail_rows) } else { room };
-    let rows =
-        [Constraint::Length(tall), Constraint::Length(list), Constraint::Length(detail_rows)];
-    let [map, list, detail] = Layout::vertical(rows).areas(area);
-    Areas { runs, map, list, detail }
+    let rows = |table: &Table| u16::try_from(2 + table.count()).unwrap_or(u16::MAX);
+    let listed = rows(&model.links).min(room);
+    // The detail of the selected link is below the cause, or below the list, if there is room.
+    let written = |cause: Rect| cause.height.saturating_sub(why::rows(model, cause.width));
+    let aside = cause.is_some_and(|cause| written(cause) >= links::DETAIL);
+    let below = !aside && room >= listed.min(room / 2) + links::DETAIL;
+    let left = room - if below { links::DETAIL } else { 0 };
+    // One of the lists has all the room where both have none.
+    let both =
+        left >= 2 * LEAST_CORES && (model.cores.count() > 0 || model.mesh_pane == MeshPane::Cores);
+    let high = match (both, model.mesh_pane) {
+        (true, _) => listed.min((left / 2).max(left.saturating_sub(rows(&model.cores)))),
+        (false, MeshPane::Cores) => 0,
+        (false, _) => left,
+    };
+    let parts = [tall, high, if below { links::DETAIL } else { 0 }].map(Constraint::Length);
+    let [map, links, detail, cores] =
+        Layout::vertical(parts.into_iter().chain([Constraint::Min(0)])).areas(area);
+    let [cause, beside] = Layout::vertical([
+        Constraint::Min(0),
+        Constraint::Length(if aside { links::DETAIL } else { 0 }),
+    ])
+    .areas(cause.unwrap_or_default());
+    Areas { runs, map, links, detail: if aside { beside } else { detail }, cores, cause }
 }
 
 /// What is at a place of the terminal.
 pub(super) fn hit(model: &Model, area: Rect, at: (u16, u16)) -> Option<Hit> {
     let mesh = model.mesh()?;
-    let (area, _) = beside(model, area);
-    if !area.contains(at.into()) {
-        return None;
-    }
-    let areas = areas(model, |area| map::Map::new(model, mesh, area).height(), area);
+    let map = |area| map::Map::new(model, mesh, area);
+    let areas = areas(model, |area| map(area).height(), area);
+    let (left, _) = beside(model, area);
     if areas.map.contains(at.into()) {
-        let map = map::Map::new(model, mesh, area);
-        return map.chip_at(areas.map, at).map(Hit::Chip);
+        return map(without_runs(left, areas.runs)).chip_at(areas.map, at).map(Hit::Chip);
     }
-    let links = lists::link_rows(model);
-    row_at(areas.list, 2, model.link, links, at.1).map(Hit::Link)
+    let row = |area: Rect, table: &Table| {
+        let inside = area.contains(at.into());
+        row_at(area, 2, table.at, table.count(), at.1).filter(|_| inside)
+    };
+    let link = row(areas.links, &model.links).map(Hit::Link);
+    link.or_else(|| row(areas.cores, &model.cores).map(Hit::Core))
+}
+
+/// The area above the runs.
+fn without_runs(area: Rect, runs: Rect) -> Rect {
+    Rect { height: area.height.saturating_sub(runs.height), ..area }
 }
 
 /// Draws the mesh screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let Some(mesh) = model.mesh() else { return };
-    let (area, cause) = beside(model, area);
-    if let Some((cause, verdict)) = cause.zip(model.verdict()) {
-        why::draw_pane(model, verdict, frame, cause);
+    let map = |area| map::Map::new(model, mesh, area);
+    let areas = areas(model, |area| map(area).height(), area);
+    if let Some(verdict) = model.verdict().filter(|_| areas.cause.height > 0) {
+        why::draw_pane(model, verdict, frame, areas.cause);
     }
-    let areas = areas(model, |area| map::Map::new(model, mesh, area).height(), area);
     run::draw(model, frame, areas.runs);
-    map::Map::new(model, mesh, area).draw(frame, areas.map);
-    let (lower, detail) = (areas.list, areas.detail);
-    let focused = model.mesh_pane == MeshPane::Links;
-    let shown = lists::links(model).len();
-    let all = mesh.links.len();
-    let title = match &*model.link_filter {
-        "" if model.shows == Shows::Wrong => format!(" links: {shown} of {all} with faults "),
-        "" => format!(" links: {all} "),
-        filter => format!(" links: {shown} of {all} match '{filter}' "),
-    };
-    let block = titled(model, &title, focused);
-    let inner = block.inner(lower);
-    frame.render_widget(block, lower);
-    links::draw(model, frame, inner, focused);
-    if detail.height > 0 {
-        links::draw_detail(model, frame, detail);
+    map(without_runs(beside(model, area).0, areas.runs)).draw(frame, areas.map);
+    if areas.links.height > 0 {
+        let focused = model.mesh_pane == MeshPane::Links;
+        let block = titled(model, &table::title(&model.links, "links"), focused);
+        let inner = block.inner(areas.links);
+        frame.render_widget(block, areas.links);
+        links::draw(model, frame, inner, focused);
+    }
+    if areas.detail.height > 0 {
+        links::draw_detail(model, frame, areas.detail);
+    }
+    if areas.cores.height > 0 {
+        cores::draw(model, frame, areas.cores);
     }
 }

@@ -12,6 +12,8 @@ pub(crate) enum Hit {
     Chip(ChipId),
     /// A row of the list of links.
     Link(usize),
+    /// A row of the list of cores.
+    Core(usize),
     /// A tile of the selected chip.
     Tile(NocXy),
     /// A row of the words of the selected core.

@@ -1,8 +1,10 @@
 //! The foot of the screen: the typed line with its completions, a notice, or the keys of the
 //! screen.
 
+use super::pane::window;
 use crate::keys;
 use crate::model::{Choices, Model, Prompt, PromptKind};
+use crate::palette;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -19,8 +21,11 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
         if let Some(choices) = &prompt.choices {
             offer(model, frame, area, choices);
         }
+        if prompt.kind == PromptKind::Palette {
+            palette(model, frame, area, prompt);
+        }
     } else if let Some(notice) = &model.notice {
-        sentence(frame, area, notice, model.theme.warn());
+        sentence(frame, area, notice, model.theme.title());
     } else if let Some(why) = &model.lost {
         sentence(frame, area, &format!("the target is gone: {why}"), model.theme.bad());
     } else {
@@ -29,7 +34,11 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 }
 
 fn line(frame: &mut Frame, area: Rect, prompt: &Prompt) {
-    let sign = if prompt.kind == PromptKind::Find { "/" } else { ":" };
+    let sign = match prompt.kind {
+        PromptKind::Find => "/",
+        PromptKind::Line => ":",
+        PromptKind::Palette => ">",
+    };
     let room = usize::from(area.width).saturating_sub(2);
     let skip = prompt.input.visual_scroll(room);
     let text: String = prompt.input.value().chars().skip(skip).collect();
@@ -38,25 +47,48 @@ fn line(frame: &mut Frame, area: Rect, prompt: &Prompt) {
     frame.set_cursor_position((area.x + 1 + column.min(area.width.saturating_sub(2)), area.y));
 }
 
-/// The row above the line: completions, scrolled to the chosen one.
-fn offer(model: &Model, frame: &mut Frame, foot: Rect, choices: &Choices) {
-    let Some(y) = foot.y.checked_sub(1) else { return };
-    let area = Rect { y, height: 1, ..foot };
-    let mut first = 0;
-    let width = |from: usize, to: usize| -> usize {
-        choices.all.iter().take(to + 1).skip(from).map(|name| name.len() + 2).sum()
-    };
-    let chosen = choices.at.unwrap_or(0);
-    while first < chosen && width(first, chosen) > usize::from(area.width) {
-        first += 1;
-    }
-    let mut line = Vec::new();
-    for (at, name) in choices.all.iter().enumerate().skip(first) {
-        let style = if choices.at == Some(at) { model.theme.selected() } else { model.theme.key() };
-        line.extend([Span::styled(name.clone(), style), Span::raw("  ")]);
-    }
+/// Draws lines in rows above the foot, the chosen one in sight.
+fn above(frame: &mut Frame, foot: Rect, lines: Vec<Line<'static>>, chosen: usize) {
+    let most = (foot.y / 2).max(1);
+    let high = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(most);
+    let Some(y) = foot.y.checked_sub(high) else { return };
+    let area = Rect { y, height: high, ..foot };
+    let range = window(chosen, lines.len(), high);
+    let shown: Vec<_> = lines.get(range).unwrap_or_default().to_vec();
     frame.render_widget(Clear, area);
-    frame.render_widget(Paragraph::new(Line::from(line)), area);
+    frame.render_widget(Paragraph::new(shown), area);
+}
+
+/// The rows above the line: all completions, in columns.
+fn offer(model: &Model, frame: &mut Frame, foot: Rect, choices: &Choices) {
+    let wide = choices.all.iter().map(|name| name.chars().count() + 2).max().unwrap_or(1);
+    let columns = (usize::from(foot.width) / wide).max(1);
+    let name = |(at, name): (usize, &String)| {
+        let chosen = choices.at == Some(at);
+        let style = if chosen { model.theme.selected() } else { model.theme.key() };
+        let gap = wide.saturating_sub(name.chars().count());
+        [Span::styled(name.clone(), style), Span::raw(" ".repeat(gap))]
+    };
+    let names: Vec<_> = choices.all.iter().enumerate().map(name).collect();
+    let rows = names.chunks(columns).map(|row| Line::from(row.concat())).collect();
+    above(frame, foot, rows, choices.at.unwrap_or(0) / columns);
+}
+
+/// The rows above the line: the entries of the palette.
+fn palette(model: &Model, frame: &mut Frame, foot: Rect, prompt: &Prompt) {
+    let entries = palette::entries(model.screen, prompt.input.value().trim());
+    if entries.is_empty() {
+        let none = Line::styled("nothing has these letters in this order", model.theme.dim());
+        return above(frame, foot, vec![none], 0);
+    }
+    let line = |(at, entry): (usize, palette::Entry)| {
+        let chosen = at == prompt.picked;
+        let mark = if chosen { model.glyphs.cursor() } else { " " };
+        let name = Span::styled(format!("{mark} {:<24} ", entry.name), model.theme.key());
+        let line = Line::from(vec![name, Span::raw(entry.about)]);
+        if chosen { line.style(model.theme.selected()) } else { line }
+    };
+    above(frame, foot, entries.into_iter().enumerate().map(line).collect(), prompt.picked);
 }
 
 /// Draws a sentence in as many rows as it needs, upwards from the foot.

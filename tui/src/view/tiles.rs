@@ -6,7 +6,8 @@ use console::reading::long;
 use console::words;
 use decode::state::{Activity, CoreState, LinkState, TileState};
 use diagnosis::Progress;
-use layouts::{EthId, TileKind};
+use images::Reading;
+use layouts::{ChipId, CoreId, EthId, TileKind};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -42,23 +43,31 @@ pub(super) fn activity_words(model: &Model, core: &CoreState) -> Vec<Span<'stati
 
 /// The glyph of what a core does, or of the reason why that is unknown.
 pub(super) fn activity(model: &Model, core: &CoreState) -> Span<'static> {
+    activity_of(model, core.id, &core.activity)
+}
+
+fn activity_of(model: &Model, core: CoreId, does: &Reading<Activity>) -> Span<'static> {
     let theme = model.theme;
-    if let Some(progress) = model.progress(core) {
-        let stands = model.pulse.stands(core.id.chip, core.id.tile).is_some();
+    if let Some(progress) = model.progress_of(core, does) {
+        let stands = model.pulse.stands(core.chip, core.tile).is_some();
         let lit = stands && matches!(progress, Progress::Waiting(..) | Progress::Still);
         let style = if lit { theme.bad() } else { theme.progress(progress) };
         Span::styled(model.glyphs.progress(progress), style)
-    } else if let Some(&known) = core.activity.known() {
+    } else if let Some(&known) = does.known() {
         Span::styled(model.glyphs.activity(known), theme.activity(known))
     } else {
-        let missing = Missing::of(&core.activity).unwrap_or(Missing::Unread);
+        let missing = Missing::of(does).unwrap_or(Missing::Unread);
         Span::styled(model.glyphs.missing(missing), theme.missing(missing))
     }
 }
 
 /// The link of an Ethernet tile.
-pub(super) fn link<'a>(model: &'a Model, tile: &TileState) -> Option<(&'a LinkState, EthId)> {
-    let end = EthId { chip: model.chip, channel: tile.eth.as_ref()?.channel };
+pub(super) fn link<'a>(
+    model: &'a Model,
+    chip: ChipId,
+    tile: &TileState,
+) -> Option<(&'a LinkState, EthId)> {
+    let end = EthId { chip, channel: tile.eth.as_ref()?.channel };
     let link = model.mesh()?.links.iter().find(|l| l.link.a == end || l.link.b == end)?;
     Some((link, if link.link.a == end { link.link.b } else { link.link.a }))
 }
@@ -88,15 +97,16 @@ pub(super) fn cell(model: &Model, tile: &TileState, width: usize) -> Line<'stati
 }
 
 /// The cell's second line, if rows are two high.
-pub(super) fn under(model: &Model, tile: &TileState) -> Line<'static> {
-    if let Some((link, far)) = link(model, tile) {
+pub(super) fn under(model: &Model, chip: ChipId, tile: &TileState) -> Line<'static> {
+    if let Some((link, far)) = link(model, chip, tile) {
         let style = model.theme.link(link.condition);
         return Line::styled(format!("{} {far}", link_letter(link.condition)), style);
     }
     if tile.harvested || tile.kind != TileKind::Tensix {
         return Line::default();
     }
-    Line::from(tile.cores.iter().map(|c| activity(model, c)).collect::<Vec<_>>())
+    let cores = model.cores_known(chip, tile);
+    Line::from(cores.map(|(core, does)| activity_of(model, core, does)).collect::<Vec<_>>())
 }
 
 /// The waypoint.

@@ -60,7 +60,7 @@ fn marks(model: &Model, timeline: &Timeline, columns: &Columns) -> Line<'static>
         line.push(match mark {
             _ if column == at => Span::styled(model.glyphs.now(), model.theme.title()),
             Some((_, mark)) if mark.condition.is_some() => Span::styled("!", model.theme.bad()),
-            Some(_) => Span::styled("m", model.theme.warn()),
+            Some(_) => Span::styled("m", model.theme.title()),
             None if noted() => Span::styled("n", model.theme.dim()),
             None => Span::raw(" "),
         });

@@ -43,17 +43,28 @@ fn severity(model: &Model, finding: &Finding) -> Style {
     if finding.severity == Severity::Slow { model.theme.warn() } else { model.theme.bad() }
 }
 
+/// The selected cause in lines of this width.
+fn pane_lines(model: &Model, verdict: &Diagnosis, width: u16) -> Vec<Line<'static>> {
+    let Some(finding) = verdict.findings.get(model.cause) else { return Vec::new() };
+    let mut lines = wrapped(&verdict::title(finding), width, severity(model, finding));
+    lines.extend(lists::causes::details(model, verdict, width));
+    lines
+}
+
+/// Rows that the selected cause needs as a pane of another screen.
+pub(super) fn rows(model: &Model, width: u16) -> u16 {
+    let lines = model.verdict().map_or_else(Vec::new, |it| pane_lines(model, it, width));
+    u16::try_from(1 + lines.len()).unwrap_or(u16::MAX)
+}
+
 /// Draws the selected cause as a pane of another screen.
 pub(super) fn draw_pane(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {
-    let Some(finding) = verdict.findings.get(model.cause) else { return };
     let (at, of) = (model.cause + 1, verdict.findings.len());
     let keys = keys_of(Action::Show(Screen::Why));
     let block = titled(model, &format!(" why {at} of {of} ({keys} opens it) "), false);
     let inner = block.inner(area);
     frame.render_widget(block, area);
-    let mut lines = wrapped(&verdict::title(finding), inner.width, severity(model, finding));
-    lines.extend(lists::causes::details(model, verdict, inner.width));
-    frame.render_widget(Paragraph::new(lines), inner);
+    frame.render_widget(Paragraph::new(pane_lines(model, verdict, inner.width)), inner);
 }
 
 fn draw_details(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {

@@ -362,6 +362,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         board: Arc::new(Board::default()),
         stages: Arc::default(),
         verdict: None,
+        seen: Arc::default(),
         past: None,
         timeline: None,
         reading: None,

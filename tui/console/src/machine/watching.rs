@@ -1,8 +1,9 @@
 //! The verdict of the live view: snapshots of its own, now and then, between those of the screens.
 
+use crate::seen::{TilesSeen, tiles_seen};
 use crate::traffic::least_time;
 use diagnosis::{Diagnosis, Progress};
-use probe::session::{Inspected, Session, WATCHED_CYCLES, Watch};
+use probe::session::{Inspected, Session, WATCHED_CYCLES, Watch, Watched};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ const MOST_PAUSE: Duration = Duration::from_secs(5);
 pub(super) struct Watching {
     watch: Watch,
     verdict: Option<Arc<Diagnosis>>,
+    /// The tiles in its newest snapshot.
+    seen: Arc<TilesSeen>,
     due: Instant,
     /// The moment of a recording that was judged.
     judged: Option<usize>,
@@ -34,6 +37,7 @@ impl Watching {
         Self {
             watch: Watch::new(cycles),
             verdict: None,
+            seen: Arc::default(),
             due: Instant::now(),
             judged: None,
             part: PART,
@@ -60,6 +64,20 @@ impl Watching {
         self.verdict.clone()
     }
 
+    /// The tiles in the newest snapshot of the verdict.
+    pub(super) fn seen(&self) -> Arc<TilesSeen> {
+        Arc::clone(&self.seen)
+    }
+
+    /// Takes over the tiles of a verdict's newest snapshot.
+    pub(super) fn note(&mut self, watched: Option<&Watched>) {
+        self.see(watched.and_then(|it| it.newest.as_ref()).map(tiles));
+    }
+
+    fn see(&mut self, seen: Option<TilesSeen>) {
+        self.seen = seen.map(Arc::new).unwrap_or_default();
+    }
+
     /// Takes a snapshot and judges anew, if that is due; returns the snapshot and the verdict. Those
     /// of a recording are not returned.
     pub(super) fn turn(
@@ -82,6 +100,7 @@ impl Watching {
         let same = self.verdict.as_ref().is_some_and(|before| finds_the_same(before, &verdict));
         self.part = if same { (self.part * 2).min(LEAST_PART) } else { PART };
         self.verdict = Some(Arc::new(verdict));
+        self.see(self.watch.newest().map(tiles));
         let cost = session.target().transactions().saturating_sub(before);
         let own = (began.elapsed() * (self.part - 1)).min(MOST_PAUSE);
         let pause = own.max(began.elapsed() * (PART - 1)).max(least_time(cost, budget) * PART);
@@ -100,11 +119,17 @@ impl Watching {
             return;
         }
         let began = Instant::now();
-        self.verdict = session.diagnose(WATCHED_CYCLES).ok().map(|it| Arc::new(it.diagnosis));
+        let watched = session.diagnose(WATCHED_CYCLES).ok();
+        self.note(watched.as_ref());
+        self.verdict = watched.map(|it| Arc::new(it.diagnosis));
         self.judged = Some(moment);
         // While it is played, verdicts take a part of the time too.
         self.due = Instant::now() + began.elapsed() * (PART - 1);
     }
+}
+
+fn tiles(newest: &Inspected) -> TilesSeen {
+    tiles_seen(&newest.state)
 }
 
 /// Whether two whole verdicts find the same, and as many cores that stand.

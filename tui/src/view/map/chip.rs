@@ -1,5 +1,6 @@
-//! The text of a chip's box on the map.
+//! The texts of a chip on the map: its title, and facts.
 
+use super::arrows::Arrow;
 use crate::model::Model;
 use console::glyph::Missing;
 use console::words;
@@ -8,13 +9,90 @@ use diagnosis::Progress;
 use images::Reading;
 use layouts::TileKind;
 use machine::snapshot::AccessError;
-use machine::words::counted;
+use ratatui::style::Style;
 use ratatui::text::Span;
 use std::collections::BTreeMap;
 
-/// The lines of a chip's box, the most important first.
-pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Span<'static>> {
+/// Chips this wide have facts in words.
+const WIDE: u16 = 24;
+/// Chips this wide are called chips.
+const NAMED: u16 = 20;
+
+/// The title of a chip in so many columns: its number, what stands on it, and its links to chips
+/// elsewhere; whole parts only. Returns also how many of these links have no room.
+pub(super) fn title(
+    model: &Model,
+    chip: &ChipState,
+    arrows: &[Arrow],
+    (columns, focused): (u16, bool),
+) -> (Vec<Span<'static>>, usize) {
     let info = &chip.chip;
+    let lit = model.pulse.is_member(info.id);
+    let chosen = info.id == model.chip;
+    let style = if lit { model.theme.bad() } else { model.theme.border(chosen) };
+    let style = if focused { model.theme.selected() } else { style };
+    let name = if columns >= NAMED { format!("chip {}", info.id) } else { info.id.to_string() };
+    let mut title = vec![Span::styled(name, style)];
+    let mut room = usize::from(columns).saturating_sub(title.iter().map(Span::width).sum());
+    let mut add = |part: Span<'static>| {
+        let fits = part.width() < room;
+        if fits {
+            room -= part.width() + 1;
+            title.extend([Span::raw(" "), part]);
+        }
+        fits
+    };
+    let stands = stands(model, chip);
+    let least = stands.last().filter(|_| columns < NAMED).into_iter();
+    let stands = if columns >= NAMED { stands.first() } else { None };
+    for part in stands.into_iter().chain(least).cloned() {
+        add(part);
+    }
+    let mut hidden = 0;
+    for arrow in arrows {
+        hidden += if add(arrow.span()) { 0 } else { arrow.count };
+    }
+    if let Some(holder) = holder(model, chip, columns >= WIDE) {
+        add(holder);
+    }
+    (title, hidden)
+}
+
+/// What stands on a chip: in words, and as short as it can be told.
+fn stands(model: &Model, chip: &ChipState) -> Vec<Span<'static>> {
+    let Some((tiles, since)) = model.pulse.stands_on(chip.chip.id) else { return Vec::new() };
+    let now = model.verdict().map_or(since, |verdict| verdict.cycles);
+    let stood = words::brief(now.saturating_sub(since));
+    let style = model.theme.bad();
+    vec![
+        Span::styled(format!("!{tiles} >{stood}"), style),
+        Span::styled(format!("!{tiles}"), style),
+    ]
+}
+
+/// The process that has the chip's device open.
+fn holder(model: &Model, chip: &ChipState, wide: bool) -> Option<Span<'static>> {
+    let holder = chip.holders.first()?;
+    let others = match chip.holders.len() - 1 {
+        0 => String::new(),
+        more => format!(" +{more}"),
+    };
+    let text = if wide { format!("open in {holder}") } else { format!("pid {}", holder.pid) };
+    Some(Span::styled(text + &others, model.theme.key()))
+}
+
+/// The facts of a chip in so many columns and rows, the most important first.
+pub(super) fn facts(
+    model: &Model,
+    chip: &ChipState,
+    columns: u16,
+    rows: u16,
+) -> Vec<Vec<Span<'static>>> {
+    if rows == 0 {
+        return Vec::new();
+    }
+    let info = &chip.chip;
+    let wide = columns >= WIDE;
     let route = match (info.pcie, &info.gateway) {
         (true, _) => "PCIe".to_owned(),
         (false, Some(_)) if wide => {
@@ -31,66 +109,83 @@ pub(super) fn chip_lines(model: &Model, chip: &ChipState, wide: bool) -> Vec<Spa
         }
     });
     let first = match &info.board {
-        Some(board) if wide => format!("{board}  {route}"),
+        Some(board) if columns >= NAMED => format!("{board}  {route}"),
         _ => route,
     };
-    let mut lines = vec![
+    let mut parts = vec![
         Span::raw(first),
         Span::styled(at, model.theme.dim()),
         busy(model, chip, TileKind::Eth, if wide { "erisc" } else { "E" }, wide),
         busy(model, chip, TileKind::Tensix, if wide { "tensix" } else { "T" }, wide),
     ];
     if wide {
-        lines.push(Span::styled(last_words(chip), model.theme.dim()));
+        parts.push(Span::styled(last_words(chip), model.theme.dim()));
     }
-    if let Some((tiles, since)) = model.pulse.stands_on(info.id) {
-        let now = model.verdict().map_or(since, |verdict| verdict.cycles);
-        let stood = words::brief(now.saturating_sub(since));
-        let text = if wide {
-            format!("{} for >{stood}", counted(tiles as u64, "tile stands", "tiles stand"))
-        } else {
-            format!("!{tiles} >{stood}")
-        };
-        lines.insert(1, Span::styled(text, model.theme.bad()));
-    }
-    if let Some(holder) = chip.holders.first() {
-        let others = match chip.holders.len() - 1 {
-            0 => String::new(),
-            more => format!(" +{more}"),
-        };
-        let text = if wide { format!("open in {holder}") } else { format!("pid {}", holder.pid) };
-        // Second, because a low box has no room for the last lines.
-        lines.insert(1, Span::styled(text + &others, model.theme.warn()));
+    parts.retain(|part| part.width() > 0);
+    let gap = if columns >= NAMED { 2 } else { 1 };
+    flow(parts.into_iter().map(|part| vec![part]).collect(), columns, rows, gap)
+}
+
+/// Puts parts beside each other, as many as so many columns and rows hold; a part that has no room is
+/// left out as a whole.
+pub(super) fn flow(
+    parts: Vec<Vec<Span<'static>>>,
+    columns: u16,
+    rows: u16,
+    gap: usize,
+) -> Vec<Vec<Span<'static>>> {
+    let mut lines: Vec<Vec<Span<'static>>> = Vec::new();
+    let mut used = 0;
+    for part in parts {
+        let wide: usize = part.iter().map(Span::width).sum();
+        let fits = |from: usize| from + wide <= usize::from(columns);
+        let more = lines.len() < usize::from(rows);
+        match lines.last_mut() {
+            Some(line) if fits(used + gap) => {
+                line.push(Span::raw(" ".repeat(gap)));
+                line.extend(part);
+                used += gap + wide;
+            }
+            _ if more && fits(0) => {
+                lines.push(part);
+                used = wide;
+            }
+            _ => {}
+        }
     }
     lines
 }
 
 /// What the launched cores of a kind do, as far as that is known; unread cores are not counted.
 fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> Span<'static> {
-    let (mut all, mut launched, mut in_vain) = (0, 0, false);
+    let (mut all, mut launched, mut in_vain) = (0, 0, None);
     // Of each word, one stands for all.
     let mut counts: BTreeMap<&str, (Progress, usize)> = BTreeMap::new();
+    let id = chip.chip.id;
     let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
-    for core in tiles.flat_map(|t| &t.cores) {
-        match &core.activity {
+    for (core, activity) in tiles.flat_map(|tile| model.cores_known(id, tile)) {
+        match activity {
             Reading::Known(Activity::Running) => {
                 all += 1;
                 launched += 1;
-                if let Some(progress) = model.progress(core) {
+                if let Some(progress) = model.progress_of(core, activity) {
                     counts.entry(progress.word()).or_insert((progress, 0)).1 += 1;
                 }
             }
             Reading::Known(_) => all += 1,
             Reading::Unknown(_) | Reading::Absent => {}
             // A failed read differs from a range that was not requested.
-            Reading::Unread(why) => in_vain |= *why != AccessError::NotRequested,
+            Reading::Unread(AccessError::NotRequested) => {}
+            Reading::Unread(why) => in_vain = in_vain.or(Some(Missing::of_error(why))),
         }
     }
     if all == 0 {
-        let unread = model.glyphs.missing(Missing::Unread);
-        let why = if in_vain { "unread" } else { "not read" };
-        let text = if wide { format!("{name} {unread} {why}") } else { format!("{name} {unread}") };
-        return Span::raw(text);
+        let missing = in_vain.unwrap_or(Missing::Unread);
+        let sign = model.glyphs.missing(missing);
+        let why = if in_vain.is_some() { "unread" } else { "not read" };
+        let text = if wide { format!("{name} {sign} {why}") } else { format!("{name} {sign}") };
+        let style = if in_vain.is_some() { model.theme.missing(missing) } else { Style::new() };
+        return Span::styled(text, style);
     }
     // The better ones come first.
     let mut counts: Vec<(Progress, usize)> = counts.into_values().collect();
