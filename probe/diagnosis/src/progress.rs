@@ -85,8 +85,7 @@ pub(crate) fn of_cores(
     lasting: &WaitGraph,
     served: &BTreeSet<CoreId>,
 ) -> Judged {
-    let none =
-        || Judged { cores: BTreeMap::new(), since: BTreeMap::new(), asking: Vec::new() };
+    let none = || Judged { cores: BTreeMap::new(), since: BTreeMap::new(), asking: Vec::new() };
     let Some((last, before)) = looks.split_last() else { return none() };
     let waits = waits_of(*last, lasting);
     let kernels = || last.cores().map(|(core, end)| last.kernel(core, end));
@@ -126,16 +125,10 @@ pub(crate) fn of_cores(
 }
 
 /// Returns since when a kernel is as the last of some looks shows it.
-fn since(
-    mesh: &Mesh,
-    looks: &[Look<'_>],
-    served: &BTreeSet<CoreId>,
-    kernel: &Kernel<'_>,
-) -> Since {
+fn since(mesh: &Mesh, looks: &[Look<'_>], served: &BTreeSet<CoreId>, kernel: &Kernel<'_>) -> Since {
     let before = looks.split_last();
     let was_otherwise = |last: Look<'_>, then: &Look<'_>| {
-        served.contains(&kernel.core.id)
-            || moved_since(mesh, *then, last, kernel) != Moved::Nothing
+        served.contains(&kernel.core.id) || moved_since(mesh, *then, last, kernel) != Moved::Nothing
     };
     let other = before
         .and_then(|(last, before)| before.iter().rposition(|then| was_otherwise(*last, then)));
