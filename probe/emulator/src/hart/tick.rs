@@ -15,8 +15,8 @@ impl Hart {
     /// some. One that woke inside its last tick, and not from it, is likely to begin the next.
     pub(crate) fn observe_ticks(&mut self, memory: &TileMemory, from_tick: bool) {
         let period = self.ticks.period(self.at);
-        let here = |tick: &Box<Sleep>| tick.head() == Some(self.pc);
-        let known = self.ticks.last.take_if(|tick| here(tick) && !from_tick);
+        let (pc, last) = (Some(self.pc), &mut self.ticks.last);
+        let known = last.take_if(|tick| tick.head() == pc && !from_tick);
         let Some(period) = known.as_ref().map(|tick| tick.period).or(period) else { return };
         self.mode = match known {
             Some(tick) => Mode::Record(Box::new(PeriodRecord::resume(*tick, self, memory))),
