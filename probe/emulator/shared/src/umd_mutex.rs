@@ -78,8 +78,10 @@ struct Mutex(MmapRaw);
 
 impl Mutex {
     fn flag(&self) -> u64 {
-        // SAFETY: the mapping has `BYTES` bytes, and the flag is behind the mutex, aligned.
-        unsafe { self.0.as_ptr().add(MUTEX_BYTES).cast::<u64>().read_volatile() }
+        let mut flag = [0; 8];
+        // SAFETY: the mapping has `BYTES` bytes, and the flag is behind the mutex.
+        unsafe { self.0.as_ptr().add(MUTEX_BYTES).copy_to(flag.as_mut_ptr(), flag.len()) };
+        u64::from_le_bytes(flag)
     }
 
     /// Takes the mutex and says so, keeps it for as long as the client lives, and gives it back.
