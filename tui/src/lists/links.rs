@@ -67,7 +67,7 @@ fn link_cells(model: &Model, mesh: &MeshState, link: &LinkState) -> Vec<Cell> {
     let stood = pulse.and_then(|pulse| pulse.stood(mesh.cycles));
     let (retrains, broken) = (sum(mesh, link, retrains), sum(mesh, link, crc_errors));
     let errors = retrains.zip(broken).map(|(retrains, broken)| retrains + broken);
-    let sent = sum(mesh, link, |eth| eth.packets_sent.known().copied().map(Into::into));
+    let sent = sum(mesh, link, |eth| eth.packets_sent.known().copied());
     let end = |field, end: EthId| Cell::text(field, Span::raw(end.to_string()));
     vec![
         Cell::text("state", Span::styled(format!("{letter} {word}"), style)),

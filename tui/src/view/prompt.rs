@@ -48,15 +48,16 @@ fn line(frame: &mut Frame, area: Rect, prompt: &Prompt) {
 }
 
 /// Draws lines in rows above the foot, the chosen one in sight.
-fn above(frame: &mut Frame, foot: Rect, lines: Vec<Line<'static>>, chosen: usize) {
+fn above(frame: &mut Frame, foot: Rect, mut lines: Vec<Line<'static>>, chosen: usize) {
     let most = (foot.y / 2).max(1);
     let high = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(most);
     let Some(y) = foot.y.checked_sub(high) else { return };
     let area = Rect { y, height: high, ..foot };
     let range = window(chosen, lines.len(), high);
-    let shown: Vec<_> = lines.get(range).unwrap_or_default().to_vec();
+    lines.truncate(range.end);
+    lines.drain(..range.start.min(lines.len()));
     frame.render_widget(Clear, area);
-    frame.render_widget(Paragraph::new(shown), area);
+    frame.render_widget(Paragraph::new(lines), area);
 }
 
 /// The rows above the line: all completions, in columns.

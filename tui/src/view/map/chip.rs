@@ -173,9 +173,8 @@ fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool)
                 }
             }
             Reading::Known(_) => all += 1,
-            Reading::Unknown(_) | Reading::Absent => {}
             // A failed read differs from a range that was not requested.
-            Reading::Unread(AccessError::NotRequested) => {}
+            Reading::Unknown(_) | Reading::Absent | Reading::Unread(AccessError::NotRequested) => {}
             Reading::Unread(why) => in_vain = in_vain.or(Some(Missing::of_error(why))),
         }
     }
