@@ -63,7 +63,7 @@ fn score(text: &str, letters: &str) -> Option<u32> {
         let next = all().next()?;
         let follows = from > 0 && next == from;
         let at = if follows { next } else { all().find(|at| begins(*at)).unwrap_or(next) };
-        score += 1 + 8 * usize::from(follows) + 4 * usize::from(begins(at)) + usize::from(at < 12);
+        score += 1 + 8 * u32::from(follows) + 4 * u32::from(begins(at)) + u32::from(at < 12);
         from = at + 1;
     }
     Some(score)
