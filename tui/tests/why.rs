@@ -74,6 +74,7 @@ pub(crate) fn verdict(snapshots: usize) -> Diagnosis {
         stops: Vec::new(),
         moved: std::collections::BTreeMap::new(),
         bystanders: vec![ChipId(1)],
+        asking: Vec::new(),
     }
 }
 
