@@ -89,13 +89,18 @@ pub(crate) fn of_cores(
     let Some((last, before)) = looks.split_last() else { return none() };
     let waits = waits_of(*last, lasting);
     let kernels = || last.cores().map(|(core, end)| last.kernel(core, end));
-    let moved = |kernel: &Kernel<'_>| {
+    let since_each = |kernel: &Kernel<'_>| {
         let is_served = served.contains(&kernel.core.id);
-        let by = before.iter().map(|then| moved_since(mesh, *then, *last, kernel));
-        if is_served { Moved::Words } else { by.max().map_or(Moved::Nothing, |it| it) }
+        let since = |then: &Look<'_>| moved_since(mesh, *then, *last, kernel);
+        let each = before.iter().map(|it| if is_served { Moved::Words } else { since(it) });
+        each.collect()
     };
-    let moved: BTreeMap<CoreId, Moved> = kernels().map(|it| (it.core.id, moved(&it))).collect();
-    let of = |kernel: &Kernel<'_>| moved.get(&kernel.core.id).map_or(Moved::Nothing, |it| *it);
+    let moved: BTreeMap<CoreId, Vec<Moved>> =
+        kernels().map(|it| (it.core.id, since_each(&it))).collect();
+    let of = |kernel: &Kernel<'_>| {
+        let each = moved.get(&kernel.core.id);
+        each.and_then(|each| each.iter().max()).map_or(Moved::Nothing, |it| *it)
+    };
     let works = |kernel: &Kernel<'_>| {
         kernel.core.activity == Reading::Known(Activity::Running)
             && !kernel.serves()
@@ -120,20 +125,12 @@ pub(crate) fn of_cores(
         (id, if paused { Progress::Paused } else { progress })
     };
     let cores = kernels().map(judge).collect();
-    let since = kernels().map(|it| (it.core.id, since(mesh, looks, served, &it))).collect();
-    Judged { cores, since, asking }
-}
-
-/// Returns since when a kernel is as the last of some looks shows it.
-fn since(mesh: &Mesh, looks: &[Look<'_>], served: &BTreeSet<CoreId>, kernel: &Kernel<'_>) -> Since {
-    let before = looks.split_last();
-    let was_otherwise = |last: Look<'_>, then: &Look<'_>| {
-        served.contains(&kernel.core.id) || moved_since(mesh, *then, last, kernel) != Moved::Nothing
+    let since = |(id, each): (CoreId, Vec<Moved>)| {
+        let other = each.iter().rposition(|moved| *moved != Moved::Nothing);
+        let first = looks.get(other.map_or(0, |other| other + 1)).unwrap_or(last);
+        (id, Since { cycles: first.state.cycles, seen: other.is_some() })
     };
-    let other = before
-        .and_then(|(last, before)| before.iter().rposition(|then| was_otherwise(*last, then)));
-    let first = looks.get(other.map_or(0, |other| other + 1));
-    Since { cycles: first.map_or(0, |look| look.state.cycles), seen: other.is_some() }
+    Judged { cores, asking, since: moved.into_iter().map(since).collect() }
 }
 
 fn router_of(look: Look<'_>, end: EthId) -> Option<&RouterState> {
