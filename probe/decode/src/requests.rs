@@ -25,7 +25,7 @@ const IS_ATOMIC: u32 = 1;
 const IS_WRITE: u32 = 1 << 1;
 const IS_INLINE: u32 = 1 << 3;
 const IS_MULTICAST: u32 = 1 << 5;
-/// The opcode of an atomic (wormhole.md 3.5), and that of the one which changes nothing if it fails.
+/// The opcode of an atomic (wormhole.md 3.3), and that of the one which changes nothing if it fails.
 const OPCODE: (u32, u32) = (12, 7);
 const COMPARE_AND_SWAP: u32 = 4;
 /// The blocks of the network interfaces, by their NoC.

@@ -25,17 +25,15 @@ impl Session {
             return;
         }
         let mut waiting: Vec<Waiting> = Vec::new();
-        for (place, kind, interfaces) in interfaces(self.target.mesh()) {
+        for (place, interfaces) in interfaces(self.target.mesh()) {
             let owes = |it: &Waiting| it.place.chip == place.chip && it.on.contains(&place.tile);
             if waiting.iter().any(owes) {
                 continue;
             }
             // Requests without an id of their own have id 0; each counter is a read of its own.
             let first = |it: &Interface| Span { len: 4, ..it.outstanding };
-            // In the same window is a word that the snapshot has.
-            let reset = self.target.mesh().layout().soft_reset(kind);
-            let reset = reset.map(|at| Span { addr: place.at(at), len: 4 });
-            let spans = interfaces.iter().map(first).chain(reset).collect();
+            // Nothing else of the tile: it may be one that does not answer.
+            let spans = interfaces.iter().map(first).collect();
             let counters = self.target.read(&Plan { spans });
             self.just_read = counters.completed_by(&self.just_read);
             for interface in interfaces {
@@ -95,7 +93,7 @@ fn counts(interface: &Interface) -> Vec<Span> {
 }
 
 /// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile.
-fn interfaces(mesh: &Mesh) -> Vec<(Place, TileKind, Vec<Interface>)> {
+fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
     let layout = mesh.layout();
     let near = mesh.chips.iter().filter(|chip| chip.pcie);
     let tiles = near.flat_map(|chip| {
@@ -103,5 +101,5 @@ fn interfaces(mesh: &Mesh) -> Vec<(Place, TileKind, Vec<Interface>)> {
         let ethernet = ethernet.map(|tile| (Place { chip: chip.id, tile: tile.xy }, TileKind::Eth));
         mesh.compute_tiles(chip.id).map(|place| (place, TileKind::Tensix)).chain(ethernet)
     });
-    tiles.map(|(place, kind)| (place, kind, Interface::of_tile(layout, place, kind))).collect()
+    tiles.map(|(place, kind)| (place, Interface::of_tile(layout, place, kind))).collect()
 }

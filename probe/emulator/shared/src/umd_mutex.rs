@@ -8,6 +8,7 @@
 use memmap2::MmapRaw;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -47,7 +48,8 @@ impl Held {
 pub(crate) fn take(device: u8) -> io::Result<Option<Held>> {
     let names = names(&std::fs::read_to_string("/proc/self/maps")?);
     let Some(name) = names.get(usize::from(device)).or(names.last()) else { return Ok(None) };
-    let file = File::options().read(true).write(true).open(name)?;
+    let mut options = File::options();
+    let file = options.read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(name)?;
     if file.metadata()?.len() != BYTES as u64 {
         return Err(io::Error::other(format!("{name}: not a mutex of tt-umd")));
     }
