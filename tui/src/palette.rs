@@ -81,7 +81,8 @@ mod tests {
                 .map(|entry| entry.name.clone())
                 .unwrap_or_default()
         };
-        assert_eq!(best("faults"), "!");
+        let faults = entries(Screen::Mesh, "faults");
+        assert!(faults.iter().take(3).any(|entry| entry.name == "!"));
         assert_eq!(best("colour"), "c");
         assert_eq!(best(":svg"), ":svg <FILE>");
         assert!(entries(Screen::Mesh, "zqzqzq").is_empty());

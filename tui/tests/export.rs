@@ -135,7 +135,7 @@ fn a_picture_is_svg_with_the_words_and_colours_of_the_screen() {
         assert_eq!(document.root_element().attribute("viewBox"), Some("0 0 900 540"));
         let text: String = document.descendants().filter_map(|node| node.text()).collect();
         assert!(text.contains(words) && text.contains("hang: core-stuck"), "{screen}: {text}");
-        assert!(svg.contains("fill=\"#ff6b6b\""), "{screen} has no red");
+        assert!(svg.contains("fill=\"#e5342f\""), "{screen} has no red");
     }
 }
 
