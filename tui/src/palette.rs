@@ -49,11 +49,17 @@ pub(crate) fn entries(screen: Screen, letters: &str) -> Vec<Entry> {
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
+/// What a text that holds all letters in sequence counts more.
+const WHOLE: u32 = 1000;
+
 /// How well a text holds letters in their order: those that follow each other and those that begin a
 /// word count more, and the earlier ones. None if it does not hold them.
 fn score(text: &str, letters: &str) -> Option<u32> {
-    let text: Vec<char> = text.to_lowercase().chars().collect();
-    let wanted = letters.to_lowercase();
+    let (text, wanted) = (text.to_lowercase(), letters.to_lowercase());
+    if let Some(at) = text.find(wanted.trim()) {
+        return Some(WHOLE - (at.min(99) as u32));
+    }
+    let text: Vec<char> = text.chars().collect();
     let begins =
         |at: usize| at == 0 || text.get(at - 1).is_none_or(|before| !before.is_alphanumeric());
     let (mut score, mut from) = (0, 0);
@@ -81,10 +87,9 @@ mod tests {
                 .map(|entry| entry.name.clone())
                 .unwrap_or_default()
         };
-        let faults = entries(Screen::Mesh, "faults");
-        assert!(faults.iter().take(3).any(|entry| entry.name == "!"));
+        assert_eq!(best("something wrong"), "!");
         assert_eq!(best("colour"), "c");
-        assert_eq!(best(":svg"), ":svg <FILE>");
+        assert_eq!(best(":svg"), ":svg FILE");
         assert!(entries(Screen::Mesh, "zqzqzq").is_empty());
         assert_eq!(score("abc", "ca"), None);
         assert!(score("sort rows", "sort") > score("set of rooted trees", "sort"));
