@@ -40,26 +40,34 @@ fn operations_of_tt_metals_runtime_are_judged() {
 const GATHERED: [&str; 5] = ["open", "queued", "done", "right", "closed"];
 
 /// Runs tt-metal on a mesh with a fabric, and looks at the mesh meanwhile, again and again: both use
-/// the same routing queues. The program must print these lines, and end.
+/// the same routing queues. The program must print these lines, and end; it closes the mesh after the
+/// second look.
 fn collective(mesh: &str, words: &[&str], lines: &[&str]) {
     let Some(runtime) = runtime() else { return };
     let socket = format!("meshscope-{mesh}-{}-{}.sock", words[2], std::process::id());
     let socket: PathBuf = std::env::temp_dir().join(socket);
     let mut exec = runtime.exec((mesh, &socket), SECONDS, "collective.py").unwrap();
-    let program = exec
+    let mut program = exec
         .args(words)
         // A simulated card has one host channel, and fast dispatch needs one for each chip.
         .env("TT_METAL_SLOW_DISPATCH_MODE", "1")
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut input = program.stdin.take();
     let program = thread::spawn(|| program.wait_with_output());
     let (target, mut looks) = (format!("socket:{}", socket.display()), 0);
     while !program.is_finished() {
         let mut links = Command::new(&runtime.meshscope);
         let seen = links.args(["--target", &target, "links"]).output().unwrap();
-        looks += u32::from(seen.status.success());
+        // With words that it could not read it ends with 1.
+        looks += u32::from(String::from_utf8_lossy(&seen.stdout).contains("0:e8"));
+        if looks > 1 {
+            // The end of its input.
+            drop(input.take());
+        }
         thread::sleep(Duration::from_secs(1));
     }
     let output = program.join().unwrap().unwrap();

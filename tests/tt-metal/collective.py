@@ -3,7 +3,7 @@
     collective.py ROWS COLUMNS FABRIC [none]
 
 FABRIC is the name of a ttnn.FabricConfig. Prints `open`, `queued`, `done`, then `right`, or what differs, and `closed`;
-with `none`, the mesh with its fabric is only opened and closed.
+with `none`, the mesh with its fabric is only opened and closed. Waits for a line, or the end of its input, before it closes.
 In a simulator tt-metal has one host channel, so that several devices need TT_METAL_SLOW_DISPATCH_MODE=1.
 """
 
@@ -26,6 +26,7 @@ def main():
     print("open", flush=True)
     if sys.argv[4:] != ["none"]:
         gather(mesh, rows, columns)
+    sys.stdin.readline()
     ttnn.close_mesh_device(mesh)
     print("closed", flush=True)
 
