@@ -20,6 +20,7 @@ mod debug_state;
 mod debugger;
 mod device_set;
 mod group;
+mod inner;
 pub(crate) mod mode;
 mod record;
 mod schedule;

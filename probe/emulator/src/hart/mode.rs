@@ -1,6 +1,6 @@
 //! The execution modes of a hart, and the data of each; see [`super::sleep`].
 
-use super::steps::{LoopStep, LoopSteps, NO_SLOT};
+use super::steps::{LoopSteps, NO_SLOT};
 use super::stride::Strided;
 use super::{DeviceSet, LOCAL_BYTES};
 use std::sync::Arc;
@@ -16,8 +16,8 @@ const PAUSE_PER_OBSERVED: u64 = 64;
 
 /// Longest tick, in instructions. Each step of the loop takes up to 16 bytes.
 const LONGEST_TICK: u64 = 8192;
-/// Most equal ticks to wait for after failures.
-const MOST_EQUAL: u32 = 1 << 16;
+/// Longest pause between two observations over ticks, in ticks.
+const LONGEST_TICK_PAUSE: u32 = 1 << 10;
 
 /// The first slot of private RAM.
 pub(crate) const FIRST_LOCAL: u32 = 32;
@@ -119,13 +119,29 @@ pub(crate) struct PeriodRecord {
     pub(super) initial: Vec<(u32, Strided)>,
     /// Present strides, in the same order.
     pub(super) strides: Vec<u32>,
-    pub(super) steps: Vec<LoopStep>,
+    pub(super) steps: LoopSteps,
     /// The first iteration that is not verified.
     pub(super) bound: u64,
+    /// The fewest cycles from a load to the end of the time for which the device gives its value.
+    pub(super) stable: u64,
     /// The devices that it reads.
     pub(super) devices: DeviceSet,
     /// Whether the loop stores into L1.
     pub(super) stores: bool,
+    /// The indices of the steps that change L1.
+    pub(super) l1_stores: Vec<u32>,
+    /// A loop inside a tick, of which one iteration is recorded at the same time.
+    pub(super) inner: Option<Box<InnerRecord>>,
+    /// The cycle of the end of the last one, which is not over yet.
+    pub(super) resumed: u64,
+}
+
+/// The recording of a loop inside a tick; see [`super::inner`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InnerRecord {
+    pub(super) record: PeriodRecord,
+    /// The strides of the tick at its start.
+    pub(super) strides: Vec<u32>,
 }
 
 impl PeriodRecord {
@@ -134,7 +150,9 @@ impl PeriodRecord {
         size_of::<Self>()
             + size_of_val(&self.initial[..])
             + size_of_val(&self.strides[..])
-            + size_of_val(&self.steps[..])
+            + size_of_val(&self.l1_stores[..])
+            + self.steps.bytes()
+            + self.inner.as_ref().map_or(0, |inner| inner.record.bytes())
     }
 }
 
@@ -159,6 +177,8 @@ pub(crate) struct Sleep {
     pub(crate) l1_stores: Vec<u32>,
     /// Whether the loop stores into L1, changing it or not.
     pub(crate) stores: bool,
+    /// The recording of a tick that continues when the clock ends this sleep.
+    pub(crate) outer: Option<Box<PeriodRecord>>,
 }
 
 impl Sleep {
@@ -176,7 +196,9 @@ impl Sleep {
 
     /// Returns the size in bytes without the steps.
     pub(crate) fn own_bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&self.initial[..]) + size_of_val(&self.l1_stores[..])
+        let outer = self.outer.as_ref().map_or(0, |outer| outer.bytes());
+        let own = size_of_val(&self.initial[..]) + size_of_val(&self.l1_stores[..]);
+        size_of::<Self>() + own + outer
     }
 
     /// Returns the iteration and step that are due at a cycle.
@@ -215,17 +237,17 @@ pub(crate) struct Ticks {
     at: u64,
     /// The cycles between the last two.
     gap: u64,
-    /// How often in sequence the gap was equal.
-    equal: u32,
-    /// How often it must be, before the hart is observed.
-    needed: u32,
+    /// The number of ends since the hart was last observed over its ticks.
+    ends: u32,
+    /// How many there must be before it is observed again.
+    pause: u32,
     /// The tick of the last sleep.
     pub(crate) last: Option<Box<Sleep>>,
 }
 
 impl Default for Ticks {
     fn default() -> Self {
-        Self { at: 0, gap: 0, equal: 0, needed: 1, last: None }
+        Self { at: 0, gap: 0, ends: 0, pause: 1, last: None }
     }
 }
 
@@ -234,18 +256,19 @@ impl Ticks {
     /// observed now.
     pub(super) fn period(&mut self, cycle: u64) -> Option<u64> {
         let gap = cycle - self.at;
-        self.equal = if gap == self.gap { self.equal + 1 } else { 0 };
+        let equal = gap == self.gap;
         (self.at, self.gap) = (cycle, gap);
-        if self.equal < self.needed || gap > LONGEST_TICK {
+        self.ends += 1;
+        if !equal || self.ends < self.pause || gap > LONGEST_TICK {
             return None;
         }
-        self.equal = 0;
-        self.needed = (2 * self.needed).min(MOST_EQUAL);
+        self.ends = 0;
+        self.pause = (2 * self.pause).min(LONGEST_TICK_PAUSE);
         Some(gap)
     }
 
     /// Notes that the hart sleeps over its ticks.
     pub(super) fn slept(&mut self) {
-        self.needed = 1;
+        self.pause = 1;
     }
 }

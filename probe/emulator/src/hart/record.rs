@@ -1,7 +1,7 @@
 //! The verification of one iteration of a loop.
 
 use super::core::Hart;
-use super::mode::{FIRST_LOCAL, Mode, PeriodRecord, Sleep, l1_slot, slot_addr};
+use super::mode::{FIRST_LOCAL, PeriodRecord, Sleep, l1_slot, slot_addr};
 use super::step::Touched;
 use super::steps::{LoopStep, LoopSteps};
 use super::stride::{self, NEVER, Strided};
@@ -31,7 +31,6 @@ impl PeriodRecord {
         initial: Vec<(u32, Strided)>,
     ) -> Self {
         let strides = initial.iter().map(|(_, value)| value.stride).collect();
-        let steps = Vec::with_capacity(period as usize);
         Self {
             head,
             start,
@@ -39,10 +38,14 @@ impl PeriodRecord {
             tick,
             initial,
             strides,
-            steps,
+            steps: LoopSteps::default(),
             bound: NEVER,
+            stable: NEVER,
             devices: DeviceSet::NONE,
             stores: false,
+            l1_stores: Vec::new(),
+            inner: None,
+            resumed: start,
         }
     }
 
@@ -64,8 +67,9 @@ impl PeriodRecord {
         touched: Touched,
         memory: &mut TileMemory,
     ) {
-        if self.step(hart, before, touched, memory).is_none() || self.bound <= 1 {
-            return hart.abandon(memory, 3 * self.steps.len() as u64, self.tick);
+        self.follow_inner(hart, before, touched, memory);
+        if self.step(hart, before, touched, memory).is_none() {
+            self.bound = 0;
         }
         if before.pc < IRAM {
             hart.watch(memory, before.pc);
@@ -73,23 +77,30 @@ impl PeriodRecord {
         if let Touched::L1Load { addr } | Touched::L1Store { addr, .. } = touched {
             hart.watch(memory, addr);
         }
-        if hart.at < self.start + self.period {
-            hart.mode = Mode::Record(self);
-            return;
+        self.advance(hart, memory);
+    }
+
+    /// Goes on after what is recorded.
+    pub(super) fn advance(self: Box<Self>, hart: &mut Hart, memory: &mut TileMemory) {
+        let (observed, tick) = (3 * self.steps.len() as u64, self.tick);
+        if self.bound <= 1 {
+            return hart.abandon(memory, observed, tick);
         }
-        let (observed, tick) = (3 * self.period, self.tick);
+        if hart.at < self.start + self.period {
+            return self.enter_inner(hart, memory);
+        }
         match self.finish(hart, memory) {
             Some(sleep) => hart.fall_asleep(sleep),
             None => hart.abandon(memory, observed, tick),
         }
     }
 
-    fn limit(&mut self, bound: u64) {
+    pub(super) fn limit(&mut self, bound: u64) {
         self.bound = self.bound.min(bound);
     }
 
     /// Adds the step of the instruction; `None` if the loop cannot be verified.
-    fn step(
+    pub(super) fn step(
         &mut self,
         hart: &Hart,
         before: &Before,
@@ -157,7 +168,9 @@ impl PeriodRecord {
                 match nature {
                     Nature::Stable => Some(0),
                     Nature::Until(end) => {
-                        self.limit(end.saturating_sub(cycle).div_ceil(self.period));
+                        let stable = end.saturating_sub(cycle);
+                        self.stable = self.stable.min(stable);
+                        self.limit(stable.div_ceil(self.period));
                         Some(0)
                     }
                     Nature::Clock => (kind == d::LW).then_some(self.period as u32),
@@ -207,6 +220,9 @@ impl PeriodRecord {
                     return None;
                 }
                 self.strides[word] = b.stride;
+                if slot_addr(slot).is_some() {
+                    self.l1_stores.push(self.steps.len() as u32);
+                }
                 let result = Strided { value: hart.slot(slot, memory), stride: b.stride };
                 Some(LoopStep { pc, slot, result })
             }
@@ -214,7 +230,7 @@ impl PeriodRecord {
     }
 
     /// Returns the verified loop, if the iteration ended in its initial state plus one stride.
-    fn finish(self, hart: &Hart, memory: &TileMemory) -> Option<Sleep> {
+    pub(super) fn finish(self, hart: &Hart, memory: &TileMemory) -> Option<Sleep> {
         let mut slots = self.initial.iter().zip(&self.strides);
         let returned = slots.all(|((slot, initial), &stride)| {
             initial.stride == stride && hart.slot(*slot, memory) == initial.at(1)
@@ -223,19 +239,19 @@ impl PeriodRecord {
             self.bound.checked_mul(self.period).and_then(|cycles| cycles.checked_add(self.start));
         let until = until.unwrap_or(u64::MAX);
         let worth = until - self.start >= SHORTEST_SLEEP_CYCLES + self.period;
-        let l1_stores = (0..).zip(&self.steps).filter(|(_, step)| slot_addr(step.slot).is_some());
-        let l1_stores = l1_stores.map(|(index, _)| index).collect();
-        (returned && worth && hart.pc == self.head).then_some(Sleep {
+        let at_head = hart.pc == self.head && hart.at == self.start + self.period;
+        (returned && worth && at_head).then_some(Sleep {
             start: self.start,
             period: self.period,
             initial: self.initial,
-            steps: Arc::new(LoopSteps::new(self.steps)),
+            steps: Arc::new(self.steps),
             until,
             since: hart.at,
             devices: self.devices,
             tick: self.tick,
-            l1_stores,
+            l1_stores: self.l1_stores,
             stores: self.stores,
+            outer: None,
         })
     }
 }

@@ -157,11 +157,15 @@ impl HartGroup {
                 let from_tick = sleep.tick;
                 hart.update_l1(memory, turn.at);
                 hart.wake(turn.at);
-                hart.unwatch(memory);
-                if alone {
-                    hart.observe_ticks(memory, from_tick);
+                if let Mode::Record(outer) = std::mem::replace(&mut hart.mode, Mode::Plain) {
+                    outer.advance(hart, memory);
+                } else {
+                    hart.unwatch(memory);
+                    if alone {
+                        hart.observe_ticks(memory, from_tick);
+                    }
                 }
-                true
+                !matches!(hart.mode, Mode::Sleep(_))
             }
             Mode::Search(_) | Mode::Record(_) => {
                 let end = turn.shared.min(turn.horizon);

@@ -54,15 +54,19 @@ impl Hart {
     }
 
     /// Ends sleep: sets the state to that of a cycle at or after the one in which the hart fell
-    /// asleep.
+    /// asleep. The recording of a tick around the loop continues if the clock ends the sleep.
     pub(crate) fn wake(&mut self, cycle: u64) {
-        if let Mode::Sleep(sleep) = std::mem::replace(&mut self.mode, Mode::Plain) {
+        if let Mode::Sleep(mut sleep) = std::mem::replace(&mut self.mode, Mode::Plain) {
             self.pc = sleep.pc(cycle);
             sleep.state(cycle, |slot, value| self.put(slot, value));
             self.at = cycle;
             self.retired += sleep.slept(cycle);
             self.slept += sleep.slept(cycle);
             self.pace = ObservationPace::from(cycle);
+            if let Some(mut outer) = sleep.outer.take().filter(|_| cycle == sleep.until) {
+                outer.continue_after(&sleep);
+                self.mode = Mode::Record(outer);
+            }
             let last = if sleep.tick { &mut self.ticks.last } else { &mut self.last };
             *last = Some(sleep);
         }

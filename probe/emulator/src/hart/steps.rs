@@ -1,5 +1,6 @@
 //! The results of the instructions of a loop. A loop that waits in an inner loop repeats the steps of
-//! that hundreds of times: of a repetition, checkpoints keep the first two rounds.
+//! that hundreds of times: of a repetition, only the first two rounds are kept where it was skipped
+//! ([`super::inner`]), and in checkpoints.
 
 use super::stride::Strided;
 
@@ -27,23 +28,28 @@ impl LoopStep {
         Self { pc, slot: NO_SLOT, result: Strided::fixed(0) }
     }
 
+    /// Returns the step of the round after this one, in which the value has changed by an amount.
+    fn again(self, change: u32) -> Self {
+        let value = self.result.value.wrapping_add(change);
+        Self { result: Strided { value, ..self.result }, ..self }
+    }
+
     /// Returns the step of a round from those of the first and of the second round: the value changes
     /// by the same amount in each round.
     fn in_round(self, second: Self, round: u32) -> Self {
         let change = second.result.value.wrapping_sub(self.result.value);
-        let value = self.result.value.wrapping_add(change.wrapping_mul(round));
-        Self { result: Strided { value, ..self.result }, ..self }
+        self.again(change.wrapping_mul(round))
     }
 }
 
 /// All steps of a loop, in the order of execution.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct LoopSteps {
     /// The steps of each part, one part after the other.
     kept: Vec<LoopStep>,
     parts: Vec<Part>,
     len: usize,
-    /// Whether repetitions were searched for.
+    /// Whether repetitions were searched for, or are known.
     searched: bool,
 }
 
@@ -58,9 +64,31 @@ struct Part {
 }
 
 impl LoopSteps {
-    pub(super) fn new(kept: Vec<LoopStep>) -> Self {
-        let len = kept.len();
-        Self { kept, parts: vec![Part { first: 0, at: 0, round: None }], len, searched: false }
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn push(&mut self, step: LoopStep) {
+        if self.parts.last().is_none_or(|part| part.round.is_some()) {
+            self.parts.push(Part { first: self.len, at: self.kept.len(), round: None });
+        }
+        self.kept.push(step);
+        self.len += 1;
+    }
+
+    /// Makes the last steps, those of `round`, the first of several rounds; from each to the next,
+    /// each result changes by its stride in `round`.
+    pub(super) fn repeat(&mut self, round: &Self, rounds: usize) {
+        let length = round.len;
+        let (first, at) = (self.len - length, self.kept.len() - length);
+        self.parts.pop_if(|part| part.first == first);
+        self.parts.push(Part { first, at, round: Some(length) });
+        for index in 0..length {
+            let change = round.get(index).map_or(0, |step| step.result.stride);
+            self.kept.push(self.kept[at + index].again(change));
+        }
+        self.len += (rounds - 1) * length;
+        self.searched = true;
     }
 
     /// Whether to search for repetitions would be in vain.
@@ -70,22 +98,15 @@ impl LoopSteps {
 
     /// Returns the same steps with two rounds of each repetition.
     pub(super) fn compact(&self) -> Self {
-        let (steps, len) = (&self.kept, self.len);
-        let mut all = Self { kept: Vec::new(), parts: Vec::new(), len, searched: true };
-        let mut first = 0;
-        while first < len {
-            let rest = &steps[first..];
-            let at = all.kept.len();
+        let mut all = Self { searched: true, ..Self::default() };
+        while let rest @ [step, ..] = &self.kept[all.len..] {
             if let Some((round, repeated)) = repetition(rest) {
+                let (first, at) = (all.len, all.kept.len());
                 all.parts.push(Part { first, at, round: Some(round) });
                 all.kept.extend_from_slice(&rest[..2 * round]);
-                first += repeated;
+                all.len += repeated;
             } else {
-                if all.parts.last().is_none_or(|part| part.round.is_some()) {
-                    all.parts.push(Part { first, at, round: None });
-                }
-                all.kept.push(rest[0]);
-                first += 1;
+                all.push(*step);
             }
         }
         all.kept.shrink_to_fit();
@@ -175,6 +196,12 @@ mod tests {
         steps
     }
 
+    fn loop_steps(steps: &[LoopStep]) -> LoopSteps {
+        let mut all = LoopSteps::default();
+        steps.iter().for_each(|step| all.push(*step));
+        all
+    }
+
     #[test]
     fn all_steps_come_back() {
         let shapes: [&[(u32, u32)]; 7] = [
@@ -188,7 +215,7 @@ mod tests {
         ];
         for rounds in shapes {
             let plain = steps(rounds);
-            let all = LoopSteps::new(plain.clone()).compact();
+            let all = loop_steps(&plain).compact();
             let back: Vec<LoopStep> =
                 (0..plain.len()).map(|index| all.get(index).unwrap()).collect();
             assert_eq!(back, plain, "{rounds:?}");
@@ -207,7 +234,7 @@ mod tests {
     #[test]
     fn an_inner_loop_is_kept_as_two_rounds() {
         let plain = steps(&[(36, 114)]);
-        let all = LoopSteps::new(plain.clone()).compact();
+        let all = loop_steps(&plain).compact();
         assert_eq!((plain.len(), all.kept.len(), all.parts.len()), (4109, 77, 3));
         assert_eq!(all.results(4108).count(), 2 + 36 + 1);
     }

@@ -48,16 +48,29 @@ impl Hart {
         self.changed_l1(cycle, |addr, value| memory.set_word(addr, value));
     }
 
-    /// Whether the hart sleeps in a loop that stores into L1.
+    /// Whether the hart sleeps, or may fall asleep, in a loop that stores into L1.
     pub(crate) fn stores_asleep(&self) -> bool {
-        matches!(&self.mode, Mode::Sleep(sleep) if sleep.stores)
+        let asleep = matches!(&self.mode, Mode::Sleep(sleep) if sleep.stores);
+        asleep || self.recording().is_some_and(|record| record.stores)
     }
 
-    /// Whether the hart sleeps in a loop that changes L1 in a range of addresses.
+    /// Whether the hart sleeps, or may fall asleep, in a loop that changes L1 in a range of addresses.
     pub(crate) fn changes_asleep(&self, range: &Range<usize>) -> bool {
-        let Mode::Sleep(sleep) = &self.mode else { return false };
-        let words = sleep.initial.iter().filter_map(|(slot, _)| slot_addr(*slot));
+        let asleep = match &self.mode {
+            Mode::Sleep(sleep) => &sleep.initial[..],
+            _ => &[],
+        };
+        let recorded = self.recording().map_or(&[][..], |record| &record.initial);
+        let words = asleep.iter().chain(recorded).filter_map(|(slot, _)| slot_addr(*slot));
         words.map(|addr| addr as usize).any(|addr| addr < range.end && range.start < addr + 4)
+    }
+
+    fn recording(&self) -> Option<&PeriodRecord> {
+        match &self.mode {
+            Mode::Record(record) => Some(record),
+            Mode::Sleep(sleep) => sleep.outer.as_deref(),
+            _ => None,
+        }
     }
 
     /// Passes the addresses and values of words of L1 that change while the hart sleeps to `put`; a

@@ -138,6 +138,26 @@ fn a_heartbeat_in_l1_is_counted_without_execution() {
 }
 
 #[test]
+fn of_a_loop_inside_a_tick_two_iterations_are_executed() {
+    // As an idle router of tt-metal: it polls 100 times, counts, and now and then does more.
+    let mut body = vec![addi(13, 0, 100), lw(10, 8, 0), lw(11, 9, 0), addi(13, 13, -1)];
+    body.extend([
+        branch(1, 13, 0, -12),
+        addi(14, 14, 1),
+        i(0x13, 7, 15, 14, 0x3F),
+        sw(14, 8, 0x40),
+    ]);
+    body.extend([branch(1, 15, 0, 8), sw(11, 8, 0x44)]);
+    body.push(jal(0, -4 * body.len() as i32));
+    let (odd, whole) = (64 * 410, 410);
+    check_on(Rig::eth, "polls", &body, &[], 40 * odd, 40 * (3 * whole) + 20 * whole);
+    let read = |_: &mut Rig| {};
+    let poll = |rig: &mut Rig| rig.memory.write_u32(DATA, 5).unwrap();
+    let events: Events<'_> = &[(120_001, read), (300_000, poll), (300_003, read)];
+    check_on(Rig::eth, "polls", &body, events, 20 * odd, 20 * (3 * whole) + 40 * whole);
+}
+
+#[test]
 fn a_store_from_outside_ends_a_tick() {
     let read = |_: &mut Rig| {};
     let input = |rig: &mut Rig| rig.memory.write_u32(DATA + 0x20, 77).unwrap();

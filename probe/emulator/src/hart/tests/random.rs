@@ -74,13 +74,39 @@ fn waiting(random: &mut Rng) -> Vec<u32> {
     words
 }
 
-/// Returns a loop that waits for the clock, then does a little work: it counts in L1, private RAM and
-/// registers, and now and then does something else.
-fn ticking(random: &mut Rng) -> Vec<u32> {
-    let period = random.i32(100..2000);
-    let mut words = vec![i(0x13, 0, 13, 0, period)];
+/// Returns a loop that waits for the clock.
+fn for_the_clock(random: &mut Rng) -> Vec<u32> {
+    let mut words = vec![i(0x13, 0, 13, 0, random.i32(100..2000))];
     words.extend([load(2, 10, 22, 0), r(0x20, 0, 11, 10, 12), branch(6, 11, 13, -8)]);
     words.push(i(0x13, 0, 12, 10, 0));
+    words
+}
+
+/// Returns a loop that polls a number of times, as an idle router does before it lets others run.
+fn a_number_of_times(random: &mut Rng) -> Vec<u32> {
+    let mut words = vec![i(0x13, 0, 13, 0, random.i32(8..80))];
+    for _ in 0..random.u32(1..6) {
+        let register = random.u32(5..9);
+        words.push(match random.u32(0..12) {
+            0 => compute(random),
+            1 => access(random, true),
+            2 => load(2, register, 22, 0),
+            3 | 4 => i(0x13, 0, register, register, random.i32(-3..3)),
+            5 => r(0, [0, 2, 4, 6, 7][random.usize(0..5)], register, random.u32(5..9), 13),
+            6 => branch([0, 1, 4, 6][random.usize(0..4)], register, random.u32(5..9), 4),
+            _ => access(random, false),
+        });
+    }
+    words.push(i(0x13, 0, 13, 13, -1));
+    let length = words.len() as i32;
+    words.push(branch(1, 13, 0, -4 * (length - 1)));
+    words
+}
+
+/// Returns a loop that waits, then does a little work: it counts in L1, private RAM and registers, and
+/// now and then does something else.
+fn ticking(random: &mut Rng) -> Vec<u32> {
+    let mut words = if random.bool() { for_the_clock(random) } else { a_number_of_times(random) };
     for _ in 0..random.u32(1..6) {
         let (register, base) = (random.u32(5..9), 20 + random.u32(0..2));
         let offset = random.i32(0..8) * 4;
