@@ -1,7 +1,7 @@
 //! One hart: its registers, its private memories, and its state.
 
 use super::debug_state::Debugger;
-use super::mode::{Mode, ObservationPace, Sleep, Ticks};
+use super::mode::{KnownLoop, Mode, ObservationPace, Sleep, Ticks};
 use super::{HartStop, IRAM, IRAM_BYTES, LOCAL_BYTES, LOCAL_RAM};
 use crate::decode::{self, Op};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(crate) struct Hart {
     pub(crate) mode: Mode,
     pub(crate) pace: ObservationPace,
     /// The loop of the last sleep, to which the hart is likely to return.
-    pub(crate) last: Option<Box<Sleep>>,
+    pub(crate) last: Option<KnownLoop>,
     pub(crate) ticks: Ticks,
     /// L1 lines that carry this hart's watch bit.
     pub(crate) watched: Vec<u32>,
@@ -148,10 +148,8 @@ impl Hart {
             Mode::Sleep(sleep) => Some(sleep),
             _ => None,
         };
-        [present, self.last.as_ref(), self.ticks.last.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(|it| &**it)
+        let known = [&self.last, &self.ticks.last].into_iter().flatten();
+        present.into_iter().chain(known.map(|known| &known.sleep)).map(|sleep| &**sleep)
     }
 
     fn loops_mut(&mut self) -> impl Iterator<Item = &mut Sleep> {
@@ -159,10 +157,8 @@ impl Hart {
             Mode::Sleep(sleep) => Some(sleep),
             _ => None,
         };
-        [present, self.last.as_mut(), self.ticks.last.as_mut()]
-            .into_iter()
-            .flatten()
-            .map(|it| &mut **it)
+        let known = [&mut self.last, &mut self.ticks.last].into_iter().flatten();
+        present.into_iter().chain(known.map(|known| &mut known.sleep)).map(|sleep| &mut **sleep)
     }
 
     pub(crate) fn start(&mut self, now: u64) {

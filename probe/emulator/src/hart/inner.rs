@@ -43,12 +43,9 @@ impl PeriodRecord {
                 return hart.mode = Mode::Sleep(Box::new(sleep));
             }
         } else if self.inner.is_none() && self.tick && hart.at != self.resumed {
-            let head = |last: &mut Box<Sleep>| last.head() == Some(hart.pc);
-            if let Some(last) = hart.last.take_if(head) {
-                let record = Self::resume(*last, hart, memory);
-                let strides = self.strides.clone();
-                self.inner = Some(Box::new(InnerRecord { record, strides }));
-            }
+            let record = hart.record_known(false, memory);
+            let inner = record.map(|record| InnerRecord { record, strides: self.strides.clone() });
+            self.inner = inner.map(Box::new);
         }
         hart.mode = Mode::Record(self);
     }

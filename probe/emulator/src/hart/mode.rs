@@ -16,6 +16,10 @@ const PAUSE_PER_OBSERVED: u64 = 64;
 
 /// Longest tick, in instructions. Each step of the loop takes up to 16 bytes.
 const LONGEST_TICK: u64 = 8192;
+/// Longest time away from its loop that is expected again, in cycles.
+const LONGEST_AWAY: u64 = 4096;
+/// Most recordings of a known loop in vain, before it is forgotten.
+pub(super) const MOST_RECORDS: u8 = 4;
 /// Longest pause between two observations over ticks, in ticks.
 const LONGEST_TICK_PAUSE: u32 = 1 << 10;
 
@@ -230,6 +234,14 @@ impl Sleep {
     }
 }
 
+/// A loop in which a hart slept, and to which it is likely to return.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KnownLoop {
+    pub(crate) sleep: Box<Sleep>,
+    /// How often it was recorded again since.
+    pub(super) records: u8,
+}
+
 /// What is known about the ticks of a hart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ticks {
@@ -242,12 +254,16 @@ pub(crate) struct Ticks {
     /// How many there must be before it is observed again.
     pause: u32,
     /// The tick of the last sleep.
-    pub(crate) last: Option<Box<Sleep>>,
+    pub(crate) last: Option<KnownLoop>,
+    /// The cycle of the end of the last sleep over ticks, until the hart is back in its loop.
+    left: Option<u64>,
+    /// How long it was away last.
+    away: u64,
 }
 
 impl Default for Ticks {
     fn default() -> Self {
-        Self { at: 0, gap: 0, ends: 0, pause: 1, last: None }
+        Self { at: 0, gap: 0, ends: 0, pause: 1, last: None, left: None, away: 0 }
     }
 }
 
@@ -270,5 +286,18 @@ impl Ticks {
     /// Notes that the hart sleeps over its ticks.
     pub(super) fn slept(&mut self) {
         self.pause = 1;
+    }
+
+    /// Notes the end of a sleep over ticks; returns when the hart is likely to be back in its loop.
+    pub(super) fn leave(&mut self, cycle: u64) -> u64 {
+        self.left = Some(cycle);
+        cycle + self.away
+    }
+
+    /// Notes that the hart is in its loop.
+    pub(super) fn back(&mut self, cycle: u64) {
+        if let Some(left) = self.left.take() {
+            self.away = (cycle - left).min(LONGEST_AWAY) * 3 / 4;
+        }
     }
 }

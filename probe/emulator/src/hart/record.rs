@@ -50,13 +50,12 @@ impl PeriodRecord {
     }
 
     /// Creates the record of a loop that the hart has left and enters again with other values.
-    pub(crate) fn resume(last: Sleep, hart: &Hart, memory: &TileMemory) -> Self {
-        let head = last.head().unwrap_or(hart.pc);
-        let mut initial = last.initial;
+    pub(crate) fn resume(last: &Sleep, hart: &Hart, memory: &TileMemory) -> Self {
+        let mut initial = last.initial.clone();
         for (slot, value) in &mut initial {
             value.value = hart.slot(*slot, memory);
         }
-        Self::new(head, hart.at, last.period, last.tick, initial)
+        Self::new(hart.pc, hart.at, last.period, last.tick, initial)
     }
 
     /// Records one executed instruction.

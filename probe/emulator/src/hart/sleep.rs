@@ -17,7 +17,10 @@
 //! heuristic without effect on results.
 
 use super::core::{Hart, State};
-use super::mode::{FIRST_LOCAL, Mode, ObservationPace, PeriodRecord, PeriodSearch, slot_addr};
+use super::mode::{
+    FIRST_LOCAL, KnownLoop, MOST_RECORDS, Mode, ObservationPace, PeriodRecord, PeriodSearch,
+    slot_addr,
+};
 use crate::memory::{LINE_BYTES, TileMemory};
 
 impl Hart {
@@ -30,12 +33,20 @@ impl Hart {
     /// If the hart is back at the head of the loop it last slept in, starts a recording of that
     /// loop. Returns whether it did.
     pub(crate) fn resume_recording(&mut self, memory: &TileMemory) -> bool {
-        if self.last.as_ref().and_then(|last| last.head()) != Some(self.pc) {
-            return false;
+        let record = self.record_known(false, memory).map(|record| Mode::Record(Box::new(record)));
+        record.map(|record| self.mode = record).is_some()
+    }
+
+    /// Returns a recording of the last loop, or the last tick, if the hart is back at its head.
+    pub(super) fn record_known(&mut self, tick: bool, memory: &TileMemory) -> Option<PeriodRecord> {
+        let (pc, last) = (self.pc, if tick { &mut self.ticks.last } else { &mut self.last });
+        let mut known = last.take_if(|known| known.sleep.head() == Some(pc))?;
+        let record = PeriodRecord::resume(&known.sleep, self, memory);
+        known.records += 1;
+        if known.records < MOST_RECORDS {
+            *(if tick { &mut self.ticks.last } else { &mut self.last }) = Some(known);
         }
-        let record = self.last.take().map(|last| PeriodRecord::resume(*last, self, memory));
-        self.mode = record.map_or(Mode::Plain, |record| Mode::Record(Box::new(record)));
-        true
+        Some(record)
     }
 
     /// Whether the hart is observed and may continue before `end`.
@@ -63,12 +74,15 @@ impl Hart {
             self.retired += sleep.slept(cycle);
             self.slept += sleep.slept(cycle);
             self.pace = ObservationPace::from(cycle);
+            if sleep.tick && cycle == sleep.until {
+                self.pace.next = self.pace.next.max(self.ticks.leave(cycle));
+            }
             if let Some(mut outer) = sleep.outer.take().filter(|_| cycle == sleep.until) {
                 outer.continue_after(&sleep);
                 self.mode = Mode::Record(outer);
             }
             let last = if sleep.tick { &mut self.ticks.last } else { &mut self.last };
-            *last = Some(sleep);
+            *last = Some(KnownLoop { sleep, records: 0 });
         }
     }
 

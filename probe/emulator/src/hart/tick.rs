@@ -15,18 +15,21 @@ impl Hart {
     /// some. One that woke inside its last tick, and not from it, is likely to begin the next.
     pub(crate) fn observe_ticks(&mut self, memory: &TileMemory, from_tick: bool) {
         let period = self.ticks.period(self.at);
-        let (pc, last) = (Some(self.pc), &mut self.ticks.last);
-        let known = last.take_if(|tick| tick.head() == pc && !from_tick);
-        let Some(period) = known.as_ref().map(|tick| tick.period).or(period) else { return };
-        self.mode = match known {
-            Some(tick) => Mode::Record(Box::new(PeriodRecord::resume(*tick, self, memory))),
-            None => Mode::Search(Box::new(PeriodSearch::new(self, true, Some(period)))),
+        let known = if from_tick { None } else { self.record_known(true, memory) };
+        self.mode = match (known, period) {
+            (Some(record), _) => Mode::Record(Box::new(record)),
+            (None, Some(period)) => {
+                Mode::Search(Box::new(PeriodSearch::new(self, true, Some(period))))
+            }
+            (None, None) => return,
         };
     }
 
     pub(crate) fn fall_asleep(&mut self, sleep: Sleep) {
         if sleep.tick {
             self.ticks.slept();
+        } else {
+            self.ticks.back(sleep.start);
         }
         self.mode = Mode::Sleep(Box::new(sleep));
     }
