@@ -17,8 +17,8 @@ pub(super) struct QueuePace {
     /// The data of a full block.
     block: u64,
     /// What the last command took, however long; `None` before the first answer. A router of
-    /// tt-metal lets the base firmware run now and then: on one link of an edge after 32 idle turns, on
-    /// its others after 10,000, which takes 13 ms (tt-metal.md).
+    /// tt-metal yields to the base firmware now and then, on some links after 13 ms (wormhole.md
+    /// 7.2).
     took: Option<u64>,
 }
 
