@@ -481,10 +481,16 @@ impl Session {
         if likely.spans.is_empty() {
             return;
         }
-        let (mesh, images) = (self.target.mesh(), &self.images);
-        likely.spans.extend(plan_proofs(mesh, images, read_set).spans);
-        likely.spans.extend(plan(mesh, images, &just_proved(read_set)).spans);
+        likely.spans.extend(plan(self.target.mesh(), &self.images, &just_proved(read_set)).spans);
         read_once(self.target.as_mut(), &mut self.just_read, &likely);
+        let mut read = |plan: &Plan| {
+            let read = read_once(self.target.as_mut(), &mut self.just_read, plan);
+            self.proofs = read.completed_by(&self.proofs);
+            read
+        };
+        // Where it is found, other firmware need not be disproved, and its mailbox says what ever ran.
+        library.find_like_first(&mut read, &mut self.images, cores);
+        self.images.learn(self.target.mesh(), &self.just_read);
     }
 
     fn learn(

@@ -116,6 +116,7 @@ fn snapshots_match_their_schemas() {
             &["cores", "0:e8", "--merge", "--sample", "3"],
             &["images", "0:9-6"],
             &["operations"],
+            &["buffers"],
             &["doctor"],
             &["links"],
             &["print", "0:e8", "mailboxes->launch[0]"],

@@ -42,10 +42,16 @@ pub struct ProfilePlace {
     pub pcs: Vec<u32>,
     /// The name of the image with the code; null if no image that is known there has it.
     pub image: Option<String>,
+    /// The parameters that say what is waited for, as far as the debug information has their values.
+    #[serde(skip)]
+    pub constants: Vec<(&'static str, u64)>,
     /// File and line, and the functions around them, innermost first; empty if they are unknown.
     #[serde(rename = "frames")]
     pub lines: Vec<SourceLine>,
 }
+
+/// The parameters of `noc_semaphore_wait` and its like, and of `cb_wait_front` and its like.
+const PARAMETERS: [&str; 3] = ["val", "operand", "num_pages"];
 
 impl ProfilePlace {
     /// Returns the line, the functions around it, and the image; the program counters where no line is
@@ -68,7 +74,8 @@ pub fn profile(images: &ImageMap, of: &CoreSamples) -> CoreProfile {
         let key = resolved.entry(*pc).or_insert_with(|| resolve(images, of.core, *pc));
         let place = places.entry(key.clone()).or_insert_with_key(|(image, lines, _)| {
             let (image, lines) = (image.clone(), lines.clone());
-            ProfilePlace { count: 0, certain: 0, pcs: Vec::new(), image, lines }
+            let constants = constants_at(images, of.core, *pc);
+            ProfilePlace { count: 0, certain: 0, pcs: Vec::new(), image, constants, lines }
         });
         place.count += 1;
         place.certain += u32::from(*certain);
@@ -93,6 +100,15 @@ fn resolve(images: &ImageMap, core: CoreId, pc: u32) -> PlaceKey {
     let (image, lines) = source_at(images, core, pc);
     let unknown = lines.is_empty().then_some(pc);
     (image, lines, unknown)
+}
+
+fn constants_at(images: &ImageMap, core: CoreId, pc: u32) -> Vec<(&'static str, u64)> {
+    let loads = images.resolved(core);
+    let Some(load) = loads.iter().find(|load| load.frames_at(pc).is_some()) else {
+        return Vec::new();
+    };
+    let value = |name| Some((name, load.constant_at(pc, name)?));
+    PARAMETERS.into_iter().filter_map(value).collect()
 }
 
 #[cfg(test)]
@@ -120,5 +136,25 @@ mod tests {
         assert!(first.lines.iter().any(|l| l.function.as_deref() == Some("kernel_main")));
         assert_eq!((second.count, &second.pcs, &second.image), (1, &vec![0x3_FFF8], &None));
         assert_eq!((third.count, third.lines.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_call_with_a_constant_tells_it_within_its_code_only() {
+        let tile = NocXy { x: 1, y: 1 };
+        let core = CoreId { chip: ChipId(0), tile, core: CoreKind::Brisc };
+        let (mut images, _) = ImageMap::firmware();
+        images.declare(core, "tensix_brisc", Provenance::Stated);
+        let loads = images.resolved(core);
+        let [firmware] = &loads[..] else { unreachable!() };
+        let around = firmware.image.symbols.functions("firmware_main").unwrap()[0].parts[0].clone();
+        let (start, end) = (around.begin as u32, around.end as u32);
+        // It calls `run_kernel(0)` in line.
+        let told = |at: &u32| firmware.constant_at(*at, "processor") == Some(0);
+        let inside: Vec<u32> = (start..end).step_by(4).filter(told).collect();
+        let frames = firmware.frames_at(inside[0]).unwrap();
+        let run_kernel = |it: &SourceLine| it.function.as_deref() == Some("run_kernel");
+        assert!(frames.iter().any(run_kernel), "{frames:?}");
+        assert_eq!(firmware.constant_at(start, "processor"), None);
+        assert_eq!(firmware.constant_at(0x3_FFFC, "processor"), None);
     }
 }

@@ -15,6 +15,7 @@
 //! assert!(!differences(&found, &shipped("t3000")).is_empty());
 //! ```
 
+mod buffers;
 mod condition;
 pub mod expect;
 mod finding;
@@ -28,6 +29,9 @@ mod progress;
 mod verdict;
 mod waypoint;
 
+pub use buffers::{
+    BufferWait, CircularBuffer, Semaphore, SemaphoreWait, circular_buffers, program_semaphores,
+};
 pub use condition::{Condition, Explanation, Severity};
 pub use finding::{Confidence, Evidence, Finding, Step};
 pub use graph::{WaitGraph, WaitLine};

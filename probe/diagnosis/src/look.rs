@@ -167,6 +167,14 @@ impl<'a> Kernel<'a> {
         self.sampled_wait().map_or(own, |code| code)
     }
 
+    /// Returns the value of a parameter of the function that all samples show waiting, if the debug
+    /// information has it.
+    pub(crate) fn constant(&self, name: &str) -> Option<u64> {
+        self.sampled_wait()?;
+        let constants = &self.sampled?.places.first()?.constants;
+        constants.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
+    }
+
     fn sampled_wait(&self) -> Option<&'static str> {
         self.sampled.filter(|_| self.core.waypoint_tells_no_wait()).and_then(function::wait_of)
     }

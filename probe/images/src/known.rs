@@ -8,6 +8,7 @@ use layouts::CoreId;
 use machine::snapshot::Snapshot;
 use std::cmp::Reverse;
 use std::path::Path;
+use symbols::Storage;
 
 /// An image on a core, with its provenance.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +59,18 @@ impl LoadedImage<'_> {
         let has_code = self.image.text().iter().any(covers);
         let frames = || self.image.symbols.frames_at(linked.into());
         has_code.then(|| frames().iter().map(source_line).collect())
+    }
+
+    /// Returns the value of a parameter of a function around an address at which the core runs, where the
+    /// debug information has it: of an inlined call with a constant.
+    pub fn constant_at(&self, pc: u32, name: &str) -> Option<u64> {
+        let linked = u64::from(pc.wrapping_sub(self.bias));
+        let storage = self.image.symbols.local(name, Some(linked))?.storage.at(linked);
+        let (Storage::Constant(bytes) | Storage::Computed(bytes)) = storage else { return None };
+        // More than eight bytes are no number.
+        let mut number = [0; 8];
+        number.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+        Some(u64::from_le_bytes(number))
     }
 
     fn linked_addr(&self) -> Option<u32> {

@@ -83,6 +83,13 @@ impl Mailbox {
         (self.launch.saturating_add(index.saturating_mul(self.launch_bytes)), self.launch_bytes)
     }
 
+    /// Returns the places of the launch entry at the read pointer, and of the one before.
+    pub(crate) fn last_two(&self, pointer: u32) -> [(u64, u64); 2] {
+        let count = self.launch_count.max(1);
+        let now = u64::from(pointer) % count;
+        [now, (now + count - 1) % count].map(|index| self.entry(index))
+    }
+
     /// Finds the members by name; none if the image lacks one of them.
     pub(super) fn find(layout: &ChipLayout, symbols: &Symbols) -> Option<Self> {
         let find = |path: &str| symbols.locate(path).ok();

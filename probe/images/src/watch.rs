@@ -92,7 +92,9 @@ impl ImageMap {
         let none = Watch::default();
         let watch = self.watches.get(&core).unwrap_or(&none);
         let open = self.open(core, watch);
-        let starts = self.starts_of(core).filter(|(at, ..)| !watch.seen.contains_key(&at.offset));
+        let any = !self.has_no_kernel(core, watch);
+        let starts = self.starts_of(core).filter(|_| any);
+        let starts = starts.filter(|(at, ..)| !watch.seen.contains_key(&at.offset));
         let ids = self.build_ids(core).filter(|(index, ..)| open.contains(index));
         let known = self.on.get(&core).into_iter().flatten().map(|(index, _)| *index);
         let samples = known.filter(|index| open.contains(index));
@@ -107,6 +109,7 @@ impl ImageMap {
         let started = self.is_started(core);
         let possible = |(index, image): &(usize, &Image)| {
             let fits = started || image.role != ImageRole::BaseFirmware;
+            let fits = fits && !self.is_displaced(core, image.role);
             fits && !excluded.contains(index)
                 || known.is_some_and(|known| known.contains_key(index))
         };
@@ -124,6 +127,40 @@ impl ImageMap {
         let on = self.on.get(&CoreId { core: CoreKind::Brisc, ..core });
         let mut images = on.into_iter().flatten().filter_map(|(index, _)| self.images.get(*index));
         images.any(|image| image.role == ImageRole::BaseFirmware && image.proof().is_some())
+    }
+
+    /// Whether firmware of a file was found on a core where an image of this role would run.
+    fn is_displaced(&self, core: CoreId, role: ImageRole) -> bool {
+        let found = |role| self.found(core, role).is_some_and(|load| load.path().is_some());
+        match role {
+            ImageRole::BaseFirmware => found(role),
+            // Only base firmware starts one.
+            ImageRole::Application => found(role) || found(ImageRole::BaseFirmware),
+            ImageRole::Kernel => false,
+        }
+    }
+
+    /// Whether the mailbox of firmware that was found in a file names no kernel for the core: neither in the
+    /// current launch entry nor in the one before.
+    fn has_no_kernel(&self, core: CoreId, watch: &Watch) -> bool {
+        let Some((mailbox, owner)) = self.mailbox_of(core) else { return false };
+        let members = [
+            (mailbox.enables, 4),
+            (mailbox.host_assigned_id, 4),
+            (mailbox.kernel_id(core.core), mailbox.kernel_id_bytes),
+        ];
+        let names_none = |(at, _): (u64, u64)| {
+            let entry = watch.seen.get(&at).and_then(|bytes| bytes.as_deref());
+            let zero = |(at, len): (u64, u64)| {
+                let bytes = entry.and_then(|bytes| bytes.get(at as usize..(at + len) as usize));
+                bytes.is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+            };
+            members.into_iter().all(zero)
+        };
+        let pointer = watch.seen.get(&mailbox.rd_ptr).and_then(|bytes| bytes.as_deref());
+        let pointer = pointer.and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+        let launches = pointer.map(|now| mailbox.last_two(now));
+        owner.path.is_some() && launches.is_some_and(|entries| entries.into_iter().all(names_none))
     }
 
     /// Returns the build ids of all images of a core.
@@ -201,8 +238,8 @@ impl ImageMap {
         let flag = Some((layout.eth.l1.launch_flag.at, 4)).filter(|_| core.core == CoreKind::Erisc);
         let mailbox = self.mailbox_of(core).map(|(mailbox, _)| mailbox);
         let message = mailbox.map(|of| {
-            let index = snapshot.word(at(of.rd_ptr)).map_or(0, u64::from);
-            [(of.rd_ptr, 4), of.entry(index)]
+            let [now, before] = of.last_two(snapshot.word(at(of.rd_ptr)).unwrap_or(0));
+            [(of.rd_ptr, 4), now, before]
         });
         for (offset, len) in flag.into_iter().chain(message.into_iter().flatten()) {
             if let Ok(bytes) = snapshot.bytes(at(offset), len as u32) {

@@ -1,5 +1,6 @@
 //! The one-shot verbs: one snapshot, or one question to a file, and the answer as text or JSON.
 
+mod buffers;
 mod bundle;
 mod changes;
 mod check;
@@ -48,6 +49,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<cores::CoresArguments>(),
     Registration::of::<images::ImagesArguments>(),
     Registration::of::<operations::OperationsArguments>(),
+    Registration::of::<buffers::BuffersArguments>(),
     Registration::of::<links::LinksArguments>(),
     Registration::of::<why::WhyArguments>(),
     Registration::of::<check::CheckArguments>(),

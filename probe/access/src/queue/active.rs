@@ -10,8 +10,9 @@ use machine::snapshot::AccessError;
 use machine::window::WindowOrdering;
 use std::collections::VecDeque;
 
-/// Shortest and longest time between two polls for one answer, in cycles.
-const STEPS: (u64, u64) = (16, 2000);
+/// Shortest time between two polls for one answer, in cycles. It grows with the wait: an answer is found
+/// at most an eighth later than it came, and one that never comes costs few polls.
+const LEAST_STEP: u64 = 16;
 
 /// The result of a command, by its number.
 pub(super) type CommandOutcome = (usize, Result<Stamped, AccessError>);

@@ -13,8 +13,8 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// Shortest and longest time between two polls, in cycles.
-    const STEPS: (u64, u64) = (50, 2000);
+    /// Shortest time between two polls, in cycles; it grows with the wait.
+    const LEAST_STEP: u64 = 50;
 
     pub(super) fn start(patience: Deadlines) -> Self {
         Self { patience, first_cycles: None, started: Instant::now() }
@@ -27,6 +27,7 @@ impl Wait {
         if late || waited > self.patience.deadline_cycles {
             return Err(self.patience.timed_out());
         }
-        bus.pass((waited / 4).clamp(Self::STEPS.0, Self::STEPS.1))
+        let left = self.patience.deadline_cycles.saturating_sub(waited);
+        bus.pass((waited / 4).min(left).max(Self::LEAST_STEP))
     }
 }

@@ -11,6 +11,7 @@ use decode::state::{CircularBuffers, CoreState, Party, WaitReason};
 use layouts::{ChipLayout, CoreId, CoreKind};
 use machine::place::Place;
 use machine::snapshot::Span;
+use machine::words::counted;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Waypoints of `cb_wait_front` and `cb_reserve_back` on BRISC and NCRISC (tt-metal.md 1.3).
@@ -59,13 +60,13 @@ impl Search<'_> {
         (kernel.mark(), counters(layout, self.look, kernel.core)).hash(&mut hasher);
         let mark = hasher.finish();
         if on.is_empty() {
-            let what = if reason == WaitReason::Room { "room in" } else { "pages of" };
+            let what = words(kernel, reason);
             let others = if siblings.is_empty() {
                 "no other processor of its tile was launched"
             } else {
                 "all other processors of its tile have returned"
             };
-            let words = format!("it waits for {what} a circular buffer, and {others}");
+            let words = format!("it waits for {what}, and {others}");
             self.note(Party::Core(own), words);
             self.turns(kernel, mark);
         }
@@ -98,6 +99,21 @@ pub(crate) fn waits_for(kernel: &Kernel<'_>) -> Option<WaitReason> {
         WAITS_FOR_PAGES => Some(WaitReason::Pages),
         WAITS_FOR_ROOM => Some(WaitReason::Room),
         _ => None,
+    }
+}
+
+/// Returns what a kernel waits for in words, as far as it is known.
+fn words(kernel: &Kernel<'_>, reason: WaitReason) -> String {
+    let pages = kernel.constant("num_pages").map(|count| counted(count, "page", "pages"));
+    let what = match (reason, pages) {
+        (WaitReason::Room, Some(pages)) => format!("room for {pages} in"),
+        (WaitReason::Room, None) => "room in".to_owned(),
+        (_, Some(pages)) => format!("{pages} of"),
+        (_, None) => "pages of".to_owned(),
+    };
+    match kernel.constant("operand") {
+        Some(number) => format!("{what} circular buffer {number}"),
+        None => format!("{what} a circular buffer"),
     }
 }
 

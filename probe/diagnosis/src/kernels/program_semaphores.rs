@@ -8,6 +8,8 @@ use machine::snapshot::Span;
 
 /// Bytes from one semaphore to the next (`L1_ALIGNMENT`).
 pub(super) const SEMAPHORE_BYTES: u64 = 16;
+/// The waypoint of `noc_semaphore_wait_min`.
+const AT_LEAST: &str = "NSMW";
 /// Most semaphores of a program on a core (`NUM_SEMAPHORES`).
 const MOST: u64 = 16;
 /// A kernel that waits for more kernels than these waits for none that can be named.
@@ -66,4 +68,25 @@ pub(crate) fn semaphore_values(look: Look<'_>, kernel: &Kernel<'_>) -> Vec<(u64,
         values.truncate(used);
     }
     values
+}
+
+/// Returns the wait for a semaphore in words: its value and the awaited one, as far as they are known.
+pub(crate) fn semaphore_wait(look: Look<'_>, kernel: &Kernel<'_>) -> String {
+    let awaited = awaited(kernel).map(|awaited| {
+        let least = if kernel.waypoint() == AT_LEAST { "at least " } else { "" };
+        format!(" to be {least}{awaited}")
+    });
+    let values = semaphore_values(look, kernel);
+    // Of several, no word tells which one it is.
+    let has = if let (Some(_), [(_, value)]) = (&awaited, values.as_slice()) {
+        format!(", which is {value}")
+    } else {
+        String::new()
+    };
+    format!("it waits for a semaphore{}{has}", awaited.map_or_else(String::new, |it| it))
+}
+
+/// Returns the value that a kernel awaits in a semaphore, if it is known.
+pub(crate) fn awaited(kernel: &Kernel<'_>) -> Option<u64> {
+    kernel.constant("val").filter(|_| waits_for_semaphore(kernel))
 }

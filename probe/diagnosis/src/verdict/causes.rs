@@ -5,8 +5,8 @@ use super::{Case, MOST_LISTED};
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
 use crate::kernels::{
-    INITIALISES, NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, waits_for,
-    waits_for_nothing, waits_for_semaphore,
+    INITIALISES, NO_GO_TAKEN, WAITS_FOR_GO, has_returned, outstanding, paused, semaphore_wait,
+    waits_for, waits_for_nothing, waits_for_semaphore,
 };
 use crate::look::{Kernel, Look};
 use crate::place::Place;
@@ -237,10 +237,9 @@ impl Case<'_> {
         }
         if waits_for_semaphore(kernel) && self.stands(id) && !kernel.has_rules() {
             // While another kernel may go on, it can still be incremented.
-            let words = "it waits for a semaphore, and no other kernel moves";
-            return self
-                .others_stand(id)
-                .then(|| (Condition::IncrementNeverSent, words.to_owned()));
+            let wait = semaphore_wait(self.last, kernel);
+            let words = format!("{wait}, and no other kernel moves");
+            return self.others_stand(id).then_some((Condition::IncrementNeverSent, words));
         }
         if let Some(outstanding) = self.outstanding(id) {
             let why = note.unwrap_or_else(|| "it does not move".to_owned());

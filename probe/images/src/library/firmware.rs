@@ -58,8 +58,40 @@ impl Library {
             images.set_findings(core, Vec::new());
         }
         self.judge(reader, images, &mut done);
+        let (mut like, mut unlike) = self.judge_like(reader, images, &done, others);
+        self.judge_unlike(reader, images, &mut unlike);
+        done.append(&mut like);
+        done.append(&mut unlike);
+        self.settle_all(images, &done);
+    }
+
+    /// Finds the firmware of cores that is found on the first core of each kind of a chip. What is not
+    /// found is no finding yet.
+    pub fn find_like_first(
+        &mut self,
+        reader: &mut Reader<'_>,
+        images: &mut ImageMap,
+        cores: &[CoreId],
+    ) {
+        let (mut done, others) = self.searches(images, cores);
+        self.judge(reader, images, &mut done);
+        let (mut like, _) = self.judge_like(reader, images, &done, others);
+        done.append(&mut like);
+        done.retain(|search| !search.verdict.matches.is_empty());
+        self.settle_all(images, &done);
+    }
+
+    /// Compares cores with the firmware of the first core of their kind; returns those that run the same,
+    /// and all others.
+    fn judge_like(
+        &mut self,
+        reader: &mut Reader<'_>,
+        images: &ImageMap,
+        first: &[Search],
+        others: Vec<Search>,
+    ) -> (Vec<Search>, Vec<Search>) {
         let first: BTreeMap<_, _> =
-            done.iter().map(|it| (it.kind(), it.verdict.matches.clone())).collect();
+            first.iter().map(|it| (it.kind(), it.verdict.matches.clone())).collect();
         let (mut like, mut unlike): (Vec<Search>, Vec<Search>) = others
             .into_iter()
             .partition(|it| first.get(&it.kind()).is_some_and(|it| !it.is_empty()));
@@ -68,26 +100,55 @@ impl Library {
             search.windows = known.map_or_else(Vec::new, |entry| self.sample(search, *entry));
         }
         self.judge(reader, images, &mut like);
-        for mut search in like {
+        for search in &mut like {
             let known = first.get(&search.kind());
             search.verdict.matches.retain(|it| known.is_some_and(|known| known.contains(it)));
-            if search.verdict.matches.is_empty() {
-                search.windows = self.set_of(search.core.core, search.role).windows().to_vec();
-                unlike.push(search);
-            } else {
-                done.push(search);
-            }
         }
-        self.judge(reader, images, &mut unlike);
-        done.append(&mut unlike);
+        let (like, differ): (Vec<_>, Vec<_>) =
+            like.into_iter().partition(|search| !search.verdict.matches.is_empty());
+        unlike.extend(differ);
+        (like, unlike)
+    }
+
+    /// Compares cores with all firmware: by one window, and by all windows where that one leaves a text or
+    /// firmware is expected.
+    fn judge_unlike(
+        &mut self,
+        reader: &mut Reader<'_>,
+        images: &ImageMap,
+        searches: &mut [Search],
+    ) {
+        for search in &mut *searches {
+            let windows = self.set_of(search.core.core, search.role).windows();
+            search.windows = windows.iter().take(1).copied().collect();
+        }
+        self.judge(reader, images, searches);
+        let layout = images.layout();
+        let mut open: Vec<&mut Search> = searches
+            .iter_mut()
+            .filter(|it| {
+                !it.verdict.matches.is_empty() || is_expected(layout, it.core, it.role, &it.read)
+            })
+            .collect();
+        for search in &mut open {
+            search.windows = self.set_of(search.core.core, search.role).windows().to_vec();
+        }
+        let mut whole: Vec<Search> = open.iter().map(|search| (**search).clone()).collect();
+        self.judge(reader, images, &mut whole);
+        for (search, whole) in open.into_iter().zip(whole) {
+            *search = whole;
+        }
+    }
+
+    fn settle_all(&mut self, images: &mut ImageMap, searches: &[Search]) {
         let mut votes = Votes::new();
-        for search in &done {
+        for search in searches {
             for &entry in search.verdict.matches.iter().flatten() {
                 *votes.entry((search.core.chip, self.key(entry))).or_default() += 1;
             }
         }
-        for search in done {
-            self.settle(images, &search, &votes);
+        for search in searches {
+            self.settle(images, search, &votes);
         }
     }
 
@@ -104,11 +165,15 @@ impl Library {
         self.judge(reader, images, &mut first);
         let mut places: Vec<(NocAddr, u32)> = Vec::new();
         for search in &first {
-            let Some(&entry) = search.verdict.matches.first().and_then(|same| same.first()) else {
-                continue;
-            };
             let alike: Vec<&Search> =
                 others.iter().filter(|other| other.kind() == search.kind()).collect();
+            let Some(&entry) = search.verdict.matches.first().and_then(|same| same.first()) else {
+                let windows = alike.iter().filter_map(|it| Some((it.core, it.windows.first()?)));
+                places.extend(windows.filter_map(|(core, w)| {
+                    Some((in_l1(images.layout(), core, w.addr, 0)?, w.len))
+                }));
+                continue;
+            };
             for other in &alike {
                 let windows = self.sample(other, entry).into_iter();
                 places.extend(

@@ -3,7 +3,7 @@
 
 use super::super::indices::index;
 use super::super::{Command, Stamped, Step, is_write_answer};
-use super::{ActiveQueue, CommandOutcome, Landed, STEPS};
+use super::{ActiveQueue, CommandOutcome, LEAST_STEP, Landed};
 use crate::bus::BatchAnswer;
 use machine::snapshot::AccessError;
 
@@ -47,7 +47,9 @@ impl ActiveQueue<'_> {
             (self.head_since, self.polls) = (Some(now), 0);
             self.due = now + self.expected(commands);
         } else {
-            self.due = now + (now.saturating_sub(since) / 8).clamp(STEPS.0, STEPS.1);
+            let waited = now.saturating_sub(since);
+            let left = self.queue.patience.deadline_cycles.saturating_sub(waited);
+            self.due = now + (waited / 8).min(left).max(LEAST_STEP);
         }
         Ok(())
     }

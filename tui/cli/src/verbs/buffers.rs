@@ -1,0 +1,129 @@
+//! `buffers`: the circular buffers and semaphores of what runs, and who waits for them.
+
+use super::cores::{check, sample};
+use crate::output::{Columns, Page, json, say};
+use crate::shape::schema;
+use crate::target::{Style, end_of_all, judge, open, report};
+use crate::verb::{Ask, Pages, Schemas, Verb, everything};
+use console::exit::{Failure, Outcome};
+use console::locate::{self, NamedPlace};
+use console::machine::Opening;
+use diagnosis::{
+    BufferWait, CircularBuffer, LEAST_APART_CYCLES, Look, Semaphore, SemaphoreWait,
+    circular_buffers, program_semaphores,
+};
+use layouts::CoreId;
+use machine::target::Mesh;
+use probe::session::Watch;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Print the circular buffers and semaphores of what runs, and which cores wait for them.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BuffersArguments {
+    /// Only this chip, tile or core: 0, 0:1-2 or 0:1-2:brisc.
+    pub(crate) place: Option<String>,
+}
+
+impl Verb for BuffersArguments {
+    const NAME: &str = "buffers";
+    const PAGES: Pages = &[("buffers", include_str!("../manual/verbs/buffers.md"))];
+    const SCHEMAS: Schemas = &[("buffers", schema::<Buffers<'_>>)];
+    const QUESTION: Ask<Self> = Some(|_, _| Ok(Some(everything())));
+    fn cleans_up(&self) -> bool {
+        true
+    }
+
+    fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
+        let place = self.place.as_deref().map(locate::place).transpose();
+        let place = place.map_err(Failure::Usage)?;
+        let mut machine = open(target)?;
+        let mesh = machine.mesh();
+        let mut watch = Watch::new(LEAST_APART_CYCLES);
+        machine.session().look(&mut watch);
+        let Some(newest) = watch.newest() else { return Ok(Outcome::Partial) };
+        if let Some(gone) = end_of_all(&newest.snapshot) {
+            return Err(Failure::of_access(&target.words, gone));
+        }
+        check(&newest.state, place)?;
+        if !newest.sampled.is_empty() {
+            say(&sample::written(&newest.sampled.keys().copied().collect()));
+        }
+        report(target, &newest.state);
+        let look = Look { sampled: &newest.sampled, ..Look::new(&newest.snapshot, &newest.state) };
+        let all = Buffers::new(&target.words, (&mesh, look), place);
+        if style.json {
+            json(all)?;
+        } else {
+            style.print(page(&all))?;
+        }
+        Ok(judge(&newest.state))
+    }
+}
+
+/// The circular buffers and semaphores of what runs.
+#[derive(Serialize, JsonSchema)]
+struct Buffers<'a> {
+    /// The target, in the words of the command line.
+    target: &'a str,
+    /// The target's own time of the snapshot, in cycles of a nanosecond.
+    cycles: u64,
+    /// The circular buffers of the running kernels, by tile and number.
+    circular_buffers: Vec<CircularBuffer>,
+    /// The semaphores of programs whose kernels wait for one, or do not tell what they wait for.
+    semaphores: Vec<Semaphore>,
+}
+
+impl<'a> Buffers<'a> {
+    fn new(target: &'a str, (mesh, look): (&Mesh, Look<'_>), place: Option<NamedPlace>) -> Self {
+        let mut circular_buffers = circular_buffers(mesh, look);
+        circular_buffers
+            .retain(|it| place.is_none_or(|place| place.has_tile(it.tile.chip, it.tile.tile)));
+        let mut semaphores = program_semaphores(look);
+        semaphores
+            .retain(|it| place.is_none_or(|place| place.has_tile(it.tile.chip, it.tile.tile)));
+        Self { target, cycles: look.state.cycles, circular_buffers, semaphores }
+    }
+}
+
+fn page(all: &Buffers<'_>) -> Page {
+    let mut buffers = Columns::new(&["TILE", "BUFFER", "PAGES", "OF", "WAITING"]);
+    for one in &all.circular_buffers {
+        let waiting: Vec<String> = one.waiting.iter().map(wait).collect();
+        buffers.row(vec![
+            one.tile.to_string(),
+            one.number.to_string(),
+            one.held.to_string(),
+            one.pages.to_string(),
+            waiting.join(", "),
+        ]);
+    }
+    let mut semaphores = Columns::new(&["TILE", "SEMAPHORE", "VALUE", "WAITING"]);
+    for one in &all.semaphores {
+        let waiting: Vec<String> = one.waiting.iter().map(semaphore_wait).collect();
+        semaphores.row(vec![
+            one.tile.to_string(),
+            format!("{:#x}", one.addr),
+            one.value.to_string(),
+            waiting.join(", "),
+        ]);
+    }
+    Page::default().with(buffers).with("\n".to_owned()).with(semaphores)
+}
+
+/// A wait for a semaphore in words; a question mark if it may be for another one.
+fn semaphore_wait(wait: &SemaphoreWait) -> String {
+    let doubt = if wait.certain { "" } else { "?" };
+    let awaited = wait.awaited.map_or_else(String::new, |value| format!(" for {value}"));
+    format!("{}{awaited}{doubt}", wait.core.core.name())
+}
+
+/// A wait for a circular buffer in words; a question mark if it may be for another one.
+fn wait(wait: &BufferWait) -> String {
+    let CoreId { core, .. } = wait.core;
+    let what = if wait.for_room { "room" } else { "pages" };
+    let count = wait.awaited.map_or_else(String::new, |count| format!("{count} "));
+    let doubt = if wait.certain { "" } else { "?" };
+    let of = if wait.for_room && !count.is_empty() { "pages of " } else { "" };
+    format!("{} for {count}{of}{what}{doubt}", core.name())
+}
