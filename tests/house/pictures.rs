@@ -42,6 +42,11 @@ const SCREENS: &[(&str, &str)] = &[
     ("fabric_tables", "5\t\t"),
     ("fabric_path", "5<"),
     ("why", "w"),
+    ("operations", "7"),
+    ("resources", "8"),
+    ("queues", "9"),
+    ("semaphores", "0"),
+    ("log", "L"),
 ];
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];

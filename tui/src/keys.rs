@@ -103,8 +103,17 @@ const fn bind(
 const ALL: &[Screen] = &[];
 const CORES: &[Screen] = &[Screen::Chip, Screen::Core];
 const PANES: &[Screen] = &[Screen::Mesh, Screen::Core, Screen::Fabric];
-const TABLES: &[Screen] = &[Screen::Mesh, Screen::Fabric];
-const OPENS: &[Screen] = &[Screen::Mesh, Screen::Chip, Screen::Core, Screen::Fabric, Screen::Why];
+const TABLES: &[Screen] = &[
+    Screen::Mesh,
+    Screen::Fabric,
+    Screen::Gaps,
+    Screen::Why,
+    Screen::Operations,
+    Screen::Resources,
+    Screen::Queues,
+    Screen::Semaphores,
+    Screen::Log,
+];
 
 /// Every key of every screen, by purpose, as help prints them.
 pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
@@ -120,7 +129,7 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
             bind(
                 &[key(KeyCode::Enter)],
                 Action::Enter,
-                OPENS,
+                ALL,
                 "open what is selected: chip, core, the bytes of a word, the root of a cause",
             ),
             bind(
@@ -213,6 +222,36 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 "fabric: routers, muxes, clients",
             ),
             bind(&[char('6')], Action::Show(Screen::Why), ALL, "why something stands still"),
+            bind(
+                &[char('7')],
+                Action::Show(Screen::Operations),
+                ALL,
+                "operations: what runs on which chips, and who is behind",
+            ),
+            bind(
+                &[char('8')],
+                Action::Show(Screen::Resources),
+                ALL,
+                "resources: routers, dispatch, workers, and tiles that are free",
+            ),
+            bind(
+                &[char('9')],
+                Action::Show(Screen::Queues),
+                ALL,
+                "queues of base firmware at gateways, and transmit queues: depth, in flight, errors",
+            ),
+            bind(
+                &[char('0')],
+                Action::Show(Screen::Semaphores),
+                ALL,
+                "semaphores and circular buffers of what was launched on the selected chip",
+            ),
+            bind(
+                &[char('L')],
+                Action::Show(Screen::Log),
+                ALL,
+                "log: commands, writes, findings and notices; the notes of a recording",
+            ),
             bind(
                 &[key(KeyCode::Esc), char('-')],
                 Action::Back,
@@ -345,7 +384,7 @@ const FOOT: &[(Action, &str, &str)] = &[
     (Action::ZoomIn, "z", "zoom"),
     (Action::NextCore, ", .", "core"),
     (Action::Up, "hjkl", "move"),
-    (Action::Show(Screen::Mesh), "1-6", "screens"),
+    (Action::Show(Screen::Mesh), "0-9", "screens"),
     (Action::NextChange, "{ }", "change"),
     (Action::Copy, "y", "copy"),
     (Action::Pause, "p", "pause"),

@@ -3,7 +3,7 @@
 use crate::geometry;
 pub use crate::lens::Lens;
 use crate::lens::Shades;
-pub use crate::panes::{CorePane, FabricPane, MeshPane, Screen, Zoom};
+pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, Screen, Zoom};
 use crate::pulse::Pulse;
 use crate::table::{Cell, Filter, Rank, Row, Value};
 pub use crate::table::{Shows, Table};
@@ -21,7 +21,7 @@ use console::run::Sheet;
 use console::verdict;
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Activity, ChipState, CoreState, MeshState, TileState};
-use diagnosis::{Diagnosis, Finding, Progress};
+use diagnosis::{Diagnosis, Place, Progress};
 use images::{Reading, SourceLine};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy, TileKind};
 use machine::snapshot::Span as Range;
@@ -146,8 +146,8 @@ pub struct Model {
     pub mesh_pane: MeshPane,
     /// Selected chip.
     pub chip: ChipId,
-    /// The links.
-    pub links: Table,
+    /// The tables of the lists.
+    pub lists: Lists,
     /// What the snapshots tell together.
     pub(crate) pulse: Pulse,
     /// What the colour of a tile means on the map.
@@ -175,16 +175,8 @@ pub struct Model {
     pub cursor: u64,
     /// Address of the first byte that the memory pane shows, 16-aligned.
     pub top: u64,
-    /// First row of the gaps screen.
-    pub gap: usize,
-    /// The cores on which a kernel was launched.
-    pub cores: Table,
-    /// The parts of the fabric.
-    pub parts: Table,
     /// What the fabric screen shows below its list.
     pub fabric_pane: FabricPane,
-    /// Selected cause of the verdict.
-    pub cause: usize,
     /// First line of the selected cause that is shown.
     pub cause_line: usize,
     /// Snapshots up to this number were requested without the fabric.
@@ -226,7 +218,7 @@ impl Model {
             pending_g: false,
             mesh_pane: MeshPane::Map,
             chip: ChipId(0),
-            links: Table::default(),
+            lists: Lists::default(),
             pulse: Pulse::default(),
             lens: Lens::Age,
             shades: Shades::default(),
@@ -240,11 +232,7 @@ impl Model {
             turned: BTreeSet::new(),
             cursor: 0,
             top: 0,
-            gap: 0,
-            cores: Table::default(),
-            parts: Table::default(),
             fabric_pane: FabricPane::Channels,
-            cause: 0,
             cause_line: 0,
             fabric_unasked: 0,
             path_from: None,
@@ -252,14 +240,36 @@ impl Model {
         }
     }
 
-    /// The table that keys are for, if one is.
+    /// The list that keys are for, if one is.
+    pub(crate) fn list(&self) -> Option<List> {
+        Some(match self.screen {
+            Screen::Mesh if self.mesh_pane == MeshPane::Cores => List::Cores,
+            Screen::Mesh => List::Links,
+            Screen::Fabric => List::Parts,
+            Screen::Why => List::Causes,
+            Screen::Gaps => List::Gaps,
+            Screen::Operations => List::Operations,
+            Screen::Resources => List::Resources,
+            Screen::Queues => List::Queues,
+            Screen::Semaphores => List::Semaphores,
+            Screen::Log => List::Log,
+            Screen::Chip | Screen::Core => return None,
+        })
+    }
+
+    /// The table of that list.
     pub(crate) fn table(&mut self) -> Option<&mut Table> {
-        match self.screen {
-            Screen::Mesh if self.mesh_pane == MeshPane::Cores => Some(&mut self.cores),
-            Screen::Mesh => Some(&mut self.links),
-            Screen::Fabric => Some(&mut self.parts),
-            Screen::Chip | Screen::Core | Screen::Gaps | Screen::Why => None,
-        }
+        self.list().map(|list| &mut self.lists[list])
+    }
+
+    /// What the selected row of that list is about.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.lists[self.list()?].selected()?.place
+    }
+
+    /// The selected cause of the verdict.
+    pub(crate) fn cause(&self) -> usize {
+        self.lists[List::Causes].selected().map_or(0, |row| row.item)
     }
 
     /// The mesh on screen.
@@ -301,12 +311,6 @@ impl Model {
     /// The verdict on the mesh on screen, if there is one yet.
     pub(crate) fn verdict(&self) -> Option<&Diagnosis> {
         self.shown.as_deref()?.verdict.as_deref()
-    }
-
-    /// The causes that are shown, the likeliest first.
-    pub(crate) fn causes(&self) -> &[Finding] {
-        let all = self.verdict().map_or(&[][..], |verdict| &verdict.findings);
-        all.get(..verdict::MOST).unwrap_or(all)
     }
 
     /// What a core on screen does: whether a launched one moves is known from the verdict only,
@@ -398,6 +402,7 @@ impl Model {
             key: String::new(),
             item: 0,
             rank: Rank::Moves,
+            place: None,
             cells: vec![Cell::text("name", Span::raw(row.path().to_owned())), shown(row.addr())],
             hidden: vec![
                 ("size", Value::Number(Some(row.size()))),
@@ -419,7 +424,17 @@ impl Model {
     pub fn read_set(&self) -> ReadSet {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
-            Screen::Mesh | Screen::Gaps | Screen::Why => {}
+            Screen::Mesh
+            | Screen::Gaps
+            | Screen::Why
+            | Screen::Operations
+            | Screen::Resources
+            | Screen::Log => {}
+            Screen::Queues => read_set.spans = self.queue_words(),
+            Screen::Semaphores => {
+                read_set.compute.push(self.chip);
+                read_set.spans = self.semaphore_words();
+            }
             Screen::Fabric => {
                 let fabric_tables =
                     matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);

@@ -1,6 +1,8 @@
-//! The screens and their panes.
+//! The screens, their panes and lists.
 
+use crate::table::Table;
 pub use cli::Screen;
+use std::ops::{Index, IndexMut};
 
 /// The panes of the mesh screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,4 +58,47 @@ pub enum FabricPane {
 impl FabricPane {
     /// All panes, in the order of Tab.
     pub(crate) const ALL: [Self; 4] = [Self::Channels, Self::Waits, Self::Tables, Self::Path];
+}
+
+/// The lists, each a table with the same grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// Links.
+    Links,
+    /// Cores on which a kernel was launched.
+    Cores,
+    /// Routers, muxes and clients of the fabric.
+    Parts,
+    /// The causes of the verdict.
+    Causes,
+    /// What could not be read, and problems.
+    Gaps,
+    /// Operations.
+    Operations,
+    /// What runs on the tiles.
+    Resources,
+    /// Queues.
+    Queues,
+    /// Semaphores and circular buffers.
+    Semaphores,
+    /// What was done and reported.
+    Log,
+}
+
+/// A table for each list.
+#[derive(Clone, Debug, Default)]
+pub struct Lists([Table; List::Log as usize + 1]);
+
+impl Index<List> for Lists {
+    type Output = Table;
+
+    fn index(&self, list: List) -> &Table {
+        &self.0[list as usize]
+    }
+}
+
+impl IndexMut<List> for Lists {
+    fn index_mut(&mut self, list: List) -> &mut Table {
+        &mut self.0[list as usize]
+    }
 }

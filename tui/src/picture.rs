@@ -8,7 +8,7 @@ use crate::message::{Command, Message};
 use crate::model::Model;
 use crate::theme::Theme;
 use crate::{update, view};
-use cli::{Drawn, Looks, Picture, Screen};
+use cli::{Drawn, Looks, Picture};
 use console::feed::MeshSnapshot;
 use console::machine::Machine;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -58,16 +58,9 @@ pub(crate) fn of(model: &Model, title: &str) -> Drawn {
 /// The keys that open the screen.
 fn keys(picture: &Picture) -> Vec<KeyCode> {
     let place = picture.place.iter().flat_map(|place| [":", place.as_str(), "\r"]);
-    let digit = match picture.screen {
-        Screen::Mesh => "1",
-        Screen::Chip => "2",
-        Screen::Core => "3",
-        Screen::Gaps => "4",
-        Screen::Fabric => "5",
-        Screen::Why => "6",
-    };
     let code = |key: char| if key == '\r' { KeyCode::Enter } else { KeyCode::Char(key) };
-    place.chain([digit]).flat_map(str::chars).map(code).collect()
+    let shows = std::iter::once(picture.screen.key());
+    place.flat_map(str::chars).chain(shows).map(code).collect()
 }
 
 /// Takes a snapshot of what the model shows.

@@ -1,8 +1,6 @@
 //! What is selected on the screen that is shown, as tiles and addresses.
 
-use crate::lists;
 use crate::model::{CorePane, MeshPane, Model, Screen};
-use console::fabric::FabricPart;
 use diagnosis::Place;
 use layouts::EthId;
 use machine::history::Watched;
@@ -13,30 +11,15 @@ impl Model {
     pub(crate) fn selection(&self) -> Vec<Watched> {
         let found = match (self.screen, self.mesh_pane) {
             (Screen::Mesh, MeshPane::Map) => vec![whole(self.chip)],
-            (Screen::Mesh, MeshPane::Links) => {
-                let link = lists::link_selected(self).map(|it| it.link);
-                link.map_or_else(Vec::new, |link| self.ends(&[link.a, link.b]))
-            }
-            (Screen::Mesh, MeshPane::Cores) => {
-                let core = lists::core_selected(self);
-                core.map(|core| Watched::tile(core.chip, core.tile)).into_iter().collect()
-            }
             (Screen::Chip, _) => vec![Watched::tile(self.chip, self.tile)],
             (Screen::Core, _) => vec![self.word_selected()],
-            (Screen::Fabric, _) => {
-                let part = lists::part_selected(self).map(FabricPart::tile);
-                part.map(|(chip, tile)| Watched::tile(chip, tile)).into_iter().collect()
-            }
-            (Screen::Why, _) => {
-                self.causes().get(self.cause).map_or_else(Vec::new, |cause| match cause.place {
-                    Place::Core(core) => vec![Watched::tile(core.chip, core.tile)],
-                    Place::Router(at) | Place::End(at) => self.ends(&[at]),
-                    Place::Link(a, b) => self.ends(&[a, b]),
-                    Place::Chip(chip) => vec![whole(chip)],
-                    Place::Mesh | Place::Host => Vec::new(),
-                })
-            }
-            (Screen::Gaps, _) => Vec::new(),
+            _ => match self.place() {
+                Some(Place::Core(core)) => vec![Watched::tile(core.chip, core.tile)],
+                Some(Place::Router(at) | Place::End(at)) => self.ends(&[at]),
+                Some(Place::Link(a, b)) => self.ends(&[a, b]),
+                Some(Place::Chip(chip)) => vec![whole(chip)],
+                Some(Place::Mesh | Place::Host) | None => Vec::new(),
+            },
         };
         if found.is_empty() { self.everything() } else { found }
     }

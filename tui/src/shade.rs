@@ -73,6 +73,27 @@ impl Model {
     }
 }
 
+impl Model {
+    /// What is known of the cores of a tile: by the snapshot, or, if it did not read them, by that of
+    /// the verdict.
+    pub(crate) fn cores_seen_of(&self, chip: ChipId, tile: &TileState) -> Vec<CoreSeen> {
+        let read = tile.cores.iter().any(was_read);
+        let seen = self.shown.as_deref().and_then(|shown| shown.seen.get(&(chip, tile.xy)));
+        match seen.filter(|_| !read) {
+            Some(cores) => cores.clone(),
+            None => tile.cores.iter().map(CoreSeen::of).collect(),
+        }
+    }
+
+    /// The same of all tiles that are not fused off.
+    pub(crate) fn cores_seen(&self) -> impl Iterator<Item = CoreSeen> {
+        let chips = self.mesh().map_or(&[][..], |mesh| &mesh.chips);
+        let tiles = chips.iter().flat_map(|chip| chip.tiles.iter().map(move |tile| (chip, tile)));
+        let there = tiles.filter(|(_, tile)| !tile.harvested);
+        there.flat_map(|(chip, tile)| self.cores_seen_of(chip.chip.id, tile))
+    }
+}
+
 /// Whether a snapshot asked for a core: a failure is an answer.
 fn was_read(core: &CoreState) -> bool {
     let left =

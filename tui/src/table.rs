@@ -3,6 +3,7 @@
 
 mod filter;
 
+use diagnosis::Place;
 pub(crate) use filter::{Filter, Value};
 use ratatui::text::Span;
 use std::cmp::{Ordering, Reverse};
@@ -65,6 +66,8 @@ pub(crate) struct Row {
     pub(crate) rank: Rank,
     /// The columns.
     pub(crate) cells: Vec<Cell>,
+    /// What Enter opens.
+    pub(crate) place: Option<Place>,
     /// Fields that no column shows.
     pub(crate) hidden: Vec<(&'static str, Value)>,
 }
@@ -250,6 +253,7 @@ mod tests {
             key: name.to_owned(),
             item: 0,
             rank,
+            place: None,
             cells: vec![
                 Cell::text("name", Span::raw(name.to_owned())),
                 Cell::number("rate", Span::raw(""), rate),

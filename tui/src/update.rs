@@ -13,9 +13,8 @@ use crate::keys::{self, Action};
 use crate::lists;
 use crate::message::{Command, Message};
 use crate::model::{
-    CorePane, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen, Shows, Table, Zoom,
+    CorePane, FabricPane, List, MeshPane, Model, Prompt, PromptKind, Screen, Shows, Table, Zoom,
 };
-use console::fabric::FabricPart;
 use console::feed::MeshSnapshot;
 use console::members::MemberRow;
 use console::player::PlayOrder;
@@ -307,7 +306,7 @@ fn back(model: &mut Model) {
     let filter = match model.screen {
         Screen::Core => Some(&mut model.word_filter),
         Screen::Chip => Some(&mut model.find),
-        Screen::Mesh | Screen::Fabric | Screen::Gaps | Screen::Why => None,
+        _ => None,
     };
     if let Some(filter) = filter
         && !filter.is_empty()
@@ -330,39 +329,31 @@ fn back(model: &mut Model) {
 fn enter(model: &mut Model) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => show(model, Screen::Chip),
-        (Screen::Mesh, MeshPane::Links, _) => open_link(model),
-        (Screen::Mesh, MeshPane::Cores, _) => open_listed_core(model),
         (Screen::Chip, ..) => open_core(model),
-        (Screen::Fabric, ..) => open_part(model),
-        (Screen::Why, ..) => open_root(model),
         (Screen::Core, _, CorePane::Words) => {
             if let Some(addr) = model.words().get(model.word).map(MemberRow::addr) {
                 motion::point_at(model, addr);
                 model.core_pane = CorePane::Memory;
             }
         }
-        _ => {}
+        _ => open_row(model),
     }
 }
 
-/// Opens the core at the first end of the selected link, or the links that are folded.
-fn open_link(model: &mut Model) {
-    if unfold(&mut model.links) {
+/// Opens what the selected row is about, or lists the rows that are folded.
+fn open_row(model: &mut Model) {
+    if model.table().is_some_and(unfold) {
         return lists::settle(model);
     }
-    let Some(end) = lists::link_selected(model).map(|link| link.link.a) else { return };
-    open_end(model, end);
-}
-
-/// Opens the selected core of the list.
-fn open_listed_core(model: &mut Model) {
-    if unfold(&mut model.cores) {
-        return lists::settle(model);
+    match model.place() {
+        // In the list of links the link is on screen already.
+        Some(Place::Link(a, b)) if model.screen == Screen::Mesh => {
+            let link = lists::link_selected(model).map(|it| it.link.a);
+            open_end(model, link.unwrap_or(a.min(b)));
+        }
+        Some(place) => open_place(model, place),
+        None => {}
     }
-    let Some(core) = lists::core_selected(model) else { return };
-    (model.chip, model.core) = (core.chip, core.core);
-    motion::select_tile(model, core.tile);
-    open_core(model);
 }
 
 /// Lists the rows that are folded, if their line is selected.
@@ -382,20 +373,8 @@ fn open_end(model: &mut Model, end: EthId) {
     open_core(model);
 }
 
-/// Opens the core of the selected part of the fabric.
-fn open_part(model: &mut Model) {
-    if unfold(&mut model.parts) {
-        return lists::settle(model);
-    }
-    let Some((chip, xy)) = lists::part_selected(model).map(FabricPart::tile) else { return };
-    model.chip = chip;
-    motion::select_tile(model, xy);
-    open_core(model);
-}
-
-/// Opens what the selected cause is about: a core, the link in the list, or a chip.
-fn open_root(model: &mut Model) {
-    let Some(place) = model.causes().get(model.cause).map(|cause| cause.place) else { return };
+/// Opens a place: a core, the link in the list, or a chip.
+fn open_place(model: &mut Model, place: Place) {
     match place {
         Place::Core(core) => {
             (model.chip, model.core) = (core.chip, core.core);
@@ -410,15 +389,14 @@ fn open_root(model: &mut Model) {
             let Some(at) = model.mesh().and_then(|mesh| mesh.links.iter().position(is_it)) else {
                 return;
             };
-            model.links.filter_by("");
-            lists::settle(model);
-            if !model.links.select_item(at) {
-                model.links.shows = Shows::All;
-                lists::settle(model);
-                model.links.select_item(at);
-            }
+            model.lists[List::Links].filter_by("");
             model.mesh_pane = MeshPane::Links;
             show(model, Screen::Mesh);
+            if !model.lists[List::Links].select_item(at) {
+                model.lists[List::Links].shows = Shows::All;
+                lists::settle(model);
+                model.lists[List::Links].select_item(at);
+            }
         }
         Place::Chip(chip) => {
             model.chip = chip;
@@ -458,6 +436,6 @@ fn turn_pane(model: &mut Model, forward: bool) {
         Screen::Fabric => {
             model.fabric_pane = turned(&FabricPane::ALL, model.fabric_pane, forward);
         }
-        Screen::Chip | Screen::Gaps | Screen::Why => {}
+        _ => {}
     }
 }

@@ -4,12 +4,12 @@ mod chip;
 mod core;
 mod cores;
 mod fabric;
-mod gaps;
 mod halted;
 mod help;
 mod hex;
 mod hit;
 mod links;
+mod listing;
 mod map;
 mod mesh;
 mod opening;
@@ -77,9 +77,9 @@ fn draw(model: &Model, frame: &mut Frame) {
             Screen::Mesh => mesh::draw(model, frame, body),
             Screen::Chip => chip::draw(model, frame, body),
             Screen::Core => core::draw(model, frame, body),
-            Screen::Gaps => gaps::draw(model, frame, body),
             Screen::Fabric => fabric::draw(model, frame, body),
             Screen::Why => why::draw(model, frame, body),
+            _ => listing::draw(model, frame, body),
         }
     }
     prompt::draw(model, frame, foot);
@@ -278,17 +278,33 @@ fn clip(spans: Vec<Span<'static>>, width: usize) -> Vec<Span<'static>> {
     spans.into_iter().filter(fits).collect()
 }
 
-/// The tabs and their texts.
-pub(crate) fn tabs(model: &Model) -> [(Screen, String); 6] {
-    let core = model.core_id();
-    [
-        (Screen::Mesh, "1 Mesh".to_owned()),
-        (Screen::Chip, format!("2 Chip {}", model.chip)),
-        (Screen::Core, format!("3 Core {core}")),
-        (Screen::Gaps, "4 Gaps".to_owned()),
-        (Screen::Fabric, "5 Fabric".to_owned()),
-        (Screen::Why, "6 Why".to_owned()),
-    ]
+/// The tabs and their texts, of at most this many columns together: what does not fit is a key only.
+pub(crate) fn tabs(model: &Model) -> Vec<(Screen, String)> {
+    let name = |screen: Screen| {
+        let name = screen.name();
+        let about = match screen {
+            Screen::Chip => format!(" {}", model.chip),
+            Screen::Core => format!(" {}", model.core_id()),
+            _ => String::new(),
+        };
+        let (first, rest) = name.split_at(1);
+        format!("{} {}{rest}{about}", screen.key(), first.to_uppercase())
+    };
+    let mut tabs: Vec<_> = Screen::ALL.into_iter().map(|screen| (screen, name(screen))).collect();
+    // A blank on both sides, and one between two.
+    let wide = |tabs: &[(Screen, String)]| -> usize {
+        tabs.iter().map(|(_, text)| text.chars().count() + 3).sum()
+    };
+    for at in (0..tabs.len()).rev() {
+        if wide(&tabs) <= usize::from(model.size.0) + 1 {
+            break;
+        }
+        if let Some((screen, text)) = tabs.get_mut(at).filter(|(screen, _)| *screen != model.screen)
+        {
+            *text = screen.key().to_string();
+        }
+    }
+    tabs
 }
 
 fn tab_line(model: &Model) -> Line<'static> {

@@ -6,7 +6,7 @@ use crate::keys::{model, picture, press};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use layouts::{ChipId, NocXy};
 use tui::message::{Command, Message};
-use tui::model::{CorePane, MeshPane, Model, Screen};
+use tui::model::{CorePane, List, MeshPane, Model, Screen};
 use tui::update;
 
 /// A model with two snapshots.
@@ -132,7 +132,10 @@ fn a_click_selects_and_a_second_one_opens() {
     assert_eq!(model.screen, Screen::Chip);
     click_on(&mut model, "1 Mesh");
     click_on(&mut model, "0:e9");
-    assert_eq!((model.screen, model.mesh_pane, model.links.at), (Screen::Mesh, MeshPane::Links, 1));
+    assert_eq!(
+        (model.screen, model.mesh_pane, model.lists[List::Links].at),
+        (Screen::Mesh, MeshPane::Links, 1)
+    );
     click_on(&mut model, "0:e9");
     assert_eq!(model.screen, Screen::Core, "what is selected opens");
     click_on(&mut model, "2 Chip");
@@ -238,7 +241,7 @@ fn what_is_selected_stays_selected_while_rows_move() {
     update(&mut model, Message::Snapshot(std::sync::Arc::new(next)));
     let now = rows(&model).into_iter().find(|row| row.starts_with('▸')).unwrap();
     assert_eq!(now[..40], selected[..40], "{:#?}", rows(&model));
-    assert_eq!(model.links.at, 5, "two rows came above it");
+    assert_eq!(model.lists[List::Links].at, 5, "two rows came above it");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
 use tui::message::{Command, Message};
-use tui::model::{Model, Screen};
+use tui::model::{List, Model, Screen};
 use tui::theme::Theme;
 use tui::{update, view};
 
@@ -48,6 +48,11 @@ fn the_screens_are_as_they_were() {
         ("fabric_path", "5<s-tab>"),
         ("fabric_path_to", "5:path 1 M0D0<enter>"),
         ("fabric_mux", "5/mux<enter><down><up><end>"),
+        ("operations", "7"),
+        ("resources", "8"),
+        ("queues", "9"),
+        ("semaphores", "0"),
+        ("log", "L"),
     ];
     for size in SIZES {
         for (name, keys) in screens {
@@ -99,7 +104,7 @@ fn the_fabric_is_requested_while_its_screen_is_shown() {
     assert_eq!(fabric_requests(press(&mut model, "<esc>")), [true]);
     assert_eq!(model.screen, Screen::Fabric);
     press(&mut model, "<esc>");
-    assert!(model.parts.filter.is_empty(), "the filter goes first");
+    assert!(model.lists[List::Parts].filter.is_empty(), "the filter goes first");
     assert_eq!(fabric_requests(press(&mut model, "<esc>")), [false]);
 }
 
@@ -154,11 +159,12 @@ fn help_and_other_texts_are_searched() {
     press(&mut model, "/a recording<enter>");
     assert_ne!(model.help, line, "the next one");
     assert!(!press(&mut model, "<esc>4/quit<enter>").contains(&Command::Quit));
-    assert!(picture(&model).contains("0 lines match 'quit'"), "{}", picture(&model));
+    assert!(picture(&model).contains("0 rows match 'quit'"), "{}", picture(&model));
     press(&mut model, "/timed out<enter>");
-    assert_eq!(model.gap, 0, "{}", picture(&model));
-    press(&mut model, "/refused<enter>");
-    assert_eq!(model.gap, 1, "{}", picture(&model));
+    assert!(picture(&model).contains("1 row matches 'timed out'"), "{}", picture(&model));
+    press(&mut model, "/kind=gap bytes>100 why=refused<enter>");
+    assert_eq!(model.lists[List::Gaps].at, 0, "{}", picture(&model));
+    assert!(picture(&model).contains("1 row matches"), "{}", picture(&model));
 }
 
 #[test]
@@ -189,7 +195,7 @@ fn no_word_of_the_header_is_cut() {
 #[test]
 fn no_cell_has_what_a_terminal_acts_on() {
     let evil = "\u{1b}[1m\u{202e}\u{9b}go";
-    for keys in ["", "2", "3", "4", "5", "6"] {
+    for keys in ["", "2", "3", "4", "5", "6", "7", "8", "9", "0", "L"] {
         let mut model = running((160, 48));
         let mut snapshot = (*common::snapshot(1)).clone();
         snapshot.target = evil.into();
@@ -757,4 +763,44 @@ fn what_hung_is_in_quarantine_until_a_key_retries_it() {
     golden("quarantined_80x24", &model);
     assert_eq!(press(&mut model, "r"), [Command::ClearQuarantine, Command::Draw]);
     assert!(picture(&model).contains("retrying 1 in quarantine"));
+}
+
+#[test]
+fn a_list_that_has_the_screen_filters_and_opens_what_its_row_is_about() {
+    let mut model = running((120, 40));
+    press(&mut model, "8/use=router chip=1<enter>");
+    let found = picture(&model);
+    assert!(found.contains("1 row matches") && found.contains("workers 8 x"), "{found}");
+    press(&mut model, "<enter>");
+    assert_eq!((model.screen, model.chip), (Screen::Core, ChipId(1)));
+    press(&mut model, "<esc>7/id=7<enter>");
+    assert!(picture(&model).contains("cores of 7: "), "{}", picture(&model));
+    assert!(!model.read_set().spans.iter().any(|span| span.len == 4));
+    press(&mut model, ":queues<enter>");
+    assert!(
+        model.read_set().spans.iter().any(|span| span.len == 4),
+        "registers of transmit queues"
+    );
+    press(&mut model, ":semaphores<enter>");
+    assert_eq!(model.read_set().compute, [ChipId(1)], "the selected chip");
+}
+
+#[test]
+fn the_log_shows_what_was_done_the_newest_first() {
+    use console::run::{Board, Logged};
+    let mut model = running((80, 24));
+    let line =
+        |kind, text: &str| Logged { host_micros: TAKEN - 2_000_000, kind, text: text.into() };
+    let log = vec![line("command", "pause"), line("finding", "link-down: it is down")];
+    let board = Arc::new(Board { log, ..Board::default() });
+    update(
+        &mut model,
+        Message::Snapshot(Arc::new(MeshSnapshot { board, ..(*snapshot(3)).clone() })),
+    );
+    press(&mut model, "L");
+    let shown = picture(&model);
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}:\n{shown}"));
+    assert!(at("link-down: it is down") < at("pause") && shown.contains("s ago"), "{shown}");
+    press(&mut model, "!");
+    assert!(!picture(&model).contains(" pause"), "{}", picture(&model));
 }

@@ -129,6 +129,16 @@ enum LineWords {
     Fabric,
     /// Show what stands still, and why.
     Why,
+    /// Show which operations run, and which chips are behind.
+    Operations,
+    /// Show what runs on the tiles, and which are free.
+    Resources,
+    /// Show the routing queues of base firmware, and transmit queues.
+    Queues,
+    /// Show semaphores and circular buffers of what was launched.
+    Semaphores,
+    /// Show what was done and reported in this session.
+    Log,
     /// Write what is on screen to a file, as SVG.
     Svg {
         /// The file.
@@ -232,6 +242,11 @@ impl LineWords {
             Self::Gaps => return Ok(Typed::Show(Screen::Gaps)),
             Self::Fabric => return Ok(Typed::Show(Screen::Fabric)),
             Self::Why => return Ok(Typed::Show(Screen::Why)),
+            Self::Operations => return Ok(Typed::Show(Screen::Operations)),
+            Self::Resources => return Ok(Typed::Show(Screen::Resources)),
+            Self::Queues => return Ok(Typed::Show(Screen::Queues)),
+            Self::Semaphores => return Ok(Typed::Show(Screen::Semaphores)),
+            Self::Log => return Ok(Typed::Show(Screen::Log)),
             Self::Svg { file } => return Ok(Typed::Svg(file)),
             Self::Results => return Ok(Typed::Results),
             Self::Help => return Ok(Typed::Help),

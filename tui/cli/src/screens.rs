@@ -49,7 +49,7 @@ pub struct Looks {
     pub glyphs: Glyphs,
 }
 
-/// A screen of the live view; digits select them in this order.
+/// A screen of the live view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Screen {
     /// Chips and links.
@@ -64,12 +64,50 @@ pub enum Screen {
     Fabric,
     /// The verdict.
     Why,
+    /// What chips run, by the ids of the host's operations.
+    Operations,
+    /// What runs on the tiles, and which are free.
+    Resources,
+    /// The routing queues of base firmware, and transmit queues.
+    Queues,
+    /// Semaphores and circular buffers of what was launched.
+    Semaphores,
+    /// What was done and reported in this session.
+    Log,
 }
 
 impl Screen {
-    /// All screens, in the order of the digits.
-    pub const ALL: [Self; 6] =
-        [Self::Mesh, Self::Chip, Self::Core, Self::Gaps, Self::Fabric, Self::Why];
+    /// All screens, in the order of their tabs.
+    pub const ALL: [Self; 11] = [
+        Self::Mesh,
+        Self::Chip,
+        Self::Core,
+        Self::Gaps,
+        Self::Fabric,
+        Self::Why,
+        Self::Operations,
+        Self::Resources,
+        Self::Queues,
+        Self::Semaphores,
+        Self::Log,
+    ];
+
+    /// The key that shows it.
+    pub fn key(self) -> char {
+        match self {
+            Self::Mesh => '1',
+            Self::Chip => '2',
+            Self::Core => '3',
+            Self::Gaps => '4',
+            Self::Fabric => '5',
+            Self::Why => '6',
+            Self::Operations => '7',
+            Self::Resources => '8',
+            Self::Queues => '9',
+            Self::Semaphores => '0',
+            Self::Log => 'L',
+        }
+    }
 
     /// Its name, also that of the command which shows it.
     pub fn name(self) -> &'static str {
@@ -80,6 +118,11 @@ impl Screen {
             Self::Gaps => "gaps",
             Self::Fabric => "fabric",
             Self::Why => "why",
+            Self::Operations => "operations",
+            Self::Resources => "resources",
+            Self::Queues => "queues",
+            Self::Semaphores => "semaphores",
+            Self::Log => "log",
         }
     }
 }

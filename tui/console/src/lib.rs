@@ -27,6 +27,7 @@ pub mod merged;
 pub mod opening;
 pub mod past;
 pub mod player;
+pub mod queues;
 pub mod reading;
 pub mod recording;
 pub mod run;

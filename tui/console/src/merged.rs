@@ -7,8 +7,8 @@ mod tiles;
 
 pub use branches::{Branch, branches};
 pub use groups::{Group, groups, label};
-pub use operations::Operations;
-pub use tiles::{on_chip, on_mesh};
+pub use operations::{Operations, Running, running};
+pub use tiles::{on_chip, on_mesh, ranges};
 
 use decode::state::{Activity, CoreState};
 use images::{ImageRole, Reading};

@@ -8,7 +8,7 @@ pub mod stepping;
 mod sweep;
 pub mod table;
 
-pub use board::{Board, Sheet, SheetState};
+pub use board::{Board, Logged, Sheet, SheetState};
 pub use job::Going;
 pub use job::{Job, SweepTurn, may_change};
 pub use step_order::{StepOrder, Stepped};

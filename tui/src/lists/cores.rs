@@ -2,10 +2,9 @@
 
 use crate::model::Model;
 use crate::table::{Cell, Rank, Row, Value};
-use console::locate::{self, NamedPlace};
 use console::words;
 use decode::state::{Activity, ChipState, TileState};
-use diagnosis::Progress;
+use diagnosis::{Place, Progress};
 use images::{ImageRole, Reading};
 use layouts::{ChipId, CoreId};
 use machine::snapshot::AccessError;
@@ -18,14 +17,6 @@ pub(crate) fn core_rows(model: &Model) -> Vec<Row> {
     let tiles = chips.iter().flat_map(|chip| chip.tiles.iter().map(move |tile| (chip, tile)));
     let cores = tiles.flat_map(|(chip, tile)| of_tile(model, chip, tile));
     cores.enumerate().map(|(item, row)| Row { item, ..row }).collect()
-}
-
-/// The selected core.
-pub(crate) fn core_selected(model: &Model) -> Option<CoreId> {
-    match locate::place(&model.cores.selected()?.key) {
-        Ok(NamedPlace::Core(core)) => Some(core),
-        _ => None,
-    }
 }
 
 fn of_tile(model: &Model, chip: &ChipState, tile: &TileState) -> Vec<Row> {
@@ -82,6 +73,7 @@ fn row(
         key: core.to_string(),
         item: 0,
         rank,
+        place: Some(Place::Core(core)),
         cells: vec![
             Cell::text("core", Span::styled(core.to_string(), style)),
             text("kernel", kernel),

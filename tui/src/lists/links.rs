@@ -1,12 +1,13 @@
 //! The rows of links.
 
-use crate::model::Model;
+use crate::model::{List, Model};
 use crate::pulse::Stood;
 use crate::table::{Cell, Row, Value};
 use console::glyph::{Missing, link_letter};
 use console::reading::short;
 use console::words;
 use decode::state::{CoreState, EthState, LinkCondition, LinkState, MeshState};
+use diagnosis::Place;
 use images::Reading;
 use layouts::EthId;
 use ratatui::style::Style;
@@ -25,6 +26,7 @@ pub(crate) fn link_rows(model: &Model) -> Vec<Row> {
             key: format!("{a} {b}"),
             item,
             rank: model.pulse.rank(mesh, link),
+            place: Some(Place::link(&link.link)),
             cells: link_cells(model, mesh, link),
             hidden: vec![chip(a), chip(b)],
         }
@@ -34,7 +36,7 @@ pub(crate) fn link_rows(model: &Model) -> Vec<Row> {
 
 /// The selected link.
 pub(crate) fn link_selected(model: &Model) -> Option<&LinkState> {
-    model.mesh()?.links.get(model.links.selected()?.item)
+    model.mesh()?.links.get(model.lists[List::Links].selected()?.item)
 }
 
 /// The letter, the word and the style of a link: held if both ends belong to the first finding;

@@ -1,13 +1,14 @@
 //! The rows of routers, muxes and clients of the fabric.
 
-use crate::model::Model;
+use crate::model::{List, Model};
 use crate::table::{Cell, Rank, Row, Value};
 use console::fabric::{self, FabricPart};
 use console::reading::short;
 use console::words;
 use decode::state::{LedgerState, ReceiverState, RouterState, SenderState, Verdict};
+use diagnosis::Place;
 use images::Reading;
-use layouts::EthId;
+use layouts::{CoreId, EthId};
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -20,6 +21,7 @@ pub(crate) fn part_rows(model: &Model) -> Vec<Row> {
             key: part.name(),
             item,
             rank: rank(model, &part),
+            place: core(model, &part).map(Place::Core),
             cells: part_cells(model, &part),
             hidden: vec![("chip", Value::Number(Some(chip.0.into())))],
         }
@@ -29,7 +31,7 @@ pub(crate) fn part_rows(model: &Model) -> Vec<Row> {
 
 /// The selected part.
 pub(crate) fn part_selected(model: &Model) -> Option<FabricPart<'_>> {
-    FabricPart::all(&model.mesh()?.fabric).nth(model.parts.selected()?.item)
+    FabricPart::all(&model.mesh()?.fabric).nth(model.lists[List::Parts].selected()?.item)
 }
 
 /// How much a part matters. A client or a mux is never idle: it says what it waits for.
@@ -82,16 +84,18 @@ fn part_cells(model: &Model, part: &FabricPart<'_>) -> Vec<Cell> {
     ]
 }
 
-/// How long the core of a part stands by the verdict, in cycles; 0 if it moves.
-fn stood(model: &Model, part: &FabricPart<'_>) -> Option<u64> {
-    let core = match part {
-        FabricPart::Router(router) => {
-            let core = model.mesh()?.eth(router.at)?.cores.first()?;
-            core.id
-        }
+/// The core of a part.
+fn core(model: &Model, part: &FabricPart<'_>) -> Option<CoreId> {
+    Some(match part {
+        FabricPart::Router(router) => model.mesh()?.eth(router.at)?.cores.first()?.id,
         FabricPart::Mux(mux) => mux.at,
         FabricPart::Client(client) => client.at,
-    };
+    })
+}
+
+/// How long the core of a part stands by the verdict, in cycles; 0 if it moves.
+fn stood(model: &Model, part: &FabricPart<'_>) -> Option<u64> {
+    let core = core(model, part)?;
     super::cores::stood(model, core, model.verdict()?.progress.get(&core).copied())
 }
 

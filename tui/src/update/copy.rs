@@ -1,6 +1,5 @@
 //! `y` and `Y`: what is selected, or the command line that prints it, goes to the clipboard.
 
-use crate::lists;
 use crate::message::Command;
 use crate::model::{CorePane, FabricPane, MeshPane, Model, Screen, Table};
 use console::members;
@@ -44,8 +43,6 @@ fn text(model: &Model) -> Option<String> {
     };
     match (model.screen, model.mesh_pane) {
         (Screen::Mesh, MeshPane::Map) => Some(model.chip.to_string()),
-        (Screen::Mesh, MeshPane::Links) => cells(&model.links),
-        (Screen::Mesh, MeshPane::Cores) => cells(&model.cores),
         (Screen::Chip, _) => Some(format!("{}:{}", model.chip, model.tile)),
         (Screen::Core, _) if model.core_pane == CorePane::Words => {
             let words = model.words();
@@ -58,9 +55,8 @@ fn text(model: &Model) -> Option<String> {
             Some(format!("{}:{}:{:#x}", model.chip, model.tile, model.cursor))
         }
         (Screen::Core, _) => Some(model.core_id().to_string()),
-        (Screen::Fabric, _) => cells(&model.parts),
-        (Screen::Gaps, _) => lists::gaps(model).get(model.gap).map(ToString::to_string),
         (Screen::Why, _) => verdict::paragraph(&model.target, model.verdict()?),
+        _ => cells(&model.lists[model.list()?]),
     }
 }
 
@@ -69,6 +65,10 @@ fn command_line(model: &Model, mesh: &MeshState) -> String {
     let tile = format!("{}:{}", model.chip, model.tile);
     let verb = match (model.screen, model.mesh_pane) {
         (Screen::Mesh, MeshPane::Map) | (Screen::Gaps, _) => "mesh".to_owned(),
+        (Screen::Operations, _) => "operations".to_owned(),
+        (Screen::Resources | Screen::Semaphores, _) => "cores".to_owned(),
+        (Screen::Queues, _) => "links".to_owned(),
+        (Screen::Log, _) => "why".to_owned(),
         (Screen::Mesh, MeshPane::Links) => "links".to_owned(),
         (Screen::Mesh, MeshPane::Cores) => "cores".to_owned(),
         (Screen::Core, _) if model.core_pane == CorePane::Memory => {

@@ -15,11 +15,6 @@ use std::collections::BTreeSet;
 pub(super) fn go(model: &mut Model, action: Action) {
     match (model.screen, model.mesh_pane, model.core_pane) {
         (Screen::Mesh, MeshPane::Map, _) => map(model, action),
-        (Screen::Mesh, MeshPane::Links | MeshPane::Cores, _) => {
-            let page = geometry::page(model.room());
-            let Some(table) = model.table() else { return };
-            table.select(row(table.at, table.count(), page, action));
-        }
         (Screen::Chip, ..) => grid(model, action),
         (Screen::Core, _, CorePane::Words) => {
             if matches!(action, Action::Left | Action::Right) {
@@ -34,17 +29,17 @@ pub(super) fn go(model: &mut Model, action: Action) {
                 turn_addressee(model, action == Action::Right);
             }
         }
-        (Screen::Fabric, ..) => {
-            model.path_from = None;
-            let page = geometry::page(model.room());
-            model.parts.select(row(model.parts.at, model.parts.count(), page, action));
-        }
         (Screen::Why, ..) => cause(model, action),
-        (Screen::Gaps, ..) => {
-            let lines = lists::gaps(model).len();
-            model.gap = row(model.gap, lines, geometry::page(model.room()), action);
-        }
+        _ => select_row(model, action),
     }
+}
+
+/// Selects a row of the list.
+fn select_row(model: &mut Model, action: Action) {
+    model.path_from = None;
+    let page = geometry::page(model.room());
+    let Some(table) = model.table() else { return };
+    table.select(row(table.at, table.count(), page, action));
 }
 
 /// Selects a cause, or scrolls what is shown about it.
@@ -57,8 +52,7 @@ fn cause(model: &mut Model, action: Action) {
             model.cause_line = row(at, last + 1, page, action);
         }
         _ => {
-            let count = model.causes().len();
-            model.cause = row(model.cause, count, page, action);
+            select_row(model, action);
             model.cause_line = 0;
         }
     }
@@ -250,6 +244,5 @@ pub(super) fn clamp(model: &mut Model) {
         model.chip = first.chip.id;
     }
     model.word = model.word.min(model.words().len().saturating_sub(1));
-    model.cause = model.cause.min(model.causes().len().saturating_sub(1));
     select_tile(model, model.tile);
 }

@@ -3,7 +3,7 @@
 use super::{act, motion};
 use crate::keys::{Action, keys_of};
 use crate::message::Command;
-use crate::model::{CorePane, MeshPane, Model};
+use crate::model::{CorePane, List, MeshPane, Model, Screen};
 use crate::view::{Hit, hit};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
@@ -49,21 +49,17 @@ fn click(model: &mut Model, at: (u16, u16)) {
     let again = is_selected(model, hit);
     match hit {
         Hit::Chip(chip) => (model.mesh_pane, model.chip) = (MeshPane::Map, chip),
-        Hit::Link(at) => {
-            model.mesh_pane = MeshPane::Links;
-            model.links.select(at);
-        }
-        Hit::Core(at) => {
-            model.mesh_pane = MeshPane::Cores;
-            model.cores.select(at);
+        Hit::Row(list, at) => {
+            match list {
+                List::Links => model.mesh_pane = MeshPane::Links,
+                List::Cores => model.mesh_pane = MeshPane::Cores,
+                List::Causes => model.cause_line = 0,
+                _ => model.path_from = None,
+            }
+            model.lists[list].select(at);
         }
         Hit::Tile(tile) => motion::select_tile(model, tile),
         Hit::Word(at) => (model.core_pane, model.word) = (CorePane::Words, at),
-        Hit::Part(at) => {
-            model.parts.select(at);
-            model.path_from = None;
-        }
-        Hit::Cause(at) => (model.cause, model.cause_line) = (at, 0),
         Hit::Screen(_) => {}
     }
     motion::clamp(model);
@@ -73,14 +69,12 @@ fn click(model: &mut Model, at: (u16, u16)) {
 }
 
 fn is_selected(model: &Model, hit: Hit) -> bool {
+    let map = model.screen == Screen::Mesh && model.mesh_pane == MeshPane::Map;
     match hit {
-        Hit::Chip(chip) => model.mesh_pane == MeshPane::Map && model.chip == chip,
-        Hit::Link(at) => model.mesh_pane == MeshPane::Links && model.links.at == at,
-        Hit::Core(at) => model.mesh_pane == MeshPane::Cores && model.cores.at == at,
+        Hit::Chip(chip) => map && model.chip == chip,
+        Hit::Row(list, at) => model.list() == Some(list) && model.lists[list].at == at && !map,
         Hit::Tile(tile) => model.tile == tile,
         Hit::Word(at) => model.core_pane == CorePane::Words && model.word == at,
-        Hit::Part(at) => model.parts.at == at,
-        Hit::Cause(at) => model.cause == at,
         Hit::Screen(_) => false,
     }
 }

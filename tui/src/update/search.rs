@@ -18,17 +18,6 @@ use ratatui::text::Line;
 pub(super) fn find(model: &mut Model, text: &str) {
     match model.screen {
         _ if model.help.is_some() => find_line(model, text),
-        Screen::Mesh | Screen::Fabric => {
-            filter(model, text);
-            let what = match (model.screen, model.mesh_pane) {
-                (Screen::Mesh, MeshPane::Cores) => "core",
-                (Screen::Mesh, _) => "link",
-                _ => "part",
-            };
-            let Some(table) = model.table() else { return };
-            let found = || counted(table.rows().len(), what, text);
-            model.notice = table.refuses(text).or_else(|| (!text.is_empty()).then(found));
-        }
         Screen::Chip => {
             text.clone_into(&mut model.find);
             find_tile(model, true);
@@ -40,25 +29,38 @@ pub(super) fn find(model: &mut Model, text: &str) {
             let found = || (!text.is_empty()).then(|| counted(count, "word", text));
             model.notice = Filter::parse(text, &WORD_FIELDS).err().or_else(found);
         }
-        Screen::Gaps | Screen::Why => find_line(model, text),
+        _ => {
+            filter(model, text);
+            let what = match (model.screen, model.mesh_pane) {
+                (Screen::Mesh, MeshPane::Cores) => "core",
+                (Screen::Mesh, _) => "link",
+                (Screen::Fabric, _) => "part",
+                (Screen::Why, _) => "cause",
+                (Screen::Log, _) => "line",
+                _ => "row",
+            };
+            let Some(table) = model.table() else { return };
+            let found = || counted(table.rows().len(), what, text);
+            model.notice = table.refuses(text).or_else(|| (!text.is_empty()).then(found));
+        }
     }
 }
 
 /// Filters the rows of the screen, as far as the filter is typed.
 pub(super) fn filter(model: &mut Model, text: &str) {
     match model.screen {
-        Screen::Mesh | Screen::Fabric => {
-            if let Some(table) = model.table() {
-                table.filter_by(text);
-            }
-            lists::settle(model);
-        }
         Screen::Core if model.core_pane != CorePane::Memory => {
             text.clone_into(&mut model.word_filter);
             model.word = 0;
             model.core_pane = CorePane::Words;
         }
-        Screen::Core | Screen::Chip | Screen::Gaps | Screen::Why => {}
+        Screen::Core | Screen::Chip => {}
+        _ => {
+            if let Some(table) = model.table() {
+                table.filter_by(text);
+            }
+            lists::settle(model);
+        }
     }
 }
 
@@ -70,28 +72,17 @@ pub(super) fn filtered_by(model: &mut Model) -> String {
     }
 }
 
-/// Scrolls help, the gaps or the details of a cause to the next line that contains the text; after
-/// the last line comes the first.
+/// Scrolls help to the next line that contains the text; after the last line comes the first.
 fn find_line(model: &mut Model, text: &str) {
     if text.is_empty() {
         return;
     }
-    let lines = match (model.help, model.screen) {
-        (Some(_), _) => help::lines(model.theme, model.glyphs, model.size.0),
-        (None, Screen::Gaps) => lists::gaps(model),
-        (None, _) => model
-            .verdict()
-            .map_or_else(Vec::new, |it| lists::causes::details(model, it, model.size.0)),
-    };
+    let lines = help::lines(model.theme, model.glyphs, model.size.0);
     let wanted = text.to_lowercase();
     let holds = |line: &Line<'_>| line.to_string().to_lowercase().contains(&wanted);
     let found: Vec<_> =
         (0..).zip(&lines).filter(|(_, line)| holds(line)).map(|(at, _)| at).collect();
-    let first = match (&mut model.help, model.screen) {
-        (Some(first), _) => first,
-        (None, Screen::Gaps) => &mut model.gap,
-        (None, _) => &mut model.cause_line,
-    };
+    let Some(first) = &mut model.help else { return };
     if let Some(next) = found.iter().find(|at| *at > first).or(found.first()) {
         *first = *next;
     }

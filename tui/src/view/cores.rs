@@ -2,7 +2,7 @@
 
 use super::pane::titled;
 use super::table::{self, Look};
-use crate::model::{MeshPane, Model};
+use crate::model::{List, MeshPane, Model};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
@@ -17,10 +17,14 @@ const LOOK: Look = Look {
 /// Draws the list with its title.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let focused = model.mesh_pane == MeshPane::Cores;
-    let title = table::title(&model.cores, "cores with a kernel");
+    let title = table::title(&model.lists[List::Cores], "cores with a kernel");
     let block = titled(model, &title, focused);
     let inner = block.inner(area);
     frame.render_widget(block, area);
-    let none = if model.cores.all() == 0 { "no kernel was seen to run" } else { "no core matches" };
-    table::draw(model, &model.cores, &LOOK, (none, focused), (frame, inner));
+    let none = if model.lists[List::Cores].all() == 0 {
+        "no kernel was seen to run"
+    } else {
+        "no core matches"
+    };
+    table::draw(model, &model.lists[List::Cores], &LOOK, (none, focused), (frame, inner));
 }

@@ -5,7 +5,7 @@ mod routes;
 use super::pane::{row_at, titled};
 use super::table::{self, Look};
 use crate::lists;
-use crate::model::{FabricPane, Model};
+use crate::model::{FabricPane, List, Model};
 use console::fabric::{self, FabricPart};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -51,7 +51,7 @@ fn lower(model: &Model) -> (String, Vec<Line<'static>>) {
 
 /// The part at a row of the terminal.
 pub(super) fn part_at(model: &Model, area: Rect, y: u16) -> Option<usize> {
-    let parts = &model.parts;
+    let parts = &model.lists[List::Parts];
     let [list, _] = areas(area, parts.count(), lower(model).1.len());
     row_at(list, 2, parts.at, parts.count(), y)
 }
@@ -59,7 +59,7 @@ pub(super) fn part_at(model: &Model, area: Rect, y: u16) -> Option<usize> {
 /// Draws the fabric screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let (title, below) = lower(model);
-    let [upper, lower] = areas(area, model.parts.count(), below.len());
+    let [upper, lower] = areas(area, model.lists[List::Parts].count(), below.len());
     draw_list(model, frame, upper);
     let block = titled(model, &title, false);
     let inner = block.inner(lower);
@@ -68,18 +68,18 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 }
 
 fn draw_list(model: &Model, frame: &mut Frame, area: Rect) {
-    let title = table::title(&model.parts, "routers, muxes, clients");
+    let title = table::title(&model.lists[List::Parts], "routers, muxes, clients");
     let block = titled(model, &title, true);
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let number = model.shown.as_ref().map_or(0, |snapshot| snapshot.number);
-    let none = match model.parts.all() {
+    let none = match model.lists[List::Parts].all() {
         0 if number <= model.fabric_unasked => "the fabric is being read",
         0 => "no router, mux or client found so far",
         _ => "nothing matches",
     };
     let look = if area.width < WIDE { &LOOK } else { &WIDE_LOOK };
-    table::draw(model, &model.parts, look, (none, true), (frame, inner));
+    table::draw(model, &model.lists[List::Parts], look, (none, true), (frame, inner));
 }
 
 /// The channels of the selected part.

@@ -2,10 +2,10 @@
 
 use super::pane::row_at;
 use super::pointed::Hit;
-use super::{chip, fabric, mesh, tabs};
+use super::{chip, fabric, listing, mesh, tabs};
 use crate::geometry;
 use crate::lists;
-use crate::model::{CorePane, Model, Screen};
+use crate::model::{CorePane, List, Model, Screen};
 use ratatui::layout::Rect;
 
 /// What is at a column and row.
@@ -30,12 +30,13 @@ pub(crate) fn hit(model: &Model, (x, y): (u16, u16)) -> Option<Hit> {
             let at = row_at(words, 1, model.word, model.words().len(), y);
             at.filter(|_| shown).map(Hit::Word)
         }
-        Screen::Fabric => fabric::part_at(model, body, y).map(Hit::Part),
+        Screen::Fabric => fabric::part_at(model, body, y).map(|at| Hit::Row(List::Parts, at)),
         Screen::Why => {
             let [_, list, _] = lists::causes::areas(model, model.verdict()?, body);
-            row_at(list, 0, model.cause, model.causes().len(), y).map(Hit::Cause)
+            let causes = &model.lists[List::Causes];
+            row_at(list, 1, causes.at, causes.count(), y).map(|at| Hit::Row(List::Causes, at))
         }
-        Screen::Gaps => None,
+        _ => listing::row_at(model, body, y),
     }
 }
 

@@ -4,7 +4,7 @@ use super::pane::titled;
 use super::table::{self, Look};
 use super::tiles;
 use crate::lists::{self, APART_CYCLES, waypoint};
-use crate::model::Model;
+use crate::model::{List, Model};
 use console::reading::short;
 use console::words;
 use decode::state::{Activity, ChannelMeaning, CoreState, MeshState, Party};
@@ -44,7 +44,7 @@ pub(super) const DETAIL: u16 = 9;
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let Some(mesh) = model.mesh() else { return };
     let none = if mesh.links.is_empty() { "no links" } else { "no link matches" };
-    table::draw(model, &model.links, &LOOK, (none, focused), (frame, area));
+    table::draw(model, &model.lists[List::Links], &LOOK, (none, focused), (frame, area));
 }
 
 /// Both ends of the selected link: each core's activity and the source line where it waits.

@@ -3,7 +3,7 @@
 use super::pane::{row_at, titled};
 use super::pointed::Hit;
 use super::{cores, links, map, run, table, why};
-use crate::model::{MeshPane, Model, Table};
+use crate::model::{List, MeshPane, Model, Table};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -47,17 +47,19 @@ fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
     let tall = map(area).min(area.height.saturating_sub(least));
     let room = area.height - tall;
     let rows = |table: &Table| u16::try_from(2 + table.count()).unwrap_or(u16::MAX);
-    let listed = rows(&model.links).min(room);
+    let listed = rows(&model.lists[List::Links]).min(room);
     // The detail of the selected link is below the cause, or below the list, if there is room.
     let written = |cause: Rect| cause.height.saturating_sub(why::rows(model, cause.width));
     let aside = cause.is_some_and(|cause| written(cause) >= links::DETAIL);
     let below = !aside && room >= listed.min(room / 2) + links::DETAIL;
     let left = room - if below { links::DETAIL } else { 0 };
     // One of the lists has all the room where both have none.
-    let both =
-        left >= 2 * LEAST_CORES && (model.cores.count() > 0 || model.mesh_pane == MeshPane::Cores);
+    let both = left >= 2 * LEAST_CORES
+        && (model.lists[List::Cores].count() > 0 || model.mesh_pane == MeshPane::Cores);
     let high = match (both, model.mesh_pane) {
-        (true, _) => listed.min((left / 2).max(left.saturating_sub(rows(&model.cores)))),
+        (true, _) => {
+            listed.min((left / 2).max(left.saturating_sub(rows(&model.lists[List::Cores]))))
+        }
         (false, MeshPane::Cores) => 0,
         (false, _) => left,
     };
@@ -81,12 +83,12 @@ pub(super) fn hit(model: &Model, area: Rect, at: (u16, u16)) -> Option<Hit> {
     if areas.map.contains(at.into()) {
         return map(without_runs(left, areas.runs)).chip_at(areas.map, at).map(Hit::Chip);
     }
-    let row = |area: Rect, table: &Table| {
-        let inside = area.contains(at.into());
-        row_at(area, 2, table.at, table.count(), at.1).filter(|_| inside)
+    let row = |area: Rect, list: List| {
+        let (inside, table) = (area.contains(at.into()), &model.lists[list]);
+        let row = row_at(area, 2, table.at, table.count(), at.1).filter(|_| inside);
+        row.map(|row| Hit::Row(list, row))
     };
-    let link = row(areas.links, &model.links).map(Hit::Link);
-    link.or_else(|| row(areas.cores, &model.cores).map(Hit::Core))
+    row(areas.links, List::Links).or_else(|| row(areas.cores, List::Cores))
 }
 
 /// The area above the runs.
@@ -106,7 +108,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     map(without_runs(beside(model, area).0, areas.runs)).draw(frame, areas.map);
     if areas.links.height > 0 {
         let focused = model.mesh_pane == MeshPane::Links;
-        let block = titled(model, &table::title(&model.links, "links"), focused);
+        let block = titled(model, &table::title(&model.lists[List::Links], "links"), focused);
         let inner = block.inner(areas.links);
         frame.render_widget(block, areas.links);
         links::draw(model, frame, inner, focused);

@@ -1,6 +1,6 @@
 //! What a person points at with the mouse.
 
-use crate::model::Screen;
+use crate::model::{List, Screen};
 use layouts::{ChipId, NocXy};
 
 /// What a person points at.
@@ -10,16 +10,10 @@ pub(crate) enum Hit {
     Screen(Screen),
     /// A chip of the map.
     Chip(ChipId),
-    /// A row of the list of links.
-    Link(usize),
-    /// A row of the list of cores.
-    Core(usize),
+    /// A row of a list.
+    Row(List, usize),
     /// A tile of the selected chip.
     Tile(NocXy),
     /// A row of the words of the selected core.
     Word(usize),
-    /// A row of the fabric's parts.
-    Part(usize),
-    /// A cause of the verdict.
-    Cause(usize),
 }

@@ -1,16 +1,24 @@
 //! The screen of the verdict: what stands still, the likely causes, and all about the selected one.
 
-use super::pane::{titled, window};
+use super::pane::titled;
+use super::table::{self, Look};
 use crate::keys::{Action, keys_of};
 use crate::lists::{self, wrapped};
-use crate::model::{Model, Screen};
-use console::verdict::{self, MOST};
-use diagnosis::{Diagnosis, Finding, Severity};
+use crate::model::{List, Model, Screen};
+use console::verdict;
+use diagnosis::Diagnosis;
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
+
+const LOOK: Look = Look {
+    nouns: ("cause", "causes"),
+    idle: "idle",
+    head: &["", "cause", "place", "still"],
+    widths: &[3, 0, 26, 6],
+    spared: &[&[], &[2], &[2, 3]],
+};
 
 /// Draws the screen.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
@@ -22,31 +30,21 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     let [upper, list, lower] = lists::causes::areas(model, verdict, area);
     let head = lists::causes::head(model, verdict, area.width);
     frame.render_widget(Paragraph::new(head), upper);
-    draw_causes(model, verdict, frame, list);
+    draw_causes(model, frame, list);
     draw_details(model, verdict, frame, lower);
 }
 
-fn draw_causes(model: &Model, diagnosis: &Diagnosis, frame: &mut Frame, area: Rect) {
-    let causes = diagnosis.findings.get(..MOST.min(diagnosis.findings.len())).unwrap_or_default();
-    let range = window(model.cause, causes.len(), area.height);
-    let rows = range.clone().zip(causes.get(range).unwrap_or_default());
-    let rows = rows.map(|(at, finding)| {
-        let chosen = at == model.cause;
-        let mark = if chosen { model.glyphs.cursor() } else { " " };
-        let style = if chosen { model.theme.selected() } else { severity(model, finding) };
-        Line::styled(format!("{mark}{}. {}", at + 1, verdict::title(finding)), style)
-    });
-    frame.render_widget(Paragraph::new(rows.collect::<Vec<_>>()), area);
-}
-
-fn severity(model: &Model, finding: &Finding) -> Style {
-    if finding.severity == Severity::Slow { model.theme.warn() } else { model.theme.bad() }
+fn draw_causes(model: &Model, frame: &mut Frame, area: Rect) {
+    let causes = &model.lists[List::Causes];
+    let none = if causes.all() == 0 { "nothing was found" } else { "no cause matches" };
+    table::draw(model, causes, &LOOK, (none, true), (frame, area));
 }
 
 /// The selected cause in lines of this width.
 fn pane_lines(model: &Model, verdict: &Diagnosis, width: u16) -> Vec<Line<'static>> {
-    let Some(finding) = verdict.findings.get(model.cause) else { return Vec::new() };
-    let mut lines = wrapped(&verdict::title(finding), width, severity(model, finding));
+    let Some(finding) = verdict.findings.get(model.cause()) else { return Vec::new() };
+    let mut lines =
+        wrapped(&verdict::title(finding), width, lists::causes::severity(model, finding));
     lines.extend(lists::causes::details(model, verdict, width));
     lines
 }
@@ -59,7 +57,7 @@ pub(super) fn rows(model: &Model, width: u16) -> u16 {
 
 /// Draws the selected cause as a pane of another screen.
 pub(super) fn draw_pane(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {
-    let (at, of) = (model.cause + 1, verdict.findings.len());
+    let (at, of) = (model.cause() + 1, verdict.findings.len());
     let keys = keys_of(Action::Show(Screen::Why));
     let block = titled(model, &format!(" why {at} of {of} ({keys} opens it) "), false);
     let inner = block.inner(area);
@@ -68,7 +66,7 @@ pub(super) fn draw_pane(model: &Model, verdict: &Diagnosis, frame: &mut Frame, a
 }
 
 fn draw_details(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {
-    let title = match verdict.findings.get(model.cause) {
+    let title = match verdict.findings.get(model.cause()) {
         Some(finding) => format!(" {}: {} ", finding.condition.name(), finding.place),
         None => " no cause ".to_owned(),
     };

@@ -8,13 +8,13 @@ use crate::verb::{Ask, Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate;
 use console::machine::Opening;
-use console::merged::{Operations, kernel, on_mesh};
+use console::merged::{Operations, Running, kernel, on_mesh, running};
 use decode::state::{CoreState, MeshState};
 use images::inspector::Operation;
 use layouts::{ChipId, CoreId};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Print which operations run, with their names, kernels and cores, and which chips are behind.
@@ -27,7 +27,7 @@ pub(crate) struct OperationsArguments {
 impl Verb for OperationsArguments {
     const NAME: &str = "operations";
     const PAGES: Pages = &[("operations", include_str!("../manual/verbs/operations.md"))];
-    const SCHEMAS: Schemas = &[("operations", schema::<Running<'_>>)];
+    const SCHEMAS: Schemas = &[("operations", schema::<AllRunning<'_>>)];
     const QUESTION: Ask<Self> = Some(|verb, _| {
         let place = verb.place.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
         Ok(Some(Box::new(move |machine| {
@@ -46,7 +46,7 @@ impl Verb for OperationsArguments {
         let passes = |core: &&CoreState| place.is_none_or(|place| place.has_core(core.id));
         // Of one chip or tile there is nothing to compare.
         let compared = place.is_none().then(|| Operations::of(state));
-        let running = Running::new(&target.words, state, all.filter(passes), compared.as_ref());
+        let running = AllRunning::new(&target.words, state, all.filter(passes), compared.as_ref());
         if style.json {
             json(running)?;
         } else {
@@ -58,7 +58,8 @@ impl Verb for OperationsArguments {
 
 /// The operations that run on a target.
 #[derive(Serialize, JsonSchema)]
-struct Running<'a> {
+#[schemars(rename = "Running")]
+struct AllRunning<'a> {
     /// The target, in the words of the command line.
     target: &'a str,
     /// The target's own time of the snapshot, in cycles of a nanosecond.
@@ -85,35 +86,31 @@ struct OneRunning<'a> {
     cores: BTreeSet<CoreId>,
 }
 
-impl<'a> Running<'a> {
+impl<'a> AllRunning<'a> {
     fn new(
         target: &'a str,
         state: &'a MeshState,
         cores: impl Iterator<Item = &'a CoreState>,
         compared: Option<&Operations>,
     ) -> Self {
-        let mut operations: BTreeMap<u32, OneRunning<'a>> = BTreeMap::new();
-        for core in cores {
-            let Some(id) = core.running_operation() else { continue };
-            let one = operations.entry(id).or_insert_with(|| OneRunning {
-                id,
-                inspector: state.operations.get(&id.into()),
-                kernels: BTreeSet::new(),
-                cores: BTreeSet::new(),
-            });
-            one.kernels.extend(kernel(core));
-            one.cores.insert(core.id);
-        }
+        let cores =
+            cores.filter_map(|core| Some((core.id, core.running_operation()?, kernel(core))));
+        let one = |(id, Running { kernels, cores }): (u32, _)| OneRunning {
+            id,
+            inspector: state.operations.get(&id.into()),
+            kernels,
+            cores,
+        };
         Self {
             target,
             cycles: state.cycles,
-            operations: operations.into_values().collect(),
+            operations: running(cores).into_iter().map(one).collect(),
             behind: compared.map(Operations::behind).into_iter().flatten().collect(),
         }
     }
 }
 
-fn page(state: &MeshState, running: &Running<'_>, compared: Option<&Operations>) -> Page {
+fn page(state: &MeshState, running: &AllRunning<'_>, compared: Option<&Operations>) -> Page {
     let mut table = Columns::new(&["ID", "OPERATION", "KERNELS", "CORES"]);
     let mut parameters = String::new();
     for one in &running.operations {

@@ -68,6 +68,10 @@ impl Work {
         if self.board.launched != launched {
             self.board_mut().launched = launched;
         }
+        let logged = self.flight.take_logged();
+        if !logged.is_empty() {
+            self.board_mut().log(logged);
+        }
         Arc::clone(&self.board)
     }
 

@@ -1,8 +1,8 @@
 //! The operations that chips run, side by side: the host's ids in the launch messages.
 
 use super::tiles::{chips, ranges};
-use decode::state::MeshState;
-use layouts::ChipId;
+use decode::state::{ChipState, MeshState};
+use layouts::{ChipId, CoreId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most operations that a chip runs at a time: tt-metal divides one into 8 sub-devices at most.
@@ -16,11 +16,37 @@ pub struct Operations {
     pub names: BTreeMap<u32, String>,
 }
 
+/// An operation with the cores that run it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Running {
+    /// The kernels of its cores.
+    pub kernels: BTreeSet<String>,
+    /// Its cores that have not ended.
+    pub cores: BTreeSet<CoreId>,
+}
+
+/// The operations that cores run, by id; each core comes with its operation and the name of its kernel.
+pub fn running(
+    cores: impl Iterator<Item = (CoreId, u32, Option<String>)>,
+) -> BTreeMap<u32, Running> {
+    let mut operations: BTreeMap<u32, Running> = BTreeMap::new();
+    for (core, id, kernel) in cores {
+        let one = operations.entry(id).or_default();
+        one.kernels.extend(kernel);
+        one.cores.insert(core);
+    }
+    operations
+}
+
 impl Operations {
     /// Finds them.
     pub fn of(state: &MeshState) -> Self {
-        let ids: BTreeMap<ChipId, BTreeSet<u32>> =
-            state.chips.iter().map(|chip| (chip.chip.id, chip.running_operations())).collect();
+        let ids = |chip: &ChipState| (chip.chip.id, chip.running_operations());
+        Self::with(state, state.chips.iter().map(ids).collect())
+    }
+
+    /// Those with these ids.
+    pub fn with(state: &MeshState, ids: BTreeMap<ChipId, BTreeSet<u32>>) -> Self {
         let named =
             ids.values().flatten().filter(|id| state.operations.contains_key(&(**id).into()));
         let names = named.map(|id| (*id, state.operation(*id))).collect();

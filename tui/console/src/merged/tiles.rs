@@ -49,7 +49,7 @@ fn chips_in_words(numbers: &BTreeSet<u32>) -> String {
 }
 
 /// `0-3 7`, or with a prefix `e0-e3 e7`.
-pub(super) fn ranges(prefix: &str, numbers: &BTreeSet<u32>) -> String {
+pub fn ranges(prefix: &str, numbers: &BTreeSet<u32>) -> String {
     let runs = runs(numbers.iter().map(|&number| number as usize));
     let part = |(from, to): &(usize, usize)| match to - from {
         0 => format!("{prefix}{from}"),

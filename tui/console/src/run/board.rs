@@ -2,8 +2,12 @@
 
 use super::job::Going;
 use super::table::Measured;
+use crate::feed::now_micros;
 use crate::halted::HeldCore;
 use std::path::PathBuf;
+
+/// Lines of the log that are kept.
+const MOST_LOGGED: usize = 500;
 
 /// All runs of this session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +26,26 @@ pub struct Board {
     pub recording: Option<PathBuf>,
     /// Whether a launched kernel runs, which is taken away at the end.
     pub launched: bool,
+    /// What was done and reported, the oldest first.
+    pub log: Vec<Logged>,
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// Host time, in microseconds since the Unix epoch.
+    pub host_micros: u64,
+    /// `command`, `audit`, `status`, `finding` or `notice`.
+    pub kind: &'static str,
+    /// What was done or reported.
+    pub text: String,
+}
+
+impl Logged {
+    /// A line of now.
+    pub fn now(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { host_micros: now_micros(), kind, text: text.into() }
+    }
 }
 
 /// One sweep.
@@ -59,8 +83,16 @@ impl Board {
     /// Sets the notice.
     pub fn say(&mut self, sentence: impl Into<String>) {
         let number = self.notice.as_ref().map_or(1, |(number, _)| number + 1);
-        self.notice = Some((number, sentence.into()));
+        let sentence = sentence.into();
+        self.log(vec![Logged::now("notice", sentence.clone())]);
+        self.notice = Some((number, sentence));
         self.retries = false;
+    }
+
+    /// Adds lines to the log; the oldest go.
+    pub fn log(&mut self, lines: Vec<Logged>) {
+        self.log.extend(lines);
+        self.log.drain(..self.log.len().saturating_sub(MOST_LOGGED));
     }
 }
 

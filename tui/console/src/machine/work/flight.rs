@@ -6,7 +6,8 @@ use crate::exit::Failure;
 use crate::feed::now_micros;
 use crate::player::PlayOrder;
 use crate::recording::{FLIGHT_BYTES, Noted, RecordingFile, audited, mark_of};
-use crate::run::MachineOrder;
+use crate::run::{Logged, MachineOrder};
+use crate::verdict::title;
 use access::state_folder;
 use diagnosis::{Condition, Diagnosis, Finding, Severity};
 use machine::history::Mark;
@@ -14,6 +15,7 @@ use machine::notes::{Command, Note};
 use machine::snapshot::Snapshot;
 use probe::session::{Inspected, Session};
 use recordings::FlightRecorder;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -40,6 +42,10 @@ pub(super) struct Flight {
     found: Option<Vec<Condition>>,
     /// When the next snapshot is kept.
     due: Instant,
+    /// Lines of the log that are not on the board yet.
+    logged: Vec<Logged>,
+    /// The findings that were logged.
+    reported: BTreeSet<String>,
 }
 
 /// What a recording notes of an order.
@@ -77,6 +83,8 @@ impl Default for Flight {
             times: (0, 0),
             found: None,
             due,
+            logged: Vec::new(),
+            reported: BTreeSet::new(),
         }
     }
 }
@@ -90,6 +98,7 @@ impl Flight {
         verdict: &Diagnosis,
     ) -> Option<String> {
         let began = Instant::now();
+        self.log_findings(verdict);
         let finding = self.new_finding(verdict);
         let moment = newest.snapshot.completed_by(session.proofs());
         let ended = self.keep(moment, false, session);
@@ -133,6 +142,7 @@ impl Flight {
 
     fn keep_notes(&mut self, notes: Vec<Note>) {
         for note in notes {
+            self.logged.push(Logged::now(note.kind(), note.to_string()));
             if let Some(file) = &self.file {
                 // The next moment reports that the file cannot be written.
                 drop(file.file.note(note.clone()));
@@ -194,6 +204,21 @@ impl Flight {
             drop(file.file.mark(mark.clone()));
         }
         self.memory.mark(mark);
+    }
+
+    /// Logs what was not found before.
+    fn log_findings(&mut self, verdict: &Diagnosis) {
+        for finding in &verdict.findings {
+            if self.reported.insert(format!("{} {}", finding.condition.name(), finding.place)) {
+                let text = format!("{}: {}", title(finding), finding.sentence);
+                self.logged.push(Logged::now("finding", text));
+            }
+        }
+    }
+
+    /// Takes the lines of the log that are not on the board yet.
+    pub(super) fn take_logged(&mut self) -> Vec<Logged> {
+        std::mem::take(&mut self.logged)
     }
 
     /// Returns what a verdict found, if the one before did not. The first verdict finds nothing new:
