@@ -291,12 +291,10 @@ pub(crate) fn tabs(model: &Model) -> Vec<(Screen, String)> {
         format!("{} {}{rest}{about}", screen.key(), first.to_uppercase())
     };
     let mut tabs: Vec<_> = Screen::ALL.into_iter().map(|screen| (screen, name(screen))).collect();
-    // A blank on both sides, and one between two.
-    let wide = |tabs: &[(Screen, String)]| -> usize {
-        tabs.iter().map(|(_, text)| text.chars().count() + 3).sum()
-    };
+    let wide =
+        |tabs: &[(Screen, String)]| -> usize { tabs.iter().map(|(_, text)| tab_width(text)).sum() };
     for at in (0..tabs.len()).rev() {
-        if wide(&tabs) <= usize::from(model.size.0) + 1 {
+        if wide(&tabs) <= usize::from(model.size.0) {
             break;
         }
         if let Some((screen, text)) = tabs.get_mut(at).filter(|(screen, _)| *screen != model.screen)
@@ -307,13 +305,17 @@ pub(crate) fn tabs(model: &Model) -> Vec<(Screen, String)> {
     tabs
 }
 
+/// The columns of a tab: a blank on both sides.
+pub(crate) fn tab_width(text: &str) -> usize {
+    text.chars().count() + 2
+}
+
 fn tab_line(model: &Model) -> Line<'static> {
     let mut line = Vec::new();
     for (screen, text) in tabs(model) {
         let chosen = screen == model.screen;
         let style = if chosen { model.theme.selected() } else { model.theme.dim() };
         line.push(Span::styled(format!(" {text} "), style));
-        line.push(Span::raw(" "));
     }
     Line::from(line)
 }

@@ -29,7 +29,9 @@ fn all(model: &Model) -> (BTreeMap<u32, Running>, BTreeMap<ChipId, BTreeSet<u32>
 pub(crate) fn operation_rows(model: &Model) -> Vec<Row> {
     let Some(mesh) = model.mesh() else { return Vec::new() };
     let (operations, ids) = all(model);
-    let behind = Operations::with(mesh, ids).behind();
+    let compared = Operations::with(mesh, ids);
+    let behind = compared.behind();
+    let folds = compared.are_too_many();
     let lowest =
         operations.iter().find(|(_, it)| it.cores.iter().any(|c| behind.contains(&c.chip)));
     let lowest = lowest.map(|(id, _)| *id);
@@ -42,6 +44,7 @@ pub(crate) fn operation_rows(model: &Model) -> Vec<Row> {
             {
                 ("ahead", Style::new(), Rank::Moves)
             }
+            _ if folds && it.cores.len() == 1 => ("", Style::new(), Rank::Idle),
             _ => ("", Style::new(), Rank::Moves),
         };
         let named = mesh.operations.get(&id.into());

@@ -2,7 +2,7 @@
 
 use super::pane::row_at;
 use super::pointed::Hit;
-use super::{chip, fabric, listing, mesh, tabs};
+use super::{chip, fabric, listing, mesh, tab_width, tabs};
 use crate::geometry;
 use crate::lists;
 use crate::model::{CorePane, List, Model, Screen};
@@ -51,8 +51,7 @@ fn tab(model: &Model, x: u16) -> Option<Hit> {
     let mut right = 0;
     let tabs = tabs(model).into_iter();
     let mut places = tabs.map(|(screen, text)| {
-        // A blank on both sides, and one between two.
-        right += text.chars().count() + 3;
+        right += tab_width(&text);
         (screen, right)
     });
     places.find(|(_, right)| usize::from(x) < *right).map(|(screen, _)| Hit::Screen(screen))

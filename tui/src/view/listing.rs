@@ -21,7 +21,7 @@ const GAPS: Look = Look {
 };
 const OPERATIONS: Look = Look {
     nouns: ("operation", "operations"),
-    idle: "idle",
+    idle: "of one core each",
     head: &["id", "operation", "state", "chips", "cores", "still", "kernels"],
     widths: &[6, 24, 7, 9, 6, 6, 0],
     spared: &[&[], &[5], &[1, 5]],

@@ -56,7 +56,7 @@ impl Operations {
     /// The chips that run the lowest id, if others do not: they are behind. An id that all chips
     /// run, such as that of the routers, tells nothing, nor do more ids than operations can run.
     pub fn behind(&self) -> BTreeSet<ChipId> {
-        if self.ids.values().any(|ids| ids.len() > MOST_OPERATIONS) {
+        if self.are_too_many() {
             return BTreeSet::new();
         }
         let differs = |id: &&u32| !self.ids.values().all(|ids| ids.contains(id));
@@ -65,6 +65,11 @@ impl Operations {
         };
         let has = |(chip, ids): (&ChipId, &BTreeSet<u32>)| ids.contains(lowest).then_some(*chip);
         self.ids.iter().filter_map(has).collect()
+    }
+
+    /// Whether a chip runs more ids than operations can run at a time: each core has one of its own.
+    pub fn are_too_many(&self) -> bool {
+        self.ids.values().any(|ids| ids.len() > MOST_OPERATIONS)
     }
 
     /// Those without a name as ranges.
