@@ -83,7 +83,7 @@ pub(crate) fn semaphore_wait(look: Look<'_>, kernel: &Kernel<'_>) -> String {
     } else {
         String::new()
     };
-    format!("it waits for a semaphore{}{has}", awaited.map_or_else(String::new, |it| it))
+    format!("it waits for a semaphore{}{has}", awaited.as_deref().unwrap_or(""))
 }
 
 /// Returns the value that a kernel awaits in a semaphore, if it is known.
