@@ -25,6 +25,7 @@ mod pause;
 mod print;
 #[path = "common/terminal.rs"]
 mod pseudo;
+mod queues;
 mod readers;
 mod record;
 #[path = "common/recording.rs"]

@@ -198,7 +198,9 @@ mod tests {
 
     fn loop_steps(steps: &[LoopStep]) -> LoopSteps {
         let mut all = LoopSteps::default();
-        steps.iter().for_each(|step| all.push(*step));
+        for step in steps {
+            all.push(*step);
+        }
         all
     }
 
