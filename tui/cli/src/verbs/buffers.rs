@@ -28,7 +28,7 @@ pub(crate) struct BuffersArguments {
 impl Verb for BuffersArguments {
     const NAME: &str = "buffers";
     const PAGES: Pages = &[("buffers", include_str!("../manual/verbs/buffers.md"))];
-    const SCHEMAS: Schemas = &[("buffers", schema::<Buffers<'_>>)];
+    const SCHEMAS: Schemas = &[("buffers", schema::<Found<'_>>)];
     const QUESTION: Ask<Self> = Some(|_, _| Ok(Some(everything())));
     fn cleans_up(&self) -> bool {
         true
@@ -51,7 +51,7 @@ impl Verb for BuffersArguments {
         }
         report(target, &newest.state);
         let look = Look { sampled: &newest.sampled, ..Look::new(&newest.snapshot, &newest.state) };
-        let all = Buffers::new(&target.words, (&mesh, look), place);
+        let all = Found::new(&target.words, (&mesh, look), place);
         if style.json {
             json(all)?;
         } else {
@@ -63,7 +63,8 @@ impl Verb for BuffersArguments {
 
 /// The circular buffers and semaphores of what runs.
 #[derive(Serialize, JsonSchema)]
-struct Buffers<'a> {
+#[schemars(rename = "Buffers")]
+struct Found<'a> {
     /// The target, in the words of the command line.
     target: &'a str,
     /// The target's own time of the snapshot, in cycles of a nanosecond.
@@ -74,7 +75,7 @@ struct Buffers<'a> {
     semaphores: Vec<Semaphore>,
 }
 
-impl<'a> Buffers<'a> {
+impl<'a> Found<'a> {
     fn new(target: &'a str, (mesh, look): (&Mesh, Look<'_>), place: Option<NamedPlace>) -> Self {
         let mut circular_buffers = circular_buffers(mesh, look);
         circular_buffers
@@ -86,7 +87,7 @@ impl<'a> Buffers<'a> {
     }
 }
 
-fn page(all: &Buffers<'_>) -> Page {
+fn page(all: &Found<'_>) -> Page {
     let mut buffers = Columns::new(&["TILE", "BUFFER", "PAGES", "OF", "WAITING"]);
     for one in &all.circular_buffers {
         let waiting: Vec<String> = one.waiting.iter().map(wait).collect();
@@ -108,7 +109,12 @@ fn page(all: &Buffers<'_>) -> Page {
             waiting.join(", "),
         ]);
     }
-    Page::default().with(buffers).with("\n".to_owned()).with(semaphores)
+    let none = |none: bool, what: &str| {
+        if none { format!("(no kernel that runs {what})\n") } else { String::new() }
+    };
+    let no_buffer = none(all.circular_buffers.is_empty(), "has one");
+    let no_semaphore = none(all.semaphores.is_empty(), "is known to wait for one");
+    Page::default().with(buffers).with(no_buffer + "\n").with(semaphores).with(no_semaphore)
 }
 
 /// A wait for a semaphore in words; a question mark if it may be for another one.
