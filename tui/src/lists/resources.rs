@@ -96,6 +96,9 @@ impl Fabric {
 /// The cores of a chip that are alike.
 type Alike = (TileKind, Use, Option<String>);
 
+/// Their place among others: Ethernet tiles come first.
+type Order = (bool, Use, Option<String>);
+
 /// The rows of all chips.
 pub(crate) fn resource_rows(model: &Model) -> Vec<Row> {
     let chips = model.mesh().map_or(&[][..], |mesh| &mesh.chips);
@@ -105,8 +108,7 @@ pub(crate) fn resource_rows(model: &Model) -> Vec<Row> {
 }
 
 fn of_chip(model: &Model, fabric: &Fabric, chip: &ChipState) -> Vec<Row> {
-    let mut alike: BTreeMap<(bool, Use, Option<String>), (Alike, BTreeSet<CoreId>)> =
-        BTreeMap::new();
+    let mut alike: BTreeMap<Order, (Alike, BTreeSet<CoreId>)> = BTreeMap::new();
     for tile in chip.tiles.iter().filter(|tile| !tile.harvested) {
         for core in model.cores_seen_of(chip.chip.id, tile) {
             let purpose = fabric.purpose(&core, tile);

@@ -66,11 +66,9 @@ fn command_line(model: &Model, mesh: &MeshState) -> String {
     let verb = match (model.screen, model.mesh_pane) {
         (Screen::Mesh, MeshPane::Map) | (Screen::Gaps, _) => "mesh".to_owned(),
         (Screen::Operations, _) => "operations".to_owned(),
-        (Screen::Resources | Screen::Semaphores, _) => "cores".to_owned(),
-        (Screen::Queues, _) => "links".to_owned(),
-        (Screen::Log, _) => "why".to_owned(),
-        (Screen::Mesh, MeshPane::Links) => "links".to_owned(),
-        (Screen::Mesh, MeshPane::Cores) => "cores".to_owned(),
+        (Screen::Semaphores, _) => "buffers".to_owned(),
+        (Screen::Queues, _) | (Screen::Mesh, MeshPane::Links) => "links".to_owned(),
+        (Screen::Resources, _) | (Screen::Mesh, MeshPane::Cores) => "cores".to_owned(),
         (Screen::Core, _) if model.core_pane == CorePane::Memory => {
             format!("read {tile}:{:#x} 64", model.cursor)
         }
@@ -86,7 +84,7 @@ fn command_line(model: &Model, mesh: &MeshState) -> String {
             }
             _ => "fabric status".to_owned(),
         },
-        (Screen::Why, _) => "why".to_owned(),
+        (Screen::Why | Screen::Log, _) => "why".to_owned(),
     };
     format!("meshscope --target {} {verb}", quoted(&model.target))
 }
