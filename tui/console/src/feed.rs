@@ -2,6 +2,7 @@
 //! others.
 
 use crate::exit::Failure;
+use crate::host_time::now_micros;
 use crate::opening::Stages;
 pub use crate::player::Timeline;
 use crate::run::{Board, KernelStages, MachineOrder};
@@ -19,7 +20,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The time from one snapshot to the next, which leaves the bus to the target's own traffic.
@@ -290,9 +291,4 @@ fn publish_snapshots(
             (next, again) = (Some(earliest), false);
         }
     }
-}
-
-/// Host time, in microseconds since the Unix epoch.
-pub fn now_micros() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }

@@ -19,6 +19,7 @@ pub mod found;
 pub mod fresh;
 pub mod glyph;
 pub mod halted;
+pub mod host_time;
 pub mod launching;
 pub mod locate;
 pub mod machine;

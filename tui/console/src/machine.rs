@@ -8,7 +8,8 @@ mod watching;
 mod work;
 
 use crate::exit::Failure;
-use crate::feed::{Inspect, MeshSnapshot, PACE, now_micros};
+use crate::feed::{Inspect, MeshSnapshot, PACE};
+use crate::host_time::now_micros;
 use crate::run::{KernelStages, MachineOrder};
 use crate::traffic::{Meter, Traffic};
 use decode::inspect::ReadSet;

@@ -16,9 +16,8 @@ pub(super) struct QueuePace {
     word: u64,
     /// The data of a full block.
     block: u64,
-    /// What the last command took, however long; `None` before the first answer. A router of
-    /// tt-metal yields to the base firmware now and then, on some links after 13 ms (wormhole.md
-    /// 7.2).
+    /// What the last command took, however long; `None` before the first answer. Some routers of
+    /// tt-metal let the base firmware run only every 13 ms (wormhole.md 7.2).
     took: Option<u64>,
 }
 

@@ -1,7 +1,8 @@
 //! What was done and reported since the moment before: lines of the audit log, and messages of the
 //! routers' status queues.
 
-use crate::feed::{MeshSnapshot, now_micros};
+use crate::feed::MeshSnapshot;
+use crate::host_time::now_micros;
 use decode::state::FabricState;
 use fabric::router_image;
 use fabric::status_queue::read_all_status;

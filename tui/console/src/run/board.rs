@@ -2,8 +2,8 @@
 
 use super::job::Going;
 use super::table::Measured;
-use crate::feed::now_micros;
 use crate::halted::HeldCore;
+use crate::host_time::now_micros;
 use std::path::PathBuf;
 
 /// Lines of the log that are kept.

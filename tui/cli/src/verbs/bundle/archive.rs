@@ -1,7 +1,7 @@
 //! A compressed tar archive with one folder.
 
 use console::exit::Failure;
-use console::feed::now_micros;
+use console::host_time::now_micros;
 use console::words::printable;
 use flate2::Compression;
 use flate2::write::GzEncoder;

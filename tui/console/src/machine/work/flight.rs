@@ -3,7 +3,7 @@
 
 use super::Work;
 use crate::exit::Failure;
-use crate::feed::now_micros;
+use crate::host_time::now_micros;
 use crate::player::PlayOrder;
 use crate::recording::{FLIGHT_BYTES, Noted, RecordingFile, audited, mark_of};
 use crate::run::{Logged, MachineOrder};
