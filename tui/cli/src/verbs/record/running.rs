@@ -3,7 +3,7 @@
 use super::Moments;
 use crate::output::say;
 use console::exit::Failure;
-use console::feed::now_micros;
+use console::host_time::now_micros;
 use console::machine::Machine;
 use console::recording::RecordingFile;
 use diagnosis::Diagnosis;
