@@ -297,6 +297,7 @@ impl Ticks {
     /// Notes that the hart is in its loop.
     pub(super) fn back(&mut self, cycle: u64) {
         if let Some(left) = self.left.take() {
+            // The next observation begins earlier: the loop may have begun before it was seen.
             self.away = (cycle - left).min(LONGEST_AWAY) * 3 / 4;
         }
     }
