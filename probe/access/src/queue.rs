@@ -111,21 +111,6 @@ impl Queue {
         })
     }
 
-    /// Returns how long its last answer took, in cycles; `None` before the first.
-    pub(crate) fn took(&self) -> Option<u64> {
-        self.pace.took()
-    }
-
-    /// Whether it takes much longer than the fastest, whose last answer took so many cycles.
-    pub(crate) fn is_left_behind(&self, fastest: u64) -> bool {
-        self.pace.is_left_behind(fastest)
-    }
-
-    /// Notes that others were used in its place.
-    pub(crate) fn leave_out(&mut self) {
-        self.pace.leave_out();
-    }
-
     fn request(&self, field: Field) -> u64 {
         self.base + eth().queues.request.at + field.offset()
     }

@@ -173,15 +173,10 @@ impl Access {
             let mut last = access.find_queues(route)?;
             access.retry_gateways(route)?;
             let mut tiles: Vec<(usize, NocXy)> = route.tiles.iter().copied().enumerate().collect();
-            let known =
-                tiles.iter().filter_map(|(_, tile)| access.queues.get(&(route.device, *tile)));
-            let fastest = Self::fastest(route, known).unwrap_or(u64::MAX);
-            // Gateways that do not lead to the chip, still owe an answer, or are slow, come last.
+            // Gateways that do not lead to the chip, or still owe an answer, come last.
             tiles.sort_by_key(|(_, tile)| {
                 let queue = access.queues.get(&(route.device, *tile));
-                let suspect = queue.is_none_or(Queue::is_suspect);
-                let slow = queue.is_some_and(|queue| queue.is_left_behind(fastest));
-                (access.is_passed_over(route, *tile), suspect, slow)
+                (access.is_passed_over(route, *tile), queue.is_none_or(Queue::is_suspect))
             });
             for (at, tile) in tiles {
                 if let Err(error) = access.cleared_of_doubt(route, at, tile)? {
@@ -213,13 +208,6 @@ impl Access {
         queue.write_all(&mut self.bus, route.depth(at), writes)
     }
 
-    /// Returns how long the last answer took of the fastest of the tiles with a link to the chip
-    /// itself.
-    fn fastest<'q>(route: FarRoute<'_>, queues: impl Iterator<Item = &'q Queue>) -> Option<u64> {
-        let direct = &route.tiles[..route.direct];
-        queues.filter(|queue| direct.contains(&queue.tile())).filter_map(Queue::took).min()
-    }
-
     /// Takes the queues of the route out of the known ones while they are used together.
     fn gateways(&mut self, route: FarRoute<'_>) -> Result<Vec<Gateway>, AccessError> {
         let error = self.find_queues(route)?;
@@ -233,16 +221,7 @@ impl Access {
             }
             if let Some(queue) = self.queues.remove(&(route.device, tile)) {
                 let (direct, depth) = (at < route.direct, route.depth(at));
-                // Of one that takes long, few commands are to be waited for.
-                let depth = if queue.took().is_none() { 1 } else { depth };
                 gateways.push(Gateway { queue, direct, depth });
-            }
-        }
-        if let Some(fastest) = Self::fastest(route, gateways.iter().map(|gateway| &gateway.queue)) {
-            let slow = |gateway: &mut Gateway| gateway.queue.is_left_behind(fastest);
-            for mut gateway in gateways.extract_if(.., slow) {
-                gateway.queue.leave_out();
-                self.queues.insert((route.device, gateway.queue.tile()), gateway.queue);
             }
         }
         match error {
