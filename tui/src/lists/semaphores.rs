@@ -4,31 +4,16 @@ use crate::model::{List, Model};
 use crate::table::{Cell, Rank, Row, Value};
 use console::merged::kernel;
 use decode::state::{Activity, CoreState, LaunchState};
-use diagnosis::{Place, Progress};
+use diagnosis::{Place, Progress, SEMAPHORE_BYTES, semaphore_span};
 use layouts::NocAddr;
 use machine::snapshot::Span as Range;
 use ratatui::text::{Line, Span};
 
-/// Bytes from one semaphore to the next (`L1_ALIGNMENT`).
-const SEMAPHORE_BYTES: u64 = 16;
-/// Most semaphores of a program on a core (`NUM_SEMAPHORES`).
-const MOST: u64 = 16;
-
 impl Model {
     /// What has to be read for the semaphores of the selected core.
     pub(crate) fn semaphore_words(&self) -> Vec<Range> {
-        let Some(core) = selected(self) else { return Vec::new() };
-        core.launch.known().and_then(|launch| span(core, launch)).into_iter().collect()
+        selected(self).and_then(semaphore_span).into_iter().collect()
     }
-}
-
-/// The semaphores of a core; the configuration of circular buffers follows them.
-fn span(core: &CoreState, launch: &LaunchState) -> Option<Range> {
-    let first = launch.semaphores?;
-    let followed = launch.circular_buffers.as_ref().and_then(|it| it.config.checked_sub(first));
-    let count = followed.map_or(MOST, |bytes| (bytes / SEMAPHORE_BYTES).min(MOST));
-    let addr = NocAddr { chip: core.id.chip, tile: core.id.tile, offset: first };
-    (count > 0).then_some(Range { addr, len: (count * SEMAPHORE_BYTES) as u32 })
 }
 
 /// The core of the selected row.
@@ -92,7 +77,7 @@ pub(crate) fn semaphore_detail(model: &Model) -> Vec<Line<'static>> {
     };
     let Some(launch) = core.launch.known() else { return Vec::new() };
     let mut lines = Vec::new();
-    if let Some(Range { addr, len }) = span(core, launch) {
+    if let Some(Range { addr, len }) = semaphore_span(core) {
         let at = |number: u64| NocAddr { offset: addr.offset + number * SEMAPHORE_BYTES, ..addr };
         let value =
             |number| shown.memory.word(at(number)).map_or("?".to_owned(), |it| it.to_string());

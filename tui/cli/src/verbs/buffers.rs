@@ -13,6 +13,7 @@ use diagnosis::{
     circular_buffers, program_semaphores,
 };
 use layouts::CoreId;
+use machine::place::Place;
 use machine::target::Mesh;
 use probe::session::Watch;
 use schemars::JsonSchema;
@@ -77,12 +78,11 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn new(target: &'a str, (mesh, look): (&Mesh, Look<'_>), place: Option<NamedPlace>) -> Self {
+        let passes = |tile: Place| place.is_none_or(|place| place.has_tile(tile.chip, tile.tile));
         let mut circular_buffers = circular_buffers(mesh, look);
-        circular_buffers
-            .retain(|it| place.is_none_or(|place| place.has_tile(it.tile.chip, it.tile.tile)));
+        circular_buffers.retain(|it| passes(it.tile));
         let mut semaphores = program_semaphores(look);
-        semaphores
-            .retain(|it| place.is_none_or(|place| place.has_tile(it.tile.chip, it.tile.tile)));
+        semaphores.retain(|it| passes(it.tile));
         Self { target, cycles: look.state.cycles, circular_buffers, semaphores }
     }
 }
