@@ -10,12 +10,12 @@ mod host;
 mod library;
 
 use crate::SIMULATOR_BUDGET;
-use machine::bar::Bar;
 use machine::target::Abilities;
 use std::path::Path;
 
 pub use child::{HostCommand, open};
 pub use host::{HOST_ARGUMENT, run_host_if_requested};
+pub use library::{Dma, DmaRead, DmaWrite, Library};
 
 /// Returns what the simulator supports, and what must not be read (wormhole.md 10.3).
 ///
@@ -31,14 +31,24 @@ pub fn abilities() -> Result<Abilities, String> {
     })
 }
 
-/// Loads a library into this process, which its next bad access ends. For processes dedicated to
-/// the library, and to measure the cost of the route to a child.
+/// Loads a library into this process, which its next bad access ends.
 ///
 /// # Errors
 /// Why it cannot be loaded, in one sentence.
-pub fn load_here(library: &Path) -> Result<Box<dyn Bar>, String> {
-    match library::Library::load(library) {
-        Ok(loaded) => Ok(Box::new(loaded)),
-        Err(error) => Err(host::reason(library, error)),
-    }
+pub fn load_here(library: &Path) -> Result<Library, String> {
+    Library::load(library).map_err(|error| host::reason(library, error))
+}
+
+/// As [`load_here`]; the library's devices reach host memory through these functions.
+///
+/// # Errors
+/// As [`load_here`].
+///
+/// # Safety
+/// The functions must transfer that many bytes at a bus address, as long as the library is loaded.
+#[allow(unsafe_code, reason = "the caller answers for the functions")]
+pub unsafe fn load_for_program(library: &Path, dma: Option<Dma>) -> Result<Library, String> {
+    // SAFETY: the caller answers for the functions.
+    let loaded = unsafe { Library::load_with(library, dma) };
+    loaded.map_err(|error| host::reason(library, error))
 }

@@ -4,19 +4,20 @@
 //! from inside a DMA callback is refused, since the access that caused it is still running. A panic
 //! does not leave a function: the machine is then dropped, and reads as devices that left the bus.
 
-use crate::host_memory::{self, DmaRead, DmaWrite};
+use crate::host_memory;
 use crate::machine::{Machine, say};
-use crate::process::{at_machine, on_mesh};
+use crate::process::{at_machine, on_bus};
 use crate::served;
 use std::ffi::c_void;
 use std::sync::Once;
 use std::thread::park;
+use transport::ttsim::{DmaRead, DmaWrite};
 
 /// Returns the device number of a bus, device and function word. There is one bus, and devices have
 /// one function.
-fn device(bus_device_function: u32) -> Option<usize> {
+fn device(bus_device_function: u32) -> Option<u8> {
     let (device, function) = (bus_device_function >> 3, bus_device_function & 7);
-    (device < 32 && function == 0).then_some(device as usize)
+    (device < 32 && function == 0).then_some(device as u8)
 }
 
 /// Builds the mesh that the environment names. On an error, prints it to standard error, and no
@@ -28,16 +29,14 @@ pub extern "C" fn libttsim_init() {
             return say("libttsim_init: the machine is already running");
         }
         match Machine::from_environment(served::kept()) {
-            Ok(built) => {
-                served::serve(built.words(), built.chip(), built.devices());
-                if served::keeps() {
-                    stay_at_exit();
-                }
-                *machine = Some(built);
-            }
+            Ok(built) => *machine = Some(built),
             Err(error) => say(&error.to_string()),
         }
     });
+    served::serve();
+    if served::keeps() {
+        stay_at_exit();
+    }
 }
 
 /// Lets the process serve when the program has ended, until a signal ends it.
@@ -67,7 +66,7 @@ unsafe extern "C" {
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_exit() {
     if !served::keeps() {
-        at_machine((), |machine| *machine = None);
+        at_machine((), |machine| machine.take().map_or((), Machine::exit));
     }
 }
 
@@ -88,14 +87,14 @@ pub unsafe extern "C" fn libttsim_set_pci_dma_mem_callbacks(
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_pci_config_rd32(bus_device_function: u32, offset: u32) -> u32 {
     let Some(device) = device(bus_device_function) else { return u32::MAX };
-    on_mesh(u32::MAX, |mesh| mesh.config_read(device, offset))
+    on_bus(u32::MAX, |bus| bus.config_read(device, offset))
 }
 
 /// Writes a word of config space, as a host does to query the size of a BAR. A BAR cannot be moved.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_pci_config_wr32(bus_device_function: u32, offset: u32, data: u32) {
     let Some(device) = device(bus_device_function) else { return };
-    on_mesh((), |mesh| mesh.config_write(device, offset, data));
+    on_bus((), |bus| bus.config_write(device, offset, data));
 }
 
 /// Reads bytes at a bus address.
@@ -113,7 +112,7 @@ pub unsafe extern "C" fn libttsim_pci_mem_rd_bytes(address: u64, bytes: *mut c_v
         bytes.cast::<u8>().write_bytes(0xFF, size as usize);
         std::slice::from_raw_parts_mut(bytes.cast::<u8>(), size as usize)
     };
-    on_mesh((), |mesh| mesh.bus_read(address, out));
+    on_bus((), |bus| bus.bus_read(address, out));
 }
 
 /// Writes bytes at a bus address.
@@ -127,7 +126,7 @@ pub unsafe extern "C" fn libttsim_pci_mem_wr_bytes(address: u64, bytes: *const c
     }
     // SAFETY: the caller guarantees that many bytes.
     let data = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), size as usize) };
-    on_mesh((), |mesh| mesh.bus_write(address, data));
+    on_bus((), |bus| bus.bus_write(address, data));
 }
 
 /// Exists for clients that resolve the symbol. Tiles of Wormhole are reached through windows, so
@@ -168,5 +167,5 @@ pub unsafe extern "C" fn libttsim_tile_wr_bytes(
 /// Advances time by `clocks` cycles of 1 ns.
 #[unsafe(no_mangle)]
 pub extern "C" fn libttsim_clock(clocks: u32) {
-    on_mesh((), |mesh| mesh.clock(u64::from(clocks)));
+    on_bus((), |bus| bus.clock(u64::from(clocks)));
 }

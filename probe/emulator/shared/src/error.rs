@@ -16,6 +16,8 @@ pub enum MachineError {
     Words(SpecError),
     /// The words name no emulated mesh.
     NotEmulated,
+    /// The vendor's simulator cannot be loaded, and why.
+    Library(String),
     /// The scene cannot be built or started.
     Scene(SceneError),
     /// The emulator refuses the mesh.
@@ -32,6 +34,7 @@ impl fmt::Display for MachineError {
             Self::NotText(variable) => write!(f, "{variable} is not text"),
             Self::Variable(variable, value, error) => write!(f, "{variable}={value}: {error}"),
             Self::Words(error) => write!(f, "{error}"),
+            Self::Library(why) => f.write_str(why),
             Self::NotEmulated => f.write_str("not an emulated mesh"),
             Self::Scene(error) => write!(f, "{error}"),
             Self::Mesh(error) => write!(f, "{error}"),

@@ -1,19 +1,22 @@
 //! The client's memory, through the callbacks that the client installed.
 
 use emulator::HostMemory;
-use std::ffi::c_void;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-
-/// Reads bytes of host memory: bus address, destination, length.
-pub type DmaRead = unsafe extern "C" fn(u64, *mut c_void, u32);
-/// Writes bytes of host memory: bus address, source, length.
-pub type DmaWrite = unsafe extern "C" fn(u64, *const c_void, u32);
+use transport::ttsim::{self, DmaRead, DmaWrite, Library};
 
 static INSTALLED: Mutex<(Option<DmaRead>, Option<DmaWrite>)> = Mutex::new((None, None));
 
 /// Installs the callbacks for every machine of this process.
 pub(crate) fn install(read: Option<DmaRead>, write: Option<DmaWrite>) {
     *INSTALLED.lock().unwrap_or_else(PoisonError::into_inner) = (read, write);
+}
+
+/// Loads another libttsim, with the client's callbacks: it takes none later.
+pub(crate) fn load(library: &Path) -> Result<Library, String> {
+    let (read, write) = installed();
+    // SAFETY: the client installed them for a library with these entry points.
+    unsafe { ttsim::load_for_program(library, read.zip(write)) }
 }
 
 fn installed() -> (Option<DmaRead>, Option<DmaWrite>) {

@@ -40,7 +40,6 @@ mod soc_descriptor;
 mod umd_mutex;
 
 pub use error::MachineError;
-pub use host_memory::{DmaRead, DmaWrite};
 pub use machine::{BOOT_CYCLES, DEFAULT_MESH, MESH};
 pub use served::{KEEP, SOCKET};
 pub use soc_descriptor::soc_descriptor;

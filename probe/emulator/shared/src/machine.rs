@@ -1,16 +1,18 @@
-//! The machine of the process: a scene's mesh, and the count of its conditions already reported.
+//! The machine of the process: a scene's mesh, or the vendor's simulator.
 
 use crate::error::MachineError;
-use crate::host_memory::Callbacks;
+use crate::host_memory::{self, Callbacks};
 use emulator::{Mesh, MeshConfig};
 use images::ImageMap;
 use layouts::ChipKind;
 use machine::bar::{Bar, BarOp};
 use machine::past::{Keeps, RecordedRun};
 use machine::snapshot::AccessError;
+use machine::target::Abilities;
 use probe::spec::TargetSpec;
 use std::sync::{Arc, Mutex, PoisonError};
-use transport::emulator_bar::EmulatorBar;
+use transport::emulator_bar::{self, EmulatorBar};
+use transport::ttsim::{self, Library};
 use workloads::scene::Scene;
 
 /// The environment variable that names the mesh.
@@ -31,9 +33,68 @@ const STARTED_BY: [&str; 3] = ["run=", "at=", "firmware="];
 
 /// The machine that the entry points drive.
 pub(crate) struct Machine {
-    bar: EmulatorBar,
-    reported: usize,
-    words: String,
+    simulator: Simulator,
+    target: String,
+}
+
+enum Simulator {
+    /// An emulated mesh, and the number of its conditions that were reported.
+    Mesh(EmulatorBar, usize),
+    /// The vendor's.
+    Vendor(Library),
+}
+
+/// What a program does through the entry points.
+pub(crate) trait Bus {
+    fn config_read(&mut self, device: u8, offset: u32) -> u32;
+    fn config_write(&mut self, device: u8, offset: u32, value: u32);
+    fn bus_read(&mut self, address: u64, out: &mut [u8]);
+    fn bus_write(&mut self, address: u64, data: &[u8]);
+    fn clock(&mut self, cycles: u64);
+}
+
+impl Bus for Mesh {
+    fn config_read(&mut self, device: u8, offset: u32) -> u32 {
+        self.config_read(usize::from(device), offset)
+    }
+
+    fn config_write(&mut self, device: u8, offset: u32, value: u32) {
+        self.config_write(usize::from(device), offset, value);
+    }
+
+    fn bus_read(&mut self, address: u64, out: &mut [u8]) {
+        self.bus_read(address, out);
+    }
+
+    fn bus_write(&mut self, address: u64, data: &[u8]) {
+        self.bus_write(address, data);
+    }
+
+    fn clock(&mut self, cycles: u64) {
+        self.clock(cycles);
+    }
+}
+
+impl Bus for Library {
+    fn config_read(&mut self, device: u8, offset: u32) -> u32 {
+        self.config(device, offset)
+    }
+
+    fn config_write(&mut self, device: u8, offset: u32, value: u32) {
+        self.write_config(device, offset, value);
+    }
+
+    fn bus_read(&mut self, address: u64, out: &mut [u8]) {
+        self.read(address, out);
+    }
+
+    fn bus_write(&mut self, address: u64, data: &[u8]) {
+        self.write(address, data);
+    }
+
+    fn clock(&mut self, cycles: u64) {
+        self.pass(cycles);
+    }
 }
 
 impl Machine {
@@ -46,8 +107,13 @@ impl Machine {
         Self::new(&name, keeps).map_err(|error| MachineError::Variable(MESH, name, Box::new(error)))
     }
 
-    /// Builds the machine that `words` names, in the form of a target after `emulator:`.
-    pub(crate) fn new(words: &str, keeps: Keeps) -> Result<Self, MachineError> {
+    /// Builds the machine that `words` names: the vendor's simulator as a target, a mesh in the form of
+    /// one after `emulator:`.
+    fn new(words: &str, keeps: Keeps) -> Result<Self, MachineError> {
+        if let Ok(TargetSpec::Ttsim(named)) = TargetSpec::parse(words) {
+            let library = host_memory::load(&named.library).map_err(MachineError::Library)?;
+            return Ok(Self { simulator: Simulator::Vendor(library), target: words.to_owned() });
+        }
         let starts = |setting: &str| STARTED_BY.iter().any(|key| setting.starts_with(key));
         let started = words.split(',').any(starts);
         let PoweredOn { scene, mut images, mut mesh } = power_on(words)?;
@@ -59,47 +125,59 @@ impl Machine {
         } else {
             bar.mesh_mut().clock(BOOT_CYCLES);
         }
-        Ok(Self { bar, reported: 0, words: words.to_owned() })
+        Ok(Self { simulator: Simulator::Mesh(bar, 0), target: format!("emulator:{words}") })
     }
 
-    /// The words that name it.
-    pub(crate) fn words(&self) -> &str {
-        &self.words
-    }
-
-    /// The kind of its chips.
-    pub(crate) fn chip(&self) -> ChipKind {
-        self.bar.chip()
-    }
-
-    /// The number of its PCIe devices.
-    pub(crate) fn devices(&self) -> u8 {
-        self.bar.most_devices()
+    /// The words of a target that starts alike.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
     }
 
     /// Returns its bar.
-    pub(crate) fn bar(&mut self) -> &mut EmulatorBar {
-        &mut self.bar
+    pub(crate) fn bar(&mut self) -> &mut dyn Bar {
+        match &mut self.simulator {
+            Simulator::Mesh(bar, _) => bar,
+            Simulator::Vendor(library) => library,
+        }
     }
 
-    /// Returns its run from power-on, if it keeps it, with the words of a target that starts alike.
+    /// Returns what it supports.
+    pub(crate) fn abilities(&self) -> Result<Abilities, String> {
+        match &self.simulator {
+            Simulator::Mesh(..) => Ok(emulator_bar::abilities()),
+            Simulator::Vendor(_) => ttsim::abilities(),
+        }
+    }
+
+    /// Returns its run from power-on, if it keeps it.
     pub(crate) fn recorded_run(&mut self) -> Option<Result<RecordedRun, String>> {
-        let target = format!("emulator:{}", self.words);
-        Some(self.bar.recorded_run()?.map(|run| RecordedRun { target, ..run }))
+        let target = self.target.clone();
+        Some(self.bar().recorded_run()?.map(|run| RecordedRun { target, ..run }))
     }
 
-    /// Runs an action on the mesh, and reports the new conditions.
-    pub(crate) fn on_mesh<T>(&mut self, action: impl FnOnce(&mut Mesh) -> T) -> T {
-        let done = action(self.bar.mesh_mut());
-        let conditions = self.bar.mesh().conditions();
-        if conditions.len() > self.reported {
+    /// Runs an action on the bus, and reports the new conditions of a mesh.
+    pub(crate) fn on_bus<T>(&mut self, action: impl FnOnce(&mut dyn Bus) -> T) -> T {
+        let (bar, reported) = match &mut self.simulator {
+            Simulator::Vendor(library) => return action(library),
+            Simulator::Mesh(bar, reported) => (bar, reported),
+        };
+        let done = action(bar.mesh_mut());
+        let conditions = bar.mesh().conditions();
+        if conditions.len() > *reported {
             let last = conditions.len().min(MOST_REPORTED);
-            for condition in conditions.get(self.reported..last).into_iter().flatten() {
+            for condition in conditions.get(*reported..last).into_iter().flatten() {
                 say(&condition.to_string());
             }
-            self.reported = conditions.len();
+            *reported = conditions.len();
         }
         done
+    }
+
+    /// Ends it.
+    pub(crate) fn exit(self) {
+        if let Simulator::Vendor(library) = self.simulator {
+            library.exit();
+        }
     }
 }
 

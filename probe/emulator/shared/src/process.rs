@@ -1,11 +1,10 @@
 //! The machine of this process, of which each access waits for its turn.
 
-use crate::machine::{Machine, say};
-use emulator::Mesh;
+use crate::machine::{Bus, Machine, say};
+use machine::bar::Bar;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
-use transport::emulator_bar::EmulatorBar;
 
 static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
 
@@ -31,7 +30,7 @@ pub(crate) fn at_machine<T: Copy>(absent: T, action: impl FnOnce(&mut Option<Mac
 }
 
 /// Runs an action on the bar of the machine, for a thread that serves it; none if there is no machine.
-pub(crate) fn with_bar<T>(action: impl FnOnce(&mut EmulatorBar) -> T) -> Option<T> {
+pub(crate) fn with_bar<T>(action: impl FnOnce(&mut dyn Bar) -> T) -> Option<T> {
     with_machine(|machine| action(machine.bar()))
 }
 
@@ -40,7 +39,7 @@ pub(crate) fn with_machine<T>(action: impl FnOnce(&mut Machine) -> T) -> Option<
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(action)
 }
 
-/// Runs an action on the mesh; returns `absent` if there is none.
-pub(crate) fn on_mesh<T: Copy>(absent: T, action: impl FnOnce(&mut Mesh) -> T) -> T {
-    at_machine(absent, |machine| machine.as_mut().map_or(absent, |machine| machine.on_mesh(action)))
+/// Runs an action on the bus of the machine; returns `absent` if there is none.
+pub(crate) fn on_bus<T: Copy>(absent: T, action: impl FnOnce(&mut dyn Bus) -> T) -> T {
+    at_machine(absent, |machine| machine.as_mut().map_or(absent, |machine| machine.on_bus(action)))
 }

@@ -13,7 +13,6 @@ use machine::window::all_but_the_drivers;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
-use transport::emulator_bar;
 use transport::serve::{Server, bind};
 use transport::wire::Welcome;
 
@@ -29,12 +28,12 @@ const WINDOWS: u16 = 16;
 /// Whether the mesh is served; not set before the first mesh.
 static SERVED: OnceLock<bool> = OnceLock::new();
 
-/// Serves the mesh that `words` names where the environment asks for it. Once for each process: a
+/// Serves the mesh where the environment asks for it. Once for each process: a
 /// later mesh is served on the same socket.
-pub(crate) fn serve(words: &str, chip: ChipKind, devices: u8) {
+pub(crate) fn serve() {
     SERVED.get_or_init(|| {
         let Some(socket) = std::env::var_os(SOCKET) else { return false };
-        let started = start(Path::new(&socket), words, chip, devices);
+        let started = start(Path::new(&socket));
         if let Err(why) = &started {
             say(&format!("the mesh is not served: {why}"));
         }
@@ -42,13 +41,18 @@ pub(crate) fn serve(words: &str, chip: ChipKind, devices: u8) {
     });
 }
 
-fn start(socket: &Path, words: &str, chip: ChipKind, devices: u8) -> Result<(), String> {
-    let machine = format!("emulator:{words}");
+fn start(socket: &Path) -> Result<(), String> {
+    let of_program = with_machine(|program| {
+        let (chip, devices) = (program.bar().chip(), program.bar().most_devices());
+        (program.target().to_owned(), program.abilities(), chip, devices)
+    });
+    let (machine, abilities, chip, devices) = of_program.ok_or("there is none")?;
+    let abilities = abilities?;
     let listener = bind(socket).map_err(|error| error.to_string())?;
     let server = Server::start(listener, &machine).map_err(|error| error.to_string())?;
     let welcome = Welcome {
         machine,
-        abilities: emulator_bar::abilities(),
+        abilities,
         devices: Some(devices),
         windows: windows(chip.layout()),
         ..Welcome::default()
@@ -157,6 +161,6 @@ impl Bar for ProgramBar {
     }
 
     fn remarks(&mut self) -> Vec<String> {
-        with_bar(Bar::remarks).unwrap_or_else(Vec::new)
+        with_bar(|bar| bar.remarks()).unwrap_or_else(Vec::new)
     }
 }

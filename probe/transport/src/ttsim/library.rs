@@ -2,7 +2,7 @@
 
 use layouts::{ChipKind, NocXy};
 use libloading::Library as Shared;
-use machine::bar::{Bar, BarOp};
+use machine::bar::{Bar, BarOp, MOST_DEVICES};
 use machine::snapshot::AccessError;
 use machine::window;
 use std::collections::BTreeMap;
@@ -13,17 +13,28 @@ use std::path::Path;
 const CLOCKS_PER_CALL: u64 = 1 << 20;
 
 /// Config offset of the lower half of BAR 0; each BAR has 64 bits.
-const BAR0_CONFIG: u16 = 0x10;
+const BAR0_CONFIG: u32 = 0x10;
+
+/// Reads bytes of host memory: bus address, destination, length.
+pub type DmaRead = unsafe extern "C" fn(u64, *mut c_void, u32);
+/// Writes bytes of host memory: bus address, source, length.
+pub type DmaWrite = unsafe extern "C" fn(u64, *const c_void, u32);
+
+/// Both of them.
+pub type Dma = (DmaRead, DmaWrite);
 
 type ConfigRead = unsafe extern "C" fn(u32, u32) -> u32;
 
 /// A loaded and initialised libttsim. There is one per process, and it is not thread-safe.
-pub(super) struct Library {
+pub struct Library {
     config_read: ConfigRead,
+    config_write: unsafe extern "C" fn(u32, u32, u32),
+    exit: unsafe extern "C" fn(),
     read: unsafe extern "C" fn(u64, *mut c_void, u32),
     write: unsafe extern "C" fn(u64, *const c_void, u32),
     clock: unsafe extern "C" fn(u32),
     chip: ChipKind,
+    devices: u8,
     clocks: u64,
     bars: BTreeMap<(u8, u8), u64>,
     // Dropped last; the pointers above point into it.
@@ -47,6 +58,15 @@ impl From<libloading::Error> for LoadError {
 impl Library {
     /// Loads and initialises the library.
     pub(super) fn load(path: &Path) -> Result<Self, LoadError> {
+        // SAFETY: there are no functions.
+        unsafe { Self::load_with(path, None) }
+    }
+
+    /// Loads and initialises the library, whose devices reach host memory through these functions.
+    ///
+    /// # Safety
+    /// They must transfer that many bytes at a bus address.
+    pub(super) unsafe fn load_with(path: &Path, dma: Option<Dma>) -> Result<Self, LoadError> {
         // SAFETY: a person named this library to be loaded into this process, which exists for it.
         let shared = unsafe { Shared::new(path)? };
         // SAFETY: these are the documented signatures of the entry points (wormhole.md 10.1); the
@@ -54,20 +74,55 @@ impl Library {
         unsafe {
             let init = *shared.get::<unsafe extern "C" fn()>(b"libttsim_init\0")?;
             let config_read: ConfigRead = *shared.get(b"libttsim_pci_config_rd32\0")?;
+            let config_write = *shared.get(b"libttsim_pci_config_wr32\0")?;
+            let exit = *shared.get(b"libttsim_exit\0")?;
             let read = *shared.get(b"libttsim_pci_mem_rd_bytes\0")?;
             let write = *shared.get(b"libttsim_pci_mem_wr_bytes\0")?;
             let clock = *shared.get(b"libttsim_clock\0")?;
+            if let Some((read, write)) = dma {
+                let set: unsafe extern "C" fn(DmaRead, DmaWrite) =
+                    *shared.get(b"libttsim_set_pci_dma_mem_callbacks\0")?;
+                set(read, write);
+            }
             init();
             let id = config_read(0, 0);
             let chip = ChipKind::of_config_id(id).ok_or(LoadError::Device(id))?;
             let (clocks, bars) = (0, BTreeMap::new());
-            Ok(Self { config_read, read, write, clock, chip, clocks, bars, _shared: shared })
+            let another = |device: &u8| config_read(u32::from(*device) << 3, 0) != id;
+            let devices = (0..MOST_DEVICES).find(another).unwrap_or(MOST_DEVICES);
+            Ok(Self {
+                config_read,
+                config_write,
+                exit,
+                read,
+                write,
+                clock,
+                chip,
+                devices,
+                clocks,
+                bars,
+                _shared: shared,
+            })
         }
     }
 
-    fn config(&self, device: u8, offset: u16) -> u32 {
+    /// Ends its machine.
+    pub fn exit(self) {
+        // SAFETY: the call takes nothing, and no other follows.
+        unsafe { (self.exit)() };
+    }
+
+    /// Reads a word of the config space of a device.
+    #[must_use]
+    pub fn config(&self, device: u8, offset: u32) -> u32 {
         // SAFETY: the call takes plain numbers, which the library checks.
-        unsafe { (self.config_read)(u32::from(device) << 3, u32::from(offset)) }
+        unsafe { (self.config_read)(u32::from(device) << 3, offset) }
+    }
+
+    /// Writes a word of the config space of a device.
+    pub fn write_config(&self, device: u8, offset: u32, value: u32) {
+        // SAFETY: the call takes plain numbers, which the library checks.
+        unsafe { (self.config_write)(u32::from(device) << 3, offset, value) };
     }
 
     /// Returns the physical address of a BAR, which the simulator never moves.
@@ -75,19 +130,27 @@ impl Library {
         if let Some(&base) = self.bars.get(&(device, bar)) {
             return base;
         }
-        let offset = BAR0_CONFIG + 4 * u16::from(bar);
+        let offset = BAR0_CONFIG + 4 * u32::from(bar);
         let low = self.config(device, offset) & !0xF;
         let base = u64::from(self.config(device, offset + 4)) << 32 | u64::from(low);
         self.bars.insert((device, bar), base);
         base
     }
 
-    fn write(&self, address: u64, bytes: &[u8]) {
+    /// Reads bytes at a bus address.
+    pub fn read(&self, address: u64, out: &mut [u8]) {
+        // SAFETY: the buffer behind the pointer has room for that many bytes.
+        unsafe { (self.read)(address, out.as_mut_ptr().cast(), out.len() as u32) };
+    }
+
+    /// Writes bytes at a bus address.
+    pub fn write(&self, address: u64, bytes: &[u8]) {
         // SAFETY: the buffer behind the pointer holds that many bytes.
         unsafe { (self.write)(address, bytes.as_ptr().cast(), bytes.len() as u32) };
     }
 
-    fn pass(&mut self, cycles: u64) {
+    /// Lets time pass.
+    pub fn pass(&mut self, cycles: u64) {
         let mut left = cycles;
         while left > 0 {
             let now = left.min(CLOCKS_PER_CALL);
@@ -104,14 +167,13 @@ impl Bar for Library {
         for op in batch {
             match op {
                 BarOp::ConfigRead { device, offset } => {
-                    answer.extend(self.config(*device, *offset).to_le_bytes());
+                    answer.extend(self.config(*device, u32::from(*offset)).to_le_bytes());
                 }
                 BarOp::Read { device, bar, offset, len, .. } => {
                     let start = answer.len();
                     answer.resize(start + *len as usize, 0);
                     let address = self.bar(*device, *bar) + offset;
-                    // SAFETY: the buffer behind the pointer has room for `len` bytes.
-                    unsafe { (self.read)(address, answer[start..].as_mut_ptr().cast(), *len) };
+                    self.read(address, &mut answer[start..]);
                 }
                 BarOp::Write { device, bar, offset, bytes } => {
                     let address = self.bar(*device, *bar) + offset;
@@ -138,5 +200,9 @@ impl Bar for Library {
 
     fn chip(&self) -> ChipKind {
         self.chip
+    }
+
+    fn most_devices(&self) -> u8 {
+        self.devices
     }
 }

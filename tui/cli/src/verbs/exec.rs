@@ -13,8 +13,9 @@ use probe::session::OpenError;
 use probe::spec::TargetSpec;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -28,7 +29,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// its own; exec ends with its exit code.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExecArguments {
-    /// The mesh: what follows emulator: in a target, such as n300 or t3000,seed=3.
+    /// The mesh: what follows emulator: in a target, such as n300 or t3000,seed=3; or the vendor's
+    /// simulator, as the target ttsim:LIBRARY.
     #[arg(long, default_value = "n150", value_name = "MESH")]
     pub(crate) mesh: String,
     /// The emulated mesh as a libttsim; by default libmeshscope_ttsim.so beside meshscope.
@@ -85,13 +87,7 @@ const FIND_TTNN: &str =
     "import importlib.util as u, os; print(os.path.dirname(u.find_spec('ttnn').origin))";
 
 fn run(arguments: &ExecArguments) -> Result<Outcome, Failure> {
-    let words = format!("emulator:{}", arguments.mesh);
-    let spec = TargetSpec::parse(&words);
-    let spec = spec.map_err(|error| Failure::of_open(&words, &OpenError::from(error)))?;
-    let TargetSpec::Emulator(scene) = spec else {
-        return Err(Failure::Usage(format!("--mesh {}: not an emulated mesh", arguments.mesh)));
-    };
-    scene.descriptor().map_err(|error| Failure::of_open(&words, &error.into()))?;
+    check_mesh(&arguments.mesh)?;
     let [program, words @ ..] = arguments.program.as_slice() else {
         return Err(Failure::Usage("no program is given".into()));
     };
@@ -122,6 +118,38 @@ fn run(arguments: &ExecArguments) -> Result<Outcome, Failure> {
     drop(folder);
     let _ = std::fs::remove_file(&socket);
     ended(status?, stop.is_requested())
+}
+
+/// Checks that the words name a machine for a program.
+fn check_mesh(mesh: &str) -> Result<(), Failure> {
+    let words = if mesh.starts_with("ttsim:") { mesh.into() } else { format!("emulator:{mesh}") };
+    let spec = TargetSpec::parse(&words);
+    let spec = spec.map_err(|error| Failure::of_open(&words, &OpenError::from(error)))?;
+    match spec {
+        TargetSpec::Emulator(scene) => {
+            scene.descriptor().map_err(|error| Failure::of_open(&words, &error.into())).map(drop)
+        }
+        TargetSpec::Ttsim(simulator) => loadable(&simulator.library),
+        _ => Err(Failure::Usage(format!("--mesh {mesh}: not an emulated mesh"))),
+    }
+}
+
+/// Checks that a file is there, and that programs of this one's architecture can load it.
+fn loadable(library: &Path) -> Result<(), Failure> {
+    let header = |path: &Path| -> io::Result<[u8; 20]> {
+        let mut header = [0; 20];
+        File::open(path)?.read_exact(&mut header)?;
+        Ok(header)
+    };
+    let refused = |why: &dyn Display| Failure::Usage(format!("{}: {why}", library.display()));
+    let found = header(library).map_err(|error| refused(&error))?;
+    let own =
+        std::env::current_exe().and_then(|own| header(&own)).map_err(|error| refused(&error))?;
+    // Magic number, class and order of bytes; then the machine.
+    if found[..6] != own[..6] || found[18..] != own[18..] {
+        return Err(refused(&"it is no library of this architecture"));
+    }
+    Ok(())
 }
 
 /// Waits for the program; beside it runs what was asked for.
@@ -205,12 +233,14 @@ fn library(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name(LIBRARY));
     let path = named.map(Path::to_owned).or_else(beside).unwrap_or_else(|| LIBRARY.into());
     let found = path.canonicalize().ok().filter(|path| path.is_file());
-    found.ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         let path = path.display();
         Failure::Usage(format!(
             "{path}: there is no such library; `cargo build --release -p shared` builds it, --library names it"
         ))
-    })
+    })?;
+    loadable(&found)?;
+    Ok(found)
 }
 
 /// Returns tt-metal's description of the tiles of a chip.
