@@ -16,15 +16,15 @@ import ctypes, mmap, os, signal, sys
 mapped = [mmap.mmap(os.open(path, os.O_RDONLY), 0, prot=mmap.PROT_READ) for path in sys.argv[2:]]
 lib = ctypes.CDLL(os.environ["TT_METAL_SIMULATOR"])
 assert os.path.exists(os.path.join(os.path.dirname(os.environ["TT_METAL_SIMULATOR"]), "soc_descriptor.yaml"))
+callback = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint32)
+answer = callback(lambda address, out, size: ctypes.memset(out, 0x5A, size) and None)
+ignore = callback(lambda address, data, size: None)
+lib.libttsim_set_pci_dma_mem_callbacks(answer, ignore)
 lib.libttsim_init()
 def write(address, data):
     lib.libttsim_pci_mem_wr_bytes(ctypes.c_uint64(address), data, len(data))
 write(0x1_1FC0_0000, (0x0000_2400_0082_0000).to_bytes(8, "little"))
 write(0x1_0002_0000, (0xCAFE).to_bytes(4, "little"))
-callback = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint32)
-answer = callback(lambda address, out, size: ctypes.memset(out, 0x5A, size) and None)
-ignore = callback(lambda address, data, size: None)
-lib.libttsim_set_pci_dma_mem_callbacks(answer, ignore)
 for register, value in (0x308, 64), (0x30C, 0x21000), (0x2C, 1), (0x314, 0x21000), (0x30, 0):
     write(0x1_2000_0000 + register, value.to_bytes(4, "little"))
 print("ready", flush=True)
@@ -145,6 +145,20 @@ fn a_program_and_clients_share_its_mesh() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("meshscope: the mesh is served: --target socket:"));
     assert!(!socket.exists());
+}
+
+#[test]
+fn a_program_and_clients_share_the_vendors_simulator() {
+    let Some(folder) = std::env::var_os("MESHSCOPE_TTSIM_DIR") else {
+        println!("skipped: MESHSCOPE_TTSIM_DIR is not set");
+        return;
+    };
+    let mesh = format!("ttsim:{}", Path::new(&folder).join("libttsim_wh_x2.so").display());
+    let Some(mut program) = Running::start("exec-vendor", &["--mesh", &mesh], "0") else { return };
+    shows(&program.read("0:2-2:0x20000"), "fe ca 00 00");
+    assert_eq!(program.goes_on(), "0xcafe\n");
+    let output = program.ends();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
 /// What a program did on its mesh is executed again from the recording alone, without the program.
@@ -271,6 +285,9 @@ fn what_exec_lacks_is_named() {
     };
     refuses(&["--mesh", "nothing"], &["true"], "nothing");
     refuses(&["--library", "/nowhere.so"], &["true"], "/nowhere.so: there is no such library");
+    let no_library = "Cargo.toml: it is no library of this architecture";
+    refuses(&["--library", descriptor], &["true"], no_library);
+    refuses(&["--mesh", &format!("ttsim:{descriptor}")], &["true"], no_library);
     if Path::new(library).is_file() {
         let files = ["--library", library];
         refuses(

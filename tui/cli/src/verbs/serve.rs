@@ -1,6 +1,7 @@
 //! `serve`: holds a simulated mesh on a socket, so that it outlives its clients; one socket for
 //! each host.
 
+use crate::args::positional_target;
 use crate::interrupt::Signals;
 use crate::output::say;
 use crate::target::Style;
@@ -36,7 +37,7 @@ use workloads::scene::Scene;
 /// can open the socket. An existing socket is replaced only if no server answers on it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// The mesh, such as emulator:n300 or ttsim:<library>.
+    /// The mesh, such as n300, emulator:n300,seed=3 or ttsim:<library>.
     pub(crate) mesh: Option<String>,
     /// The socket's path. Given once for each host of a mesh of several; each socket has the
     /// devices of one host.
@@ -58,11 +59,13 @@ impl Verb for ServeArguments {
         true
     }
     fn run(&self, target: &Opening, _: Style) -> Result<Outcome, Failure> {
-        let mesh = self.mesh.as_deref().unwrap_or(&target.words);
+        let named = self.mesh.as_deref();
+        let named = named.map(|mesh| positional_target(mesh).unwrap_or_else(|| mesh.to_owned()));
+        let mesh = named.unwrap_or_else(|| target.words.clone());
         if self.umd {
-            run_umd(&Opening { words: mesh.to_owned(), ..target.clone() })
+            run_umd(&Opening { words: mesh, ..target.clone() })
         } else {
-            run(mesh, &self.socket)
+            run(&mesh, &self.socket)
         }
     }
 }
