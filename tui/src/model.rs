@@ -1,6 +1,7 @@
 //! The state of the display: plain data that `update` changes and `view` reads.
 
 use crate::geometry;
+use crate::keys::{Action, Keys};
 pub use crate::lens::Lens;
 use crate::lens::Shades;
 pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, Screen, Zoom};
@@ -94,6 +95,8 @@ pub struct Choices {
 pub struct Model {
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
+    /// The keys of actions.
+    pub(crate) keys: Keys,
     /// Styles.
     pub theme: Theme,
     /// Glyphs.
@@ -130,6 +133,8 @@ pub struct Model {
     pub prompt: Option<Prompt>,
     /// Lines that were typed after `:`, the oldest first.
     pub history: Vec<String>,
+    /// Archives that were asked for, and begun.
+    pub(crate) bundles: usize,
     /// Number of sheets of runs that are hidden.
     pub put_away: usize,
     /// Number of the last notice of the probe thread that was shown.
@@ -192,6 +197,7 @@ impl Model {
     pub fn new(target: &str, theme: Theme, glyphs: Glyphs, size: (u16, u16)) -> Self {
         Self {
             size,
+            keys: Keys::default(),
             theme,
             glyphs,
             now_micros: 0,
@@ -210,6 +216,7 @@ impl Model {
             help: None,
             prompt: None,
             history: Vec::new(),
+            bundles: 0,
             put_away: 0,
             last_notice: 0,
             notice: None,
@@ -355,9 +362,28 @@ impl Model {
         (self.size.0, self.size.1.saturating_sub(line + below))
     }
 
-    /// The line about what stands still, of at most this many columns.
+    /// The line about what stands still, or is left, of at most this many columns.
     pub(crate) fn alarm(&self, width: u16) -> Option<String> {
-        verdict::line(self.verdict()?, width.into())
+        let stands = self.verdict().and_then(|it| verdict::line(it, width.into()));
+        stands.or_else(|| self.left())
+    }
+
+    /// What still runs of a client that was lost.
+    fn left(&self) -> Option<String> {
+        let (shown, mesh) = (self.shown.as_deref()?, self.mesh()?);
+        let lost = mesh.before.client.as_ref().filter(|it| it.broke_off)?;
+        // What this session runs is its own.
+        if shown.board.launched || !shown.board.sheets.is_empty() {
+            return None;
+        }
+        let cores = mesh.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
+        let runs = |core: &&CoreState| core.activity.known() == Some(&Activity::Running);
+        let first = cores.into_iter().find(runs)?.id;
+        let keys = self.keys.of(Action::Clean);
+        Some(format!(
+            "left by {}, which was disconnected: {first} still runs; {keys} tears it down",
+            lost.client
+        ))
     }
 
     /// The source file of the selected core's waypoint, if it was not searched for yet. An ELF of a

@@ -288,7 +288,7 @@ pub(crate) fn tabs(model: &Model) -> Vec<(Screen, String)> {
             _ => String::new(),
         };
         let (first, rest) = name.split_at(1);
-        format!("{} {}{rest}{about}", screen.key(), first.to_uppercase())
+        format!("{} {}{rest}{about}", model.keys.of_tab(screen), first.to_uppercase())
     };
     let mut tabs: Vec<_> = Screen::ALL.into_iter().map(|screen| (screen, name(screen))).collect();
     let wide =
@@ -299,7 +299,7 @@ pub(crate) fn tabs(model: &Model) -> Vec<(Screen, String)> {
         }
         if let Some((screen, text)) = tabs.get_mut(at).filter(|(screen, _)| *screen != model.screen)
         {
-            *text = screen.key().to_string();
+            *text = model.keys.of_tab(*screen);
         }
     }
     tabs

@@ -315,7 +315,7 @@ fn the_map_shows_where_it_stands_and_where_it_began() {
 #[test]
 fn without_colour_tiles_are_letters_and_c_changes_what_they_mean() {
     let mut model = standing((120, 40));
-    model.theme = Theme { color: false };
+    model.theme = Theme::new(false);
     for (key, words) in [
         ("", "F 1 held first  "),
         ("", "d 1 longer  b 1 <1s  a 1 <100ms"),
@@ -380,7 +380,7 @@ fn without_colour_no_cell_has_one() {
     use ratatui::style::Color;
     for keys in ["", "<tab>", "<enter>", "<enter><enter>", " ", "?", "4", "5"] {
         let mut model = model((80, 24));
-        model.theme = Theme { color: false };
+        model.theme = Theme::new(false);
         for n in 0..2 {
             update(&mut model, Message::Snapshot(snapshot(n)));
         }

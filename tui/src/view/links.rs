@@ -38,7 +38,7 @@ const LOOK: Look = Look {
 };
 
 /// Rows of the detail of the selected link.
-pub(super) const DETAIL: u16 = 9;
+pub(super) const DETAIL: u16 = 11;
 
 /// Draws the links that are listed.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
@@ -62,6 +62,7 @@ pub(super) fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
     for end in [a, b] {
         lines.extend(end_lines(model, mesh, end));
         lines.extend(stage_line(model, mesh, end));
+        lines.extend(place_line(model, mesh, end));
     }
     frame.render_widget(Paragraph::new(lines), inner);
 }
@@ -114,6 +115,20 @@ fn stage_line(model: &Model, mesh: &MeshState, end: EthId) -> Option<Line<'stati
     };
     let stage = party.now.stage;
     let line = format!("       stage: {}{time}; next to act: {}", stage.name, stage.next);
+    Some(Line::styled(line, model.theme.dim()))
+}
+
+/// Where the cable is at the end of a link: board and connector.
+fn place_line(model: &Model, mesh: &MeshState, end: EthId) -> Option<Line<'static>> {
+    let chip = &mesh.chips.iter().find(|chip| chip.chip.id == end.chip)?.chip;
+    let id = chip.unique_id.map_or_else(String::new, |id| format!(" {id:#x}"));
+    let name = chip.board.as_deref().unwrap_or("board");
+    let cards = &mesh.layout().arc;
+    let named = || cards.board_named(name.split(' ').next()?);
+    let card = chip.unique_id.and_then(|id| cards.board(id)).or_else(named);
+    let connector = card.and_then(|card| card.connector(chip.pcie, end.channel));
+    let connector = connector.map_or_else(String::new, |name| format!(", {name}"));
+    let line = format!("       at {name}{id}{connector}");
     Some(Line::styled(line, model.theme.dim()))
 }
 

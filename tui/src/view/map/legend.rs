@@ -1,7 +1,7 @@
 //! The legend below the map: what colours, letters and signs of links mean there.
 
 use super::Map;
-use crate::keys::{Action, keys_of};
+use crate::keys::Action;
 use crate::model::Model;
 use console::words;
 use decode::state::{LinkCondition, LinkState};
@@ -22,7 +22,7 @@ const WRONG: usize = 2;
 pub(super) fn draw(map: &Map<'_>, hidden: usize, frame: &mut Frame, area: Rect) {
     let model = map.model;
     let mut parts = vec![vec![Span::styled(
-        format!("{} ({})", model.lens.words(), keys_of(Action::Lens)),
+        format!("{} ({})", model.lens.words(), model.keys.of(Action::Lens)),
         model.theme.title(),
     )]];
     // What is wrong comes first, of tiles and of links.
@@ -44,7 +44,7 @@ pub(super) fn draw(map: &Map<'_>, hidden: usize, frame: &mut Frame, area: Rect) 
 
 /// What tiles show, the most telling first.
 fn tiles(model: &Model) -> Vec<Part> {
-    let blocks = model.theme.color && !model.glyphs.ascii;
+    let blocks = model.theme.has_colors() && !model.glyphs.ascii;
     let all: Vec<_> = model.shades.legend().collect();
     let part = |(entry, count): &(&crate::lens::Entry, usize)| {
         // What is lit on the map is never dimmed.

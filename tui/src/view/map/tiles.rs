@@ -29,7 +29,7 @@ pub(super) fn draw(
     canvas: &mut Canvas,
 ) {
     let id = chip.chip.id;
-    let blocks = model.theme.color && !model.glyphs.ascii;
+    let blocks = model.theme.has_colors() && !model.glyphs.ascii;
     let width = scale.tile_columns();
     for row in 0..scale.rows {
         let [upper, lower] = scale.tiles_down(row);
