@@ -25,7 +25,9 @@ impl History {
         // What is no text is typed again, and begins a new history.
         let read = file.as_mut().is_some_and(|file| file.read_to_string(&mut text).is_ok());
         let mut lines: Vec<String> = Vec::new();
-        text.lines().for_each(|line| remember(&mut lines, line));
+        for line in text.lines() {
+            remember(&mut lines, line);
+        }
         let mut history = Self { file };
         if !read || text.lines().count() > 2 * MOST {
             history.begin(&lines);
@@ -37,7 +39,9 @@ impl History {
     fn begin(&mut self, lines: &[String]) {
         let emptied = self.file.as_ref().is_some_and(|file| file.set_len(0).is_ok());
         if emptied {
-            lines.iter().for_each(|line| self.keep(line));
+            for line in lines {
+                self.keep(line);
+            }
         }
     }
 

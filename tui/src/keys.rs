@@ -524,16 +524,12 @@ impl Keys {
         let alt = event.modifiers.contains(KeyModifiers::ALT);
         let name = if alt { format!("Alt-{}", chord.name()) } else { chord.name() };
         let elsewhere = self.find(chord, |binding| !binding.holds_on(screen));
-        Some(match elsewhere.filter(|_| !alt) {
-            Some(Binding { help: about, on, .. }) => {
-                let on: Vec<_> = on.iter().map(|screen| screen.name()).collect();
-                format!("{name} is a key of the screens {}: {about}", on.join(", "))
-            }
-            None => {
-                let help = self.of(Action::Help);
-                format!("{name} is no key of this program; {help} lists its keys")
-            }
-        })
+        let Some(Binding { help: about, on, .. }) = elsewhere.filter(|_| !alt) else {
+            let help = self.of(Action::Help);
+            return Some(format!("{name} is no key of this program; {help} lists its keys"));
+        };
+        let on: Vec<_> = on.iter().map(|screen| screen.name()).collect();
+        Some(format!("{name} is a key of the screens {}: {about}", on.join(", ")))
     }
 
     /// The action of a key on a screen, if any.
@@ -607,12 +603,11 @@ impl Chord {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let (control, rest) = name.strip_prefix("Ctrl-").map_or((false, name), |rest| (true, rest));
         let mut letters = rest.chars();
-        let code = match (letters.next(), letters.next()) {
-            (Some(letter), None) => KeyCode::Char(letter),
-            _ => {
-                let functions = (1..=12).map(KeyCode::F);
-                NAMED.into_iter().chain(functions).find(|code| key(*code).name() == rest)?
-            }
+        let code = if let (Some(letter), None) = (letters.next(), letters.next()) {
+            KeyCode::Char(letter)
+        } else {
+            let functions = (1..=12).map(KeyCode::F);
+            NAMED.into_iter().chain(functions).find(|code| key(*code).name() == rest)?
         };
         Some(Self { code, control })
     }

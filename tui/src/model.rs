@@ -34,6 +34,9 @@ use tui_input::Input;
 /// The fields of words that filters name.
 pub(crate) const WORD_FIELDS: [&str; 4] = ["name", "addr", "size", "value"];
 
+/// Tiles that were looked at longer ago fade on the map, and are read in turn.
+const OLD_MICROS: u64 = 10_000_000;
+
 /// Members larger than this are not read in every snapshot.
 const LARGE_BYTES: u32 = 512;
 
@@ -357,9 +360,34 @@ impl Model {
     /// line and the tour.
     pub(crate) fn room(&self) -> (u16, u16) {
         let line = u16::from(self.alarm(self.size.0).is_some());
-        let below = self.timeline().map_or(0, |timeline| timeline.rows(self.size));
-        let below = below + u16::from(!self.tour.is_empty());
+        let below = self.time_rows() + u16::from(!self.tour.is_empty());
         (self.size.0, self.size.1.saturating_sub(line + below))
+    }
+
+    /// Rows of the time line: that of a live mesh is drawn where there is room.
+    pub(crate) fn time_rows(&self) -> u16 {
+        const HIGH: u16 = 36;
+        match self.timeline() {
+            Some(timeline) => timeline.rows(self.size),
+            None if self.shown.is_some() && self.size.1 >= HIGH => 3,
+            None => 0,
+        }
+    }
+
+    /// How long ago the tiles of a chip were looked at, if that is long ago, in microseconds. A
+    /// verdict looks at all of them; where reads are dear, it does so seldom.
+    pub(crate) fn seen_ago(&self, chip: ChipId) -> Option<u64> {
+        let shown = self.shown.as_deref().filter(|it| it.timeline.is_none())?;
+        let ago = shown.taken_micros.saturating_sub(*shown.seen_micros.get(&chip)?);
+        (ago > OLD_MICROS).then_some(ago)
+    }
+
+    /// The chip whose tiles the map reads next, so that all have their turn: the one that was looked
+    /// at longest ago.
+    fn chip_due(&self) -> Option<ChipId> {
+        let seen = &self.shown.as_deref()?.seen_micros;
+        let (chip, _) = seen.iter().min_by_key(|(_, micros)| **micros)?;
+        self.seen_ago(*chip).map(|_| *chip)
     }
 
     /// The line about what stands still, or is left, of at most this many columns.
@@ -450,12 +478,8 @@ impl Model {
     pub fn read_set(&self) -> ReadSet {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
-            Screen::Mesh
-            | Screen::Gaps
-            | Screen::Why
-            | Screen::Operations
-            | Screen::Resources
-            | Screen::Log => {}
+            Screen::Mesh => read_set.compute.extend(self.chip_due()),
+            Screen::Gaps | Screen::Why | Screen::Operations | Screen::Resources | Screen::Log => {}
             Screen::Queues => read_set.spans = self.queue_words(),
             Screen::Semaphores => {
                 read_set.compute.push(self.chip);

@@ -184,8 +184,7 @@ fn written(model: &Model, file: &Path) -> String {
 /// Returns the first row below what a snapshot shows: that of the time line or of the keys.
 fn end_of_snapshot(model: &Model, area: Rect) -> u16 {
     let [.., foot] = geometry::chrome(area);
-    let below = model.timeline().map_or(0, |timeline| timeline.rows(model.size));
-    foot.y.saturating_sub(below + u16::from(!model.tour.is_empty()))
+    foot.y.saturating_sub(model.time_rows() + u16::from(!model.tour.is_empty()))
 }
 
 /// The result at exit: a lost target is a failure.

@@ -143,6 +143,7 @@ fn members<'a, 'b>(value: &'a Spanned<DeValue<'b>>) -> Result<&'a DeTable<'b>, R
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use crate::keys::Action;
     use crate::panes::Screen;

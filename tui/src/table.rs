@@ -164,11 +164,11 @@ impl Table {
     pub(crate) fn values(&self, field: &str) -> BTreeSet<String> {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
         let values = cells.filter(|cell| cell.field == field).map(|cell| &cell.value);
-        let words = values.filter_map(|value| match value {
-            Value::Text(text) if !text.contains(char::is_whitespace) => Some(text.clone()),
-            _ => None,
+        let texts = values.filter_map(|value| match value {
+            Value::Text(text) => Some(text.split_whitespace()),
+            Value::Number(_) => None,
         });
-        words.filter(|word| !word.is_empty()).collect()
+        texts.flatten().map(str::to_owned).collect()
     }
 
     /// Sorts by the next column; after the last one, the worst comes first again.

@@ -153,6 +153,7 @@ pub(crate) enum Tone {
     Hue(u8),
 }
 
+#[expect(clippy::unused_self, reason = "themes may differ later")]
 impl Theme {
     /// The usual colours, or none.
     pub fn new(color: bool) -> Self {

@@ -101,12 +101,14 @@ fn tour(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
     above
 }
 
-/// Draws the time line of a recording; returns the area above it.
+/// Draws the time line; returns the area above it.
 fn below(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
-    let Some(timeline) = model.timeline() else { return area };
-    let rows = Constraint::Length(timeline.rows(model.size));
+    let rows = Constraint::Length(model.time_rows());
     let [above, below] = Layout::vertical([Constraint::Min(1), rows]).areas(area);
-    timeline::draw(model, timeline, frame, below);
+    match model.timeline() {
+        Some(timeline) => timeline::draw(model, timeline, frame, below),
+        None => timeline::draw_live(model, frame, below),
+    }
     above
 }
 

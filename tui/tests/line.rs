@@ -220,8 +220,10 @@ fn tab_completes_and_offers() {
     press(&mut model, "<esc>");
     assert!(model.prompt.is_none(), "Esc leaves the line");
     press(&mut model, ":<tab>");
-    let shown = picture(&model);
-    assert!(["bundle", "quit", "0:  ", "1:"].iter().all(|it| shown.contains(it)), "{shown}");
+    let all = |model: &Model| model.prompt.clone().unwrap().choices.unwrap().all;
+    assert!(
+        ["bundle", "quit", "0:", "1:"].iter().all(|it| all(&model).contains(&(*it).to_owned()))
+    );
     press(&mut model, "<esc><esc>:0:e1<tab>");
     assert!(picture(&model).contains("0:e1   0:e10  0:e11"), "{}", picture(&model));
     press(&mut model, "<esc><esc>:step 1:e15<tab>");
@@ -234,7 +236,7 @@ fn tab_completes_and_offers() {
     press(&mut model, "<esc><esc>/<tab>");
     assert!(picture(&model).contains("state=") && picture(&model).contains("chip="));
     press(&mut model, "state=<tab>");
-    assert_eq!(picture_foot(&model), "/state=up");
+    assert!(all(&model).contains(&"state=up".to_owned()), "{:?}", all(&model));
 }
 
 #[test]

@@ -131,9 +131,8 @@ impl Player {
                 self.playing = None;
                 moment.seek(history).map_err(|error| error.to_string())?;
             }
-            PlayOrder::Toggle => match self.playing.take() {
-                Some(_) => {}
-                None => {
+            PlayOrder::Toggle => {
+                if self.playing.take().is_none() {
                     let speed = self.speed.unwrap_or(USUAL);
                     // At its end it begins again.
                     let end = if speed > 0 { last } else { 0 };
@@ -142,7 +141,7 @@ impl Player {
                     }
                     self.play(speed);
                 }
-            },
+            }
             PlayOrder::Play(0) => return Err("play: 0 moments per second is no speed".into()),
             PlayOrder::Play(speed) => self.play(speed),
             PlayOrder::Mark(text) => {

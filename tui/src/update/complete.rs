@@ -87,11 +87,12 @@ fn places(model: &Model, word: &str) -> Vec<String> {
             let chip = chips.iter().find(|chip| chip.chip.id.to_string() == number);
             let tiles = chip.map_or(&[][..], |chip| &chip.tiles).iter();
             let tiles = tiles.filter(|tile| !tile.cores.is_empty());
-            let name = |tile: &decode::state::TileState| match &tile.eth {
-                Some(eth) => format!("{number}:e{}", eth.channel),
-                None => format!("{number}:{}", tile.xy),
-            };
-            tiles.map(name).collect()
+            // Links are looked for more often than workers.
+            let (mut eth, workers): (Vec<_>, Vec<_>) = tiles.partition(|tile| tile.eth.is_some());
+            eth.sort_by_key(|tile| tile.eth.as_ref().map(|eth| eth.channel));
+            let eth = eth.into_iter().filter_map(|tile| tile.eth.as_ref());
+            let eth = eth.map(|eth| format!("{number}:e{}", eth.channel));
+            eth.chain(workers.into_iter().map(|tile| format!("{number}:{}", tile.xy))).collect()
         }
     };
     all.into_iter().filter(|place| place.starts_with(word)).collect()

@@ -362,6 +362,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         stages: Arc::default(),
         verdict: None,
         seen: Arc::default(),
+        seen_micros: Arc::default(),
         past: None,
         timeline: None,
         reading: None,

@@ -48,7 +48,7 @@ pub struct Bundle {
 pub struct Logged {
     /// Host time, in microseconds since the Unix epoch.
     pub host_micros: u64,
-    /// `command`, `audit`, `status`, `finding` or `notice`.
+    /// `command`, `audit`, `status`, `mark`, `finding` or `notice`.
     pub kind: &'static str,
     /// What was done or reported.
     pub text: String,

@@ -66,9 +66,11 @@ fn links(map: &Map<'_>) -> (Vec<Part>, Vec<Part>) {
     let part = |sign: &str, style: Style, words: String| -> Part {
         vec![Span::styled(sign.to_owned(), style), Span::raw(format!(" {words}"))]
     };
-    let held = all.iter().filter(|link| model.pulse.holds(link)).count();
+    // One that is down is no longer held.
+    let holds = |link: &LinkState| link.condition == LinkCondition::Up && model.pulse.holds(link);
+    let held = all.iter().filter(|link| holds(link)).count();
     let count = |condition: LinkCondition| {
-        let is_so = |link: &&LinkState| link.condition == condition && !model.pulse.holds(link);
+        let is_so = |link: &&LinkState| link.condition == condition && !holds(link);
         all.iter().filter(is_so).count() as u64
     };
     let of = |condition: LinkCondition| {

@@ -128,6 +128,7 @@ impl Flight {
         let (newest, host_micros) = self.times;
         match note {
             OrderNote::Mark(text) => {
+                self.logged.push(Logged::now("mark", text.clone()));
                 self.keep_mark(Mark::new(visited.unwrap_or(newest), host_micros, text));
             }
             OrderNote::Command(text) => self.command(text),
@@ -339,14 +340,10 @@ impl Work {
         fresh::check(&archive)?;
         let shown = session.file().map(|file| file.path.clone());
         let temporary = shown.is_none();
-        let recording = match shown {
-            Some(file) => file,
-            None => {
-                let file = archive.with_added_extension("mcap");
-                self.flight.copy(&file, session)?;
-                file
-            }
-        };
+        let recording = shown.unwrap_or_else(|| archive.with_added_extension("mcap"));
+        if temporary {
+            self.flight.copy(&recording, session)?;
+        }
         self.board_mut().say(format!("{} is being written", archive.display()));
         self.board_mut().bundles.push(Bundle { archive, recording, temporary });
         Ok(())
