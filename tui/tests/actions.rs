@@ -206,7 +206,7 @@ fn rows(model: &Model) -> Vec<String> {
 
 #[test]
 fn the_worst_links_come_first_and_idle_ones_are_a_line() {
-    let mut model = model((120, 60));
+    let mut model = model((120, 66));
     update(&mut model, Message::Snapshot(crate::common::torus(4, 4)));
     press(&mut model, "<tab>");
     let listed = rows(&model);

@@ -804,3 +804,17 @@ fn the_log_shows_what_was_done_the_newest_first() {
     press(&mut model, "!");
     assert!(!picture(&model).contains(" pause"), "{}", picture(&model));
 }
+
+#[test]
+fn tiles_that_were_seen_long_ago_fade_and_are_read_next() {
+    let mut model = model((120, 40));
+    let mut seen = (*snapshot(1)).clone();
+    let times = [(ChipId(0), seen.taken_micros), (ChipId(1), seen.taken_micros - 40_000_000)];
+    seen.seen_micros = Arc::new(times.into());
+    update(&mut model, Message::Snapshot(Arc::new(seen)));
+    let shown = picture(&model);
+    assert!(shown.contains("chip 1 ") && shown.contains("40.0s ago"), "{shown}");
+    assert_eq!(model.read_set().compute, [ChipId(1)]);
+    press(&mut model, "6");
+    assert!(model.read_set().compute.is_empty(), "the map is not shown");
+}

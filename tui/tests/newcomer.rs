@@ -21,6 +21,7 @@ fn start(target: &str, folder: &Scratch) -> Terminal {
     command.args(["--target", &target, "--allow", "write,launch,reset"]);
     command.cwd(folder.path(""));
     command.env("XDG_STATE_HOME", folder.path(""));
+    command.env("XDG_CONFIG_HOME", folder.path(""));
     Terminal::start(&command, folder.path("terminal"), 120, 40)
 }
 
@@ -83,7 +84,7 @@ fn when_a_word_changed_and_who_wrote_it() {
 #[test]
 fn a_handshake_is_stepped() {
     let run = (":run all-gather -b 64K --pause-at handshake\r", "paused: ");
-    let steps: &[(&str, &[&str])] = &[("", &["stage: offer for "]), ("s", &["stage: answer"])];
+    let steps: &[(&str, &[&str])] = &[("", &["stage: not begun"]), ("s", &["stage: offer "])];
     follows("emulator:n300,run=idle", run, steps);
 }
 
@@ -127,4 +128,34 @@ fn what_was_seen_is_saved_and_handed_over() {
             std::fs::remove_file(folder.path(name)).unwrap();
         });
     }
+}
+
+#[test]
+fn keys_are_those_of_the_person_and_lines_are_recalled_in_the_next_session() {
+    let folder = Scratch::new("newcomer-settings");
+    let settings = folder.path("meshscope/config.toml");
+    std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    std::fs::write(&settings, "theme = \"light\"\n[keys]\nwhy = \"V\"\n").unwrap();
+    let mut terminal = start("link_slow.mcap", &folder);
+    terminal.shows("why 1 of 1 (V opens it)");
+    terminal.press("V");
+    terminal.shows("slow-link: link 0:e9-1:e1");
+    terminal.press(":gaps\r");
+    terminal.shows("every requested range was read");
+    terminal.press("q");
+    terminal.ends();
+    std::fs::write(&settings, "[keys]\nwhat = \"V\"\n").unwrap();
+    let mut terminal = start("link_slow.mcap", &folder);
+    terminal.shows("config.toml:2:1: nothing is named `what`");
+    terminal.press(":\x1b[A");
+    terminal.shows(":gaps");
+    terminal.press("\r");
+    terminal.shows("every requested range was read");
+    terminal.press("q");
+    terminal.ends();
+    std::fs::write(&settings, b"theme = \xff").unwrap();
+    let mut terminal = start("link_slow.mcap", &folder);
+    terminal.shows("UTF-8");
+    terminal.press("q");
+    terminal.ends();
 }
