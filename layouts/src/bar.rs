@@ -210,6 +210,19 @@ pub struct Board {
     pub spellings: Vec<String>,
     /// Wormhole chips on it.
     pub chips: u8,
+    /// Where Ethernet channels leave its chips, as far as that is known.
+    #[serde(default)]
+    connectors: Vec<Connector>,
+}
+
+/// What Ethernet channels of a chip lead to.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Connector {
+    /// Whether they are those of the chip with PCIe.
+    pcie: bool,
+    channels: Vec<u8>,
+    name: String,
 }
 
 impl Arc {
@@ -254,6 +267,13 @@ fn numbered<'de, D: serde::Deserializer<'de>>(
 }
 
 impl Board {
+    /// Returns what an Ethernet channel leads to: a cage, a bridge, or a trace to the other chip; of
+    /// the chip with PCIe, or of the other one. None where that is not known.
+    pub fn connector(&self, pcie: bool, channel: u8) -> Option<&str> {
+        let leads = |it: &&Connector| it.pcie == pcie && it.channels.contains(&channel);
+        self.connectors.iter().find(leads).map(|it| it.name.as_str())
+    }
+
     /// Returns the name that UMD writes.
     pub fn umd_name(&self) -> &str {
         self.spellings.first().unwrap_or(&self.name)

@@ -14,6 +14,8 @@
 //! bounded memory, and [`Replay`] is a [`machine::target::Target`] that answers from its current
 //! moment. `recordings/library` contains the recordings of the golden frames.
 //!
+//! Marks that a person sets in a recording are lines of JSON in a file beside it, `FILE.marks`.
+//!
 //! [`FabricSnapshot`] reads what tt-metal's own capture tool kept of a fabric, and makes another
 //! such target of it.
 //!
@@ -43,6 +45,7 @@ mod fabric_snapshot;
 mod file;
 mod flight;
 mod format;
+mod marks;
 mod memory;
 mod redacted;
 mod replay;

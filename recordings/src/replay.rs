@@ -5,17 +5,19 @@ use crate::error::{Damage, RecordingError};
 use crate::excerpt::excerpt;
 use crate::file::{self, Attachment, Chunk, Contents};
 use crate::format::{Channel, EarlierMoment, Entry, MomentRecord, SessionRecord};
+use crate::marks;
 use layouts::NocAddr;
 use machine::history::{History, Mark};
 use machine::notes::Note;
 use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Mesh, Target};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An open recording. Its time changes only through [`Target::pass`] and [`History::seek`].
 #[derive(Debug)]
 pub struct Replay {
+    path: PathBuf,
     name: String,
     abilities: Abilities,
     contents: Contents,
@@ -39,6 +41,7 @@ impl Replay {
         let contents = file::open(path)?;
         let times: Vec<u64> = contents.entries.iter().map(|entry| entry.target_cycles).collect();
         let mut replay = Self {
+            path: path.to_owned(),
             name: path.display().to_string(),
             // Time passes on request.
             abilities: Abilities { stepped_time: true, ..contents.session.abilities.clone() },
@@ -51,6 +54,9 @@ impl Replay {
             key: None,
         };
         replay.note_clock();
+        let (marks, problem) = marks::kept(path);
+        replay.contents.marks.extend(marks);
+        replay.contents.problems.extend(problem);
         replay.seek(usize::MAX);
         let found = replay.contents.marks.iter().find(|mark| mark.condition.is_some());
         if let Some(cycles) = found.map(|mark| mark.target_cycles) {
@@ -200,8 +206,10 @@ impl History for Replay {
         &self.contents.marks
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: Mark) -> Result<PathBuf, String> {
+        let kept = marks::keep(&self.path, &mark);
         self.contents.marks.push(mark);
+        kept
     }
 
     fn notes(&self) -> Vec<(usize, Note)> {

@@ -1,6 +1,6 @@
 //! Help: the table of keys and the legend of glyphs, both from the tables that the program uses.
 
-use crate::keys::PURPOSES;
+use crate::keys::{Keys, PURPOSES};
 use crate::panes::Screen;
 use crate::theme::Theme;
 use cli::line;
@@ -29,7 +29,11 @@ const SIGNS: &[(&str, &str)] = &[
 const NAMES: usize = 13;
 
 /// All lines of help, for a terminal of `width` columns.
-pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'static>> {
+pub(crate) fn lines(
+    keys: &Keys,
+    (theme, glyphs): (Theme, Glyphs),
+    width: u16,
+) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (purpose, bindings) in PURPOSES {
         lines.push(Line::styled(*purpose, theme.title()));
@@ -38,7 +42,7 @@ pub(crate) fn lines(theme: Theme, glyphs: Glyphs, width: u16) -> Vec<Line<'stati
             let on: Vec<_> = on.into_iter().map(|screen| screen.name()).collect();
             let on = if on.is_empty() { String::new() } else { format!("  ({})", on.join(", ")) };
             let about = format!("{}{on}", binding.help);
-            lines.extend(explained(theme, width, &binding.keys(), &about));
+            lines.extend(explained(theme, width, &keys.names(binding), &about));
         }
     }
     lines.push(Line::styled("Commands, after :", theme.title()));

@@ -4,7 +4,8 @@ use crate::panes::Screen;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// The effect of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Action {
     Quit,
     Interrupt,
@@ -58,6 +59,12 @@ pub(crate) enum Action {
     SortTurned,
     /// Changes what colour means on the map.
     Lens,
+    /// Asks who wrote the selected word last.
+    WhoWrote,
+    /// Types the command that writes an archive to hand over.
+    Bundle,
+    /// Types the command that tears down whatever runs.
+    Clean,
     ZoomIn,
     ZoomOut,
 }
@@ -188,6 +195,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 Action::CopyCommand,
                 ALL,
                 "copy the command line that prints what is on screen",
+            ),
+            bind(
+                &[char('b')],
+                Action::Bundle,
+                ALL,
+                "types :bundle with a file name: an archive of what was seen, to hand over",
             ),
             bind(
                 &[control('p')],
@@ -322,6 +335,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 ALL,
                 "back to the last change of stage of what is selected: a recording, an emulated mesh",
             ),
+            bind(
+                &[char('W')],
+                Action::WhoWrote,
+                &[Screen::Core],
+                "who wrote the selected word last: an emulated mesh, and recordings of one with its run",
+            ),
             bind(&[char('m')], Action::Mark, ALL, "a recording: mark the moment"),
         ],
     ),
@@ -341,6 +360,12 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 "let paused kernels begin their next stage; a recording: the next stage of what is selected",
             ),
             bind(&[char('r')], Action::Retry, ALL, "retry what is in quarantine"),
+            bind(
+                &[char('X')],
+                Action::Clean,
+                ALL,
+                "types :clean, which tears down what runs, also what a killed run has left",
+            ),
         ],
     ),
     (
@@ -387,6 +412,7 @@ const FOOT: &[(Action, &str, &str)] = &[
     (Action::Show(Screen::Mesh), "0-9", "screens"),
     (Action::NextChange, "{ }", "change"),
     (Action::Copy, "y", "copy"),
+    (Action::Bundle, "b", "bundle"),
     (Action::Pause, "p", "pause"),
 ];
 
@@ -394,58 +420,125 @@ fn bindings() -> impl Iterator<Item = &'static Binding> {
     PURPOSES.iter().flat_map(|(_, bindings)| *bindings)
 }
 
-/// The keys and their words in the footer of a screen, the most important first; those of the time
-/// line if there is one.
-pub(crate) fn foot(
-    screen: Screen,
-    timeline: bool,
-) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let of_time = |action| matches!(action, Action::NextMoment | Action::NextChange);
-    FOOT.iter()
-        .filter(move |(action, ..)| timeline || !of_time(*action))
-        .filter(move |(action, ..)| bindings().any(|b| b.action == *action && b.holds_on(screen)))
-        .map(move |(action, keys, word)| match action {
-            Action::Freeze if timeline => (*keys, "play"),
-            _ => (*keys, *word),
-        })
+/// The names of the actions that keys can be given to, as settings name them.
+pub(crate) fn action_names() -> impl Iterator<Item = (String, Action)> {
+    bindings().map(|binding| (binding.action.name(), binding.action))
 }
 
-/// The actions of a screen, with their keys and what they do.
-pub(crate) fn actions(screen: Screen) -> impl Iterator<Item = (Action, String, &'static str)> {
-    let on = bindings().filter(move |binding| binding.holds_on(screen));
-    on.map(|binding| (binding.action, binding.keys(), binding.help))
-}
+/// The keys of a session: those of the table, but for actions to which a person gave others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keys(Vec<(Action, Vec<Chord>)>);
 
-/// The sentence about a key that does nothing on a screen; none if it does something there, or is
-/// no key that a person would miss.
-pub(crate) fn refused(event: &KeyEvent, screen: Screen) -> Option<String> {
-    if matches!(event.code, KeyCode::Null | KeyCode::Modifier(_) | KeyCode::Media(_)) {
-        return None;
-    }
-    let chord = chord(event);
-    let name = if event.modifiers.contains(KeyModifiers::ALT) {
-        format!("Alt-{}", chord.name())
-    } else {
-        chord.name()
-    };
-    let help = keys_of(Action::Help);
-    let elsewhere = bindings().find(|b| b.chords.contains(&chord) && !b.holds_on(screen));
-    Some(match elsewhere.filter(|_| !event.modifiers.contains(KeyModifiers::ALT)) {
-        Some(Binding { help: about, on, .. }) => {
-            let on: Vec<_> = on.iter().map(|screen| screen.name()).collect();
-            format!("{name} is a key of the screens {}: {about}", on.join(", "))
+impl Keys {
+    /// Gives keys to an action, in place of its own; they are no longer those of another action.
+    ///
+    /// # Errors
+    /// One of them was given to another action of the same screen, whose name is returned.
+    pub(crate) fn give(&mut self, action: Action, chords: Vec<Chord>) -> Result<(), String> {
+        let on = |action: Action| bindings().filter(move |binding| binding.action == action);
+        let meet = |other: Action| {
+            on(action).any(|a| {
+                Screen::ALL.iter().any(|s| a.holds_on(*s) && on(other).any(|b| b.holds_on(*s)))
+            })
+        };
+        let taken = self.0.iter().find(|(other, theirs)| {
+            theirs.iter().any(|chord| chords.contains(chord)) && meet(*other)
+        });
+        if let Some((other, _)) = taken {
+            return Err(other.name());
         }
-        None => format!("{name} is no key of this program; {help} lists its keys"),
-    })
-}
-
-/// The action of a key on a screen, if any.
-pub(crate) fn lookup(event: &KeyEvent, screen: Screen) -> Option<Action> {
-    if event.modifiers.contains(KeyModifiers::ALT) {
-        return None;
+        self.0.push((action, chords));
+        Ok(())
     }
-    let chord = chord(event);
-    bindings().find(|b| b.holds_on(screen) && b.chords.contains(&chord)).map(|b| b.action)
+
+    fn given(&self, action: Action) -> Option<&[Chord]> {
+        self.0.iter().find(|(given, _)| *given == action).map(|(_, chords)| &chords[..])
+    }
+
+    fn has(&self, binding: &Binding, chord: Chord) -> bool {
+        self.given(binding.action).unwrap_or(binding.chords).contains(&chord)
+    }
+
+    /// The binding of a key on screens that pass; one that a person gave comes first.
+    fn find(&self, chord: Chord, on: impl Fn(&Binding) -> bool) -> Option<&'static Binding> {
+        let fits = |binding: &&Binding| self.has(binding, chord) && on(binding);
+        let given = bindings().filter(fits).find(|it| self.given(it.action).is_some());
+        given.or_else(|| bindings().find(fits))
+    }
+
+    /// The keys of a binding, as help names them.
+    pub(crate) fn names(&self, binding: &Binding) -> String {
+        let chords = self.given(binding.action).unwrap_or(binding.chords);
+        chords.iter().map(|chord| chord.name()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The keys of an action, as help names them.
+    pub(crate) fn of(&self, action: Action) -> String {
+        let binding = bindings().find(|binding| binding.action == action);
+        binding.map(|binding| self.names(binding)).unwrap_or_default()
+    }
+
+    /// The key that shows a screen, as its tab names it.
+    pub(crate) fn of_tab(&self, screen: Screen) -> String {
+        match self.given(Action::Show(screen)) {
+            Some(chords) => chords.first().map(|chord| chord.name()).unwrap_or_default(),
+            None => screen.key().to_string(),
+        }
+    }
+
+    /// The keys and their words in the footer of a screen, the most important first; those of the
+    /// time line if there is one.
+    pub(crate) fn foot(
+        &self,
+        screen: Screen,
+        timeline: bool,
+    ) -> impl Iterator<Item = (String, &'static str)> {
+        let of_time = |action| matches!(action, Action::NextMoment | Action::NextChange);
+        let holds = move |action| bindings().any(|b| b.action == action && b.holds_on(screen));
+        let shown = FOOT.iter().filter(move |(action, ..)| timeline || !of_time(*action));
+        shown.filter(move |(action, ..)| holds(*action)).map(move |(action, keys, word)| {
+            let keys = match self.given(*action) {
+                Some(_) => self.of(*action),
+                None => (*keys).to_owned(),
+            };
+            (keys, if *action == Action::Freeze && timeline { "play" } else { *word })
+        })
+    }
+
+    /// The actions of a screen, with their keys and what they do.
+    pub(crate) fn actions(
+        &self,
+        screen: Screen,
+    ) -> impl Iterator<Item = (Action, String, &'static str)> {
+        let on = bindings().filter(move |binding| binding.holds_on(screen));
+        on.map(|binding| (binding.action, self.names(binding), binding.help))
+    }
+
+    /// The sentence about a key that does nothing on a screen; none if it is no key that a person
+    /// would miss.
+    pub(crate) fn refused(&self, event: &KeyEvent, screen: Screen) -> Option<String> {
+        if matches!(event.code, KeyCode::Null | KeyCode::Modifier(_) | KeyCode::Media(_)) {
+            return None;
+        }
+        let chord = chord(event);
+        let alt = event.modifiers.contains(KeyModifiers::ALT);
+        let name = if alt { format!("Alt-{}", chord.name()) } else { chord.name() };
+        let elsewhere = self.find(chord, |binding| !binding.holds_on(screen));
+        let Some(Binding { help: about, on, .. }) = elsewhere.filter(|_| !alt) else {
+            let help = self.of(Action::Help);
+            return Some(format!("{name} is no key of this program; {help} lists its keys"));
+        };
+        let on: Vec<_> = on.iter().map(|screen| screen.name()).collect();
+        Some(format!("{name} is a key of the screens {}: {about}", on.join(", ")))
+    }
+
+    /// The action of a key on a screen, if any.
+    pub(crate) fn lookup(&self, event: &KeyEvent, screen: Screen) -> Option<Action> {
+        if event.modifiers.contains(KeyModifiers::ALT) {
+            return None;
+        }
+        self.find(chord(event), |binding| binding.holds_on(screen)).map(|binding| binding.action)
+    }
 }
 
 fn chord(event: &KeyEvent) -> Chord {
@@ -456,21 +549,41 @@ fn chord(event: &KeyEvent) -> Chord {
     Chord { code, control }
 }
 
-/// The keys of an action, as help names them.
-pub(crate) fn keys_of(action: Action) -> String {
-    bindings().find(|b| b.action == action).map(Binding::keys).unwrap_or_default()
-}
-
 impl Binding {
     pub(crate) fn holds_on(&self, screen: Screen) -> bool {
         self.on.is_empty() || self.on.contains(&screen)
     }
+}
 
-    /// The keys as help names them.
-    pub(crate) fn keys(&self) -> String {
-        self.chords.iter().map(|c| c.name()).collect::<Vec<_>>().join(" ")
+impl Action {
+    /// Its name in settings: the screen that it shows, or what it is.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Show(screen) => screen.name().to_owned(),
+            other => <&str>::from(other).to_owned(),
+        }
     }
 }
+
+/// Keys with names of their own.
+const NAMED: [KeyCode; 16] = [
+    KeyCode::Enter,
+    KeyCode::Esc,
+    KeyCode::Tab,
+    KeyCode::BackTab,
+    KeyCode::Backspace,
+    KeyCode::Delete,
+    KeyCode::Insert,
+    KeyCode::Home,
+    KeyCode::End,
+    KeyCode::PageUp,
+    KeyCode::PageDown,
+    KeyCode::Up,
+    KeyCode::Down,
+    KeyCode::Left,
+    KeyCode::Right,
+    KeyCode::Char(' '),
+];
 
 impl Chord {
     fn name(self) -> String {
@@ -484,5 +597,18 @@ impl Chord {
             other => format!("{other:?}"),
         };
         if self.control { format!("Ctrl-{key}") } else { key }
+    }
+
+    /// The key that help names so.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        let (control, rest) = name.strip_prefix("Ctrl-").map_or((false, name), |rest| (true, rest));
+        let mut letters = rest.chars();
+        let code = if let (Some(letter), None) = (letters.next(), letters.next()) {
+            KeyCode::Char(letter)
+        } else {
+            let functions = (1..=12).map(KeyCode::F);
+            NAMED.into_iter().chain(functions).find(|code| key(*code).name() == rest)?
+        };
+        Some(Self { code, control })
     }
 }

@@ -9,7 +9,7 @@
 //! use console::glyph::Glyphs;
 //! use tui::{model::Model, theme::Theme, view};
 //!
-//! let (theme, glyphs) = (Theme { color: false }, Glyphs { ascii: true });
+//! let (theme, glyphs) = (Theme::new(false), Glyphs { ascii: true });
 //! let model = Model::new("emulator:n300", theme, glyphs, (80, 24));
 //! let mut terminal = Terminal::new(TestBackend::new(80, 24))?;
 //! terminal.draw(|frame| view(&model, frame))?;
@@ -24,6 +24,7 @@
 
 mod geometry;
 mod help;
+mod history;
 mod keys;
 mod lens;
 mod lists;
@@ -37,6 +38,7 @@ mod program;
 mod pulse;
 mod screen;
 mod selection;
+mod settings;
 mod shade;
 mod source;
 mod table;

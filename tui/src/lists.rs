@@ -12,7 +12,7 @@ mod resources;
 mod semaphores;
 
 pub(crate) use links::{APART_CYCLES, core_at, link_selected, standing, waypoint};
-pub(crate) use parts::part_selected;
+pub(crate) use parts::{oldest_packet, part_selected};
 
 use crate::model::{List, Model, Screen};
 use crate::table::Row;

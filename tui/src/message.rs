@@ -2,7 +2,7 @@
 
 use console::feed::MeshSnapshot;
 use console::opening::Stages;
-use console::run::MachineOrder;
+use console::run::{Bundle, MachineOrder};
 use crossterm::event::{KeyEvent, MouseEvent};
 use decode::inspect::ReadSet;
 use std::path::PathBuf;
@@ -27,6 +27,8 @@ pub enum Message {
     Lost(String),
     /// A source file was searched for; its text, if it could be read.
     Source(String, Option<Arc<str>>),
+    /// The files whose paths begin with a word.
+    Files(String, Vec<String>),
     /// A command of the event loop was carried out, or why not.
     Notice(String),
     /// Host time in microseconds since the Unix epoch; ages on screen follow it.
@@ -42,8 +44,14 @@ pub enum Command {
     Clear,
     /// Stop until the shell continues the program.
     Suspend,
+    /// List the files whose paths begin with this.
+    ListFiles(String),
+    /// Keep a typed line for later sessions.
+    Remember(String),
     /// Write what is on screen to a file, as SVG.
     Svg(PathBuf),
+    /// Write an archive of a recording.
+    Bundle(Bundle),
     /// Give this text to the terminal, which puts it on the clipboard (OSC 52).
     Copy(String),
     /// Take the mouse from the terminal, or give it back.

@@ -1,6 +1,7 @@
 //! The state of the display: plain data that `update` changes and `view` reads.
 
 use crate::geometry;
+use crate::keys::{Action, Keys};
 pub use crate::lens::Lens;
 use crate::lens::Shades;
 pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, Screen, Zoom};
@@ -32,6 +33,9 @@ use tui_input::Input;
 
 /// The fields of words that filters name.
 pub(crate) const WORD_FIELDS: [&str; 4] = ["name", "addr", "size", "value"];
+
+/// Tiles that were looked at longer ago fade on the map, and are read in turn.
+const OLD_MICROS: u64 = 10_000_000;
 
 /// Members larger than this are not read in every snapshot.
 const LARGE_BYTES: u32 = 512;
@@ -94,6 +98,8 @@ pub struct Choices {
 pub struct Model {
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
+    /// The keys of actions.
+    pub(crate) keys: Keys,
     /// Styles.
     pub theme: Theme,
     /// Glyphs.
@@ -130,6 +136,8 @@ pub struct Model {
     pub prompt: Option<Prompt>,
     /// Lines that were typed after `:`, the oldest first.
     pub history: Vec<String>,
+    /// Archives that were asked for, and begun.
+    pub(crate) bundles: usize,
     /// Number of sheets of runs that are hidden.
     pub put_away: usize,
     /// Number of the last notice of the probe thread that was shown.
@@ -192,6 +200,7 @@ impl Model {
     pub fn new(target: &str, theme: Theme, glyphs: Glyphs, size: (u16, u16)) -> Self {
         Self {
             size,
+            keys: Keys::default(),
             theme,
             glyphs,
             now_micros: 0,
@@ -210,6 +219,7 @@ impl Model {
             help: None,
             prompt: None,
             history: Vec::new(),
+            bundles: 0,
             put_away: 0,
             last_notice: 0,
             notice: None,
@@ -350,14 +360,58 @@ impl Model {
     /// line and the tour.
     pub(crate) fn room(&self) -> (u16, u16) {
         let line = u16::from(self.alarm(self.size.0).is_some());
-        let below = self.timeline().map_or(0, |timeline| timeline.rows(self.size));
-        let below = below + u16::from(!self.tour.is_empty());
+        let below = self.time_rows() + u16::from(!self.tour.is_empty());
         (self.size.0, self.size.1.saturating_sub(line + below))
     }
 
-    /// The line about what stands still, of at most this many columns.
+    /// Rows of the time line: that of a live mesh is drawn where there is room.
+    pub(crate) fn time_rows(&self) -> u16 {
+        const HIGH: u16 = 36;
+        match self.timeline() {
+            Some(timeline) => timeline.rows(self.size),
+            None if self.shown.is_some() && self.size.1 >= HIGH => 3,
+            None => 0,
+        }
+    }
+
+    /// How long ago the tiles of a chip were looked at, if that is long ago, in microseconds. A
+    /// verdict looks at all of them; where reads are dear, it does so seldom.
+    pub(crate) fn seen_ago(&self, chip: ChipId) -> Option<u64> {
+        let shown = self.shown.as_deref().filter(|it| it.timeline.is_none())?;
+        let ago = shown.taken_micros.saturating_sub(*shown.seen_micros.get(&chip)?);
+        (ago > OLD_MICROS).then_some(ago)
+    }
+
+    /// The chip whose tiles the map reads next, so that all have their turn: the one that was looked
+    /// at longest ago.
+    fn chip_due(&self) -> Option<ChipId> {
+        let seen = &self.shown.as_deref()?.seen_micros;
+        let (chip, _) = seen.iter().min_by_key(|(_, micros)| **micros)?;
+        self.seen_ago(*chip).map(|_| *chip)
+    }
+
+    /// The line about what stands still, or is left, of at most this many columns.
     pub(crate) fn alarm(&self, width: u16) -> Option<String> {
-        verdict::line(self.verdict()?, width.into())
+        let stands = self.verdict().and_then(|it| verdict::line(it, width.into()));
+        stands.or_else(|| self.left())
+    }
+
+    /// What still runs of a client that was lost.
+    fn left(&self) -> Option<String> {
+        let (shown, mesh) = (self.shown.as_deref()?, self.mesh()?);
+        let lost = mesh.before.client.as_ref().filter(|it| it.broke_off)?;
+        // What this session runs is its own.
+        if shown.board.launched || !shown.board.sheets.is_empty() {
+            return None;
+        }
+        let cores = mesh.chips.iter().flat_map(|chip| &chip.tiles).flat_map(|tile| &tile.cores);
+        let runs = |core: &&CoreState| core.activity.known() == Some(&Activity::Running);
+        let first = cores.into_iter().find(runs)?.id;
+        let keys = self.keys.of(Action::Clean);
+        Some(format!(
+            "left by {}, which was disconnected: {first} still runs; {keys} tears it down",
+            lost.client
+        ))
     }
 
     /// The source file of the selected core's waypoint, if it was not searched for yet. An ELF of a
@@ -424,12 +478,8 @@ impl Model {
     pub fn read_set(&self) -> ReadSet {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
-            Screen::Mesh
-            | Screen::Gaps
-            | Screen::Why
-            | Screen::Operations
-            | Screen::Resources
-            | Screen::Log => {}
+            Screen::Mesh => read_set.compute.extend(self.chip_due()),
+            Screen::Gaps | Screen::Why | Screen::Operations | Screen::Resources | Screen::Log => {}
             Screen::Queues => read_set.spans = self.queue_words(),
             Screen::Semaphores => {
                 read_set.compute.push(self.chip);

@@ -1,7 +1,7 @@
 //! The palette: every action of the screen and every command, found by letters of their names in
 //! their order.
 
-use crate::keys::{self, Action};
+use crate::keys::{Action, Keys};
 use crate::panes::Screen;
 use cli::line;
 
@@ -25,8 +25,8 @@ pub(crate) struct Entry {
 }
 
 /// The entries on a screen that hold these letters in their order, the best first.
-pub(crate) fn entries(screen: Screen, letters: &str) -> Vec<Entry> {
-    let actions = keys::actions(screen).map(|(action, name, about)| Entry {
+pub(crate) fn entries(keys: &Keys, screen: Screen, letters: &str) -> Vec<Entry> {
+    let actions = keys.actions(screen).map(|(action, name, about)| Entry {
         name,
         about: about.to_owned(),
         does: Does::Action(action),
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn letters_are_found_in_their_order() {
         let best = |letters: &str| {
-            entries(Screen::Mesh, letters)
+            entries(&Keys::default(), Screen::Mesh, letters)
                 .first()
                 .map(|entry| entry.name.clone())
                 .unwrap_or_default()
@@ -90,14 +90,14 @@ mod tests {
         assert_eq!(best("something wrong"), "!");
         assert_eq!(best("colour"), "c");
         assert_eq!(best(":svg"), ":svg FILE");
-        assert!(entries(Screen::Mesh, "zqzqzq").is_empty());
+        assert!(entries(&Keys::default(), Screen::Mesh, "zqzqzq").is_empty());
         assert_eq!(score("abc", "ca"), None);
         assert!(score("sort rows", "sort") > score("set of rooted trees", "sort"));
     }
 
     #[test]
     fn every_action_and_command_is_in_it() {
-        let all = entries(Screen::Mesh, "");
+        let all = entries(&Keys::default(), Screen::Mesh, "");
         assert!(all.len() > 50, "{}", all.len());
         assert!(all.iter().all(|entry| !entry.about.is_empty()));
     }

@@ -29,7 +29,7 @@ pub(crate) fn draw(
     verdict: &Arc<Diagnosis>,
 ) -> Drawn {
     let Looks { color, glyphs } = picture.looks;
-    let mut model = Model::new(words, Theme { color }, glyphs, picture.size);
+    let mut model = Model::new(words, Theme::new(color), glyphs, picture.size);
     show(&mut model, machine, verdict);
     for key in keys(picture) {
         update(&mut model, Message::Key(KeyEvent::new(key, KeyModifiers::NONE)));

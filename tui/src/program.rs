@@ -1,6 +1,8 @@
 //! The program: the command line, with the screens of this crate.
 
+use crate::keys::Keys;
 use crate::model::Model;
+use crate::settings::Settings;
 use crate::theme::Theme;
 use crate::{help, picture, screen};
 use cli::{Drawn, Looks, Picture, Screens, TourStep};
@@ -31,12 +33,22 @@ impl Screens for LiveView {
         tour: &'static [TourStep],
     ) -> Result<Outcome, Failure> {
         let size = crossterm::terminal::size().unwrap_or((80, 24));
-        let mut model = Model::new(&opening.words, Theme { color }, glyphs, size);
+        let mut model = Model::new(&opening.words, Theme::new(color), glyphs, size);
         model.tour = tour;
+        match Settings::of_person() {
+            Ok(Settings { keys, palette }) => {
+                (model.keys, model.theme) = (keys, model.theme.with(palette));
+            }
+            // It is seen in the first frame, and after the program too.
+            Err(why) => {
+                cli::say(&why);
+                model.notice = Some(format!("{why}; the usual keys and colours are used"));
+            }
+        }
         // The probe thread opens the target, so that the terminal responds meanwhile.
         let feed = Feed::start(move |listener| Machine::open(&opening, listener))
             .map_err(|e| Failure::Internal(format!("probe thread: {e}")))?;
-        screen::run(model, feed)
+        screen::run(model, feed, &Self)
     }
 
     fn draw(
@@ -50,7 +62,8 @@ impl Screens for LiveView {
     }
 
     fn keys(&self) -> String {
-        let lines = help::lines(Theme { color: false }, Glyphs { ascii: false }, WIDTH);
+        let lines =
+            help::lines(&Keys::default(), (Theme::new(false), Glyphs { ascii: false }), WIDTH);
         lines.iter().fold(String::new(), |text, line| text + &line.to_string() + "\n")
     }
 }

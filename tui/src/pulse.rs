@@ -4,7 +4,7 @@
 use crate::table::Rank;
 use console::feed::MeshSnapshot;
 use decode::state::{LinkCondition, LinkState, MeshState, Party};
-use diagnosis::{Diagnosis, Finding, Place, Severity};
+use diagnosis::{Diagnosis, Finding, Place, Progress, Severity};
 use layouts::{ChipId, EthId, NocXy};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,6 +14,20 @@ const KEPT: usize = 60;
 const SLOWER: u64 = 100;
 /// Fewer links that carry something have no median that says anything.
 const LEAST_PEERS: usize = 3;
+
+/// Snapshots that the time line shows at most.
+const BEATS: usize = 400;
+
+/// What one snapshot shows of the whole mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beat {
+    /// Packets per second of all links; none if no link was read twice.
+    pub(crate) rate: Option<u64>,
+    /// Cores that wait or stand, by the verdict.
+    pub(crate) waiting: Option<u64>,
+    /// What was noted since the snapshot before: `!` a finding, `m` a mark, `n` anything else.
+    pub(crate) mark: Option<char>,
+}
 
 /// What a link did in the last snapshots.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +106,10 @@ pub(crate) struct Pulse {
     /// Number and time of the last snapshot.
     last: Option<(u64, u64)>,
     links: BTreeMap<(EthId, EthId), LinkPulse>,
+    /// The last snapshots, the newest last.
+    pub(crate) beats: VecDeque<Beat>,
+    /// Host time of the newest line of the log.
+    logged_micros: u64,
     /// Time since which a tile stands, by the verdict.
     stands: BTreeMap<(ChipId, NocXy), u64>,
     /// The tiles of the first finding and of its chain.
@@ -134,6 +152,31 @@ impl Pulse {
             }
         }
         self.mark_slow();
+        self.beat(snapshot);
+    }
+
+    /// Takes over what a snapshot shows of the whole mesh.
+    fn beat(&mut self, snapshot: &MeshSnapshot) {
+        let rates = self.links.values().flat_map(|link| link.rate.iter().flatten().copied());
+        let rate = rates.reduce(u64::saturating_add);
+        let waits = |it: &&Progress| matches!(it, Progress::Waiting(..) | Progress::Still);
+        let verdict = snapshot.verdict.as_ref();
+        let waiting = verdict.map(|it| it.progress.values().filter(waits).count() as u64);
+        let log = &snapshot.board.log;
+        let fresh = log.iter().rev().take_while(|line| line.host_micros > self.logged_micros);
+        let mark = |kind: &str| match kind {
+            "finding" => Some('!'),
+            "mark" => Some('m'),
+            "command" | "audit" => Some('n'),
+            _ => None,
+        };
+        // In ASCII `!` is less than `m`, and that less than `n`.
+        let mark = fresh.filter_map(|line| mark(line.kind)).min();
+        self.logged_micros = log.last().map_or(0, |line| line.host_micros);
+        self.beats.push_back(Beat { rate, waiting, mark });
+        if self.beats.len() > BEATS {
+            self.beats.pop_front();
+        }
     }
 
     /// Marks the links that are far slower than the others.

@@ -3,12 +3,13 @@
 
 mod moved;
 
+use crate::history::History;
 use crate::message::{Command, Message};
 use crate::model::Model;
 use crate::terminal::{self, RawTerminal, can_be_continued};
 use crate::{geometry, picture, source, update, view};
 use cli::interrupt::{self, Signals};
-use cli::say;
+use cli::{Screens, say};
 use console::exit::{Failure, Outcome};
 use console::feed::{Feed, Published};
 use console::host_time::now_micros;
@@ -19,6 +20,7 @@ use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_stream::StreamExt;
 
@@ -31,10 +33,14 @@ const TICK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// `Interrupted` by a signal, `Internal` if the terminal or the probe thread fails.
-pub(crate) fn run(model: Model, mut feed: Feed) -> Result<Outcome, Failure> {
+pub(crate) fn run(
+    model: Model,
+    mut feed: Feed,
+    screens: &'static dyn Screens,
+) -> Result<Outcome, Failure> {
     let runtime = interrupt::runtime()?;
     let mut model = model;
-    let result = runtime.block_on(turn(&mut model, &mut feed));
+    let result = runtime.block_on(turn(&mut model, &mut feed, screens));
     let busy = model.newest.as_ref().is_some_and(|snapshot| snapshot.board.going().is_some());
     if busy {
         say("the run is torn down; Ctrl-C exits at once");
@@ -50,7 +56,11 @@ fn terminal_failed(error: &std::io::Error) -> Failure {
     Failure::Internal(format!("terminal: {error}"))
 }
 
-async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
+async fn turn(
+    model: &mut Model,
+    feed: &mut Feed,
+    screens: &'static dyn Screens,
+) -> Result<Outcome, Failure> {
     let failed = |e: std::io::Error| Failure::Internal(format!("signals: {e}"));
     let mut signals = Signals::of_screens().map_err(failed)?;
     let (mut suspensions, mut continuations) = interrupt::job_control().map_err(failed)?;
@@ -59,8 +69,12 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let (mut fresh, mut suspended) = (false, false);
+    let (mut history, lines) = History::open();
+    model.history = lines;
     let mut next_draw = Instant::now();
     let mut moved = Moved::default();
+    // What is done behind the screens says so when it has ended.
+    let (behind, mut ended) = mpsc::unbounded_channel();
     loop {
         let message = tokio::select! {
             biased;
@@ -99,6 +113,7 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                 Published::Lost(why) => Message::Lost(why),
                 Published::Panicked => return Err(Failure::Internal("the probe thread panicked".into())),
             }),
+            Some(notice) = ended.recv() => Some(Message::Notice(notice)),
             _ = ticks.tick(), if model.ages() => Some(Message::Tick(now_micros())),
         };
         let mut messages: VecDeque<Message> = message.into_iter().collect();
@@ -125,6 +140,19 @@ async fn turn(model: &mut Model, feed: &mut Feed) -> Result<Outcome, Failure> {
                     }
                     Command::Copy(text) => {
                         terminal::copy(&text).map_err(|e| terminal_failed(&e))?;
+                    }
+                    Command::ListFiles(word) => {
+                        let names = source::beginning_with(&word);
+                        messages.push_back(Message::Files(word, names));
+                    }
+                    Command::Remember(line) => history.keep(&line),
+                    Command::Bundle(bundle) => {
+                        let behind = behind.clone();
+                        std::thread::spawn(move || {
+                            let said = cli::bundle(&bundle, screens);
+                            // At the end of the program nobody listens.
+                            let _ = behind.send(said.unwrap_or_else(|why| why.to_string()));
+                        });
                     }
                     Command::Svg(file) => {
                         messages.push_back(Message::Notice(written(model, &file)));
@@ -156,8 +184,7 @@ fn written(model: &Model, file: &Path) -> String {
 /// Returns the first row below what a snapshot shows: that of the time line or of the keys.
 fn end_of_snapshot(model: &Model, area: Rect) -> u16 {
     let [.., foot] = geometry::chrome(area);
-    let below = model.timeline().map_or(0, |timeline| timeline.rows(model.size));
-    foot.y.saturating_sub(below + u16::from(!model.tour.is_empty()))
+    foot.y.saturating_sub(model.time_rows() + u16::from(!model.tour.is_empty()))
 }
 
 /// The result at exit: a lost target is a failure.

@@ -3,8 +3,8 @@
 use crate::lens::entries::{age, hue, of_names, state, waypoint};
 use crate::lens::{Entry, Lens, NAMED, NONE, NOTHING, Shades, UNREAD};
 use crate::model::Model;
-use console::seen::{CoreSeen, TilesSeen};
-use decode::state::{Activity, CoreState, TileState};
+use console::seen::{CoreSeen, TilesSeen, was_read};
+use decode::state::{Activity, TileState};
 use diagnosis::{Awaited, Diagnosis, Progress};
 use images::Reading;
 use layouts::{ChipId, CoreId};
@@ -92,13 +92,6 @@ impl Model {
         let there = tiles.filter(|(_, tile)| !tile.harvested);
         there.flat_map(|(chip, tile)| self.cores_seen_of(chip.chip.id, tile))
     }
-}
-
-/// Whether a snapshot asked for a core: a failure is an answer.
-fn was_read(core: &CoreState) -> bool {
-    let left =
-        |why: &AccessError| matches!(why, AccessError::NotRequested | AccessError::NotRecorded);
-    !matches!(&core.activity, Reading::Unread(why) if left(why))
 }
 
 /// A look at cores through a lens.

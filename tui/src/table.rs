@@ -7,6 +7,7 @@ use diagnosis::Place;
 pub(crate) use filter::{Filter, Value};
 use ratatui::text::Span;
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeSet;
 
 /// Idle rows are folded from this many on.
 const LEAST_FOLDED: usize = 4;
@@ -152,6 +153,22 @@ impl Table {
     /// What is wrong with a filter, in a sentence.
     pub(crate) fn refuses(&self, text: &str) -> Option<String> {
         Filter::parse(text, &self.fields).err()
+    }
+
+    /// The fields that filters name.
+    pub(crate) fn fields(&self) -> &[&'static str] {
+        &self.fields
+    }
+
+    /// The words that the listed rows have in a field.
+    pub(crate) fn values(&self, field: &str) -> BTreeSet<String> {
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        let values = cells.filter(|cell| cell.field == field).map(|cell| &cell.value);
+        let texts = values.filter_map(|value| match value {
+            Value::Text(text) => Some(text.split_whitespace()),
+            Value::Number(_) => None,
+        });
+        texts.flatten().map(str::to_owned).collect()
     }
 
     /// Sorts by the next column; after the last one, the worst comes first again.

@@ -1,4 +1,4 @@
-//! All styles of the screens: sixteen colours by meaning and a dark grey for tiles, or none.
+//! All styles of the screens: colours by meaning, or none.
 
 use console::glyph::{Glyphs, Missing};
 use console::reading;
@@ -8,16 +8,123 @@ use images::{Provenance, Reading};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use std::fmt::Display;
+use strum::{EnumCount, EnumString, VariantNames};
 
 /// The styles, with or without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
-    /// Whether colours are used; otherwise only bold, reverse and underline are.
-    pub color: bool,
+    /// The colours by meaning; without them only bold, reverse and underline are used.
+    palette: Option<Palette>,
 }
 
-/// The colour of tiles where nothing runs: they make the shape of a chip, and are most of it.
-const OFF: Color = Color::Indexed(238);
+/// What a colour means; settings name it so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumCount, EnumString, VariantNames)]
+#[strum(serialize_all = "kebab-case")]
+pub(crate) enum Meaning {
+    /// It moves, or is as it should be.
+    Good,
+    /// A person should know.
+    Warn,
+    /// Something is wrong.
+    Bad,
+    /// A tile where something is wrong.
+    Fault,
+    /// The tile where it began.
+    Worst,
+    /// What is seldom read: borders, names, what is missing by intention.
+    Dim,
+    /// Tiles where nothing runs: they make the shape of a chip, and are most of it.
+    Off,
+    /// Titles and the focused pane.
+    Title,
+    /// Bytes on their way.
+    Traffic,
+    /// Tiles that have nothing to do.
+    Calm,
+    /// Tiles that are neither good nor bad.
+    Plain,
+    /// Tiles that stand, for longer and longer.
+    Cold1,
+    Cold2,
+    Cold3,
+    Cold4,
+    /// Tiles of several kinds, none of which is better.
+    Hue1,
+    Hue2,
+    Hue3,
+    Hue4,
+    Hue5,
+    Hue6,
+    Hue7,
+}
+
+/// The colours, by meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Palette([Color; Meaning::COUNT]);
+
+impl Palette {
+    /// For a dark background: the sixteen colours of the terminal, and a dark grey.
+    pub(crate) const DARK: Self = Self([
+        Color::Green,
+        Color::Yellow,
+        Color::Red,
+        Color::LightRed,
+        Color::Red,
+        Color::DarkGray,
+        Color::Indexed(238),
+        Color::Cyan,
+        Color::Magenta,
+        Color::Gray,
+        Color::White,
+        Color::LightCyan,
+        Color::Cyan,
+        Color::LightBlue,
+        Color::Blue,
+        Color::Cyan,
+        Color::Magenta,
+        Color::LightBlue,
+        Color::LightGreen,
+        Color::LightMagenta,
+        Color::LightCyan,
+        Color::Blue,
+    ]);
+    /// For a light background: dark colours of the 256, and a light grey.
+    pub(crate) const LIGHT: Self = Self([
+        Color::Indexed(28),
+        Color::Indexed(130),
+        Color::Indexed(160),
+        Color::Indexed(203),
+        Color::Indexed(160),
+        Color::Indexed(243),
+        Color::Indexed(252),
+        Color::Indexed(25),
+        Color::Indexed(90),
+        Color::Indexed(245),
+        Color::Indexed(234),
+        Color::Indexed(117),
+        Color::Indexed(74),
+        Color::Indexed(68),
+        Color::Indexed(19),
+        Color::Indexed(30),
+        Color::Indexed(90),
+        Color::Indexed(62),
+        Color::Indexed(64),
+        Color::Indexed(133),
+        Color::Indexed(37),
+        Color::Indexed(19),
+    ]);
+
+    fn of(&self, meaning: Meaning) -> Color {
+        self.0.get(meaning as usize).copied().unwrap_or_default()
+    }
+
+    /// Gives a meaning another colour.
+    pub(crate) fn set(&mut self, meaning: Meaning, color: Color) {
+        if let Some(own) = self.0.get_mut(meaning as usize) {
+            *own = color;
+        }
+    }
+}
 
 /// The tone of a tile on the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,32 +155,46 @@ pub(crate) enum Tone {
 
 #[expect(clippy::unused_self, reason = "themes may differ later")]
 impl Theme {
-    fn tint(self, color: Color) -> Style {
-        if self.color { Style::new().fg(color) } else { Style::new() }
+    /// The usual colours, or none.
+    pub fn new(color: bool) -> Self {
+        Self { palette: color.then_some(Palette::DARK) }
+    }
+
+    /// Whether colours are used.
+    pub(crate) fn has_colors(self) -> bool {
+        self.palette.is_some()
+    }
+
+    /// These colours, if any are used.
+    pub(crate) fn with(self, palette: Palette) -> Self {
+        Self { palette: self.palette.map(|_| palette) }
+    }
+
+    fn tint(self, meaning: Meaning) -> Style {
+        self.palette.map_or_else(Style::new, |palette| Style::new().fg(palette.of(meaning)))
     }
 
     pub(crate) fn ok(self) -> Style {
-        self.tint(Color::Green)
+        self.tint(Meaning::Good)
     }
 
     pub(crate) fn warn(self) -> Style {
-        self.tint(Color::Yellow)
+        self.tint(Meaning::Warn)
     }
 
     pub(crate) fn bad(self) -> Style {
-        self.tint(Color::Red).add_modifier(Modifier::BOLD)
+        self.tint(Meaning::Bad).add_modifier(Modifier::BOLD)
     }
 
     pub(crate) fn dim(self) -> Style {
-        if self.color {
-            Style::new().fg(Color::DarkGray)
-        } else {
-            Style::new().add_modifier(Modifier::DIM)
+        match self.palette {
+            Some(_) => self.tint(Meaning::Dim),
+            None => Style::new().add_modifier(Modifier::DIM),
         }
     }
 
     pub(crate) fn title(self) -> Style {
-        self.tint(Color::Cyan).add_modifier(Modifier::BOLD)
+        self.tint(Meaning::Title).add_modifier(Modifier::BOLD)
     }
 
     pub(crate) fn selected(self) -> Style {
@@ -85,15 +206,15 @@ impl Theme {
     }
 
     pub(crate) fn traffic(self) -> Style {
-        self.tint(Color::Magenta).add_modifier(Modifier::BOLD)
+        self.tint(Meaning::Traffic).add_modifier(Modifier::BOLD)
     }
 
     pub(crate) fn badge(self, loud: bool) -> Style {
         let style = Style::new().add_modifier(Modifier::BOLD);
-        match (self.color, loud) {
-            (true, true) => style.fg(Color::Black).bg(Color::Yellow),
-            (true, false) => style.fg(Color::Black).bg(Color::Cyan),
-            (false, _) => style.add_modifier(Modifier::REVERSED),
+        match self.palette {
+            Some(_) if loud => style.fg(Color::Black).bg(Color::Yellow),
+            Some(_) => style.fg(Color::Black).bg(Color::Cyan),
+            None => style.add_modifier(Modifier::REVERSED),
         }
     }
 
@@ -104,37 +225,30 @@ impl Theme {
 
     /// The colour of a tile on the map; one that is dimmed for others are lit. None is not drawn.
     pub(crate) fn tile(self, tone: Tone, dimmed: bool) -> Option<Color> {
-        const COLD: [Color; 4] = [Color::LightCyan, Color::Cyan, Color::LightBlue, Color::Blue];
-        const HUES: [Color; 7] = [
-            Color::Cyan,
-            Color::Magenta,
-            Color::LightBlue,
-            Color::LightGreen,
-            Color::LightMagenta,
-            Color::LightCyan,
-            Color::Blue,
-        ];
-        let color = match tone {
+        use Meaning as M;
+        const COLD: [M; 4] = [M::Cold1, M::Cold2, M::Cold3, M::Cold4];
+        const HUES: [M; 7] = [M::Hue1, M::Hue2, M::Hue3, M::Hue4, M::Hue5, M::Hue6, M::Hue7];
+        let meaning = match tone {
             Tone::None | Tone::Unread => return None,
-            Tone::Bad => Color::LightRed,
-            Tone::Worst => Color::Red,
-            Tone::Warn => Color::Yellow,
-            Tone::Cold(_) if dimmed => Color::Blue,
-            Tone::Off => OFF,
-            Tone::Good => Color::Green,
-            Tone::Calm | Tone::Plain if dimmed => Color::DarkGray,
-            Tone::Calm => Color::Gray,
-            Tone::Plain => Color::White,
-            Tone::Cold(step) => COLD.get(usize::from(step)).copied().unwrap_or(Color::Blue),
-            Tone::Hue(at) => HUES.get(usize::from(at)).copied().unwrap_or(Color::Gray),
+            Tone::Bad => M::Fault,
+            Tone::Worst => M::Worst,
+            Tone::Warn => M::Warn,
+            Tone::Cold(_) if dimmed => M::Cold4,
+            Tone::Off => M::Off,
+            Tone::Good => M::Good,
+            Tone::Calm | Tone::Plain if dimmed => M::Dim,
+            Tone::Calm => M::Calm,
+            Tone::Plain => M::Plain,
+            Tone::Cold(step) => COLD.get(usize::from(step)).copied().unwrap_or(M::Cold4),
+            Tone::Hue(at) => HUES.get(usize::from(at)).copied().unwrap_or(M::Calm),
         };
-        Some(color)
+        self.palette.map(|palette| palette.of(meaning))
     }
 
     /// A letter, or a text, in the tone of a tile.
     pub(crate) fn tone(self, tone: Tone, dimmed: bool) -> Style {
-        match (self.color, tone) {
-            (true, _) => {
+        match (self.palette, tone) {
+            (Some(_), _) => {
                 let style = self.tile(tone, dimmed).map_or(self.dim(), |it| Style::new().fg(it));
                 if matches!(tone, Tone::Bad | Tone::Worst) {
                     style.add_modifier(Modifier::BOLD)
@@ -142,10 +256,10 @@ impl Theme {
                     style
                 }
             }
-            (false, Tone::Bad | Tone::Worst) => Style::new().add_modifier(Modifier::BOLD),
-            (false, Tone::None | Tone::Unread | Tone::Off) => self.dim(),
-            (false, _) if dimmed => self.dim(),
-            (false, _) => Style::new(),
+            (None, Tone::Bad | Tone::Worst) => Style::new().add_modifier(Modifier::BOLD),
+            (None, Tone::None | Tone::Unread | Tone::Off) => self.dim(),
+            (None, _) if dimmed => self.dim(),
+            (None, _) => Style::new(),
         }
     }
 
@@ -156,11 +270,11 @@ impl Theme {
 
     /// The bytes of a named member; neighbours alternate so that their edges can be seen.
     pub(crate) fn member(self, odd: bool) -> Style {
-        match (self.color, odd) {
-            (true, false) => Style::new().fg(Color::Cyan),
-            (true, true) => Style::new().fg(Color::Green),
-            (false, false) => Style::new().add_modifier(Modifier::UNDERLINED),
-            (false, true) => Style::new().add_modifier(Modifier::BOLD),
+        match (self.palette, odd) {
+            (Some(_), false) => self.tint(Meaning::Title),
+            (Some(_), true) => self.tint(Meaning::Good),
+            (None, false) => Style::new().add_modifier(Modifier::UNDERLINED),
+            (None, true) => Style::new().add_modifier(Modifier::BOLD),
         }
     }
 

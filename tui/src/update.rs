@@ -1,6 +1,7 @@
 //! The one place where the model changes: a message in, commands out; no clock, file or
 //! environment.
 
+mod complete;
 mod copy;
 mod motion;
 mod mouse;
@@ -8,8 +9,7 @@ mod prompt;
 mod search;
 mod turn;
 
-use crate::keys::keys_of;
-use crate::keys::{self, Action};
+use crate::keys::Action;
 use crate::lists;
 use crate::message::{Command, Message};
 use crate::model::{
@@ -24,7 +24,9 @@ use console::words;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use decode::state::LinkState;
 use diagnosis::Place;
-use layouts::EthId;
+use layouts::{EthId, NocAddr};
+use machine::history::Watched;
+use machine::snapshot::Span as Range;
 use std::sync::Arc;
 use turn::{open_core, show, turn_to};
 
@@ -50,6 +52,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Command> {
         }
         Message::Source(file, text) => {
             model.sources.insert(file, text);
+            vec![Command::Draw]
+        }
+        Message::Files(word, names) => {
+            complete::files(model, &word, names);
             vec![Command::Draw]
         }
         Message::Notice(text) => {
@@ -95,7 +101,7 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
         && *number > model.last_notice
     {
         model.last_notice = *number;
-        let retry = snapshot.board.retries.then(|| keys_of(Action::Retry));
+        let retry = snapshot.board.retries.then(|| model.keys.of(Action::Retry));
         let retry = retry.map(|keys| format!(" ({keys} tries again what is in quarantine)"));
         model.notice = Some(sentence.clone() + &retry.unwrap_or_default());
     }
@@ -104,9 +110,12 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
         model.notice = model.notice.take().filter(|notice| notice != prompt::BEGINS);
     }
     model.pulse.take(&snapshot);
+    let bundles = snapshot.board.bundles.iter().skip(model.bundles).cloned();
+    let mut commands: Vec<_> = bundles.map(Command::Bundle).collect();
+    model.bundles += commands.len();
     model.newest = Some(snapshot);
     if model.frozen {
-        return Vec::new();
+        return commands;
     }
     let was_halted = model.held().is_some_and(|held| held.pause.is_some());
     show_newest(model);
@@ -119,7 +128,8 @@ fn take_snapshot(model: &mut Model, snapshot: Arc<MeshSnapshot>) -> Vec<Command>
         _ => {}
     }
     motion::clamp(model);
-    vec![Command::Draw]
+    commands.push(Command::Draw);
+    commands
 }
 
 fn show_newest(model: &mut Model) {
@@ -153,7 +163,7 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     if event.kind == KeyEventKind::Release {
         return Vec::new();
     }
-    let action = keys::lookup(&event, model.screen);
+    let action = model.keys.lookup(&event, model.screen);
     match action {
         Some(Action::Interrupt) => return vec![Command::Interrupt],
         Some(Action::Suspend) => return vec![Command::Suspend],
@@ -170,7 +180,7 @@ fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
     match action {
         Some(Action::HalfTop) if pending => act(model, Action::Top),
         Some(action) => return perform(model, action),
-        None => model.notice = keys::refused(&event, model.screen),
+        None => model.notice = model.keys.refused(&event, model.screen),
     }
     vec![Command::Draw]
 }
@@ -195,6 +205,12 @@ fn perform(model: &mut Model, action: Action) -> Vec<Command> {
         Action::NextMoment => return play(PlayOrder::Step(1)),
         Action::PreviousChange => return play(PlayOrder::Change(model.selection(), true)),
         Action::NextChange => return play(PlayOrder::Change(model.selection(), false)),
+        Action::WhoWrote => return who_wrote(model),
+        Action::Bundle => {
+            let seconds = model.now_micros / 1_000_000;
+            prompt::type_line(model, format!("bundle bundle-{seconds}.tar.gz"));
+        }
+        Action::Clean => prompt::type_line(model, "clean".to_owned()),
         Action::Mark => return play(PlayOrder::Mark("here".to_owned())),
         Action::Copy => return copy::selected(model),
         Action::CopyCommand => return copy::command(model),
@@ -209,6 +225,19 @@ fn perform(model: &mut Model, action: Action) -> Vec<Command> {
 /// The next snapshot shows it, with what has changed.
 fn play(order: PlayOrder) -> Vec<Command> {
     vec![Command::Order(MachineOrder::Play(order))]
+}
+
+/// Searches the last write to the selected word.
+fn who_wrote(model: &mut Model) -> Vec<Command> {
+    let selected = model.selection();
+    if let [Watched { chip, tile: Some(tile), range }] = &selected[..]
+        && let Ok(len @ 1..) = u32::try_from(range.end - range.start)
+    {
+        let addr = NocAddr { chip: *chip, tile: *tile, offset: range.start };
+        return play(PlayOrder::WhoWrote(Range { addr, len }));
+    }
+    model.notice = Some("select a word of the core, or a byte of its memory".to_owned());
+    vec![Command::Draw]
 }
 
 /// Pauses what runs, or lets it run on.

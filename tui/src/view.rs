@@ -101,12 +101,14 @@ fn tour(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
     above
 }
 
-/// Draws the time line of a recording; returns the area above it.
+/// Draws the time line; returns the area above it.
 fn below(model: &Model, frame: &mut Frame, area: Rect) -> Rect {
-    let Some(timeline) = model.timeline() else { return area };
-    let rows = Constraint::Length(timeline.rows(model.size));
+    let rows = Constraint::Length(model.time_rows());
     let [above, below] = Layout::vertical([Constraint::Min(1), rows]).areas(area);
-    timeline::draw(model, timeline, frame, below);
+    match model.timeline() {
+        Some(timeline) => timeline::draw(model, timeline, frame, below),
+        None => timeline::draw_live(model, frame, below),
+    }
     above
 }
 
@@ -288,7 +290,7 @@ pub(crate) fn tabs(model: &Model) -> Vec<(Screen, String)> {
             _ => String::new(),
         };
         let (first, rest) = name.split_at(1);
-        format!("{} {}{rest}{about}", screen.key(), first.to_uppercase())
+        format!("{} {}{rest}{about}", model.keys.of_tab(screen), first.to_uppercase())
     };
     let mut tabs: Vec<_> = Screen::ALL.into_iter().map(|screen| (screen, name(screen))).collect();
     let wide =
@@ -299,7 +301,7 @@ pub(crate) fn tabs(model: &Model) -> Vec<(Screen, String)> {
         }
         if let Some((screen, text)) = tabs.get_mut(at).filter(|(screen, _)| *screen != model.screen)
         {
-            *text = screen.key().to_string();
+            *text = model.keys.of_tab(*screen);
         }
     }
     tabs

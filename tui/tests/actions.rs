@@ -52,8 +52,8 @@ fn copied(commands: &[Command]) -> &str {
 #[test]
 fn a_key_that_does_nothing_says_so() {
     let mut model = running((80, 24));
-    press(&mut model, "X");
-    assert_eq!(foot(&model), "X is no key of this program; ? F1 lists its keys");
+    press(&mut model, "x");
+    assert_eq!(foot(&model), "x is no key of this program; ? F1 lists its keys");
     press(&mut model, "n");
     assert!(
         foot(&model).starts_with("n is a key of the screens chip: next tile"),
@@ -206,7 +206,7 @@ fn rows(model: &Model) -> Vec<String> {
 
 #[test]
 fn the_worst_links_come_first_and_idle_ones_are_a_line() {
-    let mut model = model((120, 60));
+    let mut model = model((120, 66));
     update(&mut model, Message::Snapshot(crate::common::torus(4, 4)));
     press(&mut model, "<tab>");
     let listed = rows(&model);

@@ -13,7 +13,7 @@ use std::process::Stdio;
 const ALLOW: [&str; 2] = ["--allow", "launch,write,reset"];
 
 /// A run that is killed while its data moves.
-fn kill_a_run(server: &Server) {
+pub(crate) fn kill_a_run(server: &Server) {
     let run = ["run", "all-gather", "-b", "64K", "--delay", "100ms"];
     let mut client = server.client(&[&ALLOW[..], &run[..]].concat());
     let mut client = client.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

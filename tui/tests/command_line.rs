@@ -539,11 +539,12 @@ fn read_gives_bytes_or_says_why_not() {
 }
 
 #[test]
-fn without_a_terminal_the_mesh_is_printed_once() {
+fn without_a_terminal_verdict_and_mesh_are_printed_once() {
     let file = recorded("once.mcap");
     let output = meshscope(&["--target", file.path()]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.starts_with("CHIP  X,Y") && text.contains("?  unread  0:e8  1:e0"), "{text}");
+    assert!(!text.starts_with("CHIP  X,Y"), "the verdict is first: {text}");
+    assert!(text.contains("\nCHIP  X,Y") && text.contains("?  unread  0:e8  1:e0"), "{text}");
     assert_eq!(output.status.code(), Some(4));
 }
 

@@ -315,7 +315,7 @@ fn the_map_shows_where_it_stands_and_where_it_began() {
 #[test]
 fn without_colour_tiles_are_letters_and_c_changes_what_they_mean() {
     let mut model = standing((120, 40));
-    model.theme = Theme { color: false };
+    model.theme = Theme::new(false);
     for (key, words) in [
         ("", "F 1 held first  "),
         ("", "d 1 longer  b 1 <1s  a 1 <100ms"),
@@ -380,7 +380,7 @@ fn without_colour_no_cell_has_one() {
     use ratatui::style::Color;
     for keys in ["", "<tab>", "<enter>", "<enter><enter>", " ", "?", "4", "5"] {
         let mut model = model((80, 24));
-        model.theme = Theme { color: false };
+        model.theme = Theme::new(false);
         for n in 0..2 {
             update(&mut model, Message::Snapshot(snapshot(n)));
         }
@@ -803,4 +803,18 @@ fn the_log_shows_what_was_done_the_newest_first() {
     assert!(at("link-down: it is down") < at("pause") && shown.contains("s ago"), "{shown}");
     press(&mut model, "!");
     assert!(!picture(&model).contains(" pause"), "{}", picture(&model));
+}
+
+#[test]
+fn tiles_that_were_seen_long_ago_fade_and_are_read_next() {
+    let mut model = model((120, 40));
+    let mut seen = (*snapshot(1)).clone();
+    let times = [(ChipId(0), seen.taken_micros), (ChipId(1), seen.taken_micros - 40_000_000)];
+    seen.seen_micros = Arc::new(times.into());
+    update(&mut model, Message::Snapshot(Arc::new(seen)));
+    let shown = picture(&model);
+    assert!(shown.contains("chip 1 ") && shown.contains("40.0s ago"), "{shown}");
+    assert_eq!(model.read_set().compute, [ChipId(1)]);
+    press(&mut model, "6");
+    assert!(model.read_set().compute.is_empty(), "the map is not shown");
 }

@@ -219,8 +219,24 @@ fn tab_completes_and_offers() {
     assert_eq!(picture_foot(&model), ":run all-gather --topology line");
     press(&mut model, "<esc>");
     assert!(model.prompt.is_none(), "Esc leaves the line");
-    press(&mut model, "/<tab>x");
-    assert!(picture_foot(&model).starts_with('/'), "only orders complete");
+    press(&mut model, ":<tab>");
+    let all = |model: &Model| model.prompt.clone().unwrap().choices.unwrap().all;
+    assert!(
+        ["bundle", "quit", "0:", "1:"].iter().all(|it| all(&model).contains(&(*it).to_owned()))
+    );
+    press(&mut model, "<esc><esc>:0:e1<tab>");
+    assert!(picture(&model).contains("0:e1   0:e10  0:e11"), "{}", picture(&model));
+    press(&mut model, "<esc><esc>:step 1:e15<tab>");
+    assert_eq!(picture_foot(&model), ":step 1:e15");
+    let commands = press(&mut model, "<esc>:svg go<tab>");
+    assert!(commands.contains(&Command::ListFiles("go".to_owned())), "{commands:?}");
+    let files = ["gold/".to_owned(), "gone.svg".to_owned()].to_vec();
+    update(&mut model, Message::Files("go".to_owned(), files));
+    assert!(picture(&model).contains("gold/     gone.svg"), "{}", picture(&model));
+    press(&mut model, "<esc><esc>/<tab>");
+    assert!(picture(&model).contains("state=") && picture(&model).contains("chip="));
+    press(&mut model, "state=<tab>");
+    assert!(all(&model).contains(&"state=up".to_owned()), "{:?}", all(&model));
 }
 
 #[test]

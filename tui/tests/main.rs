@@ -20,6 +20,7 @@ mod keys;
 mod launch;
 mod line;
 mod live;
+mod newcomer;
 mod opening;
 mod pause;
 mod print;

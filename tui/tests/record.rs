@@ -4,6 +4,7 @@
 use crate::common::{on as run, stderr};
 use crate::pseudo::Terminal;
 use crate::schemas::conforms;
+use crate::scratch::Scratch;
 use layouts::NocAddr;
 use machine::history::History;
 use machine::notes::{AuditLine, Note};
@@ -50,14 +51,20 @@ fn refused(target: &str, arguments: &[&str], says: &str) {
 
 #[test]
 fn a_recording_is_walked_by_keys() {
+    let folder = Scratch::new("walked");
+    let file = folder.path("stuck.mcap");
+    std::fs::copy(worker_stuck(), &file).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_meshscope"));
-    command.args(["--target", worker_stuck().to_str().unwrap()]);
+    command.args(["--target", file.to_str().unwrap()]);
     let mut terminal = Terminal::start(&command, PathBuf::from("/nonexistent"), 120, 30);
     let mut types = |keys: &str, says: &str| {
         terminal.press(keys);
         terminal.shows(says);
     };
     types("", "moment #11 of 12, mark: core 0:1-2:brisc: ");
+    types("", "[ ] moment");
+    types(" ", "plays 10 moments per second");
+    types("", "moment #11 of 12, ");
     types("[", "moment #10 of 12, ");
     types("[[", "moment #8 of 12, ");
     types("", " PAST ");
@@ -71,7 +78,7 @@ fn a_recording_is_walked_by_keys() {
     types(":play 0\r", "0 moments per second is no speed");
     types(":goto #0\r:play 50\r", "moment #11 of 12, ");
     types(":play -1000\r", "moment #0 of 12, ");
-    types("m", "the mark is not kept in the file");
+    types("m", "stuck.mcap.marks");
     types(":who-wrote 0:e8:0x1c\r", "only a recording of a mesh that meshscope emulated");
     types("]", "moment #1 of 12, ");
     // What differs from the moment before it on screen is underlined.
@@ -84,6 +91,25 @@ fn a_recording_is_walked_by_keys() {
     assert!(underlined() > 0);
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
+    // The recording is as it was, and is opened with the mark.
+    assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(worker_stuck()).unwrap());
+    let marks = Replay::open(&file).unwrap().marks().to_vec();
+    assert!(marks.len() == 2 && marks[1].text == "here", "{marks:?}");
+    std::fs::write(folder.path("stuck.mcap.marks"), "no mark\n").unwrap();
+    let replay = Replay::open(&file).unwrap();
+    assert!(replay.marks().len() == 1 && replay.damage() == 0);
+    assert!(
+        replay.problems()[0].contains("stuck.mcap.marks:1: no mark: "),
+        "{:?}",
+        replay.problems()
+    );
+}
+
+#[test]
+fn into_a_pipe_the_verdict_comes_before_the_mesh() {
+    let text = printed(worker_stuck().to_str().unwrap(), &[], 1);
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    assert!(at("0:1-2:brisc") < at("REACHED BY"), "{text}");
 }
 
 #[test]

@@ -204,6 +204,7 @@ fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64
         stages: Arc::default(),
         verdict: Some(Arc::new(verdict)),
         seen: Arc::default(),
+        seen_micros: Arc::default(),
         past: None,
         timeline: None,
         reading: None,

@@ -8,7 +8,7 @@ mod quarantine;
 mod refusals;
 
 pub(crate) use audit::AuditEntry;
-pub use audit::{AuditLog, state_folder};
+pub use audit::AuditLog;
 pub(crate) use near::{read_near, seen};
 pub(crate) use quarantine::{FarPlace, Quarantine};
 

@@ -24,4 +24,4 @@ mod queue;
 mod telemetry;
 mod windows;
 
-pub use guard::{AuditLog, state_folder};
+pub use guard::AuditLog;

@@ -20,7 +20,7 @@ use machine::clients::Holder;
 use machine::clients::ServedHistory;
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh, Quarantined};
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Decodes a snapshot after the images have learned from it.
 pub fn inspect(snapshot: &Snapshot, mesh: &Mesh, images: &ImageMap) -> MeshState {
@@ -79,7 +79,7 @@ pub fn decode(
         gaps: snapshot.gaps.clone(),
         transactions: snapshot.transactions.max(facts.transactions),
         processes: facts.processes.to_vec(),
-        operations: BTreeMap::new(),
+        operations: Arc::default(),
         before: facts.before.map_or_else(Default::default, Clone::clone),
     }
 }

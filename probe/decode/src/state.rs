@@ -46,7 +46,7 @@ pub struct MeshState {
     /// The processes that run tt-metal on the mesh and whose ELFs and logs were looked for.
     pub processes: Vec<MetalProcess>,
     /// The operations that run, by their ids in the launch messages, of those that Inspectors name.
-    pub operations: BTreeMap<u64, Operation>,
+    pub operations: Arc<BTreeMap<u64, Operation>>,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.
     pub before: ServedHistory,
 }

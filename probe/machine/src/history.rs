@@ -5,6 +5,7 @@ use crate::snapshot::{Piece, Snapshot};
 use layouts::{ChipId, NocAddr, NocXy};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// The moments of a target that has a past, in recorded order, from 0.
 pub trait History {
@@ -33,8 +34,12 @@ pub trait History {
     }
     /// Returns the marks.
     fn marks(&self) -> &[Mark];
-    /// Adds a mark, which is not kept in the file.
-    fn mark(&mut self, mark: Mark);
+    /// Adds a mark, and keeps it in a file beside the recording, which stays as it was made. Returns
+    /// that file.
+    ///
+    /// # Errors
+    /// Why it is not kept, in a few words; it is among the marks all the same.
+    fn mark(&mut self, mark: Mark) -> Result<PathBuf, String>;
     /// Returns what was done and reported, each with the index of the first moment after it, or of the
     /// last moment, in the order of these. It may take as long as reading the file.
     fn notes(&self) -> Vec<(usize, Note)> {

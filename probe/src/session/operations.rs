@@ -5,6 +5,7 @@ use images::MetalProcess;
 use images::inspector::{self, Operation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// An Inspector that did not answer is left alone so long.
@@ -13,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// What Inspectors have told.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
-    known: BTreeMap<u64, Operation>,
+    known: Arc<BTreeMap<u64, Operation>>,
     /// Ids that were asked for, and are not known: asked for once.
     unnamed: BTreeSet<u64>,
     /// When an Inspector was silent, and a sentence.
@@ -26,13 +27,15 @@ impl Operations {
         &mut self,
         processes: &[MetalProcess],
         state: &MeshState,
-    ) -> BTreeMap<u64, Operation> {
+    ) -> Arc<BTreeMap<u64, Operation>> {
         if processes.iter().all(|process| process.inspector.is_none()) {
-            return BTreeMap::new();
+            return Arc::default();
         }
         let ids = state.chips.iter().flat_map(ChipState::running_operations);
         let ids: BTreeSet<u64> = ids.map(u64::from).collect();
-        self.known.retain(|id, _| ids.contains(id));
+        if self.known.keys().any(|id| !ids.contains(id)) {
+            Arc::make_mut(&mut self.known).retain(|id, _| ids.contains(id));
+        }
         self.unnamed.retain(|id| ids.contains(id));
         let is_new = |id: &u64| !self.known.contains_key(id) && !self.unnamed.contains(id);
         if ids.iter().any(is_new) {
@@ -41,7 +44,7 @@ impl Operations {
             let unnamed = ids.iter().filter(|id| answered && !known.contains_key(id));
             self.unnamed.extend(unnamed);
         }
-        self.known.clone()
+        Arc::clone(&self.known)
     }
 
     /// Asks all Inspectors for these ids, and returns whether all answered.
@@ -69,10 +72,11 @@ impl Operations {
                 }
             }
         }
+        let known = Arc::make_mut(&mut self.known);
         for (id, operation) in named(answers, ids) {
             match operation {
-                Some(operation) => self.known.insert(id, operation),
-                None => self.known.remove(&id),
+                Some(operation) => known.insert(id, operation),
+                None => known.remove(&id),
             };
         }
         all

@@ -5,6 +5,7 @@ use layouts::NocAddr;
 use machine::history::{History, Mark};
 use machine::snapshot::{AccessError, Plan, Snapshot};
 use machine::target::{Abilities, Mesh, Target};
+use std::path::PathBuf;
 
 /// An open fabric snapshot, at its last sample.
 #[derive(Debug)]
@@ -69,8 +70,9 @@ impl History for FabricSnapshotTarget {
         &self.marks
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: Mark) -> Result<PathBuf, String> {
         self.marks.push(mark);
+        Err("a fabric snapshot has no file of marks".to_owned())
     }
 }
 

@@ -29,14 +29,20 @@ impl Kind {
     pub const FABRIC_SNAPSHOT: Self = Self { name: "a fabric snapshot", most_bytes: 1 << 30 };
     /// A tt-metal log of kernels, one per line.
     pub const LOG: Self = Self { name: "a log of kernels", most_bytes: 256 << 20 };
+    /// The lines that a person typed.
+    pub const HISTORY: Self = Self { name: "a history of lines", most_bytes: 1 << 20 };
     /// A shared library with a simulator.
     pub const LIBRARY: Self = Self { name: "a library", most_bytes: 1 << 30 };
     /// A fabric manifest: a few kilobytes for each router.
     pub const MANIFEST: Self = Self { name: "a fabric manifest", most_bytes: 256 << 20 };
+    /// Marks of a recording, one JSON line each.
+    pub const MARKS: Self = Self { name: "a file of marks", most_bytes: 1 << 20 };
     /// A copy of a core's memory. A core addresses 4 GiB, and its own memory is far smaller.
     pub const MEMORY: Self = Self { name: "a copy of memory", most_bytes: 256 << 20 };
     /// A recording.
     pub const RECORDING: Self = Self { name: "a recording", most_bytes: 8 << 30 };
+    /// The settings of a person.
+    pub const SETTINGS: Self = Self { name: "a file of settings", most_bytes: 1 << 20 };
     /// A source file.
     pub const SOURCE: Self = Self { name: "a source file", most_bytes: 1 << 20 };
     /// Saved entries of status queues, one JSON line each.
@@ -195,6 +201,25 @@ pub fn read_text(path: &Path, kind: Kind) -> Result<String, Unusable> {
     let no_text = |_| Why::Io(io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"));
     let text = String::from_utf8(read(path, kind)?).map_err(no_text);
     text.map_err(|why| Unusable { path: path.to_owned(), why })
+}
+
+/// Returns the folder of meshscope's state that outlives the process: below `XDG_STATE_HOME`, else
+/// below `~/.local/state`.
+pub fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state")
+}
+
+/// Returns the folder of a person's settings of meshscope: below `XDG_CONFIG_HOME`, else below
+/// `~/.config`.
+pub fn settings_folder() -> Option<PathBuf> {
+    user_folder("XDG_CONFIG_HOME", ".config")
+}
+
+/// Relative folders, which would depend on the working directory, are ignored (XDG Base Directory).
+fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let home = || folder("HOME").map(|home| home.join(below_home));
+    folder(variable).or_else(home).map(|folder| folder.join("meshscope"))
 }
 
 /// Whether the folder is in a file system that the kernel generates, such as `/proc`.

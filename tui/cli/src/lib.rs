@@ -27,7 +27,7 @@ mod waiting;
 pub use args::DEFAULT_TARGET;
 pub use output::say;
 pub use screens::{Drawn, Looks, Picture, Screen, Screens, TourStep};
-pub use verbs::record_session;
+pub use verbs::{bundle, record_session};
 
 use args::Arguments;
 use clap::ArgMatches;
@@ -85,12 +85,13 @@ fn carry_out(
         }
         None => {
             let surroundings: registration::Surroundings = (descriptions, screens);
-            let mesh = registration::act(&MeshArguments::default(), arguments, surroundings)?;
-            // A person has the verdict of the screens too.
-            if !is_for_a_person(arguments) {
-                return Ok(mesh);
+            let mesh = || registration::act(&MeshArguments::default(), arguments, surroundings);
+            // Of data there is one table, or one document.
+            if !is_text(arguments) {
+                return mesh();
             }
-            registration::act(&WhyArguments::usual(), arguments, surroundings)
+            let verdict = registration::act(&WhyArguments::usual(), arguments, surroundings)?;
+            mesh().map(|_| verdict)
         }
     }
 }
@@ -101,12 +102,12 @@ const FIRST_TOUR: &[TourStep] = &[TourStep {
     text: "no device: an emulated T3000; Enter opens a chip; meshscope demo shows hangs",
 }];
 
-/// Whether to show the live view: it needs a terminal that can draw.
+/// Whether to show the live view: it needs a person at a terminal that can draw.
 fn shows_screens(arguments: &Arguments) -> bool {
-    is_for_a_person(arguments) && !environment::is_dumb()
+    environment::is_interactive() && is_text(arguments) && !environment::is_dumb()
 }
 
-/// Whether a person reads it, at a terminal for input and output.
-fn is_for_a_person(arguments: &Arguments) -> bool {
-    environment::is_interactive() && !arguments.json && !arguments.csv && !arguments.dry_run
+/// Whether it is text that is printed.
+fn is_text(arguments: &Arguments) -> bool {
+    !arguments.json && !arguments.csv && !arguments.dry_run
 }

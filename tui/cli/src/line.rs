@@ -11,6 +11,7 @@ use clap::{Arg, CommandFactory, Parser, Subcommand};
 use collectives::CleanSettings;
 use console::fabric::Addressee;
 use console::halted::CoreCommand;
+use console::host_time::now_micros;
 use console::locate;
 use console::player::PlayOrder;
 use console::run::MachineOrder;
@@ -100,6 +101,12 @@ enum LineWords {
     /// Write the last minutes and all that follows to a file; without one it ends, or gets a name.
     Record {
         /// The file.
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+    /// Write an archive to hand over: recording, verdict, pictures; without a file it gets a name.
+    Bundle {
+        /// The archive, such as hang.tar.gz.
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -232,6 +239,9 @@ impl LineWords {
             }
             Self::Mark { words } => MachineOrder::Play(PlayOrder::Mark(words.join(" "))),
             Self::Record { file } => MachineOrder::Record(file),
+            Self::Bundle { file } => MachineOrder::Bundle(file.unwrap_or_else(|| {
+                PathBuf::from(format!("bundle-{}.tar.gz", now_micros() / 1_000_000))
+            })),
             Self::Halt => return Ok(Typed::Core(CoreCommand::Halt)),
             Self::Control(command) => return Ok(Typed::Core(command.into())),
             Self::Path(PathArguments { from, to }) => return Ok(Typed::Path { from, to }),
@@ -300,37 +310,99 @@ fn value_name(arg: &Arg) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The candidates for the last word of a line, and where that word begins.
-pub fn candidates(text: &str) -> (usize, Vec<String>) {
+/// What else can follow in a line, besides words of the grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Further {
+    /// Nothing.
+    Nothing,
+    /// Places of the mesh.
+    Places,
+    /// Files.
+    Files,
+}
+
+impl Further {
+    /// What an argument takes.
+    fn of(arg: &Arg) -> Self {
+        let name = value_name(arg);
+        match name.trim_end_matches(",...") {
+            _ if !arg.get_possible_values().is_empty() => Self::Nothing,
+            "PLACE" | "CORE" | "LINK" | "END" | "FROM" | "TO" => Self::Places,
+            "FILE" | "KERNEL.elf" => Self::Files,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// What can follow in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follow {
+    /// Where the word begins that it completes.
+    pub start: usize,
+    /// Words of the grammar.
+    pub words: Vec<String>,
+    /// What else.
+    pub further: Further,
+}
+
+impl Follow {
+    /// The values of an argument.
+    fn of(arg: &Arg, start: usize, word: &str) -> Self {
+        let comma = arg.get_value_delimiter().and_then(|comma| word.rfind(comma));
+        let past = comma.map_or(0, |at| at + 1);
+        let words = beginning_with(word.get(past..).unwrap_or_default(), values(arg));
+        Self { start: start + past, words, further: Further::of(arg) }
+    }
+
+    fn words(start: usize, words: Vec<String>) -> Self {
+        Self { start, words, further: Further::Nothing }
+    }
+}
+
+/// The candidates for the last word of a line.
+pub fn candidates(text: &str) -> Follow {
     let start = text.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let (before, word) = text.split_at(start);
     let before: Vec<&str> = before.split_whitespace().collect();
     let Some((order, given)) = before.split_first() else {
-        return (start, beginning_with(word, names()));
+        let further = Further::Places;
+        return Follow { start, words: beginning_with(word, names()), further };
     };
     let grammar = CommandLine::command();
-    let Some(order) = grammar.find_subcommand(order) else { return (start, Vec::new()) };
+    let Some(order) = grammar.find_subcommand(order) else {
+        return Follow::words(start, Vec::new());
+    };
     if let Some((option, value)) = word.split_once('=') {
         let at = start + option.len() + 1;
-        return (at, beginning_with(value, find(order, option).map(values).unwrap_or_default()));
+        let of = |arg| Follow::of(arg, at, value);
+        return find(order, option).map_or_else(|| Follow::words(at, Vec::new()), of);
     }
     let takes = |word: &&str| find(order, word).filter(|arg| takes_value(arg));
     if let Some(option) = given.last().and_then(takes) {
-        return (start, beginning_with(word, values(option)));
+        return Follow::of(option, start, word);
     }
-    let mut found = Vec::new();
-    if !word.starts_with('-') {
-        let positional = order.get_positionals().next();
-        let values = positional.map(values).unwrap_or_default();
-        if !given.iter().any(|word| values.iter().any(|value| value == word)) {
-            found = beginning_with(word, values);
+    if !word.starts_with('-')
+        && let Some(arg) = next_positional(order, given)
+    {
+        let follow = Follow::of(arg, start, word);
+        if !follow.words.is_empty() || follow.further != Further::Nothing {
+            return follow;
         }
     }
-    if found.is_empty() {
-        let unused = |name: &String| !given.contains(&name.as_str());
-        found = beginning_with(word, options(order).filter(unused));
-    }
-    (start, found)
+    let unused = |name: &String| !given.contains(&name.as_str());
+    Follow::words(start, beginning_with(word, options(order).filter(unused)))
+}
+
+/// The argument without an option's name that comes after those that are given.
+fn next_positional<'a>(order: &'a clap::Command, given: &[&str]) -> Option<&'a Arg> {
+    let takes = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| given.get(before));
+        before.and_then(|word| find(order, word)).is_some_and(takes_value)
+    };
+    let positional = |(at, word): &(usize, &&str)| !word.starts_with('-') && !takes(*at);
+    let count = given.iter().enumerate().filter(positional).count();
+    let many = |arg: &&Arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1);
+    order.get_positionals().nth(count).or_else(|| order.get_positionals().last().filter(many))
 }
 
 fn beginning_with(word: &str, all: impl IntoIterator<Item = String>) -> Vec<String> {
@@ -456,7 +528,7 @@ mod tests {
 
     #[test]
     fn tab_knows_orders_collectives_options_and_values() {
-        let list = |text| candidates(text).1;
+        let list = |text| candidates(text).words;
         assert_eq!(list("r"), ["run", "resume", "record", "resources", "results"]);
         assert_eq!(list("ru"), ["run"]);
         assert_eq!(list("run all"), ["all-gather", "all-reduce", "all-to-all"]);
@@ -472,7 +544,15 @@ mod tests {
         );
         assert!(!list("run all-gather --check --c").contains(&"--check".to_owned()));
         assert!(list("0:9").is_empty());
-        assert_eq!(candidates("run all").0, 4);
+        assert_eq!(candidates("run all").start, 4);
+        let further = |text| (candidates(text).start, candidates(text).further);
+        assert_eq!(further("0:e"), (0, Further::Places));
+        assert_eq!(further("launch k.elf --on 0:1-2,"), (25, Further::Places));
+        assert_eq!(further("launch "), (7, Further::Files));
+        assert_eq!(further("path 0 "), (7, Further::Places));
+        assert_eq!(further("step 0:e8 "), (10, Further::Places));
+        assert_eq!(further("bundle fo"), (7, Further::Files));
+        assert_eq!(further("pace "), (5, Further::Nothing));
         assert_eq!(common(&list("run all")), "all-");
     }
 }

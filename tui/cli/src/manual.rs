@@ -15,6 +15,7 @@ const TOPICS: &[(&str, &str)] = &[
     ("addresses", include_str!("manual/topics/addresses.md")),
     ("words", include_str!("manual/topics/words.md")),
     ("keys", include_str!("manual/topics/keys.md")),
+    ("settings", include_str!("manual/topics/settings.md")),
     ("map", include_str!("manual/topics/map.md")),
     ("safety", include_str!("manual/topics/safety.md")),
     ("firmware", include_str!("manual/topics/firmware.md")),

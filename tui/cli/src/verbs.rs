@@ -39,6 +39,7 @@ mod write;
 use crate::args::{CleanArguments, LaunchArguments, RunArguments, StepArguments};
 use crate::registration::Registration;
 use crate::verb::Description;
+pub use bundle::bundle;
 pub(crate) use mesh::MeshArguments;
 pub use record::record_session;
 pub(crate) use why::WhyArguments;

@@ -16,7 +16,7 @@ pub use waits::wait;
 
 use crate::glyph::Glyphs;
 use crate::reading::short;
-use decode::state::{ClientState, FabricState, MuxState, RouterState};
+use decode::state::{ClientState, FabricState, HeadState, MuxState, RouterState};
 use images::Reading;
 use images::fabric::Code;
 use layouts::{ChipId, NocXy};
@@ -48,6 +48,18 @@ impl<'a> FabricPart<'a> {
         let routers = fabric.routers.iter().map(Self::Router);
         let muxes = fabric.muxes.iter().map(Self::Mux);
         routers.chain(muxes).chain(fabric.clients.iter().map(Self::Client))
+    }
+
+    /// The oldest packets of its channels.
+    pub fn heads(self) -> impl Iterator<Item = &'a HeadState> {
+        let (senders, receivers, channels) = match self {
+            Self::Router(router) => (&router.senders[..], &router.receivers[..], &[][..]),
+            Self::Mux(mux) => (&[][..], &[][..], &mux.channels[..]),
+            Self::Client(_) => (&[][..], &[][..], &[][..]),
+        };
+        let receivers = receivers.iter().filter_map(|channel| channel.head.as_ref());
+        let channels = channels.iter().filter_map(|channel| channel.head.as_ref());
+        senders.iter().filter_map(|channel| channel.head.as_ref()).chain(receivers).chain(channels)
     }
 
     /// The tile that it runs on.

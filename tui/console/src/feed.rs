@@ -12,10 +12,12 @@ use crate::traffic::least_time;
 use decode::inspect::ReadSet;
 use decode::state::MeshState;
 use diagnosis::{Diagnosis, Look, WaitGraph};
+use layouts::ChipId;
 use machine::past::KeptPast;
 use machine::progress::{Listener, Progress};
 use machine::snapshot::{AccessError, Snapshot};
 use machine::target::Quarantined;
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -58,8 +60,10 @@ pub struct MeshSnapshot {
     pub stages: Arc<KernelStages>,
     /// The newest verdict on the mesh, if there is one yet.
     pub verdict: Option<Arc<Diagnosis>>,
-    /// What the verdict's newest snapshot shows of the tiles.
+    /// What the verdict's newest snapshot, or a later one of the screens, shows of the tiles.
     pub seen: Arc<TilesSeen>,
+    /// When the tiles of each chip were looked at last: host time in microseconds.
+    pub seen_micros: Arc<BTreeMap<ChipId, u64>>,
     /// How much of its past the target keeps, if it does.
     pub past: Option<KeptPast>,
     /// The moments of a recording.

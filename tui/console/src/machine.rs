@@ -160,6 +160,7 @@ impl Machine {
             stages: Arc::clone(&self.stages),
             verdict: self.watching.verdict(),
             seen: self.watching.seen(),
+            seen_micros: self.watching.seen_micros(),
             past: target.run().and_then(|run| run.kept()),
             ..MeshSnapshot::default()
         }
@@ -246,6 +247,9 @@ impl Inspect for Machine {
         let began = Instant::now();
         let snapshot = self.take_by_chip(read_set, before, publish);
         self.took = began.elapsed();
+        for chip in &read_set.compute {
+            self.watching.see_chip(*chip, &snapshot.state, snapshot.taken_micros);
+        }
         self.work.add(&snapshot.memory, &mut self.session);
         Ok(snapshot)
     }

@@ -1,5 +1,6 @@
 //! The time line of a recording, and how it is played.
 
+use crate::host_time::now_micros;
 use crate::past::{Found, PastView, Search, who_wrote};
 use crate::words;
 use decode::inspect::ReadSet;
@@ -130,17 +131,27 @@ impl Player {
                 self.playing = None;
                 moment.seek(history).map_err(|error| error.to_string())?;
             }
-            PlayOrder::Toggle => match self.playing.take() {
-                Some(_) => {}
-                None => self.play(self.speed.unwrap_or(USUAL)),
-            },
+            PlayOrder::Toggle => {
+                if self.playing.take().is_none() {
+                    let speed = self.speed.unwrap_or(USUAL);
+                    // At its end it begins again.
+                    let end = if speed > 0 { last } else { 0 };
+                    if history.position() == end {
+                        history.seek(last - end);
+                    }
+                    self.play(speed);
+                }
+            }
             PlayOrder::Play(0) => return Err("play: 0 moments per second is no speed".into()),
             PlayOrder::Play(speed) => self.play(speed),
             PlayOrder::Mark(text) => {
                 let cycles = history.moments().get(history.position()).copied().unwrap_or(0);
-                history.mark(Mark::new(cycles, 0, text));
+                let kept = history.mark(Mark::new(cycles, now_micros(), text));
                 let cycles = words::cycles(cycles);
-                return Ok(Some(format!("marked {cycles}; the mark is not kept in the file")));
+                return Ok(Some(match kept {
+                    Ok(file) => format!("marked {cycles}; kept in {}", file.display()),
+                    Err(why) => format!("marked {cycles}; the mark is not kept: {why}"),
+                }));
             }
             PlayOrder::WhoWrote(span) => {
                 let before = history.moments().get(history.position()).map_or(0, |time| time + 1);

@@ -139,7 +139,8 @@ impl Words {
         if self.kind.is_routing() {
             let routing = &layout.eth.routing;
             let held = less(word(queue.write_index.at), word(queue.read_index.at));
-            // Indices that are further apart than the queue is long tell nothing.
+            // The write index is read before the read index: where commands pass between the two reads,
+            // it is behind (7 of 4, by the modulus), and the depth is not known.
             let held = held.map(|held| held % routing.index_modulus.max(1));
             depth = held.filter(|held| *held <= routing.slots).map(|held| (held, routing.slots));
             let answered = [&queue.writes_answered, &queue.reads_answered];

@@ -290,7 +290,12 @@ fn finish(recording: &mut Option<Recording>, file: &Path) -> Result<String, Fail
 
 /// Returns the mark of a finding at these times: target, in cycles, and host, in microseconds.
 pub fn mark_of(finding: &Finding, (cycles, micros): (u64, u64)) -> Mark {
-    let text = format!("{}: {}", finding.place, finding.sentence);
+    let place = finding.place.to_string();
+    let text = if finding.sentence.starts_with(&place) {
+        finding.sentence.clone()
+    } else {
+        format!("{place}: {}", finding.sentence)
+    };
     let condition = Some(finding.condition.name().to_owned());
     Mark { condition, ..Mark::new(cycles, micros, text) }
 }

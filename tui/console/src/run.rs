@@ -8,7 +8,7 @@ pub mod stepping;
 mod sweep;
 pub mod table;
 
-pub use board::{Board, Logged, Sheet, SheetState};
+pub use board::{Board, Bundle, Logged, Sheet, SheetState};
 pub use job::Going;
 pub use job::{Job, SweepTurn, may_change};
 pub use step_order::{StepOrder, Stepped};
@@ -50,6 +50,8 @@ pub enum MachineOrder {
     Pace(Pace),
     /// Record to this file or a new one, or end the recording.
     Record(Option<PathBuf>),
+    /// Write what an archive to hand over is made of, for the screens to make it.
+    Bundle(PathBuf),
     /// Control a core.
     Core(CoreId, CoreCommand),
 }
@@ -71,7 +73,7 @@ impl MachineOrder {
             Self::Clean(_) => "clean".into(),
             Self::Fault(fault) => format!("fault {fault}"),
             Self::Core(core, command) => format!("{command} on {core}"),
-            Self::Play(_) | Self::Pace(_) | Self::Record(_) => return None,
+            Self::Play(_) | Self::Pace(_) | Self::Record(_) | Self::Bundle(_) => return None,
         })
     }
 }

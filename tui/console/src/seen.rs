@@ -4,6 +4,7 @@
 use decode::state::{Activity, CoreState, MeshState};
 use images::{ImageRole, Reading};
 use layouts::{ChipId, CoreId, NocXy};
+use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
 
 /// What one snapshot shows of a core.
@@ -39,6 +40,13 @@ impl CoreSeen {
 
 /// The cores of every tile, by the newest snapshot of a verdict.
 pub type TilesSeen = BTreeMap<(ChipId, NocXy), Vec<CoreSeen>>;
+
+/// Whether a snapshot asked for a core: a failure is an answer.
+pub fn was_read(core: &CoreState) -> bool {
+    let left =
+        |why: &AccessError| matches!(why, AccessError::NotRequested | AccessError::NotRecorded);
+    !matches!(&core.activity, Reading::Unread(why) if left(why))
+}
 
 /// Returns what a snapshot shows of all tiles with cores.
 pub fn tiles_seen(state: &MeshState) -> TilesSeen {

@@ -2,7 +2,7 @@
 //! causes, the likeliest first.
 
 use crate::words;
-use diagnosis::{Diagnosis, Finding, Progress, Severity};
+use diagnosis::{Condition, Diagnosis, Finding, Progress, Severity};
 use machine::words::counted;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -175,7 +175,8 @@ pub fn details(finding: &Finding) -> Vec<String> {
 /// What stands still, since when, and the root, in one line of at most this many columns; none if
 /// nothing stands.
 pub fn line(verdict: &Diagnosis, width: usize) -> Option<String> {
-    let first = verdict.findings.first()?;
+    // A mesh that was paused hangs no more than it did before, and says that it is paused.
+    let first = verdict.findings.first().filter(|it| it.condition != Condition::Paused)?;
     let stood = words::cycles(verdict.stood_cycles(first)?);
     let (name, place) = (first.condition.name(), first.place);
     let waits = match first.waiting {

@@ -2,11 +2,12 @@
 
 use super::wrapped;
 use crate::geometry;
+use crate::keys::Action;
 use crate::model::{List, Model};
 use crate::table::{Cell, Rank, Row, Value};
 use console::verdict;
 use console::words;
-use diagnosis::{Diagnosis, Finding, Health, Severity};
+use diagnosis::{Condition, Diagnosis, Finding, Health, Severity};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -55,6 +56,10 @@ pub(crate) fn details(model: &Model, diagnosis: &Diagnosis, width: u16) -> Vec<L
     if let Some(finding) = diagnosis.findings.get(model.cause()) {
         lines.extend(verdict::since(diagnosis, finding).map(|text| (text, model.theme.bad())));
         lines.extend(verdict::details(finding).into_iter().map(|line| (line, Style::new())));
+        if finding.condition == Condition::Leftover {
+            let keys = model.keys.of(Action::Clean);
+            lines.push((format!("{keys}: tear down what is left"), model.theme.key()));
+        }
         let about = format!("meshscope explain {}: what it means", finding.condition.name());
         lines.push((about, model.theme.dim()));
     }

@@ -34,6 +34,23 @@ pub(crate) fn part_selected(model: &Model) -> Option<FabricPart<'_>> {
     FabricPart::all(&model.mesh()?.fabric).nth(model.lists[List::Parts].selected()?.item)
 }
 
+/// The packet that has stood longest, of those at the heads of channels: whose it is, and where.
+pub(crate) fn oldest_packet(model: &Model) -> Option<String> {
+    let mesh = model.mesh()?;
+    let parts = FabricPart::all(&mesh.fabric).filter_map(|part| Some((stood(model, &part)?, part)));
+    let held = parts.filter_map(|(stood, part)| {
+        let packet = part.heads().find_map(|head| head.packet.known())?;
+        Some((stood, part, packet.facts.clone()))
+    });
+    let (stood, part, facts) = held.max_by_key(|(stood, ..)| *stood)?;
+    let g = model.glyphs;
+    let source =
+        short(g, &facts.source, |node| format!("{node} (chip {})", fabric::chip_of(mesh, *node)));
+    let number = short(g, &facts.number, u64::to_string);
+    let stood = if stood == 0 { "moves".to_owned() } else { words::brief(stood) };
+    Some(format!("oldest packet: #{number} of {source}, at {}, {stood}", part.name()))
+}
+
 /// How much a part matters. A client or a mux is never idle: it says what it waits for.
 fn rank(model: &Model, part: &FabricPart<'_>) -> Rank {
     let (chip, tile) = part.tile();

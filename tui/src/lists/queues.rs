@@ -48,7 +48,12 @@ fn row(model: &Model, queue: &QueueState, before: Option<&QueueState>, item: usi
         Some(_) => Rank::Moves,
     };
     let depth = queue.depth.map(|(depth, _)| u64::from(depth));
-    let depth_text = queue.depth.map_or_else(String::new, |(depth, of)| format!("{depth} of {of}"));
+    let depth_text = match queue.depth {
+        Some((depth, of)) => format!("{depth} of {of}"),
+        // It moved while it was read.
+        None if queue.kind.is_routing() && queue.done.is_some() => "moving".to_owned(),
+        None => String::new(),
+    };
     let state = match rank {
         Rank::Fault => Span::styled("counts errors", model.theme.bad()),
         Rank::Slow => Span::styled("full", model.theme.warn()),

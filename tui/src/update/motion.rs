@@ -99,7 +99,7 @@ fn turn_addressee(model: &mut Model, forward: bool) {
 /// Scrolls help; returns false if the key means something else.
 pub(super) fn help(model: &mut Model, action: Action) -> bool {
     let page = geometry::page(model.room());
-    let lines = help::lines(model.theme, model.glyphs, model.size.0).len();
+    let lines = help::lines(&model.keys, (model.theme, model.glyphs), model.size.0).len();
     match (action, &mut model.help) {
         (Action::Back | Action::Enter, help) => *help = None,
         (

@@ -1,7 +1,7 @@
 //! The mouse: a click selects, a click on what is selected opens it, the wheel moves.
 
 use super::{act, motion};
-use crate::keys::{Action, keys_of};
+use crate::keys::Action;
 use crate::message::Command;
 use crate::model::{CorePane, List, MeshPane, Model, Screen};
 use crate::view::{Hit, hit};
@@ -13,7 +13,7 @@ const NOTCH: usize = 3;
 /// Gives the mouse to the terminal, or takes it.
 pub(super) fn turn(model: &mut Model) -> Vec<Command> {
     model.mouse_let_go = !model.mouse_let_go;
-    let keys = keys_of(Action::Mouse);
+    let keys = model.keys.of(Action::Mouse);
     model.notice = Some(if model.mouse_let_go {
         format!("the mouse selects text; {keys} takes it back")
     } else {

@@ -1,9 +1,11 @@
 //! The typed line: editing, history, completion, and the effect of Enter.
 
+use super::complete::complete;
 use super::search;
 use super::turn::{open_core, show};
+use crate::history;
 use crate::message::Command;
-use crate::model::{Choices, FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
+use crate::model::{FabricPane, MeshPane, Model, Prompt, PromptKind, Screen};
 use crate::palette::{self, Does};
 use cli::line::{self, Typed};
 use console::run::MachineOrder;
@@ -16,8 +18,11 @@ use tui_input::backend::crossterm::EventHandler;
 pub(super) const BEGINS: &str = "run: surveys the tiles";
 /// Characters of a line.
 const LONGEST: usize = 4096;
-/// Lines of history to keep.
-const MOST: usize = 100;
+
+/// Types a command, which Enter carries out.
+pub(super) fn type_line(model: &mut Model, text: String) {
+    model.prompt = Some(Prompt { input: Input::new(text), ..Prompt::new(PromptKind::Line) });
+}
 
 pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Command> {
     let Some(prompt) = &mut model.prompt else { return Vec::new() };
@@ -56,8 +61,8 @@ pub(super) fn key(model: &mut Model, event: KeyEvent) -> Vec<Command> {
         KeyCode::Down | KeyCode::Tab if is_palette => prompt.picked += 1,
         KeyCode::Up if is_line => recall(prompt, &model.history, true),
         KeyCode::Down if is_line => recall(prompt, &model.history, false),
-        KeyCode::Tab if is_line => complete(prompt, true),
-        KeyCode::BackTab if is_line => complete(prompt, false),
+        KeyCode::Tab => return complete(model, true),
+        KeyCode::BackTab => return complete(model, false),
         KeyCode::Char(_) if is_letter && prompt.input.value().len() >= LONGEST => {}
         _ => {
             prompt.choices = None;
@@ -87,20 +92,25 @@ fn enter(model: &mut Model) -> Vec<Command> {
     match prompt.kind {
         PromptKind::Find => search::find(model, &text),
         PromptKind::Palette => {
-            let entries = palette::entries(model.screen, &text);
+            let entries = palette::entries(&model.keys, model.screen, &text);
             let Some(entry) = entries.into_iter().nth(prompt.picked) else { return Vec::new() };
             return pick(model, entry.does);
         }
         PromptKind::Line => {
-            remember(&mut model.history, &text);
+            let mut commands = Vec::new();
+            if !text.is_empty() {
+                history::remember(&mut model.history, &text);
+                commands.push(Command::Remember(text.clone()));
+            }
             match line::parse(&text) {
                 None => search::goto(model, &text),
                 Some(Err(why)) => model.notice = Some(why),
                 Some(Ok(typed)) => match carry_out(model, typed) {
-                    Ok(commands) => return commands,
+                    Ok(more) => commands.extend(more),
                     Err(why) => model.notice = Some(why),
                 },
             }
+            return commands;
         }
     }
     Vec::new()
@@ -112,8 +122,7 @@ fn pick(model: &mut Model, does: Does) -> Vec<Command> {
         Does::Action(action) => super::perform(model, action),
         Does::Line(text) => {
             let waits = text.ends_with(' ');
-            let prompt = Prompt { input: Input::new(text), ..Prompt::new(PromptKind::Line) };
-            model.prompt = Some(prompt);
+            type_line(model, text);
             if waits { Vec::new() } else { enter(model) }
         }
     }
@@ -123,19 +132,8 @@ fn pick(model: &mut Model, does: Does) -> Vec<Command> {
 fn clamp_picked(model: &mut Model) {
     let Some(prompt) = &mut model.prompt else { return };
     if prompt.kind == PromptKind::Palette {
-        let count = palette::entries(model.screen, prompt.input.value().trim()).len();
+        let count = palette::entries(&model.keys, model.screen, prompt.input.value().trim()).len();
         prompt.picked = prompt.picked.min(count.saturating_sub(1));
-    }
-}
-
-fn remember(history: &mut Vec<String>, text: &str) {
-    if text.is_empty() {
-        return;
-    }
-    history.retain(|line| line != text);
-    history.push(text.to_owned());
-    if history.len() > MOST {
-        history.remove(0);
     }
 }
 
@@ -212,38 +210,4 @@ fn recall(prompt: &mut Prompt, history: &[String], back: bool) {
     let text = history.get(next).cloned().unwrap_or_else(|| draft.clone());
     prompt.input = Input::new(text);
     prompt.recalled = (next < history.len()).then_some((next, draft));
-}
-
-/// Adds what all candidates have in common; further Tabs cycle through several candidates.
-fn complete(prompt: &mut Prompt, forward: bool) {
-    if let Some(choices) = &mut prompt.choices {
-        let count = choices.all.len();
-        let at = match (choices.at, forward) {
-            (None, true) => 0,
-            (None, false) => count - 1,
-            (Some(at), true) => (at + 1) % count,
-            (Some(at), false) => (at + count - 1) % count,
-        };
-        choices.at = Some(at);
-        let ending = choices.all.get(at).cloned().unwrap_or_default();
-        prompt.input = Input::new(format!("{}{ending}", choices.stem));
-        return;
-    }
-    let text = prompt.input.value();
-    let cursor = text.char_indices().nth(prompt.input.cursor()).map_or(text.len(), |(at, _)| at);
-    // Completion works at the end of the line only.
-    if cursor != text.len() {
-        return;
-    }
-    let (start, all) = line::candidates(text);
-    let stem = text.get(..start).unwrap_or_default().to_owned();
-    match &all[..] {
-        [] => {}
-        [only] => prompt.input = Input::new(format!("{stem}{only} ")),
-        _ => {
-            let common = line::common(&all);
-            prompt.input = Input::new(format!("{stem}{common}"));
-            prompt.choices = Some(Choices { stem, all, at: None });
-        }
-    }
 }

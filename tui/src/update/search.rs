@@ -77,7 +77,7 @@ fn find_line(model: &mut Model, text: &str) {
     if text.is_empty() {
         return;
     }
-    let lines = help::lines(model.theme, model.glyphs, model.size.0);
+    let lines = help::lines(&model.keys, (model.theme, model.glyphs), model.size.0);
     let wanted = text.to_lowercase();
     let holds = |line: &Line<'_>| line.to_string().to_lowercase().contains(&wanted);
     let found: Vec<_> =

@@ -68,7 +68,10 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 }
 
 fn draw_list(model: &Model, frame: &mut Frame, area: Rect) {
-    let title = table::title(&model.lists[List::Parts], "routers, muxes, clients");
+    let mut title = table::title(&model.lists[List::Parts], "routers, muxes, clients");
+    if let Some(packet) = lists::oldest_packet(model) {
+        title = format!("{}; {packet} ", title.trim_end());
+    }
     let block = titled(model, &title, true);
     let inner = block.inner(area);
     frame.render_widget(block, area);

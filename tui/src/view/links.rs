@@ -39,6 +39,8 @@ const LOOK: Look = Look {
 
 /// Rows of the detail of the selected link.
 pub(super) const DETAIL: u16 = 9;
+/// The same where it is narrow, and the cables have lines of their own.
+pub(super) const TALL_DETAIL: u16 = 11;
 
 /// Draws the links that are listed.
 pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
@@ -59,19 +61,23 @@ pub(super) fn draw_detail(model: &Model, frame: &mut Frame, area: Rect) {
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let mut lines = Vec::new();
+    let tall = area.height >= TALL_DETAIL;
     for end in [a, b] {
-        lines.extend(end_lines(model, mesh, end));
+        let cable = cable(mesh, end).unwrap_or_default();
+        lines.extend(end_lines(model, mesh, end, if tall { "" } else { &cable }));
         lines.extend(stage_line(model, mesh, end));
+        if tall {
+            lines.push(Line::styled(format!("       {cable}"), model.theme.dim()));
+        }
     }
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] {
+fn end_lines(model: &Model, mesh: &MeshState, end: EthId, beside: &str) -> [Line<'static>; 3] {
     let Some((tile, core)) = mesh.eth(end).and_then(|t| Some((t, t.cores.first()?))) else {
         return [Line::raw(format!("{end}  no core known")), Line::default(), Line::default()];
     };
     let g = model.glyphs;
-    let beat = short(g, &core.heartbeat, |b| format!("{b:#010x}"));
     let mut first = vec![
         Span::styled(format!("{:<7}", end.to_string()), model.theme.key()),
         Span::raw(format!("tile {:<5}", tile.xy.to_string())),
@@ -80,7 +86,7 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId) -> [Line<'static>; 3] 
     first.extend([
         Span::raw("  "),
         waypoint(model, mesh, end),
-        Span::styled(format!("  heartbeat {beat}"), model.theme.dim()),
+        Span::styled(format!("  {beside}"), model.theme.dim()),
     ]);
     let at = words::sources(core).unwrap_or_else(|| nowhere(core).to_owned());
     let busy = core.channels.iter().filter(|c| c.meaning != ChannelMeaning::Idle);
@@ -115,6 +121,19 @@ fn stage_line(model: &Model, mesh: &MeshState, end: EthId) -> Option<Line<'stati
     let stage = party.now.stage;
     let line = format!("       stage: {}{time}; next to act: {}", stage.name, stage.next);
     Some(Line::styled(line, model.theme.dim()))
+}
+
+/// Where the cable is at the end of a link: connector and board.
+fn cable(mesh: &MeshState, end: EthId) -> Option<String> {
+    let chip = &mesh.chips.iter().find(|chip| chip.chip.id == end.chip)?.chip;
+    let id = chip.unique_id.map_or_else(String::new, |id| format!(" {id:#x}"));
+    let name = chip.board.as_deref().unwrap_or("board");
+    let cards = &mesh.layout().arc;
+    let named = || cards.board_named(name.split(' ').next()?);
+    let card = chip.unique_id.and_then(|id| cards.board(id)).or_else(named);
+    let connector = card.and_then(|card| card.connector(chip.pcie, end.channel));
+    let connector = connector.map_or_else(String::new, |name| format!("{name} of "));
+    Some(format!("{connector}{name}{id}"))
 }
 
 /// Why a core has no source location.

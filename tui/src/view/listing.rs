@@ -3,7 +3,7 @@
 use super::pane::{self, titled};
 use super::pointed::Hit;
 use super::table::{self, Look};
-use crate::keys::{Action, keys_of};
+use crate::keys::Action;
 use crate::lists::{self, wrapped};
 use crate::model::{List, Model};
 use machine::words::counted;
@@ -97,7 +97,10 @@ fn gaps_title(model: &Model) -> String {
         _ if !table.filter.is_empty() => table::title(table, "gaps and problems"),
         0 => format!(" {counts} "),
         count => {
-            format!(" {count} in quarantine ({} tries again), {counts} ", keys_of(Action::Retry))
+            format!(
+                " {count} in quarantine ({} tries again), {counts} ",
+                model.keys.of(Action::Retry)
+            )
         }
     }
 }

@@ -48,9 +48,13 @@ fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
     let room = area.height - tall;
     let rows = |table: &Table| u16::try_from(2 + table.count()).unwrap_or(u16::MAX);
     let listed = rows(&model.lists[List::Links]).min(room);
-    // The detail of the selected link is below the cause, or below the list, if there is room.
-    let written = |cause: Rect| cause.height.saturating_sub(why::rows(model, cause.width));
-    let aside = cause.is_some_and(|cause| written(cause) >= links::DETAIL);
+    // The detail of the selected link is below the cause, or below the list, if there is room. Who
+    // looks at links has it even where the cause, which has a screen of its own, is cut for it.
+    let written = |cause: Rect| match model.mesh_pane {
+        MeshPane::Links => cause.height / 2,
+        _ => cause.height.saturating_sub(why::rows(model, cause.width)),
+    };
+    let aside = cause.is_some_and(|cause| written(cause) >= links::TALL_DETAIL);
     let below = !aside && room >= listed.min(room / 2) + links::DETAIL;
     let left = room - if below { links::DETAIL } else { 0 };
     // One of the lists has all the room where both have none.
@@ -68,7 +72,7 @@ fn areas(model: &Model, map: impl Fn(Rect) -> u16, area: Rect) -> Areas {
         Layout::vertical(parts.into_iter().chain([Constraint::Min(0)])).areas(area);
     let [cause, beside] = Layout::vertical([
         Constraint::Min(0),
-        Constraint::Length(if aside { links::DETAIL } else { 0 }),
+        Constraint::Length(if aside { links::TALL_DETAIL } else { 0 }),
     ])
     .areas(cause.unwrap_or_default());
     Areas { runs, map, links, detail: if aside { beside } else { detail }, cores, cause }

@@ -2,7 +2,6 @@
 //! screen.
 
 use super::pane::window;
-use crate::keys;
 use crate::model::{Choices, Model, Prompt, PromptKind};
 use crate::palette;
 use ratatui::Frame;
@@ -77,7 +76,7 @@ fn offer(model: &Model, frame: &mut Frame, foot: Rect, choices: &Choices) {
 
 /// The rows above the line: the entries of the palette.
 fn palette(model: &Model, frame: &mut Frame, foot: Rect, prompt: &Prompt) {
-    let entries = palette::entries(model.screen, prompt.input.value().trim());
+    let entries = palette::entries(&model.keys, model.screen, prompt.input.value().trim());
     if entries.is_empty() {
         let none = Line::styled("nothing has these letters in this order", model.theme.dim());
         return above(frame, foot, vec![none], 0);
@@ -109,7 +108,7 @@ fn sentence(frame: &mut Frame, foot: Rect, text: &str, style: Style) {
 fn keys_line(model: &Model, width: u16) -> Vec<Span<'static>> {
     let mut line = Vec::new();
     let mut room = usize::from(width);
-    for (keys, word) in keys::foot(model.screen, model.timeline().is_some()) {
+    for (keys, word) in model.keys.foot(model.screen, model.timeline().is_some()) {
         let needs = keys.len() + word.len() + 3;
         if needs > room + 2 {
             break;

@@ -1,7 +1,9 @@
-//! The time line of a recording below every screen: a column per moment, or per several, a row per
-//! chip with how much changed, the marks and the notes.
+//! The time line below every screen. Of a recording: a column per moment, or per several, a row per
+//! chip with how much changed, the marks and the notes. Of a live mesh: a column per snapshot, the
+//! newest at the right, with rate and waits.
 
 use crate::model::Model;
+use crate::pulse::Beat;
 use console::player::Timeline;
 use console::words;
 use ratatui::Frame;
@@ -25,6 +27,42 @@ pub(super) fn draw(model: &Model, timeline: &Timeline, frame: &mut Frame, area: 
         lines.push(lane(model, timeline, &columns, (&name, &chips)));
     }
     lines.truncate(area.height.into());
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Draws the last snapshots of a live mesh.
+pub(super) fn draw_live(model: &Model, frame: &mut Frame, area: Rect) {
+    const LIVE_NAME: usize = 10;
+    const LIVE_NOW: usize = 8;
+    let beats = &model.pulse.beats;
+    let room = usize::from(area.width).saturating_sub(LIVE_NAME + LIVE_NOW);
+    let shown = beats.iter().skip(beats.len().saturating_sub(room));
+    let pad = " ".repeat(room.saturating_sub(beats.len()));
+    let lane = |name: &str, of: fn(&Beat) -> Option<u64>| {
+        let most = shown.clone().filter_map(of).max().unwrap_or(0);
+        let bars =
+            shown.clone().map(|beat| of(beat).map_or(" ", |it| model.glyphs.eighth(it, most)));
+        let now = beats.back().and_then(of).map_or_else(String::new, words::count);
+        Line::from(vec![
+            Span::styled(format!("{name:<LIVE_NAME$}"), model.theme.dim()),
+            Span::raw(pad.clone()),
+            Span::styled(bars.collect::<String>(), model.theme.traffic()),
+            Span::raw(format!(" {now}")),
+        ])
+    };
+    let mut marks = vec![Span::raw(" ".repeat(LIVE_NAME) + &pad)];
+    marks.extend(shown.clone().map(|beat| match beat.mark {
+        None => Span::raw(" "),
+        Some('!') => Span::styled("!", model.theme.bad()),
+        Some('m') => Span::styled("m", model.theme.title()),
+        Some(_) => Span::styled("n", model.theme.dim()),
+    }));
+    marks.push(Span::styled(format!("{} now", model.glyphs.now()), model.theme.title()));
+    let lines = vec![
+        lane("packets/s", |beat| beat.rate),
+        lane("waiting", |beat| beat.waiting),
+        Line::from(marks),
+    ];
     frame.render_widget(Paragraph::new(lines), area);
 }
 

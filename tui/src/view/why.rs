@@ -2,7 +2,7 @@
 
 use super::pane::titled;
 use super::table::{self, Look};
-use crate::keys::{Action, keys_of};
+use crate::keys::Action;
 use crate::lists::{self, wrapped};
 use crate::model::{List, Model, Screen};
 use console::verdict;
@@ -58,7 +58,7 @@ pub(super) fn rows(model: &Model, width: u16) -> u16 {
 /// Draws the selected cause as a pane of another screen.
 pub(super) fn draw_pane(model: &Model, verdict: &Diagnosis, frame: &mut Frame, area: Rect) {
     let (at, of) = (model.cause() + 1, verdict.findings.len());
-    let keys = keys_of(Action::Show(Screen::Why));
+    let keys = model.keys.of(Action::Show(Screen::Why));
     let block = titled(model, &format!(" why {at} of {of} ({keys} opens it) "), false);
     let inner = block.inner(area);
     frame.render_widget(block, area);

@@ -11,7 +11,7 @@ use tui::theme::Theme;
 use tui::{update, view};
 
 pub(crate) fn model(size: (u16, u16)) -> Model {
-    Model::new("emulator:n300", Theme { color: true }, Glyphs { ascii: false }, size)
+    Model::new("emulator:n300", Theme::new(true), Glyphs { ascii: false }, size)
 }
 
 /// Types keys as in helix's tests: characters are themselves, names are in `<>`.

@@ -13,7 +13,6 @@ use layouts::{ChipCoord, ChipId, CoreId, CoreKind, EthId, NocAddr, NocXy, TileKi
 use machine::clients::ServedHistory;
 use machine::snapshot::{AccessError, Gap, Piece, Snapshot, Span};
 use machine::target::{Chip, Link};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
@@ -82,7 +81,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         damage: 0,
         transactions: 412,
         processes: vec![],
-        operations: BTreeMap::new(),
+        operations: Arc::default(),
         before: ServedHistory::default(),
     }
 }
@@ -363,6 +362,7 @@ pub(crate) fn snapshot(n: u64) -> Arc<MeshSnapshot> {
         stages: Arc::default(),
         verdict: None,
         seen: Arc::default(),
+        seen_micros: Arc::default(),
         past: None,
         timeline: None,
         reading: None,

@@ -64,7 +64,7 @@ impl AuditLog {
     /// else a file below `XDG_STATE_HOME`, else one below `~/.local/state`. Relative folders are
     /// ignored.
     pub fn from_environment(target: impl Into<String>) -> Self {
-        let default = || state_folder().map(|folder| folder.join(FILE));
+        let default = || files::state_folder().map(|folder| folder.join(FILE));
         Self::over(path(VARIABLE).or_else(default), target.into())
     }
 
@@ -192,15 +192,6 @@ impl Audit for AuditLog {
         let remark = || format!("the audit log lacks {count} {entries} of this session: {why}");
         (count > 0).then(remark)
     }
-}
-
-/// Returns the folder of meshscope's state that outlives the process: below `XDG_STATE_HOME`, else
-/// below `~/.local/state`. Relative folders, which would depend on the working directory, are
-/// ignored (XDG Base Directory).
-pub fn state_folder() -> Option<PathBuf> {
-    let folder = |name| path(name).filter(|folder| folder.is_absolute());
-    let home = || folder("HOME").map(|home| home.join(".local/state"));
-    folder("XDG_STATE_HOME").or_else(home).map(|state| state.join("meshscope"))
 }
 
 /// Returns the path in a variable of the environment.

@@ -8,7 +8,7 @@ use super::record;
 use super::why;
 use crate::interrupt;
 use crate::output::say;
-use crate::screens::{Picture, Screen};
+use crate::screens::{Looks, Picture, Screen, Screens};
 use crate::target::{Style, open, report};
 use crate::verb::{Pages, Verb};
 use crate::verbs::export::USUAL_SIZE;
@@ -16,12 +16,15 @@ use crate::waiting::Opened;
 use archive::Archive;
 use console::exit::{Failure, Outcome};
 use console::fresh;
+use console::glyph::Glyphs;
 use console::machine::{Machine, Opening};
 use console::recording::RecordingFile;
+use console::run::Bundle;
 use diagnosis::Place;
+use machine::progress::Listener;
 use machine::target::Allow;
 use machine::words::counted;
-use probe::session::{OpenOptions, WATCHED_CYCLES, Watched};
+use probe::session::{Inspected, OpenOptions, WATCHED_CYCLES, Watched};
 use recordings::{Kept, RecordingError, Redacted, Replay};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,7 +102,7 @@ pub(super) fn run(
     let packed = if let Some(file) = machine.session().file().cloned() {
         let name = file_name(&file.path);
         let source = Source { recording: &file.path, is_mcap: file.head.is_some(), name: &name };
-        pack(target, machine, style, options, &source)
+        pack(target, &mut machine, style, options, &source)
     } else {
         record(machine, target, &kept, moments)?;
         // What was recorded just now is judged as the colleague will judge it.
@@ -107,15 +110,59 @@ pub(super) fn run(
         let words = recording.display().to_string();
         let own = Opening { words, options: unchanged, ..target.clone() };
         let source = Source { recording: &recording, is_mcap: true, name: "run.mcap" };
-        let packed = open(&own).and_then(|machine| pack(target, machine, style, options, &source));
+        let packed =
+            open(&own).and_then(|mut machine| pack(target, &mut machine, style, options, &source));
         let _ = fs::remove_file(&recording);
         packed
     };
-    let (bytes, files) = packed?;
-    fresh::write(&options.file, &bytes)?;
-    let files = counted(files as u64, "file", "files");
-    say(&format!("{}: {files}; README.txt says what was left out", options.file.display()));
+    let Packed { bytes, files, newest } = packed?;
+    if let Some(last) = newest {
+        report(target, &last.state);
+    }
+    say(&written(&options.file, &bytes, files)?);
     Ok(Outcome::Healthy)
+}
+
+/// Writes the archive of a recording for the live view, without what is private; returns a sentence
+/// about it.
+///
+/// # Errors
+/// If the recording cannot be read, or the archive not be written.
+pub fn bundle(
+    Bundle { archive, recording, temporary }: &Bundle,
+    screens: &'static dyn Screens,
+) -> Result<String, Failure> {
+    let options = BundleArguments { file: archive.clone(), moments: String::new(), with: vec![] };
+    let looks = Looks { color: true, glyphs: Glyphs { ascii: false } };
+    let style = Style { json: false, csv: false, looks, screens, verbs: super::descriptions };
+    let target = Opening::of_words(&recording.display().to_string());
+    let packed = Machine::open(&target, &Listener::default()).and_then(|mut machine| {
+        let is_mcap = machine.session().file().is_some_and(|file| file.head.is_some());
+        let name = if *temporary { "run.mcap".to_owned() } else { file_name(recording) };
+        let source = Source { recording, is_mcap, name: &name };
+        pack(&target, &mut machine, style, &options, &source)
+    });
+    if *temporary {
+        let _ = fs::remove_file(recording);
+    }
+    let Packed { bytes, files, .. } = packed?;
+    written(archive, &bytes, files)
+}
+
+/// Writes the archive; returns a sentence about it.
+fn written(archive: &Path, bytes: &[u8], files: usize) -> Result<String, Failure> {
+    fresh::write(archive, bytes)?;
+    let files = counted(files as u64, "file", "files");
+    Ok(format!("{}: {files}; README.txt says what was left out", archive.display()))
+}
+
+/// An archive in memory.
+struct Packed {
+    bytes: Vec<u8>,
+    /// The number of files in it.
+    files: usize,
+    /// The newest snapshot of the verdict.
+    newest: Option<Inspected>,
 }
 
 /// The recording of a bundle.
@@ -141,14 +188,14 @@ fn record(
     gaps.map(drop)
 }
 
-/// Returns the archive, and the number of files in it.
+/// Makes the archive.
 fn pack(
     target: &Opening,
-    mut machine: Opened,
+    machine: &mut Machine,
     style: Style,
     options: &BundleArguments,
     source: &Source<'_>,
-) -> Result<(Vec<u8>, usize), Failure> {
+) -> Result<Packed, Failure> {
     let watched = machine.diagnose(WATCHED_CYCLES);
     let watched = watched.map_err(|gone| Failure::of_access(&target.words, &gone))?;
     let keeps = |what| options.with.contains(&what);
@@ -157,16 +204,14 @@ fn pack(
     let words = &archive.text(&target.words);
     archive.add_text("why.txt", &why::page(words, &watched.diagnosis))?;
     archive.add_text("why.json", &why::line(words, &watched.diagnosis)?)?;
-    draw(&mut archive, &mut machine, words, style, &watched)?;
-    archive.add_text("versions.txt", &versions::text(&mut machine, target))?;
-    if let Some(last) = &watched.newest {
-        report(target, &last.state);
-    }
-    let mut left_out = left_out::lines(&mut machine, target, &watched);
+    draw(&mut archive, machine, words, style, &watched)?;
+    archive.add_text("versions.txt", &versions::text(machine, target))?;
+    let mut left_out = left_out::lines(machine, target, &watched);
     let paths = lacks.paths + archive.paths();
     left_out.extend(left_out::redacted(&Redacted { paths, ..lacks }));
     archive.add_text("README.txt", &readme(words, source.name, &left_out))?;
-    archive.finish()
+    let (bytes, files) = archive.finish()?;
+    Ok(Packed { bytes, files, newest: watched.newest })
 }
 
 /// Adds the recording, or a copy without what is private; returns what the copy lacks.

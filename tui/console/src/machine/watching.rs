@@ -1,9 +1,13 @@
 //! The verdict of the live view: snapshots of its own, now and then, between those of the screens.
 
-use crate::seen::{TilesSeen, tiles_seen};
+use crate::host_time::now_micros;
+use crate::seen::{CoreSeen, TilesSeen, tiles_seen, was_read};
 use crate::traffic::least_time;
+use decode::state::MeshState;
 use diagnosis::{Diagnosis, Progress};
+use layouts::ChipId;
 use probe::session::{Inspected, Session, WATCHED_CYCLES, Watch, Watched};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,12 +20,17 @@ const LEAST_PART: u32 = 100;
 /// The longest time between two of its snapshots that the host's time makes necessary.
 const MOST_PAUSE: Duration = Duration::from_secs(5);
 
+/// Tiles that the screens read again and again are taken over at this interval, in microseconds.
+const AGAIN_MICROS: u64 = 1_000_000;
+
 /// The newest snapshots of a verdict, and when the next one is due.
 pub(super) struct Watching {
     watch: Watch,
     verdict: Option<Arc<Diagnosis>>,
-    /// The tiles in its newest snapshot.
+    /// The tiles in its newest snapshot, or in a later one of the screens.
     seen: Arc<TilesSeen>,
+    /// When the tiles of each chip were looked at last: host time in microseconds.
+    seen_micros: Arc<BTreeMap<ChipId, u64>>,
     due: Instant,
     /// The moment of a recording that was judged.
     judged: Option<usize>,
@@ -38,6 +47,7 @@ impl Watching {
             watch: Watch::new(cycles),
             verdict: None,
             seen: Arc::default(),
+            seen_micros: Arc::default(),
             due: Instant::now(),
             judged: None,
             part: PART,
@@ -64,9 +74,27 @@ impl Watching {
         self.verdict.clone()
     }
 
-    /// The tiles in the newest snapshot of the verdict.
+    /// The tiles as they were looked at last.
     pub(super) fn seen(&self) -> Arc<TilesSeen> {
         Arc::clone(&self.seen)
+    }
+
+    /// When that was, by chip.
+    pub(super) fn seen_micros(&self) -> Arc<BTreeMap<ChipId, u64>> {
+        Arc::clone(&self.seen_micros)
+    }
+
+    /// Takes over the tiles of a chip that the screens have read.
+    pub(super) fn see_chip(&mut self, chip: ChipId, state: &MeshState, micros: u64) {
+        let before = self.seen_micros.get(&chip).copied().unwrap_or(0);
+        if micros.saturating_sub(before) < AGAIN_MICROS {
+            return;
+        }
+        let tiles = state.chips.iter().filter(|it| it.chip.id == chip).flat_map(|it| &it.tiles);
+        let read = tiles.filter(|tile| tile.cores.iter().any(was_read));
+        let read = read.map(|it| ((chip, it.xy), it.cores.iter().map(CoreSeen::of).collect()));
+        Arc::make_mut(&mut self.seen).extend(read);
+        Arc::make_mut(&mut self.seen_micros).insert(chip, micros);
     }
 
     /// Takes over the tiles of a verdict's newest snapshot.
@@ -76,6 +104,8 @@ impl Watching {
 
     fn see(&mut self, seen: Option<TilesSeen>) {
         self.seen = seen.map(Arc::new).unwrap_or_default();
+        let now = now_micros();
+        self.seen_micros = Arc::new(self.seen.keys().map(|(chip, _)| (*chip, now)).collect());
     }
 
     /// Takes a snapshot and judges anew, if that is due; returns the snapshot and the verdict. Those

@@ -136,7 +136,10 @@ impl Work {
 
     /// Starts a host action, or reports why not.
     pub(super) fn order(&mut self, order: MachineOrder, session: &mut Session) {
-        let visits = matches!(order, MachineOrder::Play(_) | MachineOrder::Record(_));
+        let visits = matches!(
+            order,
+            MachineOrder::Play(_) | MachineOrder::Record(_) | MachineOrder::Bundle(_)
+        );
         let note = OrderNote::of(&order);
         let done = match order {
             _ if self.player.visited().is_some() && !visits && order != MachineOrder::Stop => {
@@ -169,6 +172,7 @@ impl Work {
             },
             MachineOrder::Pace(pace) => self.keep(pace, session),
             MachineOrder::Record(file) => self.record(file, session),
+            MachineOrder::Bundle(archive) => self.bundle(archive, session),
             MachineOrder::Core(core, command) => {
                 let notice = self.held.order(core, &command, session);
                 self.show_held();

@@ -26,8 +26,21 @@ pub struct Board {
     pub recording: Option<PathBuf>,
     /// Whether a launched kernel runs, which is taken away at the end.
     pub launched: bool,
+    /// Archives that were asked for, the oldest first.
+    pub bundles: Vec<Bundle>,
     /// What was done and reported, the oldest first.
     pub log: Vec<Logged>,
+}
+
+/// An archive that was asked for; its recording is whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    /// The archive, which does not exist yet.
+    pub archive: PathBuf,
+    /// The recording that it is made of.
+    pub recording: PathBuf,
+    /// Whether the recording was written for it, and is not needed afterwards.
+    pub temporary: bool,
 }
 
 /// A line of the log.
@@ -35,7 +48,7 @@ pub struct Board {
 pub struct Logged {
     /// Host time, in microseconds since the Unix epoch.
     pub host_micros: u64,
-    /// `command`, `audit`, `status`, `finding` or `notice`.
+    /// `command`, `audit`, `status`, `mark`, `finding` or `notice`.
     pub kind: &'static str,
     /// What was done or reported.
     pub text: String,

@@ -4,7 +4,7 @@ use crate::model::Model;
 use console::fabric::{self, FabricPart};
 use console::reading::short;
 use decode::inspect::fabric_routes;
-use decode::state::{HeadState, MeshState, PacketState, RouteEnd, RouterState, TablesState};
+use decode::state::{MeshState, PacketState, RouteEnd, TablesState};
 use images::fabric::PacketFacts;
 use layouts::ChipId;
 use machine::fabric::FabricNode;
@@ -45,7 +45,7 @@ pub(super) fn path(model: &Model, part: Option<&FabricPart<'_>>) -> Pane {
         Err(why) => return (format!(" path: {why} "), Vec::new()),
     };
     let packet =
-        heads(part).find_map(|head| head.packet.known()).filter(|_| model.path_to.is_none());
+        part.heads().find_map(|head| head.packet.known()).filter(|_| model.path_to.is_none());
     let to = match (model.path_to, packet.map(|packet| packet.facts.destination.known().copied())) {
         (Some(to), _) => to.node(mesh),
         (None, Some(Some(to))) => Ok(to),
@@ -95,20 +95,6 @@ fn rest(model: &Model, packet: &PacketState) -> String {
         short(g, ttl, u64::to_string),
         packet.route
     )
-}
-
-/// The oldest packets of a part.
-fn heads<'a>(part: &FabricPart<'a>) -> Box<dyn Iterator<Item = &'a HeadState> + 'a> {
-    match *part {
-        FabricPart::Router(RouterState { senders, receivers, .. }) => {
-            let senders = senders.iter().filter_map(|channel| channel.head.as_ref());
-            Box::new(senders.chain(receivers.iter().filter_map(|channel| channel.head.as_ref())))
-        }
-        FabricPart::Mux(mux) => {
-            Box::new(mux.channels.iter().filter_map(|channel| channel.head.as_ref()))
-        }
-        FabricPart::Client(_) => Box::new(std::iter::empty()),
-    }
 }
 
 /// The lines of a text, indented by one column.

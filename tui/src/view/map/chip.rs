@@ -52,6 +52,10 @@ pub(super) fn title(
     for arrow in arrows {
         hidden += if add(arrow.span()) { 0 } else { arrow.count };
     }
+    if let Some(ago) = model.seen_ago(info.id) {
+        let text = format!("{} {} ago", model.glyphs.stale(), words::age(ago));
+        add(Span::styled(text, model.theme.dim()));
+    }
     if let Some(holder) = holder(model, chip, columns >= WIDE) {
         add(holder);
     }

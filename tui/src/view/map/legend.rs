@@ -1,7 +1,7 @@
 //! The legend below the map: what colours, letters and signs of links mean there.
 
 use super::Map;
-use crate::keys::{Action, keys_of};
+use crate::keys::Action;
 use crate::model::Model;
 use console::words;
 use decode::state::{LinkCondition, LinkState};
@@ -22,7 +22,7 @@ const WRONG: usize = 2;
 pub(super) fn draw(map: &Map<'_>, hidden: usize, frame: &mut Frame, area: Rect) {
     let model = map.model;
     let mut parts = vec![vec![Span::styled(
-        format!("{} ({})", model.lens.words(), keys_of(Action::Lens)),
+        format!("{} ({})", model.lens.words(), model.keys.of(Action::Lens)),
         model.theme.title(),
     )]];
     // What is wrong comes first, of tiles and of links.
@@ -44,7 +44,7 @@ pub(super) fn draw(map: &Map<'_>, hidden: usize, frame: &mut Frame, area: Rect) 
 
 /// What tiles show, the most telling first.
 fn tiles(model: &Model) -> Vec<Part> {
-    let blocks = model.theme.color && !model.glyphs.ascii;
+    let blocks = model.theme.has_colors() && !model.glyphs.ascii;
     let all: Vec<_> = model.shades.legend().collect();
     let part = |(entry, count): &(&crate::lens::Entry, usize)| {
         // What is lit on the map is never dimmed.
@@ -66,9 +66,11 @@ fn links(map: &Map<'_>) -> (Vec<Part>, Vec<Part>) {
     let part = |sign: &str, style: Style, words: String| -> Part {
         vec![Span::styled(sign.to_owned(), style), Span::raw(format!(" {words}"))]
     };
-    let held = all.iter().filter(|link| model.pulse.holds(link)).count();
+    // One that is down is no longer held.
+    let holds = |link: &LinkState| link.condition == LinkCondition::Up && model.pulse.holds(link);
+    let held = all.iter().filter(|link| holds(link)).count();
     let count = |condition: LinkCondition| {
-        let is_so = |link: &&LinkState| link.condition == condition && !model.pulse.holds(link);
+        let is_so = |link: &&LinkState| link.condition == condition && !holds(link);
         all.iter().filter(is_so).count() as u64
     };
     let of = |condition: LinkCondition| {

@@ -29,7 +29,7 @@ pub(super) fn draw(
     canvas: &mut Canvas,
 ) {
     let id = chip.chip.id;
-    let blocks = model.theme.color && !model.glyphs.ascii;
+    let blocks = model.theme.has_colors() && !model.glyphs.ascii;
     let width = scale.tile_columns();
     for row in 0..scale.rows {
         let [upper, lower] = scale.tiles_down(row);
@@ -64,7 +64,8 @@ fn part(model: &Model, chip: ChipId, across: &Range<u8>, down: &Range<u8>) -> Pa
         shades.get(at).copied().unwrap_or(NONE)
     };
     let (shade, xy) = tiles.map(|xy| (shade(xy), xy)).max().unwrap_or((NONE, NocXy { x: 0, y: 0 }));
-    let dimmed = model.pulse.has_members() && !model.pulse.has(chip, xy);
+    let unlit = model.pulse.has_members() && !model.pulse.has(chip, xy);
+    let dimmed = unlit || model.seen_ago(chip).is_some();
     Part { shade, dimmed }
 }
 

@@ -3,12 +3,12 @@
 
 use super::Work;
 use crate::exit::Failure;
+use crate::fresh;
 use crate::host_time::now_micros;
 use crate::player::PlayOrder;
 use crate::recording::{FLIGHT_BYTES, Noted, RecordingFile, audited, mark_of};
-use crate::run::{Logged, MachineOrder};
+use crate::run::{Bundle, Logged, MachineOrder};
 use crate::verdict::title;
-use access::state_folder;
 use diagnosis::{Condition, Diagnosis, Finding, Severity};
 use machine::history::Mark;
 use machine::notes::{Command, Note};
@@ -128,6 +128,7 @@ impl Flight {
         let (newest, host_micros) = self.times;
         match note {
             OrderNote::Mark(text) => {
+                self.logged.push(Logged::now("mark", text.clone()));
                 self.keep_mark(Mark::new(visited.unwrap_or(newest), host_micros, text));
             }
             OrderNote::Command(text) => self.command(text),
@@ -267,6 +268,20 @@ impl Flight {
         self.file = Some(FlightFile { file, name: name.into(), ends });
         Ok(())
     }
+
+    /// Writes what is in memory to a file of its own.
+    fn copy(&mut self, name: &Path, session: &mut Session) -> Result<(), Failure> {
+        if self.newest.is_none() {
+            return Err(Failure::Usage("nothing was kept yet: try again in a second".into()));
+        }
+        let file = RecordingFile::new(name)?;
+        file.create(session.target(), ("bundle", None))?;
+        file.attach(session.images())?;
+        self.keep_reports(session);
+        file.write(&self.memory)?;
+        file.attach_run(session)?;
+        file.end().map(drop)
+    }
 }
 
 impl Work {
@@ -316,6 +331,24 @@ impl Work {
         Ok(())
     }
 
+    /// Writes the recording of an archive, unless it is one that is shown.
+    pub(super) fn bundle(
+        &mut self,
+        archive: PathBuf,
+        session: &mut Session,
+    ) -> Result<(), Failure> {
+        fresh::check(&archive)?;
+        let shown = session.file().map(|file| file.path.clone());
+        let temporary = shown.is_none();
+        let recording = shown.unwrap_or_else(|| archive.with_added_extension("mcap"));
+        if temporary {
+            self.flight.copy(&recording, session)?;
+        }
+        self.board_mut().say(format!("{} is being written", archive.display()));
+        self.board_mut().bundles.push(Bundle { archive, recording, temporary });
+        Ok(())
+    }
+
     fn report(&mut self, notice: Option<String>) {
         if let Some(notice) = notice {
             self.board_mut().say(notice);
@@ -330,7 +363,7 @@ impl Work {
 
 /// Returns the name of a new file for a finding, and removes the oldest ones.
 fn new_file(condition: &str) -> Result<PathBuf, Failure> {
-    let folder = state_folder()
+    let folder = files::state_folder()
         .ok_or_else(|| Failure::Usage("neither XDG_STATE_HOME nor HOME is a folder".into()))?
         .join(FOLDER);
     let failed = |error| Failure::Usage(format!("{}: {error}", folder.display()));
