@@ -323,4 +323,6 @@ fn firmware_that_was_overwritten_is_the_cause_of_who_waits_for_its_tile() {
     let judged = judged(bench);
     says(&judged, Condition::TextOverwritten, "the text of tensix_brisc is not at 0x0, where");
     assert_eq!((judged.findings[0].severity, judged.findings.len()), (Severity::Hang, 1));
+    // Once the text was compared the newest snapshot is decoded again.
+    assert_eq!(judged.snapshots, 4);
 }

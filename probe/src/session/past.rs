@@ -13,7 +13,7 @@ impl Session {
         }
         let mut diagnosis = watch.judge(self.target.mesh());
         if self.compare_suspects(&mut watch, &diagnosis) {
-            self.look(&mut watch);
+            self.look_again(&mut watch);
             diagnosis = watch.judge(self.target.mesh());
         }
         if moments.last() != Some(&current) {

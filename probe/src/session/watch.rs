@@ -5,9 +5,8 @@ use decode::inspect::{ReadSet, fabric_read_set};
 use decode::profile::profile;
 use decode::state::{Activity, CoreState, MeshState};
 use diagnosis::{
-    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Sampled, Severity,
-    core_of, debug_words, diagnose, is_halted, needs_samples, request_words, sends_the_same,
-    wanted,
+    Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Severity, core_of,
+    debug_words, diagnose, is_halted, needs_samples, request_words, sends_the_same, wanted,
 };
 use images::Reading;
 use launch::debugging::show_status;
@@ -209,12 +208,14 @@ impl Session {
         let mut diagnosis = watch.judge(self.target.mesh());
         if self.compare_suspects(&mut watch, &diagnosis) {
             // Two snapshots, each as far from the one before, show whether a request is the same.
-            if !watch.asking.is_empty() {
-                self.pass(watch.over_cycles / (SNAPSHOTS - 1))?;
-                self.look_at_running(&mut watch, false);
-                self.pass(watch.over_cycles / (SNAPSHOTS - 1))?;
+            if watch.asking.is_empty() {
+                self.look_again(&mut watch);
+            } else {
+                for _ in 0..2 {
+                    self.pass(watch.over_cycles / (SNAPSHOTS - 1))?;
+                    self.look_at_running(&mut watch, false);
+                }
             }
-            self.look_at_running(&mut watch, false);
             diagnosis = watch.judge(self.target.mesh());
         }
         let transactions = self.target.transactions().saturating_sub(before);
@@ -249,7 +250,7 @@ impl Session {
             self.look(watch);
             let mut diagnosis = watch.judge(self.target.mesh());
             if self.compare_suspects(watch, &diagnosis) {
-                self.look(watch);
+                self.look_again(watch);
                 diagnosis = watch.judge(self.target.mesh());
             }
             if !go_on(self, watch, &diagnosis) {
@@ -301,7 +302,7 @@ impl Session {
         read_set.spans.extend(&watch.debug_words);
         watch.told.1 += 1;
         let (listener, snapshot) = watch.told.clone();
-        // Texts that are compared afterwards take one more.
+        // Requests that are watched afterwards take two more.
         let of = SNAPSHOTS.max(snapshot);
         let mut see = |partly: &Partly<'_>| {
             use machine::progress::Progress::{Images, Snapshot, Verdict};
@@ -320,33 +321,49 @@ impl Session {
             inspected = self.inspect_rest(&read_set, &inspected, &mut see);
         }
         watch.read_set = Some(read_set);
-        inspected.sampled = self.sample_silent(&inspected, &watch.causes);
+        self.sample_silent(&mut inspected, &watch.causes);
         watch.add(inspected);
     }
 
+    /// Decodes the newest snapshot again by what was learned since, once what it lacks was read.
+    pub(super) fn look_again(&mut self, watch: &mut Watch) {
+        let newest = watch.inspected.pop_back();
+        let Some((newest, read_set)) = newest.zip(watch.read_set.as_ref()) else { return };
+        let mut read_set = self.follow(read_set, &newest);
+        read_set.spans.extend(&watch.debug_words);
+        let mut inspected = self.inspect_rest(&read_set, &newest, &mut |_| ());
+        inspected.sampled = newest.sampled;
+        self.sample_silent(&mut inspected, &watch.causes);
+        watch.inspected.push_back(inspected);
+    }
+
     /// Samples the cores of which no word says what they wait for, and the causes of hangs, if that
-    /// is permitted.
-    fn sample_silent(&mut self, inspected: &Inspected, causes: &[CoreId]) -> Sampled {
+    /// is permitted and they are not sampled.
+    fn sample_silent(&mut self, inspected: &mut Inspected, causes: &[CoreId]) {
         if !self.target.abilities().allow.sample {
-            return Sampled::default();
+            return;
         }
         let silent = causes.iter().copied().chain(needs_samples(&inspected.state));
-        let silent: Vec<CoreId> = silent.take(MOST_SAMPLED).collect();
+        let silent = silent.take(MOST_SAMPLED).filter(|it| !inspected.sampled.contains_key(it));
+        let silent: Vec<CoreId> = silent.collect();
         if silent.is_empty() {
-            return Sampled::default();
+            return;
         }
         // What cannot be sampled stays unknown.
-        let Ok(samples) = self.sample(&silent, SAMPLES) else { return Sampled::default() };
+        let Ok(samples) = self.sample(&silent, SAMPLES) else { return };
         let sampled = samples.cores.iter().filter(|core| !core.samples.is_empty());
-        sampled.map(|core| (core.core, profile(&self.images, core))).collect()
+        inspected.sampled.extend(sampled.map(|core| (core.core, profile(&self.images, core))));
     }
 
     /// Compares the texts of cores that stand without another reason, and asks whether they are
-    /// halted; returns whether the next snapshot shows anything new, such as samples of causes.
+    /// halted; returns whether the newest snapshot shows more if it is decoded again, such as samples of
+    /// causes.
     pub fn compare_suspects(&mut self, watch: &mut Watch, diagnosis: &Diagnosis) -> bool {
         watch.forget_moving(diagnosis);
         let causes = causes(self.target.mesh(), diagnosis);
-        let fresh = causes.iter().any(|core| !watch.causes.contains(core));
+        let is_sampled =
+            |core: &CoreId| watch.newest().is_some_and(|newest| newest.sampled.contains_key(core));
+        let fresh = causes.iter().any(|core| !watch.causes.contains(core) && !is_sampled(core));
         watch.causes = causes;
         let suspects = watch.suspects(diagnosis);
         for core in &suspects {

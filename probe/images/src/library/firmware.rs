@@ -191,8 +191,18 @@ impl Library {
                     let cores = images.layout().kind_at(core.tile).cores();
                     cores.iter().map(move |&kind| CoreId { core: kind, ..core })
                 };
+                // A launch moves the pointer of all tiles of a kind, or soon will: that of a tile on which it
+                // runs is one behind.
+                let own = reader(&plan(mailbox.words_on(search.core)));
+                let (addr, _) = mailbox.place_on(search.core, mailbox.rd_ptr, 4);
+                let pointer = own.word(addr).unwrap_or(0);
                 let on_tiles = alike.iter().flat_map(|it| of_tile(it.core));
-                places.extend(on_tiles.flat_map(|core| mailbox.words_on(core)));
+                places.extend(on_tiles.flat_map(|core| {
+                    let near = [pointer, pointer.wrapping_add(1)].map(|it| mailbox.last_two(it));
+                    let near = near.into_iter().flatten();
+                    let near = near.map(move |(at, len)| mailbox.place_on(core, at, len));
+                    mailbox.words_on(core).into_iter().chain(near)
+                }));
             }
         }
         plan(places)
