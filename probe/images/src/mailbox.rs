@@ -143,7 +143,7 @@ impl Mailbox {
     /// Returns the words of a core that every snapshot reads, and the launch entries that are current most
     /// often: the first two, and the last, which precedes the first and lies next to the go message.
     pub(crate) fn words_on(&self, core: CoreId) -> [(NocAddr, u32); 5] {
-        let place = |offset, len| self.place_on(core, offset, len);
+        let place = |offset, len| Self::place_on(core, offset, len);
         let last = self.launch_count.saturating_sub(1).saturating_mul(self.launch_bytes);
         [
             place(self.rd_ptr, 4),
@@ -155,7 +155,7 @@ impl Mailbox {
     }
 
     /// Returns a range of the mailbox on a core's tile.
-    pub(crate) fn place_on(&self, core: CoreId, offset: u64, len: u64) -> (NocAddr, u32) {
+    pub(crate) fn place_on(core: CoreId, offset: u64, len: u64) -> (NocAddr, u32) {
         (NocAddr { chip: core.chip, tile: core.tile, offset }, len as u32)
     }
 

@@ -6,7 +6,7 @@ use crate::catalog::CatalogEntry;
 use crate::kinds::{ImageRole, Provenance};
 use crate::known::Known;
 use crate::text::{TextWindow, in_l1};
-use crate::{ImageFinding, ImageMap};
+use crate::{ImageFinding, ImageMap, Mailbox};
 use layouts::{ChipId, ChipLayout, CoreId, CoreKind, NocAddr, NocXy};
 use machine::snapshot::{Plan, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -194,13 +194,13 @@ impl Library {
                 // A launch moves the pointer of all tiles of a kind, or soon will: that of a tile on which it
                 // runs is one behind.
                 let own = reader(&plan(mailbox.words_on(search.core)));
-                let (addr, _) = mailbox.place_on(search.core, mailbox.rd_ptr, 4);
+                let (addr, _) = Mailbox::place_on(search.core, mailbox.rd_ptr, 4);
                 let pointer = own.word(addr).unwrap_or(0);
                 let on_tiles = alike.iter().flat_map(|it| of_tile(it.core));
                 places.extend(on_tiles.flat_map(|core| {
                     let near = [pointer, pointer.wrapping_add(1)].map(|it| mailbox.last_two(it));
                     let near = near.into_iter().flatten();
-                    let near = near.map(move |(at, len)| mailbox.place_on(core, at, len));
+                    let near = near.map(move |(at, len)| Mailbox::place_on(core, at, len));
                     mailbox.words_on(core).into_iter().chain(near)
                 }));
             }

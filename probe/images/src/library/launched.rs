@@ -53,7 +53,7 @@ impl<'a> LaunchReader<'a> {
     }
 
     fn place(&self, offset: u64, len: u64) -> (NocAddr, u32) {
-        self.mailbox.place_on(self.core, offset, len)
+        Mailbox::place_on(self.core, offset, len)
     }
 
     fn rd_ptr(&self) -> (NocAddr, u32) {
