@@ -39,7 +39,7 @@ pub(crate) struct Machine {
 
 enum Simulator {
     /// An emulated mesh, and the number of its conditions that were reported.
-    Mesh(EmulatorBar, usize),
+    Mesh(Box<EmulatorBar>, usize),
     /// The vendor's.
     Vendor(Library),
 }
@@ -125,7 +125,10 @@ impl Machine {
         } else {
             bar.mesh_mut().clock(BOOT_CYCLES);
         }
-        Ok(Self { simulator: Simulator::Mesh(bar, 0), target: format!("emulator:{words}") })
+        Ok(Self {
+            simulator: Simulator::Mesh(Box::new(bar), 0),
+            target: format!("emulator:{words}"),
+        })
     }
 
     /// The words of a target that starts alike.
@@ -136,7 +139,7 @@ impl Machine {
     /// Returns its bar.
     pub(crate) fn bar(&mut self) -> &mut dyn Bar {
         match &mut self.simulator {
-            Simulator::Mesh(bar, _) => bar,
+            Simulator::Mesh(bar, _) => &mut **bar,
             Simulator::Vendor(library) => library,
         }
     }
