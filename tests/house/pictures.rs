@@ -109,6 +109,7 @@ fn inspected(session: &mut Session, verdict: Option<&Judged>, model: &mut Model,
         stages: Arc::new(stages),
         verdict: verdict.map(|(verdict, _)| Arc::clone(verdict)),
         seen: verdict.map(|(_, seen)| Arc::clone(seen)).unwrap_or_default(),
+        seen_micros: Arc::default(),
         past: None,
         timeline,
         reading: None,
@@ -142,7 +143,7 @@ pub(crate) fn picture_of(
     keys: &str,
     size: (u16, u16),
 ) -> String {
-    let buffer = buffer_of(session, verdict, keys, (size, Theme { color: false }));
+    let buffer = buffer_of(session, verdict, keys, (size, Theme::new(false)));
     let rows = buffer.content.chunks(usize::from(size.0));
     rows.map(|row| row.iter().map(Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
         .collect()
@@ -181,7 +182,7 @@ fn a_healthy_mesh_has_nothing_yellow_or_red() {
         healthy += 1;
         let mut session = ended(&file);
         for (screen, keys) in SCREENS {
-            let look = ((120, 40), Theme { color: true });
+            let look = ((120, 40), Theme::new(true));
             let buffer = buffer_of(&mut session, Some(&judged), keys, look);
             let alarms = |color| {
                 use ratatui::style::Color::{LightRed, LightYellow, Red, Yellow};

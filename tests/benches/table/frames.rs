@@ -45,7 +45,7 @@ pub(crate) fn rows(programs: &Programs) -> Vec<Row> {
 fn galaxy() -> Model {
     let open = Session::open("emulator:galaxy", &HostCommand::default(), Allow::default());
     let mut session = open.unwrap();
-    let (theme, glyphs) = (Theme { color: true }, Glyphs { ascii: false });
+    let (theme, glyphs) = (Theme::new(true), Glyphs { ascii: false });
     let mut model = Model::new("emulator:galaxy", theme, glyphs, SIZE);
     // The map shows every tile by the verdict's own snapshots.
     let watched = session.diagnose(WATCHED_CYCLES).unwrap();
