@@ -64,6 +64,7 @@ fn galaxy() -> Model {
         stages: Arc::default(),
         verdict: Some(Arc::new(watched.diagnosis)),
         seen: Arc::new(seen),
+        seen_micros: Arc::default(),
         past: None,
         timeline: None,
         reading: None,
