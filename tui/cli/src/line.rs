@@ -547,11 +547,11 @@ mod tests {
         assert_eq!(candidates("run all").start, 4);
         let further = |text| (candidates(text).start, candidates(text).further);
         assert_eq!(further("0:e"), (0, Further::Places));
-        assert_eq!(further("launch k.elf --on 0:1-2,"), (25, Further::Places));
+        assert_eq!(further("launch k.elf --on 0:1-2,"), (24, Further::Places));
         assert_eq!(further("launch "), (7, Further::Files));
         assert_eq!(further("path 0 "), (7, Further::Places));
         assert_eq!(further("step 0:e8 "), (10, Further::Places));
-        assert_eq!(further("bundle fo"), (7, Further::Files));
+        assert_eq!(further("bundle ha"), (7, Further::Files));
         assert_eq!(further("pace "), (5, Further::Nothing));
         assert_eq!(common(&list("run all")), "all-");
     }
