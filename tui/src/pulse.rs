@@ -106,6 +106,8 @@ pub(crate) struct Pulse {
     /// Number and time of the last snapshot.
     last: Option<(u64, u64)>,
     links: BTreeMap<(EthId, EthId), LinkPulse>,
+    /// The packets per second of the end that sends most.
+    fastest: u64,
     /// The last snapshots, the newest last.
     pub(crate) beats: VecDeque<Beat>,
     /// Host time of the newest line of the log.
@@ -157,6 +159,7 @@ impl Pulse {
 
     /// Takes over what a snapshot shows of the whole mesh.
     fn beat(&mut self, snapshot: &MeshSnapshot) {
+        self.fastest = self.links.values().flat_map(|link| link.rate).flatten().max().unwrap_or(0);
         let rates = self.links.values().flat_map(|link| link.rate.iter().flatten().copied());
         let rate = rates.reduce(u64::saturating_add);
         let waits = |it: &&Progress| matches!(it, Progress::Waiting(..) | Progress::Still);
@@ -244,7 +247,7 @@ impl Pulse {
 
     /// The packets per second of the end that sends most.
     pub(crate) fn fastest(&self) -> u64 {
-        self.links.values().flat_map(|link| link.rate).flatten().max().unwrap_or(0)
+        self.fastest
     }
 
     /// What a link did.

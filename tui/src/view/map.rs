@@ -188,7 +188,9 @@ impl<'a> Map<'a> {
     fn title_room(&self, place: GridCell, width: u16) -> u16 {
         let next = place.column as u16 + 1 < self.grid.0;
         let beside = |link: &&LinkState| {
-            let edge = self.neighbours(link);
+            let ends = [link.link.a, link.link.b];
+            let here = ends.iter().any(|end| end.chip == place.chip);
+            let edge = here.then(|| self.neighbours(link)).flatten();
             edge.is_some_and(|it| it.from.chip == place.chip && it.from.row == it.to.row)
         };
         if !next {
