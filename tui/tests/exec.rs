@@ -288,6 +288,8 @@ fn what_exec_lacks_is_named() {
     let no_library = "Cargo.toml: it is no library of this architecture";
     refuses(&["--library", descriptor], &["true"], no_library);
     refuses(&["--mesh", &format!("ttsim:{descriptor}")], &["true"], no_library);
+    let booted = format!("ttsim:{descriptor},at=2us");
+    refuses(&["--mesh", &booted], &["true"], "nor a simulator's library alone");
     if Path::new(library).is_file() {
         let files = ["--library", library];
         refuses(

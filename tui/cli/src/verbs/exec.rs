@@ -87,7 +87,7 @@ const FIND_TTNN: &str =
     "import importlib.util as u, os; print(os.path.dirname(u.find_spec('ttnn').origin))";
 
 fn run(arguments: &ExecArguments) -> Result<Outcome, Failure> {
-    check_mesh(&arguments.mesh)?;
+    let mesh = mesh(&arguments.mesh)?;
     let [program, words @ ..] = arguments.program.as_slice() else {
         return Err(Failure::Usage("no program is given".into()));
     };
@@ -99,7 +99,7 @@ fn run(arguments: &ExecArguments) -> Result<Outcome, Failure> {
     stop.takes_time();
     let mut command = Command::new(program);
     command.args(words).env("TT_METAL_SIMULATOR", folder.library());
-    command.env("MESHSCOPE_MESH", &arguments.mesh).env("MESHSCOPE_SOCKET", &socket);
+    command.env("MESHSCOPE_MESH", mesh).env("MESHSCOPE_SOCKET", &socket);
     if arguments.keep {
         command.env("MESHSCOPE_KEEP", "1");
     }
@@ -120,17 +120,26 @@ fn run(arguments: &ExecArguments) -> Result<Outcome, Failure> {
     ended(status?, stop.is_requested())
 }
 
-/// Checks that the words name a machine for a program.
-fn check_mesh(mesh: &str) -> Result<(), Failure> {
+/// Checks that the words name a machine for a program; returns them as the program may read them
+/// from any directory.
+fn mesh(mesh: &str) -> Result<OsString, Failure> {
     let words = if mesh.starts_with("ttsim:") { mesh.into() } else { format!("emulator:{mesh}") };
     let spec = TargetSpec::parse(&words);
     let spec = spec.map_err(|error| Failure::of_open(&words, &OpenError::from(error)))?;
     match spec {
         TargetSpec::Emulator(scene) => {
-            scene.descriptor().map_err(|error| Failure::of_open(&words, &error.into())).map(drop)
+            scene.descriptor().map_err(|error| Failure::of_open(&words, &error.into()))?;
+            Ok(mesh.into())
         }
-        TargetSpec::Ttsim(simulator) => loadable(&simulator.library),
-        _ => Err(Failure::Usage(format!("--mesh {mesh}: not an emulated mesh"))),
+        // The program boots it itself.
+        TargetSpec::Ttsim(it) if it.firmware.or(it.kernels).is_none() && it.at_cycles.is_none() => {
+            loadable(&it.library)?;
+            let library = it.library.canonicalize().unwrap_or(it.library);
+            Ok([OsStr::new("ttsim:"), library.as_os_str()].into_iter().collect())
+        }
+        _ => Err(Failure::Usage(format!(
+            "--mesh {mesh}: neither an emulated mesh nor a simulator's library alone"
+        ))),
     }
 }
 
