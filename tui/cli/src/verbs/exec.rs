@@ -10,7 +10,7 @@ use console::exit::{Failure, Outcome, code};
 use console::machine::Opening;
 use files::Unusable;
 use probe::session::OpenError;
-use probe::spec::TargetSpec;
+use probe::spec::{Simulator, TargetSpec};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -132,9 +132,15 @@ fn mesh(mesh: &str) -> Result<OsString, Failure> {
             Ok(mesh.into())
         }
         // The program boots it itself.
-        TargetSpec::Ttsim(it) if it.firmware.or(it.kernels).is_none() && it.at_cycles.is_none() => {
-            loadable(&it.library)?;
-            let library = it.library.canonicalize().unwrap_or(it.library);
+        TargetSpec::Ttsim(Simulator {
+            library,
+            firmware: None,
+            kernels: None,
+            at_cycles: None,
+            ..
+        }) => {
+            loadable(&library)?;
+            let library = library.canonicalize().unwrap_or(library);
             Ok([OsStr::new("ttsim:"), library.as_os_str()].into_iter().collect())
         }
         _ => Err(Failure::Usage(format!(
