@@ -11,6 +11,7 @@ mod pause;
 mod recorded;
 mod rerun;
 mod silent;
+mod spin;
 mod stages;
 mod watch;
 

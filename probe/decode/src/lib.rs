@@ -26,4 +26,5 @@
 pub mod inspect;
 pub mod profile;
 pub mod requests;
+pub mod spin;
 pub mod state;

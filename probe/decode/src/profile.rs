@@ -1,6 +1,7 @@
 //! Where cores spend their time: sampled program counters, resolved to source lines with the images
 //! on the core, and counted.
 
+use crate::spin::Spin;
 use images::code::source_at;
 use images::{ImageMap, SourceLine, code_words};
 use layouts::CoreId;
@@ -23,6 +24,9 @@ pub struct CoreProfile {
     pub span_cycles: u64,
     /// The places, the most frequent first.
     pub places: Vec<ProfilePlace>,
+    /// The loop in which it spins, if the instructions were looked at and tell that.
+    #[serde(skip)]
+    pub spin: Option<Spin>,
     /// Whether the samples may have come through this core, which then is seen relaying them.
     pub relays: bool,
     /// Why there are fewer samples than ordered.
@@ -66,6 +70,14 @@ impl ProfilePlace {
 /// are known.
 type PlaceKey = (Option<String>, Vec<SourceLine>, Option<u32>);
 
+impl CoreProfile {
+    /// Returns the program counters of all places.
+    #[must_use]
+    pub fn pcs(&self) -> Vec<u32> {
+        self.places.iter().flat_map(|place| place.pcs.iter().copied()).collect()
+    }
+}
+
 /// Resolves and counts the samples of a core.
 pub fn profile(images: &ImageMap, of: &CoreSamples) -> CoreProfile {
     let mut resolved: BTreeMap<u32, PlaceKey> = BTreeMap::new();
@@ -91,6 +103,7 @@ pub fn profile(images: &ImageMap, of: &CoreSamples) -> CoreProfile {
         samples: of.samples.len() as u32,
         span_cycles: times().max().zip(times().min()).map_or(0, |(last, first)| last - first),
         places,
+        spin: None,
         relays: of.relays,
         missing: of.missing.clone(),
     }

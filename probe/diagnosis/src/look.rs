@@ -2,6 +2,7 @@
 
 use crate::function;
 use decode::profile::CoreProfile;
+use decode::spin::Spin;
 use decode::state::{Activity, CoreState, MeshState};
 use images::{ImageRole, Reading};
 use layouts::{CoreId, CoreKind, EthId, NocXy};
@@ -179,6 +180,11 @@ impl<'a> Kernel<'a> {
         self.sampled.filter(|_| self.core.waypoint_tells_no_wait()).and_then(function::wait_of)
     }
 
+    /// Returns the loop in which it spins, if its samples and instructions tell that.
+    pub(crate) fn spin(&self) -> Option<&'a Spin> {
+        self.sampled?.spin.as_ref()
+    }
+
     /// Whether neither its waypoint nor its words tell what it waits for, if it waits. Samples may.
     pub(crate) fn has_no_words(&self) -> bool {
         self.core.waypoint_tells_no_wait() && !self.has_rules()
@@ -186,7 +192,7 @@ impl<'a> Kernel<'a> {
 
     /// Whether samples do not tell that either.
     pub(crate) fn tells_no_wait(&self) -> bool {
-        self.has_no_words() && self.sampled_wait().is_none()
+        self.has_no_words() && self.sampled_wait().is_none() && self.spin().is_none()
     }
 
     /// Returns the channels of an EDM; L1 may hold any number.

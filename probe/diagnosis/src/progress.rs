@@ -145,7 +145,11 @@ fn moved_since(mesh: &Mesh, then: Look<'_>, now: Look<'_>, kernel: &Kernel<'_>) 
     let turned = turns(then).zip(turns(now)).is_some_and(|(then, now)| then != now);
     let pages = |look: Look<'_>, core| counters(mesh.layout(), look, core);
     let before_it = then.kernel(before, end);
-    if differ(&before_it, kernel) || pages(then, before) != pages(now, core) || turned {
+    // A loop that read something else, or was another one.
+    let spun = before_it.sampled.is_some() && kernel.sampled.is_some();
+    let spins_on = !spun || before_it.spin() == kernel.spin();
+    if differ(&before_it, kernel) || pages(then, before) != pages(now, core) || turned || !spins_on
+    {
         Moved::Words
     } else if before_it.waypoint() != kernel.waypoint()
         || answers(mesh, then, &before_it) != answers(mesh, now, kernel)

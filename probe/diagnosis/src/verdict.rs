@@ -372,6 +372,9 @@ impl<'a> Case<'a> {
         if let Some((profile, most)) = sampled.and_then(|it| Some((it, it.places.first()?))) {
             let value = format!("{} of {} samples: {}", most.count, profile.samples, most.words());
             add("program counter", value);
+            if let Some(spin) = &profile.spin {
+                add("loop", format!("goes on {spin}"));
+            }
         }
         if let Some(beat) = core.heartbeat.known() {
             add("heartbeat", format!("{beat:#010x}"));

@@ -352,7 +352,13 @@ impl Session {
         // What cannot be sampled stays unknown.
         let Ok(samples) = self.sample(&silent, SAMPLES) else { return };
         let sampled = samples.cores.iter().filter(|core| !core.samples.is_empty());
-        inspected.sampled.extend(sampled.map(|core| (core.core, profile(&self.images, core))));
+        for (number, of) in sampled.enumerate() {
+            let mut found = profile(&self.images, of);
+            if number < MOST_SPINS {
+                found.spin = self.spin(&found);
+            }
+            inspected.sampled.insert(of.core, found);
+        }
     }
 
     /// Compares the texts of cores that stand without another reason, and asks whether they are
@@ -488,6 +494,8 @@ fn possible_tiles(mesh: &Mesh, cores: &[CoreId]) -> Tiles {
 const MOST_SAMPLED: usize = 64;
 /// Program counters that are sampled of each of them.
 const SAMPLES: SampleOrder = SampleOrder { count: 4, apart_cycles: 500 };
+/// Most sampled cores whose instructions are read.
+const MOST_SPINS: usize = 16;
 /// Most causes of hangs that are sampled.
 const MOST_CAUSES: usize = 8;
 /// Most cores whose texts are compared.

@@ -5,7 +5,7 @@
 //! acknowledged, 16 bits each. No word names the processors at its ends, so that a waiting kernel
 //! waits for any other of its tile.
 
-use super::Search;
+use super::{Search, spun_semaphore};
 use crate::look::{Kernel, Look};
 use decode::state::{CircularBuffers, CoreState, Party, WaitReason};
 use layouts::{ChipLayout, CoreId, CoreKind};
@@ -119,7 +119,7 @@ fn words(kernel: &Kernel<'_>, reason: WaitReason) -> String {
 
 /// Whether a kernel waits for a semaphore, which may be anybody's to increment.
 pub(crate) fn waits_for_semaphore(kernel: &Kernel<'_>) -> bool {
-    WAITS_FOR_SEMAPHORE.contains(&kernel.waypoint())
+    WAITS_FOR_SEMAPHORE.contains(&kernel.waypoint()) || spun_semaphore(kernel).is_some()
 }
 
 /// Whether a kernel of a core of a compute tile has returned while others of the tile may run.

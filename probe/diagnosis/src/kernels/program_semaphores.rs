@@ -2,6 +2,7 @@
 
 use super::{Search, has_returned, waits_for, waits_for_semaphore};
 use crate::look::{Kernel, Look};
+use decode::spin::End;
 use decode::state::{CoreState, Party, WaitReason};
 use layouts::{CoreId, NocAddr};
 use machine::snapshot::Span;
@@ -75,8 +76,22 @@ pub(crate) fn semaphore_values(look: Look<'_>, kernel: &Kernel<'_>) -> Vec<(u64,
     values
 }
 
+/// Returns the semaphore on which a kernel spins: its number, and the comparison that ends the wait.
+pub(crate) fn spun_semaphore<'a>(kernel: &Kernel<'a>) -> Option<(u64, &'a End)> {
+    let ends = &kernel.spin()?.ends;
+    let Span { addr, len } = semaphore_span(kernel.core)?;
+    ends.iter().find_map(|end| {
+        let at = u64::from(end.at).checked_sub(addr.offset)?;
+        let is_one = at < u64::from(len) && at % SEMAPHORE_BYTES == 0;
+        is_one.then_some((at / SEMAPHORE_BYTES, end))
+    })
+}
+
 /// Returns the wait for a semaphore in words: its value and the awaited one, as far as they are known.
 pub(crate) fn semaphore_wait(look: Look<'_>, kernel: &Kernel<'_>) -> String {
+    if let Some((number, end)) = spun_semaphore(kernel) {
+        return format!("it waits for semaphore {number}: until {end}");
+    }
     let awaited = awaited(kernel).map(|awaited| {
         let least = if kernel.waypoint() == AT_LEAST { "at least " } else { "" };
         format!(" to be {least}{awaited}")
@@ -93,5 +108,6 @@ pub(crate) fn semaphore_wait(look: Look<'_>, kernel: &Kernel<'_>) -> String {
 
 /// Returns the value that a kernel awaits in a semaphore, if it is known.
 pub(crate) fn awaited(kernel: &Kernel<'_>) -> Option<u64> {
-    kernel.constant("val").filter(|_| waits_for_semaphore(kernel))
+    let spun = spun_semaphore(kernel).and_then(|(_, end)| Some(end.awaited?.1.value.into()));
+    spun.or_else(|| kernel.constant("val").filter(|_| waits_for_semaphore(kernel)))
 }

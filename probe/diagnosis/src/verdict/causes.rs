@@ -1,6 +1,7 @@
 //! Roots and circles of the wait graph, and why each of them stands.
 
 use super::lasting::any_heart_beats;
+use super::unfinished::spins;
 use super::{Case, MOST_LISTED};
 use crate::condition::Condition;
 use crate::finding::{Confidence, Finding};
@@ -244,6 +245,11 @@ impl Case<'_> {
         if let Some(outstanding) = self.outstanding(id) {
             let why = note.unwrap_or_else(|| "it does not move".to_owned());
             return Some((Condition::NocUnanswered, format!("{why}; {outstanding}")));
+        }
+        if let Some(spin) = kernel.spin().filter(|spin| spin.endless && self.stands(id)) {
+            let unlike = self.unlike_others(&[kernel]).filter(|_| kernel.name().is_none());
+            let unlike = unlike.map_or(String::new(), |unlike| format!("; {unlike}"));
+            return Some((Condition::CoreStuck, format!("it {}{unlike}", spins(kernel, spin))));
         }
         // An Ethernet core waits with a beating heart. Of another kernel that is not known, and for which
         // nobody waits, only its program counter tells whether it waits, computes or stands.

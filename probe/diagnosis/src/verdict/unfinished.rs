@@ -7,6 +7,7 @@ use crate::kernels::{repeated, waits_for_semaphore};
 use crate::look::Kernel;
 use crate::place::Place;
 use crate::progress::Progress;
+use decode::spin::Spin;
 use decode::state::Party;
 use images::{GoSignal, Reading};
 use layouts::CoreId;
@@ -68,7 +69,7 @@ impl Case<'_> {
 
     /// Returns that kernels of no known image are alone with that, if the others that run, more of them,
     /// have one name: the wrong kernel may have been launched.
-    fn unlike_others(&self, unknown: &[&Kernel<'_>]) -> Option<String> {
+    pub(super) fn unlike_others(&self, unknown: &[&Kernel<'_>]) -> Option<String> {
         let others = self.kernels.values().filter(|it| it.end.is_none() && !it.serves());
         let names: Vec<&str> = others.filter_map(Kernel::name).collect();
         let name = *names.first().filter(|first| names.iter().all(|it| it == *first))?;
@@ -160,15 +161,29 @@ impl Case<'_> {
     }
 }
 
-/// Returns where a kernel computes, `is busy at file:line in function`, if its samples show no wait.
+/// Returns where a kernel spins, and what ends that, or where it computes, `is busy at file:line in
+/// function`, if its samples show no wait.
 fn busy(kernel: &Kernel<'_>) -> Option<String> {
+    if let Some(spin) = kernel.spin() {
+        return Some(spins(kernel, spin));
+    }
     let doing = match kernel.waypoint() {
         DELAYS => "is in a delay that was asked for,",
         waypoint if waypoint.ends_with('W') => return None,
         _ => "is busy",
     };
-    let place = kernel.sampled?.places.first()?;
-    let line = place.lines.last()?;
+    Some(format!("{doing} {}", sampled_line(kernel)?))
+}
+
+/// Returns where a kernel spins, and what ends that, as far as they are known.
+pub(super) fn spins(kernel: &Kernel<'_>, spin: &Spin) -> String {
+    let at = sampled_line(kernel).map_or(String::new(), |line| format!(" {line}"));
+    format!("is in a loop{at} that goes on {spin}")
+}
+
+/// Returns where most samples show a kernel, `at file:line in function`.
+fn sampled_line(kernel: &Kernel<'_>) -> Option<String> {
+    let line = kernel.sampled?.places.first()?.lines.last()?;
     let at = if line.file.is_some() { "at " } else { "" };
-    Some(format!("{doing} {at}{}", line.without_arguments()))
+    Some(format!("{at}{}", line.without_arguments()))
 }
