@@ -96,7 +96,11 @@ fn worker_launch(place: Place, arguments: &[u32]) -> KernelLaunch<'static> {
 }
 
 fn launch_plain(bench: &mut Bench, instructions: &[u32]) {
-    let launch = worker_launch(TILE, &[]);
+    launch_instructions(bench, instructions, Vec::new());
+}
+
+fn launch_instructions(bench: &mut Bench, instructions: &[u32], semaphores: Vec<u32>) {
+    let launch = KernelLaunch { semaphores, host_assigned_id: 2, ..worker_launch(TILE, &[]) };
     // The images of the verdict do not hear of it.
     let mut images = ImageMap::firmware().0;
     let text = CONFIG_BASE + launch.text_offset;
@@ -182,6 +186,25 @@ fn an_endless_retry_is_no_progress() {
     // What other requests move is not seen.
     let turns = plain(&forever(&[asked(tile, 0x100), asked(tile, 0x140)].concat()));
     assert_eq!(turns.findings, []);
+}
+
+/// Returns instructions that wait until a word has a value.
+fn until(at: u32, value: u32) -> Vec<u32> {
+    // lw x7, 0(x5); bne x7, x6, to the line before.
+    [&put(5, at)[..], &put(6, value), &[5 << 15 | 2 << 12 | 7 << 7 | 0x03, 0xFE63_9EE3]].concat()
+}
+
+#[test]
+fn a_wait_without_waypoints_is_read_from_the_instructions() {
+    let semaphore = CONFIG_BASE as u32 + 64;
+    let mut bench = bench();
+    launch_instructions(&mut bench, &until(semaphore, 64), vec![63]);
+    let words = "it waits for semaphore 0: until 0x14040 (63) is 64, and no other kernel moves";
+    says(&judged(bench), Condition::IncrementNeverSent, words);
+    // Whose word another one is, nothing says.
+    let flag = plain(&until(0x6_0000, 1));
+    let words = "it is in a loop that goes on until 0x60000 (0) is 1";
+    says(&flag, Condition::NotFinished, words);
 }
 
 /// Launches a ring ping whose arguments are altered.
@@ -306,8 +329,8 @@ fn a_kernel_of_no_known_image_among_others_of_one_is_named() {
         launch.finish(&mut bench.target).unwrap();
     }
     launch_plain(&mut bench, &[STAND]);
-    let words = "its text is that of no known image, while 2 other cores run tensix_worker";
-    says(&judged(bench), Condition::NotFinished, words);
+    let words = "it is in a loop that goes on for ever: it reads nothing; its text is that of no known image, while 2 other cores run tensix_worker";
+    says(&judged(bench), Condition::CoreStuck, words);
 }
 
 #[test]
