@@ -22,6 +22,9 @@ const LONGEST_TURN: usize = 512;
 /// Registers of RV32I.
 const REGISTERS: usize = 32;
 
+/// `gp`, which code sets once.
+const GLOBAL_POINTER: usize = 3;
+
 /// A loop that nothing but a change of what it reads ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spin {
@@ -36,7 +39,9 @@ pub struct Spin {
 pub struct End {
     /// The address of the word that was compared, in the address space of the core.
     pub at: u32,
-    /// The word as it was read; none of a register, which is not read for that.
+    /// Its name, if it is a register that has one.
+    pub name: Option<String>,
+    /// The word as it was read, if it was.
     pub value: Option<u32>,
     /// The comparison that ends the loop, such as `at least `, and what the word is compared with; none if
     /// that is not known.
@@ -71,7 +76,10 @@ impl fmt::Display for Spin {
 impl fmt::Display for End {
     /// `0x12190 (63) is at least 64 (0x12184)`, as far as it is known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.at)?;
+        match &self.name {
+            Some(name) => f.write_str(name)?,
+            None => write!(f, "{:#x}", self.at)?,
+        }
         if let Some(value) = self.value {
             write!(f, " ({value})")?;
         }
@@ -89,6 +97,8 @@ struct Held {
     value: Option<u32>,
     /// Where it was read, or what it was computed from.
     from: Option<u32>,
+    /// What was read there.
+    read: Option<u32>,
     /// Whether it was computed.
     computed: bool,
 }
@@ -97,11 +107,14 @@ type Registers = [Held; REGISTERS];
 
 /// What a core reads.
 pub trait Reads {
-    /// Returns the word at an address of L1, in its address space; none if it has no such address or
-    /// was not read.
+    /// Returns the word at an address of its address space; none if it cannot be read from outside.
     fn word(&mut self, at: u32) -> Option<u32>;
+    /// Returns the name of a register.
+    fn name(&self, at: u32) -> Option<String>;
     /// Whether time passes at an address: a loop that reads it is a delay.
     fn is_time(&self, at: u32) -> bool;
+    /// Returns what the global pointer holds, if that is known.
+    fn global_pointer(&self) -> Option<u32>;
 }
 
 /// Returns the range of text, in bytes, in which the loop around these program counters is searched.
@@ -194,6 +207,7 @@ impl Text {
     fn before(&self, looped: &Range<usize>, reads: &mut dyn Reads) -> Registers {
         let mut registers = Registers::default();
         registers[0].value = Some(0);
+        registers[GLOBAL_POINTER].value = reads.global_pointer();
         let writes = |range: Range<usize>| {
             let range = self.all.get(range).map_or(&[][..], |range| range);
             range.iter().fold(0, |all, it| all | it.writes())
@@ -273,7 +287,9 @@ impl Text {
                         if a.value.zip(b.value).is_some_and(|(a, b)| how.holds(a, b)) {
                             return None;
                         }
-                        ends.extend(end(how, a, b));
+                        ends.extend(
+                            end(how, a, b).map(|end| End { name: reads.name(end.at), ..end }),
+                        );
                     }
                     on
                 }
@@ -304,7 +320,8 @@ fn end(how: Compare, a: Held, b: Held) -> Option<End> {
     let awaited = other.value.filter(|_| !word.computed && !other.computed);
     Some(End {
         at: word.from?,
-        value: word.value.filter(|_| !word.computed),
+        name: None,
+        value: word.read,
         awaited: awaited.map(|value| (how, Operand { value, at: other.from })),
     })
 }
@@ -318,7 +335,7 @@ fn load(instruction: &Instruction, registers: &Registers, reads: &mut dyn Reads)
     }
     let word = from.and_then(|from| reads.word(from & !3));
     let value = word.zip(from).map(|(word, from)| part(word, from, size, signed));
-    Some(Held { value, from, computed: size < 4 })
+    Some(Held { value, from, read: value, computed: size < 4 })
 }
 
 fn part(word: u32, from: u32, size: u32, signed: bool) -> u32 {
@@ -340,7 +357,7 @@ fn set(registers: &mut Registers, rd: usize, held: Held) {
 fn forget(registers: &mut Registers, written: u32) {
     let (_, all) = registers.split_at_mut(1);
     for (number, register) in (1..).zip(all) {
-        if written >> number & 1 == 1 {
+        if number != GLOBAL_POINTER && written >> number & 1 == 1 {
             *register = Held::default();
         }
     }
@@ -359,9 +376,9 @@ fn compute(registers: &mut Registers, instruction: &Instruction) {
             );
             let is_move = how == Alu::Add && b.from.is_none() && b.value == Some(0);
             let value = a.value.zip(b.value).and_then(|(a, b)| how.of_values(a, b));
-            let from = a.from.or(b.from);
-            let computed = from.is_some() && (a.computed || b.computed || !is_move);
-            set(registers, rd, Held { value, from, computed });
+            let of = if a.from.is_some() { a } else { b };
+            let computed = of.from.is_some() && (a.computed || b.computed || !is_move);
+            set(registers, rd, Held { value, computed, ..of });
         }
         _ => forget(registers, instruction.writes()),
     }

@@ -188,6 +188,10 @@ pub struct LaunchState {
     /// The address of the program's first semaphore; none if the mailbox does not tell.
     pub semaphores: Option<u64>,
     #[serde(skip)]
+    /// The addresses of the kernel's unique and its common runtime arguments; none if the mailbox does
+    /// not tell.
+    pub arguments: Option<[u64; 2]>,
+    #[serde(skip)]
     /// The NoC that BRISC uses, and NCRISC the other; none if it is not known, or each uses both.
     pub noc: Option<u8>,
     #[serde(skip)]

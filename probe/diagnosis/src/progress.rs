@@ -145,11 +145,8 @@ fn moved_since(mesh: &Mesh, then: Look<'_>, now: Look<'_>, kernel: &Kernel<'_>) 
     let turned = turns(then).zip(turns(now)).is_some_and(|(then, now)| then != now);
     let pages = |look: Look<'_>, core| counters(mesh.layout(), look, core);
     let before_it = then.kernel(before, end);
-    // A loop that read something else, or was another one.
-    let spun = before_it.sampled.is_some() && kernel.sampled.is_some();
-    let spins_on = !spun || before_it.spin() == kernel.spin();
-    if differ(&before_it, kernel) || pages(then, before) != pages(now, core) || turned || !spins_on
-    {
+    let given = given(&before_it, kernel);
+    if differ(&before_it, kernel) || pages(then, before) != pages(now, core) || turned || given {
         Moved::Words
     } else if before_it.waypoint() != kernel.waypoint()
         || answers(mesh, then, &before_it) != answers(mesh, now, kernel)
@@ -158,6 +155,14 @@ fn moved_since(mesh: &Mesh, then: Look<'_>, now: Look<'_>, kernel: &Kernel<'_>) 
     } else {
         Moved::Nothing
     }
+}
+
+/// Whether a word of L1 on which a kernel spins has changed: somebody serves it.
+fn given(before: &Kernel<'_>, now: &Kernel<'_>) -> bool {
+    let Some((then, now)) = before.spin().zip(now.spin()) else { return false };
+    let words = then.ends.iter().filter(|end| end.name.is_none() && end.value.is_some());
+    let mut both = words.filter_map(|end| Some((end, now.ends.iter().find(|it| it.at == end.at)?)));
+    both.any(|(then, now)| now.value.is_some() && then.value != now.value)
 }
 
 fn of_core(

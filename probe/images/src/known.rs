@@ -53,12 +53,23 @@ impl LoadedImage<'_> {
     /// none if the image has no code there.
     pub fn frames_at(&self, pc: u32) -> Option<Vec<SourceLine>> {
         let linked = pc.wrapping_sub(self.bias);
-        let covers = |(addr, bytes): &(u32, &[u8])| {
-            linked.checked_sub(*addr).is_some_and(|past| (past as usize) < bytes.len())
-        };
-        let has_code = self.image.text().iter().any(covers);
         let frames = || self.image.symbols.frames_at(linked.into());
-        has_code.then(|| frames().iter().map(source_line).collect())
+        self.text_at(pc).map(|_| frames().iter().map(source_line).collect())
+    }
+
+    /// Returns the text at an address at which the core runs: where it begins, and its bytes.
+    pub fn text_at(&self, pc: u32) -> Option<(u32, &[u8])> {
+        let linked = pc.wrapping_sub(self.bias);
+        let texts = self.image.text().into_iter();
+        let mut covers = texts.filter(|(addr, bytes)| {
+            linked.checked_sub(*addr).is_some_and(|past| (past as usize) < bytes.len())
+        });
+        covers.next().map(|(addr, bytes)| (addr.wrapping_add(self.bias), bytes))
+    }
+
+    /// Returns the address of a variable that does not move with the text.
+    pub fn variable(&self, name: &str) -> Option<u32> {
+        u32::try_from(self.image.symbols.symbol(name)?.address).ok()
     }
 
     /// Returns the value of a parameter of a function around an address at which the core runs, where the

@@ -34,6 +34,9 @@ pub struct Mailbox {
     pub config_bases: Option<u64>,
     /// `kernel_config.sem_offset` in an entry, 16 bits per kind of core.
     pub semaphore_offsets: Option<u64>,
+    /// `kernel_config.rta_offset` in an entry, per processor 16 bits for its unique and 16 bits for its
+    /// common arguments.
+    pub argument_offsets: Option<u64>,
     /// `kernel_config.local_cb_offset` in an entry, 16 bits, and `local_cb_mask`, a bit per circular
     /// buffer.
     pub circular_buffers: Option<(u64, u64)>,
@@ -118,6 +121,7 @@ impl Mailbox {
             go_message_bytes: go.field.stride,
             config_bases: inside("kernel_config_base"),
             semaphore_offsets: inside("sem_offset"),
+            argument_offsets: inside("rta_offset"),
             circular_buffers: inside("local_cb_offset").zip(inside("local_cb_mask")),
             noc: inside("brisc_noc_id").zip(inside("brisc_noc_mode")),
             text_offsets: inside("kernel_text_offset"),

@@ -354,8 +354,8 @@ impl Session {
         let sampled = samples.cores.iter().filter(|core| !core.samples.is_empty());
         for (number, of) in sampled.enumerate() {
             let mut found = profile(&self.images, of);
-            if number < MOST_SPINS {
-                found.spin = self.spin(&found);
+            if let Some(core) = inspected.state.core(of.core).filter(|_| number < MOST_SPINS) {
+                found.spin = self.spin(core, &found);
             }
             inspected.sampled.insert(of.core, found);
         }

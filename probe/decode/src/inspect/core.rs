@@ -123,11 +123,16 @@ impl Inspection<'_> {
         let (entry, _) = mailbox.entry(rd_ptr);
         // `ProgrammableCoreType` counts Tensix tiles first (tt-metal.md 1.1).
         let kind = u64::from(id.core == CoreKind::Erisc);
-        let semaphores =
-            mailbox.config_bases.zip(mailbox.semaphore_offsets).map(|(base, offset)| {
+        let inside = |offset: Option<u64>| {
+            let at = mailbox.config_bases.zip(offset).map(|(base, offset)| {
                 let base = value(entry + base + 4 * kind, 4)?;
-                Ok::<_, AccessError>(base + value(entry + offset + 2 * kind, 2)?)
+                Ok::<_, AccessError>(base + value(entry + offset, 2)?)
             });
+            at.transpose()
+        };
+        let semaphores = inside(mailbox.semaphore_offsets.map(|offset| offset + 2 * kind));
+        let arguments = mailbox.argument_offsets.map(|at| at + 4 * mailbox.processor(id.core));
+        let arguments = inside(arguments)?.zip(inside(arguments.map(|at| at + 2))?);
         let tile = mailbox.config_bases.zip(mailbox.circular_buffers).filter(|_| kind == 0);
         let circular_buffers = tile.map(|(base, (offset, mask))| {
             let config = value(entry + base, 4)? + value(entry + offset, 2)?;
@@ -140,7 +145,8 @@ impl Inspection<'_> {
         });
         Ok(Some(LaunchState {
             noc,
-            semaphores: semaphores.transpose()?,
+            semaphores: semaphores?,
+            arguments: arguments.map(|(unique, common)| [unique, common]),
             circular_buffers: circular_buffers.transpose()?,
             rd_ptr: rd_ptr as u32,
             enables: value(entry + mailbox.enables, 4)? as u32,

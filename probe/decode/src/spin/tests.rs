@@ -12,6 +12,14 @@ impl Reads for L1 {
         self.0.get(&at).copied()
     }
 
+    fn name(&self, at: u32) -> Option<String> {
+        (at >= 0xFFB0_0000).then(|| "a register".to_owned())
+    }
+
+    fn global_pointer(&self) -> Option<u32> {
+        None
+    }
+
     fn is_time(&self, at: u32) -> bool {
         at == CLOCK
     }
@@ -43,7 +51,7 @@ fn a_flag_at_an_address() {
     let code = [0x0001_26B7, 0x0400_0713, 0x1906_A783, 0xFEE7_9EE3];
     assert_eq!(words(&code, 2, &[(0x12190, 63)]).unwrap(), "0x12190 (63) is 64");
     let awaited = Some(("", Operand { value: 64, at: None }));
-    let end = End { at: 0x12190, value: Some(63), awaited };
+    let end = End { at: 0x12190, name: None, value: Some(63), awaited };
     assert_eq!(of(&code, 2, &[(0x12190, 63)]).unwrap().ends, [end]);
     // It ends now.
     assert_eq!(of(&code, 2, &[(0x12190, 64)]), None);
@@ -60,13 +68,13 @@ fn a_flag_at_an_address_that_is_not_known() {
 fn a_bit_and_two_words() {
     // while (!(*(volatile unsigned*)0x100 & 1)) {}
     let code = [0x1000_2783, 0x0017_F793, 0xFE07_8CE3];
-    assert_eq!(words(&code, 3, &[(0x100, 2)]).unwrap(), "0x100 changes");
+    assert_eq!(words(&code, 3, &[(0x100, 2)]).unwrap(), "0x100 (2) changes");
     // while (*(volatile unsigned*)0x100 == 0 && *(volatile unsigned*)0x200 != 5) {}
     let code = [0x0050_0713, 0x00C0_006F, 0x2000_2783, 0x00E7_8663, 0x1000_2783, 0xFE07_8AE3];
     let l1 = [(0x100, 0), (0x200, 4)];
     assert_eq!(words(&code, 4, &l1).unwrap(), "0x200 (4) is 5, 0x100 (0) is not 0");
-    // A register is not read for that.
-    assert_eq!(words(&[0xFFB2_0737, 0x2087_2783, 0xFE07_9EE3], 2, &[]).unwrap(), "0xffb20208 is 0");
+    // A register that is not read.
+    assert_eq!(words(&[0xFFB2_0737, 0x2087_2783, 0xFE07_9EE3], 2, &[]).unwrap(), "a register is 0");
 }
 
 #[test]

@@ -268,7 +268,8 @@ impl Case<'_> {
             INITIALISES => Some(BEGAN_AGAIN.to_owned()),
             _ => note,
         };
-        let why = note.unwrap_or_else(|| "it does not move".to_owned());
+        let spun = || Some(format!("it {}", spins(kernel, kernel.spin()?)));
+        let why = note.or_else(spun).unwrap_or_else(|| "it does not move".to_owned());
         let beat = if heart_stands { "; its heartbeat does not move" } else { "" };
         let is_plain = !kernel.has_rules() && is_awaited;
         if is_plain && has_returned(kernel) {

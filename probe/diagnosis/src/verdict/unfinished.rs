@@ -183,7 +183,10 @@ pub(super) fn spins(kernel: &Kernel<'_>, spin: &Spin) -> String {
 
 /// Returns where most samples show a kernel, `at file:line in function`.
 fn sampled_line(kernel: &Kernel<'_>) -> Option<String> {
-    let line = kernel.sampled?.places.first()?.lines.last()?;
+    let lines = &kernel.sampled?.places.first()?.lines;
+    // A block of a function has a line of its own.
+    let function = &lines.last()?.function;
+    let line = lines.iter().find(|line| line.function == *function)?;
     let at = if line.file.is_some() { "at " } else { "" };
     Some(format!("{at}{}", line.without_arguments()))
 }
