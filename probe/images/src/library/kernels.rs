@@ -185,6 +185,9 @@ impl Library {
 
     /// Returns the ranges of the texts that can be a job's, longest first.
     fn text_places(&mut self, layout: &ChipLayout, job: &Job) -> Vec<(NocAddr, u32)> {
+        if job.text_place(layout, 1).is_none() {
+            return Vec::new();
+        }
         let lengths = self.fingerprints_of(job.core.core).lengths().into_iter();
         lengths.filter_map(|len| job.text_place(layout, len)).collect()
     }
@@ -201,13 +204,13 @@ impl Library {
         let name = self.catalog.records.name(id);
         let what = name.map_or_else(|| format!("kernel {id}"), |n| format!("kernel {id} ({n})"));
         let places = self.text_places(images.layout(), job);
-        let fingerprints = self.fingerprints_of(core.core);
-        if fingerprints.is_empty() {
-            return None;
-        }
+        self.catalog.of(core.core, ImageRole::Kernel).next()?;
         let Some((addr, len)) = places.first().copied() else {
-            let why = "its text is in IRAM, which cannot be read".to_owned();
-            job.findings.push(ImageFinding::Unknown { core, what, at, why });
+            // Otherwise no ELF has a text.
+            if job.text_place(images.layout(), 1).is_none() {
+                let why = "its text is in IRAM, which cannot be read".to_owned();
+                job.findings.push(ImageFinding::Unknown { core, what, at, why });
+            }
             return None;
         };
         let readable = places.iter().find_map(|(addr, len)| snapshot.bytes(*addr, *len).ok());
@@ -219,7 +222,9 @@ impl Library {
                 return None;
             }
         };
-        let matches = fingerprints.matches(bytes);
+        let matches = self.fingerprints_of(core.core).matches(bytes);
+        let matches = matches.iter().flat_map(|same| self.newest_first(same));
+        let matches: Vec<usize> = matches.collect();
         for &entry in &matches {
             let Some(index) = self.open_entry(images, entry) else { continue };
             let Some(image) = images.get(index) else { continue };
@@ -253,7 +258,7 @@ impl Library {
                 .collect();
             for (number, entry) in entries {
                 match self.catalog.open_text(&entry) {
-                    Ok(symbols) => fingerprints.add(number, &symbols),
+                    Ok(elf) => fingerprints.add(number, &elf),
                     Err(error) => self.complain(&entry.path, &error),
                 }
             }
