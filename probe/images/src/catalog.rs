@@ -102,6 +102,18 @@ impl Catalog {
         self.add_within(directories, Limits::default())
     }
 
+    /// Lists the ELFs and logs in a directory whose logs need not be those of what runs: they count only
+    /// where L1 has the text that they name.
+    ///
+    /// # Errors
+    /// As [`Catalog::read`].
+    pub fn add_doubtful(&mut self, directory: PathBuf) -> Result<(), CatalogError> {
+        self.records.doubt(true);
+        let added = self.add(&[directory]);
+        self.records.doubt(false);
+        added
+    }
+
     fn add_within(&mut self, directories: &[PathBuf], limits: Limits) -> Result<(), CatalogError> {
         self.directories.extend_from_slice(directories);
         for directory in directories {

@@ -63,15 +63,21 @@ impl Library {
                 images.withdraw(core, ImageRole::Kernel);
             }
         }
-        let mut job = Job { core, launched, candidates: Vec::new(), findings: Vec::new() };
-        for record in self.catalog.records.of(job.launched.id).to_vec() {
+        let records = self.catalog.records.of(launched.id).to_vec();
+        let doubtful = !records.is_empty() && records.iter().all(|record| record.doubtful);
+        let (candidates, findings) = (Vec::new(), Vec::new());
+        let mut job = Job { core, launched, doubtful, candidates, findings };
+        for record in records {
             let Some(path) = record.elf(job.launched.target) else { continue };
             match self.resolve(&path) {
                 Some(path) => {
                     let name = record.name.as_deref();
                     let index = self.open_recorded(images, &path, core.core, name);
-                    job.add(images, index, Provenance::Recorded);
+                    let said =
+                        if record.doubtful { Provenance::Sampled } else { Provenance::Recorded };
+                    job.add(images, index, said);
                 }
+                None if record.doubtful => {}
                 None => job.findings.push(ImageFinding::Stale {
                     core,
                     id: job.launched.id,
@@ -141,7 +147,8 @@ impl Library {
         let verified = |known: &Known| known.comparison.compared_bytes > 0 && fits(known);
         let candidates = std::mem::take(&mut job.candidates);
         let best = candidates.iter().position(|(_, known)| verified(known));
-        let best = best.or_else(|| candidates.iter().position(|(_, known)| fits(known)));
+        let unread = || candidates.iter().position(|(_, known)| fits(known));
+        let best = best.or_else(|| (!job.doubtful).then(unread).flatten());
         if let Some((index, known)) = best.and_then(|best| candidates.get(best)) {
             if verified(known) {
                 self.found.insert((job.launched.id, job.core.core), *index);
