@@ -119,7 +119,7 @@ impl Running {
     }
 
     /// Ends a mesh that is kept after its program.
-    fn is_interrupted(self) {
+    fn interrupt(self) {
         let pid = self.child.id().to_string();
         // A terminal sends it to both.
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
@@ -258,7 +258,7 @@ fn without_a_tt_metal_process_the_usual_places_are_searched() {
     assert_eq!(asked(&["images", "0:9-6", "--no-find"]).0["usual_places"], json!([]));
     let files = asked(&["why"]).0["files"].clone();
     assert_eq!((&files["usual_places"], &files["elfs"]), (&json!([cache]), &json!([])));
-    program.is_interrupted();
+    program.interrupt();
     std::fs::remove_dir_all(root).unwrap();
 }
 
@@ -280,7 +280,7 @@ fn a_mesh_is_kept_after_its_program() {
     let Some(mut program) = Running::start("exec-keep", &["--keep"], "0") else { return };
     program.goes_on();
     shows(&program.read("0:2-2:0x20000"), "fe ca 00 00");
-    program.is_interrupted();
+    program.interrupt();
 }
 
 #[test]
