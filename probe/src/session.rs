@@ -331,6 +331,7 @@ impl Session {
             ledgers: Some(&self.ledgers),
             holders: &holders,
             processes: &self.processes,
+            usual_places: &self.files.usual,
             problems: &problems,
             damage: self.damage,
             transactions: self.target.transactions().saturating_sub(before),

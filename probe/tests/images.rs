@@ -13,6 +13,7 @@ use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::snapshot::Span;
 use probe::session::Session;
 use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime};
 use workloads::scene::{Scene, Workload};
 
 const TENSIX: NocXy = NocXy { x: 1, y: 2 };
@@ -151,12 +152,15 @@ fn a_log_leads_to_the_kernel_and_its_text_verifies_it() {
 fn without_a_log_the_text_decides() {
     let folder = Folder::new("unlogged");
     cache(&folder);
-    folder.image("cache/c0ffee/777/kernels/same/5/erisc/erisc.elf", "ring_ping");
+    let same = folder.image("cache/c0ffee/777/kernels/same/5/erisc/erisc.elf", "ring_ping");
+    let later = SystemTime::now() + Duration::from_secs(9);
+    std::fs::File::open(same).unwrap().set_modified(later).unwrap();
     let mut session = session(&[&folder], Workload::RingPing);
     let state = inspected(&mut session, false);
     let ring = only(core_of(&state, ETH, CoreKind::Erisc), ImageRole::Kernel);
-    assert_eq!((ring.name.as_str(), ring.evidence), ("ring/erisc", Provenance::Verified));
-    assert_eq!(ring.also, ["same/erisc"], "two candidates with equal text are both named");
+    // The newest of equal texts.
+    assert_eq!((ring.name.as_str(), ring.evidence), ("same/erisc", Provenance::Verified));
+    assert_eq!(ring.also, ["ring/erisc"], "two candidates with equal text are both named");
     let worker = only(core_of(&state, TENSIX, CoreKind::Brisc), ImageRole::Kernel);
     assert_eq!(worker.name, "worker/brisc");
     assert!(worker.path.as_ref().unwrap().contains("/99/"));

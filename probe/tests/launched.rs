@@ -14,6 +14,7 @@ use machine::patience::Deadlines;
 use machine::snapshot::{AccessError, Gap, Plan, Snapshot};
 use machine::target::{Abilities, Allow, Mesh, Target};
 use probe::session::Session;
+use std::path::PathBuf;
 use symbols::Symbols;
 use transport::emulator_bar::EmulatorBar;
 
@@ -115,6 +116,57 @@ fn a_kernel_that_was_moved_is_found_where_the_launch_message_says() {
     assert_eq!(kernel(core_of(&state, TENSIX, CoreKind::Trisc0)), None, "number 0 is none");
 }
 
+/// The first tile of a kind has one build, another tile a second one, and one code of no build.
+#[test]
+fn firmware_unlike_that_of_the_first_tile_is_found_by_all_texts() {
+    let folder = Folder::new("unlike");
+    folder.firmware("1");
+    // Any other text will do.
+    let second = folder::image("tensix_worker");
+    folder.put("2/brisc/brisc.elf", second);
+    let mut target = bare();
+    let [first, unlike, unknown, bare] = [1, 2, 3, 4].map(|x| NocXy { x, y: 1 });
+    load(&mut target, first, folder::image("tensix_brisc"), |at| at);
+    load(&mut target, unlike, second, |at| at);
+    // It jumps to itself, and is not in reset.
+    put(&mut target, unknown, 0, &0x6Fu32.to_le_bytes());
+    put(&mut target, unknown, 0xFFB1_21B0, &0x4_7000u32.to_le_bytes());
+    let mut session = session(target, &folder);
+    let read_set = ReadSet { compute: vec![ChipId(0)], proofs: true, ..ReadSet::default() };
+    let state = session.inspect(&read_set).state;
+    let seen = |tile| {
+        let core = core_of(&state, tile, CoreKind::Brisc);
+        let names: Vec<&str> = core.images.iter().map(|image| image.name.as_str()).collect();
+        (names.join(" "), core.findings.iter().map(ToString::to_string).collect::<String>())
+    };
+    assert_eq!(seen(first), ("1/brisc".to_owned(), String::new()));
+    assert_eq!(seen(unlike), ("2/brisc".to_owned(), String::new()));
+    let (names, said) = seen(unknown);
+    assert!(names.is_empty() && said.contains("matches the firmware loaded at"), "{names} {said}");
+    assert_eq!(seen(bare), (String::new(), String::new()), "nothing is expected there");
+}
+
+/// A cache is written while it is read, or was left when its program died.
+#[test]
+fn a_file_half_written_is_named_and_the_others_are_used() {
+    let folder = Folder::new("half");
+    let mut target = moved(&folder);
+    launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
+    let whole = folder::image("tensix_worker");
+    let half = folder.put("kernels/worker/8/brisc/brisc.elf", &whole[..whole.len() / 2]);
+    let empty = folder.put("kernels/worker/7/brisc/brisc.elf", b"");
+    let mut session = session(target, &folder);
+    let state = inspected(&mut session, TENSIX, true);
+    let image = kernel(core_of(&state, TENSIX, CoreKind::Brisc)).unwrap();
+    assert_eq!(image.evidence, Provenance::Verified);
+    let named = |path: &std::path::Path, why: &str| {
+        let says = format!("{}: {why}", path.display());
+        assert!(state.problems.iter().any(|it| it.starts_with(&says)), "{:?}", state.problems);
+    };
+    named(&half, "truncated: ");
+    named(&empty, "not an ELF file: empty");
+}
+
 /// Device dispatch moves the pointer with each launch.
 #[test]
 fn the_current_launch_is_read_wherever_it_stands() {
@@ -186,6 +238,41 @@ fn a_kernel_that_has_ended_is_in_the_entry_before() {
     let core = core_of(&state, TENSIX, CoreKind::Brisc);
     assert_eq!(kernel(core).unwrap().evidence, Provenance::Mismatch);
     assert_eq!(core.findings, []);
+}
+
+/// The log of another process, or of one that has died, can count other kernels.
+#[test]
+fn a_doubtful_log_counts_where_l1_has_the_text() {
+    let (folder, logs) = (Folder::new("doubtful"), Folder::new("doubtful-logs"));
+    std::fs::create_dir_all(folder.path()).unwrap();
+    let log = "- kernel:\n    watcher_kernel_id: 5\n    name: named\n    path: ";
+    let path = logs.path().join("kernels/other/5");
+    logs.put("kernels.yaml", format!("{log}{}\n", path.display()).as_bytes());
+    let of_brisc = |image: &str, add: fn(&mut Catalog, PathBuf)| {
+        logs.image("kernels/other/5/brisc/brisc.elf", image);
+        let mut target = moved(&folder);
+        std::fs::remove_dir_all(folder.path().join("kernels/worker")).unwrap();
+        launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 1, 0);
+        let mut session = session(target, &folder);
+        let mut catalog = Catalog::read(&[folder.path().to_owned()]).unwrap();
+        add(&mut catalog, logs.path().to_owned());
+        session.add_catalog(catalog);
+        let state = inspected(&mut session, TENSIX, true);
+        let core = core_of(&state, TENSIX, CoreKind::Brisc);
+        let evidence = kernel(core).map(|image| image.evidence);
+        (evidence, core.findings.iter().map(ToString::to_string).collect::<String>())
+    };
+    let sure = |catalog: &mut Catalog, logs| catalog.add(&[logs]).unwrap();
+    let doubtful = |catalog: &mut Catalog, logs| catalog.add_doubtful(logs).unwrap();
+    let (evidence, said) = of_brisc("ccl_worker", sure);
+    assert_eq!(evidence, Some(Provenance::Mismatch));
+    assert!(said.contains("is on record, but its text is not in L1"), "{said}");
+    let (evidence, said) = of_brisc("ccl_worker", doubtful);
+    assert_eq!(evidence, None);
+    assert!(said.contains("matches the kernel 5 loaded at 0x30400"), "{said}");
+    for add in [sure, doubtful] {
+        assert_eq!(of_brisc("tensix_worker", add), (Some(Provenance::Verified), String::new()));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod audit;
+mod buffers;
 mod catalog;
 mod clean;
 mod collectives;

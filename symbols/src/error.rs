@@ -1,5 +1,8 @@
 //! Errors, as data. An error refuses; a `Problem` accompanies a usable result.
 
+use files::Unusable;
+use std::path::Path;
+
 /// Why a file or a question was refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -225,6 +228,12 @@ pub enum Error {
         /// Where it is instead.
         storage: String,
     },
+}
+
+impl Error {
+    pub(crate) fn unreadable(path: &Path, error: &Unusable) -> Self {
+        Self::Unreadable { path: path.display().to_string(), reason: error.reason() }
+    }
 }
 
 fn beginning(starts: &[u8]) -> String {

@@ -110,7 +110,7 @@ pub use frames::Location;
 pub use function::{CodeRange, FunctionCode, InlinedCopy};
 pub use globals::Located;
 pub use holes::Hole;
-pub use layout::{Section, Segment};
+pub use layout::{Elf, Section, Segment};
 pub use lines::LineCode;
 pub use problem::Problem;
 pub use resolved::{EvalError, Resolved};

@@ -3,10 +3,11 @@
 #![allow(unsafe_code, reason = "mapping a file is a promise about other processes")]
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use files::{Kind, Unusable};
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
 
 use crate::bytes::Bytes;
 
@@ -15,9 +16,25 @@ use crate::bytes::Bytes;
 /// # Errors
 /// Why it cannot be used.
 pub(crate) fn open(path: &Path) -> Result<Bytes, Unusable> {
+    open_with(path, |_| Ok(()))
+}
+
+/// Opens a file of which little is read: the system shall not read what is around it.
+///
+/// # Errors
+/// Why it cannot be used.
+pub(crate) fn open_in_part(path: &Path) -> Result<Bytes, Unusable> {
+    open_with(path, |mapping| mapping.advise(Advice::Random))
+}
+
+fn open_with(path: &Path, advise: fn(&Mmap) -> io::Result<()>) -> Result<Bytes, Unusable> {
     let file = files::open(path, Kind::ELF)?;
     match map(&file) {
-        Some(mapping) => Ok(Box::new(mapping)),
+        Some(mapping) => {
+            // It is only slower if the system takes no advice.
+            let _ = advise(&mapping);
+            Ok(Box::new(mapping))
+        }
         None => Ok(Box::new(files::read(path, Kind::ELF)?)),
     }
 }

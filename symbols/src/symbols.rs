@@ -4,8 +4,6 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use files::Unusable;
-
 use crate::bytes::Bytes;
 use crate::companions::Companions;
 use crate::error::Error;
@@ -77,9 +75,7 @@ impl Symbols {
     pub fn open(path: impl AsRef<Path>) -> Result<(Symbols, Vec<Problem>), Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let unreadable =
-            |error: Unusable| Error::Unreadable { path: name.clone(), reason: error.reason() };
-        let bytes = mapping::open(path).map_err(unreadable)?;
+        let bytes = mapping::open(path).map_err(|error| Error::unreadable(path, &error))?;
         let mut open = |path: &Path| mapping::open(path).ok();
         let companions = Companions::new(path, &mut open);
         Symbols::from_inner(Inner::load(bytes, name, Some(companions)))

@@ -5,7 +5,7 @@
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use symbols::{Kind, Symbols, Type};
+use symbols::{Elf, Kind, Symbols, Type};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/cases/images")
@@ -30,6 +30,7 @@ fn elfs() -> Vec<(String, Vec<u8>)> {
 fn refused(bytes: &[u8], want: &str) {
     let error = Symbols::load(bytes.to_vec(), "test").map(|_| ()).unwrap_err();
     assert_eq!(error.to_string(), want);
+    assert_eq!(Elf::load(bytes.to_vec()).map(|_| ()).unwrap_err(), error);
 }
 
 #[test]
@@ -50,6 +51,18 @@ fn foreign_files_are_refused_with_what_they_are() {
     let error = Symbols::load(cut.to_vec(), "cut").map(|_| ()).unwrap_err().to_string();
     assert!(error.starts_with("truncated: section headers at 0x"), "{error}");
     let missing = Symbols::open("/nowhere/erisc.elf").map(|_| ()).unwrap_err().to_string();
+    assert!(missing.starts_with("cannot read /nowhere/erisc.elf: "), "{missing}");
+}
+
+#[test]
+fn the_parts_of_a_file_are_the_same_without_its_symbols() {
+    for (name, bytes) in elfs() {
+        let (symbols, _) = Symbols::load(bytes, &name).unwrap();
+        let elf = Elf::open(&data().join(&name)).unwrap();
+        assert_eq!(elf.segments(), symbols.segments(), "{name}");
+        assert_eq!(elf.section(".text"), symbols.section(".text"), "{name}");
+    }
+    let missing = Elf::open(Path::new("/nowhere/erisc.elf")).map(|_| ()).unwrap_err().to_string();
     assert!(missing.starts_with("cannot read /nowhere/erisc.elf: "), "{missing}");
 }
 

@@ -118,6 +118,18 @@ impl Running {
         line
     }
 
+    /// Ends a mesh that is kept after its program.
+    fn interrupt(self) {
+        let pid = self.child.id().to_string();
+        // A terminal sends it to both.
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        for id in children.split_whitespace().chain([pid.as_str()]) {
+            assert!(Command::new("kill").args(["-s", "INT", id]).status().unwrap().success());
+        }
+        let output = self.ends();
+        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    }
+
     fn ends(self) -> Output {
         self.child.wait_with_output().unwrap()
     }
@@ -220,6 +232,36 @@ fn the_elfs_of_a_tt_metal_process_are_found() {
     std::fs::remove_dir_all(root).unwrap();
 }
 
+/// What a program left on its mesh is known by the files that such a program of this user would have.
+#[test]
+fn without_a_tt_metal_process_the_usual_places_are_searched() {
+    let root = std::env::temp_dir().join(format!("meshscope-usual-{}", std::process::id()));
+    let cache = root.join("cache/tt-metal-cache7");
+    std::fs::create_dir_all(&cache).unwrap();
+    let Some(mut program) = Running::start("usual", &["--mesh", "n150", "--keep"], "0") else {
+        return;
+    };
+    program.goes_on();
+    let target = format!("socket:{}", program.socket.display());
+    let asked = |verb: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
+        command.env("TT_METAL_CACHE", root.join("cache")).env("TT_METAL_LOGS_PATH", &root);
+        command.env_remove("TT_METAL_HOME").env_remove("TT_METAL_RUNTIME_ROOT");
+        let output = command.args(["--target", &target, "--json"]).args(verb).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        conforms(&verb[..1], &answer);
+        (answer, stderr(&output))
+    };
+    let (answer, said) = asked(&["images", "0:9-6"]);
+    assert_eq!((&answer["processes"], &answer["usual_places"]), (&json!([]), &json!([cache])));
+    assert!(said.contains("no process tells where its ELFs are"), "{said}");
+    assert_eq!(asked(&["images", "0:9-6", "--no-find"]).0["usual_places"], json!([]));
+    let files = asked(&["why"]).0["files"].clone();
+    assert_eq!((&files["usual_places"], &files["elfs"]), (&json!([cache]), &json!([])));
+    program.interrupt();
+    std::fs::remove_dir_all(root).unwrap();
+}
+
 #[test]
 fn exec_ends_as_its_program() {
     for (ends, code, says) in
@@ -238,14 +280,7 @@ fn a_mesh_is_kept_after_its_program() {
     let Some(mut program) = Running::start("exec-keep", &["--keep"], "0") else { return };
     program.goes_on();
     shows(&program.read("0:2-2:0x20000"), "fe ca 00 00");
-    let pid = program.child.id().to_string();
-    // A terminal sends it to both.
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
-    for id in children.split_whitespace().chain([pid.as_str()]) {
-        assert!(Command::new("kill").args(["-s", "INT", id]).status().unwrap().success());
-    }
-    let output = program.ends();
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    program.interrupt();
 }
 
 #[test]

@@ -20,6 +20,7 @@ use machine::clients::Holder;
 use machine::clients::ServedHistory;
 use machine::snapshot::Snapshot;
 use machine::target::{Chip, Mesh, Quarantined};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Decodes a snapshot after the images have learned from it.
@@ -44,6 +45,8 @@ pub struct TargetFacts<'a> {
     pub holders: &'a [(ChipId, Holder)],
     /// The processes that run tt-metal on it.
     pub processes: &'a [MetalProcess],
+    /// The usual places where ELFs and logs were looked for.
+    pub usual_places: &'a [PathBuf],
     /// Further problems, one sentence each.
     pub problems: &'a [String],
     /// How many of these are damage of the file that is read.
@@ -79,6 +82,7 @@ pub fn decode(
         gaps: snapshot.gaps.clone(),
         transactions: snapshot.transactions.max(facts.transactions),
         processes: facts.processes.to_vec(),
+        usual_places: facts.usual_places.to_vec(),
         operations: Arc::default(),
         before: facts.before.map_or_else(Default::default, Clone::clone),
     }

@@ -20,6 +20,7 @@ use machine::target::{Chip, Link, Mesh};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The state of the whole mesh at one moment.
@@ -45,6 +46,8 @@ pub struct MeshState {
     pub transactions: u64,
     /// The processes that run tt-metal on the mesh and whose ELFs and logs were looked for.
     pub processes: Vec<MetalProcess>,
+    /// Without such a process, or one that tells its files: the usual places where they were looked for.
+    pub usual_places: Vec<PathBuf>,
     /// The operations that run, by their ids in the launch messages, of those that Inspectors name.
     pub operations: Arc<BTreeMap<u64, Operation>>,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.

@@ -15,11 +15,11 @@ pub use walk::Limits;
 use crate::kinds::ImageRole;
 use classify::{FileKind, classify};
 use layouts::CoreKind;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use symbols::Symbols;
+use symbols::{Elf, Symbols};
 
 /// An ELF that can run on a kind of core.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +52,8 @@ pub struct Catalog {
     /// Problems with the directories, one sentence each.
     pub problems: Vec<String>,
     nameless: Vec<PathBuf>,
+    /// The folders that were searched: directories can overlap.
+    visited: walk::Visited,
     /// Files of a recording, by path.
     attached: BTreeMap<PathBuf, Arc<[u8]>>,
 }
@@ -100,17 +102,25 @@ impl Catalog {
         self.add_within(directories, Limits::default())
     }
 
+    /// Lists the ELFs and logs in a directory whose logs need not be those of what runs: they count only
+    /// where L1 has the text that they name.
+    ///
+    /// # Errors
+    /// As [`Catalog::read`].
+    pub fn add_doubtful(&mut self, directory: PathBuf) -> Result<(), CatalogError> {
+        self.records.doubt(true);
+        let added = self.add(&[directory]);
+        self.records.doubt(false);
+        added
+    }
+
     fn add_within(&mut self, directories: &[PathBuf], limits: Limits) -> Result<(), CatalogError> {
         self.directories.extend_from_slice(directories);
-        let mut seen: BTreeSet<PathBuf> = self.entries.iter().map(|it| it.path.clone()).collect();
         for directory in directories {
             let mut walk = walk::CatalogWalk::new(directory, limits)?;
-            while let Some(folder) = walk.next_folder() {
+            while let Some(folder) = walk.next_folder(&mut self.visited) {
                 for name in &folder.files {
-                    let path = folder.path.join(name);
-                    if seen.insert(path.clone()) {
-                        self.add_file(&folder, &path, name);
-                    }
+                    self.add_file(&folder, name);
                 }
             }
             self.problems.extend(walk.problems);
@@ -128,11 +138,13 @@ impl Catalog {
         Ok(())
     }
 
-    fn add_file(&mut self, folder: &walk::Folder, path: &Path, name: &str) {
-        match classify(folder, path, name) {
+    fn add_file(&mut self, folder: &walk::Folder, name: &str) {
+        match classify(folder, name) {
             FileKind::Elfs(entries) => self.entries.extend(entries),
-            FileKind::Log(log) => self.records.read(path, log, &mut self.problems),
-            FileKind::Nameless => self.nameless.push(path.to_owned()),
+            FileKind::Log(log) => {
+                self.records.read(&folder.path.join(name), log, &mut self.problems);
+            }
+            FileKind::Nameless => self.nameless.push(folder.path.join(name)),
             FileKind::Nothing => {}
         }
     }
@@ -162,8 +174,9 @@ impl Catalog {
     }
 
     /// Opens the ELF with an entry's text as loaded.
-    pub(crate) fn open_text(&self, entry: &CatalogEntry) -> Result<Symbols, symbols::Error> {
-        self.open(entry.placed.as_ref().unwrap_or(&entry.path))
+    pub(crate) fn open_text(&self, entry: &CatalogEntry) -> Result<Elf, symbols::Error> {
+        let path = entry.placed.as_ref().unwrap_or(&entry.path);
+        self.attached.get(path).map_or_else(|| Elf::open(path), |bytes| Elf::load(bytes.clone()))
     }
 
     /// Returns the directories, for messages.

@@ -37,8 +37,12 @@ const ENTRIES: u32 = 1;
 const NO_TRACE: u32 = u32::MAX;
 /// For both answers. tt-metal answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Messages before both answers, at most.
+/// Messages before both answers, at most. The library bounds each at 64 MiB.
 const MOST_MESSAGES: usize = 64;
+/// Most bytes of a name. Those of C++ types have some hundred.
+const MOST_NAME_BYTES: usize = 16 << 10;
+/// Most bytes of the parameters of an operation. tt-metal writes each tensor in some hundred.
+const MOST_PARAMETER_BYTES: usize = 1 << 20;
 
 /// An operation that the host has queued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -106,12 +110,12 @@ impl Read for Bounded {
 fn answer(message: Fields<'_>) -> capnp::Result<Option<Vec<Operation>>> {
     match message.short(0) {
         RETURN => {}
-        ABORT => return Err(capnp::Error::failed(message.fields(0)?.text(0)?)),
+        ABORT => return Err(message.fields(0)?.reason()),
         _ => return Ok(None),
     }
     let answer = message.fields(0)?;
     match answer.short(3) {
-        EXCEPTION => Err(capnp::Error::failed(answer.fields(0)?.text(0)?)),
+        EXCEPTION => Err(answer.fields(0)?.reason()),
         RESULTS if answer.0.get_data_field::<u32>(0) == ENTRIES => {
             let results = answer.fields(0)?.fields(0)?;
             let list = results.0.get_pointer_field(0);
@@ -128,8 +132,8 @@ fn operation(entry: Fields<'_>) -> capnp::Result<Operation> {
     let trace = entry.0.get_data_field_mask::<u32>(4, NO_TRACE);
     Ok(Operation {
         id: entry.0.get_data_field(1),
-        name: entry.text(0)?,
-        parameters: entry.text(1)?,
+        name: entry.text_within(0, MOST_NAME_BYTES)?,
+        parameters: entry.text_within(1, MOST_PARAMETER_BYTES)?,
         trace: (trace != NO_TRACE).then_some(trace),
     })
 }
@@ -177,9 +181,18 @@ impl Fields<'_> {
         self.0.get_pointer_field(pointer).get_struct(None).map(Fields)
     }
 
-    fn text(&self, pointer: usize) -> capnp::Result<String> {
+    fn text_within(&self, pointer: usize, most_bytes: usize) -> capnp::Result<String> {
         let text = self.0.get_pointer_field(pointer).get_text(None)?;
+        if text.len() > most_bytes {
+            let bytes = text.len();
+            return Err(capnp::Error::failed(format!("a text has {bytes} bytes")));
+        }
         Ok(String::from_utf8_lossy(text.as_bytes()).into_owned())
+    }
+
+    /// Returns the error that an `Exception` is.
+    fn reason(&self) -> capnp::Error {
+        self.text_within(0, MOST_NAME_BYTES).map_or_else(|error| error, capnp::Error::failed)
     }
 }
 
@@ -264,11 +277,15 @@ mod tests {
 
     /// What is made of a server's bytes; it keeps the connection until the client leaves.
     fn asked(answer: Vec<u8>) -> io::Result<Vec<Operation>> {
+        asked_of(move |client| client.write_all(&answer).unwrap())
+    }
+
+    fn asked_of(serve: impl FnOnce(&mut TcpStream) + Send + 'static) -> io::Result<Vec<Operation>> {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = server.local_addr().unwrap();
         let serving = std::thread::spawn(move || {
             let (mut client, _) = server.accept().unwrap();
-            client.write_all(&answer).unwrap();
+            serve(&mut client);
             let mut requests = Vec::new();
             client.read_to_end(&mut requests).unwrap_or(0);
             requests
@@ -303,6 +320,17 @@ mod tests {
         assert_eq!(refused(entries(0, 1)), "it does not answer within a second");
         // More entries than bytes, and a message of 32 GiB.
         assert!(refused(entries(1, 1 << 24)).contains("out-of-bounds"));
+        // Each byte comes in time, and the last one never.
+        let slow = asked_of(|client| {
+            for byte in entries(1, 1).into_iter().take(60) {
+                let sent = client.write_all(&[byte]);
+                std::thread::sleep(PATIENCE / 20);
+                if sent.is_err() {
+                    break;
+                }
+            }
+        });
+        assert_eq!(slow.unwrap_err().to_string(), "it does not answer within a second");
         let huge = [0, u32::MAX].iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
         assert!(refused(huge).contains("too large"));
         assert!(!refused(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()).is_empty());
@@ -310,5 +338,56 @@ mod tests {
         assert!(!refused(abort).contains("within a second"));
         let other = message(&[structure(0, 1, 1), 5, 0]);
         assert!(refused(other.repeat(MOST_MESSAGES)).contains("other messages"));
+    }
+
+    /// Whatever a bit of an answer says, it is an answer, none, or an error.
+    #[test]
+    fn each_bit_of_an_answer_may_lie() {
+        let told = |bytes: &[u8]| {
+            let message = serialize::read_message(bytes, ReaderOptions::new())?;
+            message.get_root().and_then(answer)
+        };
+        let right = entries(1, 1);
+        let operations = told(&right).unwrap();
+        let mut wrong = 0;
+        for bit in 0..8 * right.len() {
+            let mut lie = right.clone();
+            lie[bit / 8] ^= 1 << (bit % 8);
+            wrong += usize::from(told(&lie).is_ok_and(|told| told == operations));
+        }
+        // Those that nobody reads: padding, and parts that other fields do not need.
+        let all = 8 * right.len();
+        assert!(wrong < all / 2, "{wrong} of {all} bits do not matter");
+    }
+
+    #[test]
+    fn a_text_without_measure_is_refused() {
+        let told = |bytes: u64| {
+            let mut message_words = vec![
+                structure(0, 1, 1),
+                RETURN.into(),
+                structure(0, 2, 1),
+                1,
+                0,
+                structure(0, 0, 2),
+                structure(1, 0, 1),
+                0,
+                1 | 7 << 32 | 5 << 35,
+                1 << 2 | 3 << 32 | 2 << 48,
+                9,
+                1,
+                0,
+                1 << 2 | 1 | 2 << 32 | bytes << 35,
+                0,
+            ];
+            let text = vec![u64::from_le_bytes(*b"aaaaaaa\0"); (bytes / 8) as usize];
+            message_words.extend(text);
+            let bytes = message(&message_words);
+            let message = serialize::read_message(&bytes[..], ReaderOptions::new()).unwrap();
+            message.get_root().and_then(answer).map(|told| told.unwrap().len())
+        };
+        assert_eq!(told(16).unwrap(), 1);
+        let error = told(MOST_NAME_BYTES as u64 + 8).unwrap_err().to_string();
+        assert!(error.contains("a text has 16391 bytes"), "{error}");
     }
 }

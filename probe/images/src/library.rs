@@ -121,6 +121,19 @@ impl Library {
         self.open(images, &path, || entry)
     }
 
+    /// Returns entries with the newest file first; the order of files that are as old is kept.
+    fn newest_first(&self, entries: &[usize]) -> Vec<usize> {
+        let mut entries = entries.to_vec();
+        if entries.len() > 1 {
+            let changed = |&entry: &usize| {
+                let path = &self.catalog.entries.get(entry)?.path;
+                std::fs::metadata(path).and_then(|about| about.modified()).ok()
+            };
+            entries.sort_by_cached_key(|entry| std::cmp::Reverse(changed(entry)));
+        }
+        entries
+    }
+
     fn entry_name(&self, number: usize) -> String {
         self.catalog.entries.get(number).map_or_else(String::new, |entry| entry.name.clone())
     }

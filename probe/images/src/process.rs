@@ -1,20 +1,20 @@
 //! The files of a process that runs tt-metal, as the proc file system tells: its logs, its caches of
-//! kernels, and the firmware of its package (tt-metal.md 8.1, tt-metal.md 8.3).
+//! kernels, and the firmware of its package (tt-metal.md 8.1, tt-metal.md 8.3). Without a process: the
+//! usual places of these files.
 
+mod host;
+
+use host::{Host, library, read};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Most bytes of a process's environment or list of mappings that are read.
-const MOST_BYTES: u64 = 16 << 20;
-/// tt-metal's host library.
-const LIBRARY: &str = "libtt_metal.so";
 /// The firmware of a package, below its root.
 const FIRMWARE: &str = "tt_metal/pre-compiled";
 /// Where Inspector listens: a port, to which tt-metal adds the rank of the process.
@@ -25,6 +25,8 @@ const MOST_RANKS: u16 = 256;
 const LISTEN: &str = "0A";
 /// The name of a cache of kernels; releases append a build key.
 const CACHE: &str = "tt-metal-cache";
+/// The folder of the logs.
+const LOGS: &str = "generated";
 
 /// A process that runs tt-metal on a machine, with the directories of its ELFs and logs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -35,38 +37,62 @@ pub struct MetalProcess {
     pub name: String,
     /// The directories of its ELFs and logs.
     pub directories: Vec<PathBuf>,
+    /// Another process that writes logs in the same directory. What they say of a kernel counts only
+    /// where L1 has its text: each process counts its own kernels.
+    pub shares_logs_with: Option<u32>,
     /// Where its Inspector answers, if it does.
     pub inspector: Option<SocketAddr>,
-    /// Why its files are not known.
+    /// Which of its files are not known, and why.
     pub unknown: Option<String>,
 }
 
 impl MetalProcess {
     /// Returns the process of this id; none if it does not run tt-metal.
     pub fn of(pid: u32) -> Option<Self> {
-        Self::below(Path::new("/proc"), pid)
+        Self::on(&Host::this(), pid)
     }
 
-    /// Returns a process of a proc file system at another place.
-    fn below(root: &Path, pid: u32) -> Option<Self> {
-        let folder = root.join(pid.to_string());
-        let name = fs::read_to_string(folder.join("comm"));
-        let name = name.map_or_else(|_| "?".to_owned(), |name| name.trim().to_owned());
-        let found = library(&folder).and_then(|library| match library {
-            Some(library) => {
-                let files = Files::of(&folder)?;
-                Ok(Some((files.directories(&library), files.inspector(root, &folder))))
-            }
-            None => Ok(None),
+    /// Whether the logs in one of its directories can be those of another process.
+    pub fn doubts(&self, directory: &Path) -> bool {
+        self.shares_logs_with.is_some() && directory.ends_with(LOGS)
+    }
+
+    fn on(host: &Host, pid: u32) -> Option<Self> {
+        let folder = host.process(pid);
+        let found = library(&folder).and_then(|library| {
+            library.map(|library| Ok((library, Files::of(&folder)?))).transpose()
         });
-        let ((directories, inspector), unknown) = match found {
-            Ok(Some(found)) => (found, None),
-            Ok(None) => return None,
-            // It has ended.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(error) => (Default::default(), Some(format!("its files are not known: {error}"))),
+        let known = Self {
+            pid,
+            name: host.name(pid),
+            directories: Vec::new(),
+            shares_logs_with: None,
+            inspector: None,
+            unknown: None,
         };
-        Some(Self { pid, name, directories, inspector, unknown })
+        match found {
+            Ok(Some((library, files))) => Some(Self {
+                directories: files.directories(Some(&library)),
+                shares_logs_with: host.other_user(pid, &files.logs()),
+                inspector: files.inspector(host, &folder),
+                ..known
+            }),
+            Ok(None) => None,
+            // It has ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let directories = host.home(pid).map_or_else(Vec::new, |home| usual_caches(&home));
+                let searched = match &directories[..] {
+                    [] => "",
+                    _ => "; only the caches in its user's home are searched",
+                };
+                let unknown = format!(
+                    "its environment and its files may not be read: {error}; its logs and its package are \
+                     not known{searched}"
+                );
+                Some(Self { directories, unknown: Some(unknown), ..known })
+            }
+        }
     }
 }
 
@@ -83,23 +109,36 @@ impl Files {
             let at = variable.iter().position(|byte| *byte == b'=')?;
             let (name, value) = (variable.get(..at)?, variable.get(at + 1..)?);
             let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
-            (!value.is_empty()).then(|| (text(name), text(value).into()))
+            Some((text(name), text(value)))
         });
-        let environment = variables.collect();
-        Ok(Self { environment, working: fs::read_link(folder.join("cwd"))? })
+        Ok(Self::new(variables, fs::read_link(folder.join("cwd"))?))
     }
 
-    /// Returns the directories that exist, with the place of tt-metal's library.
-    fn directories(&self, library: &Path) -> Vec<PathBuf> {
-        let named = |name: &str| {
-            Some(self.working.join(self.environment.get(name.as_ref() as &std::ffi::OsStr)?))
-        };
-        let logs = named("TT_METAL_LOGS_PATH").unwrap_or_else(|| self.working.clone());
-        let mut directories = vec![logs.join("generated")];
-        let usual = || named("HOME").map_or_else(std::env::temp_dir, |home| home.join(".cache"));
-        directories.extend(caches(&named("TT_METAL_CACHE").unwrap_or_else(usual)));
-        let roots = ["TT_METAL_RUNTIME_ROOT", "TT_METAL_HOME"].into_iter().filter_map(named);
-        let roots = roots.chain(library.ancestors().map(Path::to_owned));
+    fn new(variables: impl Iterator<Item = (OsString, OsString)>, working: PathBuf) -> Self {
+        let set = variables.filter(|(_, value)| !value.is_empty());
+        Self { environment: set.map(|(name, value)| (name, value.into())).collect(), working }
+    }
+
+    /// Returns a directory that a variable names.
+    fn named(&self, name: &str) -> Option<PathBuf> {
+        Some(self.working.join(self.environment.get(name.as_ref() as &std::ffi::OsStr)?))
+    }
+
+    fn logs(&self) -> PathBuf {
+        self.named("TT_METAL_LOGS_PATH").unwrap_or_else(|| self.working.clone()).join(LOGS)
+    }
+
+    /// Returns the directories that exist, with the place of tt-metal's library if it is known.
+    fn directories(&self, library: Option<&Path>) -> Vec<PathBuf> {
+        let mut directories = vec![self.logs()];
+        directories.extend(match (self.named("TT_METAL_CACHE"), self.named("HOME")) {
+            (Some(folder), _) => caches(&folder),
+            (None, Some(home)) => usual_caches(&home),
+            (None, None) => caches(&std::env::temp_dir()),
+        });
+        let roots = ["TT_METAL_RUNTIME_ROOT", "TT_METAL_HOME"];
+        let roots = roots.into_iter().filter_map(|name| self.named(name));
+        let roots = roots.chain(library.into_iter().flat_map(Path::ancestors).map(Path::to_owned));
         directories
             .extend(roots.map(|root| root.join(FIRMWARE)).find(|firmware| firmware.is_dir()));
         directories.retain(|directory| directory.is_dir());
@@ -108,9 +147,9 @@ impl Files {
 
     /// Returns the address of its Inspector: that on which this process listens, and not another of
     /// the host. In another network namespace the address would be somebody else's.
-    fn inspector(&self, root: &Path, folder: &Path) -> Option<SocketAddr> {
+    fn inspector(&self, host: &Host, folder: &Path) -> Option<SocketAddr> {
         let network = |folder: &Path| fs::read_link(folder.join("ns/net")).ok();
-        if network(folder) != network(&root.join("self")) {
+        if network(folder) != network(&host.processes.join("self")) {
             return None;
         }
         let named = self.environment.get(INSPECTOR_ADDRESS.as_ref() as &std::ffi::OsStr);
@@ -145,12 +184,25 @@ fn listens(folder: &Path) -> Vec<SocketAddr> {
     table.lines().filter_map(listening).collect()
 }
 
-/// Returns the caches of kernels that tt-metal keeps where it is not told otherwise, as it would for a
-/// process with these variables.
-pub fn usual_caches(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let usual = || variable("HOME").map(|home| Path::new(&home).join(".cache"));
-    let folder = variable("TT_METAL_CACHE").map(PathBuf::from).or_else(usual);
-    folder.map_or_else(Vec::new, |folder| caches(&folder))
+/// Returns the directories where a process with these variables and this working directory would have
+/// ELFs and logs, if they exist. Logs from before the machine started say nothing of its chips.
+pub fn usual_places(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+    working: PathBuf,
+) -> Vec<PathBuf> {
+    places_on(&Host::this(), &Files::new(variables, working))
+}
+
+fn places_on(host: &Host, files: &Files) -> Vec<PathBuf> {
+    let mut directories = files.directories(None);
+    directories
+        .retain(|directory| !directory.ends_with(LOGS) || host.has_started_before(directory));
+    directories
+}
+
+/// Returns the caches of kernels that tt-metal keeps below a home where it is not told otherwise.
+fn usual_caches(home: &Path) -> Vec<PathBuf> {
+    caches(&home.join(".cache"))
 }
 
 /// Returns the caches in a directory.
@@ -163,30 +215,11 @@ fn caches(folder: &Path) -> Vec<PathBuf> {
     caches
 }
 
-/// Returns the file of tt-metal's library that a process has mapped.
-fn library(folder: &Path) -> io::Result<Option<PathBuf>> {
-    let mappings = read(&folder.join("maps"))?;
-    let file = |line: &[u8]| {
-        let at = line.iter().position(|byte| *byte == b'/')?;
-        Some(PathBuf::from(OsString::from_vec(line.get(at..)?.to_vec())))
-    };
-    let is_library = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(LIBRARY.as_bytes()))
-    };
-    Ok(mappings.split(|byte| *byte == b'\n').filter_map(file).find(is_library))
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{MetadataExt, symlink};
 
     /// Creates a proc file system with process 10, and the folders of a home, a package and a run.
     fn machine(name: &str, environment: &str, library: &str) -> PathBuf {
@@ -216,8 +249,12 @@ mod tests {
         root
     }
 
+    fn host(root: &Path) -> Host {
+        Host { processes: root.join("proc"), users: root.join("passwd") }
+    }
+
     fn found(root: &Path) -> Option<(Vec<String>, Option<String>)> {
-        let process = MetalProcess::below(&root.join("proc"), 10)?;
+        let process = MetalProcess::on(&host(root), 10)?;
         let below = |path: &PathBuf| path.strip_prefix(root).unwrap().display().to_string();
         Some((process.directories.iter().map(below).collect(), process.unknown))
     }
@@ -260,7 +297,7 @@ mod tests {
             };
             let table = rows.iter().chain(&own).map(row).collect::<String>();
             fs::write(folder.join("net/tcp"), format!("  sl  local_address\nx\n{table}")).unwrap();
-            let found = MetalProcess::below(&root.join("proc"), 10).unwrap().inspector;
+            let found = MetalProcess::on(&host(&root), 10).unwrap().inspector;
             fs::remove_dir_all(root).unwrap();
             found.map(|at| at.to_string())
         };
@@ -273,12 +310,78 @@ mod tests {
     fn a_process_without_tt_metal_is_none_and_a_closed_one_says_why() {
         let root = machine("other", "", "package/libother.so");
         assert_eq!(found(&root), None);
-        assert_eq!(MetalProcess::below(&root.join("proc"), 11), None);
+        assert_eq!(MetalProcess::on(&host(&root), 11), None);
         fs::remove_file(root.join("proc/10/maps")).unwrap();
         // Not even root reads a directory as a file.
         fs::create_dir(root.join("proc/10/maps")).unwrap();
         let (directories, unknown) = found(&root).unwrap();
-        assert!(directories.is_empty() && unknown.unwrap().contains("not known"));
+        assert!(directories.is_empty());
+        let unknown = unknown.unwrap();
+        assert!(
+            unknown.starts_with("its environment and its files may not be read: "),
+            "{unknown}"
+        );
+        assert!(unknown.ends_with("; its logs and its package are not known"), "{unknown}");
+        // The list of users is open to all.
+        let user = fs::metadata(root.join("proc/10")).unwrap().uid();
+        let home = root.join("home").display().to_string();
+        let users =
+            format!("other:x:{}:9::/none:/bin/sh\nme:x:{user}:9:Me:{home}:/bin/sh\n", user + 1);
+        fs::write(root.join("passwd"), users).unwrap();
+        let (directories, unknown) = found(&root).unwrap();
+        assert_eq!(directories, ["home/.cache/tt-metal-cache123"]);
+        assert!(unknown.unwrap().ends_with("; only the caches in its user's home are searched"));
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    /// Makes process 11, which runs tt-metal and has a file open, a child of another.
+    fn second(root: &Path, parent: u32, file: &str) {
+        let folder = root.join("proc/11");
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("fd")).unwrap();
+        fs::copy(root.join("proc/10/maps"), folder.join("maps")).unwrap();
+        fs::write(folder.join("status"), format!("Name:\tpython\nPPid:\t{parent}\n")).unwrap();
+        symlink(root.join(file), folder.join("fd/4")).unwrap();
+    }
+
+    #[test]
+    fn logs_that_another_process_writes_are_doubted() {
+        let root = machine("logs", "X", "package/libtt_metal.so");
+        let log = "run/generated/inspector/kernels.yaml";
+        let doubted = || {
+            let process = MetalProcess::on(&host(&root), 10).unwrap();
+            let doubted: Vec<bool> =
+                process.directories.iter().map(|directory| process.doubts(directory)).collect();
+            (process.shares_logs_with, doubted)
+        };
+        assert_eq!(doubted(), (None, vec![false, false]));
+        second(&root, 1, log);
+        assert_eq!(doubted(), (Some(11), vec![true, false]), "the logs, not the package");
+        second(&root, 1, "logs/generated/x");
+        assert_eq!(doubted().0, None, "other logs");
+        second(&root, 10, log);
+        assert_eq!(doubted().0, None, "a child has the files of its parent open");
+        second(&root, 1, log);
+        fs::write(root.join("proc/11/maps"), "").unwrap();
+        assert_eq!(doubted().0, None, "not tt-metal");
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn logs_in_the_usual_place_are_newer_than_the_machine_is_up() {
+        let root = machine("places", "X", "package/libtt_metal.so");
+        fs::write(root.join("run/generated/inspector/kernels.yaml"), "").unwrap();
+        let variables = [("HOME", root.join("home")), ("TT_METAL_HOME", root.join("package"))];
+        let places = |start: u64| {
+            fs::write(root.join("proc/stat"), format!("cpu 1 2\nbtime {start}\n")).unwrap();
+            let variables = variables.iter().map(|(name, value)| ((*name).into(), value.into()));
+            let places = places_on(&host(&root), &Files::new(variables, root.join("run")));
+            let below = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
+            places.iter().map(below).collect::<Vec<_>>()
+        };
+        let (cache, package) = ("home/.cache/tt-metal-cache123", "package/tt_metal/pre-compiled");
+        assert_eq!(places(1), ["run/generated", cache, package]);
+        assert_eq!(places(1 << 40), [cache, package]);
         fs::remove_dir_all(root).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use layouts::{ChipLayout, CoreId, NocAddr, Space, TileKind};
 use machine::snapshot::{AccessError, Snapshot};
 use schemars::JsonSchema;
 use serde::Serialize;
-use symbols::{Section, Segment, Symbols};
+use symbols::{Elf, Section, Segment};
 
 /// Size of a sample at the start, in the middle and at the end of a text: one transaction each.
 pub(super) const WINDOW_BYTES: u32 = 64;
@@ -96,7 +96,7 @@ impl Image {
     /// Returns the executable bytes as loaded, by linked address.
     pub fn text(&self) -> Vec<TextRange<'_>> {
         if let Some(placed) = &self.placed {
-            return stretches(placed);
+            return text_of(placed.segments(), placed.section(TEXT).as_ref());
         }
         let segments = self.segments();
         let mixed = segments.iter().any(|segment| segment.executable && segment.writable);
@@ -122,8 +122,8 @@ impl Image {
 }
 
 /// Returns the executable bytes of an ELF.
-pub(crate) fn stretches(symbols: &Symbols) -> Vec<TextRange<'_>> {
-    text_of(symbols.segments(), symbols.section(TEXT).as_ref())
+pub(crate) fn stretches(elf: &Elf) -> Vec<TextRange<'_>> {
+    text_of(elf.segments(), elf.section(TEXT).as_ref())
 }
 
 /// The section with the code.

@@ -249,3 +249,78 @@ impl ImageMap {
         watched
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::kinds::Provenance;
+    use crate::known::Known;
+    use layouts::{ChipId, ChipKind, NocXy};
+    use machine::snapshot::Piece;
+    use symbols::Symbols;
+
+    const CORE: CoreId =
+        CoreId { chip: ChipId(0), tile: NocXy { x: 1, y: 1 }, core: CoreKind::Brisc };
+
+    /// Returns the built-in images, and the same firmware of a file, which was found on the core.
+    fn with_file() -> ImageMap {
+        let (mut images, _) = ImageMap::firmware();
+        let elf = firmware::images().iter().find(|image| image.name == "tensix_brisc").unwrap().elf;
+        let (symbols, _) = Symbols::load(elf, "brisc.elf").unwrap();
+        let (chip, role) = (ChipKind::Wormhole, ImageRole::BaseFirmware);
+        let mut image = Image::new(chip, "1/brisc", role, CORE.core, symbols);
+        image.path = Some("1/brisc/brisc.elf".into());
+        let known = Known::new(Provenance::Sampled, image.samples());
+        let index = images.take(image);
+        images.place(CORE, index, known);
+        images
+    }
+
+    #[test]
+    fn firmware_of_a_file_displaces_built_in_firmware_of_its_core() {
+        let images = with_file();
+        let other = CoreId { tile: NocXy { x: 2, y: 1 }, ..CORE };
+        let roles = [ImageRole::BaseFirmware, ImageRole::Application, ImageRole::Kernel];
+        assert_eq!(roles.map(|role| images.is_displaced(CORE, role)), [true, true, false]);
+        assert_eq!(roles.map(|role| images.is_displaced(other, role)), [false; 3]);
+        let sought = |core: CoreId| {
+            let open = images.open(core, &Watch::default());
+            let all = images.images.iter().enumerate().filter(|(index, _)| open.contains(index));
+            let built_in = all.filter(|(_, image)| image.path.is_none() && image.core == core.core);
+            built_in.filter(|(_, image)| image.role == ImageRole::BaseFirmware).count()
+        };
+        assert_eq!((sought(CORE), sought(other) > 0), (0, true));
+    }
+
+    #[test]
+    fn a_core_has_no_kernel_if_both_launch_entries_of_a_file_s_firmware_name_none() {
+        let mut images = with_file();
+        let mailbox = images.mailbox_of(CORE).unwrap().0.clone();
+        let [now, before] = mailbox.last_two(3);
+        let piece = |offset: u64, bytes: Vec<u8>| Piece {
+            addr: NocAddr { chip: CORE.chip, tile: CORE.tile, offset },
+            target_cycles: 0,
+            host_micros: 0,
+            bytes: bytes.into(),
+        };
+        let pointer = || piece(mailbox.rd_ptr, vec![3, 0, 0, 0]);
+        let entry = |(at, len): (u64, u64), kernel: u8| {
+            let mut bytes = vec![0; len as usize];
+            bytes[mailbox.kernel_id(CORE.core) as usize] = kernel;
+            piece(at, bytes)
+        };
+        let mut none = |mut pieces: Vec<Piece>| {
+            pieces.sort_by_key(|piece| piece.addr);
+            images.unprove(CORE);
+            images.watch(CORE, &Snapshot { pieces, ..Snapshot::default() });
+            images.has_no_kernel(CORE, &images.watches[&CORE])
+        };
+        assert!(none(vec![pointer(), entry(now, 0), entry(before, 0)]));
+        assert!(!none(vec![pointer(), entry(now, 7), entry(before, 0)]), "it was launched");
+        assert!(!none(vec![pointer(), entry(now, 0), entry(before, 7)]), "it can run still");
+        assert!(!none(vec![pointer(), entry(now, 0)]), "it was not read");
+        let (built_in, _) = ImageMap::firmware();
+        assert!(!built_in.has_no_kernel(CORE, &Watch::default()), "no file");
+    }
+}

@@ -3,7 +3,7 @@
 use super::{NamedManifest, Session};
 use decode::state::{Activity, CoreState, MeshState};
 use images::fabric::manifest::FabricManifest;
-use images::{Catalog, ImageRole, MetalProcess, Reading};
+use images::{Catalog, ImageRole, MetalProcess, Reading, usual_places};
 use machine::target::TargetBus;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -23,8 +23,10 @@ pub(super) struct Files {
     named: Vec<PathBuf>,
     /// Whether those of tt-metal's processes are added.
     find: bool,
-    /// The processes that serve the target.
-    servers: Vec<u32>,
+    /// The processes that serve a target which other programs can use; none if none can.
+    servers: Option<Vec<u32>>,
+    /// The usual places that were searched, since no process tells its files.
+    pub(super) usual: Vec<PathBuf>,
     /// Problems with them, one sentence each.
     pub(super) problems: Vec<String>,
     /// The manifests that were read.
@@ -37,9 +39,9 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Returns those of a target that these processes serve.
+    /// Returns those of a target that other programs can use, and that these processes serve.
     pub(super) fn of(servers: Vec<u32>) -> Self {
-        Self { servers, ..Self::default() }
+        Self { servers: Some(servers), ..Self::default() }
     }
 
     /// Sets where they are sought: in directories, and whether at the tt-metal processes.
@@ -58,7 +60,10 @@ impl Session {
         if self.files.find {
             self.find_processes(&mut catalog);
         }
-        for path in catalog.directories.iter().flat_map(|folder| FabricManifest::beside(folder)) {
+        // A manifest cannot be checked as a text can.
+        let sure = catalog.directories.iter().filter(|folder| !self.doubts(folder));
+        let manifests: Vec<_> = sure.flat_map(|folder| FabricManifest::beside(folder)).collect();
+        for path in manifests {
             if !self.files.manifests.insert(path.clone()) {
                 continue;
             }
@@ -97,19 +102,31 @@ impl Session {
         catalog.is_some_and(|catalog| self.find_files(catalog))
     }
 
-    /// Adds the ELFs and logs of the processes that run tt-metal on the target.
+    /// Adds the ELFs and logs of the processes that run tt-metal on the target; if none tells its files,
+    /// as when it has died, those in the usual places.
     fn find_processes(&mut self, catalog: &mut Catalog) {
-        let mut pids = self.files.servers.clone();
+        let mut pids: Vec<u32> = self.files.servers.iter().flatten().copied().collect();
         pids.extend(
             self.target.bus().into_iter().flat_map(TargetBus::holders).map(|(_, it)| it.pid),
         );
         pids.sort_unstable();
         pids.dedup();
         self.processes = pids.into_iter().filter_map(MetalProcess::of).collect();
-        let directories = self.processes.iter().flat_map(|process| &process.directories);
+        let untold = self.processes.iter().all(|process| process.unknown.is_some());
+        self.files.usual = match (&self.files.servers, std::env::current_dir()) {
+            (Some(_), Ok(working)) if untold => usual_places(std::env::vars_os(), working),
+            _ => Vec::new(),
+        };
+        let of_processes = self.processes.iter().flat_map(|process| &process.directories);
+        let directories = of_processes.chain(&self.files.usual).cloned();
         for directory in directories.collect::<BTreeSet<_>>() {
+            let added = if self.doubts(&directory) {
+                catalog.add_doubtful(directory)
+            } else {
+                catalog.add(&[directory])
+            };
             // What cannot be read was not asked for.
-            if let Err(error) = catalog.add(std::slice::from_ref(directory)) {
+            if let Err(error) = added {
                 self.files.problems.push(error.to_string());
             }
         }
@@ -119,6 +136,12 @@ impl Session {
                 self.files.problems.push(sentence);
             }
         }
+    }
+
+    /// Whether the logs in a directory need not be those of what runs.
+    fn doubts(&self, directory: &PathBuf) -> bool {
+        self.files.usual.contains(directory)
+            || self.processes.iter().any(|process| process.doubts(directory))
     }
 
     /// Adds manifests that a person named.

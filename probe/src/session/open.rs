@@ -94,7 +94,8 @@ impl Session {
             }
             TargetSpec::Silicon(which) => {
                 let target = over_silicon(words, &which, (allow, listener))?;
-                Self::open_external(words, target, None, (None, listener))?
+                let session = Self::open_external(words, target, None, (None, listener))?;
+                Self { files: Files::of(Vec::new()), ..session }
             }
             TargetSpec::Recording(path, at) => recorded::replay(&path, at, &mut catalog, on)?,
             TargetSpec::Rerun(path, at) => {

@@ -52,7 +52,7 @@ pub(crate) use status::Status;
 pub(crate) use symbols::*;
 pub(crate) use value::Decoded;
 pub(crate) use who_wrote::WhoWrote;
-pub(crate) use why::Judged;
+pub(crate) use why::{Files, Judged, Sought};
 
 use images::Reading;
 use machine::snapshot::AccessError;

@@ -81,6 +81,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         damage: 0,
         transactions: 412,
         processes: vec![],
+        usual_places: vec![],
         operations: Arc::default(),
         before: ServedHistory::default(),
     }

@@ -38,7 +38,9 @@ fn target(name: &str) -> Option<(CoreKind, ImageRole)> {
     }
 }
 
-pub(super) fn classify(folder: &Folder, path: &Path, name: &str) -> FileKind {
+pub(super) fn classify(folder: &Folder, name: &str) -> FileKind {
+    // Most files of a cache are none of these: no path is made for them.
+    let path = || folder.path.join(name);
     if let Some(log) = Log::named(name) {
         return FileKind::Log(log);
     }
@@ -48,14 +50,14 @@ pub(super) fn classify(folder: &Folder, path: &Path, name: &str) -> FileKind {
             return FileKind::Nothing;
         }
         Some(stem) => stem,
-        None if folder.is_root && !name.contains('.') && is_risc_v(path) => name,
+        None if folder.is_root && !name.contains('.') && is_risc_v(&path()) => name,
         None => return FileKind::Nothing,
     };
     let placed = format!("{name}.xip.elf");
     let placed = folder.files.binary_search(&placed).is_ok().then(|| folder.path.join(placed));
     let entry = |core, role, key: &str, name: String| CatalogEntry {
         attached: false,
-        path: path.to_owned(),
+        path: path(),
         name,
         key: key.to_owned(),
         core,
@@ -93,7 +95,7 @@ pub(super) fn classify(folder: &Folder, path: &Path, name: &str) -> FileKind {
                 let each = roles.iter().map(|role| entry(core, *role, "", stem.to_owned()));
                 FileKind::Elfs(each.collect())
             }
-            None if is_risc_v(path) => FileKind::Nameless,
+            None if is_risc_v(&path()) => FileKind::Nameless,
             None => FileKind::Nothing,
         },
     }

@@ -39,6 +39,8 @@ pub struct KernelRecord {
     pub file: PathBuf,
     /// Line in the log, from 1.
     pub line: usize,
+    /// Whether the log need not be that of what runs.
+    pub(crate) doubtful: bool,
 }
 
 /// The place of a kernel's ELFs.
@@ -72,6 +74,8 @@ impl KernelRecord {
 pub(crate) struct Records {
     by_id: BTreeMap<u16, Vec<KernelRecord>>,
     names: BTreeMap<u16, String>,
+    /// Whether the logs that are read now need not be those of what runs.
+    doubtful: bool,
 }
 
 /// An item of `kernels.yaml`; other keys are ignored.
@@ -95,8 +99,14 @@ impl Records {
 
     /// Returns the kernel's name, if a log has it.
     pub(crate) fn name(&self, id: u16) -> Option<&str> {
-        let recorded = self.of(id).iter().find_map(|record| record.name.as_deref());
+        let mut sure = self.of(id).iter().filter(|record| !record.doubtful);
+        let recorded = sure.find_map(|record| record.name.as_deref());
         recorded.or_else(|| self.names.get(&id).map(String::as_str))
+    }
+
+    /// Sets whether the logs that follow need not be those of what runs.
+    pub(super) fn doubt(&mut self, doubtful: bool) {
+        self.doubtful = doubtful;
     }
 
     /// Whether no log names a kernel's ELFs.
@@ -152,16 +162,25 @@ impl Records {
         match folder.filter(|folder| !folder.is_empty()) {
             Some(folder) => {
                 let elfs = Elfs::Folder(folder.into());
-                self.add(id, KernelRecord { name, elfs, file: path.to_owned(), line });
+                self.add(id, name, elfs, (path, line));
             }
-            None => drop(name.map(|name| self.names.insert(id, name))),
+            None => drop(name.map(|name| self.add_name(id, name))),
         }
     }
 
-    fn add(&mut self, id: u16, record: KernelRecord) {
+    fn add(&mut self, id: u16, name: Option<String>, elfs: Elfs, (file, line): (&Path, usize)) {
+        let doubtful = self.doubtful;
         let known = self.by_id.entry(id).or_default();
-        if !known.iter().any(|old| old.elfs == record.elfs) {
-            known.push(record);
+        match known.iter_mut().find(|old| old.elfs == elfs) {
+            Some(old) => old.doubtful &= doubtful,
+            None => known.push(KernelRecord { name, elfs, file: file.to_owned(), line, doubtful }),
+        }
+    }
+
+    /// A name without an ELF cannot be checked.
+    fn add_name(&mut self, id: u16, name: String) {
+        if !self.doubtful {
+            self.names.insert(id, name);
         }
     }
 
@@ -178,11 +197,11 @@ impl Records {
             return Ok(());
         }
         if log == Log::Names {
-            self.names.insert(id, rest.to_owned());
+            self.add_name(id, rest.to_owned());
         } else {
             let files = rest.split(':').map(|path| PathBuf::from(path.trim())).collect();
             let elfs = Elfs::Files(files);
-            self.add(id, KernelRecord { name: None, elfs, file: path.to_owned(), line });
+            self.add(id, None, elfs, (path, line));
         }
         Ok(())
     }

@@ -23,6 +23,9 @@ impl Default for Limits {
     }
 }
 
+/// Device and number of each folder that was visited.
+pub(super) type Visited = HashSet<(u64, u64)>;
+
 /// A folder with the sorted names of its files.
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -44,7 +47,8 @@ struct Pending {
 /// A walk in progress.
 pub(super) struct CatalogWalk {
     pending: Vec<Pending>,
-    visited: HashSet<(u64, u64)>,
+    /// The last device that is known to have files of its own.
+    device: u64,
     left: usize,
     limits: Limits,
     root: PathBuf,
@@ -60,13 +64,14 @@ impl CatalogWalk {
         };
         let path = fs::canonicalize(root).map_err(error)?;
         fs::read_dir(&path).map_err(error)?;
+        let device = fs::metadata(&path).map_err(error)?.dev();
         if files::is_pseudo_file_system(&path) {
             return Err(error(std::io::Error::other("a pseudo file system has no ELFs of cores")));
         }
         let first = Pending { path: path.clone(), depth: 0, siblings: Rc::default() };
         Ok(Self {
             pending: vec![first],
-            visited: HashSet::new(),
+            device,
             left: limits.entries,
             limits,
             root: path,
@@ -74,10 +79,10 @@ impl CatalogWalk {
         })
     }
 
-    /// Returns the next folder; one that cannot be read becomes a problem.
-    pub(super) fn next_folder(&mut self) -> Option<Folder> {
+    /// Returns the next folder that no walk has visited; one that cannot be read becomes a problem.
+    pub(super) fn next_folder(&mut self, visited: &mut Visited) -> Option<Folder> {
         while let Some(folder) = self.pending.pop() {
-            match self.visit(&folder) {
+            match self.visit(&folder, visited) {
                 Ok(Some(visited)) => return Some(visited),
                 Ok(None) => {}
                 Err(error) => {
@@ -88,12 +93,19 @@ impl CatalogWalk {
         None
     }
 
-    fn visit(&mut self, folder: &Pending) -> std::io::Result<Option<Folder>> {
+    fn visit(
+        &mut self,
+        folder: &Pending,
+        visited: &mut Visited,
+    ) -> std::io::Result<Option<Folder>> {
         let metadata = fs::metadata(&folder.path)?;
-        if files::is_pseudo_file_system(&folder.path) {
-            return Ok(None);
+        if metadata.dev() != self.device {
+            if files::is_pseudo_file_system(&folder.path) {
+                return Ok(None);
+            }
+            self.device = metadata.dev();
         }
-        if !self.visited.insert((metadata.dev(), metadata.ino())) {
+        if !visited.insert((metadata.dev(), metadata.ino())) {
             return Ok(None);
         }
         let (mut files, mut folders) = (Vec::new(), Vec::new());
@@ -105,12 +117,13 @@ impl CatalogWalk {
             };
             self.left = left;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let kind = entry.file_type()?;
+            let mut kind = entry.file_type()?;
             // A dangling link is skipped, and so is a pipe, on which a read could block.
-            let kind = match fs::metadata(entry.path()) {
-                Ok(target) if kind.is_symlink() => target.file_type(),
-                _ => kind,
-            };
+            if kind.is_symlink()
+                && let Ok(target) = fs::metadata(entry.path())
+            {
+                kind = target.file_type();
+            }
             if kind.is_dir() {
                 folders.push(name);
             } else if kind.is_file() {

@@ -263,9 +263,11 @@ impl Library {
             let has_firmware = entries.iter().any(|(_, entry)| !entry.key.is_empty());
             for (number, entry) in entries {
                 let is_plain = has_firmware && entry.key.is_empty();
+                if is_plain && self.catalog.open(&entry.path).is_ok_and(|it| is_kernel(&it)) {
+                    continue;
+                }
                 match self.catalog.open_text(&entry) {
-                    Ok(symbols) if is_plain && is_kernel(&symbols) => {}
-                    Ok(symbols) => set.add(number, &symbols),
+                    Ok(elf) => set.add(number, &elf),
                     Err(error) => self.complain(&entry.path, &error),
                 }
             }
@@ -286,8 +288,8 @@ impl Library {
     ) {
         let core = search.core;
         let support = |entry: usize| votes.get(&(core.chip, self.key(entry))).copied();
-        // The build that matches most cores of the chip; the first among equals.
-        let best = same.iter().copied().rev().max_by_key(|&entry| support(entry));
+        // The build that matches most cores of the chip; the newest among equals.
+        let best = self.newest_first(same).into_iter().rev().max_by_key(|&entry| support(entry));
         let Some(best) = best else { return };
         let others = same.iter().filter(|&&entry| entry != best);
         let also = others.map(|&entry| self.entry_name(entry)).collect();

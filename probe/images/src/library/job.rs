@@ -12,6 +12,8 @@ use layouts::{ChipLayout, CoreId, CoreKind, NocAddr, Space, TileKind};
 pub(super) struct Job {
     pub(super) core: CoreId,
     pub(super) launched: Launched,
+    /// Whether only logs name them that need not be those of what runs.
+    pub(super) doubtful: bool,
     /// Images that a log or another core names, with their state on this core.
     pub(super) candidates: Vec<(usize, Known)>,
     pub(super) findings: Vec<ImageFinding>,

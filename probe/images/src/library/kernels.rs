@@ -63,15 +63,21 @@ impl Library {
                 images.withdraw(core, ImageRole::Kernel);
             }
         }
-        let mut job = Job { core, launched, candidates: Vec::new(), findings: Vec::new() };
-        for record in self.catalog.records.of(job.launched.id).to_vec() {
+        let records = self.catalog.records.of(launched.id).to_vec();
+        let doubtful = !records.is_empty() && records.iter().all(|record| record.doubtful);
+        let (candidates, findings) = (Vec::new(), Vec::new());
+        let mut job = Job { core, launched, doubtful, candidates, findings };
+        for record in records {
             let Some(path) = record.elf(job.launched.target) else { continue };
             match self.resolve(&path) {
                 Some(path) => {
                     let name = record.name.as_deref();
                     let index = self.open_recorded(images, &path, core.core, name);
-                    job.add(images, index, Provenance::Recorded);
+                    let said =
+                        if record.doubtful { Provenance::Sampled } else { Provenance::Recorded };
+                    job.add(images, index, said);
                 }
+                None if record.doubtful => {}
                 None => job.findings.push(ImageFinding::Stale {
                     core,
                     id: job.launched.id,
@@ -141,7 +147,8 @@ impl Library {
         let verified = |known: &Known| known.comparison.compared_bytes > 0 && fits(known);
         let candidates = std::mem::take(&mut job.candidates);
         let best = candidates.iter().position(|(_, known)| verified(known));
-        let best = best.or_else(|| candidates.iter().position(|(_, known)| fits(known)));
+        let unread = || candidates.iter().position(|(_, known)| fits(known));
+        let best = best.or_else(|| (!job.doubtful).then(unread).flatten());
         if let Some((index, known)) = best.and_then(|best| candidates.get(best)) {
             if verified(known) {
                 self.found.insert((job.launched.id, job.core.core), *index);
@@ -185,6 +192,9 @@ impl Library {
 
     /// Returns the ranges of the texts that can be a job's, longest first.
     fn text_places(&mut self, layout: &ChipLayout, job: &Job) -> Vec<(NocAddr, u32)> {
+        if job.text_place(layout, 1).is_none() {
+            return Vec::new();
+        }
         let lengths = self.fingerprints_of(job.core.core).lengths().into_iter();
         lengths.filter_map(|len| job.text_place(layout, len)).collect()
     }
@@ -201,13 +211,13 @@ impl Library {
         let name = self.catalog.records.name(id);
         let what = name.map_or_else(|| format!("kernel {id}"), |n| format!("kernel {id} ({n})"));
         let places = self.text_places(images.layout(), job);
-        let fingerprints = self.fingerprints_of(core.core);
-        if fingerprints.is_empty() {
-            return None;
-        }
+        self.catalog.of(core.core, ImageRole::Kernel).next()?;
         let Some((addr, len)) = places.first().copied() else {
-            let why = "its text is in IRAM, which cannot be read".to_owned();
-            job.findings.push(ImageFinding::Unknown { core, what, at, why });
+            // Otherwise no ELF has a text.
+            if job.text_place(images.layout(), 1).is_none() {
+                let why = "its text is in IRAM, which cannot be read".to_owned();
+                job.findings.push(ImageFinding::Unknown { core, what, at, why });
+            }
             return None;
         };
         let readable = places.iter().find_map(|(addr, len)| snapshot.bytes(*addr, *len).ok());
@@ -219,7 +229,9 @@ impl Library {
                 return None;
             }
         };
-        let matches = fingerprints.matches(bytes);
+        let matches = self.fingerprints_of(core.core).matches(bytes);
+        let matches = matches.iter().flat_map(|same| self.newest_first(same));
+        let matches: Vec<usize> = matches.collect();
         for &entry in &matches {
             let Some(index) = self.open_entry(images, entry) else { continue };
             let Some(image) = images.get(index) else { continue };
@@ -253,7 +265,7 @@ impl Library {
                 .collect();
             for (number, entry) in entries {
                 match self.catalog.open_text(&entry) {
-                    Ok(symbols) => fingerprints.add(number, &symbols),
+                    Ok(elf) => fingerprints.add(number, &elf),
                     Err(error) => self.complain(&entry.path, &error),
                 }
             }

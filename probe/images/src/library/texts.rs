@@ -3,7 +3,7 @@
 use crate::text::{Difference, TextWindow, bytes_of, first_difference, in_l1, samples, stretches};
 use layouts::{ChipLayout, CoreId};
 use machine::snapshot::{AccessError, Snapshot};
-use symbols::Symbols;
+use symbols::Elf;
 
 /// Size of a window at a difference of two texts: the least that a transaction reads.
 const DIFFERENCE_BYTES: u32 = 16;
@@ -43,9 +43,9 @@ impl Text {
 
 impl TextSet {
     /// Adds the text of an entry.
-    pub(super) fn add(&mut self, entry: usize, symbols: &Symbols) {
+    pub(super) fn add(&mut self, entry: usize, elf: &Elf) {
         let stretches: Vec<_> =
-            stretches(symbols).into_iter().map(|(addr, bytes)| (addr, bytes.to_vec())).collect();
+            stretches(elf).into_iter().map(|(addr, bytes)| (addr, bytes.to_vec())).collect();
         if stretches.is_empty() {
             return;
         }
@@ -159,20 +159,19 @@ struct Fingerprint {
 
 impl Fingerprints {
     /// Adds the first range of an entry's text.
-    pub(super) fn add(&mut self, entry: usize, symbols: &Symbols) {
-        if let Some((_, bytes)) = stretches(symbols).first() {
-            let fingerprint =
-                Fingerprint { len: bytes.len(), hash: Hash::default().over(bytes).0, entry };
-            self.fingerprints.push(fingerprint);
+    pub(super) fn add(&mut self, entry: usize, elf: &Elf) {
+        if let Some((_, bytes)) = stretches(elf).first() {
+            self.add_text(entry, bytes);
         }
+    }
+
+    fn add_text(&mut self, entry: usize, bytes: &[u8]) {
+        let (len, hash) = (bytes.len(), Hash::default().over(bytes).0);
+        self.fingerprints.push(Fingerprint { len, hash, entry });
     }
 
     pub(super) fn finish(&mut self) {
         self.fingerprints.sort_by_key(|fingerprint| (fingerprint.len, fingerprint.entry));
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.fingerprints.is_empty()
     }
 
     /// Returns the lengths of the texts in bytes, longest first.
@@ -183,25 +182,34 @@ impl Fingerprints {
         lengths
     }
 
-    /// Returns the entries whose text is a prefix of these bytes, longest first.
-    pub(super) fn matches(&self, bytes: &[u8]) -> Vec<usize> {
+    /// Returns the entries whose text is a prefix of these bytes: those of equal texts together, the
+    /// longest first.
+    pub(super) fn matches(&self, bytes: &[u8]) -> Vec<Vec<usize>> {
         let (mut hash, mut hashed) = (Hash::default(), 0);
         let mut found = Vec::new();
         for same in self.fingerprints.chunk_by(|a, b| a.len == b.len) {
             let len = same.first().map_or(0, |fingerprint| fingerprint.len);
-            let Some(more) = bytes.get(hashed..len) else { break };
-            (hash, hashed) = (hash.over(more), len);
+            let Some(more) = bytes.get(..len).and_then(|it| it.get(hashed..)) else { break };
+            (hash, hashed) = (hash.over(more), len - len % WORD);
             let here = same
                 .iter()
                 .filter(|fingerprint| fingerprint.hash == hash.0)
                 .map(|fingerprint| fingerprint.entry);
-            found.splice(0..0, here.collect::<Vec<_>>());
+            let here: Vec<usize> = here.collect();
+            if !here.is_empty() {
+                found.push(here);
+            }
         }
+        found.reverse();
         found
     }
 }
 
-/// An FNV-1a hash that can be continued.
+/// Size of a word of a text, in bytes.
+const WORD: usize = 4;
+
+/// An FNV-1a hash of whole words that can be continued; an instruction of half a word at the end is left
+/// out.
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
@@ -213,7 +221,30 @@ impl Default for Hash {
 
 impl Hash {
     fn over(self, bytes: &[u8]) -> Self {
-        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
-        Self(bytes.iter().fold(self.0, step))
+        let (words, _) = bytes.as_chunks::<WORD>();
+        let step = |hash: u64, word: &[u8; WORD]| {
+            (hash ^ u64::from(u32::from_le_bytes(*word))).wrapping_mul(0x100_0000_01B3)
+        };
+        Self(words.iter().fold(self.0, step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_a_range_begins_with_are_found_the_longest_first() {
+        let mut fingerprints = Fingerprints::default();
+        // Two end with half a word.
+        let texts: [&[u8]; 5] = [b"abcdef", b"abcdefgh", b"abcdefgh", b"abcxefgh", b"abcdefghij"];
+        for (entry, text) in texts.into_iter().enumerate() {
+            fingerprints.add_text(entry, text);
+        }
+        fingerprints.finish();
+        assert_eq!(fingerprints.lengths(), [10, 8, 6]);
+        assert_eq!(fingerprints.matches(b"abcdefghijk"), [vec![4], vec![1, 2], vec![0]]);
+        assert_eq!(fingerprints.matches(b"abcdefg"), [[0]]);
+        assert!(fingerprints.matches(b"xbcdefghijk").is_empty());
     }
 }

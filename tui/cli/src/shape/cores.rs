@@ -1,10 +1,10 @@
 //! The JSON of `cores` and `images`.
 
-use super::{Merged, Missing, Why, why};
+use super::{Merged, Missing, Sought, Why, why};
 use console::words;
 use decode::profile::CoreProfile;
 use decode::state::{CoreState, ImageUse, MemberState, MeshState};
-use images::{ImageFinding, MetalProcess};
+use images::ImageFinding;
 use layouts::CoreId;
 use machine::snapshot::Gap;
 use schemars::JsonSchema;
@@ -58,8 +58,8 @@ pub(crate) struct Images<'a> {
     target: &'a str,
     /// The target's own time of the snapshot, in cycles of a nanosecond.
     cycles: u64,
-    /// The processes that run tt-metal on the target, with the directories where ELFs were looked for.
-    processes: &'a [MetalProcess],
+    #[serde(flatten)]
+    sought: Sought<'a>,
     /// The cores with their images.
     cores: Vec<Loads<'a>>,
     /// Ranges that were not read.
@@ -131,7 +131,7 @@ impl<'a> Images<'a> {
         Self {
             target,
             cycles: state.cycles,
-            processes: &state.processes,
+            sought: Sought::new(state),
             cores: cores.iter().map(loads).collect(),
             gaps: &state.gaps,
         }

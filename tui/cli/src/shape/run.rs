@@ -116,7 +116,7 @@ impl<'a> Sweep<'a> {
         }
         let root = verdict.and_then(|verdict| verdict.findings.first());
         self.error = Some(Error::of(failure, cause, root));
-        self.verdict = verdict.map(|verdict| Judged { target: self.target, verdict });
+        self.verdict = verdict.map(|verdict| Judged { target: self.target, verdict, files: None });
         self
     }
 }

@@ -203,7 +203,7 @@ fn pack(
     let lacks = add_recording(&mut archive, source, options)?;
     let words = &archive.text(&target.words);
     archive.add_text("why.txt", &why::page(words, &watched.diagnosis))?;
-    archive.add_text("why.json", &why::line(words, &watched.diagnosis)?)?;
+    archive.add_text("why.json", &why::line(words, &watched.diagnosis, None)?)?;
     draw(&mut archive, machine, words, style, &watched)?;
     archive.add_text("versions.txt", &versions::text(machine, target))?;
     let mut left_out = left_out::lines(machine, target, &watched);

@@ -6,7 +6,7 @@ use crate::target::Style;
 use crate::verb::{Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::machine::Opening;
-use images::usual_caches;
+use images::usual_places;
 use std::path::Path;
 use transport::silicon::host::{Grade, HostFact, survey};
 
@@ -33,17 +33,19 @@ impl Verb for DoctorArguments {
 
 /// The directories that are searched for ELFs.
 fn elfs(opening: &Opening) -> HostFact {
-    let caches = usual_caches(|name| std::env::var_os(name));
+    let working = std::env::current_dir().unwrap_or_else(|_| ".".into());
+    let places = usual_places(std::env::vars_os(), working);
     let given = &opening.options.elfs;
     let shown = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     };
-    let (grade, says) = match (&given[..], &caches[..]) {
+    let (grade, says) = match (&given[..], &places[..]) {
         ([], []) => (
             Grade::Note,
-            "no directory is named, and no cache of tt-metal found: --elfs names one".to_owned(),
+            "no directory is named, and none of tt-metal's usual places is there: --elfs names one"
+                .to_owned(),
         ),
-        ([], caches) => (Grade::Note, format!("found; --elfs reads them: {}", shown(caches))),
+        ([], places) => (Grade::Note, format!("the usual places: {}", shown(places))),
         (given, _) => match given.iter().find(|path| !path.exists()) {
             Some(missing) => (Grade::Warning, format!("{} does not exist", missing.display())),
             None => (Grade::Good, format!("read from {}", shown(given))),

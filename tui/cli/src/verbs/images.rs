@@ -12,6 +12,7 @@ use console::machine::Opening;
 use console::words;
 use decode::inspect::ReadSet;
 use decode::state::{CoreState, ImageUse};
+use std::path::PathBuf;
 
 /// Print which image runs on which core, and compare the whole text of each with L1.
 #[derive(clap::Args, Debug)]
@@ -47,9 +48,19 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     check(state, place)?;
     report(target, state);
     for process in &state.processes {
-        let directories = process.directories.iter().map(|it| it.display().to_string());
-        let directories = directories.collect::<Vec<_>>().join(", ");
-        say(&format!("ELFs of process {} ({}): {directories}", process.pid, process.name));
+        let directories = listed(&process.directories);
+        let shared = process.shares_logs_with.map_or_else(String::new, |other| {
+            format!(
+                "; process {other} writes logs there too: they count only where L1 has the text"
+            )
+        });
+        say(&format!("ELFs of process {} ({}): {directories}{shared}", process.pid, process.name));
+    }
+    if !state.usual_places.is_empty() {
+        let places = listed(&state.usual_places);
+        say(&format!(
+            "no process tells where its ELFs are; searched, and used where L1 has the text: {places}"
+        ));
     }
     let passes = |core: &CoreState| place.is_none_or(|place| place.has_core(core.id));
     let all = state.chips.iter().flat_map(|c| &c.tiles).flat_map(|t| &t.cores);
@@ -67,6 +78,11 @@ pub(super) fn run(target: &Opening, style: Style, place: Option<&str>) -> Result
     }
     say_findings(&state.chips, passes);
     Ok(judge(state))
+}
+
+fn listed(directories: &[PathBuf]) -> String {
+    let shown = directories.iter().map(|it| it.display().to_string());
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn row(core: &CoreState, image: &ImageUse) -> Vec<String> {

@@ -148,7 +148,8 @@ fn report(
             seen: tile.seen.as_ref(),
         });
         let launched = shape::Launched::new(&opening.words, &launch.kernel, cycles, tiles);
-        json(launched.judged(verdict.map(|verdict| Judged { target: &opening.words, verdict })))?;
+        let judged = |verdict| Judged { target: &opening.words, verdict, files: None };
+        json(launched.judged(verdict.map(judged)))?;
     } else {
         style.print(table(style, launch))?;
         if let Some(verdict) = verdict.filter(|it| Health::of(it) != Health::Healthy) {

@@ -5,8 +5,8 @@ use super::record;
 use crate::amount;
 use crate::interrupt;
 use crate::output::{json_line, say, text};
-use crate::shape::Judged;
 use crate::shape::schema;
+use crate::shape::{Files, Judged};
 use crate::target::Style;
 use crate::target::{end_of_all, open, report};
 use crate::verb::{Ask, Pages, Schemas, Verb, everything};
@@ -100,7 +100,11 @@ fn conclude(target: &Opening, style: Style, watched: &Watched) -> Result<Outcome
     let last = newest(target, watched)?;
     let diagnosis = &watched.diagnosis;
     let words = &target.words;
-    text(&if style.json { line(words, diagnosis)? } else { page(words, diagnosis) })?;
+    text(&if style.json {
+        line(words, diagnosis, Some(&last.state))?
+    } else {
+        page(words, diagnosis)
+    })?;
     diagnosis.missing.iter().for_each(|missing| say(&format!("unknown: {missing}")));
     Ok(Outcome::of(Health::of(diagnosis), !last.state.gaps.is_empty()))
 }
@@ -114,9 +118,13 @@ pub(super) fn page(words: &str, diagnosis: &Diagnosis) -> String {
     page
 }
 
-/// The verdict on a target as a line of JSON.
-pub(super) fn line(words: &str, diagnosis: &Diagnosis) -> Result<String, Failure> {
-    json_line(Judged { target: words, verdict: diagnosis })
+/// The verdict on a target as a line of JSON, with the files of the newest state.
+pub(super) fn line(
+    words: &str,
+    diagnosis: &Diagnosis,
+    state: Option<&MeshState>,
+) -> Result<String, Failure> {
+    json_line(Judged { target: words, verdict: diagnosis, files: state.map(Files::new) })
 }
 
 /// Watches the mesh until something is found, and records it then.
