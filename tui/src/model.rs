@@ -1,5 +1,6 @@
 //! The state of the display: plain data that `update` changes and `view` reads.
 
+use crate::busy::BusyChips;
 use crate::geometry;
 use crate::keys::{Action, Keys};
 pub use crate::lens::Lens;
@@ -158,6 +159,8 @@ pub struct Model {
     pub lists: Lists,
     /// What the snapshots tell together.
     pub(crate) pulse: Pulse,
+    /// What the cores of each chip do.
+    pub(crate) busy: BusyChips,
     /// What the colour of a tile means on the map.
     pub lens: Lens,
     /// What the tiles show through it.
@@ -230,6 +233,7 @@ impl Model {
             chip: ChipId(0),
             lists: Lists::default(),
             pulse: Pulse::default(),
+            busy: BusyChips::new(),
             lens: Lens::Age,
             shades: Shades::default(),
             zoom: Zoom::Mesh,
