@@ -676,6 +676,13 @@ fn colon_goes_anywhere_and_says_why_not() {
         let picture = picture(&model);
         assert!(picture.contains(answer), "{words}: {picture}");
     }
+    for (words, answer) in
+        [(":core 1:e1<enter>", "3 Core 1:1-0:erisc"), (":chip 0<enter>", "chip 0")]
+    {
+        press(&mut model, words);
+        let picture = picture(&model);
+        assert!(picture.contains(answer), "{words}: {picture}");
+    }
 }
 
 #[test]
