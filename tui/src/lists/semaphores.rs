@@ -38,7 +38,6 @@ fn row(model: &Model, core: &CoreState, launch: &LaunchState) -> Option<Row> {
     if semaphores.is_none() && buffers.is_none() {
         return None;
     }
-    let held = model.pulse.has(core.id.chip, core.id.tile);
     let progress = model.progress(core);
     let waits = match progress {
         Some(Progress::Waiting(on, reason)) => format!("{on}: {reason}"),
@@ -51,7 +50,7 @@ fn row(model: &Model, core: &CoreState, launch: &LaunchState) -> Option<Row> {
     Some(Row {
         key: core.id.to_string(),
         item: 0,
-        rank: if held { Rank::Held } else { Rank::Moves },
+        rank: model.pulse.held(core.id.chip, core.id.tile).unwrap_or(Rank::Moves),
         place: Some(Place::Core(core.id)),
         cells: vec![
             text("core", core.id.to_string()),
