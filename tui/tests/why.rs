@@ -189,7 +189,7 @@ fn unfounded(mut verdict: Diagnosis) -> Diagnosis {
 /// Takes a snapshot for the verdict and one for the screen, and shows it.
 fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64) -> String {
     session.look(watch);
-    let verdict = watch.judge(session.target().mesh());
+    let verdict = session.judge(watch);
     let inspected = session.inspect(&model.read_set());
     let snapshot = MeshSnapshot {
         target: "emulator:n300".to_owned(),
@@ -231,7 +231,7 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
         session.pass(10_000_000).unwrap();
     }
     // The cores of the ring moved between the last two snapshots.
-    let healthy = watch.judge(session.target().mesh());
+    let healthy = session.judge(&mut watch);
     let end = core(9, 6, CoreKind::Erisc);
     assert_eq!(healthy.moved[&end], Since { cycles: healthy.cycles, seen: true });
     session.target().disrupt(&"link:0.8:down".parse::<Fault>().unwrap()).unwrap();
@@ -248,15 +248,12 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
     let line = frame.lines().nth(2).unwrap();
     assert!(line.contains("hang: link-down at link 0:e8-1:e0 for at least"), "{line}");
     // Nothing new is known where no time passes: what stands has stood as long as before.
-    let frozen = watch.judge(session.target().mesh());
+    let frozen = session.judge(&mut watch);
     let since = frozen.moved[&end];
     assert!(since.seen && since.cycles >= healthy.cycles, "{since:?}");
     assert!(frozen.cycles - since.cycles >= 50_000_000, "{since:?}");
     let first = &frozen.findings[0];
-    assert_eq!(
-        frozen.stood_cycles(first),
-        watch.judge(session.target().mesh()).stood_cycles(first)
-    );
+    assert_eq!(frozen.stood_cycles(first), session.judge(&mut watch).stood_cycles(first));
 }
 
 #[test]
@@ -272,7 +269,7 @@ fn snapshots_of_one_moment_prove_nothing() {
     for _ in 0..20 {
         watch.add(newest.clone());
     }
-    let verdict = watch.judge(session.target().mesh());
+    let verdict = session.judge(&mut watch);
     assert_eq!(verdict.over_cycles, 0);
     assert!(!verdict.missing.is_empty());
     assert!(verdict.findings.iter().all(|it| it.severity == Severity::Fault));

@@ -163,6 +163,14 @@ impl Diagnosis {
         Some(self.cycles.saturating_sub(since))
     }
 
+    /// Names other next steps than to sample program counters, for a target where that cannot be done.
+    pub fn forgo_samples(&mut self) {
+        for it in self.findings.iter_mut().filter(|it| it.next.contains(" --sample ")) {
+            it.next =
+                format!("look at its words: `meshscope cores {} --words`", it.place.argument());
+        }
+    }
+
     /// Takes over from an earlier verdict when what still stands came to a stand, if the snapshots
     /// of the two follow each other without a gap.
     pub fn follow(&mut self, earlier: &Self) {
