@@ -483,12 +483,13 @@ impl Model {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
             Screen::Mesh => read_set.compute.extend(self.chip_due()),
-            Screen::Gaps | Screen::Why | Screen::Operations | Screen::Resources | Screen::Log => {}
+            Screen::Gaps
+            | Screen::Why
+            | Screen::Operations
+            | Screen::Resources
+            | Screen::Semaphores
+            | Screen::Log => {}
             Screen::Queues => read_set.spans = self.queue_words(),
-            Screen::Semaphores => {
-                read_set.compute.push(self.chip);
-                read_set.spans = self.semaphore_words();
-            }
             Screen::Fabric => {
                 let fabric_tables =
                     matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);

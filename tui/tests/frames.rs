@@ -788,8 +788,6 @@ fn a_list_that_has_the_screen_filters_and_opens_what_its_row_is_about() {
         model.read_set().spans.iter().any(|span| span.len == 4),
         "registers of transmit queues"
     );
-    press(&mut model, ":semaphores<enter>");
-    assert_eq!(model.read_set().compute, [ChipId(1)], "the selected chip");
 }
 
 #[test]

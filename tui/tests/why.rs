@@ -75,6 +75,8 @@ pub(crate) fn verdict(snapshots: usize) -> Diagnosis {
         moved: std::collections::BTreeMap::new(),
         bystanders: vec![ChipId(1)],
         asking: Vec::new(),
+        circular_buffers: Vec::new(),
+        semaphores: Vec::new(),
     }
 }
 
@@ -93,6 +95,36 @@ fn the_screen_shows_the_causes_at_every_size() {
         press(&mut model, "w");
         golden(&format!("why_{}x{}", size.0, size.1), &model);
     }
+}
+
+#[test]
+fn semaphores_and_buffers_are_those_of_the_verdict_and_what_is_awaited_comes_first() {
+    let tile = machine::place::Place { chip: ChipId(0), tile: NocXy { x: 1, y: 2 } };
+    let buffer = |number, waiting| diagnosis::CircularBuffer {
+        tile,
+        number,
+        received: 2,
+        acknowledged: 0,
+        held: 2,
+        pages: 8,
+        waiting,
+    };
+    let (core, awaited) = (core(1, 2, CoreKind::Ncrisc), Some(4));
+    let wait = diagnosis::BufferWait { core, for_room: false, certain: true, awaited };
+    let semaphore = diagnosis::SemaphoreWait { core, certain: false, awaited: Some(1) };
+    let semaphore = diagnosis::Semaphore { tile, addr: 0x4f0, value: 0, waiting: vec![semaphore] };
+    let mut buffers: Vec<_> = (0..4).map(|number| buffer(number, Vec::new())).collect();
+    buffers.push(buffer(16, vec![wait]));
+    let found = Diagnosis { circular_buffers: buffers, semaphores: vec![semaphore], ..verdict(4) };
+    let mut model = shown((80, 24), Some(found));
+    press(&mut model, "0");
+    let picture = picture(&model);
+    let rows: Vec<_> = picture.lines().filter(|line| line.contains("0:1-2 ")).collect();
+    assert!(rows[0].contains("semaphore 0x4f0    0            ncrisc for 1?"), "{picture}");
+    assert!(rows[1].contains("buffer 16          2 of 8       ncrisc for 4 pages"), "{picture}");
+    assert!(picture.contains("4 rows for which nobody waits"), "{picture}");
+    press(&mut model, "<enter>");
+    assert_eq!((model.screen, model.core), (Screen::Core, CoreKind::Ncrisc));
 }
 
 #[test]

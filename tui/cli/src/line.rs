@@ -144,7 +144,7 @@ enum LineWords {
     Resources,
     /// Show the routing queues of base firmware, and transmit queues.
     Queues,
-    /// Show semaphores and circular buffers of what was launched.
+    /// Show semaphores and circular buffers of what runs, and who waits for them.
     Semaphores,
     /// Show what was done and reported in this session.
     Log,
