@@ -18,20 +18,24 @@ const WIDE: u16 = 24;
 /// Chips this wide are called chips.
 const NAMED: u16 = 20;
 
-/// The title of a chip in so many columns: its number, what stands on it, and its links to chips
-/// elsewhere; whole parts only. Returns also how many of these links have no room.
+/// The title of a chip in so many columns, of those from one chip to the next: its number, what stands
+/// on it, and its links to chips elsewhere; whole parts only. Returns also how many of these links have no room.
 pub(super) fn title(
     model: &Model,
     chip: &ChipState,
     arrows: &[Arrow],
-    (columns, focused): (u16, bool),
+    (columns, apart): (u16, u16),
+    focused: bool,
 ) -> (Vec<Span<'static>>, usize) {
     let info = &chip.chip;
     let lit = model.pulse.is_member(info.id);
     let chosen = info.id == model.chip;
     let style = if lit { model.theme.bad() } else { model.theme.border(chosen) };
     let style = if focused { Theme::selected() } else { style };
-    let name = if columns >= NAMED { format!("chip {}", info.id) } else { info.id.to_string() };
+    let named = Some(format!("chip {}", info.id)).filter(|_| apart >= NAMED);
+    let links: usize = arrows.iter().map(|arrow| 1 + arrow.span().width()).sum();
+    let name = named.filter(|name| name.len() + links <= columns.into());
+    let name = name.unwrap_or_else(|| info.id.to_string());
     let mut title = vec![Span::styled(name, style)];
     let mut room = usize::from(columns).saturating_sub(title.iter().map(Span::width).sum());
     let mut add = |part: Span<'static>| {
