@@ -84,7 +84,17 @@ fn larger_meshes_shrink_and_then_scroll() {
         let picture = picture(&model);
         let last = format!(" {} ", u16::from(columns) * u16::from(rows) - 1);
         assert!(picture.contains(&last), "the selected chip is in sight:\n{picture}");
+        assert!(!picture.contains("a part of the map"), "{picture}");
     }
+    let mut model = model((120, 40));
+    update(&mut model, Message::Snapshot(common::torus(4, 8)));
+    let all = picture(&model);
+    let rows = [0, 4, 8, 12, 16, 20, 24, 28];
+    assert!(rows.iter().all(|chip| all.contains(&format!("\nchip {chip} "))), "{all}");
+    model.size = (80, 24);
+    update(&mut model, Message::Snapshot(common::torus(16, 8)));
+    let part = picture(&model);
+    assert!(part.contains("a part of the map: hjkl moves"), "{part}");
 }
 
 #[test]

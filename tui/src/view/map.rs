@@ -152,7 +152,9 @@ impl<'a> Map<'a> {
             }
         }
         self.draw_links(&mut canvas);
-        legend::draw(self, hidden, frame, below);
+        let full = self.full();
+        let scrolls = full.0 > shown.width || full.1 > shown.height;
+        legend::draw(self, hidden, scrolls, frame, below);
     }
 
     /// Draws a chip; returns how many arrows had no room.
