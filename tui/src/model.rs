@@ -379,10 +379,12 @@ impl Model {
     }
 
     /// How long ago the tiles of a chip were looked at, if that is long ago, in microseconds. A
-    /// verdict looks at all of them; where reads are dear, it does so seldom.
+    /// verdict looks at all of them; where reads are dear, it does so seldom. What is frozen stays as
+    /// old as it was.
     pub(crate) fn seen_ago(&self, chip: ChipId) -> Option<u64> {
         let shown = self.shown.as_deref().filter(|it| it.timeline.is_none())?;
-        let ago = shown.taken_micros.saturating_sub(*shown.seen_micros.get(&chip)?);
+        let now = if self.frozen { shown.taken_micros } else { self.now_micros };
+        let ago = now.saturating_sub(*shown.seen_micros.get(&chip)?);
         (ago > OLD_MICROS).then_some(ago)
     }
 

@@ -830,6 +830,11 @@ fn tiles_that_were_seen_long_ago_fade_and_are_read_next() {
     let shown = picture(&model);
     assert!(shown.contains("chip 1 ") && shown.contains("40.0s ago"), "{shown}");
     assert_eq!(model.read_set().compute, [ChipId(1)]);
+    // Without a new snapshot, too.
+    update(&mut model, Message::Tick(TAKEN + 11_000_000));
+    let later = picture(&model);
+    assert!(later.contains("chip 0 ") && later.contains("50.9s ago"), "{later}");
+    assert!(later.contains("10.9s ago"), "{later}");
     press(&mut model, "6");
     assert!(model.read_set().compute.is_empty(), "the map is not shown");
 }
