@@ -1,30 +1,14 @@
 //! What the cores of each chip do, counted once for each snapshot that is shown.
 
 use crate::model::Model;
+use crate::pulse::Busy;
 use console::glyph::Missing;
 use decode::state::{Activity, ChipState};
 use diagnosis::Progress;
 use images::Reading;
-use layouts::{ChipId, TileKind};
+use layouts::TileKind;
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
-
-/// What the cores of one kind of tile do; unread cores are not counted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Busy {
-    /// Cores whose activity is known.
-    pub(crate) all: usize,
-    /// Those with a kernel that was launched and has not ended.
-    pub(crate) launched: usize,
-    /// What is known of the progress of these, the better ones first, with their number. Of each
-    /// word, one stands for all.
-    pub(crate) progress: Vec<(Progress, usize)>,
-    /// Why a core could not be read.
-    pub(crate) in_vain: Option<Missing>,
-}
-
-/// The counts of each chip.
-pub(crate) type BusyChips = BTreeMap<(ChipId, TileKind), Busy>;
 
 impl Model {
     /// Counts what the cores of the mesh on screen do.

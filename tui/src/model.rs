@@ -1,12 +1,11 @@
 //! The state of the display: plain data that `update` changes and `view` reads.
 
-use crate::busy::BusyChips;
 use crate::geometry;
 use crate::keys::{Action, Keys};
 pub use crate::lens::Lens;
 use crate::lens::Shades;
 pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, Screen, Zoom};
-use crate::pulse::Pulse;
+use crate::pulse::{BusyChips, Pulse};
 use crate::table::{Cell, Filter, Rank, Row, Value};
 pub use crate::table::{Shows, Table};
 use crate::theme::Theme;

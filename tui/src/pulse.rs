@@ -3,9 +3,10 @@
 
 use crate::table::Rank;
 use console::feed::MeshSnapshot;
+use console::glyph::Missing;
 use decode::state::{LinkCondition, LinkState, MeshState, Party};
 use diagnosis::{Diagnosis, Finding, Place, Progress, Severity};
-use layouts::{ChipId, EthId, NocXy};
+use layouts::{ChipId, EthId, NocXy, TileKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Snapshots whose rates are kept.
@@ -28,6 +29,23 @@ pub(crate) struct Beat {
     /// What was noted since the snapshot before: `!` a finding, `m` a mark, `n` anything else.
     pub(crate) mark: Option<char>,
 }
+
+/// What the cores of one kind of tile do; unread cores are not counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Busy {
+    /// Cores whose activity is known.
+    pub(crate) all: usize,
+    /// Those with a kernel that was launched and has not ended.
+    pub(crate) launched: usize,
+    /// What is known of the progress of these, the better ones first, with their number. Of each
+    /// word, one stands for all.
+    pub(crate) progress: Vec<(Progress, usize)>,
+    /// Why a core could not be read.
+    pub(crate) in_vain: Option<Missing>,
+}
+
+/// The counts of each chip.
+pub(crate) type BusyChips = BTreeMap<(ChipId, TileKind), Busy>;
 
 /// What a link did in the last snapshots.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The texts of a chip on the map: its title, and facts.
 
 use super::arrows::Arrow;
-use crate::busy::Busy;
 use crate::model::Model;
+use crate::pulse::Busy;
 use crate::theme::Theme;
 use console::glyph::Missing;
 use console::words;
