@@ -33,8 +33,10 @@ pub(super) fn title(
     let style = if lit { model.theme.bad() } else { model.theme.border(chosen) };
     let style = if focused { Theme::selected() } else { style };
     let named = Some(format!("chip {}", info.id)).filter(|_| apart >= NAMED);
-    let links: usize = arrows.iter().map(|arrow| 1 + arrow.span().width()).sum();
-    let name = named.filter(|name| name.len() + links <= columns.into());
+    let stands = stands(model, chip);
+    let others = arrows.iter().map(Arrow::span).chain(stands.last().cloned());
+    let others: usize = others.map(|part| 1 + part.width()).sum();
+    let name = named.filter(|name| name.len() + others <= columns.into());
     let name = name.unwrap_or_else(|| info.id.to_string());
     let mut title = vec![Span::styled(name, style)];
     let mut room = usize::from(columns).saturating_sub(title.iter().map(Span::width).sum());
@@ -46,7 +48,6 @@ pub(super) fn title(
         }
         fits
     };
-    let stands = stands(model, chip);
     let least = stands.last().filter(|_| columns < NAMED).into_iter();
     let stands = if columns >= NAMED { stands.first() } else { None };
     for part in stands.into_iter().chain(least).cloned() {
