@@ -4,6 +4,7 @@
 use files::Kind;
 use machine::history::Mark;
 use std::io::Write as _;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// The file beside a recording.
@@ -13,11 +14,17 @@ fn beside(recording: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns the marks kept beside a recording, and why some are not there.
-pub(crate) fn kept(recording: &Path) -> (Vec<Mark>, Option<String>) {
+/// Returns the marks kept beside a recording of this span of time, in device cycles, and why some are
+/// not there. Anybody can have written the file: no link is followed, and no mark of it is a finding.
+pub(crate) fn kept(recording: &Path, span: &RangeInclusive<u64>) -> (Vec<Mark>, Option<String>) {
     let file = beside(recording);
-    if !file.exists() {
-        return (Vec::new(), None);
+    match file.symlink_metadata() {
+        Err(_) => return (Vec::new(), None),
+        Ok(found) if found.is_symlink() => {
+            let problem = format!("{}: a symbolic link, not a regular file", file.display());
+            return (Vec::new(), Some(problem));
+        }
+        Ok(_) => {}
     }
     let text = match files::read_text(&file, Kind::MARKS) {
         Ok(text) => text,
@@ -25,12 +32,15 @@ pub(crate) fn kept(recording: &Path) -> (Vec<Mark>, Option<String>) {
     };
     let (mut marks, mut problem) = (Vec::new(), None);
     for (line, text) in (1..).zip(text.lines()) {
-        match serde_json::from_str(text) {
-            Ok(mark) => marks.push(mark),
-            Err(why) => {
-                problem.get_or_insert(format!("{}:{line}: no mark: {why}", file.display()));
+        let why = match serde_json::from_str::<Mark>(text) {
+            Ok(mark) if span.contains(&mark.target_cycles) => {
+                marks.push(Mark { condition: None, ..mark });
+                continue;
             }
-        }
+            Ok(mark) => format!("{} cycles are outside the recording", mark.target_cycles),
+            Err(why) => why.to_string(),
+        };
+        problem.get_or_insert(format!("{}:{line}: no mark: {why}", file.display()));
     }
     (marks, problem)
 }

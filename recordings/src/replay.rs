@@ -54,7 +54,9 @@ impl Replay {
             key: None,
         };
         replay.note_clock();
-        let (marks, problem) = marks::kept(path);
+        let [first, last] = [replay.times.iter().min(), replay.times.iter().max()]
+            .map(|time| time.copied().unwrap_or(0));
+        let (marks, problem) = marks::kept(path, &(first..=last));
         replay.contents.marks.extend(marks);
         replay.contents.problems.extend(problem);
         replay.seek(usize::MAX);

@@ -622,6 +622,41 @@ fn marks_and_notes_are_kept() {
     assert_eq!(Replay::open(&path).unwrap().notes(), placed);
 }
 
+/// Whatever is in the file of marks beside it, a recording opens, and one sentence says what is wrong.
+#[test]
+fn a_hostile_file_of_marks_is_a_sentence() {
+    let recording = record("hostile-marks");
+    let file = PathBuf::from(format!("{}.marks", recording.display()));
+    let opened = |problem: &str| {
+        let replay = Replay::open(&recording).unwrap();
+        let [said] = replay.problems() else { panic!("{problem}: {:?}", replay.problems()) };
+        assert!(said.contains("hostile-marks") && said.contains(problem), "{said}");
+        replay.marks().to_vec()
+    };
+    let first = Replay::open(&recording).unwrap().moments()[0];
+    let line = |cycles: u64| {
+        let mark = Mark { condition: Some("deadlock".into()), ..Mark::new(cycles, 5, "\u{1b}[2J") };
+        serde_json::to_string(&mark).unwrap() + "\n"
+    };
+    std::fs::write(&file, line(first).repeat(20_000)).unwrap();
+    assert_eq!(opened("2 MiB, and a file of marks has at most 1 MiB"), []);
+    std::fs::write(&file, b"\xff\xfe").unwrap();
+    assert_eq!(opened("not UTF-8 text"), []);
+    std::fs::write(&file, line(u64::MAX) + &line(first) + "{}\n").unwrap();
+    let [mark] = &*opened(":1: no mark: 18446744073709551615 cycles are outside the recording")
+    else {
+        panic!("the mark inside the recording is there");
+    };
+    assert_eq!(mark.condition, None, "only a verdict finds something");
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
+    assert_eq!(opened("a symbolic link, not a regular file"), []);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert_eq!(opened("a directory, not a regular file"), []);
+    std::fs::remove_dir(&file).unwrap();
+}
+
 #[test]
 fn a_clock_that_runs_backwards_is_said() {
     let path = path("backwards");

@@ -42,12 +42,12 @@ pub(crate) fn lines(
             let on: Vec<_> = on.into_iter().map(|screen| screen.name()).collect();
             let on = if on.is_empty() { String::new() } else { format!("  ({})", on.join(", ")) };
             let about = format!("{}{on}", binding.help);
-            lines.extend(explained(theme, width, &keys.names(binding), &about));
+            lines.extend(explained(width, &keys.names(binding), &about));
         }
     }
     lines.push(Line::styled("Commands, after :", theme.title()));
     for (name, about) in line::explained() {
-        lines.extend(explained(theme, width, &name, &about));
+        lines.extend(explained(width, &name, &about));
     }
     lines.push(Line::styled("Cores, by several snapshots", theme.title()));
     let progress = [
@@ -86,17 +86,17 @@ pub(crate) fn lines(
     lines.push(entry("~", "counts move, and the ends were read more than 10 us apart"));
     lines.push(Line::styled("Signs of the map and the tables", theme.title()));
     for (sign, about) in SIGNS {
-        lines.extend(explained(theme, width, sign, about));
+        lines.extend(explained(width, sign, about));
     }
     lines.push(Line::styled("Waypoints: meshscope explain NAME says more", theme.title()));
     for it in Waypoint::all() {
-        lines.extend(explained(theme, width, &it.waypoints.join(" "), it.meaning));
+        lines.extend(explained(width, &it.waypoints.join(" "), it.meaning));
     }
     lines
 }
 
 /// A name and its explanation, in as many lines as the terminal's width needs.
-fn explained(theme: Theme, width: u16, name: &str, text: &str) -> Vec<Line<'static>> {
+fn explained(width: u16, name: &str, text: &str) -> Vec<Line<'static>> {
     let width = usize::from(width).saturating_sub(NAMES + 3).max(20);
     let mut rows: Vec<String> = Vec::new();
     // A long name takes room from its first line.
@@ -111,7 +111,7 @@ fn explained(theme: Theme, width: u16, name: &str, text: &str) -> Vec<Line<'stat
             rows.push(word.to_owned());
         }
     }
-    let name = Span::styled(format!("  {name:<NAMES$} "), theme.key());
+    let name = Span::styled(format!("  {name:<NAMES$} "), Theme::key());
     let first = Line::from(vec![name, Span::raw(rows.first().cloned().unwrap_or_default())]);
     let rest = rows.iter().skip(1).map(|row| Line::raw(format!("{:w$}{row}", "", w = NAMES + 3)));
     std::iter::once(first).chain(rest).collect()

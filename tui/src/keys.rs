@@ -257,7 +257,7 @@ pub(crate) const PURPOSES: &[(&str, &[Binding])] = &[
                 &[char('0')],
                 Action::Show(Screen::Semaphores),
                 ALL,
-                "semaphores and circular buffers of what was launched on the selected chip",
+                "semaphores and circular buffers of what runs, and who waits for them",
             ),
             bind(
                 &[char('L')],

@@ -22,6 +22,7 @@
 //! help is printed.
 #![forbid(unsafe_code)]
 
+mod busy;
 mod geometry;
 mod help;
 mod history;

@@ -42,9 +42,8 @@ pub(crate) fn detail(model: &Model, list: List) -> Vec<Line<'static>> {
     match list {
         List::Operations => operations::operation_detail(model, row.key.parse().unwrap_or(0)),
         List::Resources => resources::resource_detail(model, row),
-        List::Semaphores => semaphores::semaphore_detail(model),
         // The last column may be cut.
-        List::Gaps | List::Log => {
+        List::Gaps | List::Semaphores | List::Log => {
             row.cells.last().map(|cell| Line::from(cell.text.clone())).into_iter().collect()
         }
         _ => Vec::new(),

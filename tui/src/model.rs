@@ -5,7 +5,7 @@ use crate::keys::{Action, Keys};
 pub use crate::lens::Lens;
 use crate::lens::Shades;
 pub use crate::panes::{CorePane, FabricPane, List, Lists, MeshPane, Screen, Zoom};
-use crate::pulse::Pulse;
+use crate::pulse::{BusyChips, Pulse};
 use crate::table::{Cell, Filter, Rank, Row, Value};
 pub use crate::table::{Shows, Table};
 use crate::theme::Theme;
@@ -158,6 +158,8 @@ pub struct Model {
     pub lists: Lists,
     /// What the snapshots tell together.
     pub(crate) pulse: Pulse,
+    /// What the cores of each chip do.
+    pub(crate) busy: BusyChips,
     /// What the colour of a tile means on the map.
     pub lens: Lens,
     /// What the tiles show through it.
@@ -230,6 +232,7 @@ impl Model {
             chip: ChipId(0),
             lists: Lists::default(),
             pulse: Pulse::default(),
+            busy: BusyChips::new(),
             lens: Lens::Age,
             shades: Shades::default(),
             zoom: Zoom::Mesh,
@@ -375,10 +378,12 @@ impl Model {
     }
 
     /// How long ago the tiles of a chip were looked at, if that is long ago, in microseconds. A
-    /// verdict looks at all of them; where reads are dear, it does so seldom.
+    /// verdict looks at all of them; where reads are dear, it does so seldom. What is frozen stays as
+    /// old as it was.
     pub(crate) fn seen_ago(&self, chip: ChipId) -> Option<u64> {
         let shown = self.shown.as_deref().filter(|it| it.timeline.is_none())?;
-        let ago = shown.taken_micros.saturating_sub(*shown.seen_micros.get(&chip)?);
+        let now = if self.frozen { shown.taken_micros } else { self.now_micros };
+        let ago = now.saturating_sub(*shown.seen_micros.get(&chip)?);
         (ago > OLD_MICROS).then_some(ago)
     }
 
@@ -479,12 +484,13 @@ impl Model {
         let mut read_set = ReadSet { links: true, ..ReadSet::default() };
         match self.screen {
             Screen::Mesh => read_set.compute.extend(self.chip_due()),
-            Screen::Gaps | Screen::Why | Screen::Operations | Screen::Resources | Screen::Log => {}
+            Screen::Gaps
+            | Screen::Why
+            | Screen::Operations
+            | Screen::Resources
+            | Screen::Semaphores
+            | Screen::Log => {}
             Screen::Queues => read_set.spans = self.queue_words(),
-            Screen::Semaphores => {
-                read_set.compute.push(self.chip);
-                read_set.spans = self.semaphore_words();
-            }
             Screen::Fabric => {
                 let fabric_tables =
                     matches!(self.fabric_pane, FabricPane::Tables | FabricPane::Path);

@@ -3,9 +3,10 @@
 
 use crate::table::Rank;
 use console::feed::MeshSnapshot;
+use console::glyph::Missing;
 use decode::state::{LinkCondition, LinkState, MeshState, Party};
 use diagnosis::{Diagnosis, Finding, Place, Progress, Severity};
-use layouts::{ChipId, EthId, NocXy};
+use layouts::{ChipId, EthId, NocXy, TileKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Snapshots whose rates are kept.
@@ -28,6 +29,23 @@ pub(crate) struct Beat {
     /// What was noted since the snapshot before: `!` a finding, `m` a mark, `n` anything else.
     pub(crate) mark: Option<char>,
 }
+
+/// What the cores of one kind of tile do; unread cores are not counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Busy {
+    /// Cores whose activity is known.
+    pub(crate) all: usize,
+    /// Those with a kernel that was launched and has not ended.
+    pub(crate) launched: usize,
+    /// What is known of the progress of these, the better ones first, with their number. Of each
+    /// word, one stands for all.
+    pub(crate) progress: Vec<(Progress, usize)>,
+    /// Why a core could not be read.
+    pub(crate) in_vain: Option<Missing>,
+}
+
+/// The counts of each chip.
+pub(crate) type BusyChips = BTreeMap<(ChipId, TileKind), Busy>;
 
 /// What a link did in the last snapshots.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +98,14 @@ impl LinkPulse {
         self.rate.iter().flatten().any(|rate| *rate > 0)
     }
 
+    /// Packets per second, once it carried some in each of the last two spans between snapshots: in
+    /// the first of them it may just have begun.
+    fn speed(&self) -> Option<u64> {
+        let mut last = self.rates().rev();
+        let (now, before) = (last.next()??, last.next()??);
+        (now > 0 && before > 0).then_some(now.max(before))
+    }
+
     fn take(&mut self, sent: [Option<u64>; 2], (before, now): (u64, u64)) {
         let passed = now.saturating_sub(before);
         let rate = |was: Option<u64>, is: Option<u64>| {
@@ -114,8 +140,8 @@ pub(crate) struct Pulse {
     logged_micros: u64,
     /// Time since which a tile stands, by the verdict.
     stands: BTreeMap<(ChipId, NocXy), u64>,
-    /// The tiles of the first finding and of its chain.
-    members: BTreeSet<(ChipId, NocXy)>,
+    /// The tiles of the first finding and of its chain, with the rank of what is about them.
+    members: BTreeMap<(ChipId, NocXy), Rank>,
     /// The links both of whose ends are among them.
     held: BTreeSet<(EthId, EthId)>,
 }
@@ -184,14 +210,12 @@ impl Pulse {
 
     /// Marks the links that are far slower than the others.
     fn mark_slow(&mut self) {
-        let speed = |pulse: &LinkPulse| pulse.rate.iter().flatten().sum::<u64>();
-        let mut speeds: Vec<u64> = self.links.values().map(speed).filter(|it| *it > 0).collect();
+        let mut speeds: Vec<u64> = self.links.values().filter_map(LinkPulse::speed).collect();
         speeds.sort_unstable();
         let median = speeds.get(speeds.len() / 2).copied().unwrap_or(0);
         let tells = speeds.len() > LEAST_PEERS;
         for pulse in self.links.values_mut() {
-            let own = speed(pulse);
-            pulse.lags = tells && own > 0 && own < median / SLOWER;
+            pulse.lags = tells && pulse.speed().is_some_and(|own| own < median / SLOWER);
         }
     }
 
@@ -222,16 +246,17 @@ impl Pulse {
     pub(crate) fn rank(&self, mesh: &MeshState, link: &LinkState) -> Rank {
         let ends = [link.link.a, link.link.b];
         let held = ends.iter().filter_map(|end| Some((end.chip, mesh.eth(*end)?.xy)));
-        let held = held.into_iter().any(|tile| self.members.contains(&tile));
+        let held = held.into_iter().filter_map(|tile| self.members.get(&tile).copied()).min();
         let pulse = self.link(link);
         let flies = link.a_to_b.unwrap_or(0) + link.b_to_a.unwrap_or(0) > 0;
-        match link.condition {
-            LinkCondition::Down | LinkCondition::Disagree => Rank::Fault,
-            LinkCondition::Up | LinkCondition::Unread if held => Rank::Held,
+        match (link.condition, held) {
+            (_, Some(Rank::Root)) => Rank::Root,
+            (LinkCondition::Down | LinkCondition::Disagree, _) => Rank::Fault,
+            (_, Some(held)) => held,
             _ if pulse.is_some_and(|it| it.lags || it.errs) => Rank::Slow,
-            LinkCondition::Unread => Rank::Unread,
-            LinkCondition::Up if flies || pulse.is_some_and(LinkPulse::moves) => Rank::Moves,
-            LinkCondition::Up => Rank::Idle,
+            (LinkCondition::Unread, _) => Rank::Unread,
+            _ if flies || pulse.is_some_and(LinkPulse::moves) => Rank::Moves,
+            _ => Rank::Idle,
         }
     }
 
@@ -269,12 +294,17 @@ impl Pulse {
 
     /// Whether a tile belongs to the first finding.
     pub(crate) fn has(&self, chip: ChipId, tile: NocXy) -> bool {
-        self.members.contains(&(chip, tile))
+        self.held(chip, tile).is_some()
+    }
+
+    /// How much a tile of the first finding matters.
+    pub(crate) fn held(&self, chip: ChipId, tile: NocXy) -> Option<Rank> {
+        self.members.get(&(chip, tile)).copied()
     }
 
     /// Whether a chip has a tile of the first finding.
     pub(crate) fn is_member(&self, chip: ChipId) -> bool {
-        self.members.iter().any(|(of, _)| *of == chip)
+        self.members.keys().any(|(of, _)| *of == chip)
     }
 
     /// Whether both ends of a link belong to the first finding.
@@ -289,9 +319,9 @@ impl Pulse {
 }
 
 /// The tiles of a finding: its place and the parties of its chain.
-fn members(mesh: &MeshState, finding: &Finding) -> BTreeSet<(ChipId, NocXy)> {
+fn members(mesh: &MeshState, finding: &Finding) -> BTreeMap<(ChipId, NocXy), Rank> {
     let end = |at: EthId| Some((at.chip, mesh.eth(at)?.xy));
-    let place = match finding.place {
+    let roots = match finding.place {
         Place::Core(core) => vec![Some((core.chip, core.tile))],
         Place::Router(at) | Place::End(at) => vec![end(at)],
         Place::Link(a, b) => vec![end(a), end(b)],
@@ -299,7 +329,9 @@ fn members(mesh: &MeshState, finding: &Finding) -> BTreeSet<(ChipId, NocXy)> {
     };
     let chain = finding.chain.iter().flat_map(|step| [step.waiter, step.on]);
     let chain = chain.chain(finding.party).map(|party| tile(mesh, party));
-    place.into_iter().chain(chain).flatten().collect()
+    let all = chain.map(|tile| (tile, Rank::Held));
+    let all = all.chain(roots.into_iter().map(|tile| (tile, Rank::Root)));
+    all.filter_map(|(tile, rank)| Some((tile?, rank))).collect()
 }
 
 /// The tile of a party.
@@ -321,7 +353,8 @@ fn tile(mesh: &MeshState, party: Party) -> Option<(ChipId, NocXy)> {
 
 #[cfg(test)]
 mod tests {
-    use super::LinkPulse;
+    use super::{LinkPulse, Pulse};
+    use layouts::{ChipId, EthId};
 
     #[test]
     fn rates_count_packets_per_second_of_the_target() {
@@ -334,6 +367,27 @@ mod tests {
         assert_eq!(link.rates().collect::<Vec<_>>(), [Some(50_000), Some(2_000), None]);
         let stood = link.stood(9_000_000);
         assert!(stood.is_some_and(|it| it.cycles == 6_000_000 && !it.at_least), "{stood:?}");
+    }
+
+    #[test]
+    fn a_link_that_has_just_begun_is_not_slow() {
+        let mut pulse = Pulse::default();
+        let mut slow = |rates: [[u64; 5]; 2]| {
+            pulse.links.clear();
+            for (channel, (before, now)) in (0..).zip(rates[0].into_iter().zip(rates[1])) {
+                let end = |chip| EthId { chip: ChipId(chip), channel };
+                let rates = [Some(before), Some(now)].into();
+                pulse.links.insert((end(0), end(1)), LinkPulse { rates, ..LinkPulse::default() });
+            }
+            pulse.mark_slow();
+            pulse.links.values().map(|link| link.lags).collect::<Vec<_>>()
+        };
+        let all = 9000;
+        assert_eq!(slow([[0, all, all, all, all], [9, all, all, all, all]]), [false; 5]);
+        assert_eq!(slow([[9, all, all, all, all], [all, all, all, all, all]]), [false; 5]);
+        let [one, other] = [9, 5].map(|few| [few, all, all, all, all]);
+        assert_eq!(slow([one, other]), [true, false, false, false, false]);
+        assert_eq!(slow([[0, 0, 0, 0, 9], [all, all, all, all, 9]]), [false; 5], "no peer tells");
     }
 
     #[test]

@@ -99,7 +99,7 @@ async fn turn(
                 let draw = |frame: &mut Frame<'_>| {
                     view(model, frame);
                     let end = end_of_snapshot(model, frame.area());
-                    moved.mark(model.shown.as_ref(), model.theme, (frame.buffer_mut(), end));
+                    moved.mark(model.shown.as_ref(), (frame.buffer_mut(), end));
                 };
                 session.terminal.draw(draw).map_err(|e| terminal_failed(&e))?;
                 fresh = true;

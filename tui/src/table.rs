@@ -15,6 +15,8 @@ const LEAST_FOLDED: usize = 4;
 /// How much a row matters, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
+    /// The first finding begins there.
+    Root,
     /// A fault.
     Fault,
     /// It belongs to the first finding.

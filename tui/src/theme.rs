@@ -153,7 +153,6 @@ pub(crate) enum Tone {
     Hue(u8),
 }
 
-#[expect(clippy::unused_self, reason = "themes may differ later")]
 impl Theme {
     /// The usual colours, or none.
     pub fn new(color: bool) -> Self {
@@ -197,11 +196,11 @@ impl Theme {
         self.tint(Meaning::Title).add_modifier(Modifier::BOLD)
     }
 
-    pub(crate) fn selected(self) -> Style {
+    pub(crate) fn selected() -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    pub(crate) fn key(self) -> Style {
+    pub(crate) fn key() -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
@@ -264,7 +263,7 @@ impl Theme {
     }
 
     /// A value that changed since the previous snapshot.
-    pub(crate) fn moved(self, style: Style) -> Style {
+    pub(crate) fn moved(style: Style) -> Style {
         style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
     }
 

@@ -142,6 +142,7 @@ fn show_newest(model: &mut Model) {
         model.before = shown;
     }
     lists::settle(model);
+    model.count_busy();
     model.shade();
 }
 

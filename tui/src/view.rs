@@ -27,6 +27,7 @@ pub(crate) use pointed::Hit;
 
 use crate::geometry;
 use crate::model::{Model, Screen};
+use crate::theme::Theme;
 use console::feed::{MeshSnapshot, Timeline, Traffic};
 use console::glyph::Missing;
 use console::opening::share;
@@ -316,7 +317,7 @@ fn tab_line(model: &Model) -> Line<'static> {
     let mut line = Vec::new();
     for (screen, text) in tabs(model) {
         let chosen = screen == model.screen;
-        let style = if chosen { model.theme.selected() } else { model.theme.dim() };
+        let style = if chosen { Theme::selected() } else { model.theme.dim() };
         line.push(Span::styled(format!(" {text} "), style));
     }
     Line::from(line)

@@ -84,7 +84,17 @@ fn larger_meshes_shrink_and_then_scroll() {
         let picture = picture(&model);
         let last = format!(" {} ", u16::from(columns) * u16::from(rows) - 1);
         assert!(picture.contains(&last), "the selected chip is in sight:\n{picture}");
+        assert!(!picture.contains("a part of the map"), "{picture}");
     }
+    let mut model = model((120, 40));
+    update(&mut model, Message::Snapshot(common::torus(4, 8)));
+    let all = picture(&model);
+    let rows = [0, 4, 8, 12, 16, 20, 24, 28];
+    assert!(rows.iter().all(|chip| all.contains(&format!("\nchip {chip} "))), "{all}");
+    model.size = (80, 24);
+    update(&mut model, Message::Snapshot(common::torus(16, 8)));
+    let part = picture(&model);
+    assert!(part.contains("a part of the map: hjkl moves"), "{part}");
 }
 
 #[test]
@@ -676,6 +686,13 @@ fn colon_goes_anywhere_and_says_why_not() {
         let picture = picture(&model);
         assert!(picture.contains(answer), "{words}: {picture}");
     }
+    for (words, answer) in
+        [(":core 1:e1<enter>", "3 Core 1:1-0:erisc"), (":chip 0<enter>", "chip 0")]
+    {
+        press(&mut model, words);
+        let picture = picture(&model);
+        assert!(picture.contains(answer), "{words}: {picture}");
+    }
 }
 
 #[test]
@@ -781,8 +798,6 @@ fn a_list_that_has_the_screen_filters_and_opens_what_its_row_is_about() {
         model.read_set().spans.iter().any(|span| span.len == 4),
         "registers of transmit queues"
     );
-    press(&mut model, ":semaphores<enter>");
-    assert_eq!(model.read_set().compute, [ChipId(1)], "the selected chip");
 }
 
 #[test]
@@ -815,6 +830,11 @@ fn tiles_that_were_seen_long_ago_fade_and_are_read_next() {
     let shown = picture(&model);
     assert!(shown.contains("chip 1 ") && shown.contains("40.0s ago"), "{shown}");
     assert_eq!(model.read_set().compute, [ChipId(1)]);
+    // Without a new snapshot, too.
+    update(&mut model, Message::Tick(TAKEN + 11_000_000));
+    let later = picture(&model);
+    assert!(later.contains("chip 0 ") && later.contains("50.9s ago"), "{later}");
+    assert!(later.contains("10.9s ago"), "{later}");
     press(&mut model, "6");
     assert!(model.read_set().compute.is_empty(), "the map is not shown");
 }

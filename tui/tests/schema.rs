@@ -119,6 +119,7 @@ fn snapshots_match_their_schemas() {
             &["buffers"],
             &["doctor"],
             &["links"],
+            &["queues"],
             &["print", "0:e8", "mailboxes->launch[0]"],
             &["print", "0:e8", "mailboxes"],
         ],

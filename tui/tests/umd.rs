@@ -13,9 +13,9 @@ struct Served {
 }
 
 impl Served {
-    fn start(temporary: &Path) -> Self {
+    fn start(temporary: &Path, target: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
-        command.env("TMPDIR", temporary).args(["serve", "emulator:n300", "--umd"]);
+        command.env("TMPDIR", temporary).args(["serve", target, "--umd"]);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().contains("--target umd-sim:")));
@@ -48,7 +48,7 @@ fn a_simulation_server_is_found_and_only_read() {
     let none = ask(&temporary, &["mesh"]);
     assert_eq!(none.status.code(), Some(3), "{}", stderr(&none));
     assert!(stderr(&none).contains("no simulation server of tt-umd runs in "), "{}", stderr(&none));
-    let server = Served::start(&temporary);
+    let server = Served::start(&temporary, "emulator:n300");
     // A server that was killed leaves its folder behind.
     std::fs::create_dir(temporary.join("tt-umd-sim-server-7")).unwrap();
     let links = ask(&temporary, &["links"]);
@@ -60,11 +60,16 @@ fn a_simulation_server_is_found_and_only_read() {
     let write = ask(&temporary, &["--allow", "write", "write", "1:1-2:0x20000", "1"]);
     assert_eq!(write.status.code(), Some(5), "{}", stderr(&write));
     assert!(stderr(&write).contains("is only read"), "{}", stderr(&write));
-    let other = Served::start(&temporary);
+    let stuck = "emulator:n300,fault=core:0.e8:stuck@12ms,at=14ms";
+    let other = Served::start(&temporary, stuck);
     let two = stderr(&ask(&temporary, &["mesh"]));
     assert!(two.contains("several run; name one: umd-sim:"), "{two}");
-    other.end();
     server.end();
+    // Where program counters cannot be sampled, that is no next step.
+    let why = String::from_utf8(ask(&temporary, &["why"]).stdout).unwrap();
+    let next = "next: look at its words: `meshscope cores 0:9-6:erisc --words`";
+    assert!(why.contains("1. core-stuck") && why.contains(next), "{why}");
+    other.end();
     assert_eq!(folders(&temporary), [temporary.join("tt-umd-sim-server-7")]);
     std::fs::remove_dir_all(temporary).unwrap();
 }

@@ -75,6 +75,8 @@ pub(crate) fn verdict(snapshots: usize) -> Diagnosis {
         moved: std::collections::BTreeMap::new(),
         bystanders: vec![ChipId(1)],
         asking: Vec::new(),
+        circular_buffers: Vec::new(),
+        semaphores: Vec::new(),
     }
 }
 
@@ -93,6 +95,36 @@ fn the_screen_shows_the_causes_at_every_size() {
         press(&mut model, "w");
         golden(&format!("why_{}x{}", size.0, size.1), &model);
     }
+}
+
+#[test]
+fn semaphores_and_buffers_are_those_of_the_verdict_and_what_is_awaited_comes_first() {
+    let tile = machine::place::Place { chip: ChipId(0), tile: NocXy { x: 1, y: 2 } };
+    let buffer = |number, waiting| diagnosis::CircularBuffer {
+        tile,
+        number,
+        received: 2,
+        acknowledged: 0,
+        held: 2,
+        pages: 8,
+        waiting,
+    };
+    let (core, awaited) = (core(1, 2, CoreKind::Ncrisc), Some(4));
+    let wait = diagnosis::BufferWait { core, for_room: false, certain: true, awaited };
+    let semaphore = diagnosis::SemaphoreWait { core, certain: false, awaited: Some(1) };
+    let semaphore = diagnosis::Semaphore { tile, addr: 0x4f0, value: 0, waiting: vec![semaphore] };
+    let mut buffers: Vec<_> = (0..4).map(|number| buffer(number, Vec::new())).collect();
+    buffers.push(buffer(16, vec![wait]));
+    let found = Diagnosis { circular_buffers: buffers, semaphores: vec![semaphore], ..verdict(4) };
+    let mut model = shown((80, 24), Some(found));
+    press(&mut model, "0");
+    let picture = picture(&model);
+    let rows: Vec<_> = picture.lines().filter(|line| line.contains("0:1-2 ")).collect();
+    assert!(rows[0].contains("semaphore 0x4f0    0            ncrisc for 1?"), "{picture}");
+    assert!(rows[1].contains("buffer 16          2 of 8       ncrisc for 4 pages"), "{picture}");
+    assert!(picture.contains("4 rows for which nobody waits"), "{picture}");
+    press(&mut model, "<enter>");
+    assert_eq!((model.screen, model.core), (Screen::Core, CoreKind::Ncrisc));
 }
 
 #[test]
@@ -189,7 +221,7 @@ fn unfounded(mut verdict: Diagnosis) -> Diagnosis {
 /// Takes a snapshot for the verdict and one for the screen, and shows it.
 fn turn(session: &mut Session, watch: &mut Watch, model: &mut Model, number: u64) -> String {
     session.look(watch);
-    let verdict = watch.judge(session.target().mesh());
+    let verdict = session.judge(watch);
     let inspected = session.inspect(&model.read_set());
     let snapshot = MeshSnapshot {
         target: "emulator:n300".to_owned(),
@@ -231,7 +263,7 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
         session.pass(10_000_000).unwrap();
     }
     // The cores of the ring moved between the last two snapshots.
-    let healthy = watch.judge(session.target().mesh());
+    let healthy = session.judge(&mut watch);
     let end = core(9, 6, CoreKind::Erisc);
     assert_eq!(healthy.moved[&end], Since { cycles: healthy.cycles, seen: true });
     session.target().disrupt(&"link:0.8:down".parse::<Fault>().unwrap()).unwrap();
@@ -248,15 +280,12 @@ fn a_mesh_is_healthy_as_long_as_it_runs_and_hangs_when_a_link_goes_down() {
     let line = frame.lines().nth(2).unwrap();
     assert!(line.contains("hang: link-down at link 0:e8-1:e0 for at least"), "{line}");
     // Nothing new is known where no time passes: what stands has stood as long as before.
-    let frozen = watch.judge(session.target().mesh());
+    let frozen = session.judge(&mut watch);
     let since = frozen.moved[&end];
     assert!(since.seen && since.cycles >= healthy.cycles, "{since:?}");
     assert!(frozen.cycles - since.cycles >= 50_000_000, "{since:?}");
     let first = &frozen.findings[0];
-    assert_eq!(
-        frozen.stood_cycles(first),
-        watch.judge(session.target().mesh()).stood_cycles(first)
-    );
+    assert_eq!(frozen.stood_cycles(first), session.judge(&mut watch).stood_cycles(first));
 }
 
 #[test]
@@ -272,7 +301,7 @@ fn snapshots_of_one_moment_prove_nothing() {
     for _ in 0..20 {
         watch.add(newest.clone());
     }
-    let verdict = watch.judge(session.target().mesh());
+    let verdict = session.judge(&mut watch);
     assert_eq!(verdict.over_cycles, 0);
     assert!(!verdict.missing.is_empty());
     assert!(verdict.findings.iter().all(|it| it.severity == Severity::Fault));

@@ -2,6 +2,7 @@
 //! then.
 
 use crate::{library, peer, row};
+use machine::bar::Bar;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

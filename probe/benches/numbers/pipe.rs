@@ -48,8 +48,9 @@ pub(crate) fn run() {
     };
     let mut here = ttsim::load_here(&library).unwrap();
     let mut rates = [[0.0; 4]; 2];
-    for (rates, bar) in rates.iter_mut().zip([&mut here, &mut child]) {
-        rates[3] = TILES as f64 * f64::from(BLOCK_BYTES) / 1e6 / bulk(bar.as_mut());
+    let bars: [&mut dyn Bar; 2] = [&mut here, child.as_mut()];
+    for (rates, bar) in rates.iter_mut().zip(bars) {
+        rates[3] = TILES as f64 * f64::from(BLOCK_BYTES) / 1e6 / bulk(bar);
         let mut answer = Vec::new();
         bar.submit(&[point()], &mut answer).unwrap();
         let mut time = |ops: &[BarOp], rounds| {

@@ -66,8 +66,28 @@ pub struct SemaphoreWait {
     pub awaited: Option<u64>,
 }
 
+impl BufferWait {
+    /// The wait in words; a question mark if it may be for another buffer.
+    pub fn words(&self) -> String {
+        let what = if self.for_room { "room" } else { "pages" };
+        let count = self.awaited.map_or_else(String::new, |count| format!("{count} "));
+        let of = if self.for_room && !count.is_empty() { "pages of " } else { "" };
+        let doubt = if self.certain { "" } else { "?" };
+        format!("{} for {count}{of}{what}{doubt}", self.core.core.name())
+    }
+}
+
+impl SemaphoreWait {
+    /// The wait in words; a question mark if it may be for another semaphore.
+    pub fn words(&self) -> String {
+        let awaited = self.awaited.map_or_else(String::new, |value| format!(" for {value}"));
+        let doubt = if self.certain { "" } else { "?" };
+        format!("{}{awaited}{doubt}", self.core.core.name())
+    }
+}
+
 /// Returns the circular buffers of the running kernels, by tile and number.
-pub fn circular_buffers(mesh: &Mesh, look: Look<'_>) -> Vec<CircularBuffer> {
+pub(crate) fn circular_buffers(mesh: &Mesh, look: Look<'_>) -> Vec<CircularBuffer> {
     let mut found: BTreeMap<(Place, u64), CircularBuffer> = BTreeMap::new();
     for kernel in look.kernels().values() {
         let place = kernel.place();
@@ -104,7 +124,7 @@ fn wait(kernel: &Kernel<'_>, buffer: Occupancy) -> Option<BufferWait> {
 }
 
 /// Returns the semaphores of the programs whose kernels wait for one, or may, by tile and address.
-pub fn program_semaphores(look: Look<'_>) -> Vec<Semaphore> {
+pub(crate) fn program_semaphores(look: Look<'_>) -> Vec<Semaphore> {
     let mut found: BTreeMap<(Place, u64), Semaphore> = BTreeMap::new();
     for kernel in look.kernels().values() {
         let values = kernels::semaphore_values(look, kernel);

@@ -18,7 +18,6 @@ pub(crate) use circular_buffers::{
 pub(crate) use count::counts;
 pub use count::{Count, semaphores};
 pub(crate) use niu::{answers, outstanding, repeated, repeats, sends_again, waits_for_nothing};
-pub use program_semaphores::{SEMAPHORE_BYTES, semaphore_span};
 pub(crate) use program_semaphores::{awaited, semaphore_values, semaphore_wait, spun_semaphore};
 pub(crate) use ring::sibling;
 pub(crate) use traffic::last_packet;

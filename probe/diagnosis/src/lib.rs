@@ -29,14 +29,12 @@ mod progress;
 mod verdict;
 mod waypoint;
 
-pub use buffers::{
-    BufferWait, CircularBuffer, Semaphore, SemaphoreWait, circular_buffers, program_semaphores,
-};
+pub use buffers::{BufferWait, CircularBuffer, Semaphore, SemaphoreWait};
 pub use condition::{Condition, Explanation, Severity};
 pub use finding::{Confidence, Evidence, Finding, Step};
 pub use graph::{WaitGraph, WaitLine};
 pub use health::Health;
-pub use kernels::{Count, SEMAPHORE_BYTES, semaphore_span, semaphores};
+pub use kernels::{Count, semaphores};
 pub use look::{Look, Sampled};
 pub use place::Place;
 pub use progress::{Progress, Since, needs_samples};

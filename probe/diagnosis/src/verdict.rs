@@ -14,6 +14,7 @@ mod signature;
 mod slow;
 mod unfinished;
 
+use crate::buffers::{CircularBuffer, Semaphore, circular_buffers, program_semaphores};
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding, next};
 use crate::graph::WaitGraph;
@@ -75,6 +76,13 @@ pub struct Diagnosis {
     /// moves: [`request_words`] tell whether they send the same one again and again.
     #[serde(skip)]
     pub asking: Vec<CoreId>,
+    /// The circular buffers of the running kernels, by tile and number.
+    #[serde(skip)]
+    pub circular_buffers: Vec<CircularBuffer>,
+    /// The semaphores of programs whose kernels wait for one, or do not tell what they wait for, by
+    /// tile and address.
+    #[serde(skip)]
+    pub semaphores: Vec<Semaphore>,
 }
 
 /// The number of cores by what they do.
@@ -112,7 +120,8 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         }
     }
     let bystanders = bystanders(mesh, &waits, &findings);
-    let (snapshots, cycles) = (looks.len(), looks.last().map_or(0, |last| last.state.cycles));
+    let last = looks.last();
+    let (snapshots, cycles) = (looks.len(), last.map_or(0, |last| last.state.cycles));
     Diagnosis {
         snapshots,
         cycles,
@@ -120,12 +129,14 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         progress,
         findings,
         missing,
-        unidentified: looks.last().map_or(0, |last| unidentified(*last)),
+        unidentified: last.map_or(0, |last| unidentified(*last)),
         waits,
         stops,
         moved,
         bystanders,
         asking,
+        circular_buffers: last.map_or_else(Vec::new, |last| circular_buffers(mesh, *last)),
+        semaphores: last.map_or_else(Vec::new, |last| program_semaphores(*last)),
     }
 }
 
@@ -161,6 +172,14 @@ impl Diagnosis {
     pub fn stood_cycles(&self, finding: &Finding) -> Option<u64> {
         let since = finding.since_cycles.filter(|_| finding.severity == Severity::Hang)?;
         Some(self.cycles.saturating_sub(since))
+    }
+
+    /// Names other next steps than to sample program counters, for a target where that cannot be done.
+    pub fn forgo_samples(&mut self) {
+        for it in self.findings.iter_mut().filter(|it| it.next.contains(" --sample ")) {
+            it.next =
+                format!("look at its words: `meshscope cores {} --words`", it.place.argument());
+        }
     }
 
     /// Takes over from an earlier verdict when what still stands came to a stand, if the snapshots

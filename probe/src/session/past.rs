@@ -11,10 +11,10 @@ impl Session {
             self.seek(*moment);
             self.look(&mut watch);
         }
-        let mut diagnosis = watch.judge(self.target.mesh());
+        let mut diagnosis = self.judge(&mut watch);
         if self.compare_suspects(&mut watch, &diagnosis) {
             self.look_again(&mut watch);
-            diagnosis = watch.judge(self.target.mesh());
+            diagnosis = self.judge(&mut watch);
         }
         if moments.last() != Some(&current) {
             self.seek(current);

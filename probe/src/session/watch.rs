@@ -109,27 +109,6 @@ impl Watch {
         }
     }
 
-    /// Judges by what was added.
-    pub fn judge(&mut self, mesh: &Mesh) -> Diagnosis {
-        let looks: Vec<Look<'_>> = self.inspected.iter().map(look).collect();
-        let cycles = self.newest().map_or(0, |newest| newest.state.cycles);
-        let over = self.inspected.front().map_or(0, |first| cycles - first.state.cycles);
-        let early = self.waits && over < self.over_cycles;
-        // The newest snapshot alone shows faults.
-        let judged = if early { looks.get(looks.len() - 1..).unwrap_or(&looks) } else { &looks };
-        let mut diagnosis = diagnose(mesh, judged);
-        if early {
-            let [over, of] = [over, self.over_cycles].map(|cycles| cycles / 1_000_000);
-            let sentence = format!("watched for {over} ms so far, of {of}");
-            diagnosis.missing = vec![sentence];
-        }
-        if let Some(before) = &self.before {
-            diagnosis.follow(before);
-        }
-        self.before = Some(diagnosis.clone());
-        diagnosis
-    }
-
     /// Returns the cores that stand without a reason outside of them, and whose texts were not
     /// compared yet.
     fn suspects(&mut self, diagnosis: &Diagnosis) -> Vec<CoreId> {
@@ -175,6 +154,31 @@ impl Watch {
 }
 
 impl Session {
+    /// Judges by what was added to a watch.
+    pub fn judge(&mut self, watch: &mut Watch) -> Diagnosis {
+        let looks: Vec<Look<'_>> = watch.inspected.iter().map(look).collect();
+        let cycles = watch.newest().map_or(0, |newest| newest.state.cycles);
+        let over = watch.inspected.front().map_or(0, |first| cycles - first.state.cycles);
+        let early = watch.waits && over < watch.over_cycles;
+        // The newest snapshot alone shows faults.
+        let judged = if early { looks.get(looks.len() - 1..).unwrap_or(&looks) } else { &looks };
+        let mut diagnosis = diagnose(self.target.mesh(), judged);
+        // What a recording asks for can be done on the machine that it was made of.
+        if self.target.abilities().unchangeable.is_some() && self.target.history().is_none() {
+            diagnosis.forgo_samples();
+        }
+        if early {
+            let [over, of] = [over, watch.over_cycles].map(|cycles| cycles / 1_000_000);
+            let sentence = format!("watched for {over} ms so far, of {of}");
+            diagnosis.missing = vec![sentence];
+        }
+        if let Some(before) = &watch.before {
+            diagnosis.follow(before);
+        }
+        watch.before = Some(diagnosis.clone());
+        diagnosis
+    }
+
     /// Judges the mesh by snapshots that are spread over a time, in device cycles: over the next
     /// one, or in a recording over that before the current moment.
     ///
@@ -205,7 +209,7 @@ impl Session {
                 return Err(gone);
             }
         }
-        let mut diagnosis = watch.judge(self.target.mesh());
+        let mut diagnosis = self.judge(&mut watch);
         if self.compare_suspects(&mut watch, &diagnosis) {
             // Two snapshots, each as far from the one before, show whether a request is the same.
             if watch.asking.is_empty() {
@@ -216,7 +220,7 @@ impl Session {
                     self.look_at_running(&mut watch, false);
                 }
             }
-            diagnosis = watch.judge(self.target.mesh());
+            diagnosis = self.judge(&mut watch);
         }
         let transactions = self.target.transactions().saturating_sub(before);
         Ok(Watched { newest: watch.inspected.pop_back(), diagnosis, transactions })
@@ -248,10 +252,10 @@ impl Session {
         let before = self.target.transactions();
         loop {
             self.look(watch);
-            let mut diagnosis = watch.judge(self.target.mesh());
+            let mut diagnosis = self.judge(watch);
             if self.compare_suspects(watch, &diagnosis) {
                 self.look_again(watch);
-                diagnosis = watch.judge(self.target.mesh());
+                diagnosis = self.judge(watch);
             }
             if !go_on(self, watch, &diagnosis) {
                 let transactions = self.target.transactions().saturating_sub(before);

@@ -39,6 +39,8 @@ pub enum Typed {
     },
     /// To show a screen.
     Show(Screen),
+    /// To go to a place.
+    Goto(String),
     /// To show the list of links.
     Links,
     /// To write what is on screen to a file, as SVG.
@@ -126,10 +128,10 @@ enum LineWords {
     Mesh,
     /// Show the links.
     Links,
-    /// Show the tiles of the selected chip.
-    Chip,
-    /// Show the selected core.
-    Core,
+    /// Show the tiles of the selected chip, or of another one.
+    Chip(PlaceWord),
+    /// Show the selected core, or another one, such as 0:e8.
+    Core(PlaceWord),
     /// Show what could not be read.
     Gaps,
     /// Show routers, muxes and clients of the fabric.
@@ -142,7 +144,7 @@ enum LineWords {
     Resources,
     /// Show the routing queues of base firmware, and transmit queues.
     Queues,
-    /// Show semaphores and circular buffers of what was launched.
+    /// Show semaphores and circular buffers of what runs, and who waits for them.
     Semaphores,
     /// Show what was done and reported in this session.
     Log,
@@ -159,6 +161,21 @@ enum LineWords {
     /// Quit.
     #[command(alias = "q")]
     Quit,
+}
+
+/// The place that a screen shows.
+#[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
+struct PlaceWord {
+    /// The place.
+    #[arg(value_name = "PLACE")]
+    place: Option<String>,
+}
+
+impl PlaceWord {
+    /// Goes to the place, or shows a screen.
+    fn or(self, screen: Screen) -> Typed {
+        self.place.map_or(Typed::Show(screen), Typed::Goto)
+    }
 }
 
 #[derive(Parser)]
@@ -247,8 +264,8 @@ impl LineWords {
             Self::Path(PathArguments { from, to }) => return Ok(Typed::Path { from, to }),
             Self::Mesh => return Ok(Typed::Show(Screen::Mesh)),
             Self::Links => return Ok(Typed::Links),
-            Self::Chip => return Ok(Typed::Show(Screen::Chip)),
-            Self::Core => return Ok(Typed::Show(Screen::Core)),
+            Self::Chip(word) => return Ok(word.or(Screen::Chip)),
+            Self::Core(word) => return Ok(word.or(Screen::Core)),
             Self::Gaps => return Ok(Typed::Show(Screen::Gaps)),
             Self::Fabric => return Ok(Typed::Show(Screen::Fabric)),
             Self::Why => return Ok(Typed::Show(Screen::Why)),

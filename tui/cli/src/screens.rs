@@ -70,7 +70,7 @@ pub enum Screen {
     Resources,
     /// The routing queues of base firmware, and transmit queues.
     Queues,
-    /// Semaphores and circular buffers of what was launched.
+    /// Semaphores and circular buffers of what runs.
     Semaphores,
     /// What was done and reported in this session.
     Log,

@@ -25,6 +25,7 @@ mod mesh;
 mod operations;
 mod pause;
 mod print;
+mod queues;
 mod read;
 mod record;
 mod run;
@@ -52,6 +53,7 @@ pub(crate) const VERBS: &[Registration] = &[
     Registration::of::<operations::OperationsArguments>(),
     Registration::of::<buffers::BuffersArguments>(),
     Registration::of::<links::LinksArguments>(),
+    Registration::of::<queues::QueuesArguments>(),
     Registration::of::<why::WhyArguments>(),
     Registration::of::<check::CheckArguments>(),
     Registration::of::<explain::ExplainArguments>(),

@@ -4,10 +4,15 @@
 use decode::state::MeshState;
 use layouts::{ChipId, EthId, NocAddr, NocXy, Space, TileKind};
 use machine::snapshot::{Snapshot, Span};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// A queue of an Ethernet tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum QueueKind {
     /// Requests of the host to base firmware.
     #[strum(serialize = "requests")]
@@ -34,7 +39,7 @@ const TRANSMIT: [(QueueKind, &str); 2] =
     [(QueueKind::Transmit0, "txq0"), (QueueKind::Transmit1, "txq1")];
 
 /// What the words of a queue say; none where they were not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueueState {
     /// The Ethernet tile.
     pub at: EthId,
@@ -42,8 +47,10 @@ pub struct QueueState {
     pub kind: QueueKind,
     /// Whether chips without PCIe are reached over this tile.
     pub gateway: bool,
-    /// Commands in a routing queue, and how many it holds.
-    pub depth: Option<(u32, u32)>,
+    /// Commands in a routing queue; null if it moved while it was read.
+    pub depth: Option<u32>,
+    /// Commands that it holds; null for a transmit queue.
+    pub slots: Option<u32>,
     /// Requests that were taken and not answered, or packets that were begun and have not ended.
     pub in_flight: Option<u32>,
     /// Requests that were answered, or packets that have ended.
@@ -64,6 +71,17 @@ impl QueueKind {
     }
 }
 
+impl QueueState {
+    /// Its depth in words: it may move while it is read; a transmit queue has none.
+    pub fn depth_words(&self) -> String {
+        match (self.depth, self.slots, self.done) {
+            (Some(depth), Some(slots), _) => format!("{depth} of {slots}"),
+            (None, Some(_), Some(_)) => "moving".to_owned(),
+            _ => String::new(),
+        }
+    }
+}
+
 /// The Ethernet tiles over which chips without PCIe are reached.
 fn gateways(state: &MeshState) -> BTreeSet<EthId> {
     let told = |chip: &decode::state::ChipState| {
@@ -73,10 +91,10 @@ fn gateways(state: &MeshState) -> BTreeSet<EthId> {
     state.chips.iter().flat_map(told).collect()
 }
 
-/// The tiles whose transmit queues are shown: gateways, and the linked tiles of a chip.
-fn tiles(state: &MeshState, chip: ChipId) -> BTreeSet<EthId> {
+/// The tiles whose transmit queues are shown: gateways, and the linked tiles of a chip, or of all.
+fn tiles(state: &MeshState, chip: Option<ChipId>) -> BTreeSet<EthId> {
     let ends = state.links.iter().flat_map(|link| [link.link.a, link.link.b]);
-    let own = ends.filter(|end| end.chip == chip);
+    let own = ends.filter(|end| chip.is_none_or(|chip| end.chip == chip));
     gateways(state).into_iter().chain(own).collect()
 }
 
@@ -135,14 +153,15 @@ impl Words {
         let word = |offset| memory.word(self.word(offset).addr).ok();
         let less = |more: Option<u32>, less: Option<u32>| Some(more?.wrapping_sub(less?));
         let (queue, registers) = (&layout.eth.queue, &layout.registers.txq);
-        let (depth, in_flight, done, errors);
+        let (depth, slots, in_flight, done, errors);
         if self.kind.is_routing() {
             let routing = &layout.eth.routing;
             let held = less(word(queue.write_index.at), word(queue.read_index.at));
             // The write index is read before the read index: where commands pass between the two reads,
             // it is behind (7 of 4, by the modulus), and the depth is not known.
             let held = held.map(|held| held % routing.index_modulus.max(1));
-            depth = held.filter(|held| *held <= routing.slots).map(|held| (held, routing.slots));
+            depth = held.filter(|held| *held <= routing.slots);
+            slots = Some(routing.slots);
             let answered = [&queue.writes_answered, &queue.reads_answered];
             let requested = [&queue.writes_requested, &queue.reads_requested];
             let sum = |words: [&layouts::Entry; 2]| -> Option<u32> {
@@ -152,16 +171,20 @@ impl Words {
             in_flight = less(sum(requested), done);
             errors = word(queue.errors.at);
         } else {
-            depth = None;
+            (depth, slots) = (None, None);
             done = word(registers.packet_ends.at);
             in_flight = less(word(registers.packet_starts.at), done);
             errors = word(registers.resends.at);
         }
-        QueueState { at, kind: self.kind, gateway, depth, in_flight, done, errors }
+        QueueState { at, kind: self.kind, gateway, depth, slots, in_flight, done, errors }
     }
 }
 
-fn words(state: &MeshState, memory: &Snapshot, chip: ChipId) -> Vec<((EthId, bool), Words)> {
+fn words(
+    state: &MeshState,
+    memory: &Snapshot,
+    chip: Option<ChipId>,
+) -> Vec<((EthId, bool), Words)> {
     let gateways = gateways(state);
     let of = |at: EthId| {
         let gateway = gateways.contains(&at);
@@ -170,9 +193,9 @@ fn words(state: &MeshState, memory: &Snapshot, chip: ChipId) -> Vec<((EthId, boo
     tiles(state, chip).into_iter().flat_map(of).collect()
 }
 
-/// Returns what has to be read for the queues of all gateways and of the linked tiles of a chip;
-/// `memory` tells where base firmware keeps its queues, once the pointers to them were read.
-pub fn queue_spans(state: &MeshState, memory: &Snapshot, chip: ChipId) -> Vec<Span> {
+/// Returns what has to be read for the queues of all gateways and of the linked tiles of a chip, or of
+/// all; `memory` tells where base firmware keeps its queues, once the pointers to them were read.
+pub fn queue_spans(state: &MeshState, memory: &Snapshot, chip: Option<ChipId>) -> Vec<Span> {
     let pointer = state.layout().eth.l1.queue_pointer.at;
     let at = |(chip, tile): (ChipId, NocXy)| NocAddr { chip, tile, offset: pointer };
     let tiles = gateways(state).into_iter().filter_map(|end| Some((end.chip, state.eth(end)?.xy)));
@@ -181,8 +204,9 @@ pub fn queue_spans(state: &MeshState, memory: &Snapshot, chip: ChipId) -> Vec<Sp
     pointers.chain(words.iter().flat_map(|(_, words)| words.spans(state))).collect()
 }
 
-/// Returns the queues of all gateways and of the linked tiles of a chip, as a snapshot shows them.
-pub fn queues(state: &MeshState, memory: &Snapshot, chip: ChipId) -> Vec<QueueState> {
+/// Returns the queues of all gateways and of the linked tiles of a chip, or of all, as a snapshot shows
+/// them.
+pub fn queues(state: &MeshState, memory: &Snapshot, chip: Option<ChipId>) -> Vec<QueueState> {
     let words = words(state, memory, chip);
     words.iter().map(|(of, words)| words.state(state, memory, *of)).collect()
 }

@@ -5,6 +5,7 @@ use crate::geometry;
 use crate::keys::Action;
 use crate::model::{List, Model};
 use crate::table::{Cell, Rank, Row, Value};
+use crate::theme::Theme;
 use console::verdict;
 use console::words;
 use diagnosis::{Condition, Diagnosis, Finding, Health, Severity};
@@ -58,7 +59,7 @@ pub(crate) fn details(model: &Model, diagnosis: &Diagnosis, width: u16) -> Vec<L
         lines.extend(verdict::details(finding).into_iter().map(|line| (line, Style::new())));
         if finding.condition == Condition::Leftover {
             let keys = model.keys.of(Action::Clean);
-            lines.push((format!("{keys}: tear down what is left"), model.theme.key()));
+            lines.push((format!("{keys}: tear down what is left"), Theme::key()));
         }
         let about = format!("meshscope explain {}: what it means", finding.condition.name());
         lines.push((about, model.theme.dim()));

@@ -39,10 +39,12 @@ fn row(
     (core, activity): (CoreId, &Reading<Activity>),
 ) -> Row {
     let progress = model.progress_of(core, activity).filter(|_| activity.known().is_some());
-    let held = model.pulse.has(chip, tile.xy) && progress != Some(Progress::Progressing);
-    let rank = match (progress, activity.known()) {
-        (_, None) => Rank::Fault,
-        _ if held => Rank::Held,
+    let rank = model.pulse.held(chip, tile.xy);
+    let rank = rank.filter(|_| progress != Some(Progress::Progressing));
+    let held = rank.is_some();
+    let rank = match (progress, rank) {
+        _ if activity.known().is_none() => Rank::Fault,
+        (_, Some(rank)) => rank,
         (Some(Progress::Still), _) => Rank::Slow,
         (Some(Progress::Idle | Progress::Ended), _) => Rank::Idle,
         _ => Rank::Moves,

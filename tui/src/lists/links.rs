@@ -3,6 +3,7 @@
 use crate::model::{List, Model};
 use crate::pulse::Stood;
 use crate::table::{Cell, Row, Value};
+use crate::theme::Theme;
 use console::glyph::{Missing, link_letter};
 use console::reading::short;
 use console::words;
@@ -204,7 +205,7 @@ pub(crate) fn waypoint(model: &Model, mesh: &MeshState, end: EthId) -> Span<'sta
     let text = model.theme.span(model.glyphs, &core.waypoint, Style::new());
     let before = model.mesh_before().and_then(|m| core_at(m, end));
     if before.is_some_and(|b| b.waypoint != core.waypoint) {
-        let style = model.theme.moved(text.style);
+        let style = Theme::moved(text.style);
         return text.style(style);
     }
     text

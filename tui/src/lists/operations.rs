@@ -84,7 +84,7 @@ fn stood(model: &Model, cores: &BTreeSet<CoreId>) -> Option<u64> {
 }
 
 /// That time in words.
-pub(super) fn still(model: &Model, stood: Option<u64>) -> Span<'static> {
+fn still(model: &Model, stood: Option<u64>) -> Span<'static> {
     match stood {
         None => Span::raw(""),
         Some(0) => Span::styled("moves", model.theme.ok()),

@@ -54,21 +54,21 @@ pub(crate) fn oldest_packet(model: &Model) -> Option<String> {
 /// How much a part matters. A client or a mux is never idle: it says what it waits for.
 fn rank(model: &Model, part: &FabricPart<'_>) -> Rank {
     let (chip, tile) = part.tile();
-    let held = model.pulse.has(chip, tile);
+    let held = model.pulse.held(chip, tile);
     let FabricPart::Router(router) = part else {
-        return if held { Rank::Held } else { Rank::Moves };
+        return held.unwrap_or(Rank::Moves);
     };
     let worst = worst_credits(model, router.at).map(|ledger| ledger.verdict);
     let down = router.facts.link.value().is_some_and(|link| link != 0);
     let holds = |channel: &ReceiverState| channel.head.is_some();
     let queued = router.senders.iter().filter_map(|channel| channel.facts.queued.known());
-    match worst {
+    match (held, worst) {
         _ if router.refused() || down => Rank::Fault,
-        Some(Verdict::Miscounted) => Rank::Fault,
-        _ if held => Rank::Held,
+        (_, Some(Verdict::Miscounted)) => Rank::Fault,
+        (Some(rank), _) => rank,
         _ if model.pulse.stands(chip, tile).is_some() => Rank::Slow,
         _ if model.pulse.sends(router.at).is_some_and(|rate| rate > 0) => Rank::Moves,
-        Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full) => Rank::Moves,
+        (_, Some(Verdict::BackPressured | Verdict::Paused | Verdict::Full)) => Rank::Moves,
         _ if router.receivers.iter().any(holds) || queued.sum::<u64>() > 0 => Rank::Moves,
         _ => Rank::Idle,
     }

@@ -14,16 +14,16 @@ impl Model {
     /// What has to be read for the queues of all gateways and of the selected chip.
     pub(crate) fn queue_words(&self) -> Vec<Range> {
         let newest = self.newest.as_deref();
-        newest.map_or_else(Vec::new, |it| queue_spans(&it.state, &it.memory, self.chip))
+        newest.map_or_else(Vec::new, |it| queue_spans(&it.state, &it.memory, Some(self.chip)))
     }
 }
 
 /// The rows of all queues.
 pub(crate) fn queue_rows(model: &Model) -> Vec<Row> {
     let Some(shown) = model.shown.as_deref() else { return Vec::new() };
-    let before = model.before.as_deref().map(|it| queues(&it.state, &it.memory, model.chip));
+    let before = model.before.as_deref().map(|it| queues(&it.state, &it.memory, Some(model.chip)));
     let before = before.unwrap_or_default();
-    let all = queues(&shown.state, &shown.memory, model.chip).into_iter();
+    let all = queues(&shown.state, &shown.memory, Some(model.chip)).into_iter();
     let row = |(item, queue): (usize, QueueState)| {
         let was = before.iter().find(|it| it.at == queue.at && it.kind == queue.kind);
         row(model, &queue, was, item)
@@ -39,20 +39,13 @@ fn row(model: &Model, queue: &QueueState, before: Option<&QueueState>, item: usi
     };
     let errs = before.is_some_and(|it| it.errors.is_some() && it.errors != queue.errors);
     let moves = before.is_some_and(|it| it.done.is_some() && it.done != queue.done);
-    let full = queue.depth.is_some_and(|(depth, of)| depth >= of);
+    let full = queue.depth.zip(queue.slots).is_some_and(|(depth, slots)| depth >= slots);
     let rank = match queue.in_flight {
         _ if errs => Rank::Fault,
         None => Rank::Unread,
         _ if full && !moves => Rank::Slow,
         Some(0) if !moves && queue.errors == Some(0) => Rank::Idle,
         Some(_) => Rank::Moves,
-    };
-    let depth = queue.depth.map(|(depth, _)| u64::from(depth));
-    let depth_text = match queue.depth {
-        Some((depth, of)) => format!("{depth} of {of}"),
-        // It moved while it was read.
-        None if queue.kind.is_routing() && queue.done.is_some() => "moving".to_owned(),
-        None => String::new(),
     };
     let state = match rank {
         Rank::Fault => Span::styled("counts errors", model.theme.bad()),
@@ -74,7 +67,7 @@ fn row(model: &Model, queue: &QueueState, before: Option<&QueueState>, item: usi
             text("queue", queue.kind.name()),
             text("what", place),
             Cell::text("state", state),
-            Cell::number("depth", Span::raw(depth_text), depth),
+            Cell::number("depth", Span::raw(queue.depth_words()), queue.depth.map(Into::into)),
             number("flight", queue.in_flight, Style::new()),
             number("errors", queue.errors, style),
             number("done", queue.done, Style::new()),

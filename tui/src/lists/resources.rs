@@ -130,10 +130,11 @@ fn row(
 ) -> Row {
     let id = chip.chip.id;
     let tiles: BTreeSet<NocXy> = cores.iter().map(|core| core.tile).collect();
-    let held = purpose.rank() == Rank::Moves && tiles.iter().any(|tile| model.pulse.has(id, *tile));
+    let held = tiles.iter().filter_map(|tile| model.pulse.held(id, *tile)).min();
+    let held = held.filter(|_| purpose.rank() == Rank::Moves);
     let style = match purpose {
         Use::Failed => model.theme.bad(),
-        _ if held => model.theme.bad(),
+        _ if held.is_some() => model.theme.bad(),
         Use::Free | Use::Firmware | Use::Unread | Use::Ended => model.theme.dim(),
         _ => Style::new(),
     };
@@ -145,7 +146,7 @@ fn row(
     Row {
         key: format!("{id} {} {} {kernel}", words::tile(kind), purpose.name()),
         item: 0,
-        rank: if held { Rank::Held } else { purpose.rank() },
+        rank: held.unwrap_or(purpose.rank()),
         place: cores.first().map(|core| Place::Core(*core)),
         cells: vec![
             count("chip", id.0.into()),

@@ -22,7 +22,6 @@ impl Moved {
     pub(super) fn mark(
         &mut self,
         snapshot: Option<&Arc<MeshSnapshot>>,
-        theme: Theme,
         (frame, end): (&mut Buffer, u16),
     ) {
         let same = self.snapshot.as_ref().map(Arc::as_ptr) == snapshot.map(Arc::as_ptr);
@@ -35,7 +34,7 @@ impl Moved {
         self.frame.clone_from(frame);
         for position in &self.changed {
             if let Some(cell) = frame.cell_mut(*position) {
-                let style = theme.moved(cell.style());
+                let style = Theme::moved(cell.style());
                 cell.set_style(style);
             }
         }

@@ -67,7 +67,8 @@ fn command_line(model: &Model, mesh: &MeshState) -> String {
         (Screen::Mesh, MeshPane::Map) | (Screen::Gaps, _) => "mesh".to_owned(),
         (Screen::Operations, _) => "operations".to_owned(),
         (Screen::Semaphores, _) => "buffers".to_owned(),
-        (Screen::Queues, _) | (Screen::Mesh, MeshPane::Links) => "links".to_owned(),
+        (Screen::Queues, _) => format!("queues {}", model.chip),
+        (Screen::Mesh, MeshPane::Links) => "links".to_owned(),
         (Screen::Resources, _) | (Screen::Mesh, MeshPane::Cores) => "cores".to_owned(),
         (Screen::Core, _) if model.core_pane == CorePane::Memory => {
             format!("read {tile}:{:#x} 64", model.cursor)

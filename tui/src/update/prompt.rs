@@ -163,6 +163,7 @@ fn carry_out(model: &mut Model, typed: Typed) -> Result<Vec<Command>, String> {
             show(model, screen);
             model.help = None;
         }
+        Typed::Goto(place) => search::goto(model, &place),
         Typed::Links => {
             show(model, Screen::Mesh);
             (model.help, model.mesh_pane) = (None, MeshPane::Links);

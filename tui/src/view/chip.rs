@@ -4,6 +4,7 @@ use super::pane::titled;
 use super::tiles;
 use crate::geometry::GRID;
 use crate::model::Model;
+use crate::theme::Theme;
 use console::reading::short;
 use console::words;
 use decode::state::{CoreState, EthState, TileState};
@@ -82,7 +83,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
 fn draw_cell(model: &Model, frame: &mut Frame, tile: &TileState, area: Rect) {
     let inner = Rect { width: area.width.saturating_sub(1), ..area };
     let chosen = tile.xy == model.tile;
-    let style = if chosen { model.theme.selected() } else { Style::new() };
+    let style = if chosen { Theme::selected() } else { Style::new() };
     let mut lines = vec![tiles::cell(model, tile, usize::from(area.width))];
     if area.height > 1 {
         lines.push(tiles::under(model, model.chip, tile));
@@ -138,7 +139,7 @@ fn core_row(model: &Model, core: &CoreState) -> Row<'static> {
         Line::raw(format!("go {go}")),
         Line::styled(words::sources(core).unwrap_or_default(), model.theme.dim()),
     ])
-    .style(if chosen { model.theme.key() } else { Style::new() })
+    .style(if chosen { Theme::key() } else { Style::new() })
 }
 
 /// The state of an Ethernet tile's link and its counters.

@@ -5,6 +5,7 @@ use super::{halted, hex, tiles};
 use crate::geometry;
 use crate::lists::core_at;
 use crate::model::{CorePane, Model};
+use crate::theme::Theme;
 use console::glyph::Missing;
 use console::members::{self, MemberRow};
 use console::reading::{long, short};
@@ -186,7 +187,7 @@ fn draw_words(model: &Model, frame: &mut Frame, area: Rect, focused: bool) {
     let rows = range.clone().zip(words.get(range).unwrap_or_default());
     let rows = rows.map(|(i, word)| {
         let chosen = focused && i == model.word;
-        let style = if chosen { model.theme.selected() } else { Style::new() };
+        let style = if chosen { Theme::selected() } else { Style::new() };
         word_row(model, word, chosen, room.width).style(style)
     });
     frame.render_widget(Table::new(rows, widths), inner);

@@ -2,6 +2,7 @@
 
 use super::pane::titled;
 use crate::model::Model;
+use crate::theme::Theme;
 use console::halted::{HeldCore, Pause, code_rows, register_rows};
 use images::without_arguments;
 use launch::debugging::{Watched, Watchpoint};
@@ -102,7 +103,7 @@ fn draw_code(model: &Model, held: &HeldCore, pause: &Pause, frame: &mut Frame, a
         let pushes = pause.pushes.iter().filter(|_| is_next);
         let text = pushes.fold(text, |text, pushed| format!("{text}  # {pushed}"));
         let row = format!("{mark}{dot}{addr}  {text:<INSTRUCTION$}  ");
-        let style = if is_next { model.theme.selected() } else { Style::new() };
+        let style = if is_next { Theme::selected() } else { Style::new() };
         Line::from(vec![Span::styled(row, style), Span::styled(source, model.theme.dim())])
     });
     let rows: Vec<_> = rows.collect();

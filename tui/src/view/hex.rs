@@ -2,6 +2,7 @@
 
 use super::pane::titled;
 use crate::model::Model;
+use crate::theme::Theme;
 use console::glyph::Missing;
 use console::members::{self, MemberRow};
 use console::reading::{access, long, short};
@@ -70,7 +71,7 @@ fn row_line(
             }
         };
         let style =
-            if focused && at == model.cursor { style.patch(model.theme.selected()) } else { style };
+            if focused && at == model.cursor { style.patch(Theme::selected()) } else { style };
         line.push(Span::raw(gap));
         line.push(Span::styled(cell, style));
         if width >= WIDE {
@@ -103,7 +104,7 @@ fn row_line(
 
 fn cursor_line(model: &Model, core: &CoreState) -> Line<'static> {
     let at = model.cursor;
-    let mut line = vec![Span::styled(format!("{at:#x}: "), model.theme.key())];
+    let mut line = vec![Span::styled(format!("{at:#x}: "), Theme::key())];
     match members::over(core, at, at + 1).first() {
         None => line.push(Span::styled("no member of a known type is here", model.theme.dim())),
         Some((_, row)) => {

@@ -5,6 +5,7 @@ use super::table::{self, Look};
 use super::tiles;
 use crate::lists::{self, APART_CYCLES, waypoint};
 use crate::model::{List, Model};
+use crate::theme::Theme;
 use console::reading::short;
 use console::words;
 use decode::state::{Activity, ChannelMeaning, CoreState, MeshState, Party};
@@ -79,7 +80,7 @@ fn end_lines(model: &Model, mesh: &MeshState, end: EthId, beside: &str) -> [Line
     };
     let g = model.glyphs;
     let mut first = vec![
-        Span::styled(format!("{:<7}", end.to_string()), model.theme.key()),
+        Span::styled(format!("{:<7}", end.to_string()), Theme::key()),
         Span::raw(format!("tile {:<5}", tile.xy.to_string())),
     ];
     first.extend(tiles::activity_words(model, core));

@@ -41,11 +41,11 @@ const QUEUES: Look = Look {
     spared: &[&[], &[7], &[2, 7]],
 };
 const SEMAPHORES: Look = Look {
-    nouns: ("core", "cores"),
-    idle: "idle",
-    head: &["core", "kernel", "semaphores", "buffers at", "buffers", "still", "waits for"],
-    widths: &[13, 18, 10, 10, 7, 6, 0],
-    spared: &[&[], &[5], &[3, 5], &[1, 3, 5]],
+    nouns: ("row", "rows"),
+    idle: "for which nobody waits",
+    head: &["tile", "what", "value, pages", "waiting"],
+    widths: &[8, 18, 12, 0],
+    spared: &[&[]],
 };
 const LOG: Look = Look {
     nouns: ("line", "lines"),
@@ -77,8 +77,8 @@ fn looks(model: &Model, list: List) -> (Look, String, String) {
         ),
         List::Semaphores => (
             SEMAPHORES,
-            title(&format!("semaphores and circular buffers on chip {chip}")),
-            "no launch message on this chip tells of semaphores or circular buffers",
+            title("semaphores and circular buffers"),
+            "no kernel that runs has a circular buffer, or is known to wait for a semaphore",
         ),
         List::Log => (LOG, title("log"), "nothing was done or reported yet"),
         _ => (GAPS, gaps_title(model), "every requested range was read"),

@@ -152,7 +152,9 @@ impl<'a> Map<'a> {
             }
         }
         self.draw_links(&mut canvas);
-        legend::draw(self, hidden, frame, below);
+        let full = self.full();
+        let scrolls = full.0 > shown.width || full.1 > shown.height;
+        legend::draw(self, hidden, scrolls, frame, below);
     }
 
     /// Draws a chip; returns how many arrows had no room.
@@ -167,7 +169,8 @@ impl<'a> Map<'a> {
         let chosen = place.chip == self.model.chip;
         let focused = chosen && self.model.mesh_pane == MeshPane::Map;
         let room = self.title_room(place, canvas.width());
-        let (title, hidden) = chip::title(self.model, chip, arrows, (room, focused));
+        let beside = self.scale.columns + self.gutter.0;
+        let (title, hidden) = chip::title(self.model, chip, arrows, (room, beside), focused);
         let mut at = x;
         for span in title {
             at = canvas.span(at, y, &span);
@@ -196,8 +199,8 @@ impl<'a> Map<'a> {
         if !next {
             return self.scale.columns + width.saturating_sub(self.full().0);
         }
-        let free = self.gutter.0 > 3
-            && self.mesh.links.iter().filter(beside).count() <= usize::from(self.scale.rows);
+        let links = self.mesh.links.iter().filter(beside).count();
+        let free = self.gutter.0 > 3 && self.rows_beside(links) == self.scale.rows;
         self.scale.columns + if free { self.gutter.0 - 1 } else { 0 }
     }
 

@@ -1,6 +1,7 @@
 //! What is shown while the target is opened: its stages, with how far each has come.
 
 use crate::model::Model;
+use crate::theme::Theme;
 use console::opening::{Stage, detail, name, share};
 use console::words;
 use ratatui::Frame;
@@ -31,7 +32,7 @@ fn line(model: &Model, stage: &Stage, ended: Option<u64>) -> Line<'static> {
     let Stage { progress, began_micros } = *stage;
     let (style, mark) = match ended {
         Some(_) => (model.theme.dim(), " "),
-        None => (model.theme.key(), model.glyphs.cursor()),
+        None => (Theme::key(), model.glyphs.cursor()),
     };
     let took = ended.unwrap_or(model.now_micros).saturating_sub(began_micros);
     let text = format!(

@@ -4,6 +4,7 @@
 use super::pane::window;
 use crate::model::{Choices, Model, Prompt, PromptKind};
 use crate::palette;
+use crate::theme::Theme;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -18,7 +19,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     if let Some(prompt) = &model.prompt {
         line(frame, area, prompt);
         if let Some(choices) = &prompt.choices {
-            offer(model, frame, area, choices);
+            offer(frame, area, choices);
         }
         if prompt.kind == PromptKind::Palette {
             palette(model, frame, area, prompt);
@@ -60,12 +61,12 @@ fn above(frame: &mut Frame, foot: Rect, mut lines: Vec<Line<'static>>, chosen: u
 }
 
 /// The rows above the line: all completions, in columns.
-fn offer(model: &Model, frame: &mut Frame, foot: Rect, choices: &Choices) {
+fn offer(frame: &mut Frame, foot: Rect, choices: &Choices) {
     let wide = choices.all.iter().map(|name| name.chars().count() + 2).max().unwrap_or(1);
     let columns = (usize::from(foot.width) / wide).max(1);
     let name = |(at, name): (usize, &String)| {
         let chosen = choices.at == Some(at);
-        let style = if chosen { model.theme.selected() } else { model.theme.key() };
+        let style = if chosen { Theme::selected() } else { Theme::key() };
         let gap = wide.saturating_sub(name.chars().count());
         [Span::styled(name.clone(), style), Span::raw(" ".repeat(gap))]
     };
@@ -84,9 +85,9 @@ fn palette(model: &Model, frame: &mut Frame, foot: Rect, prompt: &Prompt) {
     let line = |(at, entry): (usize, palette::Entry)| {
         let chosen = at == prompt.picked;
         let mark = if chosen { model.glyphs.cursor() } else { " " };
-        let name = Span::styled(format!("{mark} {:<24} ", entry.name), model.theme.key());
+        let name = Span::styled(format!("{mark} {:<24} ", entry.name), Theme::key());
         let line = Line::from(vec![name, Span::raw(entry.about)]);
-        if chosen { line.style(model.theme.selected()) } else { line }
+        if chosen { line.style(Theme::selected()) } else { line }
     };
     above(frame, foot, entries.into_iter().enumerate().map(line).collect(), prompt.picked);
 }
@@ -115,7 +116,7 @@ fn keys_line(model: &Model, width: u16) -> Vec<Span<'static>> {
         }
         let needs = needs.min(room);
         room -= needs;
-        line.push(Span::styled(keys, model.theme.key()));
+        line.push(Span::styled(keys, Theme::key()));
         line.push(Span::raw(format!(" {word}  ")));
     }
     line

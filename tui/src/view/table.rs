@@ -3,6 +3,7 @@
 use super::pane::window;
 use crate::model::{Model, Shows};
 use crate::table::{Row as Listed, Table as Rows};
+use crate::theme::Theme;
 use machine::words::counted;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
@@ -55,7 +56,7 @@ pub(super) fn draw(
     let shown = range.start..range.end.min(listed.len());
     let cells = shown.clone().zip(listed.get(shown).unwrap_or_default()).map(|(at, row)| {
         let chosen = focused && at == rows.at;
-        let style = if chosen { model.theme.selected() } else { Style::new() };
+        let style = if chosen { Theme::selected() } else { Style::new() };
         self::row(model, row, chosen, &columns).style(style)
     });
     let head = std::iter::once(String::new()).chain(look.sorted_head(model, rows, &columns));
@@ -115,7 +116,7 @@ impl Look {
         let what = if rows.shows == Shows::Wrong { "have nothing wrong" } else { self.idle };
         let count = counted(rows.folded() as u64, self.nouns.0, self.nouns.1);
         let (mark, style) = if chosen {
-            (model.glyphs.cursor(), model.theme.selected())
+            (model.glyphs.cursor(), Theme::selected())
         } else {
             (" ", model.theme.dim())
         };

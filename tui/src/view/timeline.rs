@@ -4,6 +4,7 @@
 
 use crate::model::Model;
 use crate::pulse::Beat;
+use crate::theme::Theme;
 use console::player::Timeline;
 use console::words;
 use ratatui::Frame;
@@ -117,7 +118,7 @@ fn lane(
     for column in 0..columns.count {
         let level = columns.moments(column).map(|moment| changed(timeline, moment, chips)).max();
         let glyph = model.glyphs.level(level.flatten());
-        let style = if column == at { model.theme.selected() } else { model.theme.traffic() };
+        let style = if column == at { Theme::selected() } else { model.theme.traffic() };
         line.push(Span::styled(glyph, style));
     }
     Line::from(line)

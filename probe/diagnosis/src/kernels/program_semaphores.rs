@@ -3,12 +3,12 @@
 use super::{Search, has_returned, waits_for, waits_for_semaphore};
 use crate::look::{Kernel, Look};
 use decode::spin::End;
-use decode::state::{CoreState, Party, WaitReason};
+use decode::state::{Party, WaitReason};
 use layouts::{CoreId, NocAddr};
 use machine::snapshot::Span;
 
 /// Bytes from one semaphore to the next (`L1_ALIGNMENT`).
-pub const SEMAPHORE_BYTES: u64 = 16;
+pub(super) const SEMAPHORE_BYTES: u64 = 16;
 /// The waypoint of `noc_semaphore_wait_min`.
 const AT_LEAST: &str = "NSMW";
 /// Most semaphores of a program on a core (`NUM_SEMAPHORES`).
@@ -47,17 +47,13 @@ impl Search<'_> {
 /// waypoints samples say that afterwards.
 pub(super) fn span(kernel: &Kernel<'_>) -> Option<Span> {
     let may_wait = waits_for_semaphore(kernel) || kernel.has_no_words();
-    semaphore_span(kernel.core).filter(|_| may_wait)
-}
-
-/// Returns the range of the semaphores of the program that was launched on a core.
-pub fn semaphore_span(core: &CoreState) -> Option<Span> {
-    let launch = core.launch.known()?;
+    let launch = kernel.core.launch.known().filter(|_| may_wait)?;
     let first = launch.semaphores?;
     // The configuration of circular buffers follows.
     let followed = launch.circular_buffers.and_then(|it| it.config.checked_sub(first));
     let count = followed.map_or(MOST, |bytes| (bytes / SEMAPHORE_BYTES).min(MOST));
-    let addr = NocAddr { chip: core.id.chip, tile: core.id.tile, offset: first };
+    let id = kernel.core.id;
+    let addr = NocAddr { chip: id.chip, tile: id.tile, offset: first };
     (count > 0).then_some(Span { addr, len: (count * SEMAPHORE_BYTES) as u32 })
 }
 

@@ -128,7 +128,7 @@ fn no_launcher_is_accused_while_it_may_be_at_work() {
             watch.add(newest);
             session.pass(LOOKED_CYCLES / 3).unwrap();
         }
-        let diagnosis = watch.judge(session.target().mesh());
+        let diagnosis = session.judge(&mut watch);
         diagnosis.findings.iter().filter(|it| it.condition == Condition::Leftover).count()
     };
     assert!(left(None) > 0);

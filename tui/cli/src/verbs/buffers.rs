@@ -9,12 +9,9 @@ use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
 use console::machine::Opening;
 use diagnosis::{
-    BufferWait, CircularBuffer, LEAST_APART_CYCLES, Look, Semaphore, SemaphoreWait,
-    circular_buffers, program_semaphores,
+    BufferWait, CircularBuffer, Diagnosis, LEAST_APART_CYCLES, Semaphore, SemaphoreWait,
 };
-use layouts::CoreId;
 use machine::place::Place;
-use machine::target::Mesh;
 use probe::session::Watch;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,9 +36,9 @@ impl Verb for BuffersArguments {
         let place = self.place.as_deref().map(locate::place).transpose();
         let place = place.map_err(Failure::Usage)?;
         let mut machine = open(target)?;
-        let mesh = machine.mesh();
         let mut watch = Watch::new(LEAST_APART_CYCLES);
         machine.session().look(&mut watch);
+        let verdict = machine.session().judge(&mut watch);
         let Some(newest) = watch.newest() else { return Ok(Outcome::Partial) };
         if let Some(gone) = end_of_all(&newest.snapshot) {
             return Err(Failure::of_access(&target.words, gone));
@@ -51,8 +48,7 @@ impl Verb for BuffersArguments {
             say(&sample::written(&newest.sampled.keys().copied().collect()));
         }
         report(target, &newest.state);
-        let look = Look { sampled: &newest.sampled, ..Look::new(&newest.snapshot, &newest.state) };
-        let all = Found::new(&target.words, (&mesh, look), place);
+        let all = Found::new(&target.words, verdict, place);
         if style.json {
             json(all)?;
         } else {
@@ -77,20 +73,19 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn new(target: &'a str, (mesh, look): (&Mesh, Look<'_>), place: Option<NamedPlace>) -> Self {
+    fn new(target: &'a str, verdict: Diagnosis, place: Option<NamedPlace>) -> Self {
         let passes = |tile: Place| place.is_none_or(|place| place.has_tile(tile.chip, tile.tile));
-        let mut circular_buffers = circular_buffers(mesh, look);
+        let Diagnosis { cycles, mut circular_buffers, mut semaphores, .. } = verdict;
         circular_buffers.retain(|it| passes(it.tile));
-        let mut semaphores = program_semaphores(look);
         semaphores.retain(|it| passes(it.tile));
-        Self { target, cycles: look.state.cycles, circular_buffers, semaphores }
+        Self { target, cycles, circular_buffers, semaphores }
     }
 }
 
 fn page(all: &Found<'_>) -> Page {
     let mut buffers = Columns::new(&["TILE", "BUFFER", "PAGES", "OF", "WAITING"]);
     for one in &all.circular_buffers {
-        let waiting: Vec<String> = one.waiting.iter().map(wait).collect();
+        let waiting: Vec<String> = one.waiting.iter().map(BufferWait::words).collect();
         buffers.row(vec![
             one.tile.to_string(),
             one.number.to_string(),
@@ -101,7 +96,7 @@ fn page(all: &Found<'_>) -> Page {
     }
     let mut semaphores = Columns::new(&["TILE", "SEMAPHORE", "VALUE", "WAITING"]);
     for one in &all.semaphores {
-        let waiting: Vec<String> = one.waiting.iter().map(semaphore_wait).collect();
+        let waiting: Vec<String> = one.waiting.iter().map(SemaphoreWait::words).collect();
         semaphores.row(vec![
             one.tile.to_string(),
             format!("{:#x}", one.addr),
@@ -115,21 +110,4 @@ fn page(all: &Found<'_>) -> Page {
     let no_buffer = none(all.circular_buffers.is_empty(), "has one");
     let no_semaphore = none(all.semaphores.is_empty(), "is known to wait for one");
     Page::default().with(buffers).with(no_buffer + "\n").with(semaphores).with(no_semaphore)
-}
-
-/// A wait for a semaphore in words; a question mark if it may be for another one.
-fn semaphore_wait(wait: &SemaphoreWait) -> String {
-    let doubt = if wait.certain { "" } else { "?" };
-    let awaited = wait.awaited.map_or_else(String::new, |value| format!(" for {value}"));
-    format!("{}{awaited}{doubt}", wait.core.core.name())
-}
-
-/// A wait for a circular buffer in words; a question mark if it may be for another one.
-fn wait(wait: &BufferWait) -> String {
-    let CoreId { core, .. } = wait.core;
-    let what = if wait.for_room { "room" } else { "pages" };
-    let count = wait.awaited.map_or_else(String::new, |count| format!("{count} "));
-    let doubt = if wait.certain { "" } else { "?" };
-    let of = if wait.for_room && !count.is_empty() { "pages of " } else { "" };
-    format!("{} for {count}{of}{what}{doubt}", core.name())
 }

@@ -124,7 +124,7 @@ impl Watching {
         }
         let (began, before) = (Instant::now(), session.target().transactions());
         session.look(&mut self.watch);
-        let verdict = self.watch.judge(session.target().mesh());
+        let verdict = session.judge(&mut self.watch);
         // The next snapshot has what the comparison found.
         session.compare_suspects(&mut self.watch, &verdict);
         let same = self.verdict.as_ref().is_some_and(|before| finds_the_same(before, &verdict));

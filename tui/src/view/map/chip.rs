@@ -2,13 +2,13 @@
 
 use super::arrows::Arrow;
 use crate::model::Model;
+use crate::pulse::Busy;
+use crate::theme::Theme;
 use console::glyph::Missing;
 use console::words;
 use decode::state::{Activity, ChipState};
 use diagnosis::Progress;
-use images::Reading;
 use layouts::TileKind;
-use machine::snapshot::AccessError;
 use ratatui::style::Style;
 use ratatui::text::Span;
 use std::collections::BTreeMap;
@@ -18,20 +18,26 @@ const WIDE: u16 = 24;
 /// Chips this wide are called chips.
 const NAMED: u16 = 20;
 
-/// The title of a chip in so many columns: its number, what stands on it, and its links to chips
-/// elsewhere; whole parts only. Returns also how many of these links have no room.
+/// The title of a chip in so many columns, of those from one chip to the next: its number, what stands
+/// on it, and its links to chips elsewhere; whole parts only. Returns also how many of these links have no room.
 pub(super) fn title(
     model: &Model,
     chip: &ChipState,
     arrows: &[Arrow],
-    (columns, focused): (u16, bool),
+    (columns, apart): (u16, u16),
+    focused: bool,
 ) -> (Vec<Span<'static>>, usize) {
     let info = &chip.chip;
     let lit = model.pulse.is_member(info.id);
     let chosen = info.id == model.chip;
     let style = if lit { model.theme.bad() } else { model.theme.border(chosen) };
-    let style = if focused { model.theme.selected() } else { style };
-    let name = if columns >= NAMED { format!("chip {}", info.id) } else { info.id.to_string() };
+    let style = if focused { Theme::selected() } else { style };
+    let named = Some(format!("chip {}", info.id)).filter(|_| apart >= NAMED);
+    let stands = stands(model, chip);
+    let others = arrows.iter().map(Arrow::span).chain(stands.last().cloned());
+    let others: usize = others.map(|part| 1 + part.width()).sum();
+    let name = named.filter(|name| name.len() + others <= columns.into());
+    let name = name.unwrap_or_else(|| info.id.to_string());
     let mut title = vec![Span::styled(name, style)];
     let mut room = usize::from(columns).saturating_sub(title.iter().map(Span::width).sum());
     let mut add = |part: Span<'static>| {
@@ -42,7 +48,6 @@ pub(super) fn title(
         }
         fits
     };
-    let stands = stands(model, chip);
     let least = stands.last().filter(|_| columns < NAMED).into_iter();
     let stands = if columns >= NAMED { stands.first() } else { None };
     for part in stands.into_iter().chain(least).cloned() {
@@ -56,7 +61,7 @@ pub(super) fn title(
         let text = format!("{} {} ago", model.glyphs.stale(), words::age(ago));
         add(Span::styled(text, model.theme.dim()));
     }
-    if let Some(holder) = holder(model, chip, columns >= WIDE) {
+    if let Some(holder) = holder(chip, columns >= WIDE) {
         add(holder);
     }
     (title, hidden)
@@ -75,14 +80,14 @@ fn stands(model: &Model, chip: &ChipState) -> Vec<Span<'static>> {
 }
 
 /// The process that has the chip's device open.
-fn holder(model: &Model, chip: &ChipState, wide: bool) -> Option<Span<'static>> {
+fn holder(chip: &ChipState, wide: bool) -> Option<Span<'static>> {
     let holder = chip.holders.first()?;
     let others = match chip.holders.len() - 1 {
         0 => String::new(),
         more => format!(" +{more}"),
     };
     let text = if wide { format!("open in {holder}") } else { format!("pid {}", holder.pid) };
-    Some(Span::styled(text + &others, model.theme.key()))
+    Some(Span::styled(text + &others, Theme::key()))
 }
 
 /// The facts of a chip in so many columns and rows, the most important first.
@@ -160,29 +165,11 @@ pub(super) fn flow(
     lines
 }
 
-/// What the launched cores of a kind do, as far as that is known; unread cores are not counted.
+/// What the launched cores of a kind do, as far as that is known.
 fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool) -> Span<'static> {
-    let (mut all, mut launched, mut in_vain) = (0, 0, None);
-    // Of each word, one stands for all.
-    let mut counts: BTreeMap<&str, (Progress, usize)> = BTreeMap::new();
-    let id = chip.chip.id;
-    let tiles = chip.tiles.iter().filter(|t| t.kind == kind && !t.harvested);
-    for (core, activity) in tiles.flat_map(|tile| model.cores_known(id, tile)) {
-        match activity {
-            Reading::Known(Activity::Running) => {
-                all += 1;
-                launched += 1;
-                if let Some(progress) = model.progress_of(core, activity) {
-                    counts.entry(progress.word()).or_insert((progress, 0)).1 += 1;
-                }
-            }
-            Reading::Known(_) => all += 1,
-            // A failed read differs from a range that was not requested.
-            Reading::Unknown(_) | Reading::Absent | Reading::Unread(AccessError::NotRequested) => {}
-            Reading::Unread(why) => in_vain = in_vain.or(Some(Missing::of_error(why))),
-        }
-    }
-    if all == 0 {
+    let Some(busy) = model.busy.get(&(chip.chip.id, kind)) else { return Span::raw("") };
+    let Busy { all, launched, progress, in_vain } = busy;
+    if *all == 0 {
         let missing = in_vain.unwrap_or(Missing::Unread);
         let sign = model.glyphs.missing(missing);
         let why = if in_vain.is_some() { "unread" } else { "not read" };
@@ -190,10 +177,7 @@ fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool)
         let style = if in_vain.is_some() { model.theme.missing(missing) } else { Style::new() };
         return Span::styled(text, style);
     }
-    // The better ones come first.
-    let mut counts: Vec<(Progress, usize)> = counts.into_values().collect();
-    counts.sort_unstable();
-    match counts.last() {
+    match progress.last() {
         None if wide => {
             let sign = model.glyphs.activity(Activity::Running);
             Span::raw(format!("{name} {launched}{sign} of {all}"))
@@ -203,7 +187,7 @@ fn busy(model: &Model, chip: &ChipState, kind: TileKind, name: &str, wide: bool)
             let sign = |(progress, count): &(Progress, usize)| {
                 format!(" {count}{}", model.glyphs.progress(*progress))
             };
-            let signs: String = counts.iter().map(sign).collect();
+            let signs: String = progress.iter().map(sign).collect();
             let of = if wide { format!(" of {all}") } else { String::new() };
             Span::styled(format!("{name}{signs}{of}"), model.theme.progress(*worst))
         }

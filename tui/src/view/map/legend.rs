@@ -19,7 +19,7 @@ type Part = Vec<Span<'static>>;
 const WRONG: usize = 2;
 
 /// Draws the legend; the parts that have no room are left out, the least important first.
-pub(super) fn draw(map: &Map<'_>, hidden: usize, frame: &mut Frame, area: Rect) {
+pub(super) fn draw(map: &Map<'_>, hidden: usize, scrolls: bool, frame: &mut Frame, area: Rect) {
     let model = map.model;
     let mut parts = vec![vec![Span::styled(
         format!("{} ({})", model.lens.words(), model.keys.of(Action::Lens)),
@@ -35,6 +35,10 @@ pub(super) fn draw(map: &Map<'_>, hidden: usize, frame: &mut Frame, area: Rect) 
     parts.extend(good);
     if hidden > 0 {
         let text = format!("{} not drawn: see the list", counted(hidden as u64, "link", "links"));
+        parts.insert(1, vec![Span::styled(text, model.theme.dim())]);
+    }
+    if scrolls {
+        let text = "a part of the map: hjkl moves";
         parts.insert(1, vec![Span::styled(text, model.theme.dim())]);
     }
     let lines = super::chip::flow(parts, area.width, area.height, 2);

@@ -48,17 +48,10 @@ impl Map<'_> {
         let Some((first, _)) = links.first() else { return };
         let (x, y) = self.corner(first.from);
         let (wide, high) = self.chip_size();
-        let gutter = i32::from(self.gutter.0);
-        let lanes = |rows: u16| {
-            let lanes = links.len().div_ceil(usize::from(rows.max(1))).max(1) as i32;
-            (lanes, (gutter - (lanes - 1)) / lanes)
-        };
-        // The title's row is used where there is no other room.
-        let narrow = lanes(self.scale.rows).1 < LEAST_WIRE;
-        let rows = if narrow { high } else { self.scale.rows };
-        let (mut count, mut width) = lanes(rows);
+        let rows = self.rows_beside(links.len());
+        let (mut count, mut width) = self.lanes(links.len(), rows);
         if width < 1 {
-            (count, width) = (1, gutter);
+            (count, width) = (1, i32::from(self.gutter.0));
         }
         let room = usize::from(rows) * count as usize;
         let at = |n: usize| {
@@ -73,6 +66,20 @@ impl Map<'_> {
             self.draw_beside(canvas, (at(n), width), edge, link);
         }
         self.draw_more(canvas, at(drawn), links.len() - drawn);
+    }
+
+    /// Columns of links beside each other in a gutter, and the width of each, over so many rows.
+    fn lanes(&self, links: usize, rows: u16) -> (i32, i32) {
+        let lanes = links.div_ceil(usize::from(rows.max(1))).max(1) as i32;
+        (lanes, (i32::from(self.gutter.0) - (lanes - 1)) / lanes)
+    }
+
+    /// Rows of so many links beside a chip: that of the title is used where that makes them wider, and
+    /// they are narrow else.
+    pub(super) fn rows_beside(&self, links: usize) -> u16 {
+        let (rows, high) = (self.scale.rows, self.chip_size().1);
+        let width = self.lanes(links, rows).1;
+        if width < LEAST_WIRE && self.lanes(links, high).1 > width { high } else { rows }
     }
 
     fn draw_more(&self, canvas: &mut Canvas, at: (i32, i32), more: usize) {

@@ -19,7 +19,7 @@ pub(super) struct Scale {
 }
 
 /// The largest first. At the last ones, a half of a cell stands for several tiles.
-const SCALES: [Scale; 8] = [
+const SCALES: [Scale; 10] = [
     Scale { columns: 50, rows: 24, halves: false, facts: 2, gutter: 8 },
     Scale { columns: 50, rows: 12, halves: false, facts: 2, gutter: 8 },
     Scale { columns: 20, rows: 12, halves: false, facts: 3, gutter: 6 },
@@ -27,14 +27,19 @@ const SCALES: [Scale; 8] = [
     Scale { columns: 10, rows: 3, halves: true, facts: 1, gutter: 3 },
     Scale { columns: 5, rows: 3, halves: true, facts: 0, gutter: 3 },
     Scale { columns: 10, rows: 2, halves: true, facts: 0, gutter: 3 },
-    Scale { columns: 5, rows: 2, halves: true, facts: 0, gutter: 3 },
+    SMALLEST,
+    // One row of tiles leaves the links beside it one row.
+    Scale { columns: 10, rows: 1, halves: true, facts: 0, gutter: 7 },
+    Scale { columns: 5, rows: 1, halves: true, facts: 0, gutter: 7 },
 ];
-const SMALLEST: Scale = SCALES[SCALES.len() - 1];
+/// A map that fits at no scale scrolls at this one.
+const SMALLEST: Scale = Scale { columns: 5, rows: 2, halves: true, facts: 0, gutter: 3 };
 /// More columns between two chips show nothing more.
 const MOST_GUTTER: u16 = 30;
 
 impl Scale {
-    /// The largest scale at which so many columns and rows of chips fit, or the smallest.
+    /// The largest scale at which so many columns and rows of chips fit; where none does, the map
+    /// scrolls.
     pub(super) fn of_mesh(grid: (u16, u16), room: (u16, u16)) -> Self {
         let all = |count: u16, size: u16, gap: u16| {
             u32::from(count) * u32::from(size) + u32::from(count - 1) * u32::from(gap)

@@ -71,12 +71,17 @@ fn part(model: &Model, chip: ChipId, across: &Range<u8>, down: &Range<u8>) -> Pa
 
 /// A cell with the colours of its upper and its lower half.
 fn block(model: &Model, parts: [Part; 2]) -> (char, Style) {
+    let style = Style::new();
     let color = |part: Part| -> Option<Color> {
         model.theme.tile(model.shades.entry(part.shade)?.tone, part.dimmed)
     };
-    let style = Style::new();
-    match parts.map(color) {
-        [None, None] if parts.iter().any(|part| part.shade != NONE) => ('░', model.theme.dim()),
+    if parts.iter().all(|part| color(*part).is_none()) {
+        let there = parts.iter().any(|part| part.shade != NONE);
+        return if there { ('░', model.theme.dim()) } else { (' ', style) };
+    }
+    // Beside a half with a colour, black is no tile, and dim one that was not read.
+    let dim = |part: Part| model.theme.dim().fg.filter(|_| part.shade != NONE);
+    match parts.map(|part| color(part).or_else(|| dim(part))) {
         [None, None] => (' ', style),
         [Some(upper), None] => ('▀', style.fg(upper)),
         [None, Some(lower)] => ('▄', style.fg(lower)),

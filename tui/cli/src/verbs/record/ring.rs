@@ -56,7 +56,7 @@ pub(super) fn run(
         } else if due == 0 || cycles.saturating_sub(judged) >= JUDGED_CYCLES {
             let session = machine.session();
             session.look(&mut watch);
-            let verdict = watch.judge(session.target().mesh());
+            let verdict = session.judge(&mut watch);
             judged = cycles;
             if let Some(found) = found(&verdict, trigger) {
                 say(&format!("found: {found}"));
