@@ -47,7 +47,12 @@ impl Search<'_> {
 /// waypoints samples say that afterwards.
 pub(super) fn span(kernel: &Kernel<'_>) -> Option<Span> {
     let may_wait = waits_for_semaphore(kernel) || kernel.has_no_words();
-    let launch = kernel.core.launch.known().filter(|_| may_wait)?;
+    span_of(kernel).filter(|_| may_wait)
+}
+
+/// Returns the range of the semaphores of a kernel's program.
+fn span_of(kernel: &Kernel<'_>) -> Option<Span> {
+    let launch = kernel.core.launch.known()?;
     let first = launch.semaphores?;
     // The configuration of circular buffers follows.
     let followed = launch.circular_buffers.and_then(|it| it.config.checked_sub(first));
@@ -75,7 +80,7 @@ pub(crate) fn semaphore_values(look: Look<'_>, kernel: &Kernel<'_>) -> Vec<(u64,
 /// Returns the semaphore on which a kernel spins: its number, and the comparison that ends the wait.
 pub(crate) fn spun_semaphore<'a>(kernel: &Kernel<'a>) -> Option<(u64, &'a End)> {
     let ends = &kernel.spin()?.ends;
-    let Span { addr, len } = semaphore_span(kernel.core)?;
+    let Span { addr, len } = span_of(kernel)?;
     ends.iter().find_map(|end| {
         let at = u64::from(end.at).checked_sub(addr.offset)?;
         let is_one = at < u64::from(len) && at % SEMAPHORE_BYTES == 0;
