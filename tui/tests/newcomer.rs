@@ -71,7 +71,11 @@ fn who_sent_the_oldest_packet_of_the_mesh() {
 fn which_cable() {
     let n300 = ["0:e9 to 1:e1", "trace on the board"];
     does("link_flaps.mcap", "links: 2", &[("\t", &n300)]);
-    does("without_dateline.mcap", "circular-wait", &[("\t", &["QSFP cage"])]);
+    does(
+        "without_dateline.mcap",
+        "circular-wait",
+        &[("\t", &["0:e9 to 4:e1"]), ("j", &["QSFP cage"])],
+    );
 }
 
 #[test]
