@@ -236,12 +236,11 @@ impl Text {
                     }
                 }
                 Instruction::Load { rd, .. } => {
-                    let held = load(instruction, &registers, reads);
-                    set(
-                        &mut registers,
-                        rd,
-                        held.filter(|it| it.value.is_some()).unwrap_or(Held::default()),
-                    );
+                    let held = match load(instruction, &registers, reads) {
+                        Some(held) if held.value.is_some() => held,
+                        _ => Held::default(),
+                    };
+                    set(&mut registers, rd, held);
                 }
                 _ => compute(&mut registers, instruction),
             }

@@ -144,7 +144,7 @@ impl Instruction {
                 1 << rd & !1
             }
             Self::Call => CALLEE_MAY_CHANGE,
-            Self::Other => u32::MAX & !1,
+            Self::Other => !1,
             Self::Branch { .. } | Self::Jump { .. } | Self::Store | Self::Fence => 0,
         }
     }
