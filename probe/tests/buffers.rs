@@ -40,6 +40,7 @@ fn program(waypoints: [(CoreKind, &str); 2]) -> (Mesh, MeshState) {
                 host_assigned_id: 7,
                 kernel_id: 5,
                 semaphores: Some(SEMAPHORES),
+                arguments: None,
                 noc: None,
                 circular_buffers: Some(CircularBuffers { config: CONFIG, mask: 0b1001 }),
             });

@@ -200,6 +200,7 @@ fn tensix(id: CoreId, n: u64) -> CoreState {
         go: Reading::Known(if runs { GoSignal::Go } else { GoSignal::Done }),
         launch: Reading::Known(LaunchState {
             semaphores: None,
+            arguments: None,
             noc: None,
             circular_buffers: None,
             rd_ptr: 0,
@@ -287,6 +288,7 @@ fn erisc(id: CoreId, channel: u8, n: u64) -> CoreState {
         go: Reading::Known(GoSignal::Go),
         launch: Reading::Known(LaunchState {
             semaphores: None,
+            arguments: None,
             noc: None,
             circular_buffers: None,
             rd_ptr: 1,
