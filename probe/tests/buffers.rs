@@ -3,7 +3,7 @@
 use crate::common;
 use decode::inspect::ReadSet;
 use decode::state::{Activity, CircularBuffers, LaunchState, MeshState};
-use diagnosis::{Look, circular_buffers, program_semaphores};
+use diagnosis::{Look, diagnose};
 use images::Reading;
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::snapshot::{Piece, Snapshot};
@@ -80,7 +80,7 @@ fn a_kernel_waits_for_a_buffer_that_can_make_it_wait() {
     let (mesh, state) = program([(CoreKind::Brisc, "CWFW"), (CoreKind::Ncrisc, "CRBW")]);
     let shown = |buffers: &[(u64, u16, u16, u32)]| {
         let snapshot = snapshot(&mesh, buffers, [0, 0]);
-        let found = circular_buffers(&mesh, Look::new(&snapshot, &state));
+        let found = diagnose(&mesh, &[Look::new(&snapshot, &state)]).circular_buffers;
         let line = |buffer: diagnosis::CircularBuffer| {
             let wait = |wait: &diagnosis::BufferWait| {
                 assert!(!wait.certain && wait.awaited.is_none(), "no sample tells it");
@@ -109,7 +109,7 @@ fn a_semaphore_is_shown_with_the_kernels_of_its_tile_that_wait() {
     let shown = |waypoints, values| {
         let (mesh, state) = program(waypoints);
         let snapshot = snapshot(&mesh, &[], values);
-        let found = program_semaphores(Look::new(&snapshot, &state)).into_iter();
+        let found = diagnose(&mesh, &[Look::new(&snapshot, &state)]).semaphores.into_iter();
         let waiting = |it: &diagnosis::Semaphore| {
             it.waiting.iter().map(|wait| (wait.core.core, wait.certain)).collect::<Vec<_>>()
         };

@@ -128,15 +128,18 @@ pub(crate) fn program_semaphores(look: Look<'_>) -> Vec<Semaphore> {
     let mut found: BTreeMap<(Place, u64), Semaphore> = BTreeMap::new();
     for kernel in look.kernels().values() {
         let values = kernels::semaphore_values(look, kernel);
+        // Of several, only instructions tell which one it is.
+        let spun = kernels::spun_semaphore(kernel).map(|(_, end)| u64::from(end.at));
         let wait = kernels::waits_for_semaphore(kernel).then(|| SemaphoreWait {
             core: kernel.core.id,
-            certain: values.len() == 1,
+            certain: values.len() == 1 || spun.is_some(),
             awaited: kernels::awaited(kernel),
         });
         for (addr, value) in values {
+            let wait = wait.clone().filter(|_| spun.is_none_or(|spun| spun == addr));
             let tile = kernel.place();
             let none = || Semaphore { tile, addr, value, waiting: Vec::new() };
-            found.entry((tile, addr)).or_insert_with(none).waiting.extend(wait.clone());
+            found.entry((tile, addr)).or_insert_with(none).waiting.extend(wait);
         }
     }
     found.into_values().collect()
