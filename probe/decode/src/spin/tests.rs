@@ -116,7 +116,7 @@ fn any_words_are_looked_at() {
             .map(|_| {
                 seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 // Mostly branches and jumps.
-                if seed >> 30 == 0 { seed } else { seed & !0x7F | 0x63 + (seed >> 31) * 0xC }
+                if seed >> 30 == 0 { seed } else { (seed & !0x7F) | (0x63 + (seed >> 31) * 0xC) }
             })
             .collect();
         let _ = spin(&[0x2000, 0x2010], &words, &mut L1(BTreeMap::new()));
