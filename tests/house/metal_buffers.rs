@@ -157,6 +157,8 @@ fn who_keeps_a_circular_buffer_waiting_is_named() {
     let [it] = unawaited.findings.as_slice() else { panic!("{:?}", unawaited.findings) };
     assert_eq!((it.condition, it.place), (Condition::IncrementNeverSent, ncrisc));
     assert!(it.waiting == 0 && it.sentence.contains("no other kernel moves"), "{}", it.sentence);
+    // Its instructions, and where the launch message has arguments and semaphores, say which one.
+    assert!(it.sentence.contains("it waits for semaphore 0: until"), "{}", it.sentence);
     // Nobody is there to push.
     let alone = Run { is_fed: false, ..Run::of((0, RETURNS), (20, RETURNS)) };
     let diagnosis = judged(alone, &kernels);

@@ -12,13 +12,13 @@ mod ring;
 mod traffic;
 
 pub(crate) use ccl::edm_of;
-pub(crate) use circular_buffers::{
-    Occupancy, counters, has_returned, occupancies, waits_for, waits_for_semaphore,
-};
+pub(crate) use circular_buffers::{Occupancy, counters, has_returned, occupancies, waits_for};
 pub(crate) use count::counts;
 pub use count::{Count, semaphores};
 pub(crate) use niu::{answers, outstanding, repeated, repeats, sends_again, waits_for_nothing};
-pub(crate) use program_semaphores::{awaited, semaphore_values, semaphore_wait, spun_semaphore};
+pub(crate) use program_semaphores::{
+    awaited, semaphore_values, semaphore_wait, spun_semaphore, waits_for_semaphore,
+};
 pub(crate) use ring::sibling;
 pub(crate) use traffic::last_packet;
 

@@ -1,3 +1,4 @@
+//! Loops that a compiler made, and any words.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::{End, Operand, Reads, spin, text_of};

@@ -5,7 +5,7 @@
 //! acknowledged, 16 bits each. No word names the processors at its ends, so that a waiting kernel
 //! waits for any other of its tile.
 
-use super::{Search, spun_semaphore};
+use super::Search;
 use crate::look::{Kernel, Look};
 use decode::state::{CircularBuffers, CoreState, Party, WaitReason};
 use layouts::{ChipLayout, CoreId, CoreKind};
@@ -17,8 +17,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Waypoints of `cb_wait_front` and `cb_reserve_back` on BRISC and NCRISC (tt-metal.md 1.3).
 const WAITS_FOR_PAGES: &str = "CWFW";
 const WAITS_FOR_ROOM: &str = "CRBW";
-/// Waypoints of `noc_semaphore_wait` and `noc_semaphore_wait_min`.
-const WAITS_FOR_SEMAPHORE: [&str; 2] = ["NSW", "NSMW"];
 /// Waypoints after a kernel has returned: of its start-up code, and of firmware that waits for its
 /// siblings or the next launch.
 const RETURNED: [&str; 5] = ["KD", "NKFD", "D", "NTW", "W"];
@@ -115,11 +113,6 @@ fn words(kernel: &Kernel<'_>, reason: WaitReason) -> String {
         Some(number) => format!("{what} circular buffer {number}"),
         None => format!("{what} a circular buffer"),
     }
-}
-
-/// Whether a kernel waits for a semaphore, which may be anybody's to increment.
-pub(crate) fn waits_for_semaphore(kernel: &Kernel<'_>) -> bool {
-    WAITS_FOR_SEMAPHORE.contains(&kernel.waypoint()) || spun_semaphore(kernel).is_some()
 }
 
 /// Whether a kernel of a core of a compute tile has returned while others of the tile may run.

@@ -1,6 +1,6 @@
 //! The semaphores of tt-metal's programs: words in the configuration that a launch message names.
 
-use super::{Search, has_returned, waits_for, waits_for_semaphore};
+use super::{Search, has_returned, waits_for};
 use crate::look::{Kernel, Look};
 use decode::spin::End;
 use decode::state::{Party, WaitReason};
@@ -9,6 +9,8 @@ use machine::snapshot::Span;
 
 /// Bytes from one semaphore to the next (`L1_ALIGNMENT`).
 pub(super) const SEMAPHORE_BYTES: u64 = 16;
+/// Waypoints of `noc_semaphore_wait` and `noc_semaphore_wait_min`.
+const WAITS_FOR_SEMAPHORE: [&str; 2] = ["NSW", "NSMW"];
 /// The waypoint of `noc_semaphore_wait_min`.
 const AT_LEAST: &str = "NSMW";
 /// Most semaphores of a program on a core (`NUM_SEMAPHORES`).
@@ -41,6 +43,11 @@ impl Search<'_> {
             self.add(waiter, on, WaitReason::Increment, kernel.mark());
         }
     }
+}
+
+/// Whether a kernel waits for a semaphore, which may be anybody's to increment.
+pub(crate) fn waits_for_semaphore(kernel: &Kernel<'_>) -> bool {
+    WAITS_FOR_SEMAPHORE.contains(&kernel.waypoint()) || spun_semaphore(kernel).is_some()
 }
 
 /// Returns the range of the semaphores of a kernel that waits for one, or may: of one without

@@ -98,7 +98,11 @@ impl Case<'_> {
     }
 
     fn operation(&self, operation: Option<u32>, kernels: &[&Kernel<'_>]) -> Option<Finding> {
-        let busy = kernels.iter().find_map(|kernel| Some((kernel.core.id, busy(kernel)?)));
+        // One that waits in its loop waits for another.
+        let waits = |kernel: &&Kernel<'_>| kernel.spin().is_some_and(|spin| !spin.endless);
+        let (last, first): (Vec<_>, Vec<_>) = kernels.iter().copied().partition(waits);
+        let mut all = first.into_iter().chain(last);
+        let busy = all.find_map(|kernel| Some((kernel.core.id, busy(kernel)?)));
         let repeats =
             kernels.iter().find_map(|kernel| Some((kernel.core.id, self.repeats(kernel)?)));
         let found = repeats.as_ref().or(busy.as_ref());
