@@ -248,7 +248,7 @@ fn a_kernel_of_a_few_lines_is_launched() {
         "{printed}"
     );
     assert!(
-        printed.contains("not-finished") && printed.contains("it is busy at sums.c"),
+        printed.contains("not-finished") && printed.contains("it is in a loop at sums.c"),
         "{printed}"
     );
     with_code(&launch(&["--args", "1,2,0", "--wait"]), 0);
