@@ -3,6 +3,8 @@
 
 use decode::profile::CoreProfile;
 
+/// Waypoints of `noc_semaphore_wait` and `noc_semaphore_wait_min`.
+pub(crate) const WAITS_FOR_SEMAPHORE: [&str; 2] = ["NSW", "NSMW"];
 /// Fewer samples do not tell that a core stays in a function.
 const LEAST_SAMPLES: u32 = 2;
 
@@ -13,6 +15,12 @@ pub(crate) fn wait_of(profile: &CoreProfile) -> Option<&'static str> {
     });
     let first = waits.next()??;
     (profile.samples >= LEAST_SAMPLES && waits.all(|wait| wait == Some(first))).then_some(first)
+}
+
+/// Whether instructions can tell more of the wait of a core than its samples: which semaphore it is, or
+/// that it waits at all.
+pub fn needs_instructions(profile: &CoreProfile) -> bool {
+    wait_of(profile).is_none_or(|wait| WAITS_FOR_SEMAPHORE.contains(&wait))
 }
 
 /// Returns the waypoint of a function's wait; none if it does not wait.

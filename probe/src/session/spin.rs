@@ -81,7 +81,7 @@ struct OfCore<'a> {
     core: &'a CoreState,
     target: &'a mut dyn Target,
     read: Snapshot,
-    /// Words of its local memory, by address.
+    /// Words that are known, by address.
     variables: BTreeMap<u32, u32>,
     global_pointer: Option<u32>,
     layout: &'static ChipLayout,
@@ -113,7 +113,9 @@ impl Reads for OfCore<'_> {
         // Local memory is the core's own.
         self.layout.read_mode(self.space, at.into(), 4)?;
         self.read(at, 4);
-        self.known(at)
+        let value = self.known(at)?;
+        self.variables.insert(at, value);
+        Some(value)
     }
 
     fn name(&self, at: u32) -> Option<String> {

@@ -4,6 +4,7 @@ use super::{Inspected, Partly, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::profile::profile;
 use decode::state::{Activity, CoreState, MeshState};
+use diagnosis::function::needs_instructions;
 use diagnosis::{
     Condition, Diagnosis, Finding, LEAST_APART_CYCLES, Look, Place, Progress, Severity, core_of,
     debug_words, diagnose, is_halted, needs_samples, request_words, sends_the_same, wanted,
@@ -358,7 +359,8 @@ impl Session {
         let sampled = samples.cores.iter().filter(|core| !core.samples.is_empty());
         for (number, of) in sampled.enumerate() {
             let mut found = profile(&self.images, of);
-            if let Some(core) = inspected.state.core(of.core).filter(|_| number < MOST_SPINS) {
+            let looks = number < MOST_SPINS && needs_instructions(&found);
+            if let Some(core) = inspected.state.core(of.core).filter(|_| looks) {
                 found.spin = self.spin(core, &found);
             }
             inspected.sampled.insert(of.core, found);

@@ -1,6 +1,7 @@
 //! The semaphores of tt-metal's programs: words in the configuration that a launch message names.
 
 use super::{Search, has_returned, waits_for};
+use crate::function::WAITS_FOR_SEMAPHORE;
 use crate::look::{Kernel, Look};
 use decode::spin::End;
 use decode::state::{Party, WaitReason};
@@ -9,8 +10,6 @@ use machine::snapshot::Span;
 
 /// Bytes from one semaphore to the next (`L1_ALIGNMENT`).
 pub(super) const SEMAPHORE_BYTES: u64 = 16;
-/// Waypoints of `noc_semaphore_wait` and `noc_semaphore_wait_min`.
-const WAITS_FOR_SEMAPHORE: [&str; 2] = ["NSW", "NSMW"];
 /// The waypoint of `noc_semaphore_wait_min`.
 const AT_LEAST: &str = "NSMW";
 /// Most semaphores of a program on a core (`NUM_SEMAPHORES`).
