@@ -498,7 +498,7 @@ impl ChipLayout {
     }
 
     /// Returns the first byte of the debug registers of a tile that has cores.
-    fn debug_block(&self, kind: TileKind) -> Option<u64> {
+    pub fn debug_block(&self, kind: TileKind) -> Option<u64> {
         match kind {
             TileKind::Tensix => Some(self.blocks.tensix_debug),
             TileKind::Eth => Some(self.blocks.eth_debug),

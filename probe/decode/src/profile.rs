@@ -116,10 +116,7 @@ fn resolve(images: &ImageMap, core: CoreId, pc: u32) -> PlaceKey {
 }
 
 fn constants_at(images: &ImageMap, core: CoreId, pc: u32) -> Vec<(&'static str, u64)> {
-    let loads = images.resolved(core);
-    let Some(load) = loads.iter().find(|load| load.frames_at(pc).is_some()) else {
-        return Vec::new();
-    };
+    let Some(load) = images.running_at(core, pc) else { return Vec::new() };
     let value = |name| Some((name, load.constant_at(pc, name)?));
     PARAMETERS.into_iter().filter_map(value).collect()
 }

@@ -75,9 +75,9 @@ fn instructions(
 /// Returns the image with the code at an address of a core, and file and line there with the
 /// functions around them, innermost first.
 pub fn source_at(images: &ImageMap, core: CoreId, pc: u32) -> (Option<String>, Vec<SourceLine>) {
-    let loads = images.resolved(core);
-    let found = loads.iter().find_map(|load| Some((&load.image.name, load.frames_at(pc)?)));
-    found.map_or_else(Default::default, |(image, lines)| (Some(image.clone()), lines))
+    let found = images.running_at(core, pc);
+    let found = found.and_then(|load| Some((load.image.name.clone(), load.frames_at(pc)?)));
+    found.map_or_else(Default::default, |(image, lines)| (Some(image), lines))
 }
 
 /// Returns the addresses of a core at which code begins: that of a function, or of a source line

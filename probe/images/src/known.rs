@@ -236,6 +236,11 @@ impl ImageMap {
         loads
     }
 
+    /// Returns the image with the code at an address at which a core runs.
+    pub fn running_at(&self, core: CoreId, pc: u32) -> Option<LoadedImage<'_>> {
+        self.resolved(core).into_iter().find(|load| load.text_at(pc).is_some())
+    }
+
     /// Returns the image of a layer whose text, or samples of it, was found on the core.
     pub(crate) fn found(&self, core: CoreId, role: ImageRole) -> Option<LoadedImage<'_>> {
         let mut loads = self.loads(core).into_iter();

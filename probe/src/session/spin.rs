@@ -5,7 +5,7 @@ use decode::profile::CoreProfile;
 use decode::spin::{Reads, Spin, spin, text_of};
 use decode::state::{CoreState, LaunchState};
 use images::LoadedImage;
-use layouts::{ChipLayout, CoreKind, NocAddr, Space, TileKind};
+use layouts::{ChipLayout, CoreKind, NocAddr, Space};
 use machine::snapshot::{Plan, Snapshot, Span};
 use machine::target::Target;
 use std::collections::BTreeMap;
@@ -18,15 +18,12 @@ impl Session {
     pub(super) fn spin(&mut self, core: &CoreState, of: &CoreProfile) -> Option<Spin> {
         let layout = self.target.mesh().layout();
         let kind = layout.kind_at(core.id.tile);
-        let debug = match kind {
-            TileKind::Tensix => layout.blocks.tensix_debug,
-            _ => layout.blocks.eth_debug,
-        };
-        let (clock, l1_bytes) = (debug + layout.debug.wall_clock_low.at, layout.l1_bytes(kind)?);
+        let clock = layout.debug_block(kind)? + layout.debug.wall_clock_low.at;
+        let l1_bytes = layout.l1_bytes(kind)?;
         let pcs = of.pcs();
         let (text, first) = (text_of(&pcs)?, *pcs.first()?);
-        let loads = self.images.resolved(core.id);
-        let load = loads.iter().find_map(|load| Some((load, load.text_at(first)?)));
+        let load = self.images.running_at(core.id, first);
+        let load = load.as_ref().and_then(|load| Some((load, load.text_at(first)?)));
         let launch = core.launch.known();
         let mut reads = OfCore {
             core,
