@@ -40,7 +40,8 @@ impl Runtime {
         seconds: u32,
         program: &str,
     ) -> std::io::Result<Command> {
-        let work = self.folder.join("work");
+        // Two programs in one directory write the same logs, which then prove nothing.
+        let work = self.folder.join("work").join(std::process::id().to_string());
         std::fs::create_dir_all(&work)?;
         // `cargo test` leaves it where the tests are.
         let beside = self.meshscope.with_file_name(LIBRARY);
