@@ -276,7 +276,7 @@ fn a_doubtful_log_counts_where_l1_has_the_text() {
 }
 
 #[test]
-fn instruction_ram_is_as_the_log_says() {
+fn instruction_ram_is_as_the_log_says_or_what_was_copied_there() {
     let folder = Folder::new("iram");
     let mut target = moved(&folder);
     launch(&mut target, &mailbox("tensix_brisc"), 0, 5, 2, 1);
@@ -295,6 +295,16 @@ fn instruction_ram_is_as_the_log_says() {
     assert!(core.findings[0].is_unknown());
     let message = core.findings[0].to_string();
     assert!(message.contains("kernel 5") && message.contains("IRAM"), "{message}");
+
+    // With what was copied there at the offset of the launch message, no log is needed.
+    let mut copied = moved_again(&folder);
+    let linked = 0xFFC0_0000;
+    load(&mut copied, TENSIX, &elf, |at| u64::from(CONFIG + TEXT) + at - linked);
+    let state = inspected(&mut session(copied, &folder), TENSIX, false);
+    let core = core_of(&state, TENSIX, CoreKind::Ncrisc);
+    let image = kernel(core).unwrap();
+    assert_eq!((image.evidence, image.bias), (Provenance::Sampled, 0));
+    assert_eq!((image.comparison.check.clone(), &*core.findings), (TextCheck::Iram, &[][..]));
 
     let logs = format!("5: {}\n", path.display());
     folder.put("kernel_elf_paths.txt", logs.as_bytes());

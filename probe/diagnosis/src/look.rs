@@ -180,6 +180,12 @@ impl<'a> Kernel<'a> {
         self.sampled.filter(|_| self.core.waypoint_tells_no_wait()).and_then(function::wait_of)
     }
 
+    /// Whether samples of both show different waits. Of what was not sampled they say nothing.
+    pub(crate) fn is_sampled_elsewhere(&self, now: &Self) -> bool {
+        let both = self.sampled.is_some() && now.sampled.is_some();
+        both && self.sampled_wait() != now.sampled_wait()
+    }
+
     /// Returns the loop in which it spins, if its samples and instructions tell that.
     pub(crate) fn spin(&self) -> Option<&'a Spin> {
         self.sampled?.spin.as_ref()

@@ -148,7 +148,8 @@ fn moved_since(mesh: &Mesh, then: Look<'_>, now: Look<'_>, kernel: &Kernel<'_>) 
     let given = given(&before_it, kernel);
     if differ(&before_it, kernel) || pages(then, before) != pages(now, core) || turned || given {
         Moved::Words
-    } else if before_it.waypoint() != kernel.waypoint()
+    } else if before_it.core.waypoint != core.waypoint
+        || before_it.is_sampled_elsewhere(kernel)
         || answers(mesh, then, &before_it) != answers(mesh, now, kernel)
     {
         Moved::Requests

@@ -326,7 +326,12 @@ impl Session {
             inspected = self.inspect_rest(&read_set, &inspected, &mut see);
         }
         watch.read_set = Some(read_set);
-        self.sample_silent(&mut inspected, &watch.causes);
+        if watch.waits || first || snapshot >= SNAPSHOTS {
+            self.sample_silent(&mut inspected, &watch.causes);
+        } else if let Some(before) = watch.newest() {
+            // The last snapshot of a verdict shows what the first one's samples have become.
+            inspected.sampled.clone_from(&before.sampled);
+        }
         watch.add(inspected);
     }
 

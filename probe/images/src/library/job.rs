@@ -6,7 +6,7 @@ use crate::kinds::Provenance;
 use crate::known::Known;
 use crate::text::in_l1;
 use crate::{Image, ImageFinding, ImageMap};
-use layouts::{ChipLayout, CoreId, CoreKind, NocAddr, Space, TileKind};
+use layouts::{ChipLayout, CoreId, NocAddr, Space, TileKind};
 
 /// The search for a launched kernel.
 pub(super) struct Job {
@@ -37,11 +37,9 @@ impl Job {
             .collect()
     }
 
-    /// Returns the L1 range of a text of at most `longest` bytes; none in instruction RAM.
+    /// Returns the L1 range of a text of at most `longest` bytes. That of an NCRISC, which runs from
+    /// instruction RAM, is what was copied there, unless the next programs lie there.
     pub(super) fn text_place(&self, layout: &ChipLayout, longest: u32) -> Option<(NocAddr, u32)> {
-        if self.core.core == CoreKind::Ncrisc || longest == 0 {
-            return None;
-        }
         let eth = layout.kind_at(self.core.tile) == TileKind::Eth;
         let end = if eth { layout.eth.l1_bytes } else { layout.tensix.l1_bytes };
         let left = end.saturating_sub(self.launched.at.into());

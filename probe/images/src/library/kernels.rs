@@ -192,9 +192,6 @@ impl Library {
 
     /// Returns the ranges of the texts that can be a job's, longest first.
     fn text_places(&mut self, layout: &ChipLayout, job: &Job) -> Vec<(NocAddr, u32)> {
-        if job.text_place(layout, 1).is_none() {
-            return Vec::new();
-        }
         let lengths = self.fingerprints_of(job.core.core).lengths().into_iter();
         lengths.filter_map(|len| job.text_place(layout, len)).collect()
     }
@@ -212,14 +209,8 @@ impl Library {
         let what = name.map_or_else(|| format!("kernel {id}"), |n| format!("kernel {id} ({n})"));
         let places = self.text_places(images.layout(), job);
         self.catalog.of(core.core, ImageRole::Kernel).next()?;
-        let Some((addr, len)) = places.first().copied() else {
-            // Otherwise no ELF has a text.
-            if job.text_place(images.layout(), 1).is_none() {
-                let why = "its text is in IRAM, which cannot be read".to_owned();
-                job.findings.push(ImageFinding::Unknown { core, what, at, why });
-            }
-            return None;
-        };
+        // Otherwise no ELF has a text.
+        let (addr, len) = places.first().copied()?;
         let readable = places.iter().find_map(|(addr, len)| snapshot.bytes(*addr, *len).ok());
         let bytes = match readable.map_or_else(|| snapshot.bytes(addr, len), Ok) {
             Ok(bytes) => bytes,
@@ -247,7 +238,10 @@ impl Library {
             }
         }
         let own = images.found(core, ImageRole::Kernel).is_some();
-        if !own && !named && !job.launched.released {
+        if core.core == CoreKind::Ncrisc {
+            let why = "its text is in IRAM, which cannot be read, and no known one is in L1";
+            job.findings.push(ImageFinding::Unknown { core, what, at, why: why.to_owned() });
+        } else if !own && !named && !job.launched.released {
             let among = self.catalog.places();
             job.findings.push(ImageFinding::NoMatch { core, what, at, among, nearest: None });
         }
