@@ -245,8 +245,9 @@ fn waits_of(look: Look<'_>, lasting: &WaitGraph) -> BTreeMap<CoreId, (Party, Wai
 #[cfg(test)]
 mod tests {
     use super::*;
+    use decode::profile::{CoreProfile, ProfilePlace};
     use decode::state::CoreState;
-    use images::GoSignal;
+    use images::{GoSignal, SourceLine};
     use layouts::{ChipId, CoreKind, NocXy};
 
     fn core(waypoint: Reading<String>) -> CoreState {
@@ -280,5 +281,28 @@ mod tests {
         assert_eq!(of(known(), true), Progress::Progressing);
         assert_eq!(of(Reading::Absent, false), Progress::Unknown);
         assert_eq!(of(Reading::Absent, true), Progress::Progressing);
+    }
+
+    #[test]
+    fn samples_that_are_missing_do_not_say_that_a_core_moved() {
+        let core = core(Reading::Absent);
+        let waits = |function: &str| {
+            let function = Some(function.to_owned());
+            let lines = vec![SourceLine { function, file: None, line: None }];
+            let (image, constants) = (None, Vec::new());
+            let place =
+                ProfilePlace { count: 4, certain: 4, pcs: vec![4], image, constants, lines };
+            let (spin, missing) = (None, None);
+            let (places, relays) = (vec![place], false);
+            CoreProfile { core: core.id, samples: 4, span_cycles: 1, places, spin, relays, missing }
+        };
+        let (semaphore, barrier) = (waits("noc_semaphore_wait"), waits("noc_async_write_barrier"));
+        let elsewhere = |then, now| {
+            let kernel = |sampled| Kernel { core: &core, end: None, sampled };
+            kernel(then).is_sampled_elsewhere(&kernel(now))
+        };
+        assert!(elsewhere(Some(&semaphore), Some(&barrier)));
+        assert!(!elsewhere(Some(&semaphore), Some(&semaphore)));
+        assert!(!elsewhere(Some(&semaphore), None) && !elsewhere(None, Some(&barrier)));
     }
 }
