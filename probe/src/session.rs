@@ -339,7 +339,7 @@ impl Session {
         };
         let mut state = decode(&snapshot, self.target.mesh(), &self.images, &facts);
         // What is asked depends on what was decoded.
-        state.operations = self.operations.of(&self.processes, &state);
+        self.operations.add_to(&mut state, &self.processes);
         state.problems.extend(self.operations.problems().cloned());
         self.next_ledgers.clone_from(&state.fabric.ledgers);
         self.find_more_files(&state);

@@ -95,6 +95,16 @@ impl Simulator {
 }
 
 impl TargetSpec {
+    /// Returns the folders of the ELFs that are started on the target, as they are named.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        let named = match self {
+            Self::Emulator(scene) => [&scene.kernels, &scene.firmware],
+            Self::Ttsim(simulator) => [&simulator.kernels, &simulator.firmware],
+            _ => return Vec::new(),
+        };
+        named.into_iter().flatten().cloned().collect()
+    }
+
     /// Parses the words.
     ///
     /// # Errors

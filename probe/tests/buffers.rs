@@ -3,12 +3,14 @@
 use crate::common;
 use decode::inspect::ReadSet;
 use decode::state::{Activity, CircularBuffers, LaunchState, MeshState};
-use diagnosis::{Look, diagnose};
+use diagnosis::{Look, diagnose, wanted};
 use images::Reading;
+use images::inspector::{GlobalSemaphore, LogicalRange, SocketEnd, Told};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
 use machine::snapshot::{Piece, Snapshot};
 use machine::target::{Allow, Mesh};
 use probe::session::Session;
+use std::sync::Arc;
 
 const TILE: NocXy = NocXy { x: 1, y: 2 };
 /// Two semaphores, and behind them the configuration of the circular buffers.
@@ -123,4 +125,50 @@ fn a_semaphore_is_shown_with_the_kernels_of_its_tile_that_wait() {
     let found = shown([(CoreKind::Brisc, "NSW"), (CoreKind::Ncrisc, "NSMW")], [1, 2]);
     assert_eq!(found, [(SEMAPHORES, 1, both.clone()), (SEMAPHORES + 16, 2, both)]);
     assert_eq!(shown([(CoreKind::Brisc, "CWFW"), (CoreKind::Ncrisc, "CRBW")], [1, 2]), []);
+}
+
+/// Tile 1-2 is the compute tile of the first column and the second row.
+#[test]
+fn global_semaphores_and_sockets_are_those_of_which_inspector_tells() {
+    let (mesh, mut state) = program([(CoreKind::Brisc, "CWFW"), (CoreKind::Ncrisc, "CRBW")]);
+    let range = |start, end| vec![LogicalRange { start, end }];
+    let semaphore = |addr, cores, chips: &[u32], reset| GlobalSemaphore {
+        addr,
+        cores,
+        chips: chips.to_vec(),
+        reset,
+    };
+    let (first, second) = (SEMAPHORES, SEMAPHORES + 16);
+    let end = |sends, config| SocketEnd {
+        chip: 0,
+        core: [0, 1],
+        sends,
+        config,
+        fifo_bytes: 4096,
+        acknowledged: [16, 16],
+        peers: vec![[1, 0, 0]],
+    };
+    state.objects = Arc::new(Told {
+        operations: Vec::new(),
+        semaphores: vec![
+            semaphore(first, range([0, 0], [3, 1]), &[0], Some(0)),
+            semaphore(second, range([0, 0], [u64::MAX, u64::MAX]), &[0, 1, u32::MAX], Some(2)),
+            // Of another chip, and of other tiles.
+            semaphore(second, range([0, 0], [3, 1]), &[1], Some(0)),
+            semaphore(second, range([0, 2], [3, 3]), &[0], Some(0)),
+        ],
+        // The second one's configuration cannot be in L1.
+        sockets: vec![end(true, first), end(false, second), end(false, 1 << 40)],
+    });
+    let snapshot = snapshot(&mesh, &[], [0, 6]);
+    let look = Look::new(&snapshot, &state);
+    let wanted: Vec<u64> = wanted(&mesh, look).iter().map(|span| span.addr.offset).collect();
+    assert!(wanted.contains(&first) && wanted.contains(&second) && !wanted.contains(&(1 << 40)));
+    let found = diagnose(&mesh, &[look]);
+    // The first one has the value that the host gave it, and nobody waits for it.
+    let all: Vec<_> = found.semaphores.iter().map(|it| (it.words(), it.value_words())).collect();
+    assert_eq!(all, [("global 0x9010".to_owned(), "6 (set to 2)".to_owned())]);
+    let all: Vec<_> = found.sockets.iter().map(|it| (it.addr, it.words())).collect();
+    let words = ["6 bytes acknowledged", "6 bytes sent to it"].map(str::to_owned);
+    assert_eq!(all, [first, second].into_iter().zip(words).collect::<Vec<_>>());
 }

@@ -259,8 +259,11 @@ fn one_word_that_differs_is_reported_with_its_place() {
 }
 
 #[test]
-fn no_image_is_a_finding_that_names_the_nearest() {
-    let folder = Folder::new("none");
+fn no_image_is_a_finding_that_names_the_nearest_and_the_version_of_the_package() {
+    let installed = Folder::new("none");
+    installed.put("ttnn-0.80.1.dist-info/METADATA", b"");
+    installed.put("ttnn-\x1b[2J.dist-info/METADATA", b"");
+    let folder = Folder(installed.path().join("ttnn/tt_metal/pre-compiled"));
     folder.firmware("1");
     let mut session = session(&[&folder], Workload::Idle);
     write(&mut session, TENSIX, 0xA010, 0xDEAD_BEEF);
@@ -269,8 +272,8 @@ fn no_image_is_a_finding_that_names_the_nearest() {
     assert!(trisc1.images.is_empty());
     let message = trisc1.findings[0].to_string();
     let begins = format!(
-        "0:1-2:trisc1: no image in {} matches the firmware loaded at 0xa000; of the nearest, 1/trisc1, 0xa010 \
-         holds 0xdeadbeef, not 0x",
+        "0:1-2:trisc1: no image in {} (ttnn 0.80.1) matches the firmware loaded at 0xa000; of the nearest, \
+         1/trisc1, 0xa010 holds 0xdeadbeef, not 0x",
         folder.path().display()
     );
     assert!(message.starts_with(&begins), "{message}");

@@ -84,6 +84,7 @@ pub fn decode(
         processes: facts.processes.to_vec(),
         usual_places: facts.usual_places.to_vec(),
         operations: Arc::default(),
+        objects: Arc::default(),
         before: facts.before.map_or_else(Default::default, Clone::clone),
     }
 }

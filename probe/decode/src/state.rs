@@ -7,7 +7,7 @@ pub use eth::EthState;
 pub(crate) use eth::EthWords;
 pub use fabric::*;
 
-use images::inspector::Operation;
+use images::inspector::{Operation, Told};
 use images::{
     Comparison, GoSignal, ImageFinding, ImageRole, MetalProcess, Outline, Provenance, Reading,
     SourceLine,
@@ -50,6 +50,8 @@ pub struct MeshState {
     pub usual_places: Vec<PathBuf>,
     /// The operations that run, by their ids in the launch messages, of those that Inspectors name.
     pub operations: Arc<BTreeMap<u64, Operation>>,
+    /// The global semaphores and the sockets of which Inspectors told when an operation was new.
+    pub objects: Arc<Told>,
     /// Earlier clients of the mesh, if a server that holds it for its clients reports them.
     pub before: ServedHistory,
 }

@@ -3,12 +3,19 @@
 use crate::kernels::{self, Occupancy};
 use crate::look::{Kernel, Look};
 use decode::state::WaitReason;
-use layouts::CoreId;
+use images::inspector::{GlobalSemaphore, LogicalRange, SocketEnd};
+use layouts::{ChipId, CoreId, NocAddr};
 use machine::place::Place;
+use machine::snapshot::Span;
 use machine::target::Mesh;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most global semaphores of a tile that are read. Models have some hundred.
+const MOST_GLOBAL: usize = 128;
+/// Most receivers of a socket's sender.
+const MOST_RECEIVERS: u64 = 64;
 
 /// A circular buffer of a compute tile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -42,7 +49,8 @@ pub struct BufferWait {
     pub awaited: Option<u64>,
 }
 
-/// A semaphore of a program whose kernels wait for one, or do not tell what they wait for.
+/// A semaphore of a program whose kernels wait for one, or do not tell what they wait for; or a global one on a
+/// tile where a kernel runs, if one waits for it or it has another value than the host gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Semaphore {
     /// The tile.
@@ -51,6 +59,10 @@ pub struct Semaphore {
     pub addr: u64,
     /// Its value.
     pub value: u32,
+    /// Whether it is a global one, of which Inspector tells.
+    pub global: bool,
+    /// The value that the host gave to a global one last; null if it gave none, or that is not known.
+    pub reset: Option<u32>,
     /// The kernels of the tile that wait for a semaphore of their program: for this one, if it has no other.
     pub waiting: Vec<SemaphoreWait>,
 }
@@ -123,10 +135,133 @@ fn wait(kernel: &Kernel<'_>, buffer: Occupancy) -> Option<BufferWait> {
     })
 }
 
+/// An end of a socket, of which Inspector tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SocketState {
+    /// The tile.
+    pub tile: Place,
+    /// The address of its configuration in the tile's L1.
+    pub addr: u64,
+    /// Whether it sends; otherwise it receives.
+    pub sends: bool,
+    /// Bytes that were sent to it, modulo 2^32; null at a sender, whose kernel counts them in its frame.
+    pub sent: Option<u32>,
+    /// Bytes that each receiver has acknowledged to it, modulo 2^32; empty at a receiver, whose kernel
+    /// counts them in its frame.
+    pub acknowledged: Vec<u32>,
+    /// Bytes of the receiver's queue.
+    pub fifo_bytes: u64,
+    /// The other ends: the number of the chip by fabric, and the tile in logical coordinates.
+    pub peers: Vec<[u32; 3]>,
+}
+
+impl Semaphore {
+    /// The name in tables.
+    pub fn words(&self) -> String {
+        let kind = if self.global { "global " } else { "" };
+        format!("{kind}{:#x}", self.addr)
+    }
+
+    /// The value in tables, with the one that the host gave to a global one.
+    pub fn value_words(&self) -> String {
+        let reset = self.reset.map_or_else(String::new, |reset| format!(" (set to {reset})"));
+        format!("{}{reset}", self.value)
+    }
+}
+
+impl SocketState {
+    /// What it has counted, in words.
+    pub fn words(&self) -> String {
+        let acknowledged: Vec<String> = self.acknowledged.iter().map(u32::to_string).collect();
+        let sent = self.sent.map(|sent| format!("{sent} bytes sent to it"));
+        sent.unwrap_or_else(|| format!("{} bytes acknowledged", acknowledged.join(", ")))
+    }
+}
+
+/// Returns the ends of sockets on the chips of the mesh.
+pub(crate) fn sockets(mesh: &Mesh, look: Look<'_>) -> Vec<SocketState> {
+    let state = |(tile, end): (Place, &SocketEnd)| {
+        let word = |offset| look.word(tile, offset);
+        Some(SocketState {
+            tile,
+            addr: end.config,
+            sends: end.sends,
+            sent: if end.sends { None } else { Some(word(end.config)?) },
+            acknowledged: acknowledged(end).map(word).collect::<Option<_>>()?,
+            fifo_bytes: end.fifo_bytes,
+            peers: end.peers.clone(),
+        })
+    };
+    socket_tiles(mesh, look).filter_map(state).collect()
+}
+
+/// Returns the offsets of the words that say what receivers have acknowledged.
+fn acknowledged(end: &SocketEnd) -> impl Iterator<Item = u64> {
+    let [first, stride] = end.acknowledged.map(u64::from);
+    let receivers = if end.sends { end.peers.len() as u64 } else { 0 };
+    let config = end.config;
+    (0..receivers.min(MOST_RECEIVERS)).map(move |n| config.wrapping_add(first + n * stride))
+}
+
+fn socket_tiles<'a>(
+    mesh: &'a Mesh,
+    look: Look<'a>,
+) -> impl Iterator<Item = (Place, &'a SocketEnd)> {
+    look.state.objects.sockets.iter().filter_map(|end| {
+        let chip = chip_of(mesh, end.chip)?;
+        let [x, y] = end.core.map(u64::from);
+        let tile = mesh.compute_tiles(chip).find(|it| mesh.logical(*it) == Some([x, y]))?;
+        Some((tile, end))
+    })
+}
+
+/// tt-metal numbers chips as the cluster descriptor does.
+fn chip_of(mesh: &Mesh, number: u32) -> Option<ChipId> {
+    let chip = ChipId(number.try_into().ok()?);
+    mesh.chip(chip).map(|chip| chip.id)
+}
+
+/// Returns the global semaphores of the tiles on which a kernel of an operation runs.
+fn global_semaphores<'a>(
+    mesh: &'a Mesh,
+    look: Look<'a>,
+) -> impl Iterator<Item = (Place, &'a GlobalSemaphore)> {
+    let kernels = look.kernels().into_values().filter(|it| !it.serves());
+    let tiles: BTreeSet<Place> = kernels.map(|it| it.place()).collect();
+    tiles.into_iter().flat_map(move |tile| {
+        let at = mesh.logical(tile);
+        let is_there = move |it: &&GlobalSemaphore| {
+            let within = |range: &LogicalRange| {
+                let axis = |n: usize| {
+                    at.is_some_and(|at| (range.start[n]..=range.end[n]).contains(&at[n]))
+                };
+                axis(0) && axis(1)
+            };
+            it.chips.iter().any(|chip| chip_of(mesh, *chip) == Some(tile.chip))
+                && it.cores.iter().any(within)
+        };
+        let all = look.state.objects.semaphores.iter().filter(is_there).take(MOST_GLOBAL);
+        all.map(move |semaphore| (tile, semaphore))
+    })
+}
+
+/// Returns the words of what Inspector tells of.
+pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
+    let semaphores = global_semaphores(mesh, look).map(|(tile, it)| tile.at(it.addr));
+    let sockets = socket_tiles(mesh, look).flat_map(|(tile, end)| {
+        let sent = (!end.sends).then_some(end.config);
+        sent.into_iter().chain(acknowledged(end)).map(move |offset| tile.at(offset))
+    });
+    let in_l1 =
+        |addr: &NocAddr| addr.offset % 4 == 0 && addr.offset < mesh.layout().tensix.l1_bytes;
+    semaphores.chain(sockets).filter(in_l1).map(|addr| Span { addr, len: 4 }).collect()
+}
+
 /// Returns the semaphores of the programs whose kernels wait for one, or may, by tile and address.
-pub(crate) fn program_semaphores(look: Look<'_>) -> Vec<Semaphore> {
+pub(crate) fn semaphores(mesh: &Mesh, look: Look<'_>) -> Vec<Semaphore> {
+    let kernels = look.kernels();
     let mut found: BTreeMap<(Place, u64), Semaphore> = BTreeMap::new();
-    for kernel in look.kernels().values() {
+    for kernel in kernels.values() {
         let values = kernels::semaphore_values(look, kernel);
         // Of several, only instructions tell which one it is.
         let spun = kernels::spun_semaphore(kernel).map(|(_, end)| u64::from(end.at));
@@ -138,8 +273,24 @@ pub(crate) fn program_semaphores(look: Look<'_>) -> Vec<Semaphore> {
         for (addr, value) in values {
             let wait = wait.clone().filter(|_| spun.is_none_or(|spun| spun == addr));
             let tile = kernel.place();
-            let none = || Semaphore { tile, addr, value, waiting: Vec::new() };
+            let (global, reset) = (false, None);
+            let none = || Semaphore { tile, addr, value, global, reset, waiting: Vec::new() };
             found.entry((tile, addr)).or_insert_with(none).waiting.extend(wait);
+        }
+    }
+    for (tile, GlobalSemaphore { addr, reset, .. }) in global_semaphores(mesh, look) {
+        let Some(value) = look.word(tile, *addr) else { continue };
+        let own = kernels.values().filter(|kernel| kernel.place() == tile);
+        let waits = |kernel: &Kernel<'_>| {
+            let mut ends = kernel.spin()?.ends.iter().filter(|end| end.name.is_none());
+            let end = ends.find(|end| u64::from(end.at) == *addr)?;
+            let awaited = end.awaited.as_ref().map(|(_, awaited)| awaited.value.into());
+            Some(SemaphoreWait { core: kernel.core.id, certain: true, awaited })
+        };
+        let waiting: Vec<SemaphoreWait> = own.filter_map(waits).collect();
+        if !waiting.is_empty() || *reset != Some(value) {
+            let (addr, global, reset) = (*addr, true, *reset);
+            found.insert((tile, addr), Semaphore { tile, addr, value, global, reset, waiting });
         }
     }
     found.into_values().collect()

@@ -29,7 +29,7 @@ mod progress;
 mod verdict;
 mod waypoint;
 
-pub use buffers::{BufferWait, CircularBuffer, Semaphore, SemaphoreWait};
+pub use buffers::{BufferWait, CircularBuffer, Semaphore, SemaphoreWait, SocketState};
 pub use condition::{Condition, Explanation, Severity};
 pub use finding::{Confidence, Evidence, Finding, Step};
 pub use graph::{WaitGraph, WaitLine};

@@ -14,7 +14,7 @@ mod signature;
 mod slow;
 mod unfinished;
 
-use crate::buffers::{CircularBuffer, Semaphore, circular_buffers, program_semaphores};
+use crate::buffers::{self, CircularBuffer, Semaphore, SocketState};
 use crate::condition::{Condition, Severity};
 use crate::finding::{Confidence, Evidence, Finding, next};
 use crate::graph::WaitGraph;
@@ -79,10 +79,13 @@ pub struct Diagnosis {
     /// The circular buffers of the running kernels, by tile and number.
     #[serde(skip)]
     pub circular_buffers: Vec<CircularBuffer>,
-    /// The semaphores of programs whose kernels wait for one, or do not tell what they wait for, by
-    /// tile and address.
+    /// The semaphores of programs whose kernels wait for one, or do not tell what they wait for, and
+    /// global ones that are awaited or were changed, by tile and address.
     #[serde(skip)]
     pub semaphores: Vec<Semaphore>,
+    /// The ends of the sockets of which Inspectors tell, that could be read.
+    #[serde(skip)]
+    pub sockets: Vec<SocketState>,
 }
 
 /// The number of cores by what they do.
@@ -135,8 +138,9 @@ pub fn diagnose(mesh: &Mesh, looks: &[Look<'_>]) -> Diagnosis {
         moved,
         bystanders,
         asking,
-        circular_buffers: last.map_or_else(Vec::new, |last| circular_buffers(mesh, *last)),
-        semaphores: last.map_or_else(Vec::new, |last| program_semaphores(*last)),
+        circular_buffers: last.map_or_else(Vec::new, |last| buffers::circular_buffers(mesh, *last)),
+        semaphores: last.map_or_else(Vec::new, |last| buffers::semaphores(mesh, *last)),
+        sockets: last.map_or_else(Vec::new, |last| buffers::sockets(mesh, *last)),
     }
 }
 
@@ -251,6 +255,7 @@ fn chip_of(party: Party) -> Option<ChipId> {
 pub fn wanted(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
     let mut spans = kernels::spans(mesh, look);
     spans.extend(astray::spans(mesh, look));
+    spans.extend(buffers::spans(mesh, look));
     spans
 }
 

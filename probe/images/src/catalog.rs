@@ -179,9 +179,25 @@ impl Catalog {
         self.attached.get(path).map_or_else(|| Elf::open(path), |bytes| Elf::load(bytes.clone()))
     }
 
-    /// Returns the directories, for messages.
+    /// Returns the directories, for messages, with the version of the package that one is of.
     pub(crate) fn places(&self) -> String {
-        let names = self.directories.iter().map(|path| path.display().to_string());
-        names.collect::<Vec<_>>().join(", ")
+        let name = |path: &PathBuf| match package_version(path) {
+            Some(version) => format!("{} (ttnn {version})", path.display()),
+            None => path.display().to_string(),
+        };
+        self.directories.iter().map(name).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns the version of the Python package `ttnn` that has a directory, as `pip` notes it beside the
+/// package.
+fn package_version(path: &Path) -> Option<String> {
+    let package = path.ancestors().find(|it| it.file_name().is_some_and(|name| name == "ttnn"))?;
+    let beside = std::fs::read_dir(package.parent()?).ok()?.filter_map(Result::ok);
+    let mut names = beside.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || ".+!".contains(it);
+    names.find_map(|name| {
+        let version = name.strip_prefix("ttnn-")?.strip_suffix(".dist-info")?;
+        version.chars().all(is_plain).then(|| version.to_owned())
+    })
 }

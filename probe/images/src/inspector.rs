@@ -9,7 +9,7 @@ use capnp::private::layout::{
     PointerBuilder, PointerReader, StructBuilder, StructReader, StructSize,
 };
 use capnp::traits::{FromPointerBuilder, FromPointerReader, IntoInternalStructReader};
-use capnp::{Word, serialize, struct_list};
+use capnp::{Word, primitive_list, serialize, struct_list};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read, Write};
@@ -19,9 +19,11 @@ use std::time::{Duration, Instant};
 /// The library reads lists of structures that it has a type of, and checks no member: any will do.
 type Any = capnp::schema_capnp::node::Owned;
 
-/// The interface `Inspector`, and its method `getMeshWorkloadRuntimeEntries`.
+/// The interface `Inspector`.
 const INTERFACE: u64 = 0x880f_ab3d_dc27_f484;
-const RUNTIME_ENTRIES: u16 = 7;
+/// Its methods that are called: `getMeshWorkloadRuntimeEntries`, `getSockets` and `getGlobalSemaphores`.
+/// The question of each is its place here, counted from 1.
+const METHODS: [u16; 3] = [7, 11, 12];
 /// The union members of a `Message` that are used.
 const ABORT: u16 = 1;
 const CALL: u16 = 2;
@@ -30,15 +32,19 @@ const BOOTSTRAP: u16 = 8;
 /// The union members of a `Return`.
 const RESULTS: u16 = 0;
 const EXCEPTION: u16 = 1;
-/// The questions.
+/// The questions: the server's object, and what its methods return.
 const OBJECT: u32 = 0;
 const ENTRIES: u32 = 1;
+const SOCKETS: u32 = 2;
+const SEMAPHORES: u32 = 3;
 /// The trace of an operation that belongs to none.
 const NO_TRACE: u32 = u32::MAX;
-/// For both answers. tt-metal answers within milliseconds.
+/// For all answers. tt-metal answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Messages before both answers, at most. The library bounds each at 64 MiB.
+/// Messages before all answers, at most. The library bounds each at 64 MiB.
 const MOST_MESSAGES: usize = 64;
+/// Most global semaphores, and ends of sockets. Models have some hundred.
+const MOST_OBJECTS: usize = 4096;
 /// Most bytes of a name. Those of C++ types have some hundred.
 const MOST_NAME_BYTES: usize = 16 << 10;
 /// Most bytes of the parameters of an operation. tt-metal writes each tensor in some hundred.
@@ -57,23 +63,84 @@ pub struct Operation {
     pub trace: Option<u32>,
 }
 
-/// Returns the operations that the Inspector at an address tells.
+/// A rectangle of compute tiles in tt-metal's logical coordinates, which count columns and rows that
+/// work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogicalRange {
+    /// The first column and row.
+    pub start: [u64; 2],
+    /// The last ones.
+    pub end: [u64; 2],
+}
+
+/// A global semaphore: a word at the same address of L1 on many tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalSemaphore {
+    /// Its address.
+    pub addr: u64,
+    /// Its tiles.
+    pub cores: Vec<LogicalRange>,
+    /// The numbers that tt-metal gives to the chips that have it.
+    pub chips: Vec<u32>,
+    /// The value that the host wrote last; none if it wrote none.
+    pub reset: Option<u32>,
+}
+
+/// A core at an end of a socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SocketEnd {
+    /// The number that tt-metal gives to the chip.
+    pub chip: u32,
+    /// Its tile, in logical coordinates.
+    pub core: [u32; 2],
+    /// Whether it sends.
+    pub sends: bool,
+    /// The address of its configuration in L1: `sender_socket_md`, or `receiver_socket_md`.
+    pub config: u64,
+    /// Bytes of the queue at a receiver.
+    pub fifo_bytes: u64,
+    /// From the configuration to the bytes that the first receiver has acknowledged, and from each of
+    /// these words to the next, in bytes.
+    pub acknowledged: [u32; 2],
+    /// The tiles at the other end with their chips, in logical coordinates and by fabric.
+    pub peers: Vec<[u32; 3]>,
+}
+
+/// What an Inspector tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// What the host has queued.
+    pub operations: Vec<Operation>,
+    /// The global semaphores that exist.
+    pub semaphores: Vec<GlobalSemaphore>,
+    /// The ends of sockets that the process owns.
+    pub sockets: Vec<SocketEnd>,
+}
+
+/// Asks the Inspector at an address. One of a version that knows of no sockets or global semaphores
+/// tells of none.
 ///
 /// # Errors
 /// When it does not answer within a second, or with something else.
-pub fn operations(at: SocketAddr) -> io::Result<Vec<Operation>> {
+pub fn ask(at: SocketAddr) -> io::Result<Told> {
     let until = Instant::now() + PATIENCE;
     let mut stream = Bounded { stream: TcpStream::connect_timeout(&at, PATIENCE)?, until };
     let mut requests = serialize::write_message_to_words(&bootstrap());
-    requests.extend(serialize::write_message_to_words(&call()));
+    for (question, method) in (ENTRIES..).zip(METHODS) {
+        requests.extend(serialize::write_message_to_words(&call(question, method)));
+    }
     stream.stream.set_write_timeout(Some(PATIENCE))?;
     stream.stream.write_all(&requests)?;
+    let mut told = Told::default();
+    let mut open = vec![ENTRIES, SOCKETS, SEMAPHORES];
     for _ in 0..MOST_MESSAGES {
         let message = serialize::read_message(&mut stream, ReaderOptions::new());
         let message = message.map_err(|error| stream.error(error))?;
-        let answer = message.get_root().and_then(answer).map_err(io::Error::other)?;
-        if let Some(operations) = answer {
-            return Ok(operations);
+        let of =
+            message.get_root().and_then(|it| answer(it, &mut told)).map_err(io::Error::other)?;
+        open.retain(|question| of != Some(*question));
+        if open.is_empty() {
+            return Ok(told);
         }
     }
     Err(io::Error::other("it sends other messages than the answer"))
@@ -106,25 +173,74 @@ impl Read for Bounded {
     }
 }
 
-/// Takes a message; none if it is not the answer to the call.
-fn answer(message: Fields<'_>) -> capnp::Result<Option<Vec<Operation>>> {
+/// Takes a message, and returns which question it answers, if any.
+fn answer(message: Fields<'_>, told: &mut Told) -> capnp::Result<Option<u32>> {
     match message.short(0) {
         RETURN => {}
         ABORT => return Err(message.fields(0)?.reason()),
         _ => return Ok(None),
     }
     let answer = message.fields(0)?;
+    let question = answer.0.get_data_field::<u32>(0);
     match answer.short(3) {
-        EXCEPTION => Err(answer.fields(0)?.reason()),
-        RESULTS if answer.0.get_data_field::<u32>(0) == ENTRIES => {
+        EXCEPTION if question > ENTRIES => {}
+        EXCEPTION => return Err(answer.fields(0)?.reason()),
+        RESULTS if question > OBJECT => {
             let results = answer.fields(0)?.fields(0)?;
-            let list = results.0.get_pointer_field(0);
-            let entries = struct_list::Reader::<Any>::get_from_pointer(&list, None)?;
-            let entries = entries.iter().map(|entry| Fields(entry.into_internal_struct_reader()));
-            entries.map(operation).collect::<capnp::Result<_>>().map(Some)
+            match question {
+                ENTRIES => told.operations = results.list(0, operation)?,
+                SOCKETS => {
+                    told.sockets = results.list(0, socket)?.concat();
+                    told.sockets.truncate(MOST_OBJECTS);
+                }
+                SEMAPHORES => {
+                    told.semaphores = results.list(0, semaphore)?;
+                    told.semaphores.truncate(MOST_OBJECTS);
+                }
+                _ => {}
+            }
         }
-        _ => Ok(None),
+        _ => return Ok(None),
     }
+    Ok(Some(question))
+}
+
+/// `GlobalSemaphoreRecord`.
+fn semaphore(record: Fields<'_>) -> capnp::Result<GlobalSemaphore> {
+    let chips = record.0.get_pointer_field(1);
+    let chips = primitive_list::Reader::<u32>::get_from_pointer(&chips, None)?;
+    Ok(GlobalSemaphore {
+        addr: record.0.get_data_field(0),
+        cores: record.list(0, |range| {
+            let corner = |pointer| {
+                let corner = range.fields(pointer)?.0;
+                Ok::<_, capnp::Error>([corner.get_data_field(0), corner.get_data_field(1)])
+            };
+            Ok(LogicalRange { start: corner(0)?, end: corner(1)? })
+        })?,
+        chips: chips.iter().collect(),
+        reset: record.0.get_data_field::<i64>(1).try_into().ok(),
+    })
+}
+
+/// `MeshSocketRecord`: an end for each core.
+fn socket(record: Fields<'_>) -> capnp::Result<Vec<SocketEnd>> {
+    let core = |core: Fields<'_>| {
+        let word = |at| core.0.get_data_field::<u32>(at);
+        Ok([word(0), word(1), word(2)])
+    };
+    record.list(0, |local| {
+        let [_, x, y] = core(local.fields(0)?)?;
+        Ok(SocketEnd {
+            chip: local.0.get_data_field(0),
+            core: [x, y],
+            sends: record.0.get_bool_field(0),
+            config: record.0.get_data_field(1),
+            fifo_bytes: record.0.get_data_field(3),
+            acknowledged: [record.0.get_data_field(1), record.0.get_data_field(8)],
+            peers: local.list(1, core)?,
+        })
+    })
 }
 
 /// `MeshWorkloadRuntimeEntry`.
@@ -148,14 +264,14 @@ fn bootstrap() -> Builder<HeapAllocator> {
     builder
 }
 
-/// Calls the method of what `bootstrap` will return.
-fn call() -> Builder<HeapAllocator> {
+/// Calls a method of what `bootstrap` will return.
+fn call(question: u32, method: u16) -> Builder<HeapAllocator> {
     let mut builder = Builder::new_default();
     let message = builder.init_root::<Parts<'_, 1, 1>>();
     message.0.set_data_field::<u16>(0, CALL);
     let mut call: Parts<'_, 3, 3> = message.part(0);
-    call.0.set_data_field::<u32>(0, ENTRIES);
-    call.0.set_data_field::<u16>(2, RUNTIME_ENTRIES);
+    call.0.set_data_field::<u32>(0, question);
+    call.0.set_data_field::<u16>(2, method);
     call.0.set_data_field::<u64>(1, INTERFACE);
     // `MessageTarget`: the answer to a question.
     let target = call.reborrow().part::<1, 1>(0);
@@ -179,6 +295,17 @@ impl Fields<'_> {
 
     fn fields(&self, pointer: usize) -> capnp::Result<Self> {
         self.0.get_pointer_field(pointer).get_struct(None).map(Fields)
+    }
+
+    /// Returns what the members of a list are.
+    fn list<T>(
+        &self,
+        pointer: usize,
+        of: impl Fn(Fields<'_>) -> capnp::Result<T>,
+    ) -> capnp::Result<Vec<T>> {
+        let list = self.0.get_pointer_field(pointer);
+        let list = struct_list::Reader::<Any>::get_from_pointer(&list, None)?;
+        list.iter().map(|it| of(Fields(it.into_internal_struct_reader()))).collect()
     }
 
     fn text_within(&self, pointer: usize, most_bytes: usize) -> capnp::Result<String> {
@@ -275,12 +402,35 @@ mod tests {
         ])
     }
 
+    /// An answer of one who does not know the method.
+    fn unknown(question: u64) -> Vec<u8> {
+        let exception = question | u64::from(EXCEPTION) << 48;
+        message(&[structure(0, 1, 1), RETURN.into(), structure(0, 2, 1), exception, 0, 0])
+    }
+
+    /// An answer with a list of one structure, whose words follow.
+    fn list_of_one(question: u32, data: u64, pointers: u64, words: &[u64]) -> Vec<u8> {
+        let head = [
+            structure(0, 1, 1),
+            RETURN.into(),
+            structure(0, 2, 1),
+            question.into(),
+            0,
+            structure(0, 0, 2),
+            structure(1, 0, 1),
+            0,
+            1 | 7 << 32 | (data + pointers) << 35,
+            1 << 2 | data << 32 | pointers << 48,
+        ];
+        message(&[&head, words].concat())
+    }
+
     /// What is made of a server's bytes; it keeps the connection until the client leaves.
-    fn asked(answer: Vec<u8>) -> io::Result<Vec<Operation>> {
+    fn asked(answer: Vec<u8>) -> io::Result<Told> {
         asked_of(move |client| client.write_all(&answer).unwrap())
     }
 
-    fn asked_of(serve: impl FnOnce(&mut TcpStream) + Send + 'static) -> io::Result<Vec<Operation>> {
+    fn asked_of(serve: impl FnOnce(&mut TcpStream) + Send + 'static) -> io::Result<Told> {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = server.local_addr().unwrap();
         let serving = std::thread::spawn(move || {
@@ -290,11 +440,11 @@ mod tests {
             client.read_to_end(&mut requests).unwrap_or(0);
             requests
         });
-        let operations = operations(at);
+        let told = ask(at);
         let requests = serving.join().unwrap();
         let sizes: Vec<u32> = requests.chunks(4).skip(1).step_by(2).take(1).map(number).collect();
         assert_eq!(sizes, [5], "the words of the first request");
-        operations
+        told
     }
 
     fn number(bytes: &[u8]) -> u32 {
@@ -302,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_to_the_call_has_the_operations() {
+    fn the_answers_to_the_calls_have_operations_semaphores_and_sockets() {
         let operation = Operation {
             id: 246_957,
             name: "Sum".to_owned(),
@@ -310,7 +460,38 @@ mod tests {
             trace: None,
         };
         let object = message(&[structure(0, 1, 1), RETURN.into(), structure(0, 2, 1), 0, 0, 0]);
-        assert_eq!(asked([object, entries(1, 1)].concat()).unwrap(), [operation]);
+        let told = Told { operations: vec![operation], ..Told::default() };
+        let old = [object.clone(), entries(1, 1), unknown(2), unknown(3)].concat();
+        assert_eq!(asked(old).unwrap(), told);
+
+        let ranges = [1 << 2 | 2 << 48, structure(1, 2, 0), structure(2, 2, 0), 1, 2, 7, 3];
+        let chips = [0 | 1 << 32];
+        let record = [0x1_2340, 7, 1 << 2 | 1 | 7 << 32 | 2 << 35, 7 << 2 | 1 | 4 << 32 | 2 << 35];
+        let semaphores = list_of_one(SEMAPHORES, 2, 2, &[&record[..], &ranges, &chips].concat());
+        let record = [1 | 64 << 32, 0x2_0000, 0x3_0000, 4096, 16, 0, 1 | 7 << 32 | 3 << 35];
+        let local =
+            [1 << 2 | 1 << 32 | 2 << 48, 1, structure(1, 2, 0), 2 << 2 | 1 | 7 << 32 | 2 << 35];
+        let cores = [5 | 3 << 32, 4, 1 << 2 | 2 << 32, 6 | 1 << 32, 2];
+        let sockets = list_of_one(SOCKETS, 6, 1, &[&record[..], &local, &cores].concat());
+        let told = Told {
+            semaphores: vec![GlobalSemaphore {
+                addr: 0x1_2340,
+                cores: vec![LogicalRange { start: [1, 2], end: [7, 3] }],
+                chips: vec![0, 1],
+                reset: Some(7),
+            }],
+            sockets: vec![SocketEnd {
+                chip: 1,
+                core: [3, 4],
+                sends: true,
+                config: 0x2_0000,
+                fifo_bytes: 4096,
+                acknowledged: [64, 16],
+                peers: vec![[6, 1, 2]],
+            }],
+            ..told
+        };
+        assert_eq!(asked([object, entries(1, 1), sockets, semaphores].concat()).unwrap(), told);
     }
 
     #[test]
@@ -345,7 +526,9 @@ mod tests {
     fn each_bit_of_an_answer_may_lie() {
         let told = |bytes: &[u8]| {
             let message = serialize::read_message(bytes, ReaderOptions::new())?;
-            message.get_root().and_then(answer)
+            let mut told = Told::default();
+            let question = message.get_root().and_then(|it| answer(it, &mut told))?;
+            Ok::<_, capnp::Error>((question, told))
         };
         let right = entries(1, 1);
         let operations = told(&right).unwrap();
@@ -384,7 +567,9 @@ mod tests {
             message_words.extend(text);
             let bytes = message(&message_words);
             let message = serialize::read_message(&bytes[..], ReaderOptions::new()).unwrap();
-            message.get_root().and_then(answer).map(|told| told.unwrap().len())
+            let mut told = Told::default();
+            let answered = message.get_root().and_then(|it| answer(it, &mut told));
+            answered.map(|_| told.operations.len())
         };
         assert_eq!(told(16).unwrap(), 1);
         let error = told(MOST_NAME_BYTES as u64 + 8).unwrap_err().to_string();

@@ -28,7 +28,8 @@ const CACHE: &str = "tt-metal-cache";
 /// The folder of the logs.
 const LOGS: &str = "generated";
 
-/// A process that runs tt-metal on a machine, with the directories of its ELFs and logs.
+/// A process that runs tt-metal on a machine, or serves one on which it started kernels of tt-metal, with the
+/// directories of its ELFs and logs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MetalProcess {
     /// Its process id.
@@ -50,6 +51,26 @@ impl MetalProcess {
     /// Returns the process of this id; none if it does not run tt-metal.
     pub fn of(pid: u32) -> Option<Self> {
         Self::on(&Host::this(), pid)
+    }
+
+    /// Returns the process of this id that started ELFs of these folders on what it serves, as its
+    /// command line says; none if there is no such folder.
+    pub fn that_serves(pid: u32, folders: impl Fn(&str) -> Vec<PathBuf>) -> Option<Self> {
+        let host = Host::this();
+        let folder = host.process(pid);
+        let words = read(&folder.join("cmdline")).ok()?;
+        let working = fs::read_link(folder.join("cwd")).ok()?;
+        let named = words.split(|byte| *byte == 0).filter_map(|word| str::from_utf8(word).ok());
+        let directories = named.flat_map(folders).map(|named| working.join(named));
+        let directories: Vec<PathBuf> = directories.filter(|named| named.is_dir()).collect();
+        (!directories.is_empty()).then(|| Self {
+            pid,
+            name: host.name(pid),
+            directories,
+            shares_logs_with: None,
+            inspector: None,
+            unknown: None,
+        })
     }
 
     /// Whether the logs in one of its directories can be those of another process.

@@ -19,6 +19,7 @@ use layouts::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// What a target supports, and what must not be touched on it. A server sends it to its clients.
@@ -257,6 +258,18 @@ impl Mesh {
         let alive = move |row| found.and_then(|chip| chip.is_fused_off(row)) == Some(false);
         let tiles = tiles.filter(move |tile| alive(tile.xy.y));
         tiles.map(move |tile| Place { chip, tile: tile.xy })
+    }
+
+    /// Returns the logical coordinates of a compute tile, in which tt-metal counts the columns and rows
+    /// that work.
+    #[must_use]
+    pub fn logical(&self, place: Place) -> Option<[u64; 2]> {
+        let tiles: Vec<NocXy> = self.compute_tiles(place.chip).map(|it| it.tile).collect();
+        tiles.contains(&place.tile).then_some(())?;
+        let rank = |own: u8, all: BTreeSet<u8>| all.range(..own).count() as u64;
+        let x = rank(place.tile.x, tiles.iter().map(|it| it.x).collect());
+        let y = rank(place.tile.y, tiles.iter().map(|it| it.y).collect());
+        Some([x, y])
     }
 
     /// Returns the mesh of a cluster descriptor, as discovery would find it.

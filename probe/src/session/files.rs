@@ -1,6 +1,7 @@
 //! The files of what runs on a target: directories that a person named, and those of its processes.
 
 use super::{NamedManifest, Session};
+use crate::spec::TargetSpec;
 use decode::state::{Activity, CoreState, MeshState};
 use images::fabric::manifest::FabricManifest;
 use images::{Catalog, ImageRole, MetalProcess, Reading, usual_places};
@@ -111,7 +112,11 @@ impl Session {
         );
         pids.sort_unstable();
         pids.dedup();
-        self.processes = pids.into_iter().filter_map(MetalProcess::of).collect();
+        let folders =
+            |words: &str| TargetSpec::parse(words).map_or_else(|_| Vec::new(), |it| it.folders());
+        let process =
+            |pid| MetalProcess::of(pid).or_else(|| MetalProcess::that_serves(pid, folders));
+        self.processes = pids.into_iter().filter_map(process).collect();
         let untold = self.processes.iter().all(|process| process.unknown.is_some());
         self.files.usual = match (&self.files.servers, std::env::current_dir()) {
             (Some(_), Ok(working)) if untold => usual_places(std::env::vars_os(), working),

@@ -2,7 +2,7 @@
 
 use decode::state::{ChipState, MeshState};
 use images::MetalProcess;
-use images::inspector::{self, Operation};
+use images::inspector::{self, Operation, Told};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ const PAUSE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct Operations {
     known: Arc<BTreeMap<u64, Operation>>,
+    /// The global semaphores and sockets when they were asked last.
+    objects: Arc<Told>,
     /// Ids that were asked for, and are not known: asked for once.
     unnamed: BTreeSet<u64>,
     /// When an Inspector was silent, and a sentence.
@@ -22,14 +24,11 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// Returns those that a state shows running. Inspectors are asked when it shows a new one.
-    pub(super) fn of(
-        &mut self,
-        processes: &[MetalProcess],
-        state: &MeshState,
-    ) -> Arc<BTreeMap<u64, Operation>> {
+    /// Adds those that a state shows running, and what else Inspectors tell. They are asked when it
+    /// shows a new one.
+    pub(super) fn add_to(&mut self, state: &mut MeshState, processes: &[MetalProcess]) {
         if processes.iter().all(|process| process.inspector.is_none()) {
-            return Arc::default();
+            return;
         }
         let ids = state.chips.iter().flat_map(ChipState::running_operations);
         let ids: BTreeSet<u64> = ids.map(u64::from).collect();
@@ -44,23 +43,26 @@ impl Operations {
             let unnamed = ids.iter().filter(|id| answered && !known.contains_key(id));
             self.unnamed.extend(unnamed);
         }
-        Arc::clone(&self.known)
+        state.operations = Arc::clone(&self.known);
+        state.objects = Arc::clone(&self.objects);
     }
 
     /// Asks all Inspectors for these ids, and returns whether all answered.
     fn ask(&mut self, processes: &[MetalProcess], ids: &BTreeSet<u64>) -> bool {
         let mut all = true;
-        let mut answers = Vec::new();
+        let (mut answers, mut objects) = (Vec::new(), Told::default());
         for process in processes {
             let Some(at) = process.inspector else { continue };
             if self.silent.get(&at).is_some_and(|(when, _)| when.elapsed() < PAUSE) {
                 all = false;
                 continue;
             }
-            match inspector::operations(at) {
+            match inspector::ask(at) {
                 Ok(found) => {
                     self.silent.remove(&at);
-                    answers.push(found);
+                    answers.push(found.operations);
+                    objects.semaphores.extend(found.semaphores);
+                    objects.sockets.extend(found.sockets);
                 }
                 Err(error) => {
                     all = false;
@@ -79,6 +81,7 @@ impl Operations {
                 None => known.remove(&id),
             };
         }
+        self.objects = Arc::new(objects);
         all
     }
 

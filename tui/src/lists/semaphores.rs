@@ -1,4 +1,4 @@
-//! The rows of semaphores and circular buffers of what runs, and who waits for them, by the verdict.
+//! The rows of semaphores, circular buffers and sockets of what runs, and who waits for them, by the verdict.
 
 use crate::model::Model;
 use crate::table::{Cell, Rank, Row, Value};
@@ -7,13 +7,13 @@ use layouts::CoreId;
 use machine::place::Place as Tile;
 use ratatui::text::Span;
 
-/// The rows of all semaphores and circular buffers, with the number of each that is shown.
+/// The rows of all semaphores, circular buffers and sockets, with the number of each that is shown.
 pub(crate) fn semaphore_rows(model: &Model) -> Vec<Row> {
     let Some(verdict) = model.verdict() else { return Vec::new() };
     let semaphores = verdict.semaphores.iter().map(|it| {
         let waits: Vec<String> = it.waiting.iter().map(SemaphoreWait::words).collect();
         let first = it.waiting.first().map(|wait| wait.core);
-        let (name, value) = (format!("semaphore {:#x}", it.addr), it.value.to_string());
+        let (name, value) = (format!("semaphore {}", it.words()), it.value_words());
         row(model, it.tile, (name, value, it.value.into()), (first, &waits))
     });
     let buffers = verdict.circular_buffers.iter().map(|it| {
@@ -23,7 +23,11 @@ pub(crate) fn semaphore_rows(model: &Model) -> Vec<Row> {
             (format!("buffer {}", it.number), format!("{} of {}", it.held, it.pages));
         row(model, it.tile, (name, value, it.held.into()), (first, &waits))
     });
-    let rows = semaphores.chain(buffers).enumerate();
+    let sockets = verdict.sockets.iter().map(|it| {
+        let number = it.sent.or_else(|| it.acknowledged.first().copied()).map_or(0, u64::from);
+        row(model, it.tile, (format!("socket {:#x}", it.addr), it.words(), number), (None, &[]))
+    });
+    let rows = semaphores.chain(buffers).chain(sockets).enumerate();
     rows.map(|(item, row)| Row { item, ..row }).collect()
 }
 

@@ -83,6 +83,7 @@ pub(crate) fn mesh(n: u64) -> MeshState {
         processes: vec![],
         usual_places: vec![],
         operations: Arc::default(),
+        objects: Arc::default(),
         before: ServedHistory::default(),
     }
 }

@@ -1,4 +1,4 @@
-//! `buffers`: the circular buffers and semaphores of what runs, and who waits for them.
+//! `buffers`: the circular buffers, semaphores and sockets of what runs, and who waits for them.
 
 use super::cores::{check, sample};
 use crate::output::{Columns, Page, json, say};
@@ -10,13 +10,14 @@ use console::locate::{self, NamedPlace};
 use console::machine::Opening;
 use diagnosis::{
     BufferWait, CircularBuffer, Diagnosis, LEAST_APART_CYCLES, Semaphore, SemaphoreWait,
+    SocketState,
 };
 use machine::place::Place;
 use probe::session::Watch;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Print the circular buffers and semaphores of what runs, and which cores wait for them.
+/// Print the circular buffers, semaphores and sockets of what runs, and which cores wait for them.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BuffersArguments {
     /// Only this chip, tile or core: 0, 0:1-2 or 0:1-2:brisc.
@@ -58,7 +59,7 @@ impl Verb for BuffersArguments {
     }
 }
 
-/// The circular buffers and semaphores of what runs.
+/// The circular buffers, semaphores and sockets of what runs.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Buffers")]
 struct Found<'a> {
@@ -68,17 +69,21 @@ struct Found<'a> {
     cycles: u64,
     /// The circular buffers of the running kernels, by tile and number.
     circular_buffers: Vec<CircularBuffer>,
-    /// The semaphores of programs whose kernels wait for one, or do not tell what they wait for.
+    /// The semaphores of programs whose kernels wait for one, or do not tell what they wait for, and
+    /// the global ones that are awaited or were changed.
     semaphores: Vec<Semaphore>,
+    /// The ends of the sockets of which Inspectors tell.
+    sockets: Vec<SocketState>,
 }
 
 impl<'a> Found<'a> {
     fn new(target: &'a str, verdict: Diagnosis, place: Option<NamedPlace>) -> Self {
         let passes = |tile: Place| place.is_none_or(|place| place.has_tile(tile.chip, tile.tile));
-        let Diagnosis { cycles, mut circular_buffers, mut semaphores, .. } = verdict;
+        let Diagnosis { cycles, mut circular_buffers, mut semaphores, mut sockets, .. } = verdict;
         circular_buffers.retain(|it| passes(it.tile));
         semaphores.retain(|it| passes(it.tile));
-        Self { target, cycles, circular_buffers, semaphores }
+        sockets.retain(|it| passes(it.tile));
+        Self { target, cycles, circular_buffers, semaphores, sockets }
     }
 }
 
@@ -99,8 +104,8 @@ fn page(all: &Found<'_>) -> Page {
         let waiting: Vec<String> = one.waiting.iter().map(SemaphoreWait::words).collect();
         semaphores.row(vec![
             one.tile.to_string(),
-            format!("{:#x}", one.addr),
-            one.value.to_string(),
+            one.words(),
+            one.value_words(),
             waiting.join(", "),
         ]);
     }
@@ -109,5 +114,17 @@ fn page(all: &Found<'_>) -> Page {
     };
     let no_buffer = none(all.circular_buffers.is_empty(), "has one");
     let no_semaphore = none(all.semaphores.is_empty(), "is known to wait for one");
-    Page::default().with(buffers).with(no_buffer + "\n").with(semaphores).with(no_semaphore)
+    let mut sockets = Columns::new(&["TILE", "SOCKET", "END", "COUNTS", "QUEUE"]);
+    for one in &all.sockets {
+        sockets.row(vec![
+            one.tile.to_string(),
+            format!("{:#x}", one.addr),
+            (if one.sends { "sends" } else { "receives" }).to_owned(),
+            one.words(),
+            format!("{} bytes", one.fifo_bytes),
+        ]);
+    }
+    let page = Page::default().with(buffers).with(no_buffer + "\n");
+    let page = page.with(semaphores).with(no_semaphore);
+    if all.sockets.is_empty() { page } else { page.with("\n".to_owned()).with(sockets) }
 }
