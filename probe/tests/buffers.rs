@@ -7,6 +7,7 @@ use diagnosis::{Look, diagnose, wanted};
 use images::Reading;
 use images::inspector::{GlobalSemaphore, LogicalRange, SocketEnd, Told};
 use layouts::{ChipId, CoreId, CoreKind, NocAddr, NocXy};
+use machine::place::Place;
 use machine::snapshot::{Piece, Snapshot};
 use machine::target::{Allow, Mesh};
 use probe::session::Session;
@@ -127,10 +128,10 @@ fn a_semaphore_is_shown_with_the_kernels_of_its_tile_that_wait() {
     assert_eq!(shown([(CoreKind::Brisc, "CWFW"), (CoreKind::Ncrisc, "CRBW")], [1, 2]), []);
 }
 
-/// Tile 1-2 is the compute tile of the first column and the second row.
 #[test]
 fn global_semaphores_and_sockets_are_those_of_which_inspector_tells() {
     let (mesh, mut state) = program([(CoreKind::Brisc, "CWFW"), (CoreKind::Ncrisc, "CRBW")]);
+    let [x, y] = mesh.logical(Place { chip: ChipId(0), tile: TILE }).unwrap();
     let range = |start, end| vec![LogicalRange { start, end }];
     let semaphore = |addr, cores, chips: &[u32], reset| GlobalSemaphore {
         addr,
@@ -141,7 +142,7 @@ fn global_semaphores_and_sockets_are_those_of_which_inspector_tells() {
     let (first, second) = (SEMAPHORES, SEMAPHORES + 16);
     let end = |sends, config| SocketEnd {
         chip: 0,
-        core: [0, 1],
+        core: [x as u32, y as u32],
         sends,
         config,
         fifo_bytes: 4096,
@@ -151,11 +152,11 @@ fn global_semaphores_and_sockets_are_those_of_which_inspector_tells() {
     state.objects = Arc::new(Told {
         operations: Vec::new(),
         semaphores: vec![
-            semaphore(first, range([0, 0], [3, 1]), &[0], Some(0)),
+            semaphore(first, range([0, 0], [x, y]), &[0], Some(0)),
             semaphore(second, range([0, 0], [u64::MAX, u64::MAX]), &[0, 1, u32::MAX], Some(2)),
             // Of another chip, and of other tiles.
-            semaphore(second, range([0, 0], [3, 1]), &[1], Some(0)),
-            semaphore(second, range([0, 2], [3, 3]), &[0], Some(0)),
+            semaphore(second, range([0, 0], [x, y]), &[1], Some(0)),
+            semaphore(second, range([x + 1, 0], [9, y]), &[0], Some(0)),
         ],
         // The second one's configuration cannot be in L1.
         sockets: vec![end(true, first), end(false, second), end(false, 1 << 40)],
