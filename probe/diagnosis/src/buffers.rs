@@ -252,8 +252,9 @@ pub(crate) fn spans(mesh: &Mesh, look: Look<'_>) -> Vec<Span> {
         let sent = (!end.sends).then_some(end.config);
         sent.into_iter().chain(acknowledged(end)).map(move |offset| tile.at(offset))
     });
-    let in_l1 =
-        |addr: &NocAddr| addr.offset % 4 == 0 && addr.offset < mesh.layout().tensix.l1_bytes;
+    let in_l1 = |addr: &NocAddr| {
+        addr.offset.is_multiple_of(4) && addr.offset < mesh.layout().tensix.l1_bytes
+    };
     semaphores.chain(sockets).filter(in_l1).map(|addr| Span { addr, len: 4 }).collect()
 }
 
