@@ -37,7 +37,7 @@ use machine::target::{Arrived, Mesh, Past, Preview, Target};
 pub use open::{OpenOptions, served_simulator};
 use operations::Operations;
 use pacer::Pacer;
-pub use parts::Parts;
+pub use parts::{PartLimits, Parts};
 pub use pause::Balance;
 pub use rerun::Rerun;
 pub use stages::{StageChange, StageMove};

@@ -1,6 +1,6 @@
 //! Several snapshots of a target, and what they say about it.
 
-use super::{Inspected, Partly, Parts, Session};
+use super::{Inspected, PartLimits, Partly, Parts, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::profile::profile;
 use decode::state::{Activity, CoreState, MeshState};
@@ -309,14 +309,13 @@ impl Session {
         self.complete(watch, (read_set, first), inspected);
     }
 
-    /// Takes the next part of a snapshot for a verdict, for about so many bus transactions; returns
-    /// what it shows so far, or none once it is whole and was added. What stood by the verdict before
-    /// is read first, with the ends of links.
-    pub fn look_in_part(&mut self, watch: &mut Watch, most: u64) -> Option<Inspected> {
+    /// Takes the next part of a snapshot for a verdict, within about these limits; returns what
+    /// it shows so far, or none once it is whole and was added. What stood by the verdict before is
+    /// read first, with the ends of links.
+    pub fn look_in_part(&mut self, watch: &mut Watch, most: PartLimits) -> Option<Inspected> {
         let first = watch.inspected.is_empty();
         let goes_on = watch.read_set.as_ref().is_some_and(|it| watch.parts.goes_on(it));
-        let read_set =
-            if goes_on { watch.read_set.clone()? } else { self.next_read_set(watch) };
+        let read_set = if goes_on { watch.read_set.clone()? } else { self.next_read_set(watch) };
         let mesh = self.target.mesh();
         let stood = watch.before.iter().flat_map(still).map(|core| (core.chip, core.tile));
         let ahead = link_tiles(mesh).chain(stood).collect();

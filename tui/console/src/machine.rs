@@ -18,7 +18,7 @@ use machine::past::Keeps;
 use machine::progress::Listener;
 use machine::snapshot::AccessError;
 use machine::target::{Mesh, Preview, Target};
-use probe::session::{Inspected, OpenOptions, Parts, Session, WATCHED_CYCLES, Watched};
+use probe::session::{Inspected, OpenOptions, PartLimits, Parts, Session, WATCHED_CYCLES, Watched};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,6 +44,9 @@ pub struct Machine {
 
 /// A snapshot that takes longer is shown at this interval while it is read.
 const PARTLY: Duration = Duration::from_millis(200);
+
+/// A part of a snapshot may take so long.
+const PART_TIME: Duration = Duration::from_secs(1);
 
 /// Where it is this host that executes what is read, snapshots take one part in this of its time,
 /// and nobody waits longer than this for the next one.
@@ -188,25 +191,22 @@ impl Machine {
         }
     }
 
-    /// Bus transactions of a part of a snapshot: within the budget that the user gave, the screen
-    /// shows something new every few seconds.
-    fn part(&self) -> Option<u64> {
-        self.budget.map(u64::from)
+    /// What a part of a snapshot may cost, so that the screen shows something new every few seconds:
+    /// a second's part of the budget that the user gave, and as much time as the screens' own snapshot
+    /// takes.
+    fn part(&self) -> PartLimits {
+        let transactions = self.budget.map_or(u64::MAX, u64::from);
+        PartLimits { transactions, time: self.took.max(PART_TIME) }
     }
 
     /// Takes the next part of a snapshot.
-    fn take_part(
-        &mut self,
-        read_set: &ReadSet,
-        before: Option<&MeshSnapshot>,
-        most: u64,
-    ) -> MeshSnapshot {
+    fn take_part(&mut self, read_set: &ReadSet, before: Option<&MeshSnapshot>) -> MeshSnapshot {
         // The parts of the verdict go round all chips.
         let mut read_set = read_set.clone();
         if read_set.tile.is_none() {
             read_set.compute.clear();
         }
-        let none = BTreeSet::new();
+        let (most, none) = (self.part(), BTreeSet::new());
         let memory = (before.map(|before| &before.memory), &none);
         let inspected = self.session.inspect_part(&mut self.parts, &read_set, memory, most);
         let reading = self.parts.progress();
@@ -283,8 +283,8 @@ impl Inspect for Machine {
             }
         }
         let began = Instant::now();
-        let snapshot = match self.part() {
-            Some(most) => self.take_part(read_set, before, most),
+        let snapshot = match self.budget {
+            Some(_) => self.take_part(read_set, before),
             None => self.take_by_chip(read_set, before, publish),
         };
         self.took = began.elapsed();

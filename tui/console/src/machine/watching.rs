@@ -6,7 +6,7 @@ use crate::traffic::least_time;
 use decode::state::MeshState;
 use diagnosis::{Diagnosis, Progress};
 use layouts::ChipId;
-use probe::session::{Inspected, Session, WATCHED_CYCLES, Watch, Watched};
+use probe::session::{Inspected, PartLimits, Session, WATCHED_CYCLES, Watch, Watched};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -116,12 +116,12 @@ impl Watching {
         Arc::make_mut(&mut self.seen_micros).extend(read.iter().map(|(chip, _)| (*chip, now)));
     }
 
-    /// Takes a snapshot, or a part of it for so many bus transactions, and judges anew, if that is due;
-    /// returns the snapshot and the verdict. Those of a recording are not returned.
+    /// Takes the next part of a snapshot, if that is due, and once it is whole judges anew; then returns
+    /// the snapshot and the verdict. Those of a recording are not returned.
     pub(super) fn turn(
         &mut self,
         session: &mut Session,
-        (budget, part): (Option<u32>, Option<u64>),
+        (budget, most): (Option<u32>, PartLimits),
     ) -> Option<(&Inspected, &Diagnosis)> {
         if Instant::now() < self.due {
             return None;
@@ -131,13 +131,9 @@ impl Watching {
             return None;
         }
         let (began, before) = (Instant::now(), session.target().transactions());
-        if let Some(most) = part {
-            if let Some(partly) = session.look_in_part(&mut self.watch, most) {
-                self.see_part(&partly.state);
-                return None;
-            }
-        } else {
-            session.look(&mut self.watch);
+        if let Some(partly) = session.look_in_part(&mut self.watch, most) {
+            self.see_part(&partly.state);
+            return None;
         }
         let verdict = session.judge(&mut self.watch);
         // The next snapshot has what the comparison found.
