@@ -35,8 +35,9 @@ pub struct Parts {
     just_read: Vec<Tile>,
     /// The chips that are read.
     chips: usize,
-    /// Bus transactions and time that a tile takes.
+    /// Bus transactions and time that a tile takes, and the number of tiles that showed that.
     per_tile: (u64, Duration),
+    tiles: usize,
 }
 
 impl Parts {
@@ -100,7 +101,9 @@ impl Session {
         loop {
             let spent = self.target.transactions().saturating_sub(start);
             let count = most.saturating_sub(spent, began.elapsed()).over(parts.per_tile);
-            let at = parts.left.len().saturating_sub(count.unwrap_or(FIRST_TILES).max(1));
+            // Others may take longer: those of chips further away.
+            let count = count.unwrap_or(FIRST_TILES).min(parts.tiles.max(FIRST_TILES / 2) * 2);
+            let at = parts.left.len().saturating_sub(count.max(1));
             let tiles = parts.left.split_off(at);
             let only = Some(tiles.iter().copied().collect());
             let part = ReadSet { only, ..read_set.clone() };
@@ -110,6 +113,7 @@ impl Session {
             let count = u32::try_from(tiles.len()).unwrap_or(u32::MAX).max(1);
             let cost = inspected.state.transactions.div_ceil(count.into()).max(1);
             parts.per_tile = (cost, now.elapsed() / count);
+            parts.tiles = tiles.len();
             parts.just_read.extend(tiles);
             let spent = self.target.transactions().saturating_sub(start);
             let rest = most.saturating_sub(spent, began.elapsed());
