@@ -1,5 +1,5 @@
 //! What the colour of a tile means on the map: the age since it last moved, its state, what its waypoint
-//! waits for, its kernel or its operation.
+//! waits for, its kernel, its operation, or what it sends over its link.
 
 pub(crate) mod entries;
 
@@ -25,10 +25,13 @@ pub enum Lens {
     Kernel,
     /// The operation whose kernel it is.
     Operation,
+    /// How fast it sends over its link.
+    Traffic,
 }
 
 impl Lens {
-    const ALL: [Self; 5] = [Self::Age, Self::State, Self::Waypoint, Self::Kernel, Self::Operation];
+    const ALL: [Self; 6] =
+        [Self::Age, Self::State, Self::Waypoint, Self::Kernel, Self::Operation, Self::Traffic];
 
     /// The meaning that follows.
     pub(crate) fn next(self) -> Self {
@@ -44,6 +47,7 @@ impl Lens {
             Self::Waypoint => "waypoint waits for",
             Self::Kernel => "kernel",
             Self::Operation => "operation",
+            Self::Traffic => "packets/s of links",
         }
     }
 }

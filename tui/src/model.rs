@@ -367,13 +367,14 @@ impl Model {
         (self.size.0, self.size.1.saturating_sub(line + below))
     }
 
-    /// Rows of the time line: that of a live mesh is drawn where there is room.
+    /// Rows of the time line: that of a live mesh has one where there is little room.
     pub(crate) fn time_rows(&self) -> u16 {
         const HIGH: u16 = 36;
         match self.timeline() {
             Some(timeline) => timeline.rows(self.size),
-            None if self.shown.is_some() && self.size.1 >= HIGH => 3,
-            None => 0,
+            None if self.shown.is_none() => 0,
+            None if self.size.1 >= HIGH => 3,
+            None => 1,
         }
     }
 

@@ -26,6 +26,11 @@ use tokio_stream::StreamExt;
 
 /// The shortest time between two frames.
 const DRAW_PAUSE: Duration = Duration::from_millis(33);
+/// While no key was pressed for so long, frames of a live mesh take one part in this of the time, and
+/// nobody waits longer than this for the next one.
+const CALM: Duration = Duration::from_secs(2);
+const PART: u32 = 50;
+const MOST_PAUSE: Duration = Duration::from_secs(1);
 /// The interval at which ages on screen change.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -71,7 +76,8 @@ async fn turn(
     let (mut fresh, mut suspended) = (false, false);
     let (mut history, lines) = History::open();
     model.history = lines;
-    let mut next_draw = Instant::now();
+    // When the next frame is due, and when it can be if a person asks for it, who did so last then.
+    let (mut next_draw, mut soonest, mut asked) = (Instant::now(), Instant::now(), Instant::now());
     let mut moved = Moved::default();
     // What is done behind the screens says so when it has ended.
     let (behind, mut ended) = mpsc::unbounded_channel();
@@ -101,9 +107,13 @@ async fn turn(
                     let end = end_of_snapshot(model, frame.area());
                     moved.mark(model.shown.as_ref(), (frame.buffer_mut(), end));
                 };
+                let began = Instant::now();
                 session.terminal.draw(draw).map_err(|e| terminal_failed(&e))?;
                 fresh = true;
-                next_draw = Instant::now() + DRAW_PAUSE;
+                soonest = Instant::now() + DRAW_PAUSE;
+                let calm = model.ages() && asked.elapsed() > CALM;
+                let pause = if calm { began.elapsed() * PART } else { DRAW_PAUSE };
+                next_draw = soonest.max(began + pause.min(MOST_PAUSE));
                 None
             }
             published = feed.next(), if model.lost.is_none() => Some(match published {
@@ -124,6 +134,9 @@ async fn turn(
                     Command::Draw => {
                         fresh = false;
                         moved.touched |= by_user;
+                        if by_user {
+                            (next_draw, asked) = (soonest, Instant::now());
+                        }
                     }
                     Command::Suspend if can_be_continued() => {
                         RawTerminal::suspend().map_err(|e| terminal_failed(&e))?;

@@ -1,13 +1,13 @@
 //! What each tile of the mesh on screen shows through the lens of the map.
 
-use crate::lens::entries::{age, hue, of_names, state, waypoint};
+use crate::lens::entries::{age, hue, of_names, state, traffic, waypoint};
 use crate::lens::{Entry, Lens, NAMED, NONE, NOTHING, Shades, UNREAD};
 use crate::model::Model;
 use console::seen::{CoreSeen, TilesSeen, was_read};
 use decode::state::{Activity, TileState};
 use diagnosis::{Awaited, Diagnosis, Progress};
 use images::Reading;
-use layouts::{ChipId, CoreId};
+use layouts::{ChipId, CoreId, EthId, NocXy};
 use machine::snapshot::AccessError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,9 +25,9 @@ impl Model {
                 && Arc::ptr_eq(seen, &shown.seen)
                 && judged(verdict) == judged(&shown.verdict)
         };
-        // The names of kernels and operations are those of all tiles together.
-        let named = matches!(self.lens, Lens::Kernel | Lens::Operation);
-        let seen = match before.taken.as_ref().filter(|taken| !named && same(taken)) {
+        // The names of kernels and operations are those of all tiles together; rates change.
+        let changes = matches!(self.lens, Lens::Kernel | Lens::Operation | Lens::Traffic);
+        let seen = match before.taken.as_ref().filter(|taken| !changes && same(taken)) {
             Some(_) => before.seen,
             None => look.all(&shown.seen),
         };
@@ -100,19 +100,30 @@ struct Look<'a> {
     entries: Vec<Entry>,
     /// The numbers of kernels and operations.
     names: BTreeMap<String, u8>,
+    /// What the tiles of links send.
+    sends: BTreeMap<(ChipId, NocXy), u8>,
     /// Time at which the first member of the finding came to a stand, if others did later.
     first: Option<u64>,
 }
 
 impl<'a> Look<'a> {
     fn new(model: &'a Model, seen: &TilesSeen) -> Self {
-        let mut look =
-            Self { model, entries: Vec::new(), names: BTreeMap::new(), first: first(model) };
+        let mut look = Self {
+            model,
+            entries: Vec::new(),
+            names: BTreeMap::new(),
+            sends: BTreeMap::new(),
+            first: first(model),
+        };
         look.entries = match model.lens {
             Lens::Age => age::ENTRIES.to_vec(),
             Lens::State => state::ENTRIES.to_vec(),
             Lens::Waypoint => waypoint::ENTRIES.to_vec(),
             Lens::Kernel | Lens::Operation => look.name_all(seen),
+            Lens::Traffic => {
+                look.sends = sends(model);
+                traffic::ENTRIES.to_vec()
+            }
         };
         look
     }
@@ -175,6 +186,9 @@ impl<'a> Look<'a> {
                     let number = self.name(core).and_then(|name| self.names.get(&name).copied());
                     number.unwrap_or(NOTHING)
                 }
+                Lens::Traffic => {
+                    self.sends.get(&(core.id.chip, core.id.tile)).copied().unwrap_or(NOTHING)
+                }
             },
         }
     }
@@ -226,6 +240,21 @@ impl<'a> Look<'a> {
             (Some(code), _) => Awaited::of_waypoint(code).map_or(waypoint::OTHER, waypoint::of),
         }
     }
+}
+
+/// Returns what the tiles of links send; a rate needs two snapshots.
+fn sends(model: &Model) -> BTreeMap<(ChipId, NocXy), u8> {
+    let Some(mesh) = model.mesh() else { return BTreeMap::new() };
+    let fastest = model.pulse.fastest();
+    let ends = mesh.links.iter().flat_map(|link| {
+        let rate = model.pulse.link(link).map_or([None, None], |pulse| pulse.rate);
+        [link.link.a, link.link.b].into_iter().zip(rate)
+    });
+    let tile = |(end, rate): (EthId, Option<u64>)| {
+        let shade = rate.map_or(UNREAD, |rate| traffic::of(rate, fastest));
+        Some(((end.chip, mesh.eth(end)?.xy), shade))
+    };
+    ends.filter_map(tile).collect()
 }
 
 /// Returns when the first member of the finding came to a stand, if others did later.

@@ -67,6 +67,69 @@ fn a_tiny_terminal_says_so_and_a_larger_one_recovers() {
 }
 
 #[test]
+fn a_storm_of_sizes_ends_in_a_frame_of_the_last_one() {
+    let mut terminal = meshscope("storm", 80, 24);
+    terminal.shows("links: 2");
+    for step in 0..60 {
+        terminal.resize(30 + 7 * (step % 20), 8 + 3 * (step % 17));
+    }
+    terminal.resize(100, 30);
+    terminal.press("?");
+    terminal.shows("help: j k scroll");
+    terminal.press("?");
+    terminal.shows("links: 2");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    terminal.is_given_back();
+}
+
+#[test]
+fn the_mouse_opens_what_it_clicks_and_can_be_let_go() {
+    let mut terminal = meshscope("mouse", 80, 24);
+    terminal.shows("links: 2");
+    let taken = |terminal: &Terminal| {
+        let guard = terminal.screen.lock().unwrap();
+        guard.screen().mouse_protocol_mode() != vt100::MouseProtocolMode::None
+    };
+    assert!(taken(&terminal));
+    // The tab of the chip, in the second row.
+    terminal.press("\x1b[<0;12;2M\x1b[<0;12;2m");
+    terminal.shows("chip 0 tile 9-6: eth e8");
+    terminal.press("m");
+    terminal.shows("mouse");
+    assert!(!taken(&terminal));
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    terminal.is_given_back();
+}
+
+#[test]
+fn what_is_pasted_is_text_of_one_line_and_no_keys() {
+    let mut terminal = meshscope("paste", 80, 24);
+    terminal.shows("links: 2");
+    terminal.press(":\x1b[200~gaps\nq\x1b[201~");
+    terminal.shows(":gaps q");
+    terminal.press("\x1b");
+    terminal.press(&format!("/\x1b[200~{}\x1b[201~", "word ".repeat(13_000)));
+    terminal.press("\x1b");
+    terminal.press(":gaps\r");
+    terminal.shows("every requested range was read");
+    terminal.press("q");
+    assert_eq!(terminal.ends().exit_code(), 0);
+    terminal.is_given_back();
+}
+
+#[test]
+fn without_input_the_mesh_is_printed_once() {
+    for (name, script) in [("null", "exec {} < /dev/null"), ("closed", "exec {} <&-")] {
+        let mut terminal = shell(name, script);
+        terminal.ends();
+        assert!(terminal.text().contains("REACHED BY"), "{name}: {}", terminal.text());
+        terminal.is_given_back();
+    }
+}
+
+#[test]
 fn ctrl_c_leaves_with_130() {
     let mut terminal = meshscope("ctrl-c", 80, 24);
     terminal.shows("links: 2");

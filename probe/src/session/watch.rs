@@ -1,6 +1,6 @@
 //! Several snapshots of a target, and what they say about it.
 
-use super::{Inspected, Partly, Session};
+use super::{Inspected, PartLimits, Partly, Parts, Session};
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::profile::profile;
 use decode::state::{Activity, CoreState, MeshState};
@@ -55,6 +55,8 @@ pub struct Watch {
     debug_words: Vec<Span>,
     /// What the next snapshot reads.
     read_set: Option<ReadSet>,
+    /// How far the next snapshot has come, if it is read in parts.
+    parts: Parts,
     /// Who is told of its snapshots, and the number of the one that is taken.
     told: (Listener, u64),
 }
@@ -85,6 +87,11 @@ impl Watch {
     /// Returns the newest snapshot.
     pub fn newest(&self) -> Option<&Inspected> {
         self.inspected.back()
+    }
+
+    /// Returns the tiles that the last part of a snapshot has read.
+    pub fn just_read(&self) -> &[(ChipId, NocXy)] {
+        self.parts.just_read()
     }
 
     /// Adds a snapshot. One that is hardly newer than the one before takes its place.
@@ -296,26 +303,53 @@ impl Session {
     /// Takes a snapshot of these tiles, or of all; the others are as before, if that is given.
     fn look_within(&mut self, watch: &mut Watch, only: Option<Tiles>, before: Option<&Snapshot>) {
         let first = watch.read_set.is_none();
+        let read_set = ReadSet { only, ..self.next_read_set(watch) };
+        watch.told.1 += 1;
+        let inspected = self.inspect_by_chip(&read_set, before, &mut telling(watch));
+        self.complete(watch, (read_set, first), inspected);
+    }
+
+    /// Takes the next part of a snapshot for a verdict, within about these limits; returns what
+    /// it shows so far, or none once it is whole and was added. What stood by the verdict before is
+    /// read first, with the ends of links.
+    pub fn look_in_part(&mut self, watch: &mut Watch, most: PartLimits) -> Option<Inspected> {
+        let first = watch.inspected.is_empty();
+        let goes_on = watch.read_set.as_ref().is_some_and(|it| watch.parts.goes_on(it));
+        let read_set = if goes_on { watch.read_set.clone()? } else { self.next_read_set(watch) };
+        let mesh = self.target.mesh();
+        let stood = watch.before.iter().flat_map(still).map(|core| (core.chip, core.tile));
+        let ahead = link_tiles(mesh).chain(stood).collect();
+        let inspected = self.inspect_part(&mut watch.parts, &read_set, (None, &ahead), most);
+        watch.read_set = Some(read_set.clone());
+        if watch.parts.goes_on(&read_set) {
+            return Some(inspected);
+        }
+        self.complete(watch, (read_set, first), inspected);
+        None
+    }
+
+    /// What the next snapshot reads.
+    fn next_read_set(&mut self, watch: &mut Watch) -> ReadSet {
+        let first = watch.read_set.is_none();
         if first {
             self.leave_silent_tiles_alone();
         }
-        let most = if first { MOST_SEARCHES } else { MOST_LATER };
         let everything = || ReadSet { fabric: true, ..ReadSet::everything(self.target.mesh()) };
         let read_set = watch.read_set.take().unwrap_or_else(everything);
         // Within the time of one verdict the images are proved once.
-        let mut read_set = ReadSet { only, proofs: first || watch.waits, ..read_set };
+        let mut read_set = ReadSet { only: None, proofs: first || watch.waits, ..read_set };
         read_set.spans.extend(&watch.debug_words);
-        watch.told.1 += 1;
-        let (listener, snapshot) = watch.told.clone();
-        // Requests that are watched afterwards take two more.
-        let of = SNAPSHOTS.max(snapshot);
-        let mut see = |partly: &Partly<'_>| {
-            use machine::progress::Progress::{Images, Snapshot, Verdict};
-            if let Images(chips) | Snapshot(chips) = partly.progress {
-                listener.tell(Verdict { snapshot, of, chips });
-            }
-        };
-        let mut inspected = self.inspect_by_chip(&read_set, before, &mut see);
+        read_set
+    }
+
+    /// Adds a snapshot, once what it has shown to be wanted was read too.
+    fn complete(
+        &mut self,
+        watch: &mut Watch,
+        (mut read_set, first): (ReadSet, bool),
+        mut inspected: Inspected,
+    ) {
+        let most = if first { MOST_SEARCHES } else { MOST_LATER };
         for _ in 0..most {
             let mut next = self.follow(&read_set, &inspected);
             next.spans.extend(&watch.debug_words);
@@ -323,7 +357,7 @@ impl Session {
             if self.has_all(&had, &inspected) {
                 break;
             }
-            inspected = self.inspect_rest(&read_set, &inspected, &mut see);
+            inspected = self.inspect_rest(&read_set, &inspected, &mut telling(watch));
         }
         watch.read_set = Some(read_set);
         if watch.waits || first || snapshot >= SNAPSHOTS {
@@ -471,6 +505,19 @@ impl Session {
         // A cycle is about a nanosecond.
         std::thread::sleep(Duration::from_nanos(cycles));
         Ok(())
+    }
+}
+
+/// Tells of the chips that are read of a watch's next snapshot.
+fn telling(watch: &Watch) -> impl FnMut(&Partly<'_>) + use<> {
+    let (listener, snapshot) = watch.told.clone();
+    // Requests that are watched afterwards take two more.
+    let of = SNAPSHOTS.max(snapshot);
+    move |partly: &Partly<'_>| {
+        use machine::progress::Progress::{Images, Snapshot, Verdict};
+        if let Images(chips) | Snapshot(chips) = partly.progress {
+            listener.tell(Verdict { snapshot, of, chips });
+        }
     }
 }
 

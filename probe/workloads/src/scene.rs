@@ -91,14 +91,18 @@ const FABRIC_STEP_CYCLES: u64 = 2_000;
 const PATTERN: Pattern =
     Pattern { address: 0x2_0000, words: 16, interval_cycles: WORKER_REST_CYCLES };
 
-/// What an emulated mesh keeps of its past: a step back takes less than a second, and longer the
-/// farther back the moment is.
+/// What an emulated mesh keeps of its past, at least: a step back takes less than a second, and longer
+/// the farther back the moment is.
 const PAST: HistoryLimits = HistoryLimits {
     bytes: 128 << 20,
     checkpoints: 32,
     interval: Duration::from_millis(100),
     interval_cycles: 20_000,
 };
+
+/// The memory for the past of a larger mesh, for each of its chips: the fewest checkpoints of one on
+/// which much was read need about 10 MB.
+const PAST_BYTES_OF_CHIP: usize = 12 << 20;
 
 /// What it keeps of its run: the journal of the host, minutes of a mesh that is read all the time.
 const RUN: HistoryLimits =
@@ -251,7 +255,8 @@ impl Scene {
     pub fn power_on(&self, images: &ImageMap) -> Result<emulator::Mesh, SceneError> {
         let mesh = emulator::Mesh::new(self.config(images)?);
         let mut mesh = mesh.map_err(|e| SceneError::Mesh(e.to_string()))?;
-        mesh.keep_history(history_limits(self.keeps));
+        let chips = mesh.config().chips.len();
+        mesh.keep_history(history_limits(self.keeps, chips));
         Ok(mesh)
     }
 
@@ -376,12 +381,13 @@ impl Scene {
     }
 }
 
-/// Returns how much of its past an emulated mesh keeps.
-pub fn history_limits(keeps: Keeps) -> Option<HistoryLimits> {
+/// Returns how much of its past an emulated mesh of so many chips keeps.
+pub fn history_limits(keeps: Keeps, chips: usize) -> Option<HistoryLimits> {
+    let bytes = PAST.bytes.max(chips * PAST_BYTES_OF_CHIP);
     match keeps {
         Keeps::Nothing => None,
         Keeps::Run => Some(RUN),
-        Keeps::Past => Some(PAST),
+        Keeps::Past => Some(HistoryLimits { bytes, ..PAST }),
     }
 }
 

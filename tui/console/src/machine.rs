@@ -18,7 +18,8 @@ use machine::past::Keeps;
 use machine::progress::Listener;
 use machine::snapshot::AccessError;
 use machine::target::{Mesh, Preview, Target};
-use probe::session::{Inspected, OpenOptions, Session, WATCHED_CYCLES, Watched};
+use probe::session::{Inspected, OpenOptions, PartLimits, Parts, Session, WATCHED_CYCLES, Watched};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use transport::ttsim::HostCommand;
@@ -35,12 +36,17 @@ pub struct Machine {
     work: Work,
     stages: Arc<KernelStages>,
     watching: Watching,
+    /// The snapshot of the screens that is read in parts.
+    parts: Parts,
     /// Host time that the last snapshot took.
     took: Duration,
 }
 
 /// A snapshot that takes longer is shown at this interval while it is read.
 const PARTLY: Duration = Duration::from_millis(200);
+
+/// A part of a snapshot may take so long.
+const PART_TIME: Duration = Duration::from_secs(1);
 
 /// Where it is this host that executes what is read, snapshots take one part in this of its time,
 /// and nobody waits longer than this for the next one.
@@ -97,6 +103,7 @@ impl Machine {
             work: Work::default(),
             stages: Arc::default(),
             watching: Watching::over(WATCHED_CYCLES),
+            parts: Parts::default(),
             took: Duration::ZERO,
         }
     }
@@ -174,20 +181,49 @@ impl Machine {
         let taken_micros = now_micros();
         let target = self.session.target();
         Arc::make_mut(&mut self.stages).note(state.party_stages(target.mesh()), state.cycles);
-        let total = target.transactions();
-        let traffic = Traffic {
-            total,
-            per_second: self.meter.note(taken_micros, total),
-            budget: self.budget.or(target.abilities().budget),
-        };
         MeshSnapshot {
-            traffic,
+            traffic: self.traffic(),
             state,
             memory: inspected.snapshot,
             taken_micros,
             timeline: self.work.timeline(&mut self.session),
             ..self.unread(self.number)
         }
+    }
+
+    /// What a part of a snapshot may cost, so that the screen shows something new every few seconds:
+    /// a second's part of the budget that the user gave, and as much time as the screens' own snapshot
+    /// takes.
+    fn part(&self) -> PartLimits {
+        let transactions = self.budget.map_or(u64::MAX, u64::from);
+        PartLimits { transactions, time: self.took.max(PART_TIME) }
+    }
+
+    /// Takes the next part of a snapshot.
+    fn take_part(&mut self, read_set: &ReadSet, before: Option<&MeshSnapshot>) -> MeshSnapshot {
+        // The parts of the verdict go round all chips.
+        let mut read_set = read_set.clone();
+        if read_set.tile.is_none() {
+            read_set.compute.clear();
+        }
+        let (most, none) = (self.part(), BTreeSet::new());
+        let memory = (before.map(|before| &before.memory), &none);
+        let inspected = self.session.inspect_part(&mut self.parts, &read_set, memory, most);
+        let reading = self.parts.progress();
+        if reading.is_none() {
+            return self.finished(inspected);
+        }
+        let Inspected { snapshot: memory, state, .. } = inspected;
+        let traffic = self.traffic();
+        let unread = self.unread(self.number + 1);
+        MeshSnapshot { state, memory, taken_micros: now_micros(), reading, traffic, ..unread }
+    }
+
+    /// The bus transactions up to now.
+    fn traffic(&mut self) -> Traffic {
+        let target = self.session.target();
+        let (total, budget) = (target.transactions(), self.budget.or(target.abilities().budget));
+        Traffic { total, per_second: self.meter.note(now_micros(), total), budget }
     }
 
     /// Takes a snapshot, and publishes it from time to time while it is read.
@@ -240,13 +276,21 @@ impl Inspect for Machine {
         // The first snapshot is shown as soon as it can be.
         if self.number > 0 {
             let budget = self.budget.or(self.session.target().abilities().budget);
-            if let Some((newest, verdict)) = self.watching.turn(&mut self.session, budget) {
+            let part = self.part();
+            let turn = self.watching.turn(&mut self.session, (budget, part));
+            if let Some((newest, verdict)) = turn {
                 self.work.look(&mut self.session, newest, verdict);
             }
         }
         let began = Instant::now();
-        let snapshot = self.take_by_chip(read_set, before, publish);
+        let snapshot = match self.budget {
+            Some(_) => self.take_part(read_set, before),
+            None => self.take_by_chip(read_set, before, publish),
+        };
         self.took = began.elapsed();
+        if snapshot.reading.is_some() {
+            return Ok(snapshot);
+        }
         for chip in &read_set.compute {
             self.watching.see_chip(*chip, &snapshot.state, snapshot.taken_micros);
         }

@@ -144,6 +144,31 @@ pub(crate) mod waypoint {
     }
 }
 
+/// How fast a tile sends over its link.
+pub(crate) mod traffic {
+    use super::{BLANK, Entry, Tone, UNREAD, entry};
+
+    pub(crate) const ENTRIES: &[Entry] = &[
+        BLANK,
+        UNREAD,
+        entry('.', Tone::Off, "no link"),
+        entry('0', Tone::Calm, "send nothing"),
+        entry('a', Tone::Cold(2), "<1% of the fastest"),
+        entry('b', Tone::Cold(0), "<10%"),
+        entry('c', Tone::Good, "faster"),
+    ];
+
+    /// The entry of an end that sends so many packets per second, where one sends that many.
+    pub(crate) fn of(rate: u64, fastest: u64) -> u8 {
+        match rate {
+            0 => 3,
+            _ if rate < fastest / 100 => 4,
+            _ if rate < fastest / 10 => 5,
+            _ => 6,
+        }
+    }
+}
+
 /// The entries before those of names; the last of them stands for names without an entry of their
 /// own.
 pub(crate) fn of_names(operations: bool) -> Vec<Entry> {

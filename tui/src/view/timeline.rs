@@ -31,7 +31,8 @@ pub(super) fn draw(model: &Model, timeline: &Timeline, frame: &mut Frame, area: 
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// Draws the last snapshots of a live mesh.
+/// Draws the last snapshots of a live mesh: rate, waits and marks, or in one row the marks over the
+/// rate.
 pub(super) fn draw_live(model: &Model, frame: &mut Frame, area: Rect) {
     const LIVE_NAME: usize = 10;
     const LIVE_NOW: usize = 8;
@@ -39,25 +40,28 @@ pub(super) fn draw_live(model: &Model, frame: &mut Frame, area: Rect) {
     let room = usize::from(area.width).saturating_sub(LIVE_NAME + LIVE_NOW);
     let shown = beats.iter().skip(beats.len().saturating_sub(room));
     let pad = " ".repeat(room.saturating_sub(beats.len()));
+    let low = area.height < 3;
+    let mark = |mark: char| match mark {
+        '!' => Span::styled("!", model.theme.bad()),
+        'm' => Span::styled("m", model.theme.title()),
+        _ => Span::styled("n", model.theme.dim()),
+    };
     let lane = |name: &str, of: fn(&Beat) -> Option<u64>| {
         let most = shown.clone().filter_map(of).max().unwrap_or(0);
-        let bars =
-            shown.clone().map(|beat| of(beat).map_or(" ", |it| model.glyphs.eighth(it, most)));
+        let bar = |beat: &Beat| match (of(beat), beat.mark.filter(|_| low)) {
+            (_, Some(marked)) => mark(marked),
+            (Some(it), _) => Span::styled(model.glyphs.eighth(it, most), model.theme.traffic()),
+            (None, _) => Span::raw(" "),
+        };
         let now = beats.back().and_then(of).map_or_else(String::new, words::count);
-        Line::from(vec![
-            Span::styled(format!("{name:<LIVE_NAME$}"), model.theme.dim()),
-            Span::raw(pad.clone()),
-            Span::styled(bars.collect::<String>(), model.theme.traffic()),
-            Span::raw(format!(" {now}")),
-        ])
+        let mut line = vec![Span::styled(format!("{name:<LIVE_NAME$}"), model.theme.dim())];
+        line.push(Span::raw(pad.clone()));
+        line.extend(shown.clone().map(bar));
+        line.push(Span::raw(format!(" {now}")));
+        Line::from(line)
     };
     let mut marks = vec![Span::raw(" ".repeat(LIVE_NAME) + &pad)];
-    marks.extend(shown.clone().map(|beat| match beat.mark {
-        None => Span::raw(" "),
-        Some('!') => Span::styled("!", model.theme.bad()),
-        Some('m') => Span::styled("m", model.theme.title()),
-        Some(_) => Span::styled("n", model.theme.dim()),
-    }));
+    marks.extend(shown.clone().map(|beat| beat.mark.map_or(Span::raw(" "), mark)));
     marks.push(Span::styled(format!("{} now", model.glyphs.now()), model.theme.title()));
     let lines = vec![
         lane("packets/s", |beat| beat.rate),

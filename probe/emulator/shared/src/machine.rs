@@ -117,7 +117,8 @@ impl Machine {
         let starts = |setting: &str| STARTED_BY.iter().any(|key| setting.starts_with(key));
         let started = words.split(',').any(starts);
         let PoweredOn { scene, mut images, mut mesh } = power_on(words)?;
-        mesh.keep_history(workloads::scene::history_limits(keeps));
+        let chips = mesh.config().chips.len();
+        mesh.keep_history(workloads::scene::history_limits(keeps, chips));
         mesh.set_host_memory(Arc::new(Callbacks));
         let mut bar = EmulatorBar::new(mesh);
         if started {

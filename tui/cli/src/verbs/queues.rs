@@ -4,12 +4,14 @@ use super::cores::check_on;
 use crate::output::{Columns, json};
 use crate::shape::schema;
 use crate::target::{Style, end_of_all, judge, open, report};
-use crate::verb::{Pages, Schemas, Verb};
+use crate::verb::{Ask, Pages, Schemas, Verb};
 use console::exit::{Failure, Outcome};
 use console::locate::{self, NamedPlace};
-use console::machine::Opening;
+use console::machine::{Machine, Opening};
 use console::queues::{QueueState, queue_spans, queues};
 use decode::inspect::ReadSet;
+use layouts::ChipId;
+use machine::target::Mesh;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,22 +27,20 @@ impl Verb for QueuesArguments {
     const PAGES: Pages = &[("queues", include_str!("../manual/verbs/queues.md"))];
     const SCHEMAS: Schemas = &[("queues", schema::<Found<'_>>)];
 
+    const QUESTION: Ask<Self> = Some(|verb, _| {
+        let asked = QueuesArguments { chip: verb.chip.clone() };
+        Ok(Some(Box::new(move |machine| {
+            let chip = asked.on(&machine.mesh())?;
+            let read_set = read_set(machine, chip);
+            Ok(machine.preview(&read_set))
+        })))
+    });
+
     fn run(&self, target: &Opening, style: Style) -> Result<Outcome, Failure> {
-        let place = self.chip.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
-        let chip = match place {
-            None => None,
-            Some(NamedPlace::Chip(chip)) => Some(chip),
-            Some(_) => return Err(Failure::Usage("queues takes a chip, such as 0".to_owned())),
-        };
         let mut machine = open(target)?;
-        check_on(&machine.mesh(), place)?;
-        let mut read_set = ReadSet { links: true, ..ReadSet::default() };
-        let mut snapshot = machine.take(&read_set);
-        // Links tell which tiles have queues, and these where base firmware keeps its own.
-        for _ in 0..2 {
-            read_set.spans = queue_spans(&snapshot.state, &snapshot.memory, chip);
-            snapshot = machine.take(&read_set);
-        }
+        let chip = self.on(&machine.mesh())?;
+        let read_set = read_set(&mut machine, chip);
+        let snapshot = machine.take(&read_set);
         if let Some(gone) = end_of_all(&snapshot.memory) {
             return Err(Failure::of_access(&target.words, gone));
         }
@@ -54,6 +54,29 @@ impl Verb for QueuesArguments {
         }
         Ok(judge(state))
     }
+}
+
+impl QueuesArguments {
+    /// The chip, if one is named.
+    fn on(&self, mesh: &Mesh) -> Result<Option<ChipId>, Failure> {
+        let place = self.chip.as_deref().map(locate::place).transpose().map_err(Failure::Usage)?;
+        check_on(mesh, place)?;
+        match place {
+            None => Ok(None),
+            Some(NamedPlace::Chip(chip)) => Ok(Some(chip)),
+            Some(_) => Err(Failure::Usage("queues takes a chip, such as 0".to_owned())),
+        }
+    }
+}
+
+/// What has the queues: links tell which tiles have some, and these where base firmware keeps its own.
+fn read_set(machine: &mut Machine, chip: Option<ChipId>) -> ReadSet {
+    let mut read_set = ReadSet { links: true, ..ReadSet::default() };
+    for _ in 0..2 {
+        let snapshot = machine.take(&read_set);
+        read_set.spans = queue_spans(&snapshot.state, &snapshot.memory, chip);
+    }
+    read_set
 }
 
 /// The queues of Ethernet tiles.

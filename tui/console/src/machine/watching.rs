@@ -6,7 +6,7 @@ use crate::traffic::least_time;
 use decode::state::MeshState;
 use diagnosis::{Diagnosis, Progress};
 use layouts::ChipId;
-use probe::session::{Inspected, Session, WATCHED_CYCLES, Watch, Watched};
+use probe::session::{Inspected, PartLimits, Session, WATCHED_CYCLES, Watch, Watched};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -108,12 +108,20 @@ impl Watching {
         self.seen_micros = Arc::new(self.seen.keys().map(|(chip, _)| (*chip, now)).collect());
     }
 
-    /// Takes a snapshot and judges anew, if that is due; returns the snapshot and the verdict. Those
-    /// of a recording are not returned.
+    /// Takes over the tiles that the last part of a snapshot has read.
+    fn see_part(&mut self, state: &MeshState) {
+        let (read, now) = (self.watch.just_read(), now_micros());
+        let tiles = tiles_seen(state).into_iter().filter(|(at, _)| read.contains(at));
+        Arc::make_mut(&mut self.seen).extend(tiles);
+        Arc::make_mut(&mut self.seen_micros).extend(read.iter().map(|(chip, _)| (*chip, now)));
+    }
+
+    /// Takes the next part of a snapshot, if that is due, and once it is whole judges anew; then returns
+    /// the snapshot and the verdict. Those of a recording are not returned.
     pub(super) fn turn(
         &mut self,
         session: &mut Session,
-        budget: Option<u32>,
+        (budget, most): (Option<u32>, PartLimits),
     ) -> Option<(&Inspected, &Diagnosis)> {
         if Instant::now() < self.due {
             return None;
@@ -123,7 +131,10 @@ impl Watching {
             return None;
         }
         let (began, before) = (Instant::now(), session.target().transactions());
-        session.look(&mut self.watch);
+        if let Some(partly) = session.look_in_part(&mut self.watch, most) {
+            self.see_part(&partly.state);
+            return None;
+        }
         let verdict = session.judge(&mut self.watch);
         // The next snapshot has what the comparison found.
         session.compare_suspects(&mut self.watch, &verdict);
