@@ -360,7 +360,7 @@ impl Session {
             inspected = self.inspect_rest(&read_set, &inspected, &mut telling(watch));
         }
         watch.read_set = Some(read_set);
-        if watch.waits || first || snapshot >= SNAPSHOTS {
+        if watch.waits || first || watch.told.1 >= SNAPSHOTS {
             self.sample_silent(&mut inspected, &watch.causes);
         } else if let Some(before) = watch.newest() {
             // The last snapshot of a verdict shows what the first one's samples have become.
