@@ -77,6 +77,7 @@ pub(crate) fn verdict(snapshots: usize) -> Diagnosis {
         asking: Vec::new(),
         circular_buffers: Vec::new(),
         semaphores: Vec::new(),
+        sockets: Vec::new(),
     }
 }
 
@@ -112,7 +113,9 @@ fn semaphores_and_buffers_are_those_of_the_verdict_and_what_is_awaited_comes_fir
     let (core, awaited) = (core(1, 2, CoreKind::Ncrisc), Some(4));
     let wait = diagnosis::BufferWait { core, for_room: false, certain: true, awaited };
     let semaphore = diagnosis::SemaphoreWait { core, certain: false, awaited: Some(1) };
-    let semaphore = diagnosis::Semaphore { tile, addr: 0x4f0, value: 0, waiting: vec![semaphore] };
+    let (waiting, reset) = (vec![semaphore], None);
+    let (addr, value, global) = (0x4f0, 0, false);
+    let semaphore = diagnosis::Semaphore { tile, addr, value, global, reset, waiting };
     let mut buffers: Vec<_> = (0..4).map(|number| buffer(number, Vec::new())).collect();
     buffers.push(buffer(16, vec![wait]));
     let found = Diagnosis { circular_buffers: buffers, semaphores: vec![semaphore], ..verdict(4) };
