@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(asked(old).unwrap(), told);
 
         let ranges = [1 << 2 | 2 << 48, structure(1, 2, 0), structure(2, 2, 0), 1, 2, 7, 3];
-        let chips = [0 | 1 << 32];
+        let chips = [1 << 32];
         let record = [0x1_2340, 7, 1 << 2 | 1 | 7 << 32 | 2 << 35, 7 << 2 | 1 | 4 << 32 | 2 << 35];
         let semaphores = list_of_one(SEMAPHORES, 2, 2, &[&record[..], &ranges, &chips].concat());
         let record = [1 | 64 << 32, 0x2_0000, 0x3_0000, 4096, 16, 0, 1 | 7 << 32 | 3 << 35];
