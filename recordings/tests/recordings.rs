@@ -8,6 +8,9 @@ use machine::past::RecordedRun;
 use machine::snapshot::{AccessError, Gap, Piece, Plan, Snapshot, Span};
 use machine::target::{Abilities, Allow, Chip, Link, Mesh, Refusal, Target};
 use recordings::{FlightRecorder, Kept, RecordingError, Redacted, Replay, Writer, without_folders};
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// A target with only a description.
@@ -271,9 +274,10 @@ fn the_past_cannot_be_written_to() {
 fn a_file_cut_anywhere_shows_what_is_whole() {
     let whole = std::fs::read(in_three_chunks("whole")).unwrap();
     let path = path("cut");
-    let mut seen = 0;
+    let (mut file, mut seen) = (File::create(&path).unwrap(), 0);
     for len in 0..whole.len() {
-        std::fs::write(&path, &whole[..len]).unwrap();
+        // A file that is written anew each time waits for the disk.
+        file.write_all(&whole[len.saturating_sub(1)..len]).unwrap();
         match Replay::open(&path) {
             Ok(mut replay) => {
                 let count = replay.moments().len();
@@ -310,11 +314,10 @@ fn a_spoilt_byte_of_a_short_recording_costs_at_most_a_moment() {
 fn spoil_each_byte(source: &Path) {
     let whole = std::fs::read(source).unwrap();
     let path = source.with_extension("spoilt");
-    let mut lost = 0;
+    std::fs::write(&path, &whole).unwrap();
+    let (file, mut lost) = (File::options().write(true).open(&path).unwrap(), 0);
     for (i, flip) in (0..whole.len()).zip([0xFF, 0x01, 0x80].into_iter().cycle()) {
-        let mut bytes = whole.clone();
-        bytes[i] ^= flip;
-        std::fs::write(&path, &bytes).unwrap();
+        file.write_all_at(&[whole[i] ^ flip], i as u64).unwrap();
         let mut replay = Replay::open(&path).unwrap_or_else(|e| panic!("byte {i}: {e}"));
         let missing = 3 - replay.moments().len();
         assert_eq!(replay.moments().first(), Some(&100), "byte {i}");
@@ -322,6 +325,7 @@ fn spoil_each_byte(source: &Path) {
         lost += missing;
         assert_eq!(missing > 0, says_lost(&replay), "byte {i}: {:?}", replay.problems());
         shows_what_was_recorded(&mut replay, i);
+        file.write_all_at(&whole[i..=i], i as u64).unwrap();
     }
     assert!(lost > 0);
 }

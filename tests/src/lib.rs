@@ -43,7 +43,7 @@
 //! | `kills` | writers of recordings are killed | 20 of 100 |
 //! | `reroute` | links of a fabric are lost under random traffic | 10 seeds of 30 |
 //! | `races` | races of the vendor's Ethernet guide, routing loops, packet time-outs | 5 seeds of 20 |
-//! | `verdicts` | the bank of hangs, a seed of each kind | a quarter of the kinds |
+//! | `verdicts` | the bank of hangs, a seed of each kind | an eighth of the kinds |
 //! | `routers` | tt-metal's own routers, muxes and workers: torn down, paused, stepped, judged, and on a T3000 | one test of 9 |
 //! | `pauses` | all-gathers are paused and resumed at many moments | 3 seeds of 10 |
 //! | `cleanings` | killed runs are torn down at many moments | 4 moments of 20 |

@@ -337,7 +337,7 @@ fn a_run_records_itself() {
 fn writer(file: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meshscope"));
     command.args(["--target", "emulator:n300", "record", file.to_str().unwrap()]);
-    command.args(["--moments", "80", "--every", "0ns"]).stderr(Stdio::null());
+    command.args(["--moments", "30", "--every", "0ns"]).stderr(Stdio::null());
     command
 }
 
