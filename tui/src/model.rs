@@ -367,14 +367,16 @@ impl Model {
         (self.size.0, self.size.1.saturating_sub(line + below))
     }
 
-    /// Rows of the time line: that of a live mesh has one where there is little room.
+    /// Rows of the time line: that of a live mesh has one where there is little room, and none where the map
+    /// needs all.
     pub(crate) fn time_rows(&self) -> u16 {
         const HIGH: u16 = 36;
+        const LOW: u16 = 30;
         match self.timeline() {
             Some(timeline) => timeline.rows(self.size),
-            None if self.shown.is_none() => 0,
-            None if self.size.1 >= HIGH => 3,
-            None => 1,
+            None if self.shown.is_some() && self.size.1 >= HIGH => 3,
+            None if self.shown.is_some() && self.size.1 >= LOW => 1,
+            None => 0,
         }
     }
 

@@ -333,6 +333,7 @@ fn without_colour_tiles_are_letters_and_c_changes_what_they_mean() {
         ("c", "waypoint waits for (c)"),
         ("c", "kernel (c)"),
         ("c", "operation (c)  . "),
+        ("c", "packets/s of links (c)"),
         ("c", "age since last progress (c)"),
     ] {
         press(&mut model, key);
