@@ -155,7 +155,7 @@ pub(crate) mod traffic {
         entry('0', Tone::Calm, "send nothing"),
         entry('a', Tone::Cold(2), "<1% of the fastest"),
         entry('b', Tone::Cold(0), "<10%"),
-        entry('c', Tone::Good, "faster"),
+        entry('c', Tone::Good, "10% and more"),
     ];
 
     /// The entry of an end that sends so many packets per second, where one sends that many.
