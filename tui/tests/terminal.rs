@@ -95,8 +95,8 @@ fn the_mouse_opens_what_it_clicks_and_can_be_let_go() {
     // The tab of the chip, in the second row.
     terminal.press("\x1b[<0;12;2M\x1b[<0;12;2m");
     terminal.shows("chip 0 tile 9-6: eth e8");
-    terminal.press("m");
-    terminal.shows("mouse");
+    terminal.press("M");
+    terminal.shows("M takes it back");
     assert!(!taken(&terminal));
     terminal.press("q");
     assert_eq!(terminal.ends().exit_code(), 0);
