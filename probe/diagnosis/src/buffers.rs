@@ -226,7 +226,10 @@ fn global_semaphores<'a>(
     mesh: &'a Mesh,
     look: Look<'a>,
 ) -> impl Iterator<Item = (Place, &'a GlobalSemaphore)> {
-    let kernels = look.kernels().into_values().filter(|it| !it.serves());
+    let semaphores = &look.state.objects.semaphores;
+    // Most meshes have none: their tiles are not gone through in each snapshot.
+    let kernels = if semaphores.is_empty() { BTreeMap::new() } else { look.kernels() };
+    let kernels = kernels.into_values().filter(|it| !it.serves());
     let tiles: BTreeSet<Place> = kernels.map(|it| it.place()).collect();
     tiles.into_iter().flat_map(move |tile| {
         let at = mesh.logical(tile);
@@ -240,7 +243,7 @@ fn global_semaphores<'a>(
             it.chips.iter().any(|chip| chip_of(mesh, *chip) == Some(tile.chip))
                 && it.cores.iter().any(within)
         };
-        let all = look.state.objects.semaphores.iter().filter(is_there).take(MOST_GLOBAL);
+        let all = semaphores.iter().filter(is_there).take(MOST_GLOBAL);
         all.map(move |semaphore| (tile, semaphore))
     })
 }
