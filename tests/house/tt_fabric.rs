@@ -5,7 +5,7 @@
 
 use decode::inspect::{ReadSet, fabric_read_set};
 use decode::state::{Actor, FabricState, Party};
-use diagnosis::WaitGraph;
+use diagnosis::{Condition, WaitGraph};
 use images::{Catalog, ImageMap};
 use launch::constant_of;
 use launch::occupancy::{Loaded, check_tiles, survey_tiles};
@@ -201,19 +201,50 @@ fn a_second_build_compiles_nothing() {
     assert_eq!((again.compiled, again.kernels), (0, 6));
 }
 
+/// Returns the document of a folder of kernels, to be written elsewhere, without workers.
+fn with_absolute_paths(folder: &Path) -> Document {
+    let mut document = Document::read(folder).unwrap();
+    document.firmware = folder.join(&document.firmware);
+    for router in &mut document.routers {
+        router.kernel.elf = folder.join(&router.kernel.elf);
+    }
+    document.workers.clear();
+    document
+}
+
+#[test]
+fn routers_that_run_each_others_kernels_are_named() {
+    let Some(request) = request("n300", FabricTopology::Line, Route::Direct) else { return };
+    build(&request);
+    let mut document = with_absolute_paths(&request.folder);
+    let [near, far] = ["router_0_e8", "router_1_e0"]
+        .map(|name| document.routers.iter().position(|it| it.kernel.name == name).unwrap());
+    let elf = document.routers[near].kernel.elf.clone();
+    document.routers[near].kernel.elf =
+        std::mem::replace(&mut document.routers[far].kernel.elf, elf);
+    let scratch = Scratch::new("tt-fabric-swapped");
+    let text = serde_json::to_string(&document).unwrap();
+    std::fs::write(scratch.0.join(DOCUMENT), text).unwrap();
+    let (mut images, _) = ImageMap::firmware();
+    let target = scene("n300", &scratch.0, 0).build(&mut images).unwrap();
+    let mut session = Session::with_target(Box::new(target), images);
+    let found = session.diagnose(2_000_000).unwrap().diagnosis.findings;
+    let said = |at: usize| (found[at].condition, found[at].sentence.as_str());
+    let words = [
+        "router 0:e8: its kernel router_1_e0 was built for Ethernet channel 0 (WEST)",
+        "router 1:e0: its kernel router_0_e8 was built for Ethernet channel 8 (EAST)",
+    ];
+    assert_eq!([said(0), said(1)], words.map(|words| (Condition::EndsDiffer, words)), "{found:#?}");
+}
+
 #[test]
 fn a_bring_up_that_stops_shows_the_stage_of_each_router() {
     let Some(request) = request("n300", FabricTopology::Line, Route::Direct) else { return };
     build(&request);
-    let mut document = Document::read(&request.folder).unwrap();
+    let mut document = with_absolute_paths(&request.folder);
     let lost = document.routers.pop().unwrap();
     assert_eq!(lost.kernel.name, "router_1_e1");
     let scratch = Scratch::new("tt-fabric-no-peer");
-    document.firmware = request.folder.join(&document.firmware);
-    for router in &mut document.routers {
-        router.kernel.elf = request.folder.join(&router.kernel.elf);
-    }
-    document.workers.clear();
     let text = serde_json::to_string(&document).unwrap();
     std::fs::write(scratch.0.join(DOCUMENT), text).unwrap();
     let (mut images, _) = ImageMap::firmware();

@@ -62,7 +62,30 @@ impl Case<'_> {
             let of_core = self.unlike_sibling(kernel).into_iter().chain(self.unlike_edm(kernel));
             unlike.into_iter().chain(self.stale_pointers(kernel)).chain(of_core)
         });
-        misfits.collect()
+        misfits.chain(self.misplaced()).collect()
+    }
+
+    /// Returns the routers whose kernels were built for other Ethernet channels, where somebody waits.
+    fn misplaced(&self) -> impl Iterator<Item = Finding> {
+        self.last.state.fabric.routers.iter().filter_map(|router| {
+            let built_for = router.facts.image_channel.known()?;
+            let on = Party::Router(router.at);
+            let is_awaited = self.core_of(on).is_some_and(|id| self.is_awaited(id));
+            if !is_awaited || *built_for == u64::from(router.at.channel) {
+                return None;
+            }
+            let towards = router.facts.direction.known();
+            let towards = towards.map_or_else(String::new, |it| format!(" ({})", it.name()));
+            let words = format!(
+                "router {}: its kernel {} was built for Ethernet channel {built_for}{towards}",
+                router.at, router.image
+            );
+            let mut finding =
+                self.finding(Condition::EndsDiffer, Place::Router(router.at), on, words);
+            finding.next =
+                format!("see what its ELF and L1 say of it: `meshscope fabric {}`", router.at);
+            Some(finding)
+        })
     }
 
     /// Returns the workers whose staging buffers lie in the text of an image of theirs.
