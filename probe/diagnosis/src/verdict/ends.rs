@@ -77,8 +77,8 @@ impl Case<'_> {
             let towards = router.facts.direction.known();
             let towards = towards.map_or_else(String::new, |it| format!(" ({})", it.name()));
             let words = format!(
-                "router {}: its kernel {} was built for Ethernet channel {built_for}{towards}",
-                router.at, router.image
+                "router {}: its kernel was built for Ethernet channel {built_for}{towards}",
+                router.at
             );
             let mut finding =
                 self.finding(Condition::EndsDiffer, Place::Router(router.at), on, words);
