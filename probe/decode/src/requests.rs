@@ -190,6 +190,29 @@ impl Interface {
         Some(Repeated { count, to }).filter(|it| it.count > 0)
     }
 
+    /// Returns the registers by which [`sent_to_one`](Self::sent_to_one) chooses command buffers.
+    pub fn heads<'a>(&'a self, layout: &'a ChipLayout) -> impl Iterator<Item = Span> + 'a {
+        let registers = &layout.niu_command;
+        let first = registers.packet_tag.at;
+        self.commands.iter().map(move |command| Span {
+            addr: NocAddr { offset: command.addr.offset + first, ..command.addr },
+            len: (registers.at_len_be.at + 4 - first) as u32,
+        })
+    }
+
+    /// Returns the command buffers whose last request has no id of its own, and went to one tile.
+    pub fn sent_to_one(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Vec<Span> {
+        let first = layout.niu_command.packet_tag.at as usize;
+        let is_one = |head: Span| {
+            let head = snapshot.bytes(head.addr, head.len).ok()?;
+            let command = [&vec![0; first], head].concat();
+            let one = word(&command, layout.niu_command.ctrl.at)? & IS_MULTICAST == 0;
+            Some(one && id_of(layout, &command)? == 0)
+        };
+        let commands = self.commands.iter().zip(self.heads(layout));
+        commands.filter_map(|(command, head)| is_one(head)?.then_some(*command)).collect()
+    }
+
     /// Returns the requests that were not answered, of this kind where a command buffer tells that;
     /// none if the counters were not read.
     pub fn open(

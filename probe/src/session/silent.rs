@@ -30,10 +30,8 @@ impl Session {
             if waiting.iter().any(owes) {
                 continue;
             }
-            // Requests without an id of their own have id 0; each counter is a read of its own.
-            let first = |it: &Interface| Span { len: 4, ..it.outstanding };
             // Nothing else of the tile: it may be one that does not answer.
-            let spans = interfaces.iter().map(first).collect();
+            let spans = interfaces.iter().map(|it| it.outstanding).collect();
             let counters = self.target.read(&Plan { spans });
             self.just_read = counters.completed_by(&self.just_read);
             for interface in interfaces {
@@ -73,10 +71,12 @@ impl Session {
 
     /// Reads an interface; returns its words, and the tiles with cores to which its open requests went.
     fn requests(&mut self, interface: &Interface) -> (Snapshot, Vec<NocXy>) {
-        let mut spans = counts(interface);
-        spans.extend(&interface.commands);
-        let seen = self.target.read(&Plan { spans });
         let layout = self.target.mesh().layout();
+        let mut spans = counts(interface);
+        spans.extend(interface.heads(layout));
+        let seen = self.target.read(&Plan { spans });
+        let spans = interface.sent_to_one(layout, &seen);
+        let seen = self.target.read(&Plan { spans }).completed_by(&seen);
         let open = interface.open(layout, &seen, None);
         let has_cores = |tile: &NocXy| {
             let tile = layout.tile_at(*tile);
@@ -92,7 +92,8 @@ fn counts(interface: &Interface) -> Vec<Span> {
     interface.counts.iter().copied().chain([interface.outstanding]).collect()
 }
 
-/// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile.
+/// Returns the interfaces of the tiles with cores of chips with PCIe, tile by tile, each with the
+/// first counter of outstanding requests only.
 fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
     let layout = mesh.layout();
     let near = mesh.chips.iter().filter(|chip| chip.pcie);
@@ -101,5 +102,11 @@ fn interfaces(mesh: &Mesh) -> Vec<(Place, Vec<Interface>)> {
         let ethernet = ethernet.map(|tile| (Place { chip: chip.id, tile: tile.xy }, TileKind::Eth));
         mesh.compute_tiles(chip.id).map(|place| (place, TileKind::Tensix)).chain(ethernet)
     });
-    tiles.map(|(place, kind)| (place, Interface::of_tile(layout, place, kind))).collect()
+    // Requests without an id of their own have id 0; each counter is a read of its own.
+    let first = |it: Interface| Interface { outstanding: Span { len: 4, ..it.outstanding }, ..it };
+    let of_tile = |(place, kind)| {
+        let interfaces = Interface::of_tile(layout, place, kind).into_iter();
+        (place, interfaces.map(first).collect())
+    };
+    tiles.map(of_tile).collect()
 }
