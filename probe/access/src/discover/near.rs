@@ -1,7 +1,7 @@
 //! Discovery of a chip with PCIe: the heartbeats of its Ethernet tiles, then all published words of
 //! the live tiles in one batch, and its board in two more.
 
-use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces, training_pieces};
+use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces};
 use super::{Candidate, Discovery, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
@@ -72,16 +72,19 @@ impl Discovery<'_> {
         })
     }
 
-    /// Reads the chip's Ethernet ports once firmware has beaten and no link is training. While
-    /// waiting, only the words needed for that are read.
+    /// Reads the chip's Ethernet ports once firmware has beaten and no link is training.
     fn settled_ports(&mut self, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
         let mut alive = self.beating(device)?;
-        while self.training_polls > 0 && self.any_is_training(device, &alive)? {
-            self.access.bus.pass(TRAINING_CYCLES)?;
+        loop {
+            let bus = &mut self.access.bus;
+            let (ports, mask) = ports(bus, device, &alive)?;
+            if self.training_polls == 0 || !ports.iter().any(Port::is_training) {
+                return Ok((ports, mask));
+            }
+            bus.pass(TRAINING_CYCLES)?;
             self.training_polls -= 1;
-            alive = beats(&mut self.access.bus, device)?;
+            alive = beats(bus, device)?;
         }
-        ports(&mut self.access.bus, device, &alive)
     }
 
     /// Returns the channels whose firmware has beaten, once all have or no further channel does.
@@ -101,12 +104,6 @@ impl Discovery<'_> {
             }
         }
         Ok(alive)
-    }
-
-    fn any_is_training(&mut self, device: u8, alive: &[u8]) -> Result<bool, AccessError> {
-        let pieces = training_pieces();
-        let ports = read_ports(&mut self.access.bus, device, alive, &pieces)?;
-        Ok(ports.iter().any(|(_, port)| port.is_training()))
     }
 
     fn board(&mut self, device: u8) -> Option<&'static Board> {
