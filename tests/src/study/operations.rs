@@ -50,9 +50,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Columns and rows of the cores that every board leaves to operations.
 const GRID: [u64; 2] = [7, 6];
 /// tt-metal's watcher, for which kernels show waypoints. Its assertions take firmware that the wheel does
-/// not have.
-const WATCHER: [(&str, &str); 2] =
-    [("TT_METAL_WATCHER", "1"), ("TT_METAL_WATCHER_DISABLE_ASSERT", "1")];
+/// not have, and it ends programs whose requests go where nothing is.
+const WATCHER: [(&str, &str); 3] = [
+    ("TT_METAL_WATCHER", "1"),
+    ("TT_METAL_WATCHER_DISABLE_ASSERT", "1"),
+    ("TT_METAL_WATCHER_DISABLE_SANITIZE_NOC", "1"),
+];
 /// The program's operations that end, and programs without operations.
 const ENDS: &str = "gather";
 const IDLE: &str = "idle";
