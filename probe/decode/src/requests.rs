@@ -201,14 +201,17 @@ impl Interface {
         })
     }
 
-    /// Returns the command buffers whose last request has no id of its own, and went to one tile.
+    /// Returns the command buffers whose last request went to one tile, has no id of its own, and is of a
+    /// kind of which some were not answered.
     pub fn sent_to_one(&self, layout: &ChipLayout, snapshot: &Snapshot) -> Vec<Span> {
+        let Some(owed) = self.owed(layout, snapshot) else { return Vec::new() };
         let first = layout.niu_command.packet_tag.at as usize;
         let is_one = |head: Span| {
             let head = snapshot.bytes(head.addr, head.len).ok()?;
             let command = [&vec![0; first], head].concat();
             let one = word(&command, layout.niu_command.ctrl.at)? & IS_MULTICAST == 0;
-            Some(one && id_of(layout, &command)? == 0)
+            let is_owed = owed.contains(&kind_of(layout, &command)?);
+            Some(one && is_owed && id_of(layout, &command)? == 0)
         };
         let commands = self.commands.iter().zip(self.heads(layout));
         commands.filter_map(|(command, head)| is_one(head)?.then_some(*command)).collect()

@@ -1,7 +1,7 @@
-//! Discovery of a chip with PCIe: the heartbeats of its Ethernet tiles, then all published words of
-//! the live tiles in one batch, and its board in two more.
+//! Discovery of a chip with PCIe: all published words of its Ethernet tiles in one batch, and its board in
+//! two more.
 
-use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces};
+use super::port::{CHANNELS, Port, PortWords, near_pieces};
 use super::{Candidate, Discovery, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
@@ -72,38 +72,39 @@ impl Discovery<'_> {
         })
     }
 
-    /// Reads the chip's Ethernet ports once firmware has beaten and no link is training.
+    /// Reads the chip's Ethernet ports once firmware has beaten and no link is training, and its mask of
+    /// closed rows.
     fn settled_ports(&mut self, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
-        let mut alive = self.beating(device)?;
-        loop {
-            let bus = &mut self.access.bus;
-            let (ports, mask) = ports(bus, device, &alive)?;
-            if self.training_polls == 0 || !ports.iter().any(Port::is_training) {
-                return Ok((ports, mask));
-            }
+        let mut ports = self.beating(device)?;
+        let bus = &mut self.access.bus;
+        while self.training_polls > 0 && ports.iter().any(Port::is_training) {
             bus.pass(TRAINING_CYCLES)?;
             self.training_polls -= 1;
-            alive = beats(bus, device)?;
+            ports = read_ports(bus, device)?;
         }
+        let layout = bus.layout();
+        let closed_rows = layout.blocks.eth_niu0 + layout.niu.router_cfg_3.at;
+        let mask = bus.batch().register(device, layout.eth_tile(0)?, closed_rows).run().word()?;
+        Ok((ports, mask))
     }
 
-    /// Returns the channels whose firmware has beaten, once all have or no further channel does.
-    fn beating(&mut self, device: u8) -> Result<Vec<u8>, AccessError> {
-        let mut alive = beats(&mut self.access.bus, device)?;
+    /// Reads the chip's Ethernet ports once the firmware of all has beaten, or that of no further one does.
+    fn beating(&mut self, device: u8) -> Result<Vec<Port>, AccessError> {
+        let alive = |ports: &[Port]| ports.iter().filter(|port| port.alive).count();
+        let mut ports = read_ports(&mut self.access.bus, device)?;
         for poll in 0..BEAT_POLLS {
-            if alive.len() == usize::from(CHANNELS) {
+            let before = alive(&ports);
+            if before == ports.len() {
                 break;
             }
             self.access.bus.pass(BEAT_CYCLES << poll)?;
-            let now = beats(&mut self.access.bus, device)?;
+            ports = read_ports(&mut self.access.bus, device)?;
             // The others do not run: tiles in reset are not waited for.
-            let complete = !alive.is_empty() && now.len() == alive.len();
-            alive = now;
-            if complete {
+            if before > 0 && alive(&ports) == before {
                 break;
             }
         }
-        Ok(alive)
+        Ok(ports)
     }
 
     fn board(&mut self, device: u8) -> Option<&'static Board> {
@@ -117,54 +118,31 @@ impl Discovery<'_> {
     }
 }
 
-/// Returns the channels whose firmware has beaten by now.
-fn beats(bus: &mut Bus, device: u8) -> Result<Vec<u8>, AccessError> {
-    let all: Vec<u8> = (0..CHANNELS).collect();
-    let ports = read_ports(bus, device, &all, &beat_pieces())?;
-    if ports.iter().all(|(ones, _)| *ones) {
-        return Err(AccessError::DeviceGone("every Ethernet tile answers all ones".into()));
-    }
-    let alive = ports.iter().zip(all).filter(|((_, port), _)| port.alive);
-    Ok(alive.map(|(_, channel)| channel).collect())
-}
-
-/// Reads the Ethernet ports of a device, the live ones completely, and its mask of closed rows.
-fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), AccessError> {
+/// Reads the Ethernet ports of a device in one batch; those whose firmware has not beaten have no words.
+fn read_ports(bus: &mut Bus, device: u8) -> Result<Vec<Port>, AccessError> {
     let layout = bus.layout();
-    let closed_rows = layout.blocks.eth_niu0 + layout.niu.router_cfg_3.at;
-    let mask = bus.batch().register(device, layout.eth_tile(0)?, closed_rows).run().word()?;
-    let mut ports = vec![Port::default(); usize::from(CHANNELS)];
-    let read = read_ports(bus, device, alive, &near_pieces())?;
-    for (&channel, (_, port)) in alive.iter().zip(read) {
-        ports[usize::from(channel)] = port;
-    }
-    Ok((ports, mask))
-}
-
-/// Reads these pieces of each channel's tile in one batch; returns whether they are all ones, and
-/// the port.
-fn read_ports(
-    bus: &mut Bus,
-    device: u8,
-    channels: &[u8],
-    pieces: &[(u64, u32)],
-) -> Result<Vec<(bool, Port)>, AccessError> {
-    let layout = bus.layout();
+    let pieces = near_pieces();
     let mut batch = bus.batch();
-    for &channel in channels {
-        for &(at, len) in pieces {
+    for channel in 0..CHANNELS {
+        for &(at, len) in &pieces {
             batch = batch.read(device, layout.eth_tile(channel)?, at, len);
         }
     }
     let mut answer = batch.run();
-    let mut port = || {
-        let (mut words, mut ones) = (PortWords::default(), true);
-        for &(at, len) in pieces {
+    let mut all_gone = true;
+    let mut port = |_| {
+        let mut words = PortWords::default();
+        for &(at, len) in &pieces {
             let bytes = answer.take(len as usize)?;
-            ones &= all_ones(bytes);
+            all_gone &= all_ones(bytes);
             words.add(at, bytes.to_vec());
         }
-        Ok((ones, Port::decode(&words)))
+        let port = Port::decode(&words);
+        Ok(if port.alive { port } else { Port::default() })
     };
-    channels.iter().map(|_| port()).collect()
+    let ports = (0..CHANNELS).map(&mut port).collect::<Result<_, AccessError>>()?;
+    if all_gone {
+        return Err(AccessError::DeviceGone("every Ethernet tile answers all ones".into()));
+    }
+    Ok(ports)
 }

@@ -55,12 +55,6 @@ impl fmt::Display for PortPlace {
     }
 }
 
-/// Returns the pieces that show whether firmware has run.
-pub(super) fn beat_pieces() -> [(u64, u32); 2] {
-    let l1 = &eth().l1;
-    [(l1.heartbeat.at, 4), (l1.firmware_version.at, 4)]
-}
-
 /// Returns the pieces of L1 of a near port, where a word costs next to nothing.
 pub(super) fn near_pieces() -> [(u64, u32); 6] {
     let l1 = &eth().l1;
