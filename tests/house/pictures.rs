@@ -233,12 +233,3 @@ fn every_screen_shows_every_recording_as_before() {
     }
     assert_eq!(differing, Vec::<String>::new(), "BLESS=1 writes the frames above");
 }
-
-#[test]
-fn the_readme_shows_the_mesh_screen_as_it_is() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let golden = root().join("tests/golden/n300_ring_ping_mesh_80x24.txt");
-    for line in std::fs::read_to_string(golden).unwrap().lines() {
-        assert!(readme.contains(line), "README.md lacks this line of the mesh screen: {line}");
-    }
-}

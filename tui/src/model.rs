@@ -367,8 +367,8 @@ impl Model {
         (self.size.0, self.size.1.saturating_sub(line + below))
     }
 
-    /// Rows of the time line: that of a live mesh has one where there is little room, and none where the map
-    /// needs all.
+    /// Rows of the time line: that of a live mesh has one where there is little room, and where the map needs
+    /// all none but the end of the footer.
     pub(crate) fn time_rows(&self) -> u16 {
         const HIGH: u16 = 36;
         const LOW: u16 = 30;

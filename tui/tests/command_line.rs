@@ -831,7 +831,7 @@ fn a_dry_run_prints_accesses_and_makes_none() {
     };
     assert_eq!(routes("write"), [json!(false), json!(true)]);
     assert_eq!(routes("route"), vec![json!("window"); 2]);
-    for verb in ["mesh", "cores", "links"] {
+    for verb in ["mesh", "cores", "links", "queues"] {
         assert!(dry(&[verb])["accesses"].as_array().unwrap().len() > 16, "{verb}");
     }
     refuses(

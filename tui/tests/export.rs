@@ -151,6 +151,40 @@ fn a_picture_shows_the_place_and_colours_that_are_wanted() {
     assert!(svg.contains("1:1-0:erisc") && !svg.contains("#ff6b6b"), "{svg}");
 }
 
+/// The pictures of tui/doc/pictures.md: recording of the library, screen, place.
+const PICTURES: [(&str, &str, &str); 4] = [
+    ("without_dateline", "mesh", "0"),
+    ("mux_starvation", "why", "0"),
+    ("without_dateline", "fabric", "0"),
+    ("n300_router_stuck", "core", "1:e1"),
+];
+/// Largest picture, in bytes.
+const LARGEST: usize = 60 << 10;
+
+#[test]
+fn the_page_of_pictures_shows_what_is_drawn() {
+    let scratch = Scratch::new("page");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("doc");
+    let page = fs::read_to_string(folder.join("pictures.md")).unwrap();
+    for (recording, screen, place) in PICTURES {
+        let name = format!("{screen}.svg");
+        let file = scratch.path(&name);
+        let export = ["export", "--to", "svg", "--color", "always", "--screen", screen, "--place"];
+        let target = format!("recordings/library/{recording}.mcap");
+        let (code, said) = run(&target, &[&export[..], &[place, file.to_str().unwrap()]].concat());
+        assert_eq!(code, Some(0), "{said}");
+        let drawn = fs::read_to_string(&file).unwrap();
+        let golden = folder.join(&name);
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&golden, &drawn).unwrap();
+        }
+        let kept = fs::read_to_string(&golden).unwrap_or_default();
+        assert!(kept == drawn, "{} differs; BLESS=1 draws it", golden.display());
+        assert!(kept.len() <= LARGEST, "{name} has {} bytes", kept.len());
+        assert!(page.contains(&format!("]({name})")) && page.contains(&target), "{name}");
+    }
+}
+
 #[test]
 fn what_cannot_be_exported_is_one_sentence() {
     let scratch = Scratch::new("refused");

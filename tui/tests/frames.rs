@@ -10,6 +10,7 @@ use crate::keys;
 use common::{TAKEN, snapshot};
 use console::feed::{MeshSnapshot, Timeline};
 use console::glyph::Glyphs;
+use console::run::{Board, Logged};
 use decode::state::{Activity, LinkState};
 use images::Reading;
 use keys::{SIZES, golden, model, picture, press};
@@ -803,7 +804,6 @@ fn a_list_that_has_the_screen_filters_and_opens_what_its_row_is_about() {
 
 #[test]
 fn the_log_shows_what_was_done_the_newest_first() {
-    use console::run::{Board, Logged};
     let mut model = running((80, 24));
     let line =
         |kind, text: &str| Logged { host_micros: TAKEN - 2_000_000, kind, text: text.into() };
@@ -838,4 +838,19 @@ fn tiles_that_were_seen_long_ago_fade_and_are_read_next() {
     assert!(later.contains("10.9s ago"), "{later}");
     press(&mut model, "6");
     assert!(model.read_set().compute.is_empty(), "the map is not shown");
+}
+
+#[test]
+fn without_a_row_for_the_time_line_the_footer_ends_with_it() {
+    let mut model = model((80, 24));
+    update(&mut model, Message::Snapshot(snapshot(0)));
+    let foot = |model: &Model| picture(model).lines().last().unwrap().trim_end().to_owned();
+    assert!(foot(&model).ends_with("^P all"), "no rate yet: {}", foot(&model));
+    let found = Logged { host_micros: TAKEN, kind: "finding", text: "link-down".into() };
+    let board = Arc::new(Board { log: vec![found], ..Board::default() });
+    let snapshot = MeshSnapshot { board, ..(*snapshot(3)).clone() };
+    update(&mut model, Message::Snapshot(Arc::new(snapshot)));
+    let foot = foot(&model);
+    assert!(foot.ends_with('!') && foot.chars().count() == 80, "{foot}");
+    assert!(foot.contains("? help") && foot.contains(": command"), "{foot}");
 }

@@ -229,8 +229,8 @@ fn a_descriptor_of_too_many_chips_is_refused() {
     let mesh = |says| refuses(&["--target", &format!("emulator:{path}"), "mesh"], 2, says);
     describe(5_000);
     mesh("it describes more than 1024 chips");
-    describe(129);
-    mesh("has 129 chips; at most 128 are emulated");
+    describe(256);
+    mesh("has 256 chips; at most 255 are emulated");
 }
 
 #[test]

@@ -62,8 +62,9 @@ pub enum Pace {
     CyclesPerSecond(u64),
 }
 
-/// Most chips of an emulated mesh. An idle chip takes about 14 MB of host memory.
-const MOST_EMULATED_CHIPS: usize = 128;
+/// Most chips of an emulated mesh: the number of a PCIe device is a byte, and so is their count. An
+/// idle chip takes about 10 MB of host memory.
+const MOST_EMULATED_CHIPS: usize = 255;
 
 /// Default pace. At this pace each hop of the default ring ping takes half a second, which the eye
 /// can follow.

@@ -2,6 +2,7 @@
 //! screen.
 
 use super::pane::window;
+use super::timeline;
 use crate::model::{Choices, Model, Prompt, PromptKind};
 use crate::palette;
 use crate::theme::Theme;
@@ -29,6 +30,7 @@ pub(super) fn draw(model: &Model, frame: &mut Frame, area: Rect) {
     } else if let Some(why) = &model.lost {
         sentence(frame, area, &format!("the target is gone: {why}"), model.theme.bad());
     } else {
+        let area = timeline::draw_brief(model, frame, area);
         frame.render_widget(Paragraph::new(Line::from(keys_line(model, area.width))), area);
     }
 }

@@ -8,7 +8,7 @@ use crate::theme::Theme;
 use console::player::Timeline;
 use console::words;
 use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
@@ -36,32 +36,20 @@ pub(super) fn draw(model: &Model, timeline: &Timeline, frame: &mut Frame, area: 
 pub(super) fn draw_live(model: &Model, frame: &mut Frame, area: Rect) {
     const LIVE_NAME: usize = 10;
     const LIVE_NOW: usize = 8;
-    let beats = &model.pulse.beats;
     let room = usize::from(area.width).saturating_sub(LIVE_NAME + LIVE_NOW);
-    let shown = beats.iter().skip(beats.len().saturating_sub(room));
+    let beats = last(model, room);
     let pad = " ".repeat(room.saturating_sub(beats.len()));
     let low = area.height < 3;
-    let mark = |mark: char| match mark {
-        '!' => Span::styled("!", model.theme.bad()),
-        'm' => Span::styled("m", model.theme.title()),
-        _ => Span::styled("n", model.theme.dim()),
-    };
     let lane = |name: &str, of: fn(&Beat) -> Option<u64>| {
-        let most = shown.clone().filter_map(of).max().unwrap_or(0);
-        let bar = |beat: &Beat| match (of(beat), beat.mark.filter(|_| low)) {
-            (_, Some(marked)) => mark(marked),
-            (Some(it), _) => Span::styled(model.glyphs.eighth(it, most), model.theme.traffic()),
-            (None, _) => Span::raw(" "),
-        };
-        let now = beats.back().and_then(of).map_or_else(String::new, words::count);
+        let now = beats.last().and_then(|beat| of(beat)).map_or_else(String::new, words::count);
         let mut line = vec![Span::styled(format!("{name:<LIVE_NAME$}"), model.theme.dim())];
         line.push(Span::raw(pad.clone()));
-        line.extend(shown.clone().map(bar));
+        line.extend(bars(model, &beats, of, low));
         line.push(Span::raw(format!(" {now}")));
         Line::from(line)
     };
     let mut marks = vec![Span::raw(" ".repeat(LIVE_NAME) + &pad)];
-    marks.extend(shown.clone().map(|beat| beat.mark.map_or(Span::raw(" "), mark)));
+    marks.extend(beats.iter().map(|beat| beat.mark.map_or(Span::raw(" "), |it| mark(model, it))));
     marks.push(Span::styled(format!("{} now", model.glyphs.now()), model.theme.title()));
     let lines = vec![
         lane("packets/s", |beat| beat.rate),
@@ -69,6 +57,54 @@ pub(super) fn draw_live(model: &Model, frame: &mut Frame, area: Rect) {
         Line::from(marks),
     ];
     frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Columns of the time line in the footer, after a blank.
+const BRIEF: u16 = 12;
+
+/// Draws the rate and the marks of a live mesh at the right end of the footer if there is no row for
+/// them; returns the area left of it.
+pub(super) fn draw_brief(model: &Model, frame: &mut Frame, foot: Rect) -> Rect {
+    let beats = last(model, BRIEF.into());
+    let shows = beats.iter().any(|beat| beat.rate.is_some() || beat.mark.is_some());
+    if !shows || model.timeline().is_some() || model.time_rows() > 0 {
+        return foot;
+    }
+    let [left, right] =
+        Layout::horizontal([Constraint::Min(0), Constraint::Length(BRIEF)]).areas(foot);
+    let line = Line::from(bars(model, &beats, |beat| beat.rate, true)).right_aligned();
+    frame.render_widget(Paragraph::new(line), right);
+    Rect { width: left.width.saturating_sub(1), ..left }
+}
+
+/// The newest snapshots of a live mesh, at most so many.
+fn last(model: &Model, most: usize) -> Vec<&Beat> {
+    let beats = &model.pulse.beats;
+    beats.iter().skip(beats.len().saturating_sub(most)).collect()
+}
+
+/// A column for each snapshot, as high as its value against the largest; a mark may stand over it.
+fn bars(
+    model: &Model,
+    beats: &[&Beat],
+    of: fn(&Beat) -> Option<u64>,
+    marked: bool,
+) -> Vec<Span<'static>> {
+    let most = beats.iter().filter_map(|beat| of(beat)).max().unwrap_or(0);
+    let bar = |beat: &&Beat| match (of(beat), beat.mark.filter(|_| marked)) {
+        (_, Some(it)) => mark(model, it),
+        (Some(it), _) => Span::styled(model.glyphs.eighth(it, most), model.theme.traffic()),
+        (None, _) => Span::raw(" "),
+    };
+    beats.iter().map(bar).collect()
+}
+
+fn mark(model: &Model, mark: char) -> Span<'static> {
+    match mark {
+        '!' => Span::styled("!", model.theme.bad()),
+        'm' => Span::styled("m", model.theme.title()),
+        _ => Span::styled("n", model.theme.dim()),
+    }
 }
 
 /// Which moments a column stands for.
