@@ -28,6 +28,7 @@ mod inspect;
 mod launched;
 mod link_bench;
 mod metal_kernels;
+mod parts;
 mod past;
 mod preview;
 mod quarantine;
