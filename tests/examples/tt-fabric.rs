@@ -64,6 +64,7 @@ impl Words {
             },
             settings: Settings { every_link_yields, counter_credits, first_level_ack },
             wheel,
+            compiled: self.out.join("build"),
             folder: self.out,
         }
     }

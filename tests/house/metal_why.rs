@@ -8,7 +8,7 @@ use diagnosis::{Diagnosis, Health, Place, Progress};
 use images::{Catalog, ImageMap};
 use layouts::{CoreKind, EthId};
 use machine::fabric::FabricTopology;
-use machine::target::{Mesh, Target as _};
+use machine::target::{Mesh, Target};
 use probe::session::Session;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -29,20 +29,25 @@ struct Judged {
 
 /// Judges a run with the images of its folder.
 fn judged(kind: MetalKind, seed: u64, folder: &Path) -> Judged {
-    judged_with(kind, seed, folder, &[folder.to_path_buf()])
+    judged_by(kind, seed, folder, &[vec![folder.to_path_buf()]]).remove(0)
 }
 
-/// Judges a run with the images of other folders.
-fn judged_with(kind: MetalKind, seed: u64, folder: &Path, images_of: &[PathBuf]) -> Judged {
+/// Judges the same run by the images of some folders, and again by those of others.
+fn judged_by(kind: MetalKind, seed: u64, folder: &Path, all: &[Vec<PathBuf>]) -> Vec<Judged> {
     let Staged { target, about, truth, .. } = kind.stage(seed, folder).unwrap();
     let mesh = target.mesh().clone();
-    let (images, _) = ImageMap::firmware();
-    let mut session = Session::with_target(Box::new(target), images);
-    session.add_catalog(Catalog::read(images_of).unwrap());
-    let diagnosis = session.diagnose(WATCHED_CYCLES).unwrap().diagnosis;
-    let words = words(kind, seed, &about, truth.as_ref(), &diagnosis);
-    println!("{words}");
-    Judged { words, mesh, truth, diagnosis }
+    let mut target: Option<Box<dyn Target>> = Some(Box::new(target));
+    let mut judge = |folders: &Vec<PathBuf>| {
+        let (images, _) = ImageMap::firmware();
+        let mut session = Session::with_target(target.take().unwrap(), images);
+        session.add_catalog(Catalog::read(folders).unwrap());
+        let diagnosis = session.diagnose(WATCHED_CYCLES).unwrap().diagnosis;
+        target = Some(session.into_target());
+        let words = words(kind, seed, &about, truth.as_ref(), &diagnosis);
+        println!("{words}");
+        Judged { words, mesh: mesh.clone(), truth: truth.clone(), diagnosis }
+    };
+    all.iter().map(&mut judge).collect()
 }
 
 fn words(
@@ -136,9 +141,16 @@ fn are_right(route: Route) {
 #[test]
 fn a_paused_router_is_named_and_traffic_is_healthy() {
     let Some(request) = kernels(Route::Direct) else { return };
-    judged(MetalKind::RouterPaused, 1, &request.folder).is_right();
-    judged(MetalKind::Traffic, 3, &request.folder).is_right();
-    are_seen_without_debug_information(&request);
+    let mut bare = request.folder.clone().into_os_string();
+    bare.push("-bare");
+    let bare = PathBuf::from(bare);
+    without_debug_information(&request.folder, &bare);
+    let all = [vec![request.folder.clone()], vec![bare, request.folder.join("firmware")]];
+    let paused = judged_by(MetalKind::RouterPaused, 1, &request.folder, &all);
+    let traffic = judged_by(MetalKind::Traffic, 3, &request.folder, &all);
+    paused[0].is_right();
+    traffic[0].is_right();
+    are_seen_without_debug_information(&paused[1], &traffic[1]);
 }
 
 /// Copies the kernels of a folder without debug information, as tt-metal builds them when nobody asks
@@ -161,24 +173,17 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Routers whose ELFs have no debug information show what stands at fixed addresses: that they are
 /// paused, and that their loops turn.
-fn are_seen_without_debug_information(request: &Request) {
-    let mut bare = request.folder.clone().into_os_string();
-    bare.push("-bare");
-    let bare = PathBuf::from(bare);
-    without_debug_information(&request.folder, &bare);
-    let images_of = [bare, request.folder.join("firmware")];
+fn are_seen_without_debug_information(paused: &Judged, traffic: &Judged) {
     let of_routers = |judged: &Judged, is: Progress| {
         let routers = judged.diagnosis.progress.iter();
         let routers = routers.filter(|(core, _)| core.core == CoreKind::Erisc);
         routers.filter(|(_, progress)| **progress == is).count()
     };
-    let paused = judged_with(MetalKind::RouterPaused, 1, &request.folder, &images_of);
-    assert_eq!(of_routers(&paused, Progress::Paused), 1, "{}", paused.words);
+    assert_eq!(of_routers(paused, Progress::Paused), 1, "{}", paused.words);
     assert_eq!(Health::of(&paused.diagnosis), Health::Paused, "{}", paused.words);
-    let traffic = judged_with(MetalKind::Traffic, 3, &request.folder, &images_of);
     assert_eq!(traffic.diagnosis.findings, [], "{}", traffic.words);
-    assert_eq!(of_routers(&traffic, Progress::Unknown), 0, "{}", traffic.words);
-    assert_eq!(of_routers(&traffic, Progress::Progressing), 4, "{}", traffic.words);
+    assert_eq!(of_routers(traffic, Progress::Unknown), 0, "{}", traffic.words);
+    assert_eq!(of_routers(traffic, Progress::Progressing), 4, "{}", traffic.words);
 }
 
 #[test]

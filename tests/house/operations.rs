@@ -8,7 +8,7 @@ use std::time::Duration;
 use tests::runtime::Runtime;
 
 /// Programs: the kinds take turns.
-const COUNT: &str = "6";
+const COUNT: &str = "4";
 /// Time until a program is ended, in seconds.
 const SECONDS: u32 = 900;
 

@@ -25,6 +25,8 @@ use machine::target::Mesh;
 use router::Routers;
 use sources::Sources;
 use std::fmt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use workloads::scene::Scene;
 use workloads::scene::tt_fabric::{DOCUMENT, Document, MetalMesh, SCHEMA};
@@ -65,6 +67,8 @@ pub struct Request {
     pub wheel: PathBuf,
     /// The folder of the result.
     pub folder: PathBuf,
+    /// The folder of what was compiled, which fabrics may share.
+    pub compiled: PathBuf,
 }
 
 /// Why a fabric cannot be built.
@@ -89,7 +93,8 @@ impl BuildError {
     }
 }
 
-/// Compiles what has changed, and writes the document.
+/// Compiles what has changed, and writes the document. A build with the same folder of what was
+/// compiled waits.
 ///
 /// # Errors
 /// What is missing or wrong, with the compiler's first errors.
@@ -114,12 +119,14 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     let (muxes, workers) = clients.all(&mut builds)?;
     let firmware = ttnn.join(FIRMWARE);
     let folder = &request.folder;
-    let compiled = compile::all(&builds, &ttnn, &firmware, &sources, folder)?;
+    let _lock =
+        locked(&request.compiled).map_err(|error| BuildError::at(&request.compiled, error))?;
+    let compiled = compile::all(&builds, &ttnn, &firmware, &sources, request)?;
     link(&firmware, &folder.join(FIRMWARE_LINK))?;
-    let path = folder.join(manifest::FILE);
-    let parent = path.parent().unwrap_or(folder);
-    std::fs::create_dir_all(parent).map_err(|error| BuildError::at(parent, error))?;
-    write(&path, serde_json::to_string_pretty(&manifest::manifest(&routers)?))?;
+    write(
+        &folder.join(manifest::FILE),
+        serde_json::to_string_pretty(&manifest::manifest(&routers)?),
+    )?;
     let document = Document {
         schema: SCHEMA,
         mesh: MetalMesh::new(&request.mesh, &fabric.mesh),
@@ -133,16 +140,36 @@ pub fn build(request: &Request) -> Result<Compiled, BuildError> {
     Ok(compiled)
 }
 
+/// Locks a folder; the lock ends with the file.
+fn locked(folder: &Path) -> io::Result<fs::File> {
+    fs::create_dir_all(folder)?;
+    let file = fs::File::options().create(true).append(true).open(folder.join("lock"))?;
+    file.lock().map(|()| file)
+}
+
 /// Writes JSON.
 fn write(path: &Path, text: serde_json::Result<String>) -> Result<(), BuildError> {
-    let text = text.map_err(BuildError::new)?;
-    std::fs::write(path, text + "\n").map_err(|error| BuildError::at(path, error))
+    place(path, (text.map_err(BuildError::new)? + "\n").as_bytes())
+}
+
+/// Writes a file that differs; who reads the older one meanwhile reads all of it.
+fn place(path: &Path, bytes: &[u8]) -> Result<(), BuildError> {
+    if fs::read(path).is_ok_and(|there| there == bytes) {
+        return Ok(());
+    }
+    let new = path.with_extension("new");
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let placed = made.and_then(|()| fs::write(&new, bytes)).and_then(|()| fs::rename(&new, path));
+    placed.map_err(|error| BuildError::at(path, error))
 }
 
 /// Makes a symbolic link to a folder, so that the ELFs of firmware are found with those of kernels.
 fn link(to: &Path, at: &Path) -> Result<(), BuildError> {
     let linked = std::path::absolute(to).and_then(|to| {
-        let _ = std::fs::remove_file(at);
+        if fs::read_link(at).is_ok_and(|there| there == to) {
+            return Ok(());
+        }
+        let _ = fs::remove_file(at);
         std::os::unix::fs::symlink(to, at)
     });
     linked.map_err(|error| BuildError::at(at, error))

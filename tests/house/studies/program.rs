@@ -122,7 +122,7 @@ fn every_column_has_its_key_in_every_row() {
         &["pause", "--mesh", "n300", "--seeds", "1"],
         &["clean", "--seeds", "1"],
         &["clean", "--seeds", "1", "--faults"],
-        &["why", "--kind", "edm-stuck"],
+        &["why", "--kind", "ring-member-missing"],
     ] {
         let answer = json(arguments);
         let study = studies.iter().find(|study| study.name == arguments[0]).unwrap();

@@ -1,11 +1,12 @@
 //! Compiles kernels by `tests/tt-fabric/compile.sh`, several at a time, and only those whose
 //! arguments or sources have changed.
 
-use super::BuildError;
 use super::arguments::Arguments;
 use super::sources::Sources;
+use super::{BuildError, Request, place};
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 const HOME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tt-fabric");
 /// What is part of every kernel.
 const COMMON: [&str; 2] = ["compile.sh", "runtime.cpp"];
-/// The folder of what the compiler needs and leaves, in the folder of the result.
-const WORK: &str = "build";
+/// The ELF in the folder of a recipe.
+const ELF: &str = "kernel.elf";
 /// The compiler's lines that an error shows.
 const SHOWN: usize = 4;
 
@@ -68,13 +69,13 @@ pub struct Compiled {
     pub time: Duration,
 }
 
-/// Compiles the kernels that are not in the folder yet.
+/// Compiles the kernels that were not compiled yet, and places all in the folder of the result.
 pub(super) fn all(
     builds: &[Build],
     ttnn: &Path,
     firmware: &Path,
     sources: &Sources,
-    folder: &Path,
+    request: &Request,
 ) -> Result<Compiled, BuildError> {
     let started = Instant::now();
     let mut common =
@@ -83,22 +84,21 @@ pub(super) fn all(
         common += &read(&Path::new(HOME).join(name))?;
     }
     // Kernels of the same recipe are compiled once.
-    let mut recipes: BTreeMap<String, Vec<&Build>> = BTreeMap::new();
+    let mut recipes: BTreeMap<PathBuf, Vec<&Build>> = BTreeMap::new();
     for build in builds {
-        recipes.entry(recipe(build, &common)?).or_default().push(build);
+        let mut hasher = DefaultHasher::new();
+        recipe(build, &common)?.hash(&mut hasher);
+        let work = request.compiled.join(format!("{:016x}", hasher.finish()));
+        recipes.entry(work).or_default().push(build);
     }
-    let distinct = recipes.len();
-    let due: Vec<_> = recipes
-        .into_iter()
-        .filter(|(recipe, alike)| !alike.iter().all(|build| is_done(folder, build, recipe)))
-        .collect();
+    let due: Vec<_> = recipes.iter().filter(|(work, _)| !work.join(ELF).is_file()).collect();
     let (count, queue) = (due.len(), Mutex::new(due));
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let work = || {
         loop {
             let next = queue.lock().map(|mut queue| queue.pop()).unwrap_or_default();
-            let Some((recipe, alike)) = next else { return Ok(()) };
-            make(&recipe, &alike, ttnn, firmware, folder)?;
+            let Some((work, alike)) = next else { return Ok(()) };
+            make(alike[0], ttnn, firmware, work)?;
         }
     };
     let results: Vec<Result<(), BuildError>> = std::thread::scope(|scope| {
@@ -107,17 +107,19 @@ pub(super) fn all(
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| failed())).collect()
     });
     results.into_iter().collect::<Result<(), _>>()?;
-    Ok(Compiled { kernels: builds.len(), distinct, compiled: count, time: started.elapsed() })
+    for (work, alike) in &recipes {
+        for build in alike {
+            let elf = work.join(ELF);
+            let bytes = fs::read(&elf).map_err(|error| BuildError::at(&elf, error))?;
+            place(&request.folder.join(build.elf()), &bytes)?;
+        }
+    }
+    let (kernels, distinct) = (builds.len(), recipes.len());
+    Ok(Compiled { kernels, distinct, compiled: count, time: started.elapsed() })
 }
 
 fn read(path: &Path) -> Result<String, BuildError> {
     fs::read_to_string(path).map_err(|error| BuildError::at(path, error))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), BuildError> {
-    let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let written = parent.and_then(|()| fs::write(path, text));
-    written.map_err(|error| BuildError::at(path, error))
 }
 
 /// Returns everything that decides the bytes of an ELF.
@@ -130,57 +132,28 @@ fn recipe(build: &Build, common: &str) -> Result<String, BuildError> {
     Ok(format!("{}\n{source}\n{text}{}\n{common}", build.target, build.arguments.header()))
 }
 
-/// Returns the file with the recipe of a compiled kernel.
-fn note(folder: &Path, build: &Build) -> PathBuf {
-    folder.join(WORK).join(&build.name).join("recipe.txt")
-}
-
-fn is_done(folder: &Path, build: &Build, recipe: &str) -> bool {
-    let noted = fs::read_to_string(note(folder, build));
-    folder.join(build.elf()).is_file() && noted.is_ok_and(|noted| noted == recipe)
-}
-
-/// Compiles the first of kernels with the same recipe and copies it for the others.
-fn make(
-    recipe: &str,
-    alike: &[&Build],
-    ttnn: &Path,
-    firmware: &Path,
-    folder: &Path,
-) -> Result<(), BuildError> {
-    let Some((first, others)) = alike.split_first() else { return Ok(()) };
-    let work = folder.join(WORK).join(&first.name);
-    write(&work.join("arguments.h"), &first.arguments.header())?;
-    if let Some(at) = first.text {
-        write(&work.join("text"), &format!("{at:#x}"))?;
+/// Compiles a kernel in the folder of its recipe.
+fn make(build: &Build, ttnn: &Path, firmware: &Path, work: &Path) -> Result<(), BuildError> {
+    place(&work.join("arguments.h"), build.arguments.header().as_bytes())?;
+    if let Some(at) = build.text {
+        place(&work.join("text"), format!("{at:#x}").as_bytes())?;
     }
-    let elf = folder.join(first.elf());
-    let source = match &first.source {
+    let source = match &build.source {
         Source::Metal(path) => path.clone(),
         Source::Own(name) => Path::new(HOME).join(name),
     };
-    let create = |path: &Path| {
-        let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-        parent.map_err(|error| BuildError::at(path, error))
-    };
-    create(&elf)?;
     let script = Path::new(HOME).join("compile.sh");
+    let linked = work.join("linked.elf");
     let mut command = Command::new(&script);
-    command.args([ttnn, firmware, Path::new(first.target), &source, &work, &elf]);
+    command.args([ttnn, firmware, Path::new(build.target), &source, work, &linked]);
     let output = command.output().map_err(|error| BuildError::at(&script, error))?;
     if !output.status.success() {
         let log = String::from_utf8_lossy(&output.stderr);
-        write(&work.join("log.txt"), &log)?;
+        place(&work.join("log.txt"), log.as_bytes())?;
         let errors = log.lines().filter(|line| line.contains("error") || line.contains("install"));
         let shown: Vec<&str> = errors.take(SHOWN).collect();
-        return Err(BuildError(format!("{}: {}", first.name, shown.join("; "))));
+        return Err(BuildError(format!("{}: {}", build.name, shown.join("; "))));
     }
-    write(&note(folder, first), recipe)?;
-    for other in others {
-        let copy = folder.join(other.elf());
-        create(&copy)?;
-        fs::copy(&elf, &copy).map_err(|error| BuildError::at(&copy, error))?;
-        write(&note(folder, other), recipe)?;
-    }
-    Ok(())
+    let elf = work.join(ELF);
+    fs::rename(linked, &elf).map_err(|error| BuildError::at(&elf, error))
 }
