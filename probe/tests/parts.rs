@@ -16,7 +16,7 @@ fn parts_keep_to_their_limit_and_add_up_to_a_snapshot() {
         Session::open("emulator:n300,run=idle", &common::host(), Allow::default()).unwrap();
     let read_set = ReadSet::everything(session.target().mesh());
     let whole = session.inspect(&read_set);
-    let most = PartLimits { transactions: 200, time: Duration::from_secs(3600) };
+    let most = PartLimits { transactions: 200, time: Duration::from_hours(1) };
     let first = BTreeSet::from([(ChipId(1), NocXy { x: 9, y: 0 })]);
     let (mut parts, mut read, mut calls) = (Parts::default(), BTreeSet::new(), 0);
     let last = loop {
