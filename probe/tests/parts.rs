@@ -22,8 +22,9 @@ fn parts_keep_to_their_limit_and_add_up_to_a_snapshot() {
     let last = loop {
         let before = session.target().transactions();
         let part = session.inspect_part(&mut parts, &read_set, (None, &first), most);
-        // A part ends with a tile, and what a launch message tells to read is read with it.
-        assert!(session.target().transactions() - before < 2 * most.transactions, "part {calls}");
+        // A tile of a chip further away takes several times as many.
+        let spent = session.target().transactions() - before;
+        assert!(spent < 6 * most.transactions, "part {calls}: {spent}");
         if calls == 0 {
             assert!(first.iter().all(|tile| parts.just_read().contains(tile)), "it comes first");
         }

@@ -91,20 +91,23 @@ impl Discovery<'_> {
     /// Reads the chip's Ethernet ports once the firmware of all has beaten, or that of no further one does.
     fn beating(&mut self, device: u8) -> Result<Vec<Port>, AccessError> {
         let alive = |ports: &[Port]| ports.iter().filter(|port| port.alive).count();
-        let mut ports = read_ports(&mut self.access.bus, device)?;
-        for poll in 0..BEAT_POLLS {
-            let before = alive(&ports);
-            if before == ports.len() {
-                break;
-            }
-            self.access.bus.pass(BEAT_CYCLES << poll)?;
-            ports = read_ports(&mut self.access.bus, device)?;
-            // The others do not run: tiles in reset are not waited for.
-            if before > 0 && alive(&ports) == before {
-                break;
-            }
+        let bus = &mut self.access.bus;
+        let ports = read_ports(bus, device)?;
+        let mut before = alive(&ports);
+        if before == ports.len() {
+            return Ok(ports);
         }
-        Ok(ports)
+        for poll in 0..BEAT_POLLS {
+            bus.pass(BEAT_CYCLES << poll)?;
+            let now = alive(&read_ports(bus, device)?);
+            // The others do not run: tiles in reset are not waited for.
+            if now == ports.len() || before > 0 && now == before {
+                break;
+            }
+            before = now;
+        }
+        // Firmware that has just started publishes the rest after its first beat.
+        read_ports(bus, device)
     }
 
     fn board(&mut self, device: u8) -> Option<&'static Board> {
