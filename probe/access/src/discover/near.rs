@@ -1,7 +1,7 @@
-//! Discovery of a chip with PCIe: all published words of its Ethernet tiles in one batch, and its board in
-//! two more.
+//! Discovery of a chip with PCIe: the heartbeats of its Ethernet tiles, then all published words of
+//! the live tiles in one batch, and its board in two more.
 
-use super::port::{CHANNELS, Port, PortWords, near_pieces};
+use super::port::{CHANNELS, Port, PortWords, beat_pieces, near_pieces, training_pieces};
 use super::{Candidate, Discovery, no_rows};
 use crate::access::Route;
 use crate::bus::Bus;
@@ -72,42 +72,50 @@ impl Discovery<'_> {
         })
     }
 
-    /// Reads the chip's Ethernet ports once firmware has beaten and no link is training, and its mask of
-    /// closed rows.
+    /// Reads the chip's Ethernet ports once firmware has beaten and no link is training. While
+    /// waiting, only the words needed for that are read.
     fn settled_ports(&mut self, device: u8) -> Result<(Vec<Port>, u32), AccessError> {
-        let mut ports = self.beating(device)?;
-        let bus = &mut self.access.bus;
-        while self.training_polls > 0 && ports.iter().any(Port::is_training) {
-            bus.pass(TRAINING_CYCLES)?;
+        let first = beats(&mut self.access.bus, device)?;
+        let mut alive = if first.len() == usize::from(CHANNELS) {
+            // It did not start just now: all is published, unless a link is trained again.
+            let (ports, mask) = ports(&mut self.access.bus, device, &first)?;
+            if !ports.iter().any(Port::is_training) {
+                return Ok((ports, mask));
+            }
+            first
+        } else {
+            self.beating(device, first)?
+        };
+        while self.training_polls > 0 && self.any_is_training(device, &alive)? {
+            self.access.bus.pass(TRAINING_CYCLES)?;
             self.training_polls -= 1;
-            ports = read_ports(bus, device)?;
+            alive = beats(&mut self.access.bus, device)?;
         }
-        let layout = bus.layout();
-        let closed_rows = layout.blocks.eth_niu0 + layout.niu.router_cfg_3.at;
-        let mask = bus.batch().register(device, layout.eth_tile(0)?, closed_rows).run().word()?;
-        Ok((ports, mask))
+        ports(&mut self.access.bus, device, &alive)
     }
 
-    /// Reads the chip's Ethernet ports once the firmware of all has beaten, or that of no further one does.
-    fn beating(&mut self, device: u8) -> Result<Vec<Port>, AccessError> {
-        let alive = |ports: &[Port]| ports.iter().filter(|port| port.alive).count();
-        let bus = &mut self.access.bus;
-        let ports = read_ports(bus, device)?;
-        let mut before = alive(&ports);
-        if before == ports.len() {
-            return Ok(ports);
-        }
+    /// Returns the channels whose firmware has beaten, once all have or none does beyond these.
+    fn beating(&mut self, device: u8, mut alive: Vec<u8>) -> Result<Vec<u8>, AccessError> {
         for poll in 0..BEAT_POLLS {
-            bus.pass(BEAT_CYCLES << poll)?;
-            let now = alive(&read_ports(bus, device)?);
-            // The others do not run: tiles in reset are not waited for.
-            if now == ports.len() || before > 0 && now == before {
+            if alive.len() == usize::from(CHANNELS) {
                 break;
             }
-            before = now;
+            self.access.bus.pass(BEAT_CYCLES << poll)?;
+            let now = beats(&mut self.access.bus, device)?;
+            // The others do not run: tiles in reset are not waited for.
+            let complete = !alive.is_empty() && now.len() == alive.len();
+            alive = now;
+            if complete {
+                break;
+            }
         }
-        // Firmware that has just started publishes the rest after its first beat.
-        read_ports(bus, device)
+        Ok(alive)
+    }
+
+    fn any_is_training(&mut self, device: u8, alive: &[u8]) -> Result<bool, AccessError> {
+        let pieces = training_pieces();
+        let ports = read_ports(&mut self.access.bus, device, alive, &pieces)?;
+        Ok(ports.iter().any(|(_, port)| port.is_training()))
     }
 
     fn board(&mut self, device: u8) -> Option<&'static Board> {
@@ -121,31 +129,54 @@ impl Discovery<'_> {
     }
 }
 
-/// Reads the Ethernet ports of a device in one batch; those whose firmware has not beaten have no words.
-fn read_ports(bus: &mut Bus, device: u8) -> Result<Vec<Port>, AccessError> {
+/// Returns the channels whose firmware has beaten by now.
+fn beats(bus: &mut Bus, device: u8) -> Result<Vec<u8>, AccessError> {
+    let all: Vec<u8> = (0..CHANNELS).collect();
+    let ports = read_ports(bus, device, &all, &beat_pieces())?;
+    if ports.iter().all(|(ones, _)| *ones) {
+        return Err(AccessError::DeviceGone("every Ethernet tile answers all ones".into()));
+    }
+    let alive = ports.iter().zip(all).filter(|((_, port), _)| port.alive);
+    Ok(alive.map(|(_, channel)| channel).collect())
+}
+
+/// Reads the Ethernet ports of a device, the live ones completely, and its mask of closed rows.
+fn ports(bus: &mut Bus, device: u8, alive: &[u8]) -> Result<(Vec<Port>, u32), AccessError> {
     let layout = bus.layout();
-    let pieces = near_pieces();
+    let closed_rows = layout.blocks.eth_niu0 + layout.niu.router_cfg_3.at;
+    let mask = bus.batch().register(device, layout.eth_tile(0)?, closed_rows).run().word()?;
+    let mut ports = vec![Port::default(); usize::from(CHANNELS)];
+    let read = read_ports(bus, device, alive, &near_pieces())?;
+    for (&channel, (_, port)) in alive.iter().zip(read) {
+        ports[usize::from(channel)] = port;
+    }
+    Ok((ports, mask))
+}
+
+/// Reads these pieces of each channel's tile in one batch; returns whether they are all ones, and
+/// the port.
+fn read_ports(
+    bus: &mut Bus,
+    device: u8,
+    channels: &[u8],
+    pieces: &[(u64, u32)],
+) -> Result<Vec<(bool, Port)>, AccessError> {
+    let layout = bus.layout();
     let mut batch = bus.batch();
-    for channel in 0..CHANNELS {
-        for &(at, len) in &pieces {
+    for &channel in channels {
+        for &(at, len) in pieces {
             batch = batch.read(device, layout.eth_tile(channel)?, at, len);
         }
     }
     let mut answer = batch.run();
-    let mut all_gone = true;
-    let mut port = |_| {
-        let mut words = PortWords::default();
-        for &(at, len) in &pieces {
+    let mut port = || {
+        let (mut words, mut ones) = (PortWords::default(), true);
+        for &(at, len) in pieces {
             let bytes = answer.take(len as usize)?;
-            all_gone &= all_ones(bytes);
+            ones &= all_ones(bytes);
             words.add(at, bytes.to_vec());
         }
-        let port = Port::decode(&words);
-        Ok(if port.alive { port } else { Port::default() })
+        Ok((ones, Port::decode(&words)))
     };
-    let ports = (0..CHANNELS).map(&mut port).collect::<Result<_, AccessError>>()?;
-    if all_gone {
-        return Err(AccessError::DeviceGone("every Ethernet tile answers all ones".into()));
-    }
-    Ok(ports)
+    channels.iter().map(|_| port()).collect()
 }

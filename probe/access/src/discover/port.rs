@@ -55,6 +55,19 @@ impl fmt::Display for PortPlace {
     }
 }
 
+/// Returns the pieces that show whether firmware has run.
+pub(super) fn beat_pieces() -> [(u64, u32); 2] {
+    let l1 = &eth().l1;
+    [(l1.heartbeat.at, 4), (l1.firmware_version.at, 4)]
+}
+
+/// Returns the pieces that show whether a tile's link is training.
+pub(super) fn training_pieces() -> [(u64, u32); 4] {
+    let l1 = &eth().l1;
+    let [heartbeat, version] = beat_pieces();
+    [heartbeat, version, (l1.train_status.at, 4), (l1.link_error.at, 4)]
+}
+
 /// Returns the pieces of L1 of a near port, where a word costs next to nothing.
 pub(super) fn near_pieces() -> [(u64, u32); 6] {
     let l1 = &eth().l1;
