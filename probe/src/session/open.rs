@@ -65,17 +65,14 @@ impl Session {
         options: &OpenOptions,
         listener: &Listener,
     ) -> Result<Self, OpenError> {
-        let spec = TargetSpec::parse(words)?;
-        let started = spec.folders().into_iter().filter(|folder| options.find && folder.is_dir());
-        let elfs: Vec<PathBuf> = options.elfs.iter().cloned().chain(started).collect();
         // Unreadable ELFs and manifests are reported before a machine is touched.
-        let mut catalog = Catalog::read(&elfs).map_err(OpenError::Catalog)?;
+        let mut catalog = Catalog::read(&options.elfs).map_err(OpenError::Catalog)?;
         let read = |path: &PathBuf| FabricManifest::read(path).map(|it| (path.clone(), it));
         let given = options.manifests.iter().map(read);
         let given = given.collect::<Result<Vec<_>, _>>().map_err(OpenError::Manifest)?;
         let &OpenOptions { allow, keeps, .. } = options;
         let on = options.rerun_on.as_deref();
-        let mut session = match spec {
+        let mut session = match TargetSpec::parse(words)? {
             TargetSpec::Emulator(scene) => {
                 Self::open_scene(words, &Scene { keeps, ..scene }, listener)?
             }
@@ -107,7 +104,7 @@ impl Session {
             TargetSpec::FabricSnapshot(path) => captured::open(&path, &given)?,
         };
         session.add_manifests(&given);
-        session.files.seek(&elfs, options.find);
+        session.files.seek(&options.elfs, options.find);
         session.find_files(catalog);
         Ok(session)
     }
