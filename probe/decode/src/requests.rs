@@ -38,7 +38,7 @@ pub struct Interface {
     pub noc: usize,
     /// The counts of requests and of answers: registers are read word by word, so that these are no more
     /// than tell whether any was not answered.
-    pub counts: [Span; 3],
+    pub counts: [Span; 2],
     /// The counters of requests outstanding, by transaction id.
     pub outstanding: Span,
     /// The command buffers up to the length: the rest does not say where a request went.
@@ -72,7 +72,7 @@ impl Interface {
         let counters = block + layout.niu.counter.at;
         let register = &layout.niu_counters;
         let outstanding = register.outstanding.at;
-        let (reads, writes) = (register.reads_sent.at, register.nonposted_writes_sent.at);
+        let writes = register.nonposted_writes_sent.at;
         let buffers = &layout.niu.command_buffer;
         let command = |number| {
             span(block + buffers.nth(number), (layout.niu_command.at_len_be.at + 4) as u32)
@@ -80,8 +80,7 @@ impl Interface {
         Self {
             noc,
             counts: [
-                span(counters, (register.read_responses_received.at + 4) as u32),
-                span(counters + reads, (register.nonposted_atomics_sent.at + 4 - reads) as u32),
+                span(counters, (register.nonposted_atomics_sent.at + 4) as u32),
                 span(counters + writes, 4),
             ],
             outstanding: span(counters + outstanding, 4 * IDS),
