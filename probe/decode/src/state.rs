@@ -339,8 +339,8 @@ pub struct LinkState {
     pub apart_cycles: Option<u64>,
 }
 
-/// The waypoint of firmware that runs a kernel (tt-metal.md 1.3).
-const RUNS_KERNEL: &str = "R";
+/// The waypoints of firmware that runs a kernel, and of a kernel that has begun (tt-metal.md 1.3).
+const RUNS_KERNEL: [&str; 2] = ["R", "K"];
 
 impl CoreState {
     /// Whether the images on the core are known, and none was built with waypoints.
@@ -348,10 +348,13 @@ impl CoreState {
         self.waypoint == Reading::Absent && self.go != Reading::Absent
     }
 
-    /// Whether its waypoint cannot tell what its kernel waits for: no image sets one, or only the firmware
-    /// did, before the kernel.
+    /// Whether its waypoint cannot tell what its kernel waits for: no image sets one, the kernel has set
+    /// none but its first, or its last wait has ended.
     pub fn waypoint_tells_no_wait(&self) -> bool {
-        self.lacks_waypoints() || self.waypoint.known().is_some_and(|code| code == RUNS_KERNEL)
+        // Shorter codes that end so are no waits' ends: GD, KD.
+        let runs =
+            |code: &str| RUNS_KERNEL.contains(&code) || code.len() > 2 && code.ends_with('D');
+        self.lacks_waypoints() || self.waypoint.known().is_some_and(|code| runs(code))
     }
 }
 
